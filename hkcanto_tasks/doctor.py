@@ -16,7 +16,7 @@ from typing import Any
 from . import __version__
 from .catalogue import Benchmark, left_out, unknown_subjects
 from .data.declared import wanted
-from .data.folders import DataFolder
+from .data.fetch import DataFolder
 from .data.locating import locate
 from .data.release_files import ReleaseRows
 from .errors import HKCantoError

@@ -2,6 +2,7 @@
 
 import difflib
 import logging
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -12,8 +13,9 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 
-from .catalogue import find_task
+from .catalogue import benchmarks, find_task
 from .data.checks import refuse_odd
+from .data.fetch import revision_variable
 from .data.locating import locate
 from .data.rows import ReleaseRows
 from .data.tables import UnreadableRow
@@ -333,6 +335,7 @@ def load_task(
         DataCorrupt: A file is not valid data; the message names file and row.
         NetworkUnavailable: The data must be downloaded, but cannot be.
     """
+    _warn_of_unknown(tuple(sorted(name for name in os.environ if name.startswith("HKCANTO_"))))
     kind = task_as_run(name, subjects, shots=shots, multiturn=multiturn, **options)
     task, folder = kind.task, locate(kind.task.benchmark)
     release = ReleaseRows(folder, task, kind.headerless)
@@ -445,6 +448,25 @@ def _compared(
 @cache  # logged once, however many conditions of the task run
 def _warn(text: str) -> None:
     _log.warning("%s", text)
+
+
+_VARIABLES = {
+    *("HKCANTO_ALIASES", "HKCANTO_AUTOLOAD", "HKCANTO_BENCHMARKS", "HKCANTO_CACHE"),
+    *("HKCANTO_DATA", "HKCANTO_DATA_DIR", "HKCANTO_GITHUB_ENDPOINT", "HKCANTO_OFFLINE"),
+}
+
+
+@cache
+def _warn_of_unknown(given: tuple[str, ...]) -> None:
+    """Warn of unknown variables, since a misspelt one may leave data unpinned."""
+    sets = [benchmark.folder for benchmark in benchmarks() if benchmark.hub]
+    sets += [of.reasoning.repo_id.rpartition("/")[2] for of in benchmarks() if of.reasoning]
+    known = {*_VARIABLES, *map(revision_variable, sets)}
+    for name in given:
+        if name not in known and not name.startswith("HKCANTO_TEST_"):
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(sorted(known))}."
+            _log.warning("%s is set, but nothing reads it. %s", name, hint)
 
 
 def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:

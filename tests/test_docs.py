@@ -44,8 +44,8 @@ from hkcanto_tasks.catalogue import (
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.data.releases import FolderData, GitHubRelease, HubDataset
 from hkcanto_tasks.describing import describe
-from hkcanto_tasks.results.published import PublishedColumn, PublishedTable
 from hkcanto_tasks.results import published
+from hkcanto_tasks.results.published import PublishedColumn, PublishedTable
 from hkcanto_tasks.setup import find_kind, setup
 
 from .reports.harness_runs import run_inspect

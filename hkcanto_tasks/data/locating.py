@@ -8,43 +8,32 @@
   `HF_ENDPOINT` name mirrors; `HKCANTO_REVISION_<FOLDER>` pins a hub data set to a commit or tag.
 """
 
-import difflib
 import logging
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from ..errors import DataCorrupt, DataNotFound, on_disk
-from .downloads import (
+from ..declarations import Benchmark, TaskDefinition
+from ..errors import DataNotFound, on_disk
+from .fetch import (
+    DataFolder,
     GitHubSource,
     HubSource,
     cache_folder,
     own_cache,
     revision_variable,
+    user_folder,
 )
-from .folders import DataFolder
-from .releases import FolderData, GitHubRelease, Registry, inside, recorded_files
-
-if TYPE_CHECKING:
-    from ..catalogue import Benchmark, TaskDefinition
-
+from .releases import FolderData, GitHubRelease, inside, recorded_files
 
 _log = logging.getLogger("hkcanto")
 
-VARIABLES = {
-    *("HKCANTO_ALIASES", "HKCANTO_AUTOLOAD", "HKCANTO_BENCHMARKS", "HKCANTO_CACHE"),
-    *("HKCANTO_DATA", "HKCANTO_DATA_DIR", "HKCANTO_GITHUB_ENDPOINT", "HKCANTO_OFFLINE"),
-}
-"""The known environment variables, besides `HKCANTO_REVISION_<FOLDER>`."""
 
-
-def locate(benchmark: "Benchmark") -> DataFolder:
+def locate(benchmark: Benchmark) -> DataFolder:
     """Find a benchmark's data in the location that the environment sets.
 
     Args:
@@ -66,34 +55,6 @@ def locate(benchmark: "Benchmark") -> DataFolder:
         ...     locate(find_benchmark("hkmmlu")).kind
         'cache'
     """
-    _warn_of_unknown(tuple(sorted(each for each in os.environ if each.startswith("HKCANTO_"))))
-    return _located(benchmark)
-
-
-def known_files(benchmark: "Benchmark") -> list[str]:
-    """Return the files of a release that are known without a download.
-
-    Args:
-        benchmark: The benchmark.
-
-    Returns:
-        Paths in the release, including members of local archives, from its record or else from the
-        folder; empty if there is neither.
-
-    Raises:
-        CatalogueError: The benchmark names a folder outside its own, or its registry is wrong.
-    """
-    release, folder = benchmark.release, None
-    recorded: Registry = {}
-    if isinstance(release, GitHubRelease):
-        recorded = recorded_files(release, benchmark.home)
-    with suppress(DataCorrupt, DataNotFound):  # reported when the data is loaded
-        folder = _located(benchmark)
-        return [*(recorded or folder.recorded)] or folder.files()
-    return [*recorded]
-
-
-def _located(benchmark: "Benchmark") -> DataFolder:
     release, home, name = benchmark.release, Path(benchmark.home), benchmark.folder
     declared = home / "benchmark.toml"
     if isinstance(release, FolderData):
@@ -118,9 +79,12 @@ def _located(benchmark: "Benchmark") -> DataFolder:
     github = release if isinstance(release, GitHubRelease) else None
     recorded = recorded_files(github, benchmark.home) if github else {}
     if given := os.environ.get("HKCANTO_DATA_DIR"):
-        remedy = "Correct HKCANTO_DATA_DIR, or unset it to download."
-        with on_disk(Path(given), remedy=remedy):
-            root = _local(Path(given).expanduser(), name, declared, github)
+        if pin := os.environ.get(revision_variable(name)):
+            _warn(
+                f"{revision_variable(name)}={pin} has no effect: HKCANTO_DATA_DIR={given} is set."
+            )
+        with on_disk(Path(given), remedy="Correct HKCANTO_DATA_DIR, or unset it to download."):
+            root = _local(user_folder("HKCANTO_DATA_DIR", given), name, declared, github)
         return DataFolder(name, "local", root, recorded)
     place = own_cache(inside(own_cache(cache_folder()), name, f"{declared}: folder"))
     if isinstance(release, GitHubRelease):
@@ -138,7 +102,7 @@ def _located(benchmark: "Benchmark") -> DataFolder:
     return folder
 
 
-def _paths(task: "TaskDefinition") -> Iterator[str]:
+def _paths(task: TaskDefinition) -> Iterator[str]:
     """Return patterns for the files that a task declares, or for their archives."""
     for paths in task.paths.values():
         for path in paths:
@@ -148,19 +112,8 @@ def _paths(task: "TaskDefinition") -> Iterator[str]:
 
 
 @cache  # logged once
-def _warn_of_unknown(given: tuple[str, ...]) -> None:
-    """Warn of unknown variables, since a misspelt one may leave data unpinned."""
-    from ..catalogue import benchmarks
-
-    every = benchmarks()
-    folders = [each.folder for each in every if each.hub]
-    folders += [each.reasoning.repo_id.rpartition("/")[2] for each in every if each.reasoning]
-    known = {*VARIABLES, *map(revision_variable, folders)}
-    for name in given:
-        if name not in known and not name.startswith("HKCANTO_TEST_"):
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(sorted(known))}."
-            _log.warning("%s is set, but nothing reads it. %s", name, hint)
+def _warn(message: str) -> None:
+    _log.warning(message)
 
 
 def _local(parent: Path, name: str, declared: Path, github: GitHubRelease | None) -> Path:

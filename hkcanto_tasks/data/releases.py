@@ -113,8 +113,8 @@ def inside(
         links: Whether symbolic links may lead out of the folder, as the user's own may.
 
     Raises:
-        HKCantoError: The name is absolute, has a drive, a `..` or a NUL character, or follows a
-            link out of the folder.
+        HKCantoError: The name is absolute, has a drive, a `..`, a NUL or broken character or more
+            than 255 bytes, or follows a link out of the folder.
 
     Examples:
         >>> inside(Path("data"), "test/x.csv", "line 1").as_posix()
@@ -124,12 +124,15 @@ def inside(
         hkcanto_tasks.errors.CatalogueError: line 1 names a path outside: '../x.csv'. Name one in...
     """
     strict = PureWindowsPath(name)  # it knows drives, and accepts both slashes as separators
-    within = "\0" not in name and not strict.anchor and ".." not in strict.parts
+    # No file's name has a NUL character, half of a surrogate pair, or more than 255 bytes.
+    within = not re.search("[\0\ud800-\udfff]", name) and not strict.anchor
+    within = within and all(part != ".." and len(part.encode()) <= 255 for part in strict.parts)
     if within and (links or Path(realpath(root / name)).is_relative_to(realpath(root))):
         return root / name
     raise error(
-        f"{said} names a path outside: {name!r}. Name one in {root} (relative, without `..`, a"
-        " drive, a NUL character, or a link that leads out)."
+        f"{said} names a path outside: {name[:300]!r}. Name one in {root} (relative, without `..`,"
+        " a drive, a NUL or broken character, a name of more than 255 bytes, or a link that leads"
+        " out)."
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..declarations import Subject, TaskDefinition, TaskVariant
 from ..errors import CatalogueError, DataCorrupt, DataNotFound
-from .folders import DataFolder
+from .fetch import DataFolder
 from .tables import ENDINGS, Row, Table, as_text, is_file, read_table, table_of
 
 _FEW = 6

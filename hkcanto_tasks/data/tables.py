@@ -469,7 +469,3 @@ def _below(path: Path, value: Any, keys: str) -> Sequence[object]:
             'rows, name it: rows = "…".'
         )
     return value
-
-
-def is_table(file: str) -> bool:
-    return file.lower().endswith(ENDINGS)

@@ -8,10 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 from hkcanto_tasks.cli import app
+from hkcanto_tasks.results import logs
 from hkcanto_tasks.results.reports import verdicts
 from hkcanto_tasks.results.reports.blocks import Column, Row, Table
 from hkcanto_tasks.results.reports.renderers import render
-from hkcanto_tasks.results import logs
 from hkcanto_tasks.results.runs import Run
 from hkcanto_tasks.results.statistics.intervals import Estimate
 

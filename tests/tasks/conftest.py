@@ -26,7 +26,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: WebServer) ->
     monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HKCANTO_GITHUB_ENDPOINT", server.url)
     monkeypatch.setenv("HF_ENDPOINT", server.url)
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    # huggingface_hub reads these once, at its import.
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hf"))
     return tmp_path / "cache"
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from hkcanto_tasks.catalogue import Benchmark, find_benchmark, read_benchmark
-from hkcanto_tasks.data.folders import Problem
+from hkcanto_tasks.data.fetch import Problem
 from hkcanto_tasks.data.locating import locate
 from hkcanto_tasks.data.releases import GitHubRelease, HubDataset, RecordedFile, read_registry
-from hkcanto_tasks.errors import CatalogueError, DataNotFound
+from hkcanto_tasks.errors import CatalogueError, DataNotFound, HKCantoError
 
 from .declaring import OWN, declare
 
@@ -166,24 +166,68 @@ def test_a_revision_is_the_commit_that_a_file_comes_from(release: Benchmark) -> 
     assert found.revision() == "0000000+bbbbbbb"
 
 
+def listed(**files: str) -> str:
+    """The first digits of what `sha256sum FILES | sha256sum` prints."""
+    lines = (f"{sha256(text)}  {name.replace('__', '/')}.csv\n" for name, text in files.items())
+    return sha256("".join(lines))[:7]
+
+
 def test_a_changed_file_has_its_own_sha256_as_revision(local: Path, release: Benchmark) -> None:
     write(local / "release", dev__q="q,C")
     found = locate(release)
-    assert found.revision("dev/q.csv") == f"local-{sha256('q,C')[:7]}"
-    assert found.revision() == f"0000000+local-{sha256('q,C')[:7]}"
+    assert found.revision("dev/q.csv") == f"local-{listed(dev__q='q,C')}"
+    assert found.revision() == f"0000000+local-{listed(dev__q='q,C')}"
 
 
-def test_the_revision_of_several_unrecorded_files_tells_any_change(
+def test_a_recorded_file_in_the_place_of_another_is_not_the_recorded_one(
+    local: Path, release: Benchmark
+) -> None:
+    write(local / "release", dev__q="a,B", test__a="q,A")
+    assert locate(release).revision() == f"local-{listed(dev__q='a,B', test__a='q,A')}"
+    write(local / "release", test__more="a,B")
+    assert locate(release).revision("test/more.csv") == f"local-{listed(test__more='a,B')}"
+
+
+def test_the_revision_of_unrecorded_files_tells_any_change(
     local: Path, questions: Benchmark
 ) -> None:
     write(local / "questions", a="1,A", b="2,B")
     found = locate(questions)
     before = found.revision("a.csv", "b.csv")
-    assert before == found.revision("b.csv", "a.csv")
-    assert before.startswith("local-")
-    assert len(before) == len("local-1234567")
-    write(local / "questions", b="2,C")
-    assert found.revision("a.csv", "b.csv") != before
+    assert before == found.revision("b.csv", "a.csv") == f"local-{listed(a='1,A', b='2,B')}"
+    for changed in ({"a": "1,A", "b": "2,C"}, {"a": "2,B", "b": "1,A"}):  # the second: exchanged
+        write(local / "questions", **changed)
+        assert found.revision("a.csv", "b.csv") == f"local-{listed(**changed)}" != before
+
+
+def test_a_revision_that_is_not_used_is_said(
+    local: Path,
+    questions: Benchmark,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    write(local / "questions", a="1,A")
+    monkeypatch.setenv("HKCANTO_REVISION_QUESTIONS", "v2")
+    for _ in range(2):
+        locate(questions)
+    (message,) = [line for line in caplog.messages if "has no effect" in line]
+    assert message.startswith("HKCANTO_REVISION_QUESTIONS=v2 has no effect: HKCANTO_DATA_DIR=")
+
+
+def test_a_folder_that_no_variable_can_mean_is_an_error(
+    local: Path, questions: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = "long" * 100
+    for variable in ("HKCANTO_DATA_DIR", "HKCANTO_CACHE"):
+        for value in ("~nobody-has-this-name/x", str(local / long)):
+            monkeypatch.setenv(variable, value)
+            with pytest.raises(DataNotFound, match=variable):
+                locate(questions).fetch()
+        monkeypatch.delenv(variable)
+    monkeypatch.setenv("HKCANTO_CACHE", str(local / "cache"))
+    monkeypatch.setenv("HKCANTO_REVISION_QUESTIONS", long)
+    with pytest.raises(HKCantoError, match="HKCANTO_REVISION_QUESTIONS"):
+        locate(questions)
 
 
 def test_the_complete_release_has_no_problem(local: Path, release: Benchmark) -> None:
@@ -229,14 +273,12 @@ def test_a_registry_is_poochs_with_an_origin_as_git_writes_it(tmp_path: Path) ->
     }
 
 
-@pytest.mark.parametrize(
-    "line", ["y.csv", "y.csv 12345", f"x.csv {'2' * 64}", f"y.csv {'2' * 64} https://a/b"]
-)
-def test_a_registry_line_that_is_wrong_is_named(tmp_path: Path, line: str) -> None:
+def test_a_registry_line_that_is_wrong_is_named(tmp_path: Path) -> None:
     registry = tmp_path / "r.sha256"
-    registry.write_text(f"x.csv {'1' * 64}\n{line}\n")
-    with pytest.raises(CatalogueError, match=r"r\.sha256: line 2"):
-        read_registry(registry, commit=NEW)
+    for line in ("y.csv", "y.csv 12345", f"x.csv {'2' * 64}", f"y.csv {'2' * 64} https://a/b"):
+        registry.write_text(f"x.csv {'1' * 64}\n{line}\n")
+        with pytest.raises(CatalogueError, match=r"r\.sha256: line 2"):
+            read_registry(registry, commit=NEW)
 
 
 def test_local_data_needs_no_download_library() -> None:
@@ -271,32 +313,32 @@ OUTSIDE = [
     "C:/x.csv",
     "..\\x.csv",
     "x\0.csv",
+    "long" * 64 + ".csv",
 ]
 
 
-@pytest.mark.parametrize("name", OUTSIDE)
-def test_a_checksum_of_a_file_outside_is_refused(tmp_path: Path, name: str) -> None:
+def test_a_checksum_of_a_file_outside_is_refused(tmp_path: Path) -> None:
     registry = tmp_path / "r.sha256"
-    quoted = name.replace("\0", "%00").replace("..", "%2E%2E", 1)
-    registry.write_text(f"x.csv {'1' * 64}\n{quoted} {'2' * 64}\n")
-    with pytest.raises(CatalogueError, match=r"r\.sha256: line 2 names a path outside") as raised:
-        read_registry(registry, commit=NEW)
-    assert repr(name) in str(raised.value)
+    for name in OUTSIDE:
+        quoted = name.replace("\0", "%00").replace("..", "%2E%2E", 1)
+        registry.write_text(f"x.csv {'1' * 64}\n{quoted} {'2' * 64}\n")
+        outside = r"r\.sha256: line 2 names a path outside"
+        with pytest.raises(CatalogueError, match=outside) as raised:
+            read_registry(registry, commit=NEW)
+        assert repr(name) in str(raised.value)
 
 
 @pytest.mark.usefixtures("cache")
-@pytest.mark.parametrize("place", ["the cache", "HKCANTO_DATA_DIR"])
-@pytest.mark.parametrize("name", ["../../x", "/tmp", "a/../..", "C:x"])
-def test_a_folder_outside_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, place: str
-) -> None:
-    if place == "HKCANTO_DATA_DIR":
-        (tmp_path / "data").mkdir()
-        monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path / "data"))
-    benchmark = on_github(tmp_path / "home", folder=name)
+def test_a_folder_outside_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "data").mkdir()
     toml = tmp_path / "home/benchmark.toml"
-    with pytest.raises(CatalogueError, match=f"{toml}: folder names a path outside: '{name}'"):
-        locate(benchmark)
+    for folder in ("", str(tmp_path / "data")):
+        monkeypatch.setenv("HKCANTO_DATA_DIR", folder)
+        for name in ("../../x", "/tmp", "a/../..", "C:x"):
+            benchmark = on_github(tmp_path / "home", folder=name)
+            outside = f"{toml}: folder names a path outside: '{name}'"
+            with pytest.raises(CatalogueError, match=outside):
+                locate(benchmark)
 
 
 @pytest.mark.parametrize(
@@ -317,15 +359,16 @@ def test_other_entries_that_lead_outside_are_refused(
         locate(benchmark)
 
 
-@pytest.mark.parametrize("name", [*OUTSIDE, "..", "link/questions"])
-def test_own_data_outside_is_refused(tmp_path: Path, name: str) -> None:
+def test_own_data_outside_is_refused(tmp_path: Path) -> None:
     (tmp_path / "elsewhere/questions").mkdir(parents=True)
     home = tmp_path / "home"
     home.mkdir()
     (home / "link").symlink_to(tmp_path / "elsewhere")
-    (home / "benchmark.toml").write_text(OWN.replace("PATH", json.dumps(name)), encoding="utf-8")
-    with pytest.raises(CatalogueError, match=r"benchmark\.toml: path of \[data\] names a path"):
-        locate(read_benchmark(home / "benchmark.toml"))
+    for name in (*OUTSIDE, "..", "link/questions"):
+        toml = OWN.replace("PATH", json.dumps(name))
+        (home / "benchmark.toml").write_text(toml, encoding="utf-8")
+        with pytest.raises(CatalogueError, match=r"benchmark\.toml: path of \[data\] names a path"):
+            locate(read_benchmark(home / "benchmark.toml"))
 
 
 def test_own_data_inside_is_taken(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ class WebServer:
             self.authorizations.add(handler.headers["Authorization"])
         answer = self.answers.get(path, Answer(b"404: Not Found", status=404))
         answer = answer.first[before] if before < len(answer.first) else answer
-        if answer.drips:
+        if answer.drips and handler.command == "GET":
             self._drip(handler, answer.body)
             return
         announced = len(answer.body) if answer.announced is None else answer.announced

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import msgspec
 
 from ... import __version__
-from ...data.downloads import cache_folder, own_cache
+from ...data.fetch import cache_folder, own_cache
 from ...errors import HKCantoError, LogError, on_disk
 from ..logs import logs_in, read_runs
 from ..logs.decoding import UNREADABLE, reason

@@ -1,0 +1,680 @@
+"""The files of a release in a folder, and their download into the user's cache.
+
+pooch downloads a file of a GitHub release, and huggingface_hub one of a hub data set, each into a
+temporary folder. We check it against the recorded hash and move it into place, so an incomplete or
+altered file is never scored. The hash is checked again at every use (17 ms for all 390 files of
+HKCanto-Eval).
+
+Files are downloaded one by one in threads that end with the process. `snapshot_download` starts
+threads that Python waits for at exit: a server that sends a byte a second would hold the command
+for hours. (Neither library limits the time or the unpacked size of a download.)
+"""
+
+import base64
+import difflib
+import fnmatch
+import hashlib
+import logging
+import os
+import re
+import shutil
+import stat
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from textwrap import shorten
+from typing import Literal, TypeVar
+from urllib.parse import quote, unquote
+
+from ..errors import DataCorrupt, DataNotFound, HKCantoError, NetworkUnavailable, on_disk
+from .releases import HubDataset, RecordedFile, Registry, inside, read_registry
+from .tables import ENDINGS, is_file, no_file, read_bytes, refusal
+
+_log = logging.getLogger("hkcanto")
+Asked = TypeVar("Asked")
+Answer = TypeVar("Answer")
+
+_REMEDY = (
+    "Set HKCANTO_CACHE to a folder that you can write to, free disk space, or remove whatever is in"
+    " its place."
+)
+_COMMIT = "[0-9a-f]{40}"
+_CONNECTIONS = 8
+_SILENT_WAIT = 2.0  # seconds of waiting for another process before it is logged
+_TIMEOUT = (3.05, 10.0)  # seconds to wait for a connection, and for more bytes
+# Some file must be complete after _GRACE seconds, plus one second for every _SLOWEST bytes of the
+# largest one.
+_GRACE, _SLOWEST = 60.0, 10 * 1024
+_WAITS = (1.0, 2.0, 4.0, 8.0)  # seconds before a busy server is asked again
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A problem that `DataFolder.verify` found.
+
+    Attributes:
+        file: Path in the folder.
+        kind: `missing`; `changed` (not the recorded sha256); `extra` (not in the record);
+            `unreadable` (it cannot be opened, or it has no record and cannot be data).
+        detail: The problem in words.
+    """
+
+    file: str
+    kind: Literal["missing", "changed", "extra", "unreadable"]
+    detail: str
+
+
+@dataclass(slots=True)
+class DataFolder:
+    """The files of one release in a folder.
+
+    Attributes:
+        name: The release's folder name, such as `hkmmlu`.
+        kind: `local` (the user's folder), `sample`, `cache` (downloaded), or `own` (in the
+            benchmark's folder).
+        root: The folder that file paths start from. A hub data set has one per commit; before the
+            first download it does not exist.
+        recorded: Checksums and origins of the release's files; empty if they are not known.
+        source: The source of missing files; None means that nothing is downloaded.
+    """
+
+    name: str
+    kind: Literal["local", "sample", "cache", "own"]
+    root: Path
+    recorded: Registry = field(default_factory=dict)
+    source: "GitHubSource | None" = None
+
+    def fetch(self, files: Sequence[str] | None = None, *, progress: bool | None = None) -> None:
+        """Download missing files, several in parallel; cheap if all are there.
+
+        Args:
+            files: Paths in the folder; None means the whole release.
+            progress: Whether to draw a progress bar; None means when stderr is a terminal.
+
+        Raises:
+            DataNotFound: The release has no such file, or it cannot be read or stored.
+            DataCorrupt: A downloaded file does not have the recorded content.
+            NetworkUnavailable: A download is needed, and fails or is forbidden.
+        """
+        if self.source:
+            self.source.fetch(self, files, progress)
+            return
+        for file in self.recorded if files is None else files:
+            if not is_file(self.root / file):
+                raise self.absent(file)
+
+    def path(self, file: str) -> Path:
+        """Return a file's path, downloading it if necessary; for many files, call `fetch` first.
+
+        Args:
+            file: Path in the folder, such as `mmlu/dev/anatomy_dev.csv`.
+
+        Raises:
+            DataNotFound, DataCorrupt, NetworkUnavailable: As `fetch`.
+        """
+        self.fetch([file])
+        return self.root / file
+
+    def files(self, pattern: str = "*") -> list[str]:
+        """List the existing files, sorted, without downloading any.
+
+        Args:
+            pattern: Shell pattern for the path in the folder; `*` also matches slashes.
+
+        Returns:
+            Paths in the folder, without hidden files.
+
+        Raises:
+            DataNotFound: A folder cannot be read, or a link leads out of a benchmark's own folder.
+        """
+        links = self.kind in ("local", "cache")
+        return fnmatch.filter(files_under(self.root, links=links), pattern)
+
+    def revision(self, *files: str) -> str:
+        """Name the version of some files, for the signature of a score.
+
+        A file is the recorded one only if it has the recorded content at the recorded path.
+
+        Args:
+            files: Paths in the folder, downloaded if necessary; none means the whole release.
+
+        Returns:
+            `sample` for sample data; otherwise the short ids of the files' commits, joined by `+`.
+            Files that are not as recorded are named by `local-` and the first 7 digits of the
+            sha256 of what `sha256sum` prints for them, sorted by path. A benchmark's own files have
+            these 7 digits alone.
+        """
+        if self.kind == "sample":
+            return "sample"
+        self.fetch(files or None)
+        commits, others = set(), []
+        for file in sorted({*files} or self.files()):
+            content, entry = digest(self.root / file), self.recorded.get(file)
+            if entry and entry.sha256 == content:
+                commits.add(entry.commit[:7])
+            else:
+                others.append(f"{content}  {file}\n")
+        listed = hashlib.sha256("".join(others).encode("utf-8", "surrogateescape")).hexdigest()[:7]
+        if self.kind == "own":
+            return listed
+        return "+".join([*sorted(commits), *([f"local-{listed}"] if others else [])])
+
+    def verify(self) -> list[Problem]:
+        """Compare every file with the record, without downloading any.
+
+        Returns:
+            The problems, in file order; none for the complete, unaltered release. Without a
+            record, only files that cannot be data are reported.
+        """
+        if self.source and not self.recorded:
+            where = self.source.home
+            return [Problem("*", "missing", f"nothing has been downloaded to {where} yet")]
+        present = {*self.files()}
+        problems = []
+        for file in sorted(present | {*self.recorded}):
+            entry, path = self.recorded.get(file), self.root / file
+            try:
+                if file not in present:
+                    problems.append(Problem(file, "missing", f"{path} does not exist"))
+                elif entry and (content := digest(path)) != entry.sha256:
+                    detail = f"its sha256 is {content}, not the recorded {entry.sha256}"
+                    problems.append(Problem(file, "changed", refusal(read_bytes(path)) or detail))
+                elif self.recorded and not entry:
+                    problems.append(Problem(file, "extra", "the release has no such file"))
+                elif not entry and (reason := refusal(read_bytes(path))):
+                    problems.append(Problem(file, "unreadable", reason))
+            except HKCantoError as error:
+                problems.append(Problem(file, "unreadable", str(error)))
+        return problems
+
+    def moved(self) -> str:
+        """Say if the release has changed since it was downloaded.
+
+        Returns:
+            A sentence; an empty text if it has not, or if the source cannot be reached.
+        """
+        return self.source.moved() if self.source else ""
+
+    def absent(self, file: str) -> DataNotFound:
+        """Return the error for a missing file.
+
+        Args:
+            file: Path in the folder.
+        """
+        entry, path = self.recorded.get(file), self.root / file
+        if entry and self.kind == "local":
+            return DataNotFound(
+                f"{path} {no_file(path)}. Unset HKCANTO_DATA_DIR to download it, or make it in a"
+                f" clone of the release with `git show {entry.commit}:{entry.origin}`."
+            )
+        near = difflib.get_close_matches(file, {*self.recorded, *self.files()}, n=1)
+        hint = f"Did you mean {near[0]}?" if near else "Check the name."
+        return DataNotFound(f"{self.name} has no file {file!r} in {self.root}. {hint}")
+
+
+def files_under(root: Path, *, links: bool = True) -> list[str]:
+    """List the files below a folder, sorted, except `.git`, `.DS_Store`, the hub's `.cache` …
+
+    Links are followed. Pipes, broken links and empty folders with a data file's name are included,
+    so that their reader reports them.
+
+    Args:
+        root: The folder.
+        links: Whether links may lead out of the folder.
+
+    Raises:
+        DataNotFound: A folder cannot be read, or a link leads out of the folder and must not.
+    """
+    listed: list[str] = []
+
+    def unless_missing(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError | NotADirectoryError):
+            raise error
+
+    def leads_back(folder: Path) -> bool:
+        return folder.is_symlink() and folder.parent.resolve().is_relative_to(folder.resolve())
+
+    with on_disk(root):
+        for folder, folders, files in os.walk(root, onerror=unless_missing, followlinks=True):
+            here = Path(folder)
+            if not folders and not files and here.suffix in ENDINGS:
+                listed.append(here.relative_to(root).as_posix())
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            files = [name for name in files if not name.startswith(".")]
+            for name in () if links else (*folders, *files):
+                if (here / name).is_symlink():
+                    path = (here / name).relative_to(root).as_posix()
+                    inside(root, path, "A link in a benchmark's own folder", DataNotFound)
+            listed += (
+                (here / name).relative_to(root).as_posix()
+                for name in files
+                if name.endswith(ENDINGS) or (here / name).is_file()
+            )
+            folders[:] = [name for name in folders if not leads_back(here / name)]
+    return sorted(listed)
+
+
+def digest(path: Path, like: str = "") -> str:
+    """Return the hash of a file's content in hexadecimal; an empty text if there is no file.
+
+    Args:
+        path: The file.
+        like: The hash to compare it with, which sets the kind: git's blob id for 40 digits, else
+            sha256.
+    """
+    if not is_file(path):
+        return ""
+    with on_disk(path), path.open("rb") as file:
+        head = b"blob %d\0" % os.fstat(file.fileno()).st_size
+        blob = partial(hashlib.sha1, head, usedforsecurity=False)
+        return hashlib.file_digest(file, blob if len(like) == 40 else hashlib.sha256).hexdigest()
+
+
+class GitHubSource:
+    """A GitHub repository as the source of a folder of the cache; each file has its own commit.
+
+    Args:
+        name: The release's folder name.
+        home: The release's folder in the cache; it need not exist yet.
+        repository: `owner/name`.
+
+    Attributes:
+        mirror: The environment variable that sets another server.
+        server: The default server.
+        address: The address of a file on the server: repository, commit, path.
+    """
+
+    mirror = "HKCANTO_GITHUB_ENDPOINT"
+    server = "https://raw.githubusercontent.com"
+    address = "{}/{}/{}"
+
+    def __init__(self, name: str, home: Path, repository: str) -> None:
+        self.name, self.home, self.repository = name, home, repository
+        self.partial = home / ".partial"
+
+    def fetch(self, folder: DataFolder, files: Sequence[str] | None, progress: bool | None) -> None:
+        """Download missing files, one process at a time; see `DataFolder.fetch`."""
+        if not (lacking := _lacking(folder, files)):
+            return
+        if variable := _forbidden():
+            raise self.failure(f"{variable} forbids it, and {lacking[0]} is not in {self.home}")
+        from filelock import FileLock, Timeout
+
+        lock = FileLock(self.home / ".lock")
+        with on_disk(self.home, "written", _REMEDY):
+            for place in (self.home.parent, self.home):
+                place.mkdir(0o755, parents=True, exist_ok=True)
+                own_cache(place)
+            try:
+                lock.acquire(timeout=_SILENT_WAIT)
+            except Timeout:
+                _log.warning(
+                    "Waiting for another process to download %s: it holds %s. If there is no"
+                    " such process, stop this one, delete that file and start again;"
+                    " HKCANTO_CACHE=<dir> uses another folder.",
+                    *(self.name, lock.lock_file),
+                )
+                lock.acquire(timeout=-1)
+            try:
+                # While this process waited, another may have fetched them.
+                self.look(folder)
+                if lacking := _lacking(folder, files):
+                    shutil.rmtree(self.partial, ignore_errors=True)  # left by a killed process
+                    self.partial.mkdir()
+                    self.fill(folder, lacking, progress)
+                    _lacking(folder, files)  # the names of a hub's files were not known before
+            finally:
+                shutil.rmtree(self.partial, ignore_errors=True)
+                lock.release()
+
+    def look(self, folder: DataFolder) -> None:
+        """Update a folder's root and record, which never change for a GitHub release."""
+
+    def moved(self) -> str:
+        """Say if the release has changed; a GitHub release never does."""
+        return ""
+
+    def fill(self, folder: DataFolder, files: Sequence[str], progress: bool | None) -> None:
+        """Download these files, replacing them if they exist; the caller holds the lock."""
+        self.download(folder.root, {file: folder.recorded[file] for file in files}, progress)
+
+    def load(self, entry: RecordedFile, place: Path) -> Path:
+        """Download a file into a temporary folder, and return its path."""
+        import pooch
+
+        place.mkdir(exist_ok=True)
+        _, headers = self.endpoint()
+        load = pooch.HTTPDownloader(timeout=_TIMEOUT, headers=headers)
+        load(self.url(entry), str(place / "file"), None)
+        return place / "file"
+
+    def url(self, entry: RecordedFile) -> str:
+        """Return the address of a file on the server."""
+        path = self.address.format(self.repository, entry.commit, quote(entry.origin))
+        return f"{self.endpoint()[0]}/{path}"
+
+    def download(self, root: Path, files: Registry, progress: bool | None) -> None:
+        """Download files next to a folder, and move complete and correct ones into it."""
+        from tqdm import tqdm
+
+        places = {file: self.partial / str(number) for number, file in enumerate(files)}
+
+        def load(file: str) -> None:
+            entry, target = files[file], self.inside(root, file)
+            url = self.url(entry)
+            path = self.patiently(url, partial(self.load, entry, places[file]))
+            if entry.sha256 not in ("", content := digest(path, entry.sha256)):
+                raise self.failure(
+                    f"{url} is not the file recorded for {target}: its hash is {content}, expected"
+                    f" {entry.sha256}; {refusal(read_bytes(path)) or 'another file'}. It was not"
+                    " kept",
+                    DataCorrupt,
+                )
+            target.parent.mkdir(parents=True, exist_ok=True)
+            path.replace(target)
+
+        bar = tqdm(
+            desc=f"Downloading {self.name}",
+            total=len(files),
+            unit="file",
+            disable=None if progress is None else not progress,
+        )
+        largest = max((entry.size or 0 for entry in files.values()), default=0)
+        with bar, closing(self.receive(load, [*files], largest)) as arriving:
+            for _ in arriving:
+                bar.update()
+
+    def inside(self, root: Path, file: str) -> Path:
+        """Return the local path of a file that the release lists."""
+        return inside(root, file, f"the list of files of {self.repository}", DataCorrupt)
+
+    def receive(
+        self, load: Callable[[Asked], Answer], wanted: Sequence[Asked], largest: int = 0
+    ) -> Generator[Answer, None, None]:
+        """Call a function for several things in parallel, and yield what it returns.
+
+        The thread of a server that stays silent is not waited for: it ends by itself or with the
+        process, and writes only to its temporary folder.
+        """
+        from multiprocessing import TimeoutError as NothingYet
+        from multiprocessing.pool import ThreadPool
+
+        pool, patience = ThreadPool(_CONNECTIONS), _GRACE + largest / _SLOWEST
+        arriving = pool.imap_unordered(load, wanted)
+        try:
+            for _ in wanted:
+                yield arriving.next(patience)
+        except NothingYet as error:
+            why = f"it was too slow: nothing was complete in {patience:.0f} s"
+            raise self.failure(why) from error
+        finally:
+            pool.terminate()
+
+    def patiently(self, url: str, load: Callable[[], Answer], again: bool = True) -> Answer:
+        """Call a function of a library, again while the server is busy; its errors become ours."""
+        for wait in (*(_WAITS if again else ()), None):
+            try:
+                return load()
+            except Exception as error:
+                status = getattr(getattr(error, "response", None), "status_code", None)
+                if wait is None or status not in (429, 503):
+                    raise self.problem(error, url, status) from error
+                _log.warning("%s is busy (HTTP %d); asking again in %g s.", url, status, wait)
+                time.sleep(wait)
+        raise AssertionError("the last attempt returns or raises")
+
+    def endpoint(self) -> tuple[str, dict[str, str]]:
+        """Return the server's URL, and headers with the user and password that it contained."""
+        given = (os.environ.get(self.mirror) or self.server).rstrip("/")
+        if not (parts := re.fullmatch(r"(\w+://)([^/]*)@(.*)", given)):
+            return given, {}
+        secret = base64.b64encode(unquote(parts[2]).encode()).decode()
+        return parts[1] + parts[3], {"authorization": f"Basic {secret}"}
+
+    def problem(self, error: Exception, url: str, status: int | None) -> Exception:
+        """Return an error of a library as one of ours; ours and the disk's stay as they are."""
+        if isinstance(error, HKCantoError) or (isinstance(error, OSError) and error.errno):
+            return error  # an error of the network has no errno
+        kind: type[HKCantoError] = NetworkUnavailable
+        why = f"{url}: {type(error).__name__}: {shorten(str(error), 160)}"
+        if status in (401, 404, 410):
+            kind, why = DataNotFound, f"{url} is not on the server, or not public (HTTP {status})"
+        if status in (401, 403, 404):
+            why += ". A gated data set needs HF_TOKEN=<token>"
+        return self.failure(why, kind)
+
+    def failure(self, why: str, kind: type[HKCantoError] = NetworkUnavailable) -> HKCantoError:
+        """Return an error that says why a download failed and what to do."""
+        return kind(
+            f"cannot download {self.name} from {self.endpoint()[0]}: {why.rstrip('.')}.\n"
+            "Run it again later (downloaded files are kept), or set one of these:\n"
+            f"  HKCANTO_DATA_DIR=<dir>: use a copy in <dir>/{self.name} without any network\n"
+            "  HKCANTO_DATA=sample: use the sample data in the package to try things out\n"
+            f"  {self.mirror}=<url>: download from a mirror\n"
+            "  HTTPS_PROXY=<url>: go through a proxy"
+        )
+
+
+class HubSource(GitHubSource):
+    """A hub data set: one commit, and a registry that is written last.
+
+    The registry's first line has the request, its second the commit and the number of files. So a
+    request without a revision gets the same data each time, and a different request gets its own
+    data.
+    """
+
+    mirror = "HF_ENDPOINT"
+    server = "https://huggingface.co"
+    address = "datasets/{}/resolve/{}/{}"
+
+    def __init__(self, name: str, home: Path, release: HubDataset) -> None:
+        super().__init__(name, home, release.repo_id)
+        self._allow = release.allow
+        self._pin = revision_variable(name)
+        self._revision = os.environ.get(self._pin) or release.revision or ""
+        self._named = self._revision or "the default branch"
+        named = quote(self._revision or "default", safe="")
+        self._registry = inside(home, f"registry.{named}.sha256", self._pin, DataNotFound)
+        self._request = f"# {release.repo_id}@{named} {' '.join(release.allow)}"
+
+    def look(self, folder: DataFolder) -> None:
+        """Set a folder's commit and files from an earlier download of the same request."""
+        commit, folder.recorded = self._downloaded()
+        folder.root = inside(self.home, commit or "not-downloaded", str(self._registry))
+
+    def moved(self) -> str:
+        """Say if the branch or tag has moved; an empty text if not, or without a network."""
+        commit, _ = self._downloaded()
+        if not commit or _forbidden():
+            return ""
+        try:
+            now, _ = self._ask(self._revision, again=False)
+        except HKCantoError:  # the network is not needed otherwise
+            return ""
+        if now == commit:
+            return ""
+        return (
+            f"{self._named} of {self.repository} is now at {now[:7]}; the local data in use is"
+            f" from {commit[:7]}. To use the new data: {self._pin}={now[:7]}, or delete"
+            f" {self._registry}."
+        )
+
+    def load(self, entry: RecordedFile, place: Path) -> Path:
+        """Download a file into a temporary folder, and return its path."""
+        from huggingface_hub import hf_hub_download
+
+        server, headers = self.endpoint()
+        return Path(
+            hf_hub_download(
+                *(self.repository, entry.origin),
+                repo_type="dataset",
+                revision=entry.commit,
+                local_dir=place,
+                endpoint=server,
+                headers=headers,
+            )
+        )
+
+    def fill(self, folder: DataFolder, files: Sequence[str], progress: bool | None) -> None:
+        """Download all missing files of the commit, and record them."""
+        del files
+        from huggingface_hub.utils import filter_repo_objects  # type: ignore[attr-defined]
+
+        before, recorded = self._downloaded()
+        commit, listed = self._ask(before or self._revision)
+        names = sorted(filter_repo_objects(listed, allow_patterns=[*self._allow]))
+        if not names:
+            why = f"{self.repository} at {commit} has no file that matches {', '.join(self._allow)}"
+            raise self.failure(f"{why}: its layout has changed", DataNotFound)
+        root, lacking = inside(self.home, commit, str(self._registry)), {}
+        for name in names:
+            expected = (recorded if name in recorded else listed)[name].sha256
+            if not expected or digest(self.inside(root, name), expected) != expected:
+                lacking[name] = replace(listed[name], sha256=expected)
+        needed = sum(entry.size or 0 for entry in lacking.values())
+        if needed > (free := shutil.disk_usage(self.home).free):
+            why = f"{self.repository} announces {needed:,} bytes, and the disk has {free:,} free"
+            raise self.failure(why, DataNotFound)
+        with _without_bars():
+            self.download(root, lacking, progress)
+        lines = [self._request, f"# {commit} {len(names)}"]
+        lines += [f"{quote(name)} {digest(root / name)}" for name in names]
+        unfinished = self.partial / "registry"
+        unfinished.write_text("\n".join([*lines, ""]), encoding="utf-8")
+        unfinished.replace(self._registry)
+        self.look(folder)
+
+    def _downloaded(self) -> tuple[str, Registry]:
+        """Return the commit and files of an earlier download; empty values without one."""
+        if not is_file(self._registry):
+            return "", {}
+        request, *lines = read_bytes(self._registry).decode("utf-8", "replace").split("\n")
+        if lines and request != self._request:
+            return "", {}
+        head = re.fullmatch(rf"# ({_COMMIT}) (\d+)", lines[0]) if lines else None
+        if not head or int(head[2]) != len(lines) - 2:
+            raise DataCorrupt(
+                f"{self._registry} is truncated or damaged. Delete it and fetch again (this takes"
+                f" {self._named} as it is now, unless {self._pin}=<commit> is set)."
+            )
+        return head[1], read_registry(self._registry, commit=head[1])
+
+    def _ask(self, revision: str, again: bool = True) -> tuple[str, Registry]:
+        """Ask the hub for the commit and the files of a revision."""
+        from huggingface_hub import HfApi
+
+        server, headers = self.endpoint()
+        url = f"{server}/datasets/{self.repository}"
+        ask = partial(HfApi(server, headers=headers).dataset_info, self.repository)
+
+        def load() -> tuple[str, Registry]:
+            info = ask(revision=revision or None, timeout=_TIMEOUT[1], files_metadata=True)
+            if not re.fullmatch(_COMMIT, commit := str(info.sha)):
+                raise ValueError(f"{commit!r} is no commit")
+            files = {}
+            for file in info.siblings or ():
+                content, size = file.blob_id or "", file.size
+                if file.lfs:
+                    content, size = file.lfs.sha256, file.lfs.size
+                files[file.rfilename] = RecordedFile(content, commit, file.rfilename, size)
+            return commit, files
+
+        ((commit, files),) = self.receive(partial(self.patiently, url, again=again), [load])
+        if re.fullmatch(_COMMIT, revision) and commit != revision:
+            why = f"{url} answers with commit {commit}, not with the requested one"
+            raise self.failure(why, DataCorrupt)
+        return commit, files
+
+
+@contextmanager
+def _without_bars() -> Iterator[None]:
+    """Hide huggingface_hub's own progress bars, one for each file."""
+    import huggingface_hub.utils as hub
+
+    shown = not hub.are_progress_bars_disabled()  # type: ignore[attr-defined]
+    hub.disable_progress_bars()  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        if shown:
+            hub.enable_progress_bars()  # type: ignore[attr-defined]
+
+
+def _lacking(folder: DataFolder, files: Sequence[str] | None) -> list[str]:
+    """Return the files that are missing or not as recorded."""
+    recorded = folder.recorded
+    if not recorded:
+        return ["the data set"]
+    if absent := [file for file in files or () if file not in recorded]:
+        raise folder.absent(absent[0])
+    wanted = recorded if files is None else files
+    return [file for file in wanted if digest(folder.root / file) != recorded[file].sha256]
+
+
+def _forbidden() -> str:
+    """Name the variable that forbids downloads; an empty text if none does."""
+    for variable in ("HKCANTO_OFFLINE", "HF_HUB_OFFLINE"):
+        if os.environ.get(variable, "").upper() in ("1", "ON", "TRUE", "YES"):
+            return variable
+    return ""
+
+
+def revision_variable(name: str) -> str:
+    """Return the environment variable that pins a hub data set, by the name of its folder.
+
+    Examples:
+        >>> revision_variable("yue-mmlu")
+        'HKCANTO_REVISION_YUE_MMLU'
+    """
+    return f"HKCANTO_REVISION_{re.sub('[^A-Z0-9]', '_', name.upper())}"
+
+
+def cache_folder() -> Path:
+    """Return the folder for downloads and other cached files."""
+    if given := os.environ.get("HKCANTO_CACHE"):
+        return user_folder("HKCANTO_CACHE", given)
+    from platformdirs import user_cache_path
+
+    return user_cache_path("hkcanto")
+
+
+def user_folder(variable: str, given: str) -> Path:
+    """Return the folder that an environment variable names.
+
+    Raises:
+        DataNotFound: It is in the home of a user that does not exist.
+    """
+    try:
+        return Path(given).expanduser()
+    except RuntimeError as error:
+        raise DataNotFound(
+            f"{variable}={given} names no folder: {error}. Correct the user's name."
+        ) from error
+
+
+def own_cache(folder: Path) -> Path:
+    """Return a folder of the cache; refuse it if another user can change its contents.
+
+    It holds the registries of hub data sets, and anyone who can write to one can change scores.
+
+    Args:
+        folder: The folder; it need not exist.
+
+    Raises:
+        DataNotFound: It belongs to another user, or any user may write to it.
+    """
+    with on_disk(folder, remedy=_REMEDY):
+        if not folder.exists():
+            return folder
+        state = folder.stat()
+    if state.st_uid == os.getuid() and not state.st_mode & stat.S_IWOTH:
+        return folder
+    why = "any user may write to it" if state.st_uid == os.getuid() else "another user owns it"
+    raise DataNotFound(
+        f"the cache folder {folder} is not safe: {why} (user {state.st_uid},"
+        f" {stat.filemode(state.st_mode)}), and could change what is scored. Set HKCANTO_CACHE to a"
+        " folder that you own and nobody else may write to."
+    )
