@@ -1,1 +1,2 @@
-from .tasks import *
+"""TEMPORARY-SHIM."""  # ruff: noqa
+from .tasks import LoadedTask, load_task, stratified, _warn

@@ -199,8 +199,7 @@ def _requests(kind: Any) -> list[Any]:
 
 def _readings(kind: Any) -> list[Any]:
     item, headline = kind.made_up(), kind.headline
-    probes = msgspec.json.decode(files(__package__).joinpath("kinds/probes.json").read_bytes())
-    judgements = [kind.judge(text, item) for text in probes]
+    judgements = [kind.judge(text, item) for text in probes()]
     sources = {
         sys.modules[base.__module__].__file__
         for base in type(kind).__mro__
@@ -220,6 +219,14 @@ def _readings(kind: Any) -> list[Any]:
         [Path(file).read_bytes().decode("latin-1") for file in sorted(filter(None, sources))],
         *kind.further_readings(),
     ]
+
+
+def probes() -> list[str]:
+    """Return made-up responses for each form of answer that a task may ask for."""
+    texts: list[str] = msgspec.json.decode(
+        files(__package__).joinpath("kinds/probes.json").read_bytes()
+    )
+    return texts
 
 
 def _hash(value: object) -> str:

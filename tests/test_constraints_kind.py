@@ -18,7 +18,6 @@ from hkcanto_tasks.kinds import constraints
 from hkcanto_tasks.results.reports.blocks import Table
 from hkcanto_tasks.results.reports.report import build_report
 from hkcanto_tasks.samples import Sample
-from hkcanto_tasks.setup import setup
 
 from .lm_eval.evaluating import evaluate, table
 from .reports.harness_runs import (
@@ -78,7 +77,7 @@ def test_the_prompt_is_all_that_is_sent() -> None:
     assert sent == {
         f"{TASK}/{row['language']}/{row['id']}": [("user", row["prompt"])] for row in rows
     }
-    assert loaded.setup.stop == ()
+    assert loaded.kind.stop == ()
 
 
 @pytest.mark.usefixtures("example")
@@ -172,7 +171,7 @@ def test_answers_written_for_hkcanto_if_follow_all_in_both_harnesses(tmp_path: P
 def test_reasoning_follows_nothing_and_its_language_is_known() -> None:
     loaded = load_task(TASK)
     (picnic,) = [each for each in loaded.samples if "大棠" in each.question]
-    cut = loaded.setup.judge(
+    cut = loaded.kind.judge(
         "<think>佢哋話要帶三樣嘢，我諗緊寫啲咩好。\n1. 水\n2. 帽\n3. 相機", picnic
     )
     assert (cut.values[POOLED], cut.values[POOLED_LOOSE], cut.reason) == (0, 0, "none: cut off")
@@ -257,7 +256,7 @@ def test_a_csv_file_has_them_as_json(asked: Callable[[str, str], Path]) -> None:
     asked("prompts.csv", f"prompt,constraints\n食乜好？,{cell}\n")
     (sample,) = load_task("asked").samples
     assert json.loads(sample.target) == [{"name": "uses_all", "args": {"words": ["茶", "飯"]}}]
-    judged = load_task("asked").setup.judge("飲茶。", sample)
+    judged = load_task("asked").kind.judge("飲茶。", sample)
     assert judged.values[STRICT] == 0
 
 

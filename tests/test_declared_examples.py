@@ -17,7 +17,7 @@ from hkcanto_tasks import load_task, read_runs
 from hkcanto_tasks.catalogue import read_benchmark
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.data.releases import GitHubRelease
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.tasks import task_as_run
 
 from .recording import recording
 from .reports.harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
@@ -108,7 +108,7 @@ def answering(names: list[str], seed: int) -> Callable[[str], str]:
     right = {}
     for loaded in map(load_task, names):
         for sample in loaded.samples:
-            right[loaded.prompt(sample).text()] = loaded.setup.answer(sample)
+            right[loaded.prompt(sample).text()] = loaded.kind.answer(sample)
     every = [*dict.fromkeys(right.values())]
 
     def answer(prompt: str) -> str:
@@ -195,7 +195,7 @@ def test_its_runs_are_compared_planned_and_published(
     second = made.other if all(task.kind != "judged" for task in declared.tasks) else made.again
     first = made.lm_eval if second is made.other else made.inspect
     assert "not read" not in hkcanto("compare", f"a={first}", f"b={second}")
-    figures = {task.name: setup(task.name).headline for task in declared.tasks}
+    figures = {task.name: task_as_run(task.name).headline for task in declared.tasks}
     known = [
         task.name
         for task in declared.tasks

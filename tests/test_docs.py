@@ -28,7 +28,10 @@ import hkcanto
 import hkcanto_metrics
 from hkcanto_metrics.constraints import VERIFIERS
 from hkcanto_tasks import load_task
-from hkcanto_tasks.catalogue import (
+from hkcanto_tasks.catalogue import benchmarks, named_tasks
+from hkcanto_tasks.cli import app
+from hkcanto_tasks.data.releases import FolderData, GitHubRelease, HubDataset
+from hkcanto_tasks.declarations import (
     Average,
     Benchmark,
     DeclaredLabel,
@@ -38,15 +41,12 @@ from hkcanto_tasks.catalogue import (
     Subject,
     TaskDefinition,
     Variant,
-    benchmarks,
-    named_tasks,
 )
-from hkcanto_tasks.cli import app
-from hkcanto_tasks.data.releases import FolderData, GitHubRelease, HubDataset
 from hkcanto_tasks.describing import describe
+from hkcanto_tasks.kinds import find_kind
 from hkcanto_tasks.results import published
 from hkcanto_tasks.results.published import PublishedColumn, PublishedTable
-from hkcanto_tasks.setup import find_kind, setup
+from hkcanto_tasks.tasks import task_as_run
 
 from .reports.harness_runs import run_inspect
 from .scripts import REPOSITORY, load_script
@@ -223,7 +223,7 @@ def test_the_counts_of_hkcanto_if_are_fresh() -> None:
 def test_every_figure_is_on_its_page() -> None:
     text = (DOCS / "figures.md").read_text("utf-8")
     for task in named_tasks().values():
-        for figure in setup(task.name).figures:
+        for figure in task_as_run(task.name).figures:
             assert f"`{figure.name}`" in text, figure.name
 
 
@@ -531,7 +531,7 @@ def test_a_package_brings_a_kind_and_a_benchmark(tmp_path: Path, lean_path: str)
     code = (
         "from hkcanto_tasks import load_task\n"
         "task = load_task('capitals')\n"
-        "print(sorted((s.question, task.setup.judge('東京。', s).values['acc'])"
+        "print(sorted((s.question, task.kind.judge('東京。', s).values['acc'])"
         " for s in task.samples))"
     )
     # Without HKCANTO_BENCHMARKS: installing the package is enough.

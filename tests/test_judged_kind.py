@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 from hkcanto import tasks
 from hkcanto_metrics.agreement import weighted_kappa
 from hkcanto_tasks import load_task, read_runs
-from hkcanto_tasks.catalogue import Level, Rubric
 from hkcanto_tasks.cli import app
+from hkcanto_tasks.declarations import Level, Rubric
 from hkcanto_tasks.kinds.judged import Judged, read_level
 
 from .lm_eval.evaluating import evaluate
@@ -500,7 +500,7 @@ def test_any_change_of_a_rubric_is_another_signature(
     declare: Callable[..., Path], change: dict[str, Any]
 ) -> None:
     declare()
-    first = load_task("asked").setup
+    first = load_task("asked").kind
     assert isinstance(first, Judged)
     rubric = msgspec.structs.replace(first.rubric, **change)
     definition = msgspec.structs.replace(first.task.definition, rubric=rubric)

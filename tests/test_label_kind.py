@@ -15,7 +15,7 @@ from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.results.reports.report import build_report
 from hkcanto_tasks.results.statistics.paired import match
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.tasks import task_as_run
 
 from .lm_eval.evaluating import evaluate, table
 from .reports.harness_runs import (
@@ -220,9 +220,9 @@ def test_log_likelihood_of_letters_is_not_for_labels(declare: Declare) -> None:
 
 def test_there_is_room_for_the_longest_label(declare: Declare) -> None:
     declare()
-    assert setup("nli").max_tokens == setup("hkcanto_sentiment").max_tokens == 16
+    assert task_as_run("nli").max_tokens == task_as_run("hkcanto_sentiment").max_tokens == 16
     declare('labels = ["not_entailment", "entailment"]\n')
-    assert setup("nli").max_tokens == 28
+    assert task_as_run("nli").max_tokens == 28
 
 
 # ---------------------------------------------------------------------- the signature
@@ -238,9 +238,9 @@ def test_there_is_room_for_the_longest_label(declare: Declare) -> None:
 )
 def test_other_labels_are_another_reading(declare: Declare, other: str) -> None:
     declare()
-    before = fingerprints.fingerprints(setup("nli"))
+    before = fingerprints.fingerprints(task_as_run("nli"))
     declare(other)
-    after = fingerprints.fingerprints(setup("nli"))
+    after = fingerprints.fingerprints(task_as_run("nli"))
     assert before[1] != after[1]
 
 
@@ -250,10 +250,10 @@ def test_a_change_in_reading_changes_the_signature(
     from hkcanto_metrics import labels as reader
 
     declare()
-    before = fingerprints.fingerprints(setup("nli"))
+    before = fingerprints.fingerprints(task_as_run("nli"))
     fingerprints._known.clear()
     monkeypatch.setattr(reader, "_is_denied", lambda *_: False)
-    assert before[1] != fingerprints.fingerprints(setup("nli"))[1]
+    assert before[1] != fingerprints.fingerprints(task_as_run("nli"))[1]
 
 
 # ---------------------------------------------------------------------- sentiment

@@ -23,8 +23,8 @@ from hkcanto_tasks.catalogue import find_benchmark
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.data.locating import locate
 from hkcanto_tasks.errors import DataCorrupt, HKCantoError, OptionError
-from hkcanto_tasks.loading import load_task
 from hkcanto_tasks.samples import Sample
+from hkcanto_tasks.tasks import load_task
 
 from .answering import AnsweringLM, answer
 from .lm_eval.evaluating import evaluate
@@ -201,7 +201,7 @@ def test_a_kind_of_ours_cannot_be_replaced(tmp_path: Path) -> None:
         [
             sys.executable,
             "-c",
-            "from hkcanto_tasks.setup import setup; setup('hkcanto_g2p')",
+            "from hkcanto_tasks.setup import setup; task_as_run('hkcanto_g2p')",
         ],
         env={
             **os.environ,
@@ -434,9 +434,7 @@ def test_ten_options_are_scored_in_both_harnesses(
     loaded = load_task("quiz")
     last = next(sample for sample in loaded.samples if sample.target == "J")
     assert (
-        loaded.setup.judge("J", Sample(id="", target="J", choices=tuple(last.choices))).values[
-            "acc"
-        ]
+        loaded.kind.judge("J", Sample(id="", target="J", choices=tuple(last.choices))).values["acc"]
         == 1.0
     )
     log = in_inspect("quiz", tmp_path / "logs")

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from hkcanto import tasks
 from hkcanto_tasks import fingerprints, load_task, read_runs
 from hkcanto_tasks.cli import app
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.tasks import task_as_run
 
 from .reports.harness_runs import (
     AnsweringLM,
@@ -106,7 +106,7 @@ def test_an_answer_is_scored_by_hand(
     declare()
     loaded = load_task("cloze")
     (sample,) = [each for each in loaded.samples if each.question == row[0]]
-    values = loaded.setup.judge(row[2], sample).values
+    values = loaded.kind.judge(row[2], sample).values
     assert (values["exact_match"], values["f1"]) == pytest.approx(scores)
     assert values["empty"] == (row[2] == "")
 
@@ -162,8 +162,8 @@ def test_scripts_are_folded_only_if_declared(declare: Declare) -> None:
         declare(more)
         loaded = load_task("cloze")
         (sample,) = [each for each in loaded.samples if "金＿＿" in each.question]
-        values[more] = loaded.setup.judge("钟", sample).values["exact_match"]
-        values[f"read {more}"] = fingerprints.fingerprints(setup("cloze"))[1]
+        values[more] = loaded.kind.judge("钟", sample).values["exact_match"]
+        values[f"read {more}"] = fingerprints.fingerprints(task_as_run("cloze"))[1]
     assert values[""] == 0
     assert values["fold_scripts = true\n"] == 1
     assert values["read "] != values["read fold_scripts = true\n"]
@@ -176,9 +176,9 @@ def test_alternatives_in_one_cell_are_each_right_and_not_both_at_once(declare: D
         loaded = load_task("cloze")
         (sample,) = loaded.samples
         said = ("ni1", "答案：nei1。", "ni1/nei1", "nei", "nei4")
-        right = [loaded.setup.judge(each, sample).values["exact_match"] for each in said]
+        right = [loaded.kind.judge(each, sample).values["exact_match"] for each in said]
         assert right == ([1, 1, 0, 0, 0] if more else [0, 0, 0, 0, 0]), more
-        read[more] = fingerprints.fingerprints(setup("cloze"))[1]
+        read[more] = fingerprints.fingerprints(task_as_run("cloze"))[1]
     assert len({*read.values()}) == 2
 
 

@@ -290,6 +290,9 @@ def table_of(cells: Sequence[object], file: str) -> Table:
         elif not isinstance(row, Mapping):
             what = f"a {type(row).__name__} in place of an object with named cells"
             table.bad.append(UnreadableRow(f"{file}, row {number}", what))
+        elif any(isinstance(cell, str) and "\0" in cell for cell in row.values()):
+            what = "a NUL character, which no text contains"
+            table.bad.append(UnreadableRow(f"{file}, row {number}", what))
         else:
             named = {str(name).strip().lower(): cell for name, cell in row.items()}
             if len(named) < len(row):

@@ -31,7 +31,7 @@ def test_the_table_shows_headline_figures_with_errors_and_arrows(lm_eval_sample_
 
 
 def test_per_item_figures_are_in_the_samples_log(lm_eval_sample_run: Any) -> None:
-    gold = [json.loads(line) for line in (SAMPLE / "test/zh_to_jyutping_test.json").open("rb")]
+    gold = [json.loads(line) for line in (SAMPLE / "test/zh_to_jyutping_test_gold.json").open("rb")]
     assert {s["doc"]["id"] for s in lm_eval_sample_run.samples} == {
         f"hkcanto_g2p/{row['#']}" for row in gold
     }

@@ -4,7 +4,8 @@ import csv
 import zlib
 from pathlib import Path
 
-from hkcanto_tasks.catalogue import TaskDefinition, find_benchmark
+from hkcanto_tasks.catalogue import find_benchmark
+from hkcanto_tasks.declarations import TaskDefinition
 
 DEV_ROWS = 5
 _POOLED = ("hkcanto_dse", "hkcanto_professional", "hkcanto_law")

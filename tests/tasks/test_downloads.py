@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from hkcanto_tasks.catalogue import Benchmark
 from hkcanto_tasks.data.fetch import DataFolder
 from hkcanto_tasks.data.locating import locate
 from hkcanto_tasks.data.releases import GitHubRelease
+from hkcanto_tasks.declarations import Benchmark
 from hkcanto_tasks.errors import DataCorrupt, DataNotFound, HKCantoError, NetworkUnavailable
 
 from .declaring import declare

@@ -26,7 +26,7 @@ from hkcanto_tasks.data.releases import GitHubRelease
 from hkcanto_tasks.errors import DataCorrupt, DataNotFound
 
 from .declaring import declare
-from .test_first_contact import COLUMNS, LAW, MUSIC, as_csv, as_parquet
+from .rows import COLUMNS, LAW, MUSIC, as_csv, as_parquet
 from .test_hub_downloads import FIRST, publish
 from .web_server import Answer, WebServer
 
@@ -347,12 +347,6 @@ def test_a_linked_folder_is_followed_and_a_loop_is_not(folder: Path, tmp_path: P
     assert len(load_task("hkmmlu").samples) == 2
 
 
-def test_a_card_that_cannot_be_read_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder.parent / "README.md").write_text("---\n---\n")
-    break_at(monkeypatch, "README.md", errno.EIO)
-    assert "README.md cannot be read: Input/output error" in loading()
-
-
 @pytest.mark.usefixtures("folder")
 def test_an_alias_file_that_is_not_text_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -360,85 +354,3 @@ def test_an_alias_file_that_is_not_text_is_an_error(
     (tmp_path / "aliases").write_bytes(b"\xff\xfe")
     monkeypatch.setenv("HKCANTO_ALIASES", str(tmp_path / "aliases"))
     assert "neither stem=subject" in loading()
-
-
-# ------------------------------------------------------------------------------- contents of files
-
-
-def rows(*bad: Sequence[str]) -> list[Sequence[str]]:
-    good = [(f"第{n}題 {SECRET}？", *LAW[1:]) for n in range(200)]
-    return [*good[:7], *bad, *good[7:]]
-
-
-@pytest.mark.parametrize("block", ["\0", "\0" * 4096])
-def test_nul_characters_in_a_csv_file_are_said(folder: Path, block: str) -> None:
-    text = as_csv(rows()).replace("律政司", f"律{block}政司", 1)
-    (folder / "hk_law.csv").write_text(text)
-    said = loading()
-    assert said.startswith(f"{folder / 'hk_law.csv'}: line 2 has ")
-    assert ("after disk damage" in said) == (len(block) > 1)
-    assert said.endswith("Delete the file and fetch it again.")
-
-
-@pytest.mark.parametrize("ending", ["jsonl", "json", "parquet"])
-def test_an_escaped_nul_character_costs_a_row(folder: Path, ending: str) -> None:
-    (folder / "hk_law.csv").unlink()
-    bad = (f"{SECRET}\0", *LAW[1:])
-    records = [dict(zip(COLUMNS, row, strict=True)) for row in rows(bad)]
-    path = folder / f"hk_law.{ending}"
-
-    def write(records: list[dict[str, str]]) -> None:
-        if ending == "parquet":
-            path.write_bytes(as_parquet(records))
-        elif ending == "json":
-            path.write_text(json.dumps(records))
-        else:
-            path.write_text("".join(json.dumps(record) + "\n" for record in records))
-
-    write(records)
-    loaded = load_task("hkmmlu_hk_law")
-    assert len(loaded.samples) == 200
-    write([records[7]])
-    assert (
-        f"{path}, row 1 has a NUL character, which no text contains. Correct the row." in loading()
-    )
-
-
-@pytest.mark.parametrize("ending", ["jsonl", "json"])
-@pytest.mark.parametrize("depth", [100, 600, 100_000])
-def test_json_nested_deeply_is_said(folder: Path, ending: str, depth: int) -> None:
-    (folder / "hk_law.csv").unlink()
-    deep = f'{{"Question": {"[" * depth}"{SECRET}"{"]" * depth}}}'
-    path = folder / f"hk_law.{ending}"
-    path.write_text(f"[{deep}]" if ending == "json" else f"{deep}\n")
-    said = loading()
-    assert str(path) in said
-    assert "recursion depth" in said or "nested too deeply" in said
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        as_csv(rows((SECRET, "甲"), (SECRET, "甲"), (SECRET, "甲"), (SECRET, "甲"))),  # too few
-        as_csv(rows(*[(SECRET, *"甲乙丙丁戊己")] * 4)),  # too many cells
-        as_csv(rows(*[(SECRET, *"甲乙丙丁", SECRET)] * 4)),  # no such answer
-        as_csv(rows()) + f'"{SECRET}" {SECRET},甲\n' * 4,  # stray quotes
-        as_csv(rows())[:-20],  # cut
-        as_csv(rows()[1:], (SECRET, SECRET, *LAW[1:5])),  # a header that is a question
-        as_csv(rows()).replace("律政司", "\udc80", 1),  # not UTF-8
-        json.dumps([{"Question": SECRET, "A": SECRET}] * 9),
-    ],
-)
-def test_no_message_shows_a_question(folder: Path, content: str) -> None:
-    (folder / "hk_law.csv").unlink()
-    path = folder / ("hk_law.json" if content.startswith("[") else "hk_law.csv")
-    path.write_bytes(content.encode("utf-8", "surrogateescape"))
-    loading()
-
-
-def test_a_header_that_is_a_row_is_not_shown(folder: Path) -> None:
-    (folder.parent / "translation").mkdir()
-    pairs = io.StringIO()
-    csv.writer(pairs).writerows([[f"{SECRET}{n}", "普通話"] for n in range(9)])
-    (folder.parent / "translation/can2man.csv").write_text(pairs.getvalue())
-    assert "a first row that is not a header" in loading("hkmmlu_translation_yue_zh")

@@ -12,8 +12,7 @@ from hkcanto_tasks import fingerprints
 from hkcanto_tasks import setup as setups
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.kinds import multiple_choice
-from hkcanto_tasks.loading import load_task
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.tasks import load_task, task_as_run
 
 from ..test_outside_benchmark import in_inspect
 
@@ -104,10 +103,10 @@ def test_an_edit_of_another_prompt_leaves_the_others_as_they_are(own: Callable[.
 
 
 def test_an_edit_of_how_it_is_read_is_signed(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = hashes(setup("hkmmlu").signature("").text)
+    before = hashes(task_as_run("hkmmlu").signature("").text)
     fingerprints._known.clear()
     monkeypatch.setattr(multiple_choice, "read_choice", lambda *_: ChoiceReading("A", "bare"))
-    after = hashes(setup("hkmmlu").signature("").text)
+    after = hashes(task_as_run("hkmmlu").signature("").text)
     assert (before["sent"], before["read"] != after["read"]) == (after["sent"], True)
 
 
@@ -116,7 +115,7 @@ def test_the_room_for_reasoning_the_colon_rule_and_opencc_are_signed(
 ) -> None:
     def signed(**options: object) -> dict[str, str]:
         fingerprints._known.clear()
-        return hashes(setup("hkmmlu", **options).signature("").text)
+        return hashes(task_as_run("hkmmlu", **options).signature("").text)
 
     reasoning, direct, simplified = signed(reasoning=True), signed(), signed(script="sc")
     monkeypatch.setattr(setups, "REASONING_TOKENS", 8191)
@@ -150,7 +149,7 @@ def test_compare_says_what_was_edited_between_two_runs(
 
 
 def test_options_explain_a_difference_and_are_named_instead_of_the_hash() -> None:
-    one, other = (setup("hkmmlu", **own).signature("") for own in ({}, {"prompt": "zh"}))
+    one, other = (task_as_run("hkmmlu", **own).signature("") for own in ({}, {"prompt": "zh"}))
     assert one.sent != other.sent
     assert one.differs(other) == {"prompt": ("paper", "zh")}
     assert one.differs(one) == {}

@@ -104,7 +104,7 @@ def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / split / f"zh_to_jyutping_{split}.json").write_text(GOOD, encoding="utf-8")
     monkeypatch.delenv("HKCANTO_DATA")
     monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path))
-    return folder / "test/zh_to_jyutping_test.json"
+    return folder / "test/zh_to_jyutping_test_gold.json"
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 )
 def test_a_row_that_is_wrong_is_named(release: Path, text: str, says: str) -> None:
     release.write_text(text, encoding="utf-8")
-    with pytest.raises(DataCorrupt, match=f"zh_to_jyutping_test.json.*{says}"):
+    with pytest.raises(DataCorrupt, match=f"zh_to_jyutping_test_gold.json.*{says}"):
         load_task("hkcanto_g2p")
 
 

@@ -93,11 +93,11 @@ def test_only_options_that_exist_are_shown_and_accepted(
     task = load_task("hkmmlu_dentistry")
     two, gap = sorted(task.samples, key=lambda sample: sample.id)
     assert two.choices == ("28", "32", None, None)
-    assert "A. 28\nB. 32\n" in task.setup.turn(two)
-    assert "C." not in task.setup.turn(two)
-    assert "A." not in task.setup.turn(gap)
-    assert task.setup.judge("D", two).values["unparsed_rate"] == 1.0
-    assert task.setup.judge("B", two).values["acc"] == 1.0
+    assert "A. 28\nB. 32\n" in task.kind.turn(two)
+    assert "C." not in task.kind.turn(two)
+    assert "A." not in task.kind.turn(gap)
+    assert task.kind.judge("D", two).values["unparsed_rate"] == 1.0
+    assert task.kind.judge("B", two).values["acc"] == 1.0
 
 
 def test_labels_lose_the_accent_that_the_release_got_on_them(
@@ -177,7 +177,7 @@ def test_options_may_be_given_as_texts() -> None:
 
 
 def test_a_chain_of_thought_is_read_at_its_end_and_a_truncated_one_is_not_guessed() -> None:
-    how = load_task("hkmmlu_cot").setup
+    how = load_task("hkmmlu_cot").kind
     choices = ("旺角", "灣仔", "北角", "紅磡")
     whole = "逐步分析：\nA 選項錯誤。\nB 選項喺灣仔。\n\n答案：C"
     assert how.judge(whole, Sample(id="", target="C", choices=tuple(choices))).values == {
@@ -191,7 +191,7 @@ def test_a_chain_of_thought_is_read_at_its_end_and_a_truncated_one_is_not_guesse
 
 
 def test_a_direct_answer_ends_at_its_line() -> None:
-    how = load_task("hkmmlu").setup
+    how = load_task("hkmmlu").kind
     choices = ("旺角", "灣仔", "北角", "紅磡")
     response = "<think>可能係 D。\n</think>\n\nB\n\n問題: 下一題\n答案: D"
     assert (
@@ -203,7 +203,7 @@ def test_a_direct_answer_ends_at_its_line() -> None:
     "response", ["答案係：\n\nB. 灣仔", "回應：\nB", "**The answer is:**\n\nB. 灣仔\n\n因為D唔係"]
 )
 def test_a_line_that_ends_in_a_colon_goes_on(response: str) -> None:
-    how = load_task("hkmmlu").setup
+    how = load_task("hkmmlu").kind
     choices = ("旺角", "灣仔", "北角", "紅磡")
     assert (
         how.judge(response, Sample(id="", target="B", choices=tuple(choices))).values["acc"] == 1.0

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from hkcanto_tasks import load_task
 from hkcanto_tasks.catalogue import benchmarks, named_tasks
-from hkcanto_tasks.loading import stratified
 from hkcanto_tasks.samples import Sample
+from hkcanto_tasks.tasks import stratified
 
 TASKS = [entry.name for benchmark in benchmarks() for entry in benchmark.tasks]
 

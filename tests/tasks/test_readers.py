@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hkcanto_tasks.data.tables import Record, read_table, with_members
+from hkcanto_tasks.data.tables import Row, read_table
 from hkcanto_tasks.errors import DataCorrupt
 
 POINTER = (
@@ -27,7 +27,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "subject_test.csv"
 
 
-def read_records(path: Path, columns: Sequence[str] = ()) -> list[Record]:
+def read_records(path: Path, columns: Sequence[str] = ()) -> list[Row]:
     """The rows of a file without bad rows."""
     table = read_table(path, columns)
     assert table.bad == []
@@ -65,16 +65,16 @@ def test_blank_lines_at_the_end_are_no_rows(file: Path) -> None:
 def test_a_header_gives_the_columns_in_lower_case_and_counts_as_row_1(file: Path) -> None:
     file.write_text("Question, Answer\nq1,A\nq2,B\n", encoding="utf-8")
     assert read_records(file) == [
-        Record(1, f"{file}, row 2", {"question": "q1", "answer": "A"}),
-        Record(2, f"{file}, row 3", {"question": "q2", "answer": "B"}),
+        Row(1, f"{file}, row 2", {"question": "q1", "answer": "A"}),
+        Row(2, f"{file}, row 3", {"question": "q2", "answer": "B"}),
     ]
 
 
 def test_without_a_header_the_first_row_is_data(file: Path) -> None:
     file.write_text("q1,A\nq2,B\n", encoding="utf-8")
     assert read_records(file, ["question", "answer"]) == [
-        Record(1, f"{file}, row 1", {"question": "q1", "answer": "A"}),
-        Record(2, f"{file}, row 2", {"question": "q2", "answer": "B"}),
+        Row(1, f"{file}, row 1", {"question": "q1", "answer": "A"}),
+        Row(2, f"{file}, row 2", {"question": "q2", "answer": "B"}),
     ]
 
 

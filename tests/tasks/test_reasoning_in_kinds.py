@@ -21,7 +21,7 @@ ANSWERS = {
 @pytest.mark.parametrize("wrapping", WRAPPINGS)
 def test_a_response_is_read_without_its_reasoning(task: str, wrapping: str) -> None:
     loaded = load_task(task)
-    sample, how = loaded.samples[0], loaded.setup
+    sample, how = loaded.samples[0], loaded.kind
     opening, closing = WRAPPINGS[wrapping]
     plain = how.judge(ANSWERS[task], sample)
     for began in (opening, ""):

@@ -23,7 +23,8 @@ def json_lines(path: Path) -> list[dict[str, Any]]:
 
 
 ROWS = {
-    split: json_lines(G2P / split / f"zh_to_jyutping_{split}.json") for split in ("dev", "test")
+    "dev": json_lines(G2P / "dev/zh_to_jyutping_dev.json"),
+    "test": json_lines(G2P / "test/zh_to_jyutping_test_gold.json"),
 }
 EVERY_ROW = [(split, row) for split, rows in ROWS.items() for row in rows]
 ONLY_CHINESE = [case for case in EVERY_ROW if not re.search("[0-9A-Za-z]", case[1]["Honzi"])]

@@ -2,11 +2,11 @@
 
 import pytest
 
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.tasks import task_as_run
 
 
 def signed(name: str, **asked: object) -> str:
-    return setup(name, **asked).signature("data").text
+    return task_as_run(name, **asked).signature("data").text
 
 
 @pytest.mark.parametrize(
@@ -39,5 +39,7 @@ def test_a_run_on_some_subjects_is_not_signed_as_the_whole() -> None:
 
 
 def test_a_chain_of_thought_has_the_number_of_examples_that_its_variant_has() -> None:
-    assert setup("tmmluplus_gen").shots == 0
-    assert setup("tmmluplus_gen", cot=True).shots == setup("tmmluplus_gen_cot").shots == 5
+    assert task_as_run("tmmluplus_gen").shots == 0
+    assert (
+        task_as_run("tmmluplus_gen", cot=True).shots == task_as_run("tmmluplus_gen_cot").shots == 5
+    )

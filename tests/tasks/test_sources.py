@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from hkcanto_tasks.catalogue import Benchmark, find_benchmark, read_benchmark
+from hkcanto_tasks.catalogue import find_benchmark, read_benchmark
 from hkcanto_tasks.data.fetch import Problem
 from hkcanto_tasks.data.locating import locate
 from hkcanto_tasks.data.releases import GitHubRelease, HubDataset, RecordedFile, read_registry
+from hkcanto_tasks.declarations import Benchmark
 from hkcanto_tasks.errors import CatalogueError, DataNotFound, HKCantoError
 
 from .declaring import OWN, declare

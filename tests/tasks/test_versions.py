@@ -16,11 +16,11 @@ from unittest.mock import patch
 import pytest
 
 from hkcanto_metrics.choice import ChoiceReading
-from hkcanto_tasks.catalogue import BENCHMARKS, TaskDefinition, named_tasks, read_benchmark
-from hkcanto_tasks.fingerprints import PROBES, fingerprints
+from hkcanto_tasks.catalogue import BENCHMARKS, named_tasks, read_benchmark
+from hkcanto_tasks.declarations import TaskDefinition
 from hkcanto_tasks.kinds import multiple_choice
-from hkcanto_tasks.loading import LoadedTask, load_task
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.signatures import fingerprints, probes
+from hkcanto_tasks.tasks import LoadedTask, load_task, task_as_run
 
 NEW: dict[str, Any] = {"version": 0, "pins": {}}
 PINNED = Path(__file__).with_name("pinned_versions.json")
@@ -78,7 +78,7 @@ def pins(entry: TaskDefinition) -> dict[str, str]:
     found = [described(load_task(name, **options)) for name, options in asked]
     names = sorted({name for each in found for name in each})
     signed = [
-        fingerprints(setup(name, **options, reasoning=reasoning))
+        fingerprints(task_as_run(name, **options, reasoning=reasoning))
         for name, options in asked
         for reasoning in (False, True)
     ]
@@ -101,21 +101,21 @@ def prompts(entry: TaskDefinition) -> Iterator[str]:
 def described(loaded: LoadedTask) -> dict[str, Any]:
     """The prompts, and for each figure its definition and its values for the responses."""
     there = [len(loaded.examples(subject.name)) for subject in loaded.task.subjects]
-    how, shots = loaded.setup, min(loaded.task.shots, *there)
+    how, shots = loaded.kind, min(loaded.task.shots, *there)
     samples = sorted(loaded.samples, key=lambda sample: sample.id)
     asked = [
         [each.id, loaded.at(shots=count).prompt(each).text(), each.target]
         for each in samples
         for count in dict.fromkeys([0, shots])
     ]
-    read = [how.judge(response, each).values for each in samples[:2] for response in PROBES]
+    read = [how.judge(response, each).values for each in samples[:2] for response in probes()]
     values = {
         name: [round(values[name], 6) if name in values else None for values in read]
         for name in dict.fromkeys(name for values in read for name in values)
     }
     figures = {
         figure.name: [figure.averages, figure.over, figure.part, figure.form == "rate"]
-        for figure in setup(loaded.task.name).figures  # even if the sample data lacks some
+        for figure in task_as_run(loaded.task.name).figures  # even if the sample data lacks some
     }
     return {"prompts": [asked, how.stop, how.max_tokens]} | {
         name: [figures.get(name), values.get(name)] for name in figures | values

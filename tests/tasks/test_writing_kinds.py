@@ -18,7 +18,7 @@ from hkcanto_tasks import load_task
 from hkcanto_tasks.catalogue import BENCHMARKS, find_task
 from hkcanto_tasks.errors import DataCorrupt, OptionError
 from hkcanto_tasks.samples import Sample
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.tasks import task_as_run
 
 DIRECTIONS = ("yue_en", "en_yue", "yue_zh", "zh_yue")
 HKMMLU = ("hkmmlu_translation_yue_zh", "hkmmlu_translation_zh_yue")
@@ -201,20 +201,20 @@ def test_braces_in_a_text_stay_as_they_are(hkmmlu: Layout) -> None:
 
 def test_a_reasoning_model_gets_room_and_no_stop_text() -> None:
     for name in ("hkcanto_sentiment", "hkcanto_translation_yue_en", "hkcanto_summarization"):
-        plain, reasoning = load_task(name).setup, load_task(name, reasoning=True).setup
+        plain, reasoning = load_task(name).kind, load_task(name, reasoning=True).kind
         assert plain.stop
         assert not reasoning.stop
         assert reasoning.max_tokens > plain.max_tokens + 4096
 
 
 def test_a_base_model_that_runs_on_is_judged_by_its_first_answer() -> None:
-    how = load_task("hkcanto_translation_zh_yue").setup
+    how = load_task("hkcanto_translation_zh_yue").kind
     ran_on = "部機壞咗。\n\n例子4：中文書面語：天氣很好。 廣東話：天氣好好。"
     assert (
         how.judge(ran_on, Sample(id="", target="部機壞咗。", source="機器壞了。")).answer
         == "部機壞咗。"
     )
-    how = load_task("hkcanto_sentiment").setup
+    how = load_task("hkcanto_sentiment").kind
     assert (
         how.judge(
             "Negative\n\nInput: 好正\n\nSentiment: Positive", Sample(id="", target="Negative")
@@ -405,7 +405,7 @@ def test_the_signature_tells_the_sample_from_the_full_set() -> None:
 
 
 def translated(response: str, target: str, source: str) -> Any:
-    how = setup("hkcanto_translation_yue_zh")
+    how = task_as_run("hkcanto_translation_yue_zh")
     return how.judge(response, Sample(id="", target=target, source=source))
 
 
@@ -470,7 +470,7 @@ def test_the_means_of_the_faults_are_the_corpus_rates(name: str, answer: str) ->
         "nothing": [""] * len(loaded.samples),
     }[answer]
     judged = [
-        loaded.setup.judge(response, sample)
+        loaded.kind.judge(response, sample)
         for response, sample in zip(responses, loaded.samples, strict=True)
     ]
     corpus = score_translation(
@@ -486,7 +486,7 @@ def test_the_means_of_the_faults_are_the_corpus_rates(name: str, answer: str) ->
 
 @pytest.mark.parametrize("direction", ["en_yue", "zh_yue"])
 def test_references_in_cantonese_are_fluent_and_written_chinese_is_not(direction: str) -> None:
-    how = load_task(f"hkcanto_translation_{direction}").setup
+    how = load_task(f"hkcanto_translation_{direction}").kind
     written = {sample.target for sample in load_task("hkcanto_translation_yue_zh").samples}
     for sample in load_task(f"hkcanto_translation_{direction}").samples:
         judged = how.judge(sample.target, sample)
@@ -499,7 +499,7 @@ def test_references_in_cantonese_are_fluent_and_written_chinese_is_not(direction
 
 def test_cantonese_is_asked_of_translations_into_cantonese_only() -> None:
     reported = {
-        name: "fluent" in [figure.name for figure in setup(name).figures]
+        name: "fluent" in [figure.name for figure in task_as_run(name).figures]
         for name in [*(f"hkcanto_translation_{d}" for d in DIRECTIONS), *HKMMLU]
     }
     assert [name for name, fluent in reported.items() if fluent] == [
@@ -520,7 +520,7 @@ def test_cantonese_is_asked_of_translations_into_cantonese_only() -> None:
 def test_any_response_gets_a_value_for_every_metric_of_an_item(
     name: str, response: str, source: str
 ) -> None:
-    how = setup(name)
+    how = task_as_run(name)
     judgement = how.judge(response, Sample(id="", target="我哋聽日出發。", source=source))
     of_items = {figure.averages for figure in how.figures if figure.form != "corpus"}
     of_reasoning = {name for name in of_items if "reasoning" in name}
@@ -534,7 +534,7 @@ def test_any_response_gets_a_value_for_every_metric_of_an_item(
 
 
 def test_a_summary_is_penalised_for_more_than_500_characters() -> None:
-    how = load_task("hkcanto_summarization").setup
+    how = load_task("hkcanto_summarization").kind
     judged = [
         how.judge("佢" * n, Sample(id="", target="", source="原文")).values
         for n in (200, 500, 600, 1200)
@@ -545,7 +545,7 @@ def test_a_summary_is_penalised_for_more_than_500_characters() -> None:
 
 
 def test_a_summary_in_written_chinese_fails() -> None:
-    how = load_task("hkcanto_summarization").setup
+    how = load_task("hkcanto_summarization").kind
     written = how.judge(
         "這篇文章說的是街市的人情味，他們都記得熟客的喜好。",
         Sample(id="", target="", source="原文"),
@@ -568,7 +568,7 @@ def test_a_summary_in_written_chinese_fails() -> None:
     ],
 )
 def test_an_answer_is_fluent_if_it_is_cantonese(answer: str, expected: dict[str, float]) -> None:
-    values = load_task("hkcanto_fluency").setup.judge(answer, Sample(id="", target="")).values
+    values = load_task("hkcanto_fluency").kind.judge(answer, Sample(id="", target="")).values
     assert {name: values[name] for name in expected} == expected
 
 
@@ -622,7 +622,7 @@ def test_cantonese_in_simplified_script_is_reported_as_such() -> None:
     ],
 )
 def test_the_label_that_a_response_settles_on(response: str, label: str | None) -> None:
-    how = load_task("hkcanto_sentiment").setup
+    how = load_task("hkcanto_sentiment").kind
     for gold in ("Positive", "Negative", "Neutral"):
         judged = how.judge(response, Sample(id="", target=gold))
         assert judged.values == {"acc": label == gold, "unparsed_rate": label is None}
@@ -635,7 +635,7 @@ def test_the_first_row_is_the_example_and_is_not_scored() -> None:
         (example,) = loaded.examples(source)
         samples = [sample for sample in loaded.samples if sample.subject == source]
         assert len(samples) == 8
-        assert example.question not in [loaded.setup.turn(sample) for sample in samples]
+        assert example.question not in [loaded.kind.turn(sample) for sample in samples]
         prompt = loaded.at(shots=1).prompt(samples[0]).text()
         # The release's prompt; the paper prints none.
         assert prompt == (
