@@ -85,7 +85,7 @@ class PublishedResult:
 _Text = Annotated[str, msgspec.Meta(max_length=1000)]
 _Texts = Annotated[dict[_Text, _Text], msgspec.Meta(max_length=40)]
 _Settings = Annotated[dict[_Text, _Text | int | float | bool], msgspec.Meta(max_length=40)]
-_Time = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,10}(\.[0-9]{1,6})?$")]
+_Time = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,10}(\.[0-9]{1,6})?\Z")]
 
 
 class _Uncertainty(msgspec.Struct, frozen=True):
@@ -118,7 +118,7 @@ class _Publisher(_Details, frozen=True, kw_only=True):
 
 
 class _Model(_Details, frozen=True, kw_only=True):
-    id: Annotated[str, msgspec.Meta(pattern=f"^({MODEL.pattern})$", max_length=200)]
+    id: Annotated[str, msgspec.Meta(pattern=rf"(?a)^({MODEL.pattern})\Z", max_length=200)]
 
 
 class _File(msgspec.Struct, frozen=True):

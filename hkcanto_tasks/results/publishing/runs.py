@@ -15,7 +15,7 @@ from ..reports.presentation import task_title
 from ..reports.trust import trust
 from ..runs import Run, Runs
 
-MODEL = re.compile(r"(?![A-Za-z]:/)\w([\w.:@+-]*\w)?(/\w([\w.:@+-]*\w)?)?")
+MODEL = re.compile(r"(?![A-Za-z]:/)\w([\w.:@+-]*\w)?(/\w([\w.:@+-]*\w)?)?", re.ASCII)
 _LOCAL = re.compile(r"\S*(\\|~|//|/\.|(?<!\S)[/.])\S*")  # a word that is a path
 _SAFE = re.compile(r"[\w.+-]+")
 _SETTINGS = (
