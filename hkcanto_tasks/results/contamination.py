@@ -75,17 +75,17 @@ class Index:
 
     def __init__(self, items: Sequence[Item]) -> None:
         grams = [_grams(units(item.text)) for item in items]
-        pairs = {
-            (item.task, item.id, gram)
-            for item, own in zip(items, grams, strict=True)
-            for gram in own
-        }
-        times = Counter((task, gram) for task, _, gram in pairs)
+        by_item = defaultdict[tuple[str, str], set[int]](set)
+        for item, own in zip(items, grams, strict=True):
+            by_item[item.task, item.id].update(own)
+        times = defaultdict[str, Counter[int]](Counter)
+        for (task, _), every in by_item.items():
+            times[task].update(every)
         self.items = items
         self._places = defaultdict[int, list[tuple[int, int]]](list)
         self._units = []
         for number, (item, own) in enumerate(zip(items, grams, strict=True)):
-            rare = [at for at, gram in enumerate(own) if times[item.task, gram] <= _COMMON]
+            rare = [at for at, gram in enumerate(own) if times[item.task][gram] <= _COMMON]
             for at in rare:
                 self._places[own[at]].append((number, at))
             self._units.append(len({at + step for at in rare for step in range(N)}))
