@@ -106,7 +106,7 @@ def test_logs_a_record_with_its_logs_and_a_record_alone(quiz: Path, board: Board
     page = made.page("tasks/quiz.html")
     assert "Checked" in page
     assert "Self-reported" not in page
-    assert rows(page)["org/model-7b"][1] == "62.5 30.6 to 86.3"  # Wilson's interval of 5 of 8
+    assert rows(page)["org/model-7b"][1] == "62.5 [30.6, 86.3]"  # Wilson's interval of 5 of 8
     record = publish(quiz)
     made = board(quiz, "--check")
     assert (made.status, made.site.joinpath("tasks").exists()) == (0, True), made.output

@@ -15,11 +15,10 @@ from markupsafe import Markup
 
 from ... import __version__
 from ...catalogue import benchmarks, named_tasks
-from ...figures import Figure
 from ...printable import printable
 from ...setup import setup
 from ..published import published_tables
-from ..statistics.intervals import Estimate
+from ..publishing.runs import interval_text, number_text
 from .records import Kind, PublishedResult, Refused, Results, items_of, of_items
 
 KINDS: Mapping[Kind, str] = {
@@ -297,7 +296,7 @@ def _render(title: str, up: str, **content: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": _number, "interval": _interval}
+    environment.filters |= {"number": number_text, "interval": interval_text}
     template = environment.from_string(_resource("board.html.j2"))
     code = {"style": Markup(style), "script": Markup(script), "policy": policy}
     return template.render(title=title, up=up, version=__version__, **code, **content)
@@ -310,16 +309,3 @@ def _resource(name: str) -> str:
 
 def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}'"
-
-
-def _number(value: float, figure: Figure) -> str:
-    """Return a number as the papers print it: shares and rates in per cent."""
-    if figure.unit in ("share", "rate"):
-        return f"{100 * value:.1f}"
-    return f"{value:.1f}" if figure.unit == "score" else f"{value:.4g}"
-
-
-def _interval(found: Estimate, figure: Figure) -> str:
-    if found.low is None or found.high is None:
-        return ""
-    return f"{_number(found.low, figure)} to {_number(found.high, figure)}"
