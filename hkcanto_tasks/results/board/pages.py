@@ -60,8 +60,8 @@ class Column:
 def columns(results: Sequence[PublishedResult]) -> list[Column]:
     """Return the columns of results and of the papers' scores, in the order of the catalogue."""
     groups: dict[str, list[PublishedResult]] = defaultdict(list)
-    for each in _labelled(results):
-        groups[each.column].append(each)
+    for result in _labelled(results):
+        groups[result.column].append(result)
     papers = _papers()
     measured = {column: _measure(group[0]) for column, group in groups.items()}
     for column, measure in measured.items():
@@ -75,13 +75,14 @@ def columns(results: Sequence[PublishedResult]) -> list[Column]:
     )
     made = []
     for group in ordered:
-        # The newest of each model, and the last checkpoint of each training run.
+        # The newest of result model, and the last checkpoint of result training run.
         newest = {
-            (each.kind, _STEP.sub(r"\1", each.model)): each for each in sorted(group, key=_age)
+            (result.kind, _STEP.sub(r"\1", result.model)): result
+            for result in sorted(group, key=_age)
         }
         kept = {*newest.values()}
-        current = [each for each in group if each in kept]
-        replaced = [each for each in group if each not in kept]
+        current = [result for result in group if result in kept]
+        replaced = [result for result in group if result not in kept]
         task = group[0].setup.task.definition.name
         namesakes = [own[0] for own in ordered if own[0].setup.task.definition.name == task]
         made.append(Column(current, replaced, tiers(current), _setting(group[0], namesakes)))
@@ -151,23 +152,23 @@ def _setting(result: PublishedResult, namesakes: Sequence[PublishedResult]) -> s
 def _labelled(results: Sequence[PublishedResult]) -> Iterator[PublishedResult]:
     """Yield results with the model's revision, and what differs between a model's runs."""
     groups: dict[tuple[str, str], list[PublishedResult]] = defaultdict(list)
-    for each in results:
-        revision = each.settings.get("revision", "main")
-        model = each.model if revision == "main" else f"{each.model}@{revision}"
-        settings = {k: v for k, v in each.settings.items() if k not in _SPEED}
-        told = replace(each, model=model, settings={"by": each.by, **settings})
-        groups[each.kind, model].append(told)
+    for result in results:
+        revision = result.settings.get("revision", "main")
+        model = result.model if revision == "main" else f"{result.model}@{revision}"
+        settings = {k: v for k, v in result.settings.items() if k not in _SPEED}
+        told = replace(result, model=model, settings={"by": result.by, **settings})
+        groups[result.kind, model].append(told)
     for group in groups.values():
-        counted = len({each.column for each in group})
+        counted = len({result.column for result in group})
         telling = [
             name
-            for name in dict.fromkeys(name for each in group for name in each.settings)
-            if len({(each.column, each.settings.get(name)) for each in group}) > counted
+            for name in dict.fromkeys(name for result in group for name in result.settings)
+            if len({(result.column, result.settings.get(name)) for result in group}) > counted
         ]
-        for each in group:
-            told_by = [f"{name} {each.settings.get(name) or 'unknown'}" for name in telling]
-            label = f"{each.model} ({', '.join(told_by)})" if told_by else each.model
-            yield replace(each, model=label)
+        for result in group:
+            told_by = [f"{name} {result.settings.get(name) or 'unknown'}" for name in telling]
+            label = f"{result.model} ({', '.join(told_by)})" if told_by else result.model
+            yield replace(result, model=label)
 
 
 def tiers(results: Sequence[PublishedResult]) -> dict[PublishedResult, int]:
@@ -178,18 +179,18 @@ def tiers(results: Sequence[PublishedResult]) -> dict[PublishedResult, int]:
     cautious, since the models answered the same items. Self-reported results open no tier if others
     are there. Results without an interval have none.
     """
-    ranked = [each for each in results if each.headline.low is not None]
-    ranked.sort(key=lambda each: (_loss(each)[1], each.model))
-    checked = [each for each in ranked if each.kind != "self-reported"] or ranked
+    ranked = [result for result in results if result.headline.low is not None]
+    ranked.sort(key=lambda result: (_loss(result)[1], result.model))
+    checked = [result for result in ranked if result.kind != "self-reported"] or ranked
     leaders: list[PublishedResult] = []
     found = {}
-    for each in checked:
-        if not leaders or _behind(each, leaders[-1]):
-            leaders.append(each)
-        found[each] = len(leaders)
-    for each in ranked:
-        if each not in found:
-            found[each] = 1 + sum(_behind(each, leader) for leader in leaders)
+    for result in checked:
+        if not leaders or _behind(result, leaders[-1]):
+            leaders.append(result)
+        found[result] = len(leaders)
+    for result in ranked:
+        if result not in found:
+            found[result] = 1 + sum(_behind(result, leader) for leader in leaders)
     return found
 
 
@@ -262,11 +263,11 @@ def _rows(own: Sequence[Column]) -> dict[Kind, list[tuple[str, Sequence[_Cell | 
     lost: dict[tuple[Kind, str], float] = defaultdict(lambda: float(len(own)))
     for place, column in enumerate(own):
         last = max(column.tiers.values(), default=1)
-        for each in column.results:
-            row = cells.setdefault((each.kind, each.model), [None] * len(own))
-            tier = column.tiers.get(each)
-            row[place] = each, tier
-            lost[each.kind, each.model] -= 1 - (tier or last) / last
+        for result in column.results:
+            row = cells.setdefault((result.kind, result.model), [None] * len(own))
+            tier = column.tiers.get(result)
+            row[place] = result, tier
+            lost[result.kind, result.model] -= 1 - (tier or last) / last
     rows: dict[Kind, list[tuple[str, Sequence[_Cell | None]]]] = {}
     for kind, name in sorted(cells, key=lambda key: (lost[key], key)):
         rows.setdefault(kind, []).append((name, cells[kind, name]))

@@ -428,16 +428,16 @@ def _checked(run: Run, source: str) -> PublishedResult:
 
 def _once(results: Sequence[PublishedResult]) -> Iterator[PublishedResult | Refused]:
     """Yield each result once: a record and its logs are one."""
-    logs = {_run(each): each for each in results if each.kind == "checked"}
-    for each in results:
-        log = logs.get(_run(each))
+    logs = {_run(result): result for result in results if result.kind == "checked"}
+    for result in results:
+        log = logs.get(_run(result))
         if log is None:
-            yield each
-        elif not _equal(log, each):
+            yield result
+        elif not _equal(log, result):
             why = "its figures differ from those of the log beside it for the same run"
-            yield Refused(each.source, why)
-        elif each.by:  # The record says who ran it; its figures are those of the log.
-            logs[_run(each)] = replace(log, by=each.by, url=each.url)
+            yield Refused(result.source, why)
+        elif result.by:  # The record says who ran it; its figures are those of the log.
+            logs[_run(result)] = replace(log, by=result.by, url=result.url)
     yield from logs.values()
 
 
