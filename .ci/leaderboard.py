@@ -1,13 +1,12 @@
-"""An MkDocs hook that adds the leaderboard (papers' tables and rule-based engines) to the site."""
+"""An MkDocs hook that adds the leaderboard (papers' scores and rule-based engines) to the site."""
 
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from hkcanto_tasks.results.board.reading import read_results
-from hkcanto_tasks.results.board.site import files as pages_of
-from hkcanto_tasks.results.board.standing import board_of
+from hkcanto_tasks.results.board.pages import pages
+from hkcanto_tasks.results.board.records import read_results
 
 PLACE = "leaderboard"
 
@@ -17,6 +16,6 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     read = read_results([str(Path(config.docs_dir) / PLACE)])
     if read.refused:
         raise SystemExit(f"The records of {PLACE}/ must be made again: {read.refused}")
-    for path, text in pages_of(board_of(read, {}), "Cantonese leaderboard").items():
+    for path, text in pages(read, {}, "Cantonese leaderboard").items():
         files.append(File.generated(config, f"{PLACE}/{path}", content=text))
     return files

@@ -14,7 +14,6 @@ from .commands.contamination import contamination
 from .commands.data import data
 from .commands.doctor import doctor
 from .commands.estimate import estimate
-from .commands.fertility import fertility
 from .commands.list import list_
 from .commands.new import new
 from .commands.path import path
@@ -27,7 +26,7 @@ from .console import Command, Group
 
 _PANELS: Mapping[str, Sequence[Callable[..., None]]] = {
     "Find tasks and data": (list_, show, new, doctor, path),
-    "Plan a run": (estimate, plan, fertility, contamination),
+    "Plan a run": (estimate, plan, contamination),
     "Read results": (report, compare, rescore, agreement),
     "Publish results": (publish, board),
 }

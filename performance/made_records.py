@@ -113,7 +113,11 @@ def _value(
         most = float(UNITS[figure.unit][1]) if figure.unit == "score" else 1.0
         share = luck.random() * (0.05 if figure.higher_is_better is False else 1)
         return round(share * most, 6), 0.03 * most, items
-    own = [name for name in scored if figure.part in ("", name, groups[name])] or [*scored]
+    own = [
+        each.name
+        for each in how.task.subjects
+        if figure.part in ("", each.name, each.category, *each.sets)
+    ] or [*scored]
     of, known = sum(scored[name] for name in own), sum(right[name] for name in own)
     if figure.over == "questions" or len(own) == 1:
         value = known / of

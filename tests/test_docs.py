@@ -318,7 +318,7 @@ def notebook() -> list[tuple[str, str]]:
     """The notebook's code blocks, each with the package that it needs besides pandas."""
     text = (DOCS / "notebook.md").read_text("utf-8")
     found = re.findall(r"(?:^<!-- needs: (\w+) -->\n)?^```python\n(.*?)^```$", text, re.M | re.S)
-    assert {needs for needs, _ in found} == {"", "matplotlib", "wandb", "trackio"}
+    assert {needs for needs, _ in found} == {"", "matplotlib", "tiktoken", "wandb", "trackio"}
     return found
 
 

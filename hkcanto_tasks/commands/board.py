@@ -7,12 +7,12 @@ import typer
 
 from ..console import echo, errors_without_traceback
 from ..errors import on_disk
-from .output import option, progress
+from .output import option
 
 _RESULTS = typer.Argument(
     metavar="RESULTS",
     help="Folders of records (hkcanto publish --to eee) and of logs. NAME=PATH names the model of "
-    "the logs. Without RESULTS the leaderboard has the papers' tables.",
+    "the logs. Without RESULTS the leaderboard has the papers' scores.",
     show_default=False,
 )
 _CHECK = "Only list results that would be left out; exit status 1 if there are any."
@@ -25,38 +25,34 @@ def board(
     ),
     check: Annotated[bool, option(_CHECK, "--check")] = False,
     title: Annotated[str, option("Title of the site.", metavar="TEXT")] = "Cantonese board",
-    url: Annotated[str, option("Address of the site, for its feed.", metavar="URL")] = "",
 ) -> None:
     """Build a static leaderboard of many models, with the papers' scores.
 
     hkcanto board results/ -o site
 
-    Untrusted results are left out, and a page lists them with reasons.
-    A models.toml in a folder of results gives the models' sizes, links
-    and whether their weights are open.
+    Untrusted results are left out, with reasons. A models.toml in a
+    folder of results gives the models' sizes, links and whether their
+    weights are open.
     """
     with errors_without_traceback():
-        from ..results.board.models import read_models
-        from ..results.board.reading import read_results
-        from ..results.board.standing import board_of
+        from ..results.board.pages import pages, reasons
+        from ..results.board.records import read_models, read_results
 
         given = results or []
-        with progress() as advance:
-            read = read_results(given, advance)
+        read = read_results(given)
         models = {name: entry for each in given for name, entry in read_models(Path(each)).items()}
-        for each in read.refused:
-            echo(f"not on the board: {each.path}: {each.reason}", to_err=True)
-        count = (
-            f"{len(read.records)} results of {len({each.model for each in read.records})} models"
-        )
+        for reason, paths in reasons(read.refused):
+            echo(f"not on the board ({len(paths)}): {reason}", to_err=True)
+            for path in paths if check else paths[:3]:
+                echo(f"  {path}", to_err=True)
+        names = {each.model for each in read.results}
+        count = f"{len(read.results)} results of {len(names)} models"
         if check:
             echo(f"{count} are right, {len(read.refused)} files or runs are not.")
             raise typer.Exit(bool(read.refused))
-        made = board_of(read, models)
-        from ..results.board.site import files
         from ..results.publishing.writing import write
 
-        written = files(made, title, url)
+        written = pages(read, models, title)
         with on_disk(output, "written", "Give a folder that you can write to."):
             write(written, output)
     size = sum(len(text.encode()) for text in written.values()) / 1e6

@@ -17,7 +17,7 @@ def contamination(
             exists=True,
             dir_okay=False,
             metavar="FILES",
-            help="JSON Lines with any fields, JSON, Parquet, CSV or plain text; also .gz and .zst.",
+            help="JSON Lines with any fields, JSON, Parquet or plain text; also .gz and .zst.",
             show_default=False,
         ),
     ],
@@ -41,7 +41,7 @@ def contamination(
     """
     with errors_without_traceback(status=2):
         kind = shared.format_of(output, format)
-        from ..results.contamination.report import report
+        from ..results.contamination import report
 
         try:
             made, found = report(files, benchmark, with_items=with_items)

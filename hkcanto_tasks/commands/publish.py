@@ -20,7 +20,7 @@ _RUNS = typer.Argument(
 _TO = typer.Option(
     metavar="FORM",
     help="eee: Every Eval Ever. hf: .eval_results of the model's repository. card: a table for its "
-    "card. github: a pull request comment.",
+    "card.",
 )
 _OUTPUT = typer.Option("-o", "--output", metavar="DIR", help="Folder to write to.")
 _YOURS = typer.Option(
@@ -34,7 +34,7 @@ _URL = typer.Option(metavar="URL", help="Where the logs, or a report on them, ar
 class Destination(StrEnum):
     """Where results can go; each has a module in `publishing`."""
 
-    eee, hf, card, github = "eee", "hf", "card", "github"
+    eee, hf, card = "eee", "hf", "card"
 
 
 class Relationship(StrEnum):

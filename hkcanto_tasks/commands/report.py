@@ -62,7 +62,7 @@ def report(
 
         options: dict[str, Any] = {"texts": with_items}
         if tokenizer is not None:
-            from ..results.fertility.report import load_tokenizer
+            from ..results.tokens import load_tokenizer
 
             unit = f"tokens of {Path(tokenizer).name}"
             count = load_tokenizer(tokenizer)

@@ -9,7 +9,6 @@ import numpy as np
 
 from hkcanto_metrics import rates
 from hkcanto_metrics.agreement import (
-    Agreement,
     Correlation,
     agreement,
     read_human_scores,
@@ -26,6 +25,7 @@ from .runs import Run
 from .statistics.estimates import mean_estimate
 
 _FEW = 5
+_CORRELATIONS: tuple[Correlation, ...] = ("pearson", "spearman", "kendall")
 
 
 def agreement_report(log: Path, people: Path) -> Report:
@@ -49,11 +49,8 @@ def agreement_report(log: Path, people: Path) -> Report:
     try:
         judge = {"level": _levels(run)} if run else judge_scores(log)
         human = read_human_scores(people, judge)
-    except (OSError, ValueError) as error:
-        raise LogError(str(error)) from error
-    try:
         rows = agreement(judge, human)
-    except ValueError as error:
+    except (OSError, ValueError) as error:
         raise LogError(f"{log} and {people}: {error}") from error
     if run:
         _refuse_another_scale(run, human["level"], people)
@@ -65,7 +62,7 @@ def agreement_report(log: Path, people: Path) -> Report:
         Column("Criterion"),
         Column("Items", "count"),
         *(of_levels if run else ()),
-        *(Column(name, "number") for name in ("Pearson", "Spearman", "Kendall")),
+        *(Column(kind.title(), "number") for kind in _CORRELATIONS),
         Column("Alpha", "number", "Krippendorff's, of the judge and the mean of the people."),
         Column("People's alpha", "number", "Among the people."),
         Column("Bias", "number", "The judge's mean minus the people's mean."),
@@ -77,7 +74,10 @@ def agreement_report(log: Path, people: Path) -> Report:
                 row.criterion,
                 row.items,
                 *(_of_levels(judge["level"], human["level"]) if run else ()),
-                *(_correlation(row, kind) for kind in ("pearson", "spearman", "kendall")),
+                *(
+                    _figure(rates.Estimate(getattr(row, kind), *row.intervals[kind]), row.items)
+                    for kind in _CORRELATIONS
+                ),
                 row.alpha,
                 row.human_alpha,
                 _figure(row.bias, row.items),
@@ -129,14 +129,14 @@ def _refuse_another_scale(run: Run, human: Mapping[str, Sequence[float]], people
     """Refuse people's levels that are not on the rubric's scale."""
     assert isinstance(run.setup, Judged)
     scale = {each.number: each.name for each in run.setup.rubric.levels}
-    for item, levels in human.items():
-        for level in levels:
-            if level not in scale:
-                listed = ", ".join(f"{number} ({name})" for number, name in scale.items())
-                raise LogError(
-                    f"{people}: {item} has the level {level:g}, but the scale of {run.task} is "
-                    f"{listed}. Give people's levels on the same scale."
-                )
+    given = [(item, level) for item, levels in human.items() for level in levels]
+    for item, level in given:
+        if level not in scale:
+            listed = ", ".join(f"{number} ({name})" for number, name in scale.items())
+            raise LogError(
+                f"{people}: {item} has the level {level:g}, but the scale of {run.task} is "
+                f"{listed}. Give people's levels on the same scale."
+            )
 
 
 def _of_levels(
@@ -148,10 +148,6 @@ def _of_levels(
     exact = [fmean(level == own for level in of_people) for own, of_people in shared]
     found = mean_estimate(np.array(exact), np.arange(len(exact)))
     return found, _figure(weighted_kappa(given, levels), len(shared))
-
-
-def _correlation(row: Agreement, kind: Correlation) -> Estimate:
-    return _figure(rates.Estimate(getattr(row, kind), *row.intervals[kind]), row.items)
 
 
 def _piled(people: Mapping[str, Sequence[float]], judge: Container[str]) -> str:

@@ -445,19 +445,3 @@ def test_three_runs_are_compared_pairwise(
     assert done.exit_code == 0, done.output
     assert "b against a" in done.stdout
     assert "c against b" in done.stdout
-
-
-def test_fertility_of_a_tokenizer_with_a_token_a_character(tmp_path: Path) -> None:
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    tokenizer = Tokenizer(models.WordLevel({"a": 0}, unk_token="a"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")
-    tokenizer.save(str(tmp_path / "tokenizer.json"))
-    done = hkcanto(
-        *("fertility", f"each={tmp_path / 'tokenizer.json'}", "--benchmark", "tmmluplus"),
-        *("--format", "json"),
-    )
-    assert done.exit_code == 0, done.output
-    (table,) = json.loads(done.stdout)["tables"].values()
-    # Line ends are not tokens.
-    assert table["rows"][0]["tokens_per_character"] == pytest.approx(1, abs=0.05)

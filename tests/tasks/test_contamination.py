@@ -3,8 +3,6 @@
 import csv
 import gzip
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,8 +13,7 @@ from hkcanto_metrics.script import to_simplified
 from hkcanto_tasks.catalogue import benchmarks
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.loading import load_task
-from hkcanto_tasks.results.contamination.ngrams import FEW, Index, Item, units
-from hkcanto_tasks.results.contamination.report import items_of
+from hkcanto_tasks.results.contamination import FEW, Index, Item, items_of, units
 
 TASK = "hkcanto_mmlu_yue"
 CLEAN = [
@@ -43,29 +40,17 @@ def written(path: Path, lines: list[object]) -> Path:
 
 
 def test_a_unit_is_a_chinese_character_or_another_word() -> None:
-    # 一 三 GPT4o 係 乜
-    of = units(["一，三 GPT4o係乜？", "OK"])
-    assert of.places.tolist() == [0, 2, 4, 9, 10, 0]
-    assert of.texts.tolist() == [0, 0, 0, 0, 0, 1]
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
+    assert units("一，三 GPT4o係乜？") == ["一", "三", "gpt4o", "系", "乜"]
+    for one, other in (
         ("這裏嘅軟件", "这里嘅软件"),
         ("看著這裡", "看着這裏"),
         ("ＨＫＵ 2024", "hku 2024"),
         ("「你好」，世界！", "你好世界"),
         ("don't stop", "DON T\nSTOP"),
-    ],
-)
-def test_script_case_width_and_punctuation_are_ignored(one: str, other: str) -> None:
-    assert units([one]).hashes.tolist() == units([other]).hashes.tolist()
-
-
-def test_order_and_letters_are() -> None:
+    ):
+        assert units(one) == units(other), one
     different = ["香港大學", "香大港學", "香港大", "tab", "bat", "ta b"]
-    assert len({tuple(units([text]).hashes.tolist()) for text in different}) == len(different)
+    assert len({tuple(units(text)) for text in different}) == len(different)
 
 
 # ---------------------------------------------------------------------- the index
@@ -82,23 +67,22 @@ def asked(question: str) -> tuple[Item, Item]:
 def found(text: str, *items: Item) -> list[float]:
     """The largest share found of each item."""
     shares: dict[str, float] = {}
-    for hit in Index(items or asked(QUESTION)).find([CLEAN[0], text]):
-        shares[hit.item.id] = max(round(hit.share, 3), shares.get(hit.item.id, 0))
+    index = Index(items or asked(QUESTION))
+    for each in (CLEAN[0], text):
+        for hit in index.find([(1, each)]):
+            shares[hit.item.id] = max(round(hit.share, 3), shares.get(hit.item.id, 0))
     return list(shares.values())
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_question_is_found() -> None:
+    for text in (
         QUESTION + OPTIONS,
         QUESTION,
         "問：" + to_simplified(QUESTION) + " 答：A",
         QUESTION.replace("，", " ").replace("？", "……"),
         f"<|user|>{QUESTION}\n(1) 柴灣 (2) 中環 (3) 灣仔<|assistant|>中環",
-    ],
-)
-def test_a_question_is_found(text: str) -> None:
-    assert found(text) == [1.0]
+    ):
+        assert found(text) == [1.0], text
 
 
 def test_the_share_is_that_of_units_in_common_n_grams() -> None:
@@ -142,7 +126,7 @@ def test_what_is_too_short_is_not_looked_for() -> None:
 
 def test_n_grams_do_not_reach_from_one_text_into_the_next() -> None:
     index = Index([Item("t", "t/1", QUESTION)])
-    assert list(index.find([QUESTION[:12], QUESTION[12:]])) == []
+    assert [*index.find([(1, QUESTION[:12])]), *index.find([(1, QUESTION[12:])])] == []
 
 
 def test_every_item_of_the_sample_is_found_in_the_other_script() -> None:
@@ -151,15 +135,14 @@ def test_every_item_of_the_sample_is_found_in_the_other_script() -> None:
         for sample in load_task(task).samples:
             text = to_simplified(sample.source or sample.text).replace("，", "")
             if sample.id in index.looked_for:
-                assert sample.id in {hit.item.id for hit in index.find([text, sample.target])}, (
-                    sample.id
-                )
+                lines = [(1, text), (2, CLEAN[0] * 3), (3, sample.target)]
+                assert sample.id in {hit.item.id for hit in index.find(lines)}, sample.id
 
 
 def test_the_gold_translation_is_looked_for_as_well() -> None:
     sample = load_task("hkcanto_translation_zh_yue").samples[0]
     index = Index(items_of("hkcanto_translation_zh_yue")[0])
-    assert [hit.item.id for hit in index.find([sample.target])] == [sample.id]
+    assert [hit.item.id for hit in index.find([(1, sample.target)])] == [sample.id]
 
 
 # ---------------------------------------------------------------------- files
@@ -201,17 +184,17 @@ FORMS: dict[str, Callable[[Path, list[str]], object]] = {
 }
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_an_item_is_found_in_every_kind_of_file(name: str, tmp_path: Path) -> None:
+def test_an_item_is_found_in_every_kind_of_file(tmp_path: Path) -> None:
     sample = next(each for each in load_task(TASK).samples if len(each.text) > 60)
-    FORMS[name](tmp_path / name, [CLEAN[0], sample.text, CLEAN[1]])
-    done = check(tmp_path / name, "--benchmark", TASK, "--format", "json")
+    for name, write in FORMS.items():
+        write(tmp_path / name, [CLEAN[0], sample.text, CLEAN[1]])
+    done = check(*(tmp_path / name for name in FORMS), "--benchmark", TASK, "--format", "json")
 
     assert done.exit_code == 1, done.output
-    (line,) = tables(done)["lines"]
-    # In CSV, the header counts as a line.
-    assert (line["item"], line["line"]) == (sample.id, 3 if name == "a.csv" else 2)
-    assert line["share"] == 1
+    # CSV is read as plain text, in which the header is a line.
+    lines = {Path(str(row["file"])).name: row["line"] for row in tables(done)["lines"]}
+    assert lines == {**dict.fromkeys(FORMS, 2), "a.csv": 3}
+    assert {(row["item"], row["share"]) for row in tables(done)["lines"]} == {(sample.id, 1)}
     assert sample.text[:20] not in done.stdout
 
 
@@ -223,25 +206,14 @@ def test_texts_are_shown_when_asked_for(tmp_path: Path) -> None:
     assert any("Do not publish" in note["text"] for note in made["notes"])
 
 
-def test_an_item_that_is_cut_by_a_block_of_a_long_text_is_found_once(tmp_path: Path) -> None:
+def test_an_item_over_several_lines_of_a_long_text_is_found_once(tmp_path: Path) -> None:
     sample = load_task("hkcanto_law").samples[0]
-    filler = "".join(f"line {place} of a text about nothing\n" for place in range(40_000))
-    for before in ((1 << 20) - 20, 1 << 20, (1 << 20) - 3000):
-        text = filler[:before].rpartition("\n")[0] + "\n"
-        file = tmp_path / "a.txt"
-        file.write_text(text + sample.text + "\n" + filler, encoding="utf-8")
-        done = check(file, "--benchmark", "hkcanto_law", "--format", "json")
-        (line,) = tables(done)["lines"]
-        assert (line["item"], line["line"]) == (sample.id, text.count("\n") + 1)
-
-
-def warned(done: Result) -> str:
-    """The warnings of a report."""
-    return "\n".join(note["text"] for note in json.loads(done.stdout)["notes"])
-
-
-def lines_found(done: Result) -> list[object]:
-    return [row["line"] for row in tables(done).get("lines", [])]
+    filler = "".join(f"line {place} of a text about nothing\n" for place in range(4_000))
+    file = tmp_path / "a.txt"
+    file.write_text(filler + sample.text + "\n" + filler, encoding="utf-8")
+    done = check(file, "--benchmark", "hkcanto_law", "--format", "json")
+    (line,) = tables(done)["lines"]
+    assert (line["item"], line["line"]) == (sample.id, 4_001)
 
 
 def a_question() -> str:
@@ -251,37 +223,10 @@ def a_question() -> str:
 JSON = ("--benchmark", TASK, "--format", "json")
 
 
-def test_a_line_that_is_not_json_is_a_text_and_is_named(tmp_path: Path) -> None:
-    text = a_question().replace("\n", " ")
-    lines = [json.dumps("b"), "{broken " + text, "", "[" * 100_000, json.dumps(text)]
-    (tmp_path / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    done = check(tmp_path / "a.jsonl", *JSON)
-    assert done.exit_code == 1, done.output
-    assert lines_found(done) == [2, 5]
-    assert "a.jsonl: lines read as plain text, not JSON: 2; the first is 2." in warned(done)
-
-
 def test_what_only_python_writes_is_json(tmp_path: Path) -> None:
     line = json.dumps({"score": float("nan"), "text": a_question() + "\ud83d"})
-    (tmp_path / "a.jsonl").write_text(line, encoding="utf-8")
-    done = check(tmp_path / "a.jsonl", *JSON)
-    assert lines_found(done) == [1]
-    assert "not JSON" not in warned(done)
-
-
-def test_a_row_that_is_damaged_costs_a_row(tmp_path: Path) -> None:
-    rows = [a_question(), "x" * 5_000_000, a_question()]
-    _csv(tmp_path / "a.csv", rows)
-    done = check(tmp_path / "a.csv", *JSON)
-    assert done.exit_code == 1, done.output
-    assert len(lines_found(done)) == 2
-    assert "a.csv: lines left out, longer than 4,194,304 characters: 1" in warned(done)
-    text = 'id,text\n1,"' + "y\n" * 3_000_000 + '"\n2,"' + a_question() + '"\n'
-    (tmp_path / "b.csv").write_text(text, encoding="utf-8")
-    done = check(tmp_path / "b.csv", *JSON)
-    assert len(lines_found(done)) == 1
-    assert "b.csv: rows left out, damaged (field larger than" in warned(done)
-    assert "the first is 2." in warned(done)
+    (tmp_path / "a.jsonl").write_text(line + "\n\n", encoding="utf-8")
+    assert [row["line"] for row in tables(check(tmp_path / "a.jsonl", *JSON))["lines"]] == [1]
 
 
 def test_maps_and_bytes_of_parquet_are_read(tmp_path: Path) -> None:
@@ -301,47 +246,6 @@ def test_maps_and_bytes_of_parquet_are_read(tmp_path: Path) -> None:
     done = check(tmp_path / "a.parquet", *JSON)
     where = {row["item"]: row["line"] for row in tables(done)["lines"]}
     assert where == {sample.id: line for line, sample in enumerate(samples, 1)}
-
-
-COMMAND = "import sys; from hkcanto_tasks.cli import app; app(['contamination', *sys.argv[1:]])"
-
-
-def large(path: Path, text: str, megabytes: int, *after: str) -> None:
-    """Write one line of many megabytes, compressed, and more lines after it."""
-    with gzip.open(path, "wb", compresslevel=1) as file:
-        for part in (text, *["x" * 1_000_000] * megabytes, *after):
-            file.write(part.encode())
-
-
-@pytest.mark.slow
-def test_a_line_of_500_megabytes_costs_bounded_memory(tmp_path: Path) -> None:
-    file = tmp_path / "a.jsonl.gz"
-    large(file, '{"text": "', 500, '"}\n', json.dumps(a_question()) + "\n")
-    # Not getrusage: a process inherits its maximum from its parent.
-    code = f"""import atexit, re
-from pathlib import Path
-peak = lambda: re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]
-atexit.register(lambda: print(int(peak()) // 1024, file=sys.stderr))
-{COMMAND}"""
-    command = [sys.executable, "-c", code, file, *JSON]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 1, done.stderr
-    assert "longer than 4,194,304 characters: 1; the first is 1" in done.stdout
-    assert '"line": 2' in done.stdout
-    assert int(done.stderr.split()[-1]) < 400  # MB; the line alone has 500
-
-
-@pytest.mark.slow
-def test_running_out_of_memory_is_not_contamination(tmp_path: Path) -> None:
-    large(tmp_path / "a.json.gz", '["', 1500, '"]')
-    code = f"""import resource
-resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
-{COMMAND}"""
-    command = [sys.executable, "-c", code, tmp_path / "a.json.gz", "--benchmark", TASK]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2, done.stdout
-    assert "Out of memory" in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 # ---------------------------------------------------------------------- the command
@@ -368,23 +272,19 @@ def test_all_tasks_are_counted(tmp_path: Path) -> None:
     assert sum(row["found"] for row in rows[1:]) == 0  # type: ignore[misc]
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
-        ("a.jsonl", None, "does not exist"),
-        ("a.jsonl.gz", b"not packed", "a.jsonl.gz cannot be read: Not a gzipped file"),
+def test_what_cannot_be_read_ends_with_status_2(tmp_path: Path) -> None:
+    for name, content, said in (
+        ("none.jsonl", None, "does not exist"),
+        ("a.jsonl.gz", b"not packed", "a.jsonl.gz cannot be read (BadGzipFile"),
+        ("a.jsonl", b'"one"\n{broken', "a.jsonl cannot be read (JSONDecodeError"),
         ("a.json", b"[1, 2", "a.json cannot be read"),
         ("a.parquet", b"no", "a.parquet cannot be read"),
-    ],
-)
-def test_what_cannot_be_read_ends_with_status_2(
-    name: str, content: bytes | None, said: str, tmp_path: Path
-) -> None:
-    if content is not None:
-        (tmp_path / name).write_bytes(content)
-    done = check(tmp_path / name, "--benchmark", "hkcanto_law")
-    assert done.exit_code == 2
-    assert said in " ".join(done.output.split())
+    ):
+        if content is not None:
+            (tmp_path / name).write_bytes(content)
+        done = check(tmp_path / name, "--benchmark", "hkcanto_law")
+        assert done.exit_code == 2, name
+        assert said in " ".join(done.output.split()), name
 
 
 def test_benchmarks_without_data_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,1 +1,1 @@
-"""The leaderboard: a static site of many models' results over time, with the papers' tables."""
+"""The board: a page of models × tasks and a page for each task, from records and logs."""

@@ -1,658 +1,312 @@
-"""The pages of a board, each a `Report`."""
+"""The pages of a board: models × tasks in tiers, and each task with all of its results."""
 
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
-from typing import NamedTuple
+import base64
+import re
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import ChainableUndefined, Environment
+from markupsafe import Markup
 
 from ... import __version__
-from ...catalogue import TaskDefinition, benchmarks, find_task
-from ...figures import Figure
-from ..published import PublishedTable, published_tables
-from ..reports.blocks import (
-    Block,
-    Column,
-    Note,
-    Report,
-    Row,
-    Section,
-    Table,
-    Value,
-    column_of,
-    section,
-)
-from ..reports.matrix import Contest, averages_of, columns_of, matrix
-from ..reports.overview import published_sections
-from ..reports.presentation import (
-    headline,
-    headline_column,
-    headline_title,
-    published_unit,
-    task_title,
-)
-from ..reports.renderers.formatting import interval_text, value_text
-from ..reports.standings import Beside, Standing
-from ..statistics.intervals import Estimate
-from .models import UNKNOWN, Model, openness, size_class, slug
-from .records import Record
-from .standing import Board, scores
+from ...catalogue import benchmarks, named_tasks
+from ...printable import printable
+from ...setup import setup
+from ..published import published_tables
+from ..publishing.runs import interval_text, number_text
+from .records import Kind, PublishedResult, Refused, Results, items_of, of_items
 
-HOME, TASKS, PAPERS = "index.html", "tasks/index.html", "papers/index.html"
-CHANGES, ABSENT, FEED = "changes.html", "absent.html", "feed.xml"
-_MOST_CHANGES = 100
-_MOST_CURVES = 6
-_COVERED = (
-    "The 95 % intervals cover only the sampling of items. Results share a column only if "
-    "task, version, shots, options, prompt and data are equal."
-)
-_RANKS = (
-    "Ranks (#) are ranges: results that do not differ significantly, by the 95 % interval of the "
-    "difference (Newcombe, 1998, method 10), share ranks. Published scores are taken as exact."
-)
-_UNREAD = "Share of responses, over all tasks, from which no answer could be read."
-_SCRIPT = "Share of translations in Simplified characters where the reference is in Traditional."
-_SIMPLIFIED = "Mean share of Simplified among characters that differ by script, in free answers."
+KINDS: Mapping[Kind, str] = {
+    "checked": "Checked: figures computed from the logs",
+    "self-reported": "Self-reported: records without logs, which nobody could check",
+    "published": "Published in papers",
+}
+_Cell = tuple[PublishedResult, int | None]  # with its tier
+_SPEED = ("backend", "revision")  # does not change answers; already in the model's name
+_STEP = re.compile(r"(.+@step)([0-9]{1,12})\b")
+_HASHES = ("sent", "read", "metric", "pkg")
+_RELEASE = "release"  # the data of a paper
+
+_FREE = ("turns", "rationale", "rescored")  # parts that do not change what is measured
+
+_Measure = tuple[Hashable, ...]
 
 
-def pages(board: Board, title: str) -> Iterator[tuple[str, Report]]:
-    """Yield the pages of a board, each as its path and its report.
+# ---------------------------------------------------------------------- columns
 
-    Args:
-        board: The results on it.
-        title: The board's title.
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Results that differ only in the model.
+
+    Attributes:
+        results: The newest of each model, also the papers'.
+        replaced: Older results, and earlier checkpoints of a training run.
+        tiers: Result → tier, 1 for the best; none for a result without an interval.
+        setting: What tells it from the task's other columns.
     """
-    yield HOME, _page(board, title, _home(board), HOME)
-    yield TASKS, _page(board, "Tasks", [_tasks(board)], TASKS)
-    for definition in {
-        each.some.definition.name: each.some.definition for each in board.contests
-    }.values():
-        path = task_path(definition)
-        yield path, _page(board, definition.title, _task(board, definition), path)
-    for name in _models(board):
-        path = model_path(name)
-        yield path, _page(board, name, _model(board, name), path)
-    yield PAPERS, _page(board, "The papers' tables", [_papers(board)], PAPERS)
-    for beside, section_of in zip(board.beside, published_sections(board.beside, 2), strict=True):
-        path = paper_path(beside.table)
-        sections = [_paper(board, beside, section_of)]
-        yield path, _page(board, beside.table.source, sections, path)
-    yield CHANGES, _page(board, "What changed", [_changes(board)], CHANGES)
-    yield ABSENT, _page(board, "Left out", _absent(board), ABSENT)
+
+    results: Sequence[PublishedResult]
+    replaced: Sequence[PublishedResult]
+    tiers: Mapping[PublishedResult, int]
+    setting: str
 
 
-def task_path(definition: TaskDefinition) -> str:
-    """Return the page of a task."""
-    return f"tasks/{slug(definition.name)}.html"
-
-
-def model_path(name: str) -> str:
-    """Return the page of a model or a training run."""
-    return f"models/{slug(name)}.html"
-
-
-def paper_path(table: PublishedTable) -> str:
-    """Return the page of a published table."""
-    return f"papers/{slug(table.name)}.html"
-
-
-def _page(board: Board, title: str, sections: Sequence[Section], path: str) -> Report:
-    """Return a page with links to the other pages, relative to its path."""
-    up = "../" * path.count("/")
-    ways = {"Board": HOME, "Tasks": TASKS, "Papers": PAPERS, "What changed": CHANGES}
-    ways |= {"Left out": ABSENT} if board.refused else {}
-    links = {name: f"{up}{to}" for name, to in ways.items()}
-    # The first section is always open; the page folds the others.
-    sections = [
-        replace(_placed(each, up), is_summary=not place or each.is_summary)
-        for place, each in enumerate(sections)
-    ]
-    footer = [_COVERED, *board.footer]
-    return Report(title, board.date, __version__, sections, footer, pages=links, feed=f"{up}{FEED}")
-
-
-def _placed(made: Section, up: str) -> Section:
-    """Return a section with its links from the top folder made relative to its page."""
-
-    def moved(href: str) -> str:
-        return href if not href or ":" in href else f"{up}{href}"
-
-    blocks: list[Block] = []
-    for block in made.blocks:
-        if isinstance(block, Table):
-            columns = [replace(each, href=moved(each.href)) for each in block.columns]
-            rows = [replace(each, href=moved(each.href)) for each in block.rows]
-            blocks.append(replace(block, columns=columns, rows=rows))
-        else:
-            blocks.append(block)
-    return replace(made, blocks=blocks)
-
-
-# ---------------------------------------------------------------------- home
-
-
-def _home(board: Board) -> list[Section]:
-    beside = [each for each in board.beside if each.runs]
-    made = matrix(board.shown, beside)
-    own = [_column(board, contest) for contest in board.contests]
-    first = made.columns[1 : len(made.columns) - len(own)]
-    title_of = {each.name: each.title for each in benchmarks()}
-    averages = [
-        replace(each, group=title_of[table.benchmark], href=paper_path(table))
-        for each, (table, _) in zip(first, averages_of(beside), strict=True)
-    ]
-    extra: dict[Column, Callable[[Record], Estimate | None]] = {
-        Column("Unread", "percent", _UNREAD, True): lambda each: each.unread,
-        Column("Simplified", "percent", _SIMPLIFIED, True): lambda each: each.values.get(
-            "simplified_ratio"
-        ),
-        Column("Wrong script", "percent", _SCRIPT, True): lambda each: each.wrong_script,
-    }
-    of_label = {
-        label: [each for each in board.current if each.label == label] for label in board.order
-    }
-    more: dict[Column, Mapping[str, Estimate]] = {}
-    for column, of in extra.items():
-        pooled = {
-            label: found
-            for label, results in of_label.items()
-            if (found := _pooled([each for result in results if (each := of(result))]))
-        }
-        more |= {column: pooled} if pooled else {}
-    rows = []
-    by_name = {str(row.values[0]): row for row in made.rows if row.kind == "run"}
-    for label in board.order:
-        row, facts = by_name[label], _facts(board, of_label[label])
-        values = _placed_in(row, len(first), [each.get(label) for each in more.values()])
-        places = [board.ranks.get((contest, label)) for contest in board.contests]
-        ranked = [each.text if each else "" for each in places]
-        ranked = [""] * (len(values) - len(ranked)) + ranked
-        rows.append(Row(values, "run", model_path(board.families[label]), facts, ranked))
-    for row in made.rows:
-        if row.kind != "run":
-            name, facts, href = str(row.values[0]), dict[str, str](), ""
-            if row.kind == "published":
-                facts, href = _paper_facts(board, name), model_path(name)
-            values = _placed_in(row, len(first), [None for _ in more])
-            rows.append(Row(values, row.kind, href, facts))
-    columns = [Column("Model"), *averages, *more, *own]
-    caption = f"{made.caption} {_RANKS}"
-    results = replace(made, columns=columns, rows=rows, caption=caption, turnable=False, own="")
-    blocks: list[Block] = [results]
-    if not board.current:
-        blocks.append(Note("Nobody has contributed a result yet: these are the papers' own."))
-    if board.refused:
-        count = f"{len(board.refused):,} files or runs were left out; see “Left out”."
-        blocks.append(Note(count))
-    return section("Models and tasks", blocks, "results", is_summary=True)
-
-
-def _placed_in(row: Row, averages: int, more: Sequence[Value]) -> list[Value]:
-    """Return the values of a matrix row, with more values inserted after the papers' averages."""
-    return [*row.values[: averages + 1], *more, *row.values[averages + 1 :]]
-
-
-def _column(board: Board, contest: Contest) -> Column:
-    """Return the column of a contest, with a label that distinguishes it from its namesakes."""
-    some = contest.some
-    under = ", ".join([contest.column.under, *_telling(board, contest)])
-    return replace(
-        contest.column,
-        under=under,
-        href=task_path(some.definition),
-        group=some.setup.task.benchmark.title,
+def columns(results: Sequence[PublishedResult]) -> list[Column]:
+    """Return the columns of results and of the papers' scores, in the order of the catalogue."""
+    groups: dict[str, list[PublishedResult]] = defaultdict(list)
+    for result in _labelled(results):
+        groups[result.column].append(result)
+    papers = _papers()
+    measured = {column: _measure(group[0]) for column, group in groups.items()}
+    for column, measure in measured.items():
+        groups[column] += papers.get(measure, {}).values()
+    for measure, scores in papers.items():
+        if measure not in measured.values():
+            groups[next(iter(scores.values())).column] += scores.values()
+    tasks = list(named_tasks())
+    ordered = sorted(
+        groups.values(), key=lambda group: (tasks.index(group[0].setup.task.whole), group[0].column)
     )
+    made = []
+    for group in ordered:
+        # The newest of result model, and the last checkpoint of result training run.
+        newest = {
+            (result.kind, _STEP.sub(r"\1", result.model)): result
+            for result in sorted(group, key=_age)
+        }
+        kept = {*newest.values()}
+        current = [result for result in group if result in kept]
+        replaced = [result for result in group if result not in kept]
+        task = group[0].setup.task.definition.name
+        namesakes = [own[0] for own in ordered if own[0].setup.task.definition.name == task]
+        made.append(Column(current, replaced, tiers(current), _setting(group[0], namesakes)))
+    return made
 
 
-def _telling(board: Board, contest: Contest) -> list[str]:
-    """Return how a contest differs from others with the same title and condition."""
-    alike = [
-        each.some.signature.parts
-        for each in board.contests
-        if (each.title, each.condition) == (contest.title, contest.condition)
+def _age(result: PublishedResult) -> tuple[int, float, str]:
+    step = _STEP.match(result.model)
+    made = result.created.timestamp() if result.created else 0.0
+    return int(step[2]) if step else 0, made, result.source
+
+
+def _papers() -> Mapping[_Measure, Mapping[str, PublishedResult]]:
+    """Return the papers' headlines of whole tasks: measure → model → the first table's score."""
+    scores: dict[_Measure, dict[str, PublishedResult]] = defaultdict(dict)
+    for table in published_tables():
+        for column in table.columns:
+            if len(column.tasks) != 1 or column.category or column.subject or column.unmeasured:
+                continue
+            (task,) = column.named
+            how = setup(task.name, shots=column.shots_of(task))
+            if column.metric != how.headline.name:
+                continue
+            signature, items = how.signature(_RELEASE), items_of(how)
+            for row in table.rows:
+                score = row.values[column.name]
+                if row.kind == "model" and score is not None:
+                    value = {column.metric: of_items(score, items, how.headline)}
+                    made = PublishedResult(
+                        "published", row.model, how, signature, value, by=table.source
+                    )
+                    scores[_measure(made)].setdefault(row.model, made)
+    return scores
+
+
+def _measure(result: PublishedResult) -> _Measure:
+    """Return what a result measures: task, shots, and options other than the paper's."""
+    how, options = result.setup, dict(result.signature.options)
+    defaults, variant = how.Options(), how.task.variant
+    cot = variant.cot or options.pop("cot", "").lower() in ("yes", "true")
+    script = "sc" if options.pop("script", "").startswith("sc") else variant.script
+    others = frozenset(
+        (name, value)
+        for name, value in options.items()
+        if name not in _FREE and value != str(getattr(defaults, name, None))
+    )
+    name = how.task.definition.name
+    return name, result.signature.shots, cot, script, variant.scoring, others
+
+
+def _setting(result: PublishedResult, namesakes: Sequence[PublishedResult]) -> str:
+    """Return what tells a column from others of its task: the shots, and what else differs."""
+    parts = [
+        {"task": each.signature.task, **each.signature.parts}
+        for each in namesakes
+        if each.signature.data != _RELEASE or each is result
     ]
-    own = contest.some.signature.parts
-    names = [
-        name for name in own if name != "pkg" and len({str(each.get(name)) for each in alike}) > 1
+    own = {"task": result.signature.task, **result.signature.parts}
+    told = [
+        f"{value}" if name == "task" else f"{name} {value}"
+        for name, value in own.items()
+        if name not in ("shots", *_HASHES) and len({str(each.get(name)) for each in parts}) > 1
     ]
-    return [f"{name}:{own[name]}" for name in names]
+    return ", ".join([f"{result.signature.shots}-shot", *told])
 
 
-def _called(board: Board, contest: Contest) -> str:
-    return ", ".join([contest.condition, *_telling(board, contest)])
+def _labelled(results: Sequence[PublishedResult]) -> Iterator[PublishedResult]:
+    """Yield results with the model's revision, and what differs between a model's runs."""
+    groups: dict[tuple[str, str], list[PublishedResult]] = defaultdict(list)
+    for result in results:
+        revision = result.settings.get("revision", "main")
+        model = result.model if revision == "main" else f"{result.model}@{revision}"
+        settings = {k: v for k, v in result.settings.items() if k not in _SPEED}
+        told = replace(result, model=model, settings={"by": result.by, **settings})
+        groups[result.kind, model].append(told)
+    for group in groups.values():
+        counted = len({result.column for result in group})
+        telling = [
+            name
+            for name in dict.fromkeys(name for result in group for name in result.settings)
+            if len({(result.column, result.settings.get(name)) for result in group}) > counted
+        ]
+        for result in group:
+            told_by = [f"{name} {result.settings.get(name) or 'unknown'}" for name in telling]
+            label = f"{result.model} ({', '.join(told_by)})" if told_by else result.model
+            yield replace(result, model=label)
 
 
-def _pooled(found: Sequence[Estimate]) -> Estimate | None:
-    """Return a share over the items of several tasks, without an interval."""
-    items = sum(each.items for each in found)
-    if not items:
-        return None
-    return Estimate(sum(each.value * each.items for each in found) / items, None, None, items)
+def tiers(results: Sequence[PublishedResult]) -> dict[PublishedResult, int]:
+    """Return the tiers of results on one task under one setup; 1 is the best.
 
-
-def _facts(board: Board, results: Sequence[Record]) -> dict[str, str]:
-    """Return the facets by which the rows of a model can be filtered."""
-    some = results[0]
-    entry = board.models.get(some.model, Model())
-    newest = max(each.created for each in results)
-    weights = openness(entry, some.availability)
-    return {"Size": size_class(some.model, entry), "Weights": weights, "Run in": f"{newest:%Y-%m}"}
-
-
-def _paper_facts(board: Board, name: str) -> dict[str, str]:
-    entry = board.models.get(name, Model())
-    weights = openness(entry, UNKNOWN)
-    return {"Size": size_class(name, entry), "Weights": weights, "Run in": "a paper"}
-
-
-# ---------------------------------------------------------------------- tasks
-
-
-def _tasks(board: Board) -> Section:
-    rows = [
-        Row(
-            [
-                contest.title,
-                _called(board, contest),
-                headline_title(contest.some),
-                contest.some.setup.task.benchmark.title,
-                sum(1 for label in contest.results if label),
-                len(contest.published),
-            ],
-            href=task_path(contest.some.definition),
-        )
-        for contest in board.contests
-    ]
-    columns = [
-        Column("Task"),
-        Column("Condition", beneath=True),
-        Column("Measure"),
-        Column("Benchmark"),
-        Column("Results", "count"),
-        Column("Published", "count"),
-    ]
-    return Section("Tasks", [Table("tasks", "Tasks and conditions", columns, rows)], "tasks")
-
-
-def _task(board: Board, definition: TaskDefinition) -> list[Section]:
-    own = [each for each in board.contests if each.some.definition.name == definition.name]
-    sections = []
-    for place, contest in enumerate(own):
-        blocks: list[Block] = [_contest(board, contest, f"contest_{place}")]
-        sections += section(_called(board, contest), blocks, f"contest-{place}")
-    tables = [each for each in published_tables() if _measures(each, definition)]
-    rows = [
-        Row(
-            [each.source, each.title, each.protocol or None],
-            href=paper_path(each),
-        )
-        for each in tables
-    ]
-    columns = [Column("Table"), Column("Shows"), Column("Protocol")]
-    listed = Table("papers", "The papers' tables of this task", columns, rows)
-    return [*sections, *section("In the papers", [listed], "papers")]
-
-
-def _measures(table: PublishedTable, definition: TaskDefinition) -> bool:
-    names = {name for column in table.columns for name in column.tasks}
-    return any(find_task(name).definition.name == definition.name for name in names)
-
-
-def _contest(board: Board, contest: Contest, name: str) -> Table:
-    """Return the results and the published scores of a contest, best first, drawn as dots."""
-    found, down = scores(contest), contest.some.headline.higher_is_better is False
-    sources = _sources(contest)
-    rows = []
-    for label, score in sorted(
-        found.items(), key=lambda each: ((1 if down else -1) * each[1].value, each[0])
-    ):
-        rank = board.ranks[contest, label]
-        if isinstance(result := contest.results.get(label), Record):
-            more: list[Value] = [result.unread, result.by, f"{result.created:%Y-%m-%d}"]
-            href, facets = model_path(board.families[label]), _facts(board, [result])
-            rows.append(Row([label, rank.text, score, *more], "run", href, facets))
-        else:
-            source = [None, sources.get(label), None]
-            facets, shown = _paper_facts(board, label), contest.published[label]
-            rows.append(
-                Row([label, rank.text, shown, *source], "published", model_path(label), facets)
-            )
-    columns = [
-        Column("Model"),
-        Column("Rank", help=_RANKS),
-        column_of(contest.some.headline, headline_title(contest.some), drawn=True),
-        Column("Unread", "percent", _UNREAD, True),
-        Column("From"),
-        Column("Run on"),
-    ]
-    caption = f"{contest.some.headline.help} {_RANKS}"
-    return _filled(Table(name, _called(board, contest), columns, rows, caption, own=""))
-
-
-def _sources(contest: Contest) -> dict[str, str]:
-    """Return the source of each published score: model → table."""
-    found: dict[str, str] = {}
-    for table, column in columns_of(contest.some):
-        for row in table.rows:
-            if row.values[column.name] is not None:
-                found.setdefault(row.model, table.source)
+    A tier ends where a result is significantly worse than the tier's best: where the 95 % interval
+    of their difference (Newcombe, 1998, method 10, as for independent samples) is below 0. This is
+    cautious, since the models answered the same items. Self-reported results open no tier if others
+    are there. Results without an interval have none.
+    """
+    ranked = [result for result in results if result.headline.low is not None]
+    ranked.sort(key=lambda result: (_loss(result)[1], result.model))
+    checked = [result for result in ranked if result.kind != "self-reported"] or ranked
+    leaders: list[PublishedResult] = []
+    found = {}
+    for result in checked:
+        if not leaders or _behind(result, leaders[-1]):
+            leaders.append(result)
+        found[result] = len(leaders)
+    for result in ranked:
+        if result not in found:
+            found[result] = 1 + sum(_behind(result, leader) for leader in leaders)
     return found
 
 
-# ---------------------------------------------------------------------- models
+def _loss(result: PublishedResult) -> tuple[float, float, float]:
+    """Return the best end of the headline's interval, its value and the worst end, as losses."""
+    found = result.headline
+    low, high = (found.value if end is None else end for end in (found.low, found.high))
+    if result.setup.headline.higher_is_better:
+        return -high, -found.value, -low
+    return low, found.value, high
 
 
-def _models(board: Board) -> list[str]:
-    """Return the names that have a page: models, training runs, and the papers' models."""
-    own = dict.fromkeys(board.families[each.label] for each in board.records)
-    papers = (
-        row.model for table in published_tables() for row in table.rows if row.kind == "model"
-    )
-    return sorted({*own, *papers})
+def _behind(result: PublishedResult, leader: PublishedResult) -> bool:
+    """Return whether a result is worse than another by more than chance."""
+    best, value, _ = _loss(result)
+    _, least, worst = _loss(leader)
+    return bool(value - least > ((value - best) ** 2 + (worst - least) ** 2) ** 0.5)
 
 
-def _model(board: Board, name: str) -> list[Section]:
-    records = [each for each in board.records if board.families[each.label] == name]
-    labels = {each.label for each in records}
-    current = [each for each in board.current if each.label in labels]
-    newest = [each for each in board.newest if each.label in labels]
-    older = [each for each in records if each not in newest]
-    entry = board.models.get(records[0].model if records else name, Model())
+# ---------------------------------------------------------------------- pages
+
+
+def pages(read: Results, models: Mapping[str, Mapping[str, str]], title: str) -> dict[str, str]:
+    """Return the pages of a board: path → HTML. Equal results make equal pages.
+
+    Args:
+        read: The results on it.
+        models: The entries of `models.toml`.
+        title: The board's title.
+    """
+    every = columns(read.results)
+    tasks: dict[str, list[Column]] = defaultdict(list)
+    for column in every:
+        tasks[column.results[0].setup.task.definition.name].append(column)
+    groups = [(own[0].results[0].setup.task.definition, own) for own in tasks.values()]
+    used = {own[0].results[0].setup.task.benchmark.name for _, own in groups}
+    tables = []
+    for benchmark in (each for each in benchmarks() if each.name in used):
+        listed = [group for group in groups if group[0] in benchmark.tasks]
+        tables.append((benchmark, listed, _rows([each for _, own in listed for each in own])))
+    shown = [each for column in every for each in [*column.results, *column.replaced]]
+    facts = {(each.kind, each.model): _facts(each, models) for each in shown}
+    dates = [each.created for each in read.results if each.created]
+    shared = {"facts": facts, "KINDS": KINDS, "date": max(dates, default=None)}
+    names = dict.fromkeys(name for each in facts.values() for name in each if name != "link")
+    home = {"tables": tables, "names": names, "refused": reasons(read.refused)}
+    made = {"index.html": _render(title, "", **home, **shared)}
+    for definition, own in groups:
+        page = {"columns": own, "board": title}
+        made[f"tasks/{definition.name}.html"] = _render(definition.title, "../", **page, **shared)
+    return made
+
+
+def reasons(refused: Sequence[Refused]) -> list[tuple[str, list[str]]]:
+    """Return each reason for which files were refused, with the files, the most frequent first."""
+    counts = Counter(each.reason for each in refused)
     return [
-        *section("Results", [_results(board, current), *_about(entry)], "results", is_summary=True),
-        *section("Checkpoints", _curves(board, newest), "checkpoints"),
-        *section("In the papers' tables", [_in_papers(board, labels)], "papers"),
-        *section("Published scores", [_published(name)], "published"),
-        *section("All figures", [_figures(current)], "figures"),
-        *section("Earlier results", [_earlier(older)], "earlier"),
-        *section("How this was made", [_made(current)], "made"),
+        (reason, [each.path for each in refused if each.reason == reason])
+        for reason, _ in counts.most_common()
     ]
 
 
-def _about(entry: Model) -> list[Block]:
-    if not entry.link:
-        return []
-    return [Table("about", "The model", [Column("Page")], [Row([entry.link], href=entry.link)])]
+def _rows(own: Sequence[Column]) -> dict[Kind, list[tuple[str, Sequence[_Cell | None]]]]:
+    """Return the rows of a benchmark's table by kind, the best first.
+
+    Models are ordered by the mean of their tiers as shares of each column's tiers. A column in
+    which a model has no tier counts as the last tier.
+    """
+    cells: dict[tuple[Kind, str], list[_Cell | None]] = {}
+    lost: dict[tuple[Kind, str], float] = defaultdict(lambda: float(len(own)))
+    for place, column in enumerate(own):
+        last = max(column.tiers.values(), default=1)
+        for result in column.results:
+            row = cells.setdefault((result.kind, result.model), [None] * len(own))
+            tier = column.tiers.get(result)
+            row[place] = result, tier
+            lost[result.kind, result.model] -= 1 - (tier or last) / last
+    rows: dict[Kind, list[tuple[str, Sequence[_Cell | None]]]] = {}
+    for kind, name in sorted(cells, key=lambda key: (lost[key], key)):
+        rows.setdefault(kind, []).append((name, cells[kind, name]))
+    return {kind: rows[kind] for kind in KINDS if kind in rows}
 
 
-def _results(board: Board, current: Sequence[Record]) -> Table:
-    contest_of = {
-        (label, result): contest
-        for contest in board.contests
-        for label, result in contest.results.items()
-    }
-    rows = []
-    for each in current:
-        contest = contest_of[each.label, each]
-        found, unit = headline(each), column_of(each.headline).unit
-        rank = board.ranks.get((contest, each.label))
-        values: list[Value] = [
-            each.definition.title,
-            found if unit == "percent" else None,
-            found if unit == "score" else None,
-            f"{rank.text} of {rank.of}" if rank else None,
-            each.unread,
-            f"{each.created:%Y-%m-%d}",
-            _called(board, contest),
-            headline_title(each),
-        ]
-        rows.append(Row(values, "run", task_path(each.definition)))
-    columns = [
-        Column("Task"),
-        Column("Result", "percent"),
-        Column("Score", "score", "From 0 to 100."),
-        Column("Rank", help=_RANKS),
-        Column("Unread", "percent", _UNREAD, True),
-        Column("Run on"),
-        Column("Condition", beneath=True),
-        Column("Measure", beneath=True),
-    ]
-    return _filled(Table("results", "Results", columns, rows))
+def _facts(result: PublishedResult, models: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Return what is known of a model, by which rows can be filtered."""
+    name = re.split(r"@| \(", result.model)[0]
+    run_in = f"{result.created:%Y-%m}" if result.created else "a paper"
+    return {**models.get(name, {}), "run in": run_in, "results": result.kind}
 
 
-def _filled(made: Table) -> Table:
-    """Return a table without columns that have no value."""
-    kept = [
-        0,
-        *(
-            at
-            for at in range(1, len(made.columns))
-            if any(row.values[at] is not None for row in made.rows)
-        ),
-    ]
-    rows = [replace(row, values=[row.values[at] for at in kept]) for row in made.rows]
-    return replace(made, columns=[made.columns[at] for at in kept], rows=rows)
+# ---------------------------------------------------------------------- HTML
 
 
-def _curves(board: Board, newest: Sequence[Record]) -> list[Block]:
-    """Return the headlines by training step: a table of all tasks, and some as curves."""
-    groups: dict[Hashable, dict[int, Record]] = defaultdict(dict)
-    for each in newest:
-        if (step := board.step(each)) is not None:
-            groups[each.comparable_as][step] = each
-    found = [of for of in groups.values() if len(of) > 1]
-    steps = sorted({step for of in found for step in of})
-    some = [next(iter(of.values())) for of in found]
-    columns = [Column("Step", "count")]
-    columns += [replace(headline_column(each), title=task_title(each)) for each in some]
-    values = {step: [headline(of[step]) if step in of else None for of in found] for step in steps}
-    rows = [Row([step, *own], "run") for step, own in values.items()]
-    blocks: list[Block] = [
-        Table(
-            f"curve_{place}",
-            columns[place].title,
-            [columns[0], headline_column(some[place - 1], drawn=True)],
-            [Row([step, own[place - 1]], "run") for step, own in values.items() if own[place - 1]],
-            "By training step, with 95 % intervals.",
-            curve=True,
-        )
-        for place in range(1, min(_MOST_CURVES, len(found)) + 1)
-    ]
-    caption = "All tasks by training step. The board compares the last step."
-    return [*blocks, Table("steps", "Checkpoints", columns, rows, caption)]
-
-
-def _in_papers(board: Board, labels: set[str]) -> Table:
-    rows = []
-    for beside in board.beside:
-        href = paper_path(beside.table)
-        own = [each for each in beside.runs.values() if _label_of(each) in labels]
-        for each in (standing for standings in own for standing in standings.values()):
-            unit = published_unit(each.column)
-            shown = f"{value_text(each.figure, unit)} {interval_text(each.figure, unit)}".strip()
-            rank = f"{each.rank} of {each.of}" if each.rank else each.figure.note
-            rows.append(Row([beside.table.source, each.column.name, shown, rank], href=href))
-    columns = [Column("Table"), Column("Column"), Column("Figure"), Column("Rank")]
-    return Table("papers", "Among the papers' models", columns, rows)
-
-
-def _label_of(standings: Mapping[str, Standing]) -> str:
-    return next(iter(standings.values())).behind[0].label
-
-
-def _published(name: str) -> Table:
-    """Return the scores that the papers print for a model."""
-    rows = []
-    for table in published_tables():
-        for row in table.rows:
-            for column in table.columns if row.model == name else ():
-                if (score := row.values[column.name]) is not None:
-                    unit = published_unit(column)
-                    text = f"{value_text(score, unit)}{' %' if unit == 'percent' else ''}"
-                    href = paper_path(table)
-                    rows.append(Row([table.source, column.name, text], href=href))
-    return Table(
-        "published", "In the papers", [Column("Table"), Column("Column"), Column("Score")], rows
+def _render(title: str, up: str, **content: Any) -> str:
+    style, script = _resource("board.css"), _resource("board.js")
+    policy = (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+        "base-uri 'none'; form-action 'none'"
     )
-
-
-def _figures(current: Sequence[Record]) -> Table:
-    """Return the figures of a model that the harnesses print, one row per task."""
-    rows = []
-    for each in current:
-        known = [figure for figure in each.setup.table if figure.name in each.values]
-        told = "; ".join(f"{figure.title} {_shown(each, figure)}" for figure in known)
-        items = each.values[each.headline.name].items
-        rows.append(Row([task_title(each), told, items], href=task_path(each.definition)))
-    columns = [Column("Task and condition"), Column("Figures"), Column("Items", "count")]
-    return Table("figures", "Figures", columns, rows, "↑: higher is better; ↓: lower is.")
-
-
-def _shown(record: Record, figure: Figure) -> str:
-    """Return a figure with its interval and an arrow for its direction."""
-    unit, found = column_of(figure).unit, record.values[figure.name]
-    sign = " %" if unit == "percent" else ""
-    text = f"{value_text(found, unit)}{sign} {interval_text(found, unit)}".strip()
-    return f"{text} {'↑' if figure.higher_is_better else '↓'}"
-
-
-def _earlier(older: Sequence[Record]) -> Table:
-    rows = [
-        Row(
-            [
-                task_title(each),
-                f"{each.created:%Y-%m-%d}",
-                _shown(each, each.headline),
-                each.by,
-                each.signature.text,
-            ]
-        )
-        for each in sorted(older, key=lambda each: (each.created, each.task), reverse=True)
-    ]
-    columns = [
-        Column(name) for name in ("Task and condition", "Run on", "Result", "By", "Signature")
-    ]
-    return Table("earlier", "Results replaced by newer ones", columns, rows)
-
-
-def _made(current: Sequence[Record]) -> Table:
-    rows = [
-        Row(
-            [
-                task_title(each),
-                each.label,
-                each.library,
-                each.by or None,
-                ", ".join(f"{name} {text}" for name, text in each.settings),
-                each.signature.text,
-                "logs" if each.url else None,
-            ],
-            href=each.url,
-        )
-        for each in current
-    ]
-    columns = [
-        *(Column("Task and condition"), Column("Called"), Column("Harness"), Column("By")),
-        *(Column("Settings"), Column("Signature"), Column("Link")),
-    ]
-    alike = "Compare numbers only if their signatures match (ignoring pkg). Names link to the logs."
-    return _filled(Table("signatures", "Setup and signatures", columns, rows, alike))
-
-
-# ---------------------------------------------------------------------- papers
-
-
-def _papers(board: Board) -> Section:
-    rows, cells = [], 0
-    for each in board.beside:
-        table, scores_of = each.table, [list(row.values.values()) for row in each.table.rows]
-        known = sum(score is not None for own in scores_of for score in own)
-        href = paper_path(table)
-        rows.append(Row([table.source, table.title, known, len(each.runs)], href=href))
-        cells += known
-    columns = [
-        *(Column("Table"), Column("Shows")),
-        *(Column("Scores", "count"), Column("Results here", "count")),
-    ]
-    caption = f"{cells:,} scores, as printed."
-    blocks = [Table("papers", "Published tables", columns, rows, caption)]
-    return Section("The papers' tables", blocks, "papers")
-
-
-def _paper(board: Board, beside: Beside, made: Section) -> Section:
-    """Return a published table with the results in it, and how the paper measured."""
-    notes = [Note(beside.table.protocol)] if beside.table.protocol else []
-    blocks = [_led(board, beside, block) for block in made.blocks]
-    return replace(made, blocks=[*blocks, *notes])
-
-
-def _led(board: Board, beside: Beside, block: Block) -> Block:
-    """Return a table whose model names link to their pages."""
-    if not isinstance(block, Table):
-        return block
-    label_of = {name: _label_of(own) for name, own in beside.runs.items()}
-    models = {row.model for row in beside.table.rows if row.kind == "model"}
-    rows = []
-    for row in block.rows:
-        name = str(row.values[0])
-        if row.kind == "run" and name in label_of:
-            rows.append(replace(row, href=model_path(board.families[label_of[name]])))
-        else:
-            rows.append(replace(row, href=model_path(name) if name in models else ""))
-    return replace(block, rows=rows)
-
-
-# ---------------------------------------------------------------------- changes
-
-
-class Change(NamedTuple):
-    """The results of a model that were added on one day."""
-
-    when: datetime
-    label: str
-    href: str
-    records: Sequence[Record]
-
-
-def changes(board: Board) -> list[Change]:
-    """Return the additions, newest first, one for each model and day."""
-    groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
-    for each in board.records:
-        groups[f"{_added(each):%Y-%m-%d}", each.label].append(each)
-    found = [
-        Change(max(map(_added, own)), label, model_path(board.families[label]), own)
-        for (_, label), own in groups.items()
-    ]
-    return sorted(found, key=lambda each: (-each.when.timestamp(), each.label))
-
-
-def _added(record: Record) -> datetime:
-    return max(record.created, record.published)
-
-
-def told(change: Change) -> str:
-    """Return the results of a change as text."""
-    return "; ".join(
-        f"{task_title(each)}: {_shown(each, each.headline)}" for each in change.records
+    environment = Environment(
+        autoescape=True,
+        undefined=ChainableUndefined,
+        finalize=lambda value: printable(value) if type(value) is str else value,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
+    environment.filters |= {"number": number_text, "interval": interval_text}
+    template = environment.from_string(_resource("board.html.j2"))
+    code = {"style": Markup(style), "script": Markup(script), "policy": policy}
+    return template.render(title=title, up=up, version=__version__, **code, **content)
 
 
-def _changes(board: Board) -> Section:
-    found = changes(board)
-    rows = [
-        Row([each.label, f"{each.when:%Y-%m-%d}", told(each)], "run", each.href)
-        for each in found[:_MOST_CHANGES]
-    ]
-    columns = [Column("Model"), Column("Added"), Column("Results")]
-    more = f"{len(found) - _MOST_CHANGES} more are left out." if len(found) > _MOST_CHANGES else ""
-    blocks: list[Block] = [Table("changes", "The newest results", columns, rows, more)]
-    if not rows:
-        blocks = [Note("Nobody has contributed a result yet.")]
-    return Section("What changed", blocks, "changes")
+@cache
+def _resource(name: str) -> str:
+    return files(__package__).joinpath(name).read_text("utf-8")
 
 
-def _absent(board: Board) -> list[Section]:
-    rows = [Row([each.path, each.reason]) for each in board.refused]
-    columns = [Column("File"), Column("Reason")]
-    caption = (
-        "Results that cannot be trusted are not on the board. Paths are relative to the folder of "
-        "results."
-    )
-    blocks: list[Block] = [Table("absent", "Files and runs left out", columns, rows, caption)]
-    return [
-        Section(
-            "Left out",
-            blocks if rows else [Note("Nothing was left out.")],
-            "absent",
-        )
-    ]
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}'"

@@ -1,380 +1,457 @@
-"""Records of Every Eval Ever, as `hkcanto publish --to eee` writes them: results without items.
+"""Results on a board, and records of Every Eval Ever (`hkcanto publish --to eee`) read as such.
 
-A contributor may have edited a record, so this module checks everything that can be checked without
-items.
+A record has no items, and a contributor may have edited it. So this module refuses whatever
+contradicts itself or the catalogue, and computes the intervals itself.
 """
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache
-from math import fsum, isclose
-from typing import Annotated, Any
+from functools import lru_cache
+from math import isclose, sqrt
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
-from ...errors import HKCantoError, LogError
-from ...figures import Figure, language_of
-from ...fingerprints import fingerprints
+from ...errors import HKCantoError, LogError, OptionError, on_disk
+from ...figures import Figure
 from ...setup import Setup, setup
 from ...signatures import OF_A_JUDGE, Signature, parse_signature
-from ..logs.decoding import decode
+from ..logs import logs_in, read_runs
 from ..publishing.eee import LIBRARIES, UNITS
-from ..publishing.runs import MODEL
-from ..results import UNREAD, Harness, Result
-from ..statistics.intervals import CONFIDENCE, Estimate
+from ..publishing.runs import MODEL, sorted_out
+from ..runs import Run
+from ..statistics.intervals import Estimate
 
-EPOCH = datetime.fromtimestamp(0, UTC)
-"""The time given to a result that has none."""
+Kind = Literal["checked", "self-reported", "published"]
 
+_Fact = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+
+_SAME = 1e-8  # records have ten digits
+_MOST = 5e6  # bytes of a record; ours have about ten thousand
 _TOLERANCE = 1e-6
-_HARNESSES: Mapping[str, Harness] = {library: name for name, library in LIBRARIES.items()}
-_NOT_OPTIONS = ("turns", "subjects", "rationale", "rescored", *OF_A_JUDGE)
+_Z_SQUARED = 3.8414588  # of 95 %
+_FREE = ("rationale", "rescored", *OF_A_JUDGE)  # parts of a signature that no setup has
 _NOT_SETTINGS = ("deployment_type", "model_availability", "backend")
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedResult:
+    """A model's figures on a task: from logs, from a record, or from a paper.
+
+    Attributes:
+        kind: `checked` if its logs were read, `self-reported` for a record alone, `published` for
+            a score in a paper.
+        model: The model's name; on a board with its revision and what else tells runs apart.
+        setup: The task as it was run.
+        signature: Its signature.
+        values: Figure → value with interval.
+        created: When the model was run; None for a paper.
+        by: Who ran it.
+        url: Where the logs are; empty if not given.
+        source: The file that it is from.
+        settings: How it was run: harness, dtype, temperature.
+    """
+
+    kind: Kind
+    model: str
+    setup: Setup
+    signature: Signature
+    values: Mapping[str, Estimate]
+    created: datetime | None = None
+    by: str = ""
+    url: str = ""
+    source: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def headline(self) -> Estimate:
+        """The figure to read first."""
+        return self.values[self.setup.headline.name]
+
+    @property
+    def column(self) -> str:
+        """Equal for results that differ only in the model."""
+        parts = self.signature.parts
+        kept = [f"{name}:{parts[name]}" for name in parts if name not in ("pkg", "rescored")]
+        return "|".join([self.signature.task, *sorted(kept)])
+
 
 # ---------------------------------------------------------------------- the form of a file
 
-Texts = dict[str, str]
-
-
-class _Interval(msgspec.Struct, frozen=True):
-    lower: float
-    upper: float
-    confidence_level: float = CONFIDENCE
+_Text = Annotated[str, msgspec.Meta(max_length=1000)]
+_Texts = Annotated[dict[_Text, _Text], msgspec.Meta(max_length=40)]
+_Settings = Annotated[dict[_Text, _Text | int | float | bool], msgspec.Meta(max_length=40)]
+_Time = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,10}(\.[0-9]{1,6})?\Z")]
 
 
 class _Uncertainty(msgspec.Struct, frozen=True):
     num_samples: Annotated[int, msgspec.Meta(ge=1)]
-    confidence_interval: _Interval | None = None
 
 
 class _Score(msgspec.Struct, frozen=True):
     score: float
     uncertainty: _Uncertainty
-    details: Texts = {}
 
 
-class _Metric(msgspec.Struct, frozen=True):
-    lower_is_better: bool
-    metric_unit: str = ""
-    additional_details: Texts = {}
-
-
-class _Source(msgspec.Struct, frozen=True):
-    additional_details: Texts = {}
+class _Details(msgspec.Struct, frozen=True):
+    additional_details: _Texts = {}
 
 
 class _Generation(msgspec.Struct, frozen=True):
-    generation_args: dict[str, Any] = {}
+    generation_args: _Settings = {}
 
 
 class _Evaluation(msgspec.Struct, frozen=True):
-    metric_config: _Metric
+    metric_config: _Details
     score_details: _Score
-    source_data: _Source
+    source_data: _Details
     generation_config: _Generation = _Generation()
 
 
-class _Library(msgspec.Struct, frozen=True):
-    name: str
-    version: str
+class _Publisher(_Details, frozen=True, kw_only=True):
+    source_organization_name: Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
+    evaluator_relationship: Literal["first_party", "third_party", "collaborative", "other"]
 
 
-class _Publisher(msgspec.Struct, frozen=True):
-    source_organization_name: str
-    evaluator_relationship: str
-    additional_details: Texts = {}
-
-
-class _Model(msgspec.Struct, frozen=True):
-    id: Annotated[str, msgspec.Meta(max_length=200)]
-    additional_details: Texts = {}
+class _Model(_Details, frozen=True, kw_only=True):
+    id: Annotated[str, msgspec.Meta(pattern=rf"(?a)^({MODEL.pattern})\Z", max_length=200)]
 
 
 class _File(msgspec.Struct, frozen=True):
-    schema_version: str
-    evaluation_id: str
-    evaluation_timestamp: str
-    retrieved_timestamp: str
+    schema_version: Annotated[str, msgspec.Meta(pattern=r"^0\.3\.")]
+    evaluation_timestamp: _Time
     source_metadata: _Publisher
-    eval_library: _Library
+    eval_library: dict[str, Any]
     model_info: _Model
-    evaluation_results: Annotated[list[_Evaluation], msgspec.Meta(min_length=1)]
-
-
-_DECODER = msgspec.json.Decoder(_File)
-
-# ---------------------------------------------------------------------- a record
-
-
-@dataclass(frozen=True, eq=False)
-class Record(Result):
-    """A result without items.
-
-    Attributes:
-        values: Figure → its value with interval.
-        expected: The number of items of its task; the record covers all of them.
-        source: Its file in the folder of results.
-        by: Who ran the model, and their relationship to its developer.
-        url: Where the logs are; empty if not given.
-        published: When the record was made; for a log, the same as `created`.
-        availability: `open_weights`, `closed_weights` or `unknown`.
-        library: The harness with its version.
-        settings: How the model was run: dtype, backend, temperature.
-    """
-
-    label: str
-    model: str
-    harness: Harness
-    signature: Signature
-    created: datetime
-    values: Mapping[str, Estimate]
-    expected: int = 0
-    source: str = ""
-    by: str = ""
-    url: str = ""
-    published: datetime = EPOCH
-    availability: str = "unknown"
-    library: str = ""
-    settings: tuple[tuple[str, str], ...] = ()
-
-    unfinished = ""
-    is_of_harness = True
-
-    def value(self, name: str, part: str = "") -> Estimate | None:  # noqa: D102
-        if part and (whole := self.figures.get(name)):
-            of_part = (
-                each.name
-                for each in self.figures.values()
-                if (each.part, each.averages, each.over) == (part, whole.averages, whole.over)
-            )
-            name = next(of_part, "")
-        return self.values.get(name)
-
-    def is_complete(self, part: str = "") -> bool:  # noqa: D102
-        del part
-        return True
-
-    @cached_property
-    def setup(self) -> Setup:
-        """The setup of the whole task and variant, with its figures."""
-        return _setup(self.task, self.shots)
-
-    @cached_property
-    def figures(self) -> Mapping[str, Figure]:
-        """The figures of its task by name, the headline first."""
-        return _figures(self.task, self.shots)
-
-    @property
-    def unread(self) -> Estimate | None:
-        """The share of responses from which no answer could be read."""
-        return next((self.values[name] for name in UNREAD if name in self.values), None)
-
-    @property
-    def wrong_script(self) -> Estimate | None:
-        """The share of outputs that are in Simplified where the reference is in Traditional."""
-        of_chinese = language_of(self.setup.task) == "zh"
-        return self.values.get("wrong_script") if of_chinese else None
-
-
-@lru_cache(maxsize=1024)
-def _setup(task: str, shots: int | None) -> Setup:
-    return setup(task, shots=shots)
-
-
-@lru_cache(maxsize=1024)
-def _figures(task: str, shots: int | None) -> Mapping[str, Figure]:
-    return {figure.name: figure for figure in _setup(task, shots).figures}
+    evaluation_results: Annotated[list[_Evaluation], msgspec.Meta(min_length=1, max_length=1000)]
 
 
 # ---------------------------------------------------------------------- reading one
 
 
-def read_record(data: bytes, source: str) -> Record:
+def read_record(data: bytes, source: str) -> PublishedResult:
     """Read a record, and check everything that can be checked without items.
+
+    It reads what only the record knows. Units, directions, the headline and the intervals are the
+    catalogue's and ours.
 
     Args:
         data: The file.
-        source: Its name, as messages show it.
+        source: Its name.
 
     Raises:
         LogError: It contradicts itself or the catalogue.
-        ValueError: It is not in the form of a record.
+        MsgspecError: It is not in the form of a record.
     """
-    file = decode(data, _DECODER)
-    if not file.schema_version.startswith("0.3."):
-        raise LogError(f"its schema is {file.schema_version!r}, and this version reads 0.3")
-    if file.eval_library.name not in _HARNESSES:
-        raise LogError(f"its harness {file.eval_library.name!r} is not {' or '.join(_HARNESSES)}")
-    if not MODEL.fullmatch(file.model_info.id):
-        raise LogError(f"{file.model_info.id!r} is not a model name: ORGANISATION/NAME")
-    signature = _signature(file.evaluation_results)
-    known = _figures(signature.task, signature.shots)
-    values = dict(_values(file.evaluation_results, known))
-    details = file.evaluation_results[0].source_data.additional_details
-    model, who = file.model_info.additional_details, file.source_metadata
-    args = file.evaluation_results[0].generation_config.generation_args
-    settings = {name: text for name, text in model.items() if name not in _NOT_SETTINGS}
-    settings |= {"backend": model.get("backend", "unknown")}
-    settings |= {name: f"{args[name]}" for name in sorted(args)}
-    record = Record(
-        label=file.model_info.id,
-        model=file.model_info.id,
-        harness=_HARNESSES[file.eval_library.name],
-        signature=signature,
-        created=_time(file.evaluation_timestamp),
-        values=values,
-        expected=_whole(signature, details, values[next(iter(known))]),
-        source=source,
-        by=f"{who.source_organization_name} ({who.evaluator_relationship.replace('_', ' ')})",
-        url=_web(who.additional_details.get("logs", "")),
-        published=_time(file.retrieved_timestamp),
-        availability=model.get("model_availability", "unknown"),
-        library=f"{file.eval_library.name} {file.eval_library.version}",
-        settings=tuple(settings.items()),
-    )
-    for problem in _contradictions(record):
-        raise LogError(f"it contradicts itself: {problem}")
-    return record
-
-
-def _time(text: str) -> datetime:
-    try:
-        return datetime.fromtimestamp(float(text), UTC)
-    except (ValueError, OverflowError, OSError) as error:
-        raise LogError(f"{text!r} is not a time in seconds since 1970") from error
-
-
-def _web(address: str) -> str:
-    """Return an address if it is on the web, else an empty text: other links are not shown."""
-    return address if address.startswith(("https://", "http://")) else ""
-
-
-def _signature(entries: Sequence[_Evaluation]) -> Signature:
-    texts = {entry.metric_config.additional_details.get("signature") for entry in entries}
+    file = msgspec.json.decode(data, type=_File)
+    entries, by, model = file.evaluation_results, file.source_metadata, file.model_info
+    harnesses = {library: name for name, library in LIBRARIES.items()}
+    if not (harness := harnesses.get(str(file.eval_library.get("name")))):
+        raise LogError(f"its harness is not {' or '.join(harnesses)}")
+    texts = {each.metric_config.additional_details.get("signature", "") for each in entries}
     if len(texts) > 1:
         raise LogError(f"it contradicts itself: it has {len(texts)} signatures")
-    signature = parse_signature(*texts)
-    if not signature.prompt_known:
-        raise LogError("the prompts were not logged")
-    if signature.data == "sample" or "local" in signature.data or not signature.data:
-        raise LogError(f"its data ({signature.data}) is not a published revision")
-    if "subjects" in dict(signature.options):
-        raise LogError("it covers only some subjects")
-    _known(signature)
-    return signature
+    signature, how = described(*texts)
+    details = entries[0].source_data.additional_details
+    items, expected = details.get("items"), items_of(how) or details.get("items_expected")
+    if items != str(expected):
+        raise LogError(f"it has {items} of {expected} items")
+    created = datetime.fromtimestamp(float(file.evaluation_timestamp), UTC)
+    if created > datetime.now(UTC):
+        raise LogError(f"its time is in the future: {created:%Y-%m-%d}")
+    values = dict(_values(entries, how))
+    for problem in _contradictions(how, values):
+        raise LogError(f"it contradicts itself: {problem}")
+    about, args = model.additional_details, entries[0].generation_config.generation_args
+    settings = {name: text for name, text in about.items() if name not in _NOT_SETTINGS}
+    settings |= {name: f"{args[name]}" for name in sorted(args)}
+    logs = by.additional_details.get("logs", "")
+    return PublishedResult(
+        kind="self-reported",
+        model=model.id,
+        setup=how,
+        signature=signature,
+        values=values,
+        created=created,
+        by=f"{by.source_organization_name} ({by.evaluator_relationship.replace('_', ' ')})",
+        url=logs if logs.startswith(("https://", "http://")) else "",
+        source=source,
+        settings={"harness": harness, **settings},
+    )
 
 
 @lru_cache(maxsize=1024)
-def _known(signature: Signature) -> None:
-    """Refuse a signature that the catalogue of this version would not produce.
+def described(text: str) -> tuple[Signature, Setup]:
+    """Return a signature and the setup that it describes, which must be the catalogue's.
 
     Raises:
-        LogError: Its hashes are not those of the task's current version, it is of a later version,
-            or the catalogue does not know its task or options.
+        LogError: The catalogue has no such setup, the prompts or the data are unknown, or it is
+            about a part of the task.
     """
-    options = {
-        name: {"yes": "true", "no": "false"}.get(text, text)
-        for name, text in signature.options
-        if name not in _NOT_OPTIONS
-    }
-    multiturn = dict(signature.options).get("turns") == "multi"
+    signature = parse_signature(text)
+    if signature.data == "sample" or "local" in signature.data or not signature.data:
+        raise LogError(f"its data ({signature.data}) is not a published revision")
+    options = {name: value for name, value in signature.options if name not in _FREE}
+    multiturn = options.pop("turns", "") == "multi"
+    if "subjects" in options:
+        raise LogError("it covers only some subjects")
+    named = {name: {"yes": "true"}.get(value, value) for name, value in options.items()}
     try:
-        made = setup(signature.task, shots=signature.shots, multiturn=multiturn, **options)
-        now = made.signature(signature.data)
-        sent = signature.sent, signature.read
-        # Rows already in the requested script are not converted, and so have another fingerprint.
-        known = sent == (now.sent, now.read) or sent == fingerprints(made.at(own_script=True))
+        how = setup(signature.task, shots=signature.shots, multiturn=multiturn, **named)
     except HKCantoError as error:
         raise LogError(f"its signature is unknown: {error}") from error
-    own, ours = signature.version, now.version
-    if own.isdecimal() and ours.isdecimal() and int(own) > int(ours):
-        raise LogError(f"it is of version {own} of {signature.task}; this hkcanto has {ours}")
-    if own == ours and not known:
+    now = how.signature(signature.data)
+    if signature.version != now.version:
         raise LogError(
-            f"its signature is unknown: version {own} of {signature.task} has sent:{now.sent} and "
-            f"read:{now.read}, not sent:{signature.sent} and read:{signature.read}"
+            f"it is of version {signature.version} of {signature.task}; this hkcanto has "
+            f"{now.version}. Score its log again (hkcanto rescore), and publish that"
         )
+    # Rows already in the requested script are not converted, and so have another fingerprint.
+    converted = how.at(own_script=True).signature(signature.data)
+    for known in (now, converted):
+        unlike = {k: v for k, v in known.differs(signature).items() if k not in _FREE}
+        if not unlike:
+            return signature, how
+    parts = ", ".join(
+        f"{name}:{given}, not {name}:{ours}" for name, (ours, given) in unlike.items()
+    )
+    raise LogError(f"its signature is unknown: version {now.version} has not {parts}")
 
 
-def _values(
-    entries: Sequence[_Evaluation], known: Mapping[str, Figure]
-) -> Iterator[tuple[str, Estimate]]:
-    """Yield each figure with its name, and refuse invalid ones.
+def items_of(how: Setup, part: str = "") -> int:
+    """Return the published number of scored items of a task or a part; 0 if it is unknown."""
+    subjects = [
+        each for each in how.task.subjects if part in ("", each.name, each.category, *each.sets)
+    ]
+    most, rows = getattr(how.options, "size", 0), [how.task.scored_rows(each) for each in subjects]
+    return sum(min(count, most or count) for count in rows) if all(rows) else 0
+
+
+def _values(entries: Sequence[_Evaluation], how: Setup) -> Iterator[tuple[str, Estimate]]:
+    """Yield each figure with its name.
 
     Raises:
-        LogError: A figure is unknown, repeated, out of range, or wrongly marked as the headline.
+        LogError: A figure is unknown, repeated or impossible, or the headline is missing.
     """
-    names = Counter(entry.metric_config.additional_details.get("name", "") for entry in entries)
-    first = next(iter(known))
-    for entry in entries:
-        metric, score = entry.metric_config, entry.score_details
-        name = metric.additional_details.get("name", "")
-        figure = known.get(name)
-        if figure is None or figure.higher_is_better is None:
-            raise LogError(f"its task has no figure {name!r} that is published")
-        if names[name] > 1:
-            raise LogError(f"it contradicts itself: it has {name} {names[name]} times")
-        if (metric.additional_details.get("headline") == "yes") != (name == first):
-            raise LogError(f"the headline of its task is {first}, but it marks {name} otherwise")
-        unit, most = UNITS[figure.unit]
-        if metric.lower_is_better == figure.higher_is_better or metric.metric_unit != unit:
-            raise LogError(f"the unit or the direction of {name} differs from the catalogue")
-        ends = score.uncertainty.confidence_interval
-        low, high = (ends.lower, ends.upper) if ends else (score.score, score.score)
-        if ends and ends.confidence_level != CONFIDENCE:
-            raise LogError(f"the interval of {name} is not a 95 % interval")
-        if not 0 <= score.score <= float(most) or score.score == float("inf"):
-            raise LogError(f"{name} is {score.score:g}, but a {figure.unit} is from 0 to {most}")
-        if not low - _TOLERANCE <= score.score <= high + _TOLERANCE:
-            raise LogError(f"{name} is {score.score:g}, outside its interval {low:g} to {high:g}")
-        items, note = score.uncertainty.num_samples, score.details.get("note", "")
-        own = (ends.lower, ends.upper) if ends else (None, None)
-        yield name, Estimate(score.score, own[0], own[1], items, note)
+    figures, first = {figure.name: figure for figure in how.figures}, how.headline.name
+    names = [entry.metric_config.additional_details.get("name", "") for entry in entries]
     if first not in names:
         raise LogError(f"its headline {first} is missing")
+    for entry, name in zip(entries, names, strict=True):
+        figure, score = figures.get(name), entry.score_details.score
+        if figure is None or figure.higher_is_better is None:
+            raise LogError(f"its task has no figure {name!r} that is published")
+        if names.count(name) > 1:
+            raise LogError(f"it contradicts itself: it has {name} {names.count(name)} times")
+        most, count = float(UNITS[figure.unit][1]), entry.score_details.uncertainty.num_samples
+        if not 0 <= score <= most or score == float("inf"):
+            raise LogError(f"{name} is {score:g}, but a {figure.unit} is from 0 to {most:g}")
+        scored, is_accuracy = items_of(how, figure.part) or count, figure.averages == "acc"
+        if count > scored or (is_accuracy and count != scored):
+            raise LogError(f"{name} has {count:,} items, but its task has {scored:,}")
+        right = score * count if is_accuracy and figure.over == "questions" else 0
+        if not isclose(right, round(right), abs_tol=1e-4):
+            raise LogError(f"{name} is {score:g}, not a share of {count:,} items")
+        yield name, of_items(score, count, figure)
 
 
-def _whole(signature: Signature, details: Texts, headline: Estimate) -> int:
-    """Return the number of items of a record, after checking that none is missing.
+def of_items(value: float, items: int, figure: Figure) -> Estimate:
+    """Return a figure that is known without its items.
+
+    A share or a rate has Wilson's interval, as of independent right and wrong answers. That is wide
+    for a rate. Other figures, and shares of an unknown number of items, have no interval.
+
+    Examples:
+        >>> found = of_items(0.625, 8, Figure("acc", "Accuracy", "share", True, ""))
+        >>> round(found.low, 3), round(found.high, 3)
+        (0.306, 0.863)
+    """
+    if not items or value > 1 or figure.unit not in ("share", "rate"):
+        return Estimate(value, None, None, items)
+    extra = _Z_SQUARED / items
+    half = sqrt(extra * (value * (1 - value) + extra / 4))
+    low, high = ((value + extra / 2 + end) / (1 + extra) for end in (-half, half))
+    return Estimate(value, max(0.0, low), min(1.0, high), items)
+
+
+def _contradictions(how: Setup, values: Mapping[str, Estimate]) -> Iterator[str]:
+    """Yield averages of accuracies that do not match their parts, if these make up the whole."""
+    categories = {each.category for each in how.task.subjects if each.category}
+    names = categories if len(categories) > 1 else {each.name for each in how.task.subjects}
+    parts = [each for each in how.figures if each.part in names and each.name in values]
+    if len(parts) != len(names) or len(names) < 2:
+        return
+    known = [values[each.name] for each in parts]
+    means = {"categories" if names is categories else "subjects": fmean(e.value for e in known)}
+    if all(each.over == "questions" for each in parts):
+        means["questions"] = fmean((e.value for e in known), [e.items for e in known])
+    for figure in how.figures:
+        value, mean = values.get(figure.name), means.get(figure.over)
+        if figure.part or figure.averages != parts[0].averages or value is None or mean is None:
+            continue
+        if not isclose(value.value, mean, abs_tol=_TOLERANCE):
+            yield f"{figure.name} is {value.value:g}, but the average of its parts is {mean:g}"
+
+
+# ---------------------------------------------------------------------- folders of results
+
+
+class Refused(NamedTuple):
+    """A file that is not on the board, and why."""
+
+    path: str
+    reason: str
+
+
+class Results(NamedTuple):
+    """The results read from folders, and the files refused."""
+
+    results: Sequence[PublishedResult]
+    refused: Sequence[Refused]
+
+
+def read_models(folder: Path) -> Mapping[str, Mapping[str, str]]:
+    """Return the facts of a folder's `models.toml`, by the models' names.
 
     Raises:
-        LogError: Items are missing.
+        OptionError: It is not TOML, or an entry is not made of texts.
     """
-    task = _setup(signature.task, signature.shots).task
+    path = folder / "models.toml"
+    if not path.is_file():
+        return {}
     try:
-        items = int(details.get("items", headline.items))
-        expected = int(details.get("items_expected", items))
-    except ValueError as error:
-        raise LogError("its counts of items are not whole numbers") from error
-    size = int(dict(signature.options).get("size", 0))
-    scored = [task.scored_rows(each) for each in task.subjects]
-    if all(each.rows for each in task.subjects):
-        expected = sum(min(rows, size or rows) for rows in scored)
-    if items != expected:
-        raise LogError(f"it has {items:,} of {expected:,} items")
-    return items
+        return msgspec.convert(tomllib.loads(path.read_text("utf-8")), dict[str, dict[str, _Fact]])
+    except (ValueError, msgspec.ValidationError) as error:
+        raise OptionError(
+            f'{path}: {error}. An entry is ["ORGANISATION/NAME"] with texts, such as size = "7B", '
+            'weights = "open" and link = "https://…".'
+        ) from error
 
 
-def _contradictions(record: Record) -> Iterator[str]:
-    """Yield averages that do not match their parts, if the parts make up the whole."""
-    task = record.setup.task
-    names = list(dict.fromkeys(each.category for each in task.subjects if each.category))
-    names = names if len(names) > 1 else [each.name for each in task.subjects]
-    parts = [figure for figure in record.figures.values() if figure.part in names]
-    found = [record.values[figure.name] for figure in parts if figure.name in record.values]
-    if len(found) != len(names) or len(names) < 2:
+def read_results(arguments: Sequence[str]) -> Results:
+    """Read records and logs, mixed freely.
+
+    Args:
+        arguments: Folders or files; `NAME=PATH` names the model of the logs in it.
+
+    Raises:
+        LogError: A path does not exist.
+        DataNotFound: The system refuses.
+    """
+    read = list[PublishedResult | Refused]()
+    for argument in arguments:
+        name, _, path = argument.partition("=")
+        if not path or Path(argument).exists():
+            name, path = "", argument
+        root = Path(path).expanduser()
+        if not root.exists():
+            raise LogError(f"{path} does not exist. Give a folder of results, or NAME=PATH.")
+        with on_disk(root):
+            read += _read(name, root)
+    kept = list(_once([each for each in read if isinstance(each, PublishedResult)]))
+    refused = {each for each in (*read, *kept) if isinstance(each, Refused)}
+    results = [each for each in kept if isinstance(each, PublishedResult)]
+    results.sort(key=lambda each: (each.model, each.column, str(each.created), each.source))
+    return Results(results, sorted(refused))
+
+
+def _read(name: str, root: Path) -> Iterator[PublishedResult | Refused]:
+    """Yield the results of the logs and the records at a path."""
+    folder = root if root.is_dir() else root.parent
+    files = [root] if root.is_file() else [file for file in root.rglob("*") if file.is_file()]
+    files = [
+        file
+        for file in sorted(files)
+        if not any(part.startswith(".") for part in file.relative_to(folder).parts)
+    ]
+    logs = {*logs_in(folder)}.intersection(files)
+    # One run may have several logs in a folder, so a folder with logs is read as a whole.
+    homes = {log.parent if root.is_dir() else log for log in logs}
+    for home in sorted(homes):
+        if homes.isdisjoint(home.parents):
+            yield from _read_logs(name, home, folder)
+    for file in files:
+        if file.suffix == ".json" and file not in logs:
+            shown = file.relative_to(folder).as_posix()
+            try:
+                yield _record(file, shown)
+            except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+                yield Refused(shown, f"not in the form of a record: {error}")
+            except (HKCantoError, OSError) as error:
+                yield Refused(shown, " ".join(str(error).split()))
+
+
+def _record(file: Path, shown: str) -> PublishedResult:
+    if file.stat().st_size > _MOST:
+        raise LogError("it is too large for a record")
+    data = file.read_bytes()
+    if b"evaluation_results" not in data:
+        raise LogError("it is neither a log nor a record of Every Eval Ever")
+    return read_record(data, shown)
+
+
+def _read_logs(name: str, home: Path, folder: Path) -> Iterator[PublishedResult | Refused]:
+    """Yield the results of the logs at a path, and the logs and runs that are refused."""
+
+    def shown(path: Path) -> str:
+        return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
+
+    try:
+        read = read_runs(f"{name}={home}" if name else str(home))
+    except HKCantoError as error:
+        yield Refused(shown(home), " ".join(str(error).split()))
         return
-    alike = fsum(each.value for each in found) / len(found)
-    pooled = fsum(each.value * each.items for each in found) / sum(each.items for each in found)
-    by_question = all(figure.over == "questions" for figure in parts)
-    of_subjects = "" if names == [each.name for each in task.subjects] else "categories"
-    means = {"questions": pooled if by_question else None, "categories": alike}
-    means["subjects"] = None if of_subjects else alike
-    for figure in record.figures.values():
-        own, mean = record.values.get(figure.name), means[figure.over]
-        if own is None or mean is None or figure.part or figure.averages != parts[0].averages:
-            continue
-        if not isclose(own.value, mean, abs_tol=_TOLERANCE):
-            yield f"{figure.name} is {own.value:g}, but the average of its parts is {mean:g}"
+    clean, refused = sorted_out(read)
+    yield from (Refused(shown(log.path), log.reason) for log in read.skipped)
+    yield from (Refused(shown(run.sources[0]), why) for run, why in refused)
+    for run in clean:
+        try:
+            yield _checked(run, shown(run.sources[0]))
+        except HKCantoError as error:
+            yield Refused(shown(run.sources[0]), " ".join(str(error).split()))
+
+
+def _checked(run: Run, source: str) -> PublishedResult:
+    """Return the result of a run that may be published."""
+    signature, how = described(run.signature.text)
+    values = {name: value for name in run.figures if (value := run.value(name))}
+    settings = {"harness": run.harness, **dict(run.settings)}
+    settings |= {name: f"{run.generation[name]}" for name in sorted(run.generation)}
+    return PublishedResult(
+        "checked", run.model, how, signature, values, run.created, "", "", source, settings
+    )
+
+
+def _once(results: Sequence[PublishedResult]) -> Iterator[PublishedResult | Refused]:
+    """Yield each result once: a record and its logs are one."""
+    logs = {_run(result): result for result in results if result.kind == "checked"}
+    for result in results:
+        log = logs.get(_run(result))
+        if log is None:
+            yield result
+        elif not _equal(log, result):
+            why = "its figures differ from those of the log beside it for the same run"
+            yield Refused(result.source, why)
+        elif result.by:  # The record says who ran it; its figures are those of the log.
+            logs[_run(result)] = replace(log, by=result.by, url=result.url)
+    yield from logs.values()
+
+
+def _run(result: PublishedResult) -> Hashable:
+    """Return a key that a record and the log of the same run share."""
+    again = dict(result.signature.options).get("rescored")
+    made = round(result.created.timestamp(), 3) if result.created else 0.0
+    return result.model, result.settings["harness"], result.column, again, made
+
+
+def _equal(one: PublishedResult, other: PublishedResult) -> bool:
+    """Return whether the figures that two results share are equal, including the headline."""
+    shared = one.values.keys() & other.values.keys()
+    return one.setup.headline.name in shared and all(
+        isclose(one.values[name].value, other.values[name].value, rel_tol=_SAME, abs_tol=_SAME)
+        for name in shared
+    )

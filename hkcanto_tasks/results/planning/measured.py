@@ -13,7 +13,6 @@ from ...errors import LogError
 from ...loading import LoadedTask, load_task
 from ...setup import setup
 from ...signatures import parse_signature
-from ..fertility.report import Count, load_tokenizer
 from ..logs import read_runs
 from ..reports.blocks import Block, Column, Note, Report, Section, table
 from ..reports.report import report_of
@@ -21,6 +20,7 @@ from ..rescoring.rescore import options_of
 from ..runs import Run
 from ..statistics.estimates import mean_estimate
 from ..statistics.intervals import Estimate
+from ..tokens import Count, load_tokenizer
 from .requests import BY_CHARACTERS, by_characters, times
 
 

@@ -10,8 +10,8 @@ from hkcanto_metrics.script import is_han
 from ...choosing import chosen_tasks
 from ...loading import LoadedTask, load_task
 from ...samples import Sample
-from ..fertility.report import Count, load_tokenizer
 from ..reports.blocks import Column, Report, Section, table
+from ..tokens import Count, load_tokenizer
 
 _OTHERS = 4  # characters of other scripts to a token
 

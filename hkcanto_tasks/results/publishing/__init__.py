@@ -1,5 +1,4 @@
-"""Publishing results: the figures of a report as model cards, Hub results and EEE records.
+"""Publishing results: model cards, results on the hub, Every Eval Ever records.
 
-Nothing is computed here: figures, intervals and checks come from the report; titles, units, ranges
-and directions from the catalogue. Nothing is uploaded either.
+Nothing is uploaded.
 """

@@ -14,20 +14,19 @@ from uuid import UUID
 
 from ...data.releases import GitHubRelease, HubDataset
 from ...figures import Figure, Unit
-from ..reports.presentation import figure_title, short_name
-from ..results import Harness
 from ..runs import Run
-from ..statistics.estimates import estimate
 from ..statistics.intervals import Estimate
 from .runs import (
     NotPublishable,
     Publication,
     Publisher,
+    figure_title,
     folder_of,
     on_the_hub,
+    short_name,
 )
 
-LIBRARIES: dict[Harness, str] = {"lm-eval": "lm_eval", "inspect": "inspect_ai"}
+LIBRARIES = {"lm-eval": "lm_eval", "inspect": "inspect_ai"}
 _ENGINES = {"hf": "transformers", "vllm": "vllm", "sglang": "sglang", "gguf": "llama.cpp"}
 UNITS: dict[Unit, tuple[str, int | str]] = {  # name and largest value
     "share": ("proportion", 1),
@@ -111,7 +110,7 @@ def record_of(run: Run, by: Publisher) -> dict[str, Any]:
             }
             for name, figure in run.figures.items()
             # The schema does not allow figures without a direction.
-            if figure.higher_is_better is not None and (found := estimate(run, name))
+            if figure.higher_is_better is not None and (found := run.value(name))
         ],
     }
 

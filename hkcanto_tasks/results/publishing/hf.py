@@ -8,16 +8,16 @@ from collections.abc import Sequence
 import yaml
 
 from ...errors import OptionError
-from ..reports.blocks import column_of
-from ..reports.presentation import headline, headline_title, short_name
-from ..reports.renderers.formatting import heading, interval_text
 from ..runs import Run
 from .runs import (
     NotPublishable,
     Publication,
     Publisher,
+    figure_title,
     folder_of,
+    interval_text,
     on_the_hub,
+    short_name,
 )
 
 
@@ -57,18 +57,18 @@ def _entry(run: Run, dataset: str, by: Publisher) -> str:
     except ImportError as error:
         how = "pip install -U huggingface_hub"
         raise OptionError(f"--to hf needs a newer huggingface_hub: {how}") from error
-    found, column = headline(run), column_of(run.headline, headline_title(run))
+    figure, found = run.headline, run.value(run.headline.name)
     assert found is not None  # a complete run has its headline
-    interval = interval_text(found, column.unit)
+    in_percent = figure.unit in ("share", "rate")
     entry = EvalResultEntry(
         dataset_id=dataset,
         task_id=run.task,
-        # in the papers' unit
-        value=round(found.value * (100 if column.unit == "percent" else 1), 2),
+        value=round(found.value * (100 if in_percent else 1), 2),  # in the papers' unit
         date=run.created.isoformat(),
         source_url=by.url or None,
         source_name=by.name or None if by.url else None,
-        notes=f"{heading(column)}, 95 % interval {interval}; {run.signature.text}",
+        notes=f"{figure_title(run, figure)}, 95 % interval {interval_text(found, figure)}; "
+        f"{run.signature.text}",
     )
     entries = eval_result_entries_to_yaml([entry])
     return str(yaml.safe_dump(entries, sort_keys=False, allow_unicode=True))

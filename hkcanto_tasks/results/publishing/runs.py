@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import HKCantoError
-from ..reports.presentation import task_title
-from ..reports.trust import trust
+from ...figures import Figure
 from ..runs import Run, Runs
+from ..statistics.estimates import agreement
+from ..statistics.intervals import Estimate
 
-MODEL = re.compile(r"(?![A-Za-z]:/)\w([\w.:@+-]*\w)?(/\w([\w.:@+-]*\w)?)?")
-_LOCAL = re.compile(r"\S*(\\|~|//|/\.|(?<!\S)[/.])\S*")  # a word that is a path
+MODEL = re.compile(r"(?![A-Za-z]:/)\w([\w.:@+-]*\w)?(/\w([\w.:@+-]*\w)?)?", re.ASCII)
 _SAFE = re.compile(r"[\w.+-]+")
 _SETTINGS = (
     *("dtype", "revision", "quantization", "load_in_4bit", "load_in_8bit"),
@@ -66,65 +66,56 @@ def publishable(read: Runs) -> list[Run]:
 
 def sorted_out(read: Runs) -> tuple[list[Run], list[tuple[Run, str]]]:
     """Return the runs in publishable form, and those that must not be published, with reasons."""
-    named, refused = list[Run](), list[tuple[Run, str]]()
+    named = list[Run]()
     for run, name in zip(read.runs, read.names, strict=True):
         _, _, own = run.model.partition("/")
         with_provider = run.harness == "inspect" and "/" in own
         named.append(replace(run, model=name or (own if with_provider else run.model)))
     alike = Counter((run.model, run.comparable_as, run.harness) for run in named)
+    clean, refused = list[Run](), list[tuple[Run, str]]()
     for run, name in zip(named, read.names, strict=True):
         more = alike[run.model, run.comparable_as, run.harness] - 1
         if why := next(_refusals(run, more, is_named=bool(name)), ""):
             refused.append((run, why))
-    without = {run for run, _ in refused}
-    named = [run for run in named if run not in without]
-    both = Counter((run.model, run.comparable_as) for run in named)
-    clean = [
-        replace(
-            run,
-            label=run.model + f" ({run.harness})" * (both[run.model, run.comparable_as] > 1),
-            notes=tuple(_LOCAL.sub("…", note) for note in run.notes),
-            settings=tuple(
-                each for each in run.settings if each[0] in _SETTINGS and _SAFE.fullmatch(each[1])
-            ),
-        )
-        for run in named
-    ]
+            continue
+        settings = [
+            each for each in run.settings if each[0] in _SETTINGS and _SAFE.fullmatch(each[1])
+        ]
+        clean.append(replace(run, label=run.model, notes=(), settings=tuple(settings)))
     return clean, refused
 
 
 def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
     """Yield reasons not to publish a run; `more` other runs have the same model and setup."""
-    found, settings = trust(run), dict(run.settings)
+    figures, settings, items = agreement(run), dict(run.settings), len({*run.items.ids})
     if run.unfinished:
         yield (
-            f"{run.unfinished}, with {found.items:,} of {found.expected:,} items. Finish it "
+            f"{run.unfinished}, with {items:,} of {run.expected:,} items. Finish it "
             "(inspect eval-retry LOG), or run it again."
         )
     if run.is_sample:
         yield "sample data, whose figures mean nothing. Run it without HKCANTO_DATA=sample."
-    if not found.prompt_known:
+    if not run.signature.prompt_known:
         yield (
             "its prompts were not logged: the answers are from another tool's file. Run it in "
             "lm-eval or Inspect."
         )
-    if not found.data_known:
+    if not run.trusted_data:
         yield (
-            f"its data ({found.data}) is not a published revision, so the items are unknown. "
+            f"its data ({run.data}) is not a published revision, so the items are unknown. "
             "Run it on the release: `hkcanto doctor` says what your data is."
         )
-    if found.items != found.expected or run.limited:
-        of = "" if run.limited else f" of {found.expected:,}"
+    if items != run.expected or run.limited:
         yield (
-            f"it has only {found.items:,}{of} items, but would look like the whole task. "
-            "Run it without --limit, and on all subjects."
+            f"it has only {items:,} items, but would look like the whole task. Run it without "
+            "--limit, and on all subjects."
         )
-    for one in found.figures.different[:1]:
+    for one in figures.different[:1]:
         yield (
             f"{one.name} is {one.ours:.6g} here, {one.reported:.6g} in {run.harness}. Was the log "
             "edited, or made by another version? Take the log as it was written, or run it again."
         )
-    if not found.figures.equal:
+    if not figures.equal:
         yield f"its log has no figures of {run.harness} to check against. Run it to the end."
     what = "Give the model's name on the hub: publish ORGANISATION/NAME=PATH."
     others = [name for name in _OTHER_WEIGHTS if settings.get(name, "None") not in _UNSET]
@@ -137,6 +128,33 @@ def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
             f"{more} more of {run.model} under the same condition in {run.harness}. Publish "
             "one of them, or give them different names: NAME=PATH."
         )
+
+
+def task_title(run: Run) -> str:
+    """Return the title of a run's task with its setup, such as `Quiz, 0-shot`."""
+    return f"{run.definition.title}, {run.condition}"
+
+
+def figure_title(run: Run, figure: Figure) -> str:
+    """Return the title of a figure, with what it averages."""
+    if figure.averages == figure.name:
+        return figure.title
+    title = figure.title if figure.part else figure.title.lower()
+    return f"{run.figures[figure.averages].title}, {title}"
+
+
+def number_text(value: float, figure: Figure) -> str:
+    """Return a number as the papers print it: shares and rates in per cent."""
+    if figure.unit in ("share", "rate"):
+        return f"{100 * value:.1f}"
+    return f"{value:.1f}" if figure.unit == "score" else f"{value:.4g}"
+
+
+def interval_text(found: Estimate, figure: Figure) -> str:
+    """Return the 95 % interval of a figure in brackets; empty if it has none."""
+    if found.low is None or found.high is None:
+        return ""
+    return f"[{number_text(found.low, figure)}, {number_text(found.high, figure)}]"
 
 
 def folder_of(run: Run) -> str:
@@ -155,3 +173,8 @@ def on_the_hub(runs: Sequence[Run]) -> None:
             f"{model}: results are filed under a model's ORGANISATION/NAME. Give it by "
             f"`hkcanto publish ORGANISATION/{model}=PATH`."
         )
+
+
+def short_name(*parts: str) -> str:
+    """Join texts into a name of letters, digits and `_`, such as `hkmmlu_0_shot_prompt_yue`."""
+    return re.sub(r"[^A-Za-z0-9]+", "_", " ".join(parts)).strip("_")

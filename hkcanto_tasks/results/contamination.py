@@ -1,0 +1,267 @@
+"""Search training files for benchmark items, by n-grams, in either script.
+
+A text is cut into units: Chinese characters, with their script folded, and other words; blanks and
+punctuation are dropped. An item is searched for by its n-grams of units (GPT-3: Brown and others
+2020, appendix C), and is found where they cover most of it in one place (Llama 2: Touvron and
+others 2023, appendix A.6).
+"""
+
+import gzip
+import json
+import re
+import unicodedata
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hkcanto_metrics.script import fold_script, is_han
+
+from ..catalogue import benchmarks
+from ..choosing import chosen_tasks
+from ..data.locating import locate
+from ..errors import DataCorrupt, DataNotFound, OptionError
+from ..loading import load_task
+from .reports.blocks import ITEMS_NOTICE, Block, Column, Note, Report, Row, Section, Table
+from .reports.report import report_of
+
+N, SHARE, FEW = 8, 0.6, 12
+"""Units in an n-gram; the share of an item that must be found; the number of units that must be
+found, or all of a shorter item. docs/contamination.md gives the reasons."""
+
+_COMMON = 4  # items of a task that may share an n-gram; one in more items is boilerplate
+_GAP = 40  # most units between two n-grams of one place
+_WORD = re.compile(r"[^\W_]+")
+
+
+class Item(NamedTuple):
+    """An item with one of its texts to search for; at least `at_least` units must be found."""
+
+    task: str
+    id: str
+    text: str
+    at_least: int = 0
+
+
+class Hit(NamedTuple):
+    """An item that was found: the line where it begins, and the share found."""
+
+    item: Item
+    line: int
+    share: float
+
+
+def units(text: str) -> list[str]:
+    """Cut a text into units.
+
+    Examples:
+        >>> units("裏面，OK！") == units("里面 ok")
+        True
+    """
+    folded = fold_script(unicodedata.normalize("NFKC", text).casefold())
+    spaced = "".join(f" {each} " if is_han(each) else each for each in folded)
+    return _WORD.findall(spaced)
+
+
+class Index:
+    """An index of items by n-grams, without n-grams that occur in more than four items of a task.
+
+    Examples:
+        >>> index = Index([Item("t", "t/1", "香港嘅天星小輪由尖沙咀開去邊度？")])
+        >>> [hit.item.id for hit in index.find([(1, "問：香港嘅天星小轮，由尖沙咀开去边度")])]
+        ['t/1']
+    """
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        grams = [_grams(units(item.text)) for item in items]
+        by_item = defaultdict[tuple[str, str], set[int]](set)
+        for item, own in zip(items, grams, strict=True):
+            by_item[item.task, item.id].update(own)
+        times = defaultdict[str, Counter[int]](Counter)
+        for (task, _), every in by_item.items():
+            times[task].update(every)
+        self.items = items
+        self._places = defaultdict[int, list[tuple[int, int]]](list)
+        self._units = []
+        for number, (item, own) in enumerate(zip(items, grams, strict=True)):
+            rare = [at for at, gram in enumerate(own) if times[item.task][gram] <= _COMMON]
+            for at in rare:
+                self._places[own[at]].append((number, at))
+            self._units.append(len({at + step for at in rare for step in range(N)}))
+
+    def _enough(self, number: int) -> float:
+        known = self._units[number]
+        return max(SHARE * known, min(known, FEW), self.items[number].at_least, 1)
+
+    @property
+    def looked_for(self) -> set[str]:
+        """The ids of items that can be found; the others are too short, or all boilerplate."""
+        return {
+            item.id for at, item in enumerate(self.items) if self._units[at] >= self._enough(at)
+        }
+
+    def find(self, lines: Iterable[tuple[int, str]]) -> Iterator[Hit]:
+        """Find items in a text, given as its lines with their numbers; each once in a place."""
+        recent, starts = deque[str](maxlen=N), deque[int](maxlen=N)
+        spots: dict[int, tuple[int, int, set[int]]] = {}  # item → last unit, line, units covered
+        at = 0
+        for line, text in lines:
+            for unit in units(text):
+                at += 1
+                recent.append(unit)
+                starts.append(line)
+                for number, place in self._places.get(hash(tuple(recent)), ()):
+                    last, first, covered = spots.get(number, (at, starts[0], set()))
+                    if at - last > _GAP:
+                        yield from self._hit(number, first, covered)
+                        first, covered = starts[0], set()
+                    covered.update(range(place, place + N))
+                    spots[number] = at, first, covered
+        for number, (_, first, covered) in spots.items():
+            yield from self._hit(number, first, covered)
+
+    def _hit(self, number: int, line: int, covered: set[int]) -> Iterator[Hit]:
+        if len(covered) >= self._enough(number):
+            yield Hit(self.items[number], line, len(covered) / self._units[number])
+
+
+def _grams(of: Sequence[str]) -> list[int]:
+    return [hash(tuple(of[at : at + N])) for at in range(len(of) - N + 1)]
+
+
+# ---------------------------------------------------------------------- training files
+
+
+def read(path: Path) -> Iterator[list[tuple[int, str]]]:
+    """Yield the texts of a training file, each as its lines with their numbers.
+
+    Args:
+        path: The file. Its ending sets the format: JSON Lines, JSON or Parquet, else plain text;
+            .gz and .zst are decompressed. A text has all strings of a line, entry or row, at any
+            depth. A plain file is one text.
+    """
+    name, packing = path.name.lower(), path.suffix.lower()
+    opened: Any = gzip.open if packing == ".gz" else open
+    if packing == ".zst":
+        from zstandard import open as opened
+    if packing in (".gz", ".zst"):
+        name = name.removesuffix(packing)
+    if name.endswith(".parquet"):
+        from pyarrow.parquet import ParquetFile
+
+        batches = ParquetFile(path).iter_batches(1000)
+        rows = (row for batch in batches for row in batch.to_pylist())
+        yield from ([(number, _strings(row))] for number, row in enumerate(rows, 1))
+        return
+    with opened(path, "rt", encoding="utf-8-sig", errors="replace", newline="") as file:
+        if not name.endswith((".json", ".jsonl", ".ndjson")):
+            yield list(enumerate(file, 1))
+            return
+        entries: Iterable[object] = (json.loads(line) if line.strip() else "" for line in file)
+        if name.endswith(".json"):
+            whole = json.load(file)
+            entries = whole if isinstance(whole, list) else [whole]
+        yield from ([(number, _strings(entry))] for number, entry in enumerate(entries, 1))
+
+
+def _strings(value: object) -> str:
+    """Return all strings of a value, at any depth."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, str):
+        return value
+    inner = value.values() if isinstance(value, dict) else value
+    return " ".join(map(_strings, inner)) if isinstance(inner, Iterable) else ""
+
+
+# ---------------------------------------------------------------------- the report
+
+
+def items_of(task: str) -> tuple[Sequence[Item], str]:
+    """Return the texts to search for in a task's items, and the revision of the data.
+
+    Translation and summarization items have two texts: the source and the gold answer. Other items
+    are searched for with their options and without them.
+    """
+    loaded = load_task(task, allow_absent=True)
+    items = []
+    for sample in loaded.samples:
+        texts = (sample.source, sample.target) if sample.source else (sample.text,)
+        items += [Item(task, sample.id, text) for text in texts if text]
+        if any(sample.choices):
+            asked = (*sample.cells.values(), sample.question)
+            items.append(Item(task, sample.id, "\n".join(filter(None, asked)), FEW))
+    return items, loaded.revision
+
+
+def report(
+    files: Sequence[Path], names: Sequence[str] | None = None, *, with_items: bool = False
+) -> tuple[Report, bool]:
+    """Search training files for benchmark items.
+
+    Args:
+        files: See `read`.
+        names: Benchmarks or tasks; by default all benchmarks whose data is available.
+        with_items: Whether to show the items' texts.
+
+    Returns:
+        The report of hits by task and by line, and whether there are any.
+
+    Raises:
+        DataNotFound: A file or the data of a benchmark does not exist.
+        DataCorrupt: A file is not what its name says.
+    """
+    notes, chosen = list[str](), list(names or ())
+    for benchmark in benchmarks() if names is None else ():
+        with suppress(DataNotFound):
+            if locate(benchmark).files():
+                chosen.append(benchmark.name)
+                continue
+        notes.append(f"Not searched for, because its data is not here: {benchmark.title}.")
+    every = {task.name: items_of(task.name) for task in chosen_tasks(chosen)}
+    loaded = {task: items for task, items in every.items() if items[0]}
+    if not loaded:
+        raise DataNotFound("No benchmark's data is here: hkcanto data fetch, or HKCANTO_DATA_DIR.")
+    if any(data == "sample" for _, data in loaded.values()):
+        notes.append("Only the sample data was searched for, not the benchmarks.")
+    index = Index([item for items, _ in loaded.values() for item in items])
+    places = dict[tuple[str, str, int], Hit]()
+    for path in files:
+        try:
+            for hit in (hit for text in read(path) for hit in index.find(text)):
+                key = hit.item.id, str(path), hit.line
+                places[key] = max(places.get(key, hit), hit, key=lambda each: each.share)
+        except ImportError as error:
+            raise OptionError(f"{path} needs {error.name}: pip install {error.name}.") from error
+        except Exception as error:  # each library raises errors of its own
+            what = f"{path} cannot be read ({type(error).__name__}: {error})"
+            raise DataCorrupt(f"{what}: is it in the format of its name, and complete?") from error
+    found, looked_for = {item for item, _, _ in places}, index.looked_for
+    rows = []
+    for task, (items, data) in loaded.items():
+        ids = {item.id for item in items}
+        own = len(ids & found)
+        rows.append(Row([task, len(ids), own, own / len(ids), len(ids - looked_for), data]))
+    rows.sort(key=lambda row: not row.values[2])  # tasks with hits first
+    short = f"Fewer than {N} units, or all boilerplate: not searched for."
+    share = Column("Share", "percent", "Share of the items, or of the item, that was found.")
+    columns = [Column("Task"), Column("Items", "count"), Column("Found", "count"), share]
+    columns += [Column("Too short", "count", short), Column("Data")]
+    caption = (
+        f"An item counts as found if {SHARE:.0%} of it is in one place, in either script and with "
+        "any punctuation; a question also without its options."
+    )
+    blocks: list[Block] = [Table("contamination", "Items found", columns, rows, caption)]
+    blocks += [Note(text, "warning") for text in notes]
+    columns = [Column("Item"), Column("Line", "count"), share, Column("File")]
+    rows = [
+        Row([item, line, hit.share, file, *([hit.item.text] if with_items else [])])
+        for (item, file, line), hit in places.items()
+    ]
+    columns += [Column("Text")] if with_items else []
+    if found:
+        blocks.append(Table("lines", "Places of the items", columns, rows))
+        blocks += [Note(ITEMS_NOTICE, "warning")] if with_items else []
+    section = Section("Contamination", blocks, "contamination", is_summary=True)
+    return report_of([section], f"Benchmark items in {', '.join(map(str, files))}"), bool(found)

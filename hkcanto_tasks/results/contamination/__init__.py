@@ -1,1 +1,0 @@
-"""Contamination checks: benchmark items in training files (`hkcanto contamination`)."""

@@ -1,1 +1,0 @@
-"""Tokens per character of each benchmark's items: `hkcanto fertility`."""
