@@ -18,7 +18,6 @@ from typing import Any
 import msgspec
 from lm_eval.api.metrics import mean
 
-import hkcanto_lm_eval
 from hkcanto_metrics.reasoning import ends_in_reasoning, opens_reasoning
 from hkcanto_tasks.catalogue import Average, benchmarks
 from hkcanto_tasks.cut_off import CutOff, foretold
@@ -32,11 +31,12 @@ from hkcanto_tasks.figures import (
     value,
 )
 from hkcanto_tasks.kinds.judged import Judged
-from hkcanto_tasks.loading import LoadedTask, load_task
+from hkcanto_tasks.loading import LoadedTask
 from hkcanto_tasks.printable import readable_log
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import Setup, setup
 
+from .before_model import load
 from .config import configuration, options_of, says_turns, shown
 from .generations import Task, class_for, requests, values
 
@@ -83,47 +83,42 @@ class CatalogueTask(Task):
 
     def __new__(cls, config: Mapping[str, Any]) -> "CatalogueTask":
         """Create a task that sends the requests of its kind."""
-        how = setup(config.get("dataset_name") or config["task"])
-        asked = config.get("output_type") or shown(how)["output_type"]
+        asked = config.get("output_type") or shown(setup(_name_in(config)))["output_type"]
         made: CatalogueTask = super().__new__(class_for(cls, asked))
         return made
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        given = {key: value for key, value in config.items() if key != "class"}
-        name = given.setdefault("dataset_name", given["task"])
-        # lm-eval 0.4.11 does not pass its --metadata to a task with a class.
-        metadata = {**(given.get("metadata") or {}), **hkcanto_lm_eval.run_metadata}
-        self._asked = options_of(name, metadata)
-        how = setup(name, **self._asked)
-        self._multiturn = how.multiturn if "multiturn" in self._asked else None
+        name = _name_in(config)
+        metadata = dict(config.get("metadata") or {})
+        options = options_of(name, metadata)
         self._part_of = metadata.pop("part_of", "")
-        plain = shown(setup(name))
-        overridden = {key: value for key, value in given.items() if plain.get(key) != value}
-        own = {key: value for key, value in overridden.items() if key not in _OF_NO_MATTER}
-        self._own = sha256(repr(sorted(own.items())).encode()).hexdigest()[:7] if own else ""
-        overridden["metadata"] = {**metadata, "version": how.task.definition.version}
+        self.loaded = load(name, options)
+        how = self.loaded.setup
+        self._multiturn = how.multiturn if "multiturn" in options else None
         ours = configuration(how)
         self._until = (ours.get("generation_kwargs") or {}).get("until")
-        if "shots" in self._asked:
+        if "shots" in options:
             ours["num_fewshot"] = how.shots
+        plain = {**shown(setup(name)), "class": config.get("class")}
+        overridden = {key: value for key, value in config.items() if plain.get(key) != value}
+        own = {key: value for key, value in overridden.items() if key not in _OF_NO_MATTER}
+        self._own = sha256(repr(sorted(own.items())).encode()).hexdigest()[:7] if own else ""
+        overridden["dataset_name"] = name
+        overridden["metadata"] = {**metadata, "version": how.task.definition.version}
+        if self.loaded.remark:
+            alias = config.get("task_alias") or config["task"]
+            overridden["task_alias"] = f"{alias}{self.loaded.remark}"
         super().__init__(config={**ours, **overridden})
-        if not hasattr(self, "loaded"):  # lm-eval 0.5 does not load until it needs the rows
-            self.download()
         if not self.loaded.samples:
+            _log.warning("The data has no file for %s: it is left out.", self.config.task)
             self.dataset["test"] = Docs([])
-        if isinstance(self.loaded.setup, Judged):
+        if isinstance(how, Judged):
             _say_unjudged(self.task_name)
-        self._cut_off = CutOff(self.loaded.setup, _ROOM)
+        self._cut_off = CutOff(how, _ROOM)
         atexit.register(_say_cut_off, self._cut_off)
 
     def download(self, *_: Any, **__: Any) -> None:
-        """Load the data; lm-eval calls this when it creates the task."""
-        self.loaded = load_task(self.config.dataset_name, allow_absent=True, **self._asked)
-        if not self.loaded.samples:
-            _log.warning("The data has no file for %s: it is left out.", self.config.task)
-        if self.loaded.remark:
-            alias = self.config.task_alias or self.config.task
-            self.config.task_alias = f"{alias}{self.loaded.remark}"
+        """Make the documents; lm-eval calls this when it creates the task, or needs the rows."""
         docs = [self._doc(sample) for sample in self.loaded.samples]
         # When lm-eval creates a task it looks at its first row, even if the data has none for it.
         self.dataset = {"test": Docs(docs or [_NO_ROW]), "examples": []}
@@ -153,10 +148,8 @@ class CatalogueTask(Task):
         return self.loaded.setup
 
     def doc_to_text(self, doc: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
-        """Render the question of an item or worked example, unless a YAML file sets the text."""
-        if self.config.doc_to_text == "text" and not args and "text" not in doc:
-            doc = {**doc, "text": self._as_run.setup.turn(_sample_of(doc)) if doc["id"] else ""}
-        return super().doc_to_text(doc, *args, **kwargs)
+        """Return the question of an item or worked example, unless a YAML file sets the text."""
+        return super().doc_to_text({"text": "", **doc}, *args, **kwargs)
 
     def fewshot_context(
         self,
@@ -183,9 +176,10 @@ class CatalogueTask(Task):
                 _say_single_turn()
             self._multiturn = fewshot_as_multiturn and says_turns()
         run, sample = self._run(num_fewshot), _sample_of(doc)
+        prompt = run.prompt(sample)
         self.sampler.replace_df(self._fewshot(run, sample.subject))
         context = super().fewshot_context(
-            {**doc, "system": run.setup.opening(sample), "text": run.setup.turn(sample)},
+            {**doc, "system": prompt.system, "text": prompt.question},
             num_fewshot,
             system_instruction,
             apply_chat_template,
@@ -242,8 +236,7 @@ class CatalogueTask(Task):
         run = self._as_run
         parts: list[Any] = [run.signature, self._multiturn, says_turns()]
         parts += [self.config.description, self.config.doc_to_text, self.config.generation_kwargs]
-        for each in run.task.subjects:
-            parts += [run.setup.system(each), self._fewshot(run, each.name)]
+        parts += [self._fewshot(run, subject.name) for subject in run.task.subjects]
         parts += self.dataset["test"]
         return sha256(json.dumps(parts, default=str).encode()).hexdigest()[:16]
 
@@ -375,6 +368,12 @@ class CatalogueTask(Task):
     @cached_property
     def _prepared(self) -> dict[tuple[int, str], list[dict[str, Any]]]:
         return {}
+
+
+def _name_in(config: Mapping[str, Any]) -> str:
+    """Return the task's name in the catalogue, which a user's YAML file has as `dataset_name`."""
+    name: str = config.get("dataset_name") or config["task"]
+    return name
 
 
 def _model_of(kwargs: Mapping[str, Any]) -> Any:

@@ -195,7 +195,6 @@ def test_the_comments_of_our_own_files_end_where_yaml_ends_a_line(
     text = "".join(end + PAYLOADS[0] for end in BREAKS)
     monkeypatch.setattr(Prompt, "text", lambda _: text)
     made = generate.files()
-    (tmp_path / "task.py").write_text(made["hkmmlu/task.py"], "utf-8")
     (tmp_path / "hkmmlu.yaml").write_text(made["hkmmlu/hkmmlu.yaml"], "utf-8", newline="")
     assert "planted" in made["hkmmlu/hkmmlu.yaml"]
     loaded = load_yaml(tmp_path / "hkmmlu.yaml")

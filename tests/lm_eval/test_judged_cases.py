@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-import hkcanto_lm_eval.task
+import hkcanto_lm_eval.before_model
 from hkcanto_tasks.loading import LoadedTask, load_task
 from hkcanto_tasks.samples import Sample
 
@@ -24,7 +24,7 @@ def test_a_response_is_judged_with_the_whole_item(
     def load(*arguments: Any, **more: Any) -> LoadedTask:
         return replace(load_task(*arguments, **more), samples=[case.sample])
 
-    monkeypatch.setattr(hkcanto_lm_eval.task, "load_task", load)
+    monkeypatch.setattr(hkcanto_lm_eval.before_model, "load_task", load)
     results = evaluate(case.task, model=AnsweringLM(lambda _: case.response))
     (logged,) = results["samples"][case.task]
     judgement = logged["doc"]["judgement"]
