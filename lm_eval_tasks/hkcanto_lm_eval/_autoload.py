@@ -184,7 +184,7 @@ def check(manager: "Any", names: "list[str]") -> None:
 
 def add_model(_: "ModuleType") -> None:
     """Register the rule-based grapheme-to-phoneme model, which is imported on first use."""
-    import lm_eval.models  # lm-eval registers its own models there, if the registry is empty
+    import lm_eval.models  # noqa: F401  (registers its own, which it does only while there are none)
     from lm_eval.api import registry
 
     # An lm-eval with `load_plugins` reads our entry point in `lm_eval.models`.
@@ -197,7 +197,7 @@ def add_scorer(_: "ModuleType") -> None:
     from importlib.util import find_spec
 
     if find_spec("lm_eval.scorers"):
-        import lm_eval.scorers  # lm-eval registers its own scorers there
+        import lm_eval.scorers  # noqa: F401
         from lm_eval.api.registry import scorer_registry
 
         scorer_registry.register(SCORER, target="hkcanto_lm_eval.scorer:ChoiceScorer")

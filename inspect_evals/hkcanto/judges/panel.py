@@ -5,7 +5,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from operator import ne
 from typing import Any
 
 from inspect_ai.model import (
@@ -135,12 +134,8 @@ def judge(
             again = partial(fill, judge_texts().retry, code=code)
             return ask_judge(grader, asked, config, read, again)
 
-        made: list[Judgement] = []
-        if text:
-            graders = model_roles().get(ROLE)
-            if not isinstance(graders, list):
-                graders = [get_model(role=ROLE, required=True)] * judgements
-            made = await collect(*(ask(grader, n) for n, grader in enumerate(graders, start=1)))
+        graders = enumerate(panel(judgements), start=1) if text else ()
+        made = await collect(*(ask(grader, seed) for seed, grader in graders))
         succeeded = [each.values for each in made if each.values]
         values, more = combine(text, succeeded if text else [of_nothing])
         failures = len(made) - len(succeeded)
@@ -155,6 +150,21 @@ def judge(
     return score
 
 
+def panel(judgements: int = 1) -> Sequence[Model]:
+    """Return the judges of an answer: each model of the role, or its one model several times.
+
+    Args:
+        judgements: How often a single model judges.
+
+    Raises:
+        PrerequisiteError: The role `grader` has no model.
+    """
+    graders = model_roles().get(ROLE)
+    if isinstance(graders, list):
+        return graders
+    return [get_model(role=ROLE, required=True)] * judgements
+
+
 def judged_text(
     state: TaskState, stop: Sequence[str], source: str, language: str
 ) -> tuple[str, str]:
@@ -165,13 +175,13 @@ def judged_text(
     response = strip_reasoning(well_formed(state.output.completion)).lstrip()
     cleaned = clean_output(until_stop(response, stop), source=source, language=language)
     text, whole = cleaned.text[:LONGEST], len(cleaned.text)
-    replaced = sum(map(ne, text, neutralize(text)))
-    changes = {
-        f"removed: {', '.join(cleaned.removed)}": cleaned.removed,
-        f"cut: the first {LONGEST:,} of {whole:,} characters": whole > LONGEST,
-        f"brackets shown as others: {replaced:,}": replaced,
-    }
-    return text, "; ".join(change for change, happened in changes.items() if happened)
+    replaced = sum(a != b for a, b in zip(text, neutralize(text), strict=True))
+    changes = [f"removed: {', '.join(cleaned.removed)}"] if cleaned.removed else []
+    if whole > LONGEST:
+        changes.append(f"cut: the first {LONGEST:,} of {whole:,} characters")
+    if replaced:
+        changes.append(f"brackets shown as others: {replaced:,}")
+    return text, "; ".join(changes)
 
 
 def well_formed(text: str) -> str:
