@@ -48,6 +48,20 @@ _log.addFilter(readable_log)
 # task by task, but sends those of all tasks together. The time that it reports for a run includes
 # loading the model.
 _clock: dict[str, float] = {}
+_NO_LIKELIHOOD = (
+    "{}: the model gave NaN as the log-likelihood of a letter. Such questions count as unparsed. "
+    "In half precision, try another dtype or attention implementation."
+)
+_UNJUDGED = (
+    "{0}: its answers need a judge model, which lm-eval does not have, so all are unjudged. Run "
+    "with --output_path OUT --log_samples, then `hkcanto rescore OUT --grader openai/gpt-4o -o "
+    "judged`; or in Inspect: inspect eval hkcanto/run -T task={0} --model … --model-role "
+    "grader=openai/gpt-4o"
+)
+_SINGLE_TURN = (
+    "All worked examples are in one user message, as in the paper. To give each its own turn: "
+    "--fewshot_as_multiturn true, or --metadata '{\"multiturn\": true}'."
+)
 _ROOM = """--metadata '{"reasoning": true}'"""
 
 
@@ -88,6 +102,7 @@ class CatalogueTask(Task):
         return made
 
     def __init__(self, config: Mapping[str, Any]) -> None:
+        self._prepared: dict[tuple[int, str], list[dict[str, Any]]] = {}
         name = _name_in(config)
         metadata = dict(config.get("metadata") or {})
         options = options_of(name, metadata)
@@ -113,7 +128,7 @@ class CatalogueTask(Task):
             _log.warning("The data has no file for %s: it is left out.", self.config.task)
             self.dataset["test"] = Docs([])
         if isinstance(how, Judged):
-            _say_unjudged(self.task_name)
+            _log_once(logging.WARNING, _UNJUDGED.format(self.task_name))
         self._cut_off = CutOff(how, _ROOM)
         atexit.register(_say_cut_off, self._cut_off)
 
@@ -173,7 +188,7 @@ class CatalogueTask(Task):
         """
         if self._multiturn is None:
             if fewshot_as_multiturn and num_fewshot and not says_turns():
-                _say_single_turn()
+                _log_once(logging.INFO, _SINGLE_TURN)
             self._multiturn = fewshot_as_multiturn and says_turns()
         run, sample = self._run(num_fewshot), _sample_of(doc)
         prompt = run.prompt(sample)
@@ -259,12 +274,13 @@ class CatalogueTask(Task):
         if self.predicts_only:
             return values({"bypass": 999})
         if self.OUTPUT_TYPE == "generate_until" and len(results) > 1:
-            _warn_of_repeats(self.task_name, len(results))
+            repeats = f"only the first of {len(results)} responses to each question is scored."
+            _log_once(logging.WARNING, f"{self.task_name}: {repeats}")
         response = results[0]
         if self.OUTPUT_TYPE == "multiple_choice":
             likelihoods = [likelihood for likelihood, _ in results]
             if any(map(isnan, likelihoods)):
-                _warn_of_no_likelihood(self.task_name)
+                _log_once(logging.WARNING, _NO_LIKELIHOOD.format(self.task_name))
                 response = ""
             else:
                 response = doc["letters"][likelihoods.index(max(likelihoods))]
@@ -351,23 +367,18 @@ class CatalogueTask(Task):
         return lambda items: factor * aggregate(items)
 
     def _fewshot(self, run: LoadedTask, subject: str) -> list[dict[str, Any]]:
+        """The worked examples of a subject as documents, for lm-eval's sampler."""
         key = run.setup.shots, subject
         if key not in self._prepared:
-            letters = list(run.task.definition.letters)
             self._prepared[key] = [
                 {
-                    **msgspec.to_builtins(each.sample),
+                    **self._doc(each.sample or _NO_SAMPLE),
                     "text": each.question,
                     "target": each.answer,
-                    "letters": letters,
                 }
                 for each in run.shots(subject)
             ]
         return self._prepared[key]
-
-    @cached_property
-    def _prepared(self) -> dict[tuple[int, str], list[dict[str, Any]]]:
-        return {}
 
 
 def _name_in(config: Mapping[str, Any]) -> str:
@@ -394,15 +405,6 @@ def _tasks(of: Average) -> list[str]:
     return [name for column in of.columns for name in column]
 
 
-@cache
-def _warn_of_no_likelihood(task: str) -> None:
-    _log.warning(
-        "%s: the model gave NaN as the log-likelihood of a letter. Such questions count as "
-        "unparsed. In half precision, try another dtype or attention implementation.",
-        task,
-    )
-
-
 def _say_cut_off(seen: CutOff) -> None:
     """Print after lm-eval's table that responses had no room for an answer."""
     if in_command() and 20 * seen.cut > seen.responses:
@@ -410,27 +412,8 @@ def _say_cut_off(seen: CutOff) -> None:
 
 
 @cache
-def _say_unjudged(task: str) -> None:
-    _log.warning(
-        "%s: its answers need a judge model, which lm-eval does not have, so all are unjudged. Run "
-        "with --output_path OUT --log_samples, then `hkcanto rescore OUT --grader openai/gpt-4o -o "
-        "judged`; or in Inspect: inspect eval hkcanto/run -T task=%s --model … --model-role "
-        "grader=openai/gpt-4o",
-        *(task, task),
-    )
-
-
-@cache
-def _warn_of_repeats(task: str, count: int) -> None:
-    _log.warning("%s: only the first of %d responses to each question is scored.", task, count)
-
-
-@cache
-def _say_single_turn() -> None:
-    _log.info(
-        "All worked examples are in one user message, as in the paper. To give each its own turn: "
-        "--fewshot_as_multiturn true, or --metadata '{\"multiturn\": true}'."
-    )
+def _log_once(level: int, message: str) -> None:
+    _log.log(level, message)
 
 
 # Keys that a YAML file may set without changing the catalogue's task.
@@ -438,7 +421,8 @@ _OF_NO_MATTER = {
     *("task", "dataset_name", "dataset_path", "num_fewshot", "task_alias", "tag", "group"),
     *("metadata", "include", "class", "output_type", "_qualified_name"),
 }
-_NO_ROW = {**msgspec.to_builtins(Sample(id="", target="A")), "letters": ["A", "B"]}
+_NO_SAMPLE = Sample(id="", target="A")
+_NO_ROW = {**msgspec.to_builtins(_NO_SAMPLE), "letters": ["A", "B"]}
 
 
 class _NoInstances(list[Any]):
