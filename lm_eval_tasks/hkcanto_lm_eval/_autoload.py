@@ -158,28 +158,28 @@ def add_tasks(module: "ModuleType") -> None:
 
     @wraps(build)
     def build_with_ours(paths: "Iterable[Any]", *args: "Any", **kwargs: "Any") -> "Any":
-        from hkcanto_lm_eval import index as ours
-
         folders = [*paths]
-        folders = attempt(ours.with_our_folder, folders, builtin) or folders
+        folders = attempt(ours, "index.with_our_folder", folders, builtin) or folders
         entries = build(folders, *args, **kwargs)
-        attempt(ours.add_from_outside, entries, folders, builtin, index.entry_from_config)
+        entry = index.entry_from_config
+        attempt(ours, "index.add_from_outside", entries, folders, builtin, entry)
         return entries
 
     @wraps(match)
     def match_and_check(self: "Any", task_list: "list[str]") -> "list[str]":
         names: list[str] = match(self, task_list)
-        attempt(check, self, names)
+        attempt(ours, "before_model.check", self, names)
         return names
 
     index.build, manager.match_tasks = staticmethod(build_with_ours), match_and_check
 
 
-def check(manager: "Any", names: "list[str]") -> None:
-    """Check the requirements of our tasks among those with these names."""
-    from hkcanto_lm_eval.before_model import check as check_tasks
+def ours(function: str, *arguments: "Any") -> "Any":
+    """Import a function of this package and call it."""
+    from importlib import import_module
 
-    check_tasks({name: manager._index[name] for name in names}, manager._index, manager.metadata)
+    module, _, name = function.partition(".")
+    return getattr(import_module(f"hkcanto_lm_eval.{module}"), name)(*arguments)
 
 
 def add_model(_: "ModuleType") -> None:

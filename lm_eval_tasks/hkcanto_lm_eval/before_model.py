@@ -1,7 +1,7 @@
 """Check the requirements of our tasks before lm-eval loads the model, and load each task once."""
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,20 +28,20 @@ def load(name: str, options: Mapping[str, Any]) -> LoadedTask:
     return checked or load_task(name, allow_absent=True, **options)
 
 
-def check(asked: Mapping[str, Any], index: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
+def check(manager: Any, asked: Sequence[str]) -> None:
     """Load the data of our tasks and groups, including their worked examples.
 
     Args:
-        asked: Name → entry of lm-eval's index, for the requested tasks and groups.
-        index: The whole index, for the members of groups.
-        metadata: The metadata that lm-eval passes to each task.
+        manager: lm-eval's `TaskManager`, with its index and the metadata for each task.
+        asked: The names of the requested tasks and groups.
 
     Raises:
         HKCantoError: The error that the task itself would raise after the model is loaded.
     """
     without_traceback()
-    for name in dict.fromkeys(each for entry in asked.values() for each in _tasks_of(entry, index)):
-        options = options_of(name, metadata or {})
+    index = manager._index
+    for name in dict.fromkeys(task for each in asked for task in _tasks_of(index[each], index)):
+        options = options_of(name, manager.metadata or {})
         # The data may lack members of a group, but not a task that was asked for by its name.
         loaded = load_task(name, allow_absent=name not in asked, **options)
         _checked[_key(name, options)] = loaded

@@ -510,7 +510,8 @@ class TestAnotherLmEval:
         self, with_tasks_module: Callable[[str], Environment]
     ) -> None:
         environment = with_tasks_module("class TaskManager:\n    'Mine.'\n")
-        code = "import inspect; m = lm_eval.tasks.manager; print(type(m.__loader__), inspect.getsource(m))"
+        code = "import inspect; m = lm_eval.tasks.manager\n"
+        code += "print(type(m.__loader__), inspect.getsource(m))"
         shown = environment.run(self.IMPORT + code)
         assert "SourceFileLoader" in shown
         assert "'Mine.'" in shown

@@ -15,6 +15,7 @@ from hkcanto_lm_eval import generate, task_path
 from hkcanto_tasks.prompts import Prompt
 
 from ..answering import AnsweringLM
+from ..cases import named
 from .evaluating import evaluate
 
 # Everything that YAML 1.1, Python or an editor treats as a line end.
@@ -118,47 +119,45 @@ stem = "b"
     return declare
 
 
-@pytest.mark.parametrize(
-    ("task", "text"),
-    [
+def test_a_cell_runs_nothing_and_is_sent_as_it_is(quiz: Declare, planted: Path) -> None:
+    for task, text in [
         *(("quiz", end + PAYLOADS[0]) for end in BREAKS),
         *((task, HOSTILE) for task in ("quiz", "quiz_mc", "quiz_by_subject")),
-    ],
-)
-def test_a_cell_runs_nothing_and_is_sent_as_it_is(
-    quiz: Declare, planted: Path, task: str, text: str
-) -> None:
-    quiz(text)
-    results = evaluate(task, model=AnsweringLM())
-    assert not planted.exists()
-    of = "quiz_food" if task == "quiz_by_subject" else task
-    prompt = results["samples"][of][0]["arguments"][0][0]
-    assert prompt.count("question" + text) == 2  # the worked example's and its own
-    assert prompt.count(". D" + text) == 2
+    ]:
+        with named(task, text):
+            quiz(text)
+            results = evaluate(task, model=AnsweringLM())
+            assert not planted.exists()
+            of = "quiz_food" if task == "quiz_by_subject" else task
+            prompt = results["samples"][of][0]["arguments"][0][0]
+            assert prompt.count("question" + text) == 2  # the worked example's and its own
+            assert prompt.count(". D" + text) == 2
 
 
-@pytest.mark.parametrize("text", ["\u2028" + PAYLOADS[0], HOSTILE], ids=["one", "all"])
-@pytest.mark.parametrize("place", PLACES)
-def test_a_declaration_runs_nothing(quiz: Declare, planted: Path, place: str, text: str) -> None:
-    quiz(**{place: PLACES[place] + text.replace("{", "{{").replace("}", "}}")})
-    try:
-        evaluate("quiz", "quiz_mc", "quiz_food", model=AnsweringLM())
-    finally:
-        assert not planted.exists()
+def test_a_declaration_runs_nothing(quiz: Declare, planted: Path) -> None:
+    for text in ["\u2028" + PAYLOADS[0], HOSTILE]:
+        for place in PLACES:
+            with named(text, place):
+                quiz(**{place: PLACES[place] + text.replace("{", "{{").replace("}", "}}")})
+                try:
+                    evaluate("quiz", "quiz_mc", "quiz_food", model=AnsweringLM())
+                finally:
+                    assert not planted.exists()
 
 
-@pytest.mark.parametrize("was", ['[[tasks]]\nname = "quiz"', 'suffix = "mc"', 'name = "law"'])
 def test_a_name_with_a_line_break_is_refused(
-    quiz: Declare, planted: Path, caplog: pytest.LogCaptureFixture, was: str
+    quiz: Declare, planted: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    toml = quiz() / "benchmark.toml"
-    text = toml.read_text("utf-8")
-    assert text.count(was) == 1
-    toml.write_text(text.replace(was, was[:-1] + json.dumps(HOSTILE)[1:]), "utf-8")
-    there = TaskManager(include_path=task_path(), include_defaults=False).all_tasks
-    assert "quiz" not in there
-    assert f"{toml}: Expected `str` matching regex" in caplog.text
-    assert not planted.exists()
+    for was in ['[[tasks]]\nname = "quiz"', 'suffix = "mc"', 'name = "law"']:
+        with named(was):
+            toml = quiz() / "benchmark.toml"
+            text = toml.read_text("utf-8")
+            assert text.count(was) == 1
+            toml.write_text(text.replace(was, was[:-1] + json.dumps(HOSTILE)[1:]), "utf-8")
+            there = TaskManager(include_path=task_path(), include_defaults=False).all_tasks
+            assert "quiz" not in there
+            assert f"{toml}: Expected `str` matching regex" in caplog.text
+            assert not planted.exists()
 
 
 def test_no_file_is_written_for_them(
