@@ -13,6 +13,7 @@ import logging
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -203,7 +204,7 @@ def first_items(of: Description, count: int = 3) -> FirstItems:
     options = {**msgspec.structs.asdict(of.setup.options), "multiturn": of.setup.multiturn}
     subjects = [each.name for each in of.task.subjects if each.name]
     try:
-        with patch.dict(os.environ, HKCANTO_OFFLINE="1"):
+        with quietly(HKCANTO_OFFLINE="1"):
             loaded = load_task(of.task.name, subjects, shots=of.setup.shots, **options)
     except NetworkUnavailable:
         fetch = f"`hkcanto data fetch {benchmark.name}`"
@@ -278,11 +279,8 @@ def _can_switch_on(task: TaskVariant, option: str) -> bool:
 
 def _prompt(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> tuple[str, str, str]:
     """Return a prompt without items of a release, its item, or why there is none, and a remark."""
-    log = logging.getLogger("hkcanto")
-    level = log.level
-    log.setLevel(logging.ERROR)  # gaps in the sample data do not mean gaps in the release
     try:
-        with patch.dict(os.environ, HKCANTO_DATA="sample"):
+        with quietly(HKCANTO_DATA="sample"):  # its gaps do not mean gaps in the release
             loaded = load_task(task.name, **{**chosen, "shots": shots})
     except DataNotFound:
         if task.benchmark.data is not None:  # such a benchmark has no other data
@@ -290,13 +288,24 @@ def _prompt(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> tuple[s
         has_sample = Path(task.benchmark.home, "sample").is_dir()
         lacks = f"item of {task.name}" if has_sample else "sample data"
         return "", f"No prompt is shown: {task.benchmark.title} has no {lacks}.", ""
-    finally:
-        log.setLevel(level)
     item = loaded.samples[0]
     data = "sample data" if loaded.revision == "sample" else "benchmark's own data"
     examples = "1 worked example" if shots == 1 else f"{shots} worked examples"
     origin = f"item {item.id} of the {data}, {examples}"
     return loaded.prompt(item).text(), origin, loaded.setup.remark(loaded.samples)
+
+
+@contextmanager
+def quietly(**settings: str) -> Iterator[None]:
+    """Set environment variables, and log no warnings."""
+    log = logging.getLogger("hkcanto")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        with patch.dict(os.environ, settings):
+            yield
+    finally:
+        log.setLevel(level)
 
 
 # ---------------------------------------------------------------------- names

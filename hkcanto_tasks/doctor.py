@@ -1,7 +1,6 @@
 """The checks of `hkcanto doctor` and `hkcanto data verify`: installation, harnesses and data."""
 
 import importlib.metadata
-import logging
 import os
 import platform
 import signal
@@ -12,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
-from unittest.mock import patch
 
 from . import __version__
 from .catalogue import Benchmark, left_out, unknown_subjects
 from .data.locating import locate
+from .describing import quietly
 from .errors import HKCantoError, NetworkUnavailable
 from .loading import LoadedTask, load_task
 
@@ -127,20 +126,15 @@ def data(benchmark: Benchmark) -> Finding:
         benchmark: The benchmark.
     """
     fetch = f"hkcanto data fetch {benchmark.name}"
-    log = logging.getLogger("hkcanto")
-    level = log.level
-    log.setLevel(logging.ERROR)  # the findings say what the warnings would say
     try:
         folder = locate(benchmark)
-        with patch.dict(os.environ, HKCANTO_OFFLINE="1"):
+        with quietly(HKCANTO_OFFLINE="1"):  # the findings say what the warnings would say
             loaded = [load_task(task.name, allow_absent=True) for task in benchmark.tasks]
     except NetworkUnavailable:
         text = f"{benchmark.title}: not downloaded yet, or not completely, in {folder.root}"
         return Finding(False, text, unknown_subjects(benchmark), fetch)
     except HKCantoError as error:
         return _refused(benchmark, error)
-    finally:
-        log.setLevel(level)
     if folder.kind == "local":
         fetch = f"unset HKCANTO_DATA_DIR; {fetch}"
     items = sum(len(task.samples) for task in loaded)

@@ -18,8 +18,7 @@ from hkcanto_tasks.figures import metric_signatures
 from hkcanto_tasks.kinds.judged import Judged
 from hkcanto_tasks.loading import LoadedTask, load_task, stratified
 
-from .judges.panel import ROLE
-from .judges.prompts import judge_texts
+from .judges.panel import ROLE, judge_texts
 from .judges.summarization import SUMMARY_METRICS
 from .judges.translation import TRANSLATION_METRICS
 from .metrics import corpus_figures, figures, table

@@ -21,8 +21,7 @@ from inspect_ai.solver import TaskState
 from typer.testing import CliRunner
 
 from hkcanto.judges import judged_summary, judged_translation
-from hkcanto.judges.panel import judged_text
-from hkcanto.judges.prompts import fresh_code, judge_texts, neutralize
+from hkcanto.judges.panel import fresh_code, judge_texts, judged_text, neutralize
 from hkcanto.judges.summarization import summary_prompt
 from hkcanto.judges.translation import translation_prompt
 from hkcanto_metrics.cleaning import clean_output

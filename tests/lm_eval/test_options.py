@@ -3,9 +3,13 @@
 import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
+from lm_eval.tasks import TaskManager
 
+from hkcanto_lm_eval import before_model, task_path
+from hkcanto_tasks import load_task
 from hkcanto_tasks.errors import OptionError
 
 from ..cases import named
@@ -102,3 +106,20 @@ def test_a_value_that_cannot_be_lists_those_that_can() -> None:
     ]:
         with named(task, metadata, says), pytest.raises(OptionError, match=says):
             evaluate(task, limit=1, metadata=metadata)
+
+
+def test_a_task_that_was_checked_before_the_model_is_not_loaded_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loads: list[str] = []
+
+    def load(name: str, **options: Any) -> Any:
+        loads.append(name)
+        return load_task(name, **options)
+
+    monkeypatch.setattr(before_model, "load_task", load)
+    manager = TaskManager(include_path=[task_path()], include_defaults=False)
+    names = manager.match_tasks(["hkmmlu", "hkmmlu_cot"])
+    assert loads == ["hkmmlu", "hkmmlu_cot"]
+    manager.load(names)
+    assert loads == ["hkmmlu", "hkmmlu_cot"]

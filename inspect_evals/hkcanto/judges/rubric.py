@@ -10,8 +10,7 @@ from inspect_ai.util import collect
 from hkcanto_tasks.kinds.judged import Judged, Said, read_level
 from hkcanto_tasks.samples import Sample
 
-from .panel import Judgement, Unusable, ask_judge, panel, well_formed
-from .prompts import fill, fresh_code, judge_texts
+from .panel import Judgement, Unusable, ask_judge, fill, fresh_code, judge_texts, panel, well_formed
 
 
 async def ask_role(how: Judged, sample: Sample, answer: str, epoch: int) -> Sequence[Said]:
