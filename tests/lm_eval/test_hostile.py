@@ -6,6 +6,7 @@ The code is a module on the path, `planted`, which writes a file when it is impo
 import json
 import sys
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -70,8 +71,10 @@ def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def quiz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Declare:
     """Return a function that declares a benchmark with one question and the given texts."""
 
+    number = count()
+
     def declare(cells: str = "", **texts: str) -> Path:
-        folder = tmp_path / "benchmarks" / "quiz"
+        folder = tmp_path / f"benchmarks_{next(number)}" / "quiz"
         (folder / "sample").mkdir(parents=True)
         # A JSON string is a TOML string, except for control characters escaped in two words.
         toml = {name: json.dumps(text) for name, text in {**PLACES, **texts}.items()}
