@@ -13,10 +13,10 @@ import logging
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import msgspec
@@ -32,16 +32,9 @@ from .catalogue import (
     find_task,
     named_tasks,
 )
-from .data.release_files import unshown
-from .errors import (
-    CatalogueError,
-    DataCorrupt,
-    DataNotFound,
-    NetworkUnavailable,
-    OptionError,
-)
+from .errors import CatalogueError, DataNotFound, HKCantoError, NetworkUnavailable, OptionError
 from .figures import Figure
-from .loading import LoadedTask, load_task
+from .loading import load_task
 from .setup import RUN_OPTIONS, Setup, option_values
 from .setup import setup as make_setup
 
@@ -144,20 +137,15 @@ def describe(
     chosen = {option: values[option] for option in given if option not in of_variant}
     if subjects:
         chosen = {"subjects": ",".join(subjects), **chosen}
-    return _described(setup.task, setup, chosen)
-
-
-def _described(task: TaskVariant, setup: Setup, chosen: Mapping[str, Any]) -> Description:
-    definition, benchmark = task.definition, task.benchmark
-    in_table = {figure.name for figure in setup.table}
+    task, definition, benchmark = setup.task, setup.task.definition, setup.task.benchmark
     every = [find_task(definition.name), *variants_of(definition)]
     commands = _commands(task, setup.shots, chosen)
     prompt, origin, suspect = _prompt(task, setup.shots, chosen)
     kind = (inspect.getdoc(type(setup)) or "").partition("\n\n")[0]
-    paper = benchmark.paper or benchmark.title
+    sources = [benchmark.paper or benchmark.title, definition.specified]
     facts = {
         "benchmark": benchmark.title,
-        "from": ". ".join(filter(None, (paper, definition.specified))) + ".",
+        "from": ". ".join(filter(None, sources)) + ".",
         "lm-eval": commands["lm-eval"],
         "Inspect": commands["Inspect"] or "none, because Inspect does not support log-likelihoods",
         "items": _items(task, setup),
@@ -180,39 +168,23 @@ def _described(task: TaskVariant, setup: Setup, chosen: Mapping[str, Any]) -> De
         prompt=prompt,
         origin=origin,
         figures=[
-            each if each.name in in_table else replace(each, help=each.help + apart)
+            each if each in setup.table else replace(each, help=each.help + apart)
             for each in setup.figures
         ],
         options=[*_options(task, setup)],
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """An item for a person to check.
-
-    Attributes:
-        id: Its id in the logs.
-        prompt: The prompt as sent.
-        answer: The right answer in the form of a worked example; empty if there is none.
-    """
-
-    id: str
-    prompt: str
-    answer: str
-
-
-@dataclass(frozen=True, slots=True)
-class FirstItems:
+class FirstItems(NamedTuple):
     """The first items of a benchmark from outside this package, which a limited run would use.
 
     Attributes:
-        items: The items; empty for our own benchmarks, or before a download.
+        items: Id, prompt as sent, and right answer of each; none for our own benchmarks.
         downloaded: Whether they are from a downloaded release, which belongs to its authors.
-        why: Why there are no items, if there is a reason to give; otherwise empty.
+        why: Why there are no items, if there is a reason to give.
     """
 
-    items: Sequence[Item] = ()
+    items: Sequence[tuple[str, str, str]] = ()
     downloaded: bool = False
     why: str = ""
 
@@ -226,64 +198,57 @@ def first_items(of: Description, count: int = 3) -> FirstItems:
         of: The task and its setup.
         count: The number of items.
     """
-    if Path(of.task.benchmark.home).parent == BENCHMARKS:
+    benchmark = of.task.benchmark
+    if Path(benchmark.home).parent == BENCHMARKS:
         return FirstItems()
+    options = {**msgspec.structs.asdict(of.setup.options), "multiturn": of.setup.multiturn}
+    subjects = [each.name for each in of.task.subjects if each.name]
     try:
-        with patch.dict(os.environ, HKCANTO_OFFLINE="1"):
-            loaded = load_task(
-                of.task.name,
-                [each.name for each in of.task.subjects if each.name],
-                shots=of.setup.shots,
-                multiturn=of.setup.multiturn,
-                **msgspec.structs.asdict(of.setup.options),
-            )
+        with quietly(HKCANTO_OFFLINE="1"):
+            loaded = load_task(of.task.name, subjects, shots=of.setup.shots, **options)
     except NetworkUnavailable:
-        fetch = f"`hkcanto data fetch {of.task.benchmark.name}`"
+        fetch = f"`hkcanto data fetch {benchmark.name}`"
         return FirstItems(why=f"Its release is not downloaded yet: run {fetch}.")
-    except (CatalogueError, DataCorrupt, DataNotFound) as error:
+    except HKCantoError as error:
         return FirstItems(why=str(error))
     items = [
-        Item(each.id, loaded.prompt(each).text(), loaded.setup.answer(each))
+        (each.id, loaded.prompt(each).text(), loaded.setup.answer(each))
         for each in loaded.samples[:count]
     ]
-    own = of.task.benchmark.data is not None or loaded.revision == "sample"
-    return FirstItems(items, downloaded=not own)
+    return FirstItems(items, benchmark.data is None and loaded.revision != "sample")
 
 
 def _commands(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> dict[str, str]:
-    with_shots = {**chosen, "shots": shots} if shots != task.shots else chosen
-    # lm-eval's --num_fewshot does not override an explicit 0.
-    by_flag = shots != task.shots and task.variant.shots != 0
-    metadata = json.dumps(chosen if by_flag else with_shots, ensure_ascii=False)
-    lm_eval = f"lm_eval --model … --tasks {task.name}" + f" --num_fewshot {shots}" * by_flag
-    by_parameter = "".join(f" -T {name}={plain(value)}" for name, value in with_shots.items())
-    name, grader = inspect_name(task), " --model-role grader=…" * bool(task.definition.rubric)
-    return {
-        "lm-eval": lm_eval + f" --metadata '{metadata}'" * (metadata != "{}"),
-        "Inspect": f"inspect eval {name}{by_parameter} --model …{grader}" if name else "",
-    }
+    parameters = {**chosen, "shots": shots} if shots != task.shots else chosen
+    metadata, lm_eval = parameters, f"lm_eval --model … --tasks {task.name}"
+    if shots != task.shots and task.variant.shots != 0:  # the flag does not override an explicit 0
+        metadata, lm_eval = chosen, f"{lm_eval} --num_fewshot {shots}"
+    if metadata:
+        lm_eval += f" --metadata '{json.dumps(metadata, ensure_ascii=False)}'"
+    if name := inspect_name(task):
+        given = "".join(f" -T {key}={plain(value)}" for key, value in parameters.items())
+        grader = " --model-role grader=…" if task.definition.rubric else ""
+        name = f"inspect eval {name}{given} --model …{grader}"
+    return {"lm-eval": lm_eval, "Inspect": name}
 
 
 def _scale(rubric: Rubric) -> str:
     """Name the levels of a judge's rubric."""
-    levels = (
-        f"{each.number} {each.name}" + " (passes)" * (each.number in rubric.passes)
-        for each in rubric.levels
-    )
-    return f"a model judges: {', '.join(levels)}; lm-eval's answers by hkcanto rescore --grader …"
+    names = {each.number: f"{each.number} {each.name}" for each in rubric.levels}
+    names |= {number: f"{names[number]} (passes)" for number in rubric.passes}
+    return f"a model judges: {', '.join(names.values())}; lm-eval's by hkcanto rescore --grader …"
 
 
 def _ends(setup: Setup) -> str:
     """Say where a response ends: before a stop text, or at the token limit."""
-
-    def texts(chat: bool) -> str:
-        sent = setup.sent_stop(chat=chat)
-        return " or ".join(json.dumps(text, ensure_ascii=False) for text in sent)
-
-    written, in_chat = texts(False), texts(True)
-    other = f" (in a chat before {in_chat or 'no text'})" * (in_chat != written)
-    before = f"before {written or 'no text'}{other}, or " if written or in_chat else ""
-    return f"{before}after {setup.max_tokens} tokens"
+    plain_text, chat = (
+        " or ".join(json.dumps(text, ensure_ascii=False) for text in setup.sent_stop(chat=chat))
+        for chat in (False, True)
+    )
+    if not plain_text and not chat:
+        return f"after {setup.max_tokens} tokens"
+    other = "" if chat == plain_text else f" (in a chat before {chat or 'no text'})"
+    return f"before {plain_text or 'no text'}{other}, or after {setup.max_tokens} tokens"
 
 
 def _options(task: TaskVariant, setup: Setup) -> Iterator[tuple[str, str, str, str]]:
@@ -294,8 +259,8 @@ def _options(task: TaskVariant, setup: Setup) -> Iterator[tuple[str, str, str, s
         yield "shots", "0", "0", "The benchmark has no worked examples."
     if len(task.subjects) > 1:
         sets = ", ".join(dict.fromkeys(name for each in task.subjects for name in each.sets[1:]))
-        values = "names of subjects" + f", or of {sets}" * bool(sets) + ", separated by commas"
-        yield "subjects", values, "all", "Only these subjects."
+        names = f"names of subjects, or of {sets}" if sets else "names of subjects"
+        yield "subjects", f"{names}, separated by commas", "all", "Only these subjects."
     helps, values_of = attributes(type(setup).Options), option_values(task.name)
     for name, default in msgspec.structs.asdict(make_setup(task.name).options).items():
         if default is not False or _can_switch_on(task, name):
@@ -313,45 +278,34 @@ def _can_switch_on(task: TaskVariant, option: str) -> bool:
 
 
 def _prompt(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Return a prompt without items of a release, its item, and suspect features of the data.
-
-    Suspect are columns that look like context but are not in the prompt, and right options that
-    can be guessed from their position. If there is no prompt, the second value says why.
-    """
-    log = logging.getLogger("hkcanto")
-    level = log.level
-    log.setLevel(logging.ERROR)  # gaps in the sample data do not mean gaps in the release
+    """Return a prompt without items of a release, its item, or why there is none, and a remark."""
     try:
-        with patch.dict(os.environ, HKCANTO_DATA="sample"):
+        with quietly(HKCANTO_DATA="sample"):  # its gaps do not mean gaps in the release
             loaded = load_task(task.name, **{**chosen, "shots": shots})
     except DataNotFound:
         if task.benchmark.data is not None:  # such a benchmark has no other data
             raise
-        home = Path(task.benchmark.home, "sample")
-        lacks = f"item of {task.name}" if home.is_dir() else "sample data"
-        why = f"No prompt is shown: {task.benchmark.title} has no {lacks}."
-        return "", why, _suspect_in_release(task, chosen)
-    finally:
-        log.setLevel(level)
+        has_sample = Path(task.benchmark.home, "sample").is_dir()
+        lacks = f"item of {task.name}" if has_sample else "sample data"
+        return "", f"No prompt is shown: {task.benchmark.title} has no {lacks}.", ""
     item = loaded.samples[0]
     data = "sample data" if loaded.revision == "sample" else "benchmark's own data"
-    examples = f"{shots} worked example{'s' * (shots != 1)}"
+    examples = "1 worked example" if shots == 1 else f"{shots} worked examples"
     origin = f"item {item.id} of the {data}, {examples}"
-    return loaded.prompt(item).text(), origin, _suspect(loaded)
+    return loaded.prompt(item).text(), origin, loaded.setup.remark(loaded.samples)
 
 
-def _suspect(loaded: LoadedTask) -> str:
-    said = unshown(loaded.unshown), loaded.setup.remark(loaded.samples)
-    return "; ".join(filter(None, said))
-
-
-def _suspect_in_release(task: TaskVariant, chosen: Mapping[str, Any]) -> str:
-    """Name suspect features of the release; an empty text before it is downloaded."""
-    lacking = (DataCorrupt, DataNotFound, NetworkUnavailable, OptionError)
-    first = {"subjects": task.subjects[0].name, **chosen, "shots": 0}
-    with patch.dict(os.environ, HKCANTO_OFFLINE="1"), suppress(*lacking):
-        return _suspect(load_task(task.name, **first))
-    return ""
+@contextmanager
+def quietly(**settings: str) -> Iterator[None]:
+    """Set environment variables, and log no warnings."""
+    log = logging.getLogger("hkcanto")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        with patch.dict(os.environ, settings):
+            yield
+    finally:
+        log.setLevel(level)
 
 
 # ---------------------------------------------------------------------- names

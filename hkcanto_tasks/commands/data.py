@@ -1,12 +1,10 @@
 """The commands `hkcanto data fetch`, `verify` and `path`."""
 
 from collections.abc import Callable
-from typing import Annotated
 
 import typer
 from rich.text import Text
 
-from ..catalogue import Benchmark, benchmarks, find_benchmark
 from ..console import (
     Command,
     echo,
@@ -15,12 +13,11 @@ from ..console import (
     print_line,
 )
 from ..data.locating import locate
+from ..declarations import Benchmark
 from ..errors import HKCantoError, NetworkUnavailable
+from .doctor import Name, chosen, print_findings
 
 data = typer.Typer(help="Download, check and locate the benchmarks' data.", no_args_is_help=True)
-Name = Annotated[
-    str | None, typer.Argument(metavar="BENCHMARK", help="One benchmark; by default all.")
-]
 
 
 @data.command(cls=Command)
@@ -33,7 +30,6 @@ def fetch(benchmark: Name = None) -> None:
 def verify(benchmark: Name = None) -> None:
     """Compare every file with its checksum; exit status 1 if one differs."""
     from ..doctor import files
-    from .doctor import print_findings
 
     with errors_without_traceback():
         found = [*map(files, chosen(benchmark))]
@@ -74,8 +70,3 @@ def _for_each(name: str | None, do: Callable[[Benchmark], None]) -> None:
                 said.add(str(error))
     if said:
         raise typer.Exit(1)
-
-
-def chosen(name: str | None) -> tuple[Benchmark, ...]:
-    """Return the benchmark of this name; without a name, all benchmarks."""
-    return benchmarks() if name is None else (find_benchmark(name),)

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
+from ..catalogue import benchmarks, find_benchmark
 from ..console import (
     Json,
     errors_without_traceback,
@@ -15,45 +16,53 @@ from ..console import (
     print_line,
     print_row,
 )
-from .data import Name, chosen
 
 if TYPE_CHECKING:
+    from ..declarations import Benchmark
     from ..doctor import Finding
+
+Name = Annotated[
+    str | None, typer.Argument(metavar="BENCHMARK", help="One benchmark; by default all.")
+]
+_FEW = 160  # characters of a detail, unless all are wanted
 
 
 def doctor(benchmark: Name = None, as_json: Json = False) -> None:
     """Check versions, harnesses and data; exit status 1 if something is wrong."""
-    from ..doctor import data, harnesses, installed, outside, versions
+    from ..doctor import data, harnesses, installed, outside
 
     with errors_without_traceback():
         wanted = chosen(benchmark)
-    found = [*harnesses(), *map(data, wanted), *(outside() if benchmark is None else ())]
+    findings = [*harnesses(), *map(data, wanted), *(outside() if benchmark is None else ())]
     if as_json:
-        print_json({"versions": installed(), "findings": [asdict(each) for each in found]})
+        print_json({"versions": installed(), "findings": [asdict(each) for each in findings]})
     else:
-        print_row(Text(), Text(versions(), style="dim"))
-        print_findings(found, all_of_it=benchmark is not None)
-    if any(each.good is False for each in found):
+        present = [f"{name} {version}" for name, version in installed().items() if version]
+        absent = [f"without {name}" for name, version in installed().items() if not version]
+        print_row(Text(), Text(" · ".join(present + absent), style="dim"))
+        print_findings(findings, all_of_it=benchmark is not None)
+    if any(each.good is False for each in findings):
         raise typer.Exit(1)
 
 
-def print_findings(found: Sequence["Finding"], *, all_of_it: bool = False) -> None:
+def print_findings(findings: Sequence["Finding"], *, all_of_it: bool = False) -> None:
     """Print findings, in about 20 lines unless all details are wanted."""
-    from ..doctor import shortened
-
     marks = {True: ("✓ ", "green"), False: ("✗ ", "red"), None: ("· ", "dim")}
-    troubled = [each for each in found if each.details]
-    room = 1 if len(troubled) > 2 else 4
-    for each in found:
-        print_row(Text(*marks[each.good]), each.text)
-        shown = each.details if all_of_it else [shortened(line) for line in each.details[:room]]
-        for line in shown:
+    room = 1 if sum(bool(each.details) for each in findings) > 2 else 4
+    for finding in findings:
+        print_row(Text(*marks[finding.good]), finding.text)
+        for line in finding.details if all_of_it else finding.details[:room]:
             detail = Text(f"    {line}", style="dim")
-            if all_of_it or not out.is_terminal:
-                print_line(detail)
-            else:
-                out.print(detail, no_wrap=True, overflow="ellipsis")
-        if hidden := len(each.details) - len(shown):
+            if not all_of_it:
+                detail.truncate(out.width if out.is_terminal else _FEW, overflow="ellipsis")
+            print_line(detail)
+        hidden = len(finding.details) - room
+        if hidden > 0 and not all_of_it:
             print_line(Text(f"    … and {hidden} more", style="dim"))
-    for command in dict.fromkeys(each.command for each in found if each.command):
+    for command in dict.fromkeys(each.command for each in findings if each.command):
         print_line(Text.assemble(("next: ", "bold"), command))
+
+
+def chosen(name: str | None) -> "tuple[Benchmark, ...]":
+    """Return the benchmark of this name; without a name, all benchmarks."""
+    return benchmarks() if name is None else (find_benchmark(name),)

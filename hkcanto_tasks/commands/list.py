@@ -38,7 +38,7 @@ def list_(
     A pipe or file gets one task a line, tab-separated: name in lm-eval,
     name in Inspect, items, shots and title.
     """
-    from ..catalogue import left_out, unknown_subjects
+    from ..catalogue import left_out
     from ..describing import matching, record
 
     with errors_without_traceback():
@@ -56,9 +56,6 @@ def list_(
         print_line()
     if out.is_terminal and all(task.scope == "task" for task in found):
         print_line("`hkcanto show TASK` shows one. A subject is a task too: <task>_<subject>.")
-    for benchmark in {task.benchmark.name: task.benchmark for task in found}.values():
-        for unknown in unknown_subjects(benchmark):
-            echo(unknown, to_err=True)
     if lacking := len(left_out()):
         are = "benchmarks cannot be read and are" if lacking > 1 else _IS
         echo(f"{lacking} {are} left out: `hkcanto doctor` says why.", to_err=True)

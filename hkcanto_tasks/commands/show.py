@@ -51,7 +51,7 @@ def _show(of: "Description", first: "FirstItems") -> None:
         head = Text(f"{label:{indent}}", style="dim")
         if label in of.commands:  # to be copied
             too_long = out.is_terminal and indent + len(fact) > out.width
-            print_line(Text.assemble(head, "\n" * too_long, fact))
+            print_line(Text.assemble(head, "\n" if too_long else "", fact))
         else:
             print_row(head, fact)
     if first.items and (out.is_terminal or not first.downloaded):
@@ -85,10 +85,10 @@ def _show_items(first: "FirstItems") -> None:
     _section(f"The first {len(first.items)} items, as they are sent")
     if first.downloaded:
         print_line(Text("From the release that you downloaded: do not publish.", style="dim"))
-    for item in first.items:
-        print_line(Text(item.id, style="dim"))
-        _quote(item.prompt)
-        print_row(Text("→ ", style="green"), item.answer or "no right answer: a judge decides")
+    for name, prompt, answer in first.items:
+        print_line(Text(name, style="dim"))
+        _quote(prompt)
+        print_row(Text("→ ", style="green"), answer or "no right answer: a judge decides")
 
 
 def _quote(text: str) -> None:

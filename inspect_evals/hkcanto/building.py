@@ -18,8 +18,7 @@ from hkcanto_tasks.figures import metric_signatures
 from hkcanto_tasks.kinds.judged import Judged
 from hkcanto_tasks.loading import LoadedTask, load_task, stratified
 
-from .judges.panel import ROLE
-from .judges.prompts import judge_texts
+from .judges.panel import ROLE, judge_texts
 from .judges.summarization import SUMMARY_METRICS
 from .judges.translation import TRANSLATION_METRICS
 from .metrics import corpus_figures, figures, table
@@ -121,14 +120,14 @@ def _assemble(
 ) -> Task:
     """Assemble the task for one condition, or for several under their own name."""
     first = next(iter(parts.values()))
-    definition, remark = first.task.definition, first.remark
+    definition, remark, is_sample = first.task.definition, first.remark, first.revision == "sample"
     signatures = {task: part.signature for task, part in parts.items()}
     if reread:
         signatures = {t: s.replace("|data:", "|reread:yes|data:") for t, s in signatures.items()}
-    metadata: dict[str, Any] = {"signature": signatures[next(iter(parts))]}
+    metadata: dict[str, Any] = {"signature": next(iter(signatures.values()))}
     if name:
         metadata = {"signatures": signatures}
-        remark = " (sample data)" if first.revision == "sample" else ""
+        remark = " (sample data)" if is_sample else ""
     if any(figure.of_texts for figure in first.setup.table):
         metadata["metric_signatures"] = metric_signatures(first.task)
     made: dict[str, Sample] = {}
@@ -148,7 +147,7 @@ def _assemble(
         config=GenerateConfig(max_tokens=first.setup.max_tokens),
         version=max(part.task.definition.version for part in parts.values()),
         display_name=f"{shown}{remark}",
-        tags=["sample data"] if first.revision == "sample" else None,
+        tags=["sample data"] if is_sample else None,
         metadata={
             **metadata,
             "benchmark": first.task.benchmark.title,

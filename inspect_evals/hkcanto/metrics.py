@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from math import isnan, nan
+from math import nan
 from statistics import fmean
 from typing import Any
 
@@ -58,16 +58,22 @@ def corpus_figures(
 
 
 def _figures(how: Setup) -> Metric:
+    language = language_of(how.task)
+
     def compute(scores: list[SampleScore]) -> dict[str, float]:
         if _are_of_another(scores):
             return {}
         items = _items(how, scores)
-        headline, *others = how.table
-        return {
-            headline.name: _value(how, headline, items),
-            f"{headline.name}_stderr": _error(how, headline, items, scores),
-            **{figure.name: _value(how, figure, items) for figure in others},
-        }
+        figures = {figure.name: _value(how, figure, items) for figure in how.table}
+        headline = how.table[0]
+        own = items[headline.name]
+        if headline.form != "corpus":
+            error = standard_error(headline, own, how.categories)
+        else:
+            answered = sorted(str(each.sample_id) for each in scores)
+            error = corpus_interval(headline, own, language, answered).standard_error
+        named = {headline.name: figures.pop(headline.name), f"{headline.name}_stderr": error}
+        return {**named, **figures}
 
     return compute
 
@@ -112,40 +118,24 @@ def _value(how: Setup, figure: Figure, items: Mapping[str, list[Any]]) -> float:
     return value(figure, items[figure.name], how.categories, language_of(how.task))
 
 
-def _error(
-    how: Setup, figure: Figure, items: Mapping[str, list[Any]], scores: Sequence[SampleScore]
-) -> float:
-    if figure.form != "corpus":
-        return standard_error(figure, items[figure.name], how.categories)
-    if not scores:
-        return nan
-    answered = sorted(str(each.sample_id) for each in scores)
-    language = language_of(how.task)
-    return corpus_interval(figure, items[figure.name], language, answered).standard_error
-
-
 def _items(how: Setup, scores: Sequence[SampleScore]) -> dict[str, list[Any]]:
     """Return figure → the items' values; for a mean, each item's mean over its epochs."""
     _refuse_a_mixture(scores)
-    found: dict[str, dict[Any, list[Any]]] = {each.name: defaultdict(list) for each in how.table}
+    epochs: dict[str, dict[Any, list[Any]]] = {each.name: defaultdict(list) for each in how.table}
     for each in sorted(scores, key=lambda each: str(each.sample_id)):
         sample = msgspec.convert(each.sample_metadata, Sample)
         logged = msgspec.convert((each.score.metadata or {})["judgement"], Judgement)
-        known = {name: of for name, of in each.score.as_dict().items() if not _is_nan(of)}
-        own = msgspec.structs.replace(logged, values=known)
-        for name, item in item_values(how.table, sample, own).items():
+        known = {name: of for name, of in each.score.as_dict().items() if of == of}  # no NaN
+        judgement = msgspec.structs.replace(logged, values=known)
+        for name, item in item_values(how.table, sample, judgement).items():
             if item is not None:
-                found[name][each.sample_id].append(item)
-    items = {name: [*chain.from_iterable(of.values())] for name, of in found.items()}
+                epochs[name][each.sample_id].append(item)
+    items = {name: [*chain.from_iterable(of.values())] for name, of in epochs.items()}
     for figure in how.table:
         if figure.form == "mean":
-            epochs = found[figure.name].values()
-            items[figure.name] = [ItemValue.of(fmean(own), own[0].subject) for own in epochs]
+            own = epochs[figure.name].values()
+            items[figure.name] = [ItemValue.of(fmean(of), of[0].subject) for of in own]
     return items
-
-
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, float) and isnan(value)
 
 
 def _refuse_a_mixture(scores: Sequence[SampleScore]) -> None:

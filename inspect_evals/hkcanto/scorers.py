@@ -21,6 +21,11 @@ from .judges.rubric import ask_role
 
 _log = logging.getLogger("hkcanto")
 _LETTERS = "ABCDEFGHIJ"
+_REASONS = {
+    **dict.fromkeys(("empty", "cut off"), "no_response"),
+    **dict.fromkeys(("judge failed", "judgement unread", "no judge"), "grader_failed"),
+    "refusal": "refusal",
+}
 
 
 @scorer(metrics=[])
@@ -50,10 +55,11 @@ def judged(task: str | list[str] | None = None, options: dict[str, Any] | None =
         cut_off.add(judgement)
         if cut_off.responses == FIRST and cut_off.many:
             _log.warning(cut_off.told)
-        # Inspect wants the same figures of each epoch; NaN is unscored.
-        unknown = dict.fromkeys((figure.name for figure in how.FIGURES), nan)
+        values = dict(judgement.values)
+        if isinstance(how, Judged):  # Inspect wants the same figures of each epoch; NaN is unscored
+            values = {figure.name: values.get(figure.name, nan) for figure in how.FIGURES} | values
         return Score(
-            value={**(unknown if isinstance(how, Judged) else {}), **judgement.values},
+            value={**values},
             answer=judgement.answer,
             explanation=judgement.explanation,
             reason=_reason(judgement.reason),
@@ -123,6 +129,4 @@ def _reason(reading: str) -> str | None:
     """Return Inspect's term for the reason why nothing could be read."""
     if not reading.startswith("none: "):
         return None
-    known = {"empty": "no_response", "cut off": "no_response", "refusal": "refusal"}
-    known |= dict.fromkeys(("judge failed", "judgement unread", "no judge"), "grader_failed")
-    return known.get(reading.removeprefix("none: "), "invalid_response_format")
+    return _REASONS.get(reading.removeprefix("none: "), "invalid_response_format")

@@ -108,26 +108,23 @@ def read_letters(
         asked.
     """
 
-    async def ask() -> list[str | BaseException]:
-        async def one(how: Setup, sample: Sample, response: str) -> str:
-            return (await _look(model, how, sample, response))[0]
+    async def one(model: Model, how: Setup, sample: Sample, response: str) -> str:
+        return (await _look(model, how, sample, response))[0]
 
+    async def ask() -> list[str | BaseException]:
         async with get_model(reader) as model:
-            return await asyncio.gather(*(one(*own) for own in unread), return_exceptions=True)
+            asked = (one(model, *each) for each in unread)
+            return await asyncio.gather(*asked, return_exceptions=True)
 
     return asyncio.run(ask())
 
 
 async def _look(model: Model, how: Setup, sample: Sample, response: str) -> tuple[str, str]:
     """Return the letter that a model reads, and its reply."""
-    tokens = REASONING_TOKENS if how.options.reasoning else _TOKENS
-    config = GenerateConfig(max_tokens=tokens)
-    reply = await model.generate(_prompt(how, sample, response), config=config)
-    return _letter(reply.completion, sample.choices, how.task.definition.letters), reply.completion
-
-
-def _prompt(how: Setup, sample: Sample, response: str) -> str:
-    return _PROMPT.format(**how.values(sample), response=response[-_LONGEST:])
+    config = GenerateConfig(max_tokens=REASONING_TOKENS if how.options.reasoning else _TOKENS)
+    prompt = _PROMPT.format(**how.values(sample), response=response[-_LONGEST:])
+    reply = (await model.generate(prompt, config=config)).completion
+    return _letter(reply, sample.choices, how.task.definition.letters), reply
 
 
 def _letter(reply: str, choices: Sequence[str | None], letters: str) -> str:

@@ -91,12 +91,10 @@ def _template(model: Model) -> tuple[str, str]:
     template = own or getattr(tokenizer, "chat_template", None)
     if tokenizer is None or not template:
         return "", ""
-    thinking = getattr(model.api, "enable_thinking", None)
-    chat = [{"role": "user", "content": "?"}]
-    more = {} if thinking is None else {"enable_thinking": thinking}
-    prompt = tokenizer.apply_chat_template(
-        chat, chat_template=own, tokenize=False, add_generation_prompt=True, **more
-    )
+    more = {"chat_template": own, "tokenize": False, "add_generation_prompt": True}
+    if (thinking := getattr(model.api, "enable_thinking", None)) is not None:
+        more["enable_thinking"] = thinking
+    prompt = tokenizer.apply_chat_template([{"role": "user", "content": "?"}], **more)
     return str(template), str(prompt)
 
 

@@ -4,10 +4,6 @@
 else.
 """
 
-# The --metadata of a run. `_autoload` puts it here, because lm-eval 0.4.11 does not pass it to our
-# tasks.
-run_metadata: "dict[str, object]" = {}
-
 
 def task_path() -> str:
     """Return the folder of the task YAMLs, as for ``lm_eval --include_path``.

@@ -1,65 +1,72 @@
-"""Check the requirements of our tasks before lm-eval loads the model."""
+"""Check the requirements of our tasks before lm-eval loads the model, and load each task once."""
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hkcanto_lm_eval import task_path
-from hkcanto_tasks.catalogue import benchmarks, named_tasks
+from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.errors import without_traceback
-from hkcanto_tasks.loading import load_task
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.loading import LoadedTask, load_task
 
 from .config import options_of
-from .index import configurations
+
+_checked: dict[str, LoadedTask] = {}
 
 
-def check(index: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
+def load(name: str, options: Mapping[str, Any]) -> LoadedTask:
+    """Load a task, or return the one that the check has loaded.
+
+    A task has no samples if the data lacks all of its subjects.
+
+    Args:
+        name: The task's name.
+        options: Its options.
+    """
+    checked = _checked.pop(_key(name, options), None)
+    return checked or load_task(name, allow_absent=True, **options)
+
+
+def check(manager: Any, asked: Sequence[str]) -> None:
     """Load the data of our tasks and groups, including their worked examples.
 
     Args:
-        index: Name → entry of lm-eval's index, for the requested tasks. A name with a file that is
-            not ours is the user's own task.
-        metadata: The metadata that lm-eval passes to each task.
+        manager: lm-eval's `TaskManager`, with its index and the metadata for each task.
+        asked: The names of the requested tasks and groups.
 
     Raises:
         HKCantoError: The error that the task itself would raise after the model is loaded.
     """
     without_traceback()
-    ours = [name for name, entry in index.items() if _is_ours(entry)]
-    for name in _tasks_of(ours):
-        asked = options_of(name, metadata)
-        how = setup(name, **asked)
-        if how.task.variant.shots != 0 and (shots := _examples_asked()) is not None:
-            asked = {**asked, "shots": shots}
+    index = manager._index
+    for name in dict.fromkeys(task for each in asked for task in _tasks_of(index[each], index)):
+        options = options_of(name, manager.metadata or {})
         # The data may lack members of a group, but not a task that was asked for by its name.
-        loaded = load_task(name, allow_absent=name not in ours, **asked)
+        loaded = load_task(name, allow_absent=name not in asked, **options)
+        _checked[_key(name, options)] = loaded
+        shots = _examples_asked()
+        if shots is not None and find_task(name).variant.shots != 0:
+            loaded = loaded.at(shots=shots)
         for subject in loaded.task.subjects:
             loaded.shots(subject.name)
 
 
-def _is_ours(entry: Any) -> bool:
-    path = entry["yaml_path"] if isinstance(entry, dict) else getattr(entry, "yaml_path", None)
-    return path in (None, -1) or Path(path).is_relative_to(task_path())
+def _key(name: str, options: Mapping[str, Any]) -> str:
+    return f"{name} {sorted(options.items())}"
 
 
-def _tasks_of(names: Iterable[str]) -> Iterator[str]:
-    tasks = named_tasks()
-    groups = {
-        name: config
-        for benchmark in benchmarks()
-        for name, config in configurations(benchmark).items()
-        if "group" in config
-    }
-    for name in names:
-        if name in tasks:
-            yield name
-        elif name in groups:
-            members = (
-                each if isinstance(each, str) else each["task"] for each in groups[name]["task"]
-            )
-            yield from _tasks_of(members)
+def _tasks_of(entry: Any, index: Mapping[str, Any]) -> Iterator[str]:
+    """Return the names of our tasks in an entry of the index; another's entry has none of ours."""
+    path = entry.yaml_path
+    if path and not Path(path).is_relative_to(task_path()):
+        return
+    members = (entry.cfg or {}).get("task")
+    if isinstance(members, str):
+        yield members
+    for member in members if isinstance(members, list) else ():
+        name = member if isinstance(member, str) else member["task"]
+        yield from _tasks_of(index[name], index)
 
 
 def _examples_asked() -> int | None:
@@ -67,7 +74,7 @@ def _examples_asked() -> int | None:
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--num_fewshot", "-f", type=int)
     try:
-        found: int | None = parser.parse_known_args()[0].num_fewshot
+        shots: int | None = parser.parse_known_args()[0].num_fewshot
     except (SystemExit, argparse.ArgumentError):
         return None
-    return found
+    return shots

@@ -54,7 +54,7 @@ def options_of(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
 def says_turns() -> bool:
     """Whether the command line says explicitly if worked examples are turns of their own.
 
-    If it does not, lm-eval 0.4.11 and newer make them turns whenever there is a chat template.
+    If it does not, lm-eval makes them turns whenever there is a chat template.
     """
     return any(argument.partition("=")[0] == _MULTITURN for argument in sys.argv[1:])
 
@@ -91,9 +91,9 @@ def configuration(how: Setup) -> dict[str, Any]:
         "process_results": "process_results",
         # The task's own aggregations replace these.
         "metric_list": [{**each, "aggregation": "mean"} for each in shown(how)["metric_list"]],
+        **_request(how),
     }
-    letters = {} if how.is_generative else {"doc_to_choice": "letters"}
-    return {**config, **_request(how), **letters}
+    return config if how.is_generative else {**config, "doc_to_choice": "letters"}
 
 
 def shown(how: Setup) -> dict[str, Any]:
@@ -110,19 +110,20 @@ def shown(how: Setup) -> dict[str, Any]:
         system = template.system_cot
     elif not how.task.shots and template.zero_shot and "{zero}" not in system:
         system = template.zero_shot
-    asked, metrics = _request(how), []
-    for figure in how.table:
-        ways = {
-            "aggregation": aggregation_name(figure),
-            "higher_is_better": figure.higher_is_better,
-        }
-        metrics.append({"metric": figure.name, **ways})
+    request = _request(how)
     return {
-        "output_type": asked.pop("output_type"),
+        "output_type": request.pop("output_type"),
         "description": system,
         "num_fewshot": how.task.shots,
-        **asked,
-        "metric_list": metrics,
+        **request,
+        "metric_list": [
+            {
+                "metric": figure.name,
+                "aggregation": aggregation_name(figure),
+                "higher_is_better": figure.higher_is_better,
+            }
+            for figure in how.table
+        ],
     }
 
 

@@ -14,24 +14,14 @@ from unittest.mock import patch
 import yaml
 
 from hkcanto_lm_eval import task_path
-from hkcanto_tasks.catalogue import BENCHMARKS, TaskVariant, benchmarks, named_tasks
+from hkcanto_tasks.catalogue import TaskVariant, benchmarks, named_tasks
 from hkcanto_tasks.loading import load_task
 from hkcanto_tasks.setup import setup
 
 from .config import shown
-from .index import configurations
+from .index import configurations, is_packaged
 
 _HEAD = "# Made by `python -m hkcanto_lm_eval.generate` from the catalogue; do not edit.\n"
-# lm-eval 0.4.11 finds a class only in a file next to the YAML file.
-_CLASS = (
-    _HEAD
-    + '''"""The class of the tasks in this folder."""
-
-from hkcanto_lm_eval.task import CatalogueTask
-
-__all__ = ["CatalogueTask"]
-'''
-)
 
 
 def main() -> None:
@@ -49,15 +39,10 @@ def files() -> dict[str, str]:
     """Return path below `tasks/` → text, for the files that are kept in the repository."""
     made: dict[str, str] = {}
     for benchmark in benchmarks():
-        if Path(benchmark.home).parent != BENCHMARKS:
-            continue
-        for name, config in configurations(benchmark).items():
+        for name, config in configurations(benchmark).items() if is_packaged(benchmark) else ():
             task = named_tasks().get(name)
-            if task is None:
-                made[f"{benchmark.name}/{name}.yaml"] = _HEAD + _dump(config)
-            elif task.scope != "subject" or task.definition.subject_files:
-                made[f"{benchmark.name}/{name}.yaml"] = _task(task, config["metadata"])
-                made[f"{benchmark.name}/task.py"] = _CLASS
+            text = _task(task, config["metadata"]) if task else _dump(config)
+            made[f"{benchmark.name}/{name}.yaml"] = _HEAD + text
     return made
 
 
@@ -68,8 +53,8 @@ def _task(task: TaskVariant, metadata: Mapping[str, Any]) -> str:
         prompt = _sample_prompt(task)
     else:
         shows = {"output_type": shows["output_type"]}
-    named = _dump({"task": task.name}) + "class: !function task.CatalogueTask\n"
-    return _HEAD + named + _dump({**shows, "metadata": metadata}) + prompt
+    named = _dump({"task": task.name}) + "class: !function hkcanto_lm_eval.task.CatalogueTask\n"
+    return named + _dump({**shows, "metadata": metadata}) + prompt
 
 
 def _sample_prompt(task: TaskVariant) -> str:

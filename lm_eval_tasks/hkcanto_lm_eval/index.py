@@ -1,73 +1,119 @@
-"""lm-eval configurations for the tasks and groups of the catalogue."""
+"""The tasks and groups of the catalogue for lm-eval's index: configurations, and where they are."""
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
-from hkcanto_tasks.catalogue import Benchmark, benchmarks, named_tasks
+from hkcanto_lm_eval import task_path
+from hkcanto_tasks.catalogue import BENCHMARKS, Benchmark, benchmarks, named_tasks
+
+_log = logging.getLogger("hkcanto")
+
+
+def with_our_folder(
+    folders: Sequence[str | PathLike[str]], builtin: Path
+) -> Sequence[str | PathLike[str]]:
+    """Return `folders`, with ours after lm-eval's own if that is among them and ours is not."""
+    present = [Path(folder).resolve() for folder in folders]
+    if builtin.resolve() not in present or Path(task_path()).resolve() in present:
+        return folders
+    behind = present.index(builtin.resolve()) + 1
+    return [*folders[:behind], Path(task_path()), *folders[behind:]]
+
+
+def add_from_outside(
+    index: dict[str, Any],
+    folders: Sequence[str | PathLike[str]],
+    builtin: Path,
+    entry: Callable[[dict[str, Any]], Any],
+) -> None:
+    """Add the tasks of benchmarks from outside, which replace lm-eval's own tasks of their names.
+
+    They have no file, because a file that lm-eval reads can name code for it to run. An invalid
+    benchmark causes a warning and does not keep ours from running.
+
+    Args:
+        index: Name → entry, as lm-eval made it.
+        folders: The folders that lm-eval scanned. If ours is not among them, nothing is added.
+        builtin: The folder of lm-eval's own tasks.
+        entry: Makes an index entry from a task's configuration.
+    """
+    if Path(task_path()).resolve() not in [Path(folder).resolve() for folder in folders]:
+        return
+    try:
+        outside = [each for each in benchmarks() if not is_packaged(each)]
+        for benchmark in outside:
+            from .task import CatalogueTask
+
+            for name, config in configurations(benchmark).items():
+                path = index[name].yaml_path if name in index else None
+                if path and not Path(path).is_relative_to(builtin):
+                    continue
+                if path:
+                    _log.warning("%s is the catalogue's task of that name, not lm-eval's own", name)
+                is_group = "group" in config
+                index[name] = entry(config if is_group else {**config, "class": CatalogueTask})
+    except Exception as error:
+        _log.warning("Benchmarks from outside are left out: %s", error)
+
+
+def is_packaged(benchmark: Benchmark) -> bool:
+    """Return whether a benchmark is one of this package, whose tasks have files."""
+    return Path(benchmark.home).parent == BENCHMARKS
 
 
 def configurations(benchmark: Benchmark) -> dict[str, dict[str, Any]]:
     """Return name → configuration of a benchmark's tasks and groups, without the tasks' class.
+
+    They have no texts of a benchmark: the task itself gets them from the catalogue.
 
     Examples:
         >>> from hkcanto_tasks.catalogue import find_benchmark
         >>> configurations(find_benchmark("hkmmlu"))["hkmmlu_cot"]["task"]
         'hkmmlu_cot'
     """
-    found: dict[str, dict[str, Any]] = {}
+    made: dict[str, dict[str, Any]] = {}
     for task in named_tasks().values():
         main, version = task.scope == "task", task.definition.version
         # Variants of a single subject or part are `subjects` of the variant's main task.
         if task.benchmark.name != benchmark.name or (task.variant.suffix and not main):
             continue
-        found[task.name] = {"task": task.name, "metadata": {"version": version}}
+        made[task.name] = {"task": task.name, "metadata": {"version": version}}
         if main and not task.variant.suffix and len(task.subjects) > 1:
             members = [f"{task.definition.name}_{subject.name}" for subject in task.subjects]
             name, metrics = f"{task.name}_by_subject", {"acc": True, "unparsed_rate": True}
-            found[name] = _group(name, members, metrics, version)
-    return found | (_groups(benchmark) if benchmark.averages else {})
-
-
-def in_memory() -> dict[str, dict[str, Any]]:
-    """Return name → configuration of every task and group, for lm-eval to run without a file.
-
-    The configurations have no texts of a benchmark: the task itself gets them from the catalogue.
-
-    Raises:
-        CatalogueError: A benchmark from outside is wrong.
-    """
-    from .task import CatalogueTask
-
-    return {
-        name: config if "group" in config else {**config, "class": CatalogueTask}
-        for benchmark in benchmarks()
-        for name, config in configurations(benchmark).items()
-    }
+            made[name] = _group(name, members, metrics, version)
+    return made | _groups(benchmark)
 
 
 def _groups(benchmark: Benchmark) -> dict[str, dict[str, Any]]:
     """The group of a benchmark's tasks with its averages, and a group for each pooled column."""
-    found: dict[str, dict[str, Any]] = {}
+    if not benchmark.averages:
+        return {}
     version = max(entry.version for entry in benchmark.tasks)
     averages = [of for of in benchmark.averages if len(of.columns) > 1]
     averaged = [name for of in averages for column in of.columns for name in column]
-
-    def part(name: str) -> dict[str, Any]:
-        return {"task": name, "metadata": {"part_of": benchmark.name}}
-
+    made: dict[str, dict[str, Any]] = {}
     pooled: dict[str, str] = {}
     for of in benchmark.averages:
         if len(of.columns) == 1:
-            own = [part(name) for name in of.columns[0]]
-            found[of.name] = _group(of.name, own, {"acc": True}, version)
+            parts = [_part(name, benchmark) for name in of.columns[0]]
+            made[of.name] = _group(of.name, parts, {"acc": True}, version)
             pooled |= dict.fromkeys(of.columns[0], of.name)
     members: dict[str, Any] = {}
     for name in [*averaged, *(entry.name for entry in benchmark.tasks)]:
-        alone = part(name) if name in averaged else name
+        alone = _part(name, benchmark) if name in averaged else name
         members[pooled.get(name, name)] = pooled.get(name, alone)
     metrics = {of.name: False for of in averages}
-    found[benchmark.name] = _group(benchmark.name, [*members.values()], metrics, version)
-    return found
+    made[benchmark.name] = _group(benchmark.name, [*members.values()], metrics, version)
+    return made
+
+
+def _part(name: str, benchmark: Benchmark) -> dict[str, Any]:
+    """A member of a group whose results have the averages over tasks."""
+    return {"task": name, "metadata": {"part_of": benchmark.name}}
 
 
 def _group(

@@ -18,7 +18,6 @@ from typing import Any
 import msgspec
 from lm_eval.api.metrics import mean
 
-import hkcanto_lm_eval
 from hkcanto_metrics.reasoning import ends_in_reasoning, opens_reasoning
 from hkcanto_tasks.catalogue import Average, benchmarks
 from hkcanto_tasks.cut_off import CutOff, foretold
@@ -32,11 +31,12 @@ from hkcanto_tasks.figures import (
     value,
 )
 from hkcanto_tasks.kinds.judged import Judged
-from hkcanto_tasks.loading import LoadedTask, load_task
+from hkcanto_tasks.loading import LoadedTask
 from hkcanto_tasks.printable import readable_log
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import Setup, setup
 
+from .before_model import load
 from .config import configuration, options_of, says_turns, shown
 from .generations import Task, class_for, requests, values
 
@@ -48,6 +48,20 @@ _log.addFilter(readable_log)
 # task by task, but sends those of all tasks together. The time that it reports for a run includes
 # loading the model.
 _clock: dict[str, float] = {}
+_NO_LIKELIHOOD = (
+    "{}: the model gave NaN as the log-likelihood of a letter. Such questions count as unparsed. "
+    "In half precision, try another dtype or attention implementation."
+)
+_UNJUDGED = (
+    "{0}: its answers need a judge model, which lm-eval does not have, so all are unjudged. Run "
+    "with --output_path OUT --log_samples, then `hkcanto rescore OUT --grader openai/gpt-4o -o "
+    "judged`; or in Inspect: inspect eval hkcanto/run -T task={0} --model … --model-role "
+    "grader=openai/gpt-4o"
+)
+_SINGLE_TURN = (
+    "All worked examples are in one user message, as in the paper. To give each its own turn: "
+    "--fewshot_as_multiturn true, or --metadata '{\"multiturn\": true}'."
+)
 _ROOM = """--metadata '{"reasoning": true}'"""
 
 
@@ -83,47 +97,43 @@ class CatalogueTask(Task):
 
     def __new__(cls, config: Mapping[str, Any]) -> "CatalogueTask":
         """Create a task that sends the requests of its kind."""
-        how = setup(config.get("dataset_name") or config["task"])
-        asked = config.get("output_type") or shown(how)["output_type"]
+        asked = config.get("output_type") or shown(setup(_name_in(config)))["output_type"]
         made: CatalogueTask = super().__new__(class_for(cls, asked))
         return made
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        given = {key: value for key, value in config.items() if key != "class"}
-        name = given.setdefault("dataset_name", given["task"])
-        # lm-eval 0.4.11 does not pass its --metadata to a task with a class.
-        metadata = {**(given.get("metadata") or {}), **hkcanto_lm_eval.run_metadata}
-        self._asked = options_of(name, metadata)
-        how = setup(name, **self._asked)
-        self._multiturn = how.multiturn if "multiturn" in self._asked else None
+        self._prepared: dict[tuple[int, str], list[dict[str, Any]]] = {}
+        name = _name_in(config)
+        metadata = dict(config.get("metadata") or {})
+        options = options_of(name, metadata)
         self._part_of = metadata.pop("part_of", "")
-        plain = shown(setup(name))
-        overridden = {key: value for key, value in given.items() if plain.get(key) != value}
-        own = {key: value for key, value in overridden.items() if key not in _OF_NO_MATTER}
-        self._own = sha256(repr(sorted(own.items())).encode()).hexdigest()[:7] if own else ""
-        overridden["metadata"] = {**metadata, "version": how.task.definition.version}
+        self.loaded = load(name, options)
+        how = self.loaded.setup
+        self._multiturn = how.multiturn if "multiturn" in options else None
         ours = configuration(how)
         self._until = (ours.get("generation_kwargs") or {}).get("until")
-        if "shots" in self._asked:
+        if "shots" in options:
             ours["num_fewshot"] = how.shots
+        plain = {**shown(setup(name)), "class": config.get("class")}
+        overridden = {key: value for key, value in config.items() if plain.get(key) != value}
+        own = {key: value for key, value in overridden.items() if key not in _OF_NO_MATTER}
+        self._own = sha256(repr(sorted(own.items())).encode()).hexdigest()[:7] if own else ""
+        overridden["dataset_name"] = name
+        overridden["metadata"] = {**metadata, "version": how.task.definition.version}
+        if self.loaded.remark:
+            alias = config.get("task_alias") or config["task"]
+            overridden["task_alias"] = f"{alias}{self.loaded.remark}"
         super().__init__(config={**ours, **overridden})
-        if not hasattr(self, "loaded"):  # lm-eval 0.5 does not load until it needs the rows
-            self.download()
         if not self.loaded.samples:
+            _log.warning("The data has no file for %s: it is left out.", self.config.task)
             self.dataset["test"] = Docs([])
-        if isinstance(self.loaded.setup, Judged):
-            _say_unjudged(self.task_name)
-        self._cut_off = CutOff(self.loaded.setup, _ROOM)
+        if isinstance(how, Judged):
+            _log_once(logging.WARNING, _UNJUDGED.format(self.task_name))
+        self._cut_off = CutOff(how, _ROOM)
         atexit.register(_say_cut_off, self._cut_off)
 
     def download(self, *_: Any, **__: Any) -> None:
-        """Load the data; lm-eval calls this when it creates the task."""
-        self.loaded = load_task(self.config.dataset_name, allow_absent=True, **self._asked)
-        if not self.loaded.samples:
-            _log.warning("The data has no file for %s: it is left out.", self.config.task)
-        if self.loaded.remark:
-            alias = self.config.task_alias or self.config.task
-            self.config.task_alias = f"{alias}{self.loaded.remark}"
+        """Make the documents; lm-eval calls this when it creates the task, or needs the rows."""
         docs = [self._doc(sample) for sample in self.loaded.samples]
         # When lm-eval creates a task it looks at its first row, even if the data has none for it.
         self.dataset = {"test": Docs(docs or [_NO_ROW]), "examples": []}
@@ -153,10 +163,8 @@ class CatalogueTask(Task):
         return self.loaded.setup
 
     def doc_to_text(self, doc: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
-        """Render the question of an item or worked example, unless a YAML file sets the text."""
-        if self.config.doc_to_text == "text" and not args and "text" not in doc:
-            doc = {**doc, "text": self._as_run.setup.turn(_sample_of(doc)) if doc["id"] else ""}
-        return super().doc_to_text(doc, *args, **kwargs)
+        """Return the question of an item or worked example, unless a YAML file sets the text."""
+        return super().doc_to_text({"text": "", **doc}, *args, **kwargs)
 
     def fewshot_context(
         self,
@@ -180,12 +188,13 @@ class CatalogueTask(Task):
         """
         if self._multiturn is None:
             if fewshot_as_multiturn and num_fewshot and not says_turns():
-                _say_single_turn()
+                _log_once(logging.INFO, _SINGLE_TURN)
             self._multiturn = fewshot_as_multiturn and says_turns()
         run, sample = self._run(num_fewshot), _sample_of(doc)
+        prompt = run.prompt(sample)
         self.sampler.replace_df(self._fewshot(run, sample.subject))
         context = super().fewshot_context(
-            {**doc, "system": run.setup.opening(sample), "text": run.setup.turn(sample)},
+            {**doc, "system": prompt.system, "text": prompt.question},
             num_fewshot,
             system_instruction,
             apply_chat_template,
@@ -242,8 +251,7 @@ class CatalogueTask(Task):
         run = self._as_run
         parts: list[Any] = [run.signature, self._multiturn, says_turns()]
         parts += [self.config.description, self.config.doc_to_text, self.config.generation_kwargs]
-        for each in run.task.subjects:
-            parts += [run.setup.system(each), self._fewshot(run, each.name)]
+        parts += [self._fewshot(run, subject.name) for subject in run.task.subjects]
         parts += self.dataset["test"]
         return sha256(json.dumps(parts, default=str).encode()).hexdigest()[:16]
 
@@ -266,12 +274,13 @@ class CatalogueTask(Task):
         if self.predicts_only:
             return values({"bypass": 999})
         if self.OUTPUT_TYPE == "generate_until" and len(results) > 1:
-            _warn_of_repeats(self.task_name, len(results))
+            repeats = f"only the first of {len(results)} responses to each question is scored."
+            _log_once(logging.WARNING, f"{self.task_name}: {repeats}")
         response = results[0]
         if self.OUTPUT_TYPE == "multiple_choice":
             likelihoods = [likelihood for likelihood, _ in results]
             if any(map(isnan, likelihoods)):
-                _warn_of_no_likelihood(self.task_name)
+                _log_once(logging.WARNING, _NO_LIKELIHOOD.format(self.task_name))
                 response = ""
             else:
                 response = doc["letters"][likelihoods.index(max(likelihoods))]
@@ -358,23 +367,24 @@ class CatalogueTask(Task):
         return lambda items: factor * aggregate(items)
 
     def _fewshot(self, run: LoadedTask, subject: str) -> list[dict[str, Any]]:
+        """The worked examples of a subject as documents, for lm-eval's sampler."""
         key = run.setup.shots, subject
         if key not in self._prepared:
-            letters = list(run.task.definition.letters)
             self._prepared[key] = [
                 {
-                    **msgspec.to_builtins(each.sample),
+                    **self._doc(each.sample or _NO_SAMPLE),
                     "text": each.question,
                     "target": each.answer,
-                    "letters": letters,
                 }
                 for each in run.shots(subject)
             ]
         return self._prepared[key]
 
-    @cached_property
-    def _prepared(self) -> dict[tuple[int, str], list[dict[str, Any]]]:
-        return {}
+
+def _name_in(config: Mapping[str, Any]) -> str:
+    """Return the task's name in the catalogue, which a user's YAML file has as `dataset_name`."""
+    name: str = config.get("dataset_name") or config["task"]
+    return name
 
 
 def _model_of(kwargs: Mapping[str, Any]) -> Any:
@@ -395,15 +405,6 @@ def _tasks(of: Average) -> list[str]:
     return [name for column in of.columns for name in column]
 
 
-@cache
-def _warn_of_no_likelihood(task: str) -> None:
-    _log.warning(
-        "%s: the model gave NaN as the log-likelihood of a letter. Such questions count as "
-        "unparsed. In half precision, try another dtype or attention implementation.",
-        task,
-    )
-
-
 def _say_cut_off(seen: CutOff) -> None:
     """Print after lm-eval's table that responses had no room for an answer."""
     if in_command() and 20 * seen.cut > seen.responses:
@@ -411,27 +412,8 @@ def _say_cut_off(seen: CutOff) -> None:
 
 
 @cache
-def _say_unjudged(task: str) -> None:
-    _log.warning(
-        "%s: its answers need a judge model, which lm-eval does not have, so all are unjudged. Run "
-        "with --output_path OUT --log_samples, then `hkcanto rescore OUT --grader openai/gpt-4o -o "
-        "judged`; or in Inspect: inspect eval hkcanto/run -T task=%s --model … --model-role "
-        "grader=openai/gpt-4o",
-        *(task, task),
-    )
-
-
-@cache
-def _warn_of_repeats(task: str, count: int) -> None:
-    _log.warning("%s: only the first of %d responses to each question is scored.", task, count)
-
-
-@cache
-def _say_single_turn() -> None:
-    _log.info(
-        "All worked examples are in one user message, as in the paper. To give each its own turn: "
-        "--fewshot_as_multiturn true, or --metadata '{\"multiturn\": true}'."
-    )
+def _log_once(level: int, message: str) -> None:
+    _log.log(level, message)
 
 
 # Keys that a YAML file may set without changing the catalogue's task.
@@ -439,7 +421,8 @@ _OF_NO_MATTER = {
     *("task", "dataset_name", "dataset_path", "num_fewshot", "task_alias", "tag", "group"),
     *("metadata", "include", "class", "output_type", "_qualified_name"),
 }
-_NO_ROW = {**msgspec.to_builtins(Sample(id="", target="A")), "letters": ["A", "B"]}
+_NO_SAMPLE = Sample(id="", target="A")
+_NO_ROW = {**msgspec.to_builtins(_NO_SAMPLE), "letters": ["A", "B"]}
 
 
 class _NoInstances(list[Any]):

@@ -10,6 +10,7 @@ from inspect_ai import eval as inspect_eval
 
 from hkcanto import tasks
 
+from ..cases import named
 from ..recording import recording
 
 pytestmark = pytest.mark.slow
@@ -30,9 +31,8 @@ def inspect_eval_command(folder: Path, *arguments: str, **env: str) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "env", "said"),
-    [
+def test_a_task_that_cannot_be_made_is_said_before_the_model(tmp_path: Path) -> None:
+    for arguments, env, said in [
         (
             ("eval", "hkcanto/g2p"),
             {"HKCANTO_DATA": "", "HKCANTO_DATA_DIR": "nowhere"},
@@ -49,16 +49,13 @@ def inspect_eval_command(folder: Path, *arguments: str, **env: str) -> str:
             {},
             "no model has the role grader",
         ),
-    ],
-)
-def test_a_task_that_cannot_be_made_is_said_before_the_model(
-    tmp_path: Path, arguments: tuple[str, ...], env: dict[str, str], said: str
-) -> None:
-    output = inspect_eval_command(tmp_path, *arguments, **env)
-    assert said in output
-    assert "no-such-provider" not in output
-    assert "Traceback" not in output
-    assert not list(tmp_path.glob("logs/*"))
+    ]:
+        with named(arguments, env, said):
+            output = inspect_eval_command(tmp_path, *arguments, **env)
+            assert said in output
+            assert "no-such-provider" not in output
+            assert "Traceback" not in output
+            assert not list(tmp_path.glob("logs/*"))
 
 
 def test_a_task_that_can_be_made_gets_to_the_model(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from hkcanto import tasks
 from hkcanto_tasks import read_runs
 from hkcanto_tasks.results.reports.trust import trust
 
+from ..cases import named
 from ..recording import RecordingServer, recording, text_of
 
 
@@ -46,21 +47,19 @@ def asked(
     return ask
 
 
-@pytest.mark.parametrize(
-    ("more", "temperature", "said"),
-    [
+def test_the_users_temperature_wins_and_the_log_says_what_was_sent(
+    asked: Callable[..., Any],
+) -> None:
+    for more, temperature, said in [
         ({}, 0, "✓ greedy"),
         ({"temperature": 0.7}, 0.7, "✗ temperature 0.7"),
         ({"temperature": 0}, 0, "✓ greedy"),
-    ],
-)
-def test_the_users_temperature_wins_and_the_log_says_what_was_sent(
-    asked: Callable[..., Any], more: dict[str, Any], temperature: float, said: str
-) -> None:
-    requests, run = asked("hkmmlu", **more)
-    assert [body["temperature"] for body in requests] == [temperature] * 2
-    assert run.generation["temperature"] == temperature
-    assert trust(run).badges.endswith(said)
+    ]:
+        with named(more, temperature, said):
+            requests, run = asked("hkmmlu", **more)
+            assert [body["temperature"] for body in requests] == [temperature] * 2
+            assert run.generation["temperature"] == temperature
+            assert trust(run).badges.endswith(said)
 
 
 def test_the_temperature_of_a_model_made_in_python_wins(
@@ -85,22 +84,19 @@ def test_a_model_that_takes_no_temperature_is_not_called_greedy(
     assert run.decoding == "decoding unknown"
 
 
-@pytest.mark.parametrize(
-    ("task", "roles"), [("hkcanto_cultural", ["system", "user"]), ("hkmmlu", ["system", "user"])]
-)
-def test_a_users_system_message_is_in_front_of_the_tasks_own(
-    asked: Callable[..., Any], task: str, roles: list[str]
-) -> None:
-    requests, run = asked(task, system_message="Be brief.")
-    plain, _ = asked(task)
-    for body, without in zip(requests, plain, strict=True):
-        first, *rest = body["messages"]
-        own = [each for each in without["messages"] if each["role"] == "system"]
-        expected = "\n\n".join(["Be brief.", *map(text_of, own)])
-        assert (first["role"], text_of(first)) == ("system", expected)
-        assert rest == without["messages"][len(own) :]
-        assert [each["role"] for each in body["messages"]] == roles
-    assert any("system instruction" in note for note in run.notes)
+def test_a_users_system_message_is_in_front_of_the_tasks_own(asked: Callable[..., Any]) -> None:
+    for task, roles in [("hkcanto_cultural", ["system", "user"]), ("hkmmlu", ["system", "user"])]:
+        with named(task, roles):
+            requests, run = asked(task, system_message="Be brief.")
+            plain, _ = asked(task)
+            for body, without in zip(requests, plain, strict=True):
+                first, *rest = body["messages"]
+                own = [each for each in without["messages"] if each["role"] == "system"]
+                expected = "\n\n".join(["Be brief.", *map(text_of, own)])
+                assert (first["role"], text_of(first)) == ("system", expected)
+                assert rest == without["messages"][len(own) :]
+                assert [each["role"] for each in body["messages"]] == roles
+            assert any("system instruction" in note for note in run.notes)
 
 
 def test_transformers_decode_greedily(inspect_cli: Callable[..., Any], tiny_model: Path) -> None:

@@ -1,10 +1,12 @@
 """hkcanto/g2p through the inspect command."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from statistics import fmean, stdev
 from typing import Any
 
 import pytest
+
+from ..cases import named
 
 
 def figures(log: Any) -> dict[str, float]:
@@ -78,18 +80,16 @@ def test_options_reach_the_prompt(inspect_cli: Callable[..., Any]) -> None:
 
 @pytest.mark.realdata
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("engine", "expected"),
-    [
+def test_rule_engines_reach_the_release_figures(
+    inspect_cli: Callable[..., Any], real_data: Any
+) -> None:
+    for engine, expected in [
         ("pycantonese", {"cer_published": 0.228714, "levenshtein_published": 0.065845}),
         ("tojyutping", {"cer_published": 0.054876, "levenshtein_published": 0.007916}),
-    ],
-)
-def test_rule_engines_reach_the_release_figures(
-    engine: str, expected: Mapping[str, float], inspect_cli: Callable[..., Any], real_data: Any
-) -> None:
-    run = inspect_cli("--model", f"hkcanto/{engine}", **real_data)
-    reported = figures(run.log)
-    for name, value in expected.items():
-        assert reported[name] == pytest.approx(value, abs=5e-7)
-    assert len(run.log.samples) == 145
+    ]:
+        with named(engine, expected):
+            run = inspect_cli("--model", f"hkcanto/{engine}", **real_data)
+            reported = figures(run.log)
+            for name, value in expected.items():
+                assert reported[name] == pytest.approx(value, abs=5e-7)
+            assert len(run.log.samples) == 145

@@ -19,7 +19,8 @@ from hkcanto_tasks.loading import LoadedTask, load_task
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import setup
 
-from ..judged_cases import EXAMPLES, JUDGED_CASES, JudgedCase
+from ..cases import named
+from ..judged_cases import EXAMPLES, JUDGED_CASES
 
 EXACT = 1e-12
 
@@ -54,36 +55,36 @@ def judge(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Judge:
     return run
 
 
-@pytest.mark.parametrize("case", JUDGED_CASES, ids=lambda case: f"{case.kind}: {case.name}")
-def test_a_response_is_judged_with_the_whole_item(case: JudgedCase, judge: Judge) -> None:
-    (sample,) = judge(case.task, [case.sample], case.response).samples
-    score = sample.scores["judged"]
-    assert {name: score.value[name] for name in case.values} == pytest.approx(case.values)
-    assert score.answer == case.answer
-    judgement = score.metadata["judgement"]
-    assert (judgement["values"], judgement["answer"]) == (score.value, case.answer)
-    for name, weight in case.weights.items():
-        assert judgement["weights"][name] == weight
-    assert msgspec.convert(sample.metadata, Sample) == case.sample
-    own = {*msgspec.structs.asdict(case.sample)}
-    assert sample.metadata.keys() - own == {"task", "options", "fingerprint"}
-    assert sample.metadata["task"] == case.task
-    assert re.fullmatch("[0-9a-f]{8}", sample.metadata["fingerprint"])
-    assert (sample.id, sample.target) == (case.sample.id, case.sample.target)
+def test_a_response_is_judged_with_the_whole_item(judge: Judge) -> None:
+    for case in JUDGED_CASES:
+        with named(case):
+            (sample,) = judge(case.task, [case.sample], case.response).samples
+            score = sample.scores["judged"]
+            assert {name: score.value[name] for name in case.values} == pytest.approx(case.values)
+            assert score.answer == case.answer
+            judgement = score.metadata["judgement"]
+            assert (judgement["values"], judgement["answer"]) == (score.value, case.answer)
+            for name, weight in case.weights.items():
+                assert judgement["weights"][name] == weight
+            assert msgspec.convert(sample.metadata, Sample) == case.sample
+            own = {*msgspec.structs.asdict(case.sample)}
+            assert sample.metadata.keys() - own == {"task", "options", "fingerprint"}
+            assert sample.metadata["task"] == case.task
+            assert re.fullmatch("[0-9a-f]{8}", sample.metadata["fingerprint"])
+            assert (sample.id, sample.target) == (case.sample.id, case.sample.target)
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in JUDGED_CASES if case.decisive], ids=lambda case: case.name
-)
 def test_without_the_decisive_field_the_judgement_would_be_another(
-    case: JudgedCase, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(EXAMPLES))
-    lost: Any = () if case.decisive == "choices" else ""
-    sample = msgspec.structs.replace(case.sample, **{case.decisive: lost})
-    found = setup(case.task).judge(case.response, sample)
-    values = {name: found.values[name] for name in case.values}
-    assert (values, found.answer) != (case.values, case.answer)
+    for case in [case for case in JUDGED_CASES if case.decisive]:
+        with named(case):
+            monkeypatch.setenv("HKCANTO_BENCHMARKS", str(EXAMPLES))
+            lost: Any = () if case.decisive == "choices" else ""
+            sample = msgspec.structs.replace(case.sample, **{case.decisive: lost})
+            found = setup(case.task).judge(case.response, sample)
+            values = {name: found.values[name] for name in case.values}
+            assert (values, found.answer) != (case.values, case.answer)
 
 
 def items(
@@ -156,13 +157,12 @@ def test_the_headline_of_tmmluplus_is_the_mean_over_categories_of_those_over_sub
     assert figures["acc_other"] == pytest.approx(1 / 4, abs=EXACT)
 
 
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [("tmmluplus_gen_social_sciences", {}), ("tmmluplus_gen", {"subjects": "social_sciences"})],
-)
-def test_the_headline_of_a_category_is_the_mean_over_its_subjects(
-    name: str, options: dict[str, Any], judge: Judge
-) -> None:
-    asked = [item for counts in SOCIAL_SCIENCES for item in items("tmmluplus_gen", *counts)]
-    log = judge(name, asked, "A", **options)
-    check_headline(log, "acc_macro", (1 / 2 + 1) / 2, micro=2 / 3)
+def test_the_headline_of_a_category_is_the_mean_over_its_subjects(judge: Judge) -> None:
+    for name, options in [
+        ("tmmluplus_gen_social_sciences", {}),
+        ("tmmluplus_gen", {"subjects": "social_sciences"}),
+    ]:
+        with named(name, options):
+            asked = [item for counts in SOCIAL_SCIENCES for item in items("tmmluplus_gen", *counts)]
+            log = judge(name, asked, "A", **options)
+            check_headline(log, "acc_macro", (1 / 2 + 1) / 2, micro=2 / 3)

@@ -21,12 +21,13 @@ from inspect_ai.solver import TaskState
 from typer.testing import CliRunner
 
 from hkcanto.judges import judged_summary, judged_translation
-from hkcanto.judges.panel import judged_text
-from hkcanto.judges.prompts import fresh_code, judge_texts, neutralize
+from hkcanto.judges.panel import fresh_code, judge_texts, judged_text, neutralize
 from hkcanto.judges.summarization import summary_prompt
 from hkcanto.judges.translation import translation_prompt
 from hkcanto_metrics.cleaning import clean_output
 from hkcanto_tasks.cli import app
+
+from ..cases import named
 
 SOURCE = "他們明天去電影院看電影。"
 TRANSLATION = "佢哋聽日去戲院睇戲。"
@@ -558,19 +559,20 @@ def without_block(prompt: str, name: str) -> tuple[str, str]:
     return text, before + after
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_a_text_stays_in_its_block_and_changes_nothing_around_it(text: str) -> None:
-    for name, prompt in (
-        ("translation", lambda t: translation_prompt("zh_yue", SOURCE, "", t, CODE)),
-        ("source", lambda t: translation_prompt("zh_yue", t, "", TRANSLATION, CODE)),
-        ("summary", lambda t: summary_prompt(SOURCE, "", t, CODE)),
-        ("original_text", lambda t: summary_prompt(t, "", SUMMARY, CODE)),
-    ):
-        inside, around = without_block(prompt(text), name)
-        assert inside == neutralize(text)
-        assert around == without_block(prompt("佢哋"), name)[1]
-        assert not set("<>") & set(inside)
-        assert len(inside) == len(text)
+def test_a_text_stays_in_its_block_and_changes_nothing_around_it() -> None:
+    for text in HOSTILE:
+        with named(text):
+            for name, prompt in (
+                ("translation", lambda t: translation_prompt("zh_yue", SOURCE, "", t, CODE)),
+                ("source", lambda t: translation_prompt("zh_yue", t, "", TRANSLATION, CODE)),
+                ("summary", lambda t: summary_prompt(SOURCE, "", t, CODE)),
+                ("original_text", lambda t: summary_prompt(t, "", SUMMARY, CODE)),
+            ):
+                inside, around = without_block(prompt(text), name)
+                assert inside == neutralize(text)
+                assert around == without_block(prompt("佢哋"), name)[1]
+                assert not set("<>") & set(inside)
+                assert len(inside) == len(text)
 
 
 def block(prompt: str, name: str) -> str:
@@ -627,14 +629,17 @@ CONTROL_TOKENS = """
 """
 
 
-@pytest.mark.parametrize("token", CONTROL_TOKENS.split())
-def test_a_text_can_write_no_models_control_token(token: str) -> None:
-    shown = neutralize(token)
-    assert len(shown) == len(token)
-    for form in ("NFC", "NFKC", "NFKD"):
-        normalized = unicodedata.normalize(form, shown)  # type: ignore[arg-type]
-        assert not set("<>[]◁▷") & set(normalized)
-        assert "".join(filter(str.isalnum, normalized)) == "".join(filter(str.isalnum, token))
+def test_a_text_can_write_no_models_control_token() -> None:
+    for token in CONTROL_TOKENS.split():
+        with named(token):
+            shown = neutralize(token)
+            assert len(shown) == len(token)
+            for form in ("NFC", "NFKC", "NFKD"):
+                normalized = unicodedata.normalize(form, shown)  # type: ignore[arg-type]
+                assert not set("<>[]◁▷") & set(normalized)
+                assert "".join(filter(str.isalnum, normalized)) == "".join(
+                    filter(str.isalnum, token)
+                )
 
 
 def test_what_changed_in_a_text_is_on_record(
@@ -812,9 +817,8 @@ def test_what_cannot_be_compared_is_said_in_a_line(judged: Any, tmp_path: Path) 
     assert "cut.eval: not a complete zip archive" in said
 
 
-@pytest.mark.parametrize(
-    ("people", "says"),
-    [
+def test_what_is_wrong_in_the_file_of_people_is_named(judged: Any, tmp_path: Path) -> None:
+    for people, says in [
         ("", "people.csv, line 1: the header is empty; it must have 'id'"),
         ("id;fluency\n1;5\n", "line 1: the header is id;fluency; it must have 'id'"),
         ("id,fluency,fluency\n1,5,1\n", "line 1: there is more than one column 'fluency'"),
@@ -833,14 +837,11 @@ def test_what_cannot_be_compared_is_said_in_a_line(judged: Any, tmp_path: Path) 
         ("id,fluency,note\n1,5,好\n".encode("big5"), "people.csv: byte 21 is not UTF-8"),
         ("id,fluency\n1,5\n".encode("utf-16"), "people.csv: byte 1 is not UTF-8"),
         ("id,fluency\nx,5\n", "people.csv: fluency: the judge and the people have no item"),
-    ],
-)
-def test_what_is_wrong_in_the_file_of_people_is_named(
-    judged: Any, tmp_path: Path, people: str | bytes, says: str
-) -> None:
-    said = agreement(tmp_path, judged.location, people, status=1)
-    assert says in re.sub(r"(?<=\w)- ", "-", said)
-    assert "Traceback" not in said
+    ]:
+        with named(people, says):
+            said = agreement(tmp_path, judged.location, people, status=1)
+            assert says in re.sub(r"(?<=\w)- ", "-", said)
+            assert "Traceback" not in said
 
 
 def test_spaces_around_names_blank_lines_and_empty_columns_are_no_faults(

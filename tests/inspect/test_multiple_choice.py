@@ -1,6 +1,6 @@
 """Multiple choice in Inspect: lm-eval's letters, item by item, and the papers' averages."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from statistics import fmean
@@ -15,6 +15,7 @@ from hkcanto import tasks
 from hkcanto_tasks.catalogue import benchmarks, find_task
 
 from ..answering import AnsweringLM, answer
+from ..cases import named
 from ..lm_eval.evaluating import evaluate
 from ..reports.harness_runs import UNWATCHED
 from ..tasks import by_hand
@@ -78,45 +79,42 @@ def log_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Any], Any]:
     return log
 
 
-@pytest.mark.parametrize(
-    ("inspect_task", "lm_eval_task"),
-    [
+def test_letters_scores_and_figures_are_lm_evals(tmp_path: Path) -> None:
+    for inspect_task, lm_eval_task in [
         (tasks.hkmmlu, "hkmmlu"),
         (tasks.tmmluplus, "tmmluplus_gen"),
         (tasks.cultural, "hkcanto_cultural"),
         (tasks.mmlu, "hkcanto_mmlu_yue"),
         (tasks.phonology, "hkcanto_phonology"),
-    ],
-)
-def test_letters_scores_and_figures_are_lm_evals(
-    inspect_task: Any, lm_eval_task: str, tmp_path: Path
-) -> None:
-    log = run(inspect_task(), tmp_path)
-    results = evaluate(lm_eval_task, model=AnsweringLM())
-    in_lm_eval = {sample["doc"]["id"]: sample for sample in results["samples"][lm_eval_task]}
-    assert {sample.id for sample in log.samples} == in_lm_eval.keys()
-    for sample in log.samples:
-        score = sample.scores["judged"]
-        logged = in_lm_eval[sample.id]
-        assert score.value == logged["doc"]["judgement"]["values"], sample.id
-        assert score.value["acc"] == logged["acc"]
-        assert score.value["unparsed_rate"] == logged["unparsed_rate"]
-    row = results["results"][lm_eval_task]
-    headline, error, *others = figures(log)
-    assert error == f"{headline}_stderr"
-    for name in (headline, *others):
-        assert figures(log)[name] == pytest.approx(row[f"{name},none"], abs=EXACT), name
+    ]:
+        with named(inspect_task, lm_eval_task):
+            log = run(inspect_task(), tmp_path)
+            results = evaluate(lm_eval_task, model=AnsweringLM())
+            in_lm_eval = {
+                sample["doc"]["id"]: sample for sample in results["samples"][lm_eval_task]
+            }
+            assert {sample.id for sample in log.samples} == in_lm_eval.keys()
+            for sample in log.samples:
+                score = sample.scores["judged"]
+                logged = in_lm_eval[sample.id]
+                assert score.value == logged["doc"]["judgement"]["values"], sample.id
+                assert score.value["acc"] == logged["acc"]
+                assert score.value["unparsed_rate"] == logged["unparsed_rate"]
+            row = results["results"][lm_eval_task]
+            headline, error, *others = figures(log)
+            assert error == f"{headline}_stderr"
+            for name in (headline, *others):
+                assert figures(log)[name] == pytest.approx(row[f"{name},none"], abs=EXACT), name
 
 
-@pytest.mark.parametrize("task", [tasks.hkmmlu, tasks.tmmluplus, tasks.cultural])
-def test_micro_and_macro_averages_are_those_of_the_items(
-    task: Any, log_of: Callable[[Any], Any]
-) -> None:
-    reported, of_task = figures(log_of(task)), items(log_of(task))
-    assert len({item.subject for item in of_task}) >= 5
-    assert reported["acc"] == pytest.approx(by_hand.micro(of_task), abs=EXACT)
-    assert reported["acc_macro"] == pytest.approx(by_hand.macro(of_task), abs=EXACT)
-    assert reported["acc"] != pytest.approx(reported["acc_macro"], abs=EXACT)
+def test_micro_and_macro_averages_are_those_of_the_items(log_of: Callable[[Any], Any]) -> None:
+    for task in [tasks.hkmmlu, tasks.tmmluplus, tasks.cultural]:
+        with named(task):
+            reported, of_task = figures(log_of(task)), items(log_of(task))
+            assert len({item.subject for item in of_task}) >= 5
+            assert reported["acc"] == pytest.approx(by_hand.micro(of_task), abs=EXACT)
+            assert reported["acc_macro"] == pytest.approx(by_hand.macro(of_task), abs=EXACT)
+            assert reported["acc"] != pytest.approx(reported["acc_macro"], abs=EXACT)
 
 
 def test_tmmluplus_has_the_average_of_averages_as_its_headline(
@@ -129,9 +127,10 @@ def test_tmmluplus_has_the_average_of_averages_as_its_headline(
     assert next(iter(figures(log))) == "acc_category_macro"
 
 
-@pytest.mark.parametrize(
-    ("task", "parts"),
-    [
+def test_parts_are_averages_over_questions_or_for_tmmluplus_over_subjects(
+    log_of: Callable[[Any], Any],
+) -> None:
+    for task, parts in [
         (tasks.hkmmlu, ("stem", "social_sciences", "humanities", "other", "hk_specific", "hkdse")),
         (tasks.tmmluplus, ("stem", "social_sciences", "humanities", "other")),
         (tasks.phonology, ("homophone", "rhyme", "misc")),
@@ -142,24 +141,24 @@ def test_tmmluplus_has_the_average_of_averages_as_its_headline(
                 "local_knowledge",
             ),
         ),
-    ],
-)
-def test_parts_are_averages_over_questions_or_for_tmmluplus_over_subjects(
-    task: Any, parts: Sequence[str], log_of: Callable[[Any], Any]
-) -> None:
-    reported, of_task = figures(log_of(task)), items(log_of(task))
-    of_part = by_hand.of_subjects if task is tasks.tmmluplus else by_hand.of_part
-    for part in parts:
-        assert reported[f"acc_{part}"] == pytest.approx(of_part(of_task, part), abs=EXACT), part
+    ]:
+        with named(task, parts):
+            reported, of_task = figures(log_of(task)), items(log_of(task))
+            of_part = by_hand.of_subjects if task is tasks.tmmluplus else by_hand.of_part
+            for part in parts:
+                assert reported[f"acc_{part}"] == pytest.approx(
+                    of_part(of_task, part), abs=EXACT
+                ), part
 
 
-@pytest.mark.parametrize(
-    "task", [tasks.hkmmlu, tasks.tmmluplus, tasks.cultural, tasks.phonology, tasks.hkcanto]
-)
-def test_the_log_has_at_most_ten_figures_and_an_error(task: Any, tmp_path: Path) -> None:
-    names = [name for name in figures(run(task(), tmp_path)) if not name.endswith("_stderr")]
-    assert len(names) <= 10
-    assert names[0] != "unparsed_rate"
+def test_the_log_has_at_most_ten_figures_and_an_error(tmp_path: Path) -> None:
+    for task in [tasks.hkmmlu, tasks.tmmluplus, tasks.cultural, tasks.phonology, tasks.hkcanto]:
+        with named(task):
+            names = [
+                name for name in figures(run(task(), tmp_path)) if not name.endswith("_stderr")
+            ]
+            assert len(names) <= 10
+            assert names[0] != "unparsed_rate"
 
 
 @pytest.mark.slow

@@ -4,12 +4,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hkcanto import tasks
 from hkcanto_tasks.errors import CatalogueError, OptionError
+
+from ..cases import named
 
 
 def inspect(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -27,27 +28,25 @@ def inspect(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task", [("hkcanto/g2p",), ("hkcanto/run", "-T", "task=hkcanto_g2p")])
-def test_the_command_refuses_an_unknown_option_and_names_the_known_ones(
-    task: tuple[str, ...], tmp_path: Path
-) -> None:
-    done = inspect(tmp_path, *task, "-T", "shotz=3")
-    said = " ".join((done.stdout + done.stderr).split())
-    assert done.returncode != 0
-    assert "hkcanto_g2p has no option 'shotz'. Did you mean shots?" in said
-    for known in (
-        "subjects",
-        "multiturn",
-        "reasoning: true or false",
-        "examples: paper or release",
-    ):
-        assert known in said
-    assert not list(tmp_path.glob("logs/*.eval"))
+def test_the_command_refuses_an_unknown_option_and_names_the_known_ones(tmp_path: Path) -> None:
+    for task in [("hkcanto/g2p",), ("hkcanto/run", "-T", "task=hkcanto_g2p")]:
+        with named(task):
+            done = inspect(tmp_path, *task, "-T", "shotz=3")
+            said = " ".join((done.stdout + done.stderr).split())
+            assert done.returncode != 0
+            assert "hkcanto_g2p has no option 'shotz'. Did you mean shots?" in said
+            for known in (
+                "subjects",
+                "multiturn",
+                "reasoning: true or false",
+                "examples: paper or release",
+            ):
+                assert known in said
+            assert not list(tmp_path.glob("logs/*.eval"))
 
 
-@pytest.mark.parametrize(
-    ("task", "options", "near"),
-    [
+def test_an_unknown_option_of_any_task_is_refused() -> None:
+    for task, options, near in [
         (tasks.g2p, {"exampels": "release"}, "examples"),
         (tasks.hkmmlu, {"subject": "hk_law"}, "subjects"),
         (tasks.law, {"shuffle": 3}, "shuffle_choices"),
@@ -56,29 +55,23 @@ def test_the_command_refuses_an_unknown_option_and_names_the_known_ones(
         (tasks.sentiment, {"multi_turn": True}, "multiturn"),
         (tasks.hkcanto, {"promt": "zh"}, "prompt"),
         (tasks.run, {"task": "hkcanto_law", "promt": "zh"}, "prompt"),
-    ],
-)
-def test_an_unknown_option_of_any_task_is_refused(
-    task: Any, options: dict[str, Any], near: str
-) -> None:
-    with pytest.raises(OptionError, match=f"has no option .* Did you mean {near}?"):
-        task(**options)
+    ]:
+        with (
+            named(task, options, near),
+            pytest.raises(OptionError, match=f"has no option .* Did you mean {near}?"),
+        ):
+            task(**options)
 
 
-@pytest.mark.parametrize(
-    ("task", "options", "says"),
-    [
+def test_a_value_that_cannot_be_lists_those_that_can() -> None:
+    for task, options, says in [
         (tasks.g2p, {"examples": "papr"}, "examples: paper or release"),
         (tasks.g2p, {"shots": 6}, "shots=6, but there are 5 worked examples"),
         (tasks.hkmmlu, {"prompt": "fr"}, r"prompt='fr'.*zh, zh\+scaffold"),
         (tasks.hkmmlu, {"subjects": "hk_law,dentist"}, r"no subjects \['dentist'\].* dentistry"),
-    ],
-)
-def test_a_value_that_cannot_be_lists_those_that_can(
-    task: Any, options: dict[str, Any], says: str
-) -> None:
-    with pytest.raises(OptionError, match=says):
-        task(**options)
+    ]:
+        with named(task, options, says), pytest.raises(OptionError, match=says):
+            task(**options)
 
 
 def test_a_task_that_does_not_exist_gets_a_suggestion() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from inspect_ai.log import read_eval_log
 
+from ..cases import named
 from ..recording import recording
 
 pytestmark = pytest.mark.slow
@@ -33,18 +34,17 @@ def rescored(log: Any, folder: Path, *arguments: str) -> Any:
     return read_eval_log(str(made))
 
 
-@pytest.mark.parametrize("arguments", [(), ("--scorer", "hkcanto/judged")])
-def test_a_log_is_scored_again_as_it_was(
-    inspect_sample_run: Any, tmp_path: Path, arguments: tuple[str, ...]
-) -> None:
-    log = inspect_sample_run.log
-    again = rescored(log, tmp_path, *arguments)
-    scores = {each.id: each.scores["judged"] for each in log.samples}
-    assert {each.id: each.scores["judged"].value for each in again.samples} == {
-        name: score.value for name, score in scores.items()
-    }
-    (before,), (after,) = log.results.scores, again.results.scores
-    assert after.metrics == before.metrics
+def test_a_log_is_scored_again_as_it_was(inspect_sample_run: Any, tmp_path: Path) -> None:
+    for arguments in [(), ("--scorer", "hkcanto/judged")]:
+        with named(arguments):
+            log = inspect_sample_run.log
+            again = rescored(log, tmp_path, *arguments)
+            scores = {each.id: each.scores["judged"] for each in log.samples}
+            assert {each.id: each.scores["judged"].value for each in again.samples} == {
+                name: score.value for name, score in scores.items()
+            }
+            (before,), (after,) = log.results.scores, again.results.scores
+            assert after.metrics == before.metrics
 
 
 def test_each_sample_of_a_table_knows_its_own_task_and_options(

@@ -16,6 +16,7 @@ from inspect_ai import eval as inspect_eval
 from hkcanto.judges import judged_translation
 from hkcanto_metrics.error_spans import ERROR_CATEGORIES
 
+from ..cases import named
 from ..scripts import REPOSITORY, load_script
 from .test_judges import TRANSLATION, code_of, error, labels, model, run, says
 
@@ -100,19 +101,14 @@ def test_a_few_useless_marks_are_left_out_and_many_are_an_error(
         errors.read_marked(file(tmp_path, row(0, *bad)))
 
 
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
+def test_a_file_in_another_format_is_refused(tmp_path: Path, errors: ModuleType) -> None:
+    for rows, message in [
         ([row(0), row(0)], "the id 0 occurs more than once"),
         ([row(0, annotations={})], "no list annotatedSpans"),
         ([row(0, mt="")], "src, mt and ref must have a text"),
-    ],
-)
-def test_a_file_in_another_format_is_refused(
-    tmp_path: Path, errors: ModuleType, rows: list[dict[str, Any]], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        errors.read_marked(file(tmp_path, *rows))
+    ]:
+        with named(rows, message), pytest.raises(ValueError, match=message):
+            errors.read_marked(file(tmp_path, *rows))
 
 
 def test_a_file_must_be_there(tmp_path: Path, errors: ModuleType) -> None:

@@ -16,6 +16,7 @@ from hkcanto import tasks
 from hkcanto_tasks.results.logs import read_runs
 from hkcanto_tasks.results.reports.trust import trust
 
+from ..cases import named
 from ..lm_eval.evaluating import evaluate
 from ..lm_eval.test_writing import WritingLM
 
@@ -62,24 +63,22 @@ def shown(results: Any, task: str) -> dict[str, float]:
 TEXT = "佢話聽日會落雨，記得帶遮。"
 
 
-@pytest.mark.parametrize(
-    ("task", "name"),
-    [
+def test_corpus_figures_are_lm_evals_and_have_errors(tmp_path: Path) -> None:
+    for task, name in [
         (tasks.translation, "hkcanto_translation_zh_yue"),
         (tasks.hkmmlu_translation, "hkmmlu_translation_yue_zh"),
-    ],
-)
-def test_corpus_figures_are_lm_evals_and_have_errors(task: Any, name: str, tmp_path: Path) -> None:
-    log = run(task(), TEXT, tmp_path)
-    assert "tok:zh" in log.eval.metadata["metric_signatures"]["bleu"]
-    got = figures(log)
-    expected = shown(evaluate(name, model=WritingLM(TEXT)), name)
-    headline, error = [*got][:2]
-    assert error == f"{headline}_stderr"
-    assert got.pop(error) >= 0
-    assert got == pytest.approx(expected)
-    of_item = log.samples[0].scores["judged"].value
-    assert {"empty", "wrong_script", "copied_source"} <= of_item.keys()
+    ]:
+        with named(task, name):
+            log = run(task(), TEXT, tmp_path)
+            assert "tok:zh" in log.eval.metadata["metric_signatures"]["bleu"]
+            got = figures(log)
+            expected = shown(evaluate(name, model=WritingLM(TEXT)), name)
+            headline, error = [*got][:2]
+            assert error == f"{headline}_stderr"
+            assert got.pop(error) >= 0
+            assert got == pytest.approx(expected)
+            of_item = log.samples[0].scores["judged"].value
+            assert {"empty", "wrong_script", "copied_source"} <= of_item.keys()
 
 
 def test_corpus_figures_are_of_every_epoch(tmp_path: Path) -> None:
@@ -169,18 +168,17 @@ def test_a_judge_that_does_not_answer_is_a_judge_failure_not_a_bad_translation(
     assert got["fluent"] == 1
 
 
-@pytest.mark.parametrize(("options", "stops"), [({}, True), ({"reasoning": True}, False)])
-def test_a_judge_is_shown_the_text_that_the_other_figures_are_of(
-    options: dict[str, Any], stops: bool, tmp_path: Path
-) -> None:
+def test_a_judge_is_shown_the_text_that_the_other_figures_are_of(tmp_path: Path) -> None:
     """With room for reasoning, no stop text cuts off text like the next item."""
-    log = run(
-        tasks.summarization(judge=True, **options),
-        f"{TEXT}\n文本（原文）：係咁講。",
-        tmp_path,
-        model_roles={"grader": model("I refuse.")},
-        limit=1,
-    )
-    scores = log.samples[0].scores
-    assert scores["judged_summary"].answer == scores["judged"].answer
-    assert (scores["judged"].answer == TEXT) == stops
+    for options, stops in [({}, True), ({"reasoning": True}, False)]:
+        with named(options, stops):
+            log = run(
+                tasks.summarization(judge=True, **options),
+                f"{TEXT}\n文本（原文）：係咁講。",
+                tmp_path,
+                model_roles={"grader": model("I refuse.")},
+                limit=1,
+            )
+            scores = log.samples[0].scores
+            assert scores["judged_summary"].answer == scores["judged"].answer
+            assert (scores["judged"].answer == TEXT) == stops

@@ -44,7 +44,7 @@ class Index:
 
     @property
     def overridden(self) -> list[str]:
-        """The names that lm-eval (0.4.12+) found in two folders, with a warning."""
+        """The names that lm-eval found in two folders, with a warning."""
         return re.findall(r"Task '(\S+)' from \S+ overrides existing task", self.log)
 
 

@@ -28,8 +28,8 @@ pytestmark = pytest.mark.slow
 TASK = "hkcanto_g2p"
 BUILT_IN = "arc_easy"
 HOOKS = "import sys; print(sum(hasattr(f, 'hkcanto_autoload') for f in sys.meta_path))"
-RELEASES = ("0.4.11", "0.4.12", "0.4.13", "0.5.0.dev1")
-OLDEST, *_, NEWEST, _ = RELEASES
+RELEASES = ("0.4.13", "0.5.0.dev1")
+NEWEST = RELEASES[0]
 
 
 @pytest.fixture(scope="session")
@@ -70,12 +70,6 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 @pytest.fixture(params=RELEASES)
 def each_release(request: pytest.FixtureRequest, release: Callable[[str], Path]) -> Path:
-    return release(request.param)
-
-
-@pytest.fixture(params=[OLDEST, *RELEASES[-2:]])
-def each_kind(request: pytest.FixtureRequest, release: Callable[[str], Path]) -> Path:
-    """A release with each of the two designs of `TaskManager`."""
     return release(request.param)
 
 
@@ -155,13 +149,20 @@ class TestInterpreterStart:
         assert done.stderr.splitlines()[-1] == "ModuleNotFoundError: No module named 'lm_eval'"
         assert "hkcanto" not in done.stderr
 
-    @pytest.mark.parametrize("value", ["0", "false", "No", " OFF "])
-    def test_is_switched_off(self, alone: Environment, value: str) -> None:
-        assert alone.run(HOOKS, HKCANTO_AUTOLOAD=value) == "0"
+    def test_is_switched_off(self, alone: Environment) -> None:
+        for value in ("0", "false", "No", " OFF "):
+            assert alone.run(HOOKS, HKCANTO_AUTOLOAD=value) == "0", value
+        for value in ("1", "true", ""):
+            assert alone.run(HOOKS, HKCANTO_AUTOLOAD=value) == "1", value
 
-    @pytest.mark.parametrize("value", ["1", "true", ""])
-    def test_stays_on(self, alone: Environment, value: str) -> None:
-        assert alone.run(HOOKS, HKCANTO_AUTOLOAD=value) == "1"
+    def test_the_finder_goes_after_its_work(self, newest: Environment) -> None:
+        code = (
+            "import sys, lm_eval.tasks\n"
+            "from hkcanto_lm_eval._autoload import install, is_installed\n"
+            "install()\n"
+            "print(is_installed(), any('LmEvalFinder' in repr(f) for f in sys.meta_path))"
+        )
+        assert newest.run(code) == "True False"
 
     def test_a_second_installation_adds_nothing(self, alone: Environment) -> None:
         again = (
@@ -180,22 +181,16 @@ class TestInterpreterStart:
         )
         assert "LmEvalFinder" in alone.run(code)
 
-    @pytest.mark.parametrize("missing", ["", "_autoload.py", "__init__.py"])
-    def test_a_half_removed_package_is_silent(
-        self, copy_of_alone: Environment, missing: str
-    ) -> None:
+    def test_a_half_removed_or_damaged_package_is_silent(self, copy_of_alone: Environment) -> None:
         package = copy_of_alone.site_packages / "hkcanto_lm_eval"
-        shutil.rmtree(package) if not missing else (package / missing).unlink()
+        for content in ("def (", "raise SystemExit(3)"):
+            (package / "_autoload.py").write_text(content)
+            done = copy_of_alone.start("-c", "print('started')")
+            assert (done.stdout, done.stderr, done.returncode) == ("started\n", "", 0)
+        (package / "_autoload.py").unlink()
         assert copy_of_alone.start("-c", "print('started')").stderr == ""
-
-    @pytest.mark.parametrize("file", ["__init__.py", "_autoload.py"])
-    @pytest.mark.parametrize("content", ["def (", "raise SystemExit(3)", "import sys; sys.exit()"])
-    def test_a_damaged_package_is_silent(
-        self, copy_of_alone: Environment, file: str, content: str
-    ) -> None:
-        (copy_of_alone.site_packages / f"hkcanto_lm_eval/{file}").write_text(content)
-        done = copy_of_alone.start("-c", "print('started')")
-        assert (done.stdout, done.stderr, done.returncode) == ("started\n", "", 0)
+        shutil.rmtree(package)
+        assert copy_of_alone.start("-c", "print('started')").stderr == ""
 
     def test_a_hook_that_is_cut_off_breaks_no_interpreter(self, copy_of_alone: Environment) -> None:
         """Python's own message cannot be avoided: no import statement is valid in every prefix."""
@@ -206,25 +201,6 @@ class TestInterpreterStart:
             done = copy_of_alone.start("-c", "print('started')")
             assert (done.stdout, done.returncode) == ("started\n", 0)
             assert "hkcanto.pth" in done.stderr or not done.stderr
-
-    def test_asserts_that_pytest_rewrites_do_not_mind(
-        self, newest: Environment, tmp_path: Path
-    ) -> None:
-        """pytest's loader is shared by all modules; it must be unchanged after ours are patched."""
-        (tmp_path / "test_it.py").write_text(
-            "import sys\n"
-            "import pytest\n"
-            "pytest.register_assert_rewrite('lm_eval')\n"
-            "def test_it():\n"
-            "    from lm_eval.tasks import TaskManager\n"
-            "    import lm_eval.models\n"
-            "    loader = sys.modules['lm_eval.tasks'].__spec__.loader\n"
-            "    assert 'Rewrit' in type(loader).__name__\n"
-            "    assert 'exec_module' not in vars(loader)\n"
-            f"    assert {TASK!r} in TaskManager().all_tasks\n"
-        )
-        done = newest.start("-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path))
-        assert done.returncode == 0, done.stdout + done.stderr
 
 
 class TestTasks:
@@ -243,8 +219,8 @@ class TestTasks:
         version: str,
         tmp_path: Path,
     ) -> None:
-        """The oldest and the newest release have all of their own tasks here, as for a user."""
-        whole = version in (OLDEST, RELEASES[-1])
+        """The newest release has all of its own tasks here, as for a user."""
+        whole = version == RELEASES[-1]
         folder = unpack_lm_eval(version, tmp_path) if whole else release(version)
         environment = installed.using(folder)
         command = ("-m", "lm_eval", "--model", "hkcanto-g2p", "--tasks", TASK)
@@ -294,29 +270,28 @@ class TestTasks:
         assert index.include_path == str(tmp_path)
 
     def test_yield_to_any_of_a_users_folders(
-        self, installed: Environment, each_kind: Path, tmp_path: Path
+        self, installed: Environment, each_release: Path, tmp_path: Path
     ) -> None:
         other, mine = write_task(tmp_path / "a", "other"), write_task(tmp_path / "b")
         folders = [str(tmp_path / "a"), str(tmp_path / "b")]
-        index = installed.using(each_kind).index(include_path=folders)
+        index = installed.using(each_release).index(include_path=folders)
         assert (index.yaml["other"], index.yaml[TASK]) == (other, mine)
         assert index.include_path == folders
 
     def test_win_over_a_built_in_task_of_the_same_name(
-        self, installed: Environment, each_kind: Path, tmp_path: Path
+        self, installed: Environment, each_release: Path, tmp_path: Path
     ) -> None:
-        lm_eval = shutil.copytree(each_kind, tmp_path / "lm_eval")
+        lm_eval = shutil.copytree(each_release, tmp_path / "lm_eval")
         write_task(lm_eval / "lm_eval/tasks/arc")
         index = installed.using(lm_eval).index()
         assert is_ours(installed, index.yaml[TASK])
-        warns = (each_kind / "lm_eval/tasks/manager.py").exists()  # since 0.4.12
-        assert index.overridden == ([TASK] if warns else [])
+        assert index.overridden == [TASK]
 
     def test_stay_away_where_the_user_wants_their_own_only(
-        self, installed: Environment, each_kind: Path, tmp_path: Path
+        self, installed: Environment, each_release: Path, tmp_path: Path
     ) -> None:
         write_task(tmp_path, "other")
-        environment = installed.using(each_kind)
+        environment = installed.using(each_release)
         index = environment.index(include_path=str(tmp_path), include_defaults=False)
         assert set(index.yaml) == {"other"}
 
@@ -336,20 +311,20 @@ class TestTasks:
             assert index.overridden == []
 
     def test_are_found_without_the_hook_by_the_documented_option(
-        self, installed: Environment, each_kind: Path
+        self, installed: Environment, each_release: Path
     ) -> None:
         command = "from hkcanto_tasks.cli import app; app(['path'])"
         folder = installed.run(command)
-        environment, off = installed.using(each_kind), {"HKCANTO_AUTOLOAD": "0"}
+        environment, off = installed.using(each_release), {"HKCANTO_AUTOLOAD": "0"}
         assert TASK not in environment.index(env=off).yaml
         index = environment.index(include_path=folder, env=off)
         assert is_ours(installed, index.yaml[TASK])
 
     def test_that_cannot_be_read_are_named_before_lm_eval_says_they_are_not_found(
-        self, installed: Environment, each_kind: Path, tmp_path: Path
+        self, installed: Environment, each_release: Path, tmp_path: Path
     ) -> None:
         (tmp_path / "benchmark.toml").write_text("name = 'quiz'\n", encoding="utf-8")
-        done = installed.using(each_kind).start(
+        done = installed.using(each_release).start(
             *("-m", "lm_eval", "--model", "dummy", "--tasks", "quiz"),
             HKCANTO_BENCHMARKS=str(tmp_path),
             HKCANTO_CACHE=str(tmp_path / "cache"),
@@ -362,7 +337,7 @@ class TestTasks:
         assert done.stderr.index(why) < unknown.start()
 
     def test_are_added_to_an_lm_eval_imported_before(
-        self, installed: Environment, each_kind: Path
+        self, installed: Environment, each_release: Path
     ) -> None:
         late = (
             "import os, lm_eval.tasks\n"
@@ -370,19 +345,9 @@ class TestTasks:
             "from hkcanto_lm_eval._autoload import install\n"
             "install()\n"
         )
-        environment = installed.using(each_kind)
+        environment = installed.using(each_release)
         index = environment.index(first=late, env={"HKCANTO_AUTOLOAD": "0"})
         assert is_ours(installed, index.yaml[TASK])
-        assert index.overridden == []
-
-    def test_are_added_again_when_lm_eval_is_reloaded(self, newest: Environment) -> None:
-        reload = (
-            "import importlib, lm_eval.tasks.manager\n"
-            "importlib.reload(lm_eval.tasks.manager)\n"
-            "importlib.reload(lm_eval.tasks)\n"
-        )
-        index = newest.index(first=reload)
-        assert is_ours(newest, index.yaml[TASK])
         assert index.overridden == []
 
 
@@ -439,9 +404,9 @@ class TestTasksFromOutside:
         assert [path for path in home.rglob("*") if path.suffix in (".py", ".yaml")] == []
 
     def test_yield_to_a_users_task_and_win_over_a_built_in_one(
-        self, installed: Environment, each_kind: Path, places: dict[str, str], tmp_path: Path
+        self, installed: Environment, each_release: Path, places: dict[str, str], tmp_path: Path
     ) -> None:
-        lm_eval = shutil.copytree(each_kind, tmp_path / "lm_eval")
+        lm_eval = shutil.copytree(each_release, tmp_path / "lm_eval")
         write_task(lm_eval / "lm_eval/tasks/arc", self.QUIZ)
         mine = write_task(tmp_path / "mine", self.QUIZ)
         environment = installed.using(lm_eval)
@@ -462,15 +427,17 @@ class TestTasksFromOutside:
 
 
 class TestModel:
-    def test_is_imported_only_when_asked_for(self, installed: Environment, each_kind: Path) -> None:
+    def test_is_imported_only_when_asked_for(
+        self, installed: Environment, each_release: Path
+    ) -> None:
         code = (
-            "import sys\n"
+            "import sys, lm_eval.tasks\n"
             "from lm_eval.api.registry import get_model\n"
             "get_model('dummy')\n"
             "print('hkcanto_lm_eval.models' in sys.modules)\n"
             "print(get_model('hkcanto-g2p'))\n"
         )
-        assert installed.using(each_kind).run(code).splitlines() == [
+        assert installed.using(each_release).run(code).splitlines() == [
             "False",
             "<class 'hkcanto_lm_eval.models.RuleBasedG2P'>",
         ]
@@ -479,7 +446,7 @@ class TestModel:
         code = (
             "from lm_eval.api.registry import model_registry\n"
             "model_registry.register('hkcanto-g2p', target='lm_eval.models.dummy:DummyLM')\n"
-            "import lm_eval.models\n"
+            "import lm_eval.tasks\n"
             "print(model_registry.get('hkcanto-g2p').__name__)\n"
         )
         assert newest.run(code) == "DummyLM"
@@ -488,7 +455,7 @@ class TestModel:
         self, installed: Environment, upstream: Path
     ) -> None:
         code = (
-            "import lm_eval.models\n"
+            "import lm_eval.tasks\n"
             "from lm_eval.api.registry import load_plugins, model_registry\n"
             "print('hkcanto-g2p' in model_registry)\n"
             "load_plugins('lm_eval.models', model_registry)\n"
@@ -500,31 +467,18 @@ class TestModel:
 class TestAnotherLmEval:
     """Changes that no release has yet, but that a later one or another tool may bring."""
 
-    IMPORT = "import lm_eval.tasks\n"
+    IMPORT = "import lm_eval.tasks.manager\n"
 
     @pytest.fixture
     def with_tasks_module(self, alone: Environment, tmp_path: Path) -> Callable[[str], Environment]:
         def write(source: str) -> Environment:
             (tmp_path / "lm_eval/tasks").mkdir(parents=True)
             (tmp_path / "lm_eval/__init__.py").touch()
-            (tmp_path / "lm_eval/tasks/__init__.py").write_text(source, "utf-8")
+            (tmp_path / "lm_eval/tasks/__init__.py").touch()
+            (tmp_path / "lm_eval/tasks/manager.py").write_text(source, "utf-8")
             return alone.using(tmp_path)
 
         return write
-
-    def test_gets_our_folder_through_its_public_option(
-        self, with_tasks_module: Callable[[str], Environment]
-    ) -> None:
-        """`TaskIndex.build` no longer takes folders in the way that we know."""
-        environment = with_tasks_module(
-            "class TaskIndex:\n"
-            "    def build(self): ...\n"
-            "class TaskManager:\n"
-            "    def __init__(self, include_defaults=True, *, include_path=None):\n"
-            "        self.scanned = include_path\n"
-        )
-        code = self.IMPORT + "print(*lm_eval.tasks.TaskManager(include_path='mine').scanned)"
-        assert environment.run(code) == f"{our_folder(environment)} mine"
 
     @pytest.mark.parametrize(
         "source",
@@ -538,9 +492,11 @@ class TestAnotherLmEval:
         self, with_tasks_module: Callable[[str], Environment], source: str
     ) -> None:
         environment = with_tasks_module(source)
-        assert environment.run(self.IMPORT + "print(lm_eval.tasks.TaskManager().of)") == "mine"
+        assert (
+            environment.run(self.IMPORT + "print(lm_eval.tasks.manager.TaskManager().of)") == "mine"
+        )
         debug = "import logging; logging.basicConfig(level=logging.DEBUG)\n"
-        assert "could not register with lm_eval.tasks" in (
+        assert "could not register with lm-eval (add_tasks)" in (
             environment.start("-c", debug + self.IMPORT).stderr
         )
 
@@ -554,7 +510,8 @@ class TestAnotherLmEval:
         self, with_tasks_module: Callable[[str], Environment]
     ) -> None:
         environment = with_tasks_module("class TaskManager:\n    'Mine.'\n")
-        code = "import inspect; m = lm_eval.tasks; print(type(m.__loader__), inspect.getsource(m))"
+        code = "import inspect; m = lm_eval.tasks.manager\n"
+        code += "print(type(m.__loader__), inspect.getsource(m))"
         shown = environment.run(self.IMPORT + code)
         assert "SourceFileLoader" in shown
         assert "'Mine.'" in shown
@@ -563,9 +520,10 @@ class TestAnotherLmEval:
         self, with_tasks_module: Callable[[str], Environment]
     ) -> None:
         environment = with_tasks_module(
+            "class TaskIndex:\n"
+            "    def build(paths): ...\n"
             "class TaskManager:\n"
-            "    def __init__(self, include_path=None, include_defaults=True):\n"
-            "        self.scanned = include_path\n"
+            "    def match_tasks(self, names): ...\n"
         )
         other = (
             "import sys\n"
@@ -576,15 +534,9 @@ class TestAnotherLmEval:
             "                return spec\n"
             "sys.meta_path.insert(1, Other())\n"
         )
-        code = (
-            other
-            + self.IMPORT
-            + (
-                "print(*lm_eval.tasks.TaskManager().scanned)\n"
-                "print(hasattr(lm_eval.tasks.TaskManager.__init__.__wrapped__, '__wrapped__'))\n"
-            )
-        )
-        assert environment.run(code).splitlines() == [str(our_folder(environment)), "False"]
+        code = "match = lm_eval.tasks.manager.TaskManager.match_tasks\n"
+        code += "print(hasattr(match, '__wrapped__'), hasattr(match.__wrapped__, '__wrapped__'))\n"
+        assert environment.run(other + self.IMPORT + code) == "True False"
 
 
 class TestInstallation:

@@ -1,7 +1,7 @@
 """hkcanto_g2p through the lm_eval command."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import pytest
 from hkcanto_lm_eval import task_path
 from hkcanto_tasks.catalogue import BENCHMARKS
 
+from ..cases import named
 from .evaluating import evaluate, first_prompt
 
 G2P = "hkcanto_g2p"
@@ -95,18 +96,18 @@ def test_a_user_yaml_overrides_the_catalogue(tmp_path: Path) -> None:
 
 @pytest.mark.realdata
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("engine", "expected"),
-    [
+def test_rule_engines_reach_the_release_figures(
+    lm_eval_cli: Callable[..., Any], real_data: Any
+) -> None:
+    for engine, expected in [
         ("pycantonese", {"cer_published": 0.228714, "levenshtein_published": 0.065845}),
         ("tojyutping", {"cer_published": 0.054876, "levenshtein_published": 0.007916}),
-    ],
-)
-def test_rule_engines_reach_the_release_figures(
-    engine: str, expected: Mapping[str, float], lm_eval_cli: Callable[..., Any], real_data: Any
-) -> None:
-    run = lm_eval_cli("--model", "hkcanto-g2p", "--model_args", f"engine={engine}", **real_data)
-    results = run.results["results"]["hkcanto_g2p"]
-    for name, value in expected.items():
-        assert results[f"{name},none"] == pytest.approx(value, abs=5e-7)
-    assert len(run.samples) == 145
+    ]:
+        with named(engine, expected):
+            run = lm_eval_cli(
+                "--model", "hkcanto-g2p", "--model_args", f"engine={engine}", **real_data
+            )
+            results = run.results["results"]["hkcanto_g2p"]
+            for name, value in expected.items():
+                assert results[f"{name},none"] == pytest.approx(value, abs=5e-7)
+            assert len(run.samples) == 145

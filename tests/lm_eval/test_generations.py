@@ -22,7 +22,7 @@ from .environments import (
 
 pytestmark = pytest.mark.slow
 
-RELEASES = ("0.4.11", "0.4.13", "0.5.0.dev1")
+RELEASES = ("0.4.13", "0.5.0.dev1")
 WITH_MODEL = f"""
 import sys
 import lm_eval.models
@@ -84,8 +84,8 @@ def command(
             if (path := file.with_name(f"samples_{name}_{stamp}.jsonl")).exists()
         }
         figures = {bare(name): numbers(row) for name, row in results["results"].items()}
-        # 0.5 orders groups differently, and 0.4.11 gives no number of examples for them; a standard
-        # error of zero is 0 in one generation and 0.0000 in the other.
+        # 0.5 orders groups differently; a standard error of zero is 0 in one generation and 0.0000
+        # in the other.
         rows = [line.split("|")[5:-1] for line in done.stdout.splitlines() if line[:1] == "|"]
         table = sorted("|".join(map(str.strip, row)).replace("|0.0000", "|0") for row in rows)
         return Done(table, figures, samples, folder, done.stderr)

@@ -6,6 +6,7 @@ The code is a module on the path, `planted`, which writes a file when it is impo
 import json
 import sys
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from hkcanto_lm_eval import generate, task_path
 from hkcanto_tasks.prompts import Prompt
 
 from ..answering import AnsweringLM
+from ..cases import named
 from .evaluating import evaluate
 
 # Everything that YAML 1.1, Python or an editor treats as a line end.
@@ -69,8 +71,10 @@ def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def quiz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Declare:
     """Return a function that declares a benchmark with one question and the given texts."""
 
+    number = count()
+
     def declare(cells: str = "", **texts: str) -> Path:
-        folder = tmp_path / "benchmarks" / "quiz"
+        folder = tmp_path / f"benchmarks_{next(number)}" / "quiz"
         (folder / "sample").mkdir(parents=True)
         # A JSON string is a TOML string, except for control characters escaped in two words.
         toml = {name: json.dumps(text) for name, text in {**PLACES, **texts}.items()}
@@ -118,47 +122,45 @@ stem = "b"
     return declare
 
 
-@pytest.mark.parametrize(
-    ("task", "text"),
-    [
+def test_a_cell_runs_nothing_and_is_sent_as_it_is(quiz: Declare, planted: Path) -> None:
+    for task, text in [
         *(("quiz", end + PAYLOADS[0]) for end in BREAKS),
         *((task, HOSTILE) for task in ("quiz", "quiz_mc", "quiz_by_subject")),
-    ],
-)
-def test_a_cell_runs_nothing_and_is_sent_as_it_is(
-    quiz: Declare, planted: Path, task: str, text: str
-) -> None:
-    quiz(text)
-    results = evaluate(task, model=AnsweringLM())
-    assert not planted.exists()
-    of = "quiz_food" if task == "quiz_by_subject" else task
-    prompt = results["samples"][of][0]["arguments"][0][0]
-    assert prompt.count("question" + text) == 2  # the worked example's and its own
-    assert prompt.count(". D" + text) == 2
+    ]:
+        with named(task, text):
+            quiz(text)
+            results = evaluate(task, model=AnsweringLM())
+            assert not planted.exists()
+            of = "quiz_food" if task == "quiz_by_subject" else task
+            prompt = results["samples"][of][0]["arguments"][0][0]
+            assert prompt.count("question" + text) == 2  # the worked example's and its own
+            assert prompt.count(". D" + text) == 2
 
 
-@pytest.mark.parametrize("text", ["\u2028" + PAYLOADS[0], HOSTILE], ids=["one", "all"])
-@pytest.mark.parametrize("place", PLACES)
-def test_a_declaration_runs_nothing(quiz: Declare, planted: Path, place: str, text: str) -> None:
-    quiz(**{place: PLACES[place] + text.replace("{", "{{").replace("}", "}}")})
-    try:
-        evaluate("quiz", "quiz_mc", "quiz_food", model=AnsweringLM())
-    finally:
-        assert not planted.exists()
+def test_a_declaration_runs_nothing(quiz: Declare, planted: Path) -> None:
+    for text in ["\u2028" + PAYLOADS[0], HOSTILE]:
+        for place in PLACES:
+            with named(text, place):
+                quiz(**{place: PLACES[place] + text.replace("{", "{{").replace("}", "}}")})
+                try:
+                    evaluate("quiz", "quiz_mc", "quiz_food", model=AnsweringLM())
+                finally:
+                    assert not planted.exists()
 
 
-@pytest.mark.parametrize("was", ['[[tasks]]\nname = "quiz"', 'suffix = "mc"', 'name = "law"'])
 def test_a_name_with_a_line_break_is_refused(
-    quiz: Declare, planted: Path, caplog: pytest.LogCaptureFixture, was: str
+    quiz: Declare, planted: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    toml = quiz() / "benchmark.toml"
-    text = toml.read_text("utf-8")
-    assert text.count(was) == 1
-    toml.write_text(text.replace(was, was[:-1] + json.dumps(HOSTILE)[1:]), "utf-8")
-    there = TaskManager(include_path=task_path(), include_defaults=False).all_tasks
-    assert "quiz" not in there
-    assert f"{toml}: Expected `str` matching regex" in caplog.text
-    assert not planted.exists()
+    for was in ['[[tasks]]\nname = "quiz"', 'suffix = "mc"', 'name = "law"']:
+        with named(was):
+            toml = quiz() / "benchmark.toml"
+            text = toml.read_text("utf-8")
+            assert text.count(was) == 1
+            toml.write_text(text.replace(was, was[:-1] + json.dumps(HOSTILE)[1:]), "utf-8")
+            there = TaskManager(include_path=task_path(), include_defaults=False).all_tasks
+            assert "quiz" not in there
+            assert f"{toml}: Expected `str` matching regex" in caplog.text
+            assert not planted.exists()
 
 
 def test_no_file_is_written_for_them(
@@ -195,7 +197,6 @@ def test_the_comments_of_our_own_files_end_where_yaml_ends_a_line(
     text = "".join(end + PAYLOADS[0] for end in BREAKS)
     monkeypatch.setattr(Prompt, "text", lambda _: text)
     made = generate.files()
-    (tmp_path / "task.py").write_text(made["hkmmlu/task.py"], "utf-8")
     (tmp_path / "hkmmlu.yaml").write_text(made["hkmmlu/hkmmlu.yaml"], "utf-8", newline="")
     assert "planted" in made["hkmmlu/hkmmlu.yaml"]
     loaded = load_yaml(tmp_path / "hkmmlu.yaml")

@@ -5,7 +5,6 @@ import json
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -19,6 +18,7 @@ from hkcanto_tasks.loading import load_task
 from hkcanto_tasks.prompts import until_stop
 
 from ..answering import AnsweringLM
+from ..cases import named
 from ..tasks import by_hand
 from ..tasks.by_hand import Item
 from .evaluating import evaluate, first_prompt
@@ -78,14 +78,13 @@ def test_the_subjects_differ_in_size_and_in_score(answered: dict[str, Any]) -> N
     assert len({fmean(values) for values in by_subject.values()}) >= 3
 
 
-@pytest.mark.parametrize("task", ["hkmmlu", "tmmluplus_gen", "hkcanto_cultural", "hkcanto_law"])
-def test_micro_and_macro_averages_are_those_of_the_items(
-    answered: dict[str, Any], task: str
-) -> None:
-    row, of_task = figures(answered, task), items(answered, task)
-    assert row["acc"] == pytest.approx(by_hand.micro(of_task), abs=EXACT)
-    assert row["acc_macro"] == pytest.approx(by_hand.macro(of_task), abs=EXACT)
-    assert row["acc"] != pytest.approx(row["acc_macro"], abs=EXACT)
+def test_micro_and_macro_averages_are_those_of_the_items(answered: dict[str, Any]) -> None:
+    for task in ["hkmmlu", "tmmluplus_gen", "hkcanto_cultural", "hkcanto_law"]:
+        with named(task):
+            row, of_task = figures(answered, task), items(answered, task)
+            assert row["acc"] == pytest.approx(by_hand.micro(of_task), abs=EXACT)
+            assert row["acc_macro"] == pytest.approx(by_hand.macro(of_task), abs=EXACT)
+            assert row["acc"] != pytest.approx(row["acc_macro"], abs=EXACT)
 
 
 def test_the_average_of_averages_of_tmmluplus(answered: dict[str, Any]) -> None:
@@ -99,25 +98,20 @@ def test_the_average_of_averages_of_tmmluplus(answered: dict[str, Any]) -> None:
     assert row["acc_category_macro"] != pytest.approx(row["acc_macro"], abs=EXACT)
 
 
-@pytest.mark.parametrize(
-    ("task", "parts", "by_hand_of"),
-    [
-        ("hkmmlu", HKMMLU_PARTS, by_hand.of_part),
-        ("tmmluplus_gen", TMMLUPLUS_PARTS, by_hand.of_subjects),
-    ],
-)
 def test_categories_and_subsets_are_averages_over_questions_or_for_tmmluplus_over_subjects(
     answered: dict[str, Any],
-    task: str,
-    parts: tuple[str, ...],
-    by_hand_of: Callable[[list[Item], str], float],
 ) -> None:
-    row, of_task = figures(answered, task), items(answered, task)
-    shown = {name for name in row if name.startswith("acc_") and "macro" not in name}
-    assert shown == {f"acc_{part}" for part in parts}
-    for part in parts:
-        expected = by_hand_of(of_task, part)
-        assert row[f"acc_{part}"] == pytest.approx(expected, abs=EXACT), part
+    for task, parts, by_hand_of in [
+        ("hkmmlu", HKMMLU_PARTS, by_hand.of_part),
+        ("tmmluplus_gen", TMMLUPLUS_PARTS, by_hand.of_subjects),
+    ]:
+        with named(task, parts, by_hand_of):
+            row, of_task = figures(answered, task), items(answered, task)
+            shown = {name for name in row if name.startswith("acc_") and "macro" not in name}
+            assert shown == {f"acc_{part}" for part in parts}
+            for part in parts:
+                expected = by_hand_of(of_task, part)
+                assert row[f"acc_{part}"] == pytest.approx(expected, abs=EXACT), part
 
 
 def test_the_cultural_average_is_the_mean_of_its_five_subjects(answered: dict[str, Any]) -> None:
@@ -249,25 +243,31 @@ def dev_rows(stem: str) -> list[str]:
         return [row[0] for row in csv.reader(file)][1:]
 
 
-@pytest.mark.parametrize("shots", [1, 5])
-@pytest.mark.parametrize("task", ["hkmmlu", "hkmmlu_mc"])
-@pytest.mark.parametrize("multiturn", [False, True])
-def test_worked_examples_are_of_the_items_own_subject(
-    task: str, shots: int, multiturn: bool
-) -> None:
-    stems = {s.name: s.stem for s in find_task("hkmmlu").subjects}
-    options = {"apply_chat_template": True, "metadata": {"multiturn": True}} if multiturn else {}
-    results = evaluate(task, model=ChattingLM(), num_fewshot=shots, **options)
-    files = {path.stem for path in (BENCHMARKS / "hkmmlu/sample/dev").glob("*.csv")}
-    seen = set()
-    for sample in results["samples"][task]:
-        own = stems[sample["doc"]["subject"]]
-        seen.add(own)
-        prompt = sample["arguments"][0][0]
-        for stem in files:
-            shown = [question for question in dev_rows(stem) if question in prompt]
-            assert shown == (dev_rows(stem)[:shots] if stem == own else []), (stem, own)
-    assert seen == files
+def test_worked_examples_are_of_the_items_own_subject() -> None:
+    for shots in [1, 5]:
+        for task in ["hkmmlu", "hkmmlu_mc"]:
+            for multiturn in [False, True]:
+                with named(shots, task, multiturn):
+                    stems = {s.name: s.stem for s in find_task("hkmmlu").subjects}
+                    options = (
+                        {"apply_chat_template": True, "metadata": {"multiturn": True}}
+                        if multiturn
+                        else {}
+                    )
+                    results = evaluate(task, model=ChattingLM(), num_fewshot=shots, **options)
+                    files = {path.stem for path in (BENCHMARKS / "hkmmlu/sample/dev").glob("*.csv")}
+                    seen = set()
+                    for sample in results["samples"][task]:
+                        own = stems[sample["doc"]["subject"]]
+                        seen.add(own)
+                        prompt = sample["arguments"][0][0]
+                        for stem in files:
+                            shown = [question for question in dev_rows(stem) if question in prompt]
+                            assert shown == (dev_rows(stem)[:shots] if stem == own else []), (
+                                stem,
+                                own,
+                            )
+                    assert seen == files
 
 
 def test_the_sentence_in_front_names_the_items_own_subject() -> None:
@@ -287,26 +287,22 @@ def test_direct_answers_stop_at_the_line_and_chains_of_thought_have_room() -> No
     assert chain["max_gen_toks"] >= 1024
 
 
-@pytest.mark.parametrize(
-    ("options", "stops_at_once"),
-    [
+def test_an_answer_that_begins_with_line_breaks_is_not_cut_to_nothing() -> None:
+    for options, stops_at_once in [
         ({}, False),
         ({"num_fewshot": 1}, True),
         ({"num_fewshot": 1, "apply_chat_template": True}, False),
-    ],
-)
-def test_an_answer_that_begins_with_line_breaks_is_not_cut_to_nothing(
-    options: dict[str, Any], stops_at_once: bool
-) -> None:
-    model = LineBreaksFirst()
-    results = evaluate("hkmmlu", model=model, limit=4, **options)
-    # A line break ends the answer only if worked examples show the form in plain text.
-    assert model.stops == {("\n",) if stops_at_once else ("\n\n問題: ",)}
-    assert {*results["configs"]["hkmmlu"]["generation_kwargs"]["until"]} == {
-        *next(iter(model.stops))
-    }
-    unparsed = results["results"]["hkmmlu"]["unparsed_rate,none"]
-    assert unparsed == (1.0 if stops_at_once else 0.0)
+    ]:
+        with named(options, stops_at_once):
+            model = LineBreaksFirst()
+            results = evaluate("hkmmlu", model=model, limit=4, **options)
+            # A line break ends the answer only if worked examples show the form in plain text.
+            assert model.stops == {("\n",) if stops_at_once else ("\n\n問題: ",)}
+            assert {*results["configs"]["hkmmlu"]["generation_kwargs"]["until"]} == {
+                *next(iter(model.stops))
+            }
+            unparsed = results["results"]["hkmmlu"]["unparsed_rate,none"]
+            assert unparsed == (1.0 if stops_at_once else 0.0)
 
 
 class LineBreaksFirst(AnsweringLM):

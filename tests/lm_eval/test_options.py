@@ -6,9 +6,13 @@ import sys
 from typing import Any
 
 import pytest
+from lm_eval.tasks import TaskManager
 
+from hkcanto_lm_eval import before_model, task_path
+from hkcanto_tasks import load_task
 from hkcanto_tasks.errors import OptionError
 
+from ..cases import named
 from .evaluating import evaluate, first_prompt
 
 G2P = "hkcanto_g2p"
@@ -53,53 +57,45 @@ def test_the_command_takes_arguments_of_the_model_that_look_like_options() -> No
     assert "|hkcanto_g2p (sample data)" in done.stdout
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
+def test_every_key_in_metadata_must_be_an_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    for given in [
         ("--metadata", '{"max_lenght": 8}'),
         ('--metadata={"max_lenght": 8}',),
         ("--metadata", "max_lenght=8"),
         ("--metadata", "examples=release", "max_lenght=8"),
         ("--metadata", "examples=release,max_lenght=8"),
-    ],
-)
-def test_every_key_in_metadata_must_be_an_option(
-    given: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    on_the_command_line(monkeypatch, *given, "--limit", "1")
-    with pytest.raises(OptionError, match="hkcanto_g2p has no option 'max_lenght'"):
-        evaluate(G2P, limit=1, metadata={"max_lenght": 8})
+    ]:
+        with named(given):
+            on_the_command_line(monkeypatch, *given, "--limit", "1")
+            with pytest.raises(OptionError, match="hkcanto_g2p has no option 'max_lenght'"):
+                evaluate(G2P, limit=1, metadata={"max_lenght": 8})
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
+def test_arguments_of_the_model_are_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for given in [
         ("--model_args", "pretrained=x,max_length=8,shot=3"),
         ("--model_args", "pretrained=x", "max_length=8", "shot=3"),
         ('--model_args={"pretrained": "x", "max_length": 8, "shot": 3}',),
         ("-a", "pretrained=x,max_length=8,shot=3"),
-    ],
-)
-def test_arguments_of_the_model_are_not_refused(
-    given: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    on_the_command_line(monkeypatch, *given)
-    metadata = {"pretrained": "x", "max_length": 8, "shot": 3, "shots": 2}
-    results = evaluate(G2P, limit=1, metadata=metadata)
-    assert first_prompt(results, G2P).count("Example ") == 2
+    ]:
+        with named(given):
+            on_the_command_line(monkeypatch, *given)
+            metadata = {"pretrained": "x", "max_length": 8, "shot": 3, "shots": 2}
+            results = evaluate(G2P, limit=1, metadata=metadata)
+            assert first_prompt(results, G2P).count("Example ") == 2
 
 
-@pytest.mark.parametrize(
-    "slip", ["exampels", "example", "Examples", "shot", "subject", "reasonning"]
-)
-def test_a_slip_of_a_caller_in_python_is_refused(slip: str) -> None:
-    with pytest.raises(OptionError, match=f"has no option '{slip}'. Did you mean "):
-        evaluate(G2P, limit=1, metadata={slip: "1"})
+def test_a_slip_of_a_caller_in_python_is_refused() -> None:
+    for slip in ["exampels", "example", "Examples", "shot", "subject", "reasonning"]:
+        with (
+            named(slip),
+            pytest.raises(OptionError, match=f"has no option '{slip}'. Did you mean "),
+        ):
+            evaluate(G2P, limit=1, metadata={slip: "1"})
 
 
-@pytest.mark.parametrize(
-    ("task", "metadata", "says"),
-    [
+def test_a_value_that_cannot_be_lists_those_that_can() -> None:
+    for task, metadata, says in [
         (G2P, {"examples": "papr"}, "examples: paper or release"),
         (G2P, {"shots": "many"}, "shots='many' is not a number"),
         ("hkmmlu", {"prompt": "fr"}, r"prompt='fr'.*zh, zh\+scaffold"),
@@ -107,10 +103,23 @@ def test_a_slip_of_a_caller_in_python_is_refused(slip: str) -> None:
         ("hkmmlu", {"shuffle_choices": -1}, "shuffle_choices"),
         ("hkmmlu", {"subjects": "dentist"}, r"no subjects \['dentist'\].*Did you mean dentistry"),
         ("hkmmlu_translation_yue_zh", {"size": "all"}, "size: a number from 0"),
-    ],
-)
-def test_a_value_that_cannot_be_lists_those_that_can(
-    task: str, metadata: dict[str, Any], says: str
+    ]:
+        with named(task, metadata, says), pytest.raises(OptionError, match=says):
+            evaluate(task, limit=1, metadata=metadata)
+
+
+def test_a_task_that_was_checked_before_the_model_is_not_loaded_again(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with pytest.raises(OptionError, match=says):
-        evaluate(task, limit=1, metadata=metadata)
+    loads: list[str] = []
+
+    def load(name: str, **options: Any) -> Any:
+        loads.append(name)
+        return load_task(name, **options)
+
+    monkeypatch.setattr(before_model, "load_task", load)
+    manager = TaskManager(include_path=[task_path()], include_defaults=False)
+    names = manager.match_tasks(["hkmmlu", "hkmmlu_cot"])
+    assert loads == ["hkmmlu", "hkmmlu_cot"]
+    manager.load(names)
+    assert loads == ["hkmmlu", "hkmmlu_cot"]

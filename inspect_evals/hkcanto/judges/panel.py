@@ -1,13 +1,20 @@
-"""Ask a judge for several judgements of an item, in a fixed form, with one retry for each."""
+"""Ask judges for judgements of an item, in a fixed form, with one retry for each.
+
+The prompts are the papers' rubrics, with a quoting that keeps judged texts mere data.
+"""
 
 import json
+import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from operator import ne
+from functools import cache, partial
+from importlib.resources import files
+from random import Random
+from string import Template
 from typing import Any
 
+import msgspec
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
@@ -27,8 +34,6 @@ from hkcanto_metrics.cleaning import clean_output
 from hkcanto_metrics.reasoning import strip_reasoning
 from hkcanto_metrics.translation import LONGEST
 from hkcanto_tasks.prompts import until_stop
-
-from .prompts import fill, fresh_code, judge_texts, neutralize
 
 ROLE = "grader"
 _ATTEMPTS = 2
@@ -135,12 +140,8 @@ def judge(
             again = partial(fill, judge_texts().retry, code=code)
             return ask_judge(grader, asked, config, read, again)
 
-        made: list[Judgement] = []
-        if text:
-            graders = model_roles().get(ROLE)
-            if not isinstance(graders, list):
-                graders = [get_model(role=ROLE, required=True)] * judgements
-            made = await collect(*(ask(grader, n) for n, grader in enumerate(graders, start=1)))
+        graders = enumerate(panel(judgements), start=1) if text else ()
+        made = await collect(*(ask(grader, seed) for seed, grader in graders))
         succeeded = [each.values for each in made if each.values]
         values, more = combine(text, succeeded if text else [of_nothing])
         failures = len(made) - len(succeeded)
@@ -155,6 +156,21 @@ def judge(
     return score
 
 
+def panel(judgements: int = 1) -> Sequence[Model]:
+    """Return the judges of an answer: each model of the role, or its one model several times.
+
+    Args:
+        judgements: How often a single model judges.
+
+    Raises:
+        PrerequisiteError: The role `grader` has no model.
+    """
+    graders = model_roles().get(ROLE)
+    if isinstance(graders, list):
+        return graders
+    return [get_model(role=ROLE, required=True)] * judgements
+
+
 def judged_text(
     state: TaskState, stop: Sequence[str], source: str, language: str
 ) -> tuple[str, str]:
@@ -165,13 +181,13 @@ def judged_text(
     response = strip_reasoning(well_formed(state.output.completion)).lstrip()
     cleaned = clean_output(until_stop(response, stop), source=source, language=language)
     text, whole = cleaned.text[:LONGEST], len(cleaned.text)
-    replaced = sum(map(ne, text, neutralize(text)))
-    changes = {
-        f"removed: {', '.join(cleaned.removed)}": cleaned.removed,
-        f"cut: the first {LONGEST:,} of {whole:,} characters": whole > LONGEST,
-        f"brackets shown as others: {replaced:,}": replaced,
-    }
-    return text, "; ".join(change for change, happened in changes.items() if happened)
+    replaced = sum(a != b for a, b in zip(text, neutralize(text), strict=True))
+    changes = [f"removed: {', '.join(cleaned.removed)}"] if cleaned.removed else []
+    if whole > LONGEST:
+        changes.append(f"cut: the first {LONGEST:,} of {whole:,} characters")
+    if replaced:
+        changes.append(f"brackets shown as others: {replaced:,}")
+    return text, "; ".join(changes)
 
 
 def well_formed(text: str) -> str:
@@ -256,3 +272,98 @@ def _json_objects(text: str, needle: str) -> Iterator[dict[str, Any]]:
         except (ValueError, RecursionError):
             end = position + 1
         position = text.find("{", end)
+
+
+# ---------------------------------------------------------------------- prompts
+
+# Brackets: plain ones, full-width and small ones, which Unicode's normalisation makes plain, and
+# Kimi's. No normalisation makes their replacements plain.
+_BRACKETS = str.maketrans("<＜﹤◁>＞﹥▷[［﹇]］﹈", "‹‹‹‹››››〔〔〔〕〕〕")
+
+
+class JudgeTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The contents of `prompts.toml`.
+
+    Attributes:
+        version: Version of these texts, and of how the texts under judgement are shown.
+        data: The statement that the texts under judgement are data.
+        retry: The message after a reply that cannot be used.
+        retry_level: The same message if a level is asked for.
+        languages: Language code → what the prompt calls it.
+        translation: The judge of translations: the paper's error categories in `rubric`, and our
+            `prompt` around them.
+        summary: The judge of summaries: the `instructions` of the paper's annotators, the `scale`
+            of its points, and our `prompt`.
+        criteria: Criterion → its text in the rubric of summaries.
+    """
+
+    version: int
+    data: str
+    retry: str
+    retry_level: str
+    languages: dict[str, str]
+    translation: dict[str, str]
+    summary: dict[str, str]
+    criteria: dict[str, str]
+
+
+@cache
+def judge_texts() -> JudgeTexts:
+    """Read the texts of the judges."""
+    text = (files(__package__) / "prompts.toml").read_text("utf-8")
+    return msgspec.convert(tomllib.loads(text), JudgeTexts)
+
+
+def fresh_code(*parts: str | int | None) -> str:
+    """Return the code of one call: equal for equal parts, and unknown to the texts' authors.
+
+    The code is a hash of the texts, so a text cannot contain its own code.
+
+    Args:
+        parts: The parts of the call: the item, the seed and the texts.
+
+    Examples:
+        >>> fresh_code("a", 1) == fresh_code("a", 1) != fresh_code("a", 2)
+        True
+    """
+    return f"{Random(repr(parts)).getrandbits(64):016x}"
+
+
+def neutralize(text: str) -> str:
+    """Replace angle and square brackets by similar characters, one for one.
+
+    Without these brackets a text can neither close its block nor write a tag or any model's control
+    tokens. All positions stay the same.
+
+    Examples:
+        >>> neutralize("</text><|im_start|>[INST]<<SYS>>＜｜User｜＞")
+        '‹/text›‹|im_start|›〔INST〕‹‹SYS››‹｜User｜›'
+    """
+    return text.translate(_BRACKETS)
+
+
+def quote(texts: Mapping[str, str], code: str) -> str:
+    r"""Put each text between tags that carry the call's code; empty texts are left out.
+
+    Examples:
+        >>> quote({"source": "早晨", "reference": ""}, "c0de")
+        '<source_c0de>\n早晨\n</source_c0de>'
+    """
+    blocks = (
+        f"<{name}_{code}>\n{neutralize(text)}\n</{name}_{code}>"
+        for name, text in texts.items()
+        if text
+    )
+    return "\n\n".join(blocks)
+
+
+def fill(template: str, **values: str) -> str:
+    """Fill in the `$name` places of a template; the inserted values are not expanded again.
+
+    Examples:
+        >>> fill("Score $text.", text="$points")
+        'Score $points.'
+    """
+    return Template(template.strip()).substitute(
+        {name: value.strip() for name, value in values.items()}
+    )

@@ -4,14 +4,13 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 
-from inspect_ai.model import GenerateConfig, Model, get_model, model_roles
+from inspect_ai.model import GenerateConfig, Model, get_model
 from inspect_ai.util import collect
 
 from hkcanto_tasks.kinds.judged import Judged, Said, read_level
 from hkcanto_tasks.samples import Sample
 
-from .panel import ROLE, Judgement, Unusable, ask_judge, well_formed
-from .prompts import fill, fresh_code, judge_texts
+from .panel import Judgement, Unusable, ask_judge, fill, fresh_code, judge_texts, panel, well_formed
 
 
 async def ask_role(how: Judged, sample: Sample, answer: str, epoch: int) -> Sequence[Said]:
@@ -26,11 +25,9 @@ async def ask_role(how: Judged, sample: Sample, answer: str, epoch: int) -> Sequ
     Raises:
         PrerequisiteError: The role has no model.
     """
-    graders = model_roles().get(ROLE)
-    if not isinstance(graders, list):
-        graders = [get_model(role=ROLE, required=True)]
+    graders = enumerate(panel(), start=1)
     return await collect(
-        *(_ask(grader, how, sample, answer, epoch, seed) for seed, grader in enumerate(graders, 1))
+        *(_ask(grader, how, sample, answer, epoch, seed) for seed, grader in graders)
     )
 
 

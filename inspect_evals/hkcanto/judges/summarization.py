@@ -18,8 +18,7 @@ from hkcanto_metrics.rubric import (
     summary_score,
 )
 
-from .panel import Form, Judgement, Reply, judge
-from .prompts import fill, judge_texts, quote
+from .panel import Form, Judgement, Reply, fill, judge, judge_texts, quote
 
 SUMMARY_METRICS: dict[str, list[Metric]] = {
     "judged_score": [mean(), stderr()],

@@ -18,8 +18,7 @@ from hkcanto_metrics.error_spans import (
     translation_accuracy,
 )
 
-from .panel import Form, Judgement, Reply, Unusable, judge
-from .prompts import fill, judge_texts, neutralize, quote
+from .panel import Form, Judgement, Reply, Unusable, fill, judge, judge_texts, neutralize, quote
 
 Direction = Literal["yue_en", "en_yue", "yue_zh", "zh_yue"]
 
