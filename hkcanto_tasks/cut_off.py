@@ -3,13 +3,13 @@
 from hkcanto_metrics.reasoning import may_reason
 
 from .judgements import Judgement
-from .setup import Setup
+from .kinds.base import Kind
 
 FIRST = 32
 """The number of responses after which a run warns, which is early enough to stop it."""
 
 
-def foretold(how: Setup, template: str, prompt: str, option: str) -> str:
+def foretold(how: Kind, template: str, prompt: str, option: str) -> str:
     """Return a warning, before the first request, if there is no room to reason; else empty.
 
     Args:
@@ -31,15 +31,15 @@ class CutOff:
     """Counter of a task's responses that were cut off before they had an answer.
 
     Examples:
-        >>> from hkcanto_tasks.setup import setup
-        >>> how = setup("hkmmlu")
+        >>> from hkcanto_tasks.tasks import task_as_run
+        >>> how = task_as_run("hkmmlu")
         >>> seen = CutOff(how, "-T reasoning=true")
         >>> seen.add(Judgement({"acc": 0.0}, reason="none: cut off"))
         >>> seen.told.partition(": run with ")[2]
         '-T reasoning=true'
     """
 
-    def __init__(self, how: Setup, option: str) -> None:
+    def __init__(self, how: Kind, option: str) -> None:
         self._how, self._option = how, option
         self.responses = self.cut = 0
 

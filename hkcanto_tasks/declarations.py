@@ -238,6 +238,8 @@ class TaskDefinition(Declared, frozen=True):
             names, the first that exists is used. A role that is not declared keeps the name of its
             kind. `options` names a column for each letter, or one with a list or a mapping. Any
             other key is a placeholder of the prompt: `passage` for `{passage}`.
+        ignored: Columns that no prompt shows on purpose, such as the source of a question. Other
+            columns that nothing reads are named in a warning.
         question: Question for every row, if the rows have no questions.
         answer: How an answer cell names the right option: by `letter`, `index` (from 0), `number`
             (from 1), `letter_or_number`, or the option's `text`.
@@ -294,6 +296,7 @@ class TaskDefinition(Declared, frozen=True):
     blank_options: Literal["shown", "absent"] = "shown"
     header: bool = True
     columns: dict[str, str | Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]] = {}
+    ignored: tuple[str, ...] = ()
     question: str = ""
     answer: Literal["letter", "index", "number", "letter_or_number", "text"] = "letter"
     answers: dict[str, Annotated[str, msgspec.Meta(pattern=r"^[A-J]+\Z")]] = {}

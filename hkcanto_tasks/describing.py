@@ -23,20 +23,17 @@ import msgspec
 
 from .catalogue import (
     BENCHMARKS,
-    Rubric,
-    Subject,
-    TaskDefinition,
-    TaskVariant,
     benchmarks,
     find_benchmark,
     find_task,
     named_tasks,
 )
+from .declarations import Rubric, Subject, TaskDefinition, TaskVariant
 from .errors import CatalogueError, DataNotFound, HKCantoError, NetworkUnavailable, OptionError
 from .figures import Figure
-from .loading import load_task
-from .setup import RUN_OPTIONS, Setup, option_values
-from .setup import setup as make_setup
+from .kinds.base import Kind
+from .tasks import RUN_OPTIONS, load_task, option_values
+from .tasks import task_as_run as make_setup
 
 UNITS = {
     "share": "0 to 1",
@@ -73,7 +70,7 @@ class Description:
     """
 
     task: TaskVariant
-    setup: Setup
+    setup: Kind
     title: str
     commands: Mapping[str, str]
     facts: Mapping[str, str]
@@ -212,7 +209,7 @@ def first_items(of: Description, count: int = 3) -> FirstItems:
     except HKCantoError as error:
         return FirstItems(why=str(error))
     items = [
-        (each.id, loaded.prompt(each).text(), loaded.setup.answer(each))
+        (each.id, loaded.prompt(each).text(), loaded.kind.answer(each))
         for each in loaded.samples[:count]
     ]
     return FirstItems(items, benchmark.data is None and loaded.revision != "sample")
@@ -239,7 +236,7 @@ def _scale(rubric: Rubric) -> str:
     return f"a model judges: {', '.join(names.values())}; lm-eval's by hkcanto rescore --grader …"
 
 
-def _ends(setup: Setup) -> str:
+def _ends(setup: Kind) -> str:
     """Say where a response ends: before a stop text, or at the token limit."""
     plain_text, chat = (
         " or ".join(json.dumps(text, ensure_ascii=False) for text in setup.sent_stop(chat=chat))
@@ -251,7 +248,7 @@ def _ends(setup: Setup) -> str:
     return f"before {plain_text or 'no text'}{other}, or after {setup.max_tokens} tokens"
 
 
-def _options(task: TaskVariant, setup: Setup) -> Iterator[tuple[str, str, str, str]]:
+def _options(task: TaskVariant, setup: Kind) -> Iterator[tuple[str, str, str, str]]:
     if task.definition.has_examples:
         does = "Number of worked examples in the prompt; in lm-eval also `--num_fewshot`."
         yield "shots", RUN_OPTIONS["shots"], str(task.shots), does
@@ -292,7 +289,7 @@ def _prompt(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> tuple[s
     data = "sample data" if loaded.revision == "sample" else "benchmark's own data"
     examples = "1 worked example" if shots == 1 else f"{shots} worked examples"
     origin = f"item {item.id} of the {data}, {examples}"
-    return loaded.prompt(item).text(), origin, loaded.setup.remark(loaded.samples)
+    return loaded.prompt(item).text(), origin, loaded.kind.remark(loaded.samples)
 
 
 @contextmanager
@@ -327,7 +324,7 @@ def inspect_name(task: TaskVariant) -> str:
     return f"hkcanto/{definition.inspect}{chosen}"
 
 
-def _items(task: TaskVariant, setup: Setup) -> str:
+def _items(task: TaskVariant, setup: Kind) -> str:
     published, scored = published_items(task), items_of_run(task, setup)
     drawn = f" drawn from {published:,}" if scored < published else ""
     return f"{scored:,}{drawn}" if published else ""
@@ -338,7 +335,7 @@ def published_items(task: TaskVariant) -> int:
     return sum(task.scored_rows(subject) for subject in task.subjects)
 
 
-def items_of_run(task: TaskVariant, setup: Setup | None = None) -> int:
+def items_of_run(task: TaskVariant, setup: Kind | None = None) -> int:
     """Return the number of items that a run of a task scores; 0 if unknown.
 
     Args:
@@ -482,7 +479,7 @@ def attributes(record: type[Any]) -> dict[str, str]:
     """Return the descriptions of attributes from the docstrings of a class and its bases.
 
     Examples:
-        >>> attributes(Setup)["shots"]
+        >>> attributes(Kind)["shots"]
         'Worked examples in the prompt.'
     """
     told: dict[str, str] = {}

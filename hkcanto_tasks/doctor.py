@@ -15,8 +15,8 @@ from typing import Any
 from . import __version__
 from .catalogue import left_out
 from .data.locating import locate
-from .describing import quietly
 from .declarations import Benchmark
+from .describing import quietly
 from .errors import HKCantoError, NetworkUnavailable
 from .tasks import LoadedTask, load_task
 

@@ -529,7 +529,7 @@ def _over(acc: Figure, name: str, title: str, over: Over) -> Figure:
 
 
 # TEMPORARY-SHIM
-def __getattr__(name):  # noqa
+def __getattr__(name):
     from . import catalogue
 
     return getattr(catalogue, name)

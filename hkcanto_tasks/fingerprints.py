@@ -1,0 +1,3 @@
+"""TEMPORARY-SHIM."""
+# ruff: noqa
+from .signatures import fingerprints

@@ -184,7 +184,7 @@ class Differences:
         if self.unread:
             parts.append(
                 f"no prompt shows the columns {', '.join(self.unread)}: name those that belong to "
-                "the question in the template"
+                "the question in the template, and the others in `ignored`"
             )
         return ", ".join(parts)
 

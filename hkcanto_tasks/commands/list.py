@@ -20,7 +20,7 @@ from ..console import (
 )
 
 if TYPE_CHECKING:
-    from ..catalogue import TaskVariant
+    from ..declarations import TaskVariant
 
 _PIPED = ("name", "inspect", "items", "shots", "title")
 _SHORTEST_TITLE = 24

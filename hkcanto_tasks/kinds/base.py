@@ -403,7 +403,7 @@ class Kind(ABC):
             for place in chain.from_iterable(map(places, self.template.texts))
             for name in self.columns(place)
         }
-        known = self.reads | shown
+        known = self.reads | shown | {name.lower() for name in self.task.definition.ignored}
         return [name for name in columns if name and name not in known]
 
     def check(self, rows: Sequence[Sample], file: str) -> None:
@@ -626,5 +626,3 @@ def _named_as_run(task: TaskVariant, options: Any, shots: int | None) -> TaskVar
         return task
     name = task.name.removesuffix(f"_{of_variant.suffix}") if of_variant.suffix else task.name
     return replace(task, variant=variant, name="_".join(filter(None, (name, variant.suffix))))
-
-

@@ -18,11 +18,10 @@ from typing import Any, NamedTuple
 
 from hkcanto_metrics.script import fold_script, is_han
 
-from ..catalogue import benchmarks
-from ..choosing import chosen_tasks
+from ..catalogue import benchmarks, chosen_tasks
 from ..data.locating import locate
 from ..errors import DataCorrupt, DataNotFound, OptionError
-from ..loading import load_task
+from ..tasks import load_task
 from .reports.blocks import ITEMS_NOTICE, Block, Column, Note, Report, Row, Section, Table
 from .reports.report import report_of
 

@@ -16,7 +16,7 @@ from hkcanto_tasks.catalogue import find_benchmark, find_task
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.figures import metric_signatures
 from hkcanto_tasks.kinds.judged import Judged
-from hkcanto_tasks.loading import LoadedTask, load_task, stratified
+from hkcanto_tasks.tasks import LoadedTask, load_task, stratified
 
 from .judges.panel import ROLE, judge_texts
 from .judges.summarization import SUMMARY_METRICS
@@ -45,14 +45,14 @@ def make(
         subjects: The subjects to run; all by default.
         judge: Creates a judge's scorer, in addition to ours, from the `stop` texts.
         reread: Whether a model reads the letter if the rules read none (`second_look`).
-        options: The other options of `hkcanto_tasks.setup.setup`.
+        options: The other options of `hkcanto_tasks.tasks.task_as_run`.
 
     Raises:
         CatalogueError: There is no such task, or it compares log-likelihoods.
         OptionError: There is no such option, or it cannot have that value.
     """
     loaded = _load(name, subjects, options)
-    how, name = loaded.setup, loaded.task.name  # of the variant that the options select
+    how, name = loaded.kind, loaded.task.name  # of the variant that the options select
     run = [subject.name for subject in how.task.subjects if subject.name]
     rubric = how.rubric_hash if isinstance(how, Judged) else ""  # some epochs may lack a level
     are_means = all(figure.form == "mean" for figure in how.table) and not rubric
@@ -86,12 +86,12 @@ def make_table(
         benchmark: The benchmark's name.
         subjects: The subjects to run; all by default.
         reread: As in `make`.
-        options: The other options of `hkcanto_tasks.setup.setup`.
+        options: The other options of `hkcanto_tasks.tasks.task_as_run`.
     """
     every = find_benchmark(benchmark).averages
     names = dict.fromkeys(name for of in every for column in of.columns for name in column)
     parts = {name: _load(name, subjects, options) for name in names}
-    chosen = next(iter(parts.values())).setup.chosen
+    chosen = next(iter(parts.values())).kind.chosen
     return _assemble(
         parts,
         name=benchmark,
@@ -128,7 +128,7 @@ def _assemble(
     if name:
         metadata = {"signatures": signatures}
         remark = " (sample data)" if is_sample else ""
-    if any(figure.of_texts for figure in first.setup.table):
+    if any(figure.of_texts for figure in first.kind.table):
         metadata["metric_signatures"] = metric_signatures(first.task)
     made: dict[str, Sample] = {}
     ids: list[list[samples.Sample]] = []
@@ -143,8 +143,8 @@ def _assemble(
     shown = name or definition.inspect or first.task.name
     return Task(
         dataset=MemoryDataset([made[each.id] for each in order], name=name or first.task.name),
-        solver=ask([*parts], first.setup.chosen, roles),
-        config=GenerateConfig(max_tokens=first.setup.max_tokens),
+        solver=ask([*parts], first.kind.chosen, roles),
+        config=GenerateConfig(max_tokens=first.kind.max_tokens),
         version=max(part.task.definition.version for part in parts.values()),
         display_name=f"{shown}{remark}",
         tags=["sample data"] if is_sample else None,
@@ -160,7 +160,7 @@ def _assemble(
 def _sample(
     item: str, loaded: LoadedTask, task: str, sample: samples.Sample, signature: str
 ) -> Sample:
-    turns = loaded.prompt(sample).messages(multiturn=loaded.setup.multiturn)
+    turns = loaded.prompt(sample).messages(multiturn=loaded.kind.multiturn)
     messages: list[Any] = [{"role": role, "content": text} for role, text in turns]
     # For `inspect eval-retry`, which reuses samples of another run.
     made_by = signature.rpartition("|pkg:")[0].encode()
@@ -170,7 +170,7 @@ def _sample(
         target=sample.target,
         metadata={
             "task": task,
-            "options": loaded.setup.chosen,
+            "options": loaded.kind.chosen,
             **msgspec.to_builtins(sample),
             "fingerprint": sha256(made_by).hexdigest()[:8],
         },

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from inspect_ai.scorer import Metric, SampleScore, metric
 
-from hkcanto_tasks.catalogue import find_benchmark
+from hkcanto_tasks.catalogue import find_benchmark, of_columns
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.figures import (
     Figure,
@@ -18,13 +18,13 @@ from hkcanto_tasks.figures import (
     corpus_interval,
     item_values,
     language_of,
-    of_columns,
     standard_error,
     value,
 )
 from hkcanto_tasks.judgements import Judgement
+from hkcanto_tasks.kinds.base import Kind
 from hkcanto_tasks.samples import Sample
-from hkcanto_tasks.setup import Setup, setup
+from hkcanto_tasks.tasks import task_as_run
 
 
 @metric(name="figures")
@@ -38,7 +38,7 @@ def figures(
         options: The options of its kind.
         subjects: Its subjects; all by default.
     """
-    return _figures(setup(task, subjects or (), **(options or {})))
+    return _figures(task_as_run(task, subjects or (), **(options or {})))
 
 
 @metric(name="corpus_figures", scores="unreduced")
@@ -54,10 +54,10 @@ def corpus_figures(
         options: The options of its kind.
         subjects: Its subjects; all by default.
     """
-    return _figures(setup(task, subjects or (), **(options or {})))
+    return _figures(task_as_run(task, subjects or (), **(options or {})))
 
 
-def _figures(how: Setup) -> Metric:
+def _figures(how: Kind) -> Metric:
     language = language_of(how.task)
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
@@ -87,7 +87,7 @@ def table(benchmark: str, tasks: list[str], options: dict[str, Any] | None = Non
         tasks: The tasks in its averages.
         options: The options of their kind.
     """
-    setups = {task: setup(task, **(options or {})) for task in tasks}
+    setups = {task: task_as_run(task, **(options or {})) for task in tasks}
     every = sorted(find_benchmark(benchmark).averages, key=lambda of: len(of.columns) == 1)
     pooled = {task for of in every for column in of.columns if len(column) > 1 for task in column}
 
@@ -114,11 +114,11 @@ def _are_of_another(scores: Sequence[SampleScore]) -> bool:
     return bool(scores) and "judgement" not in (scores[0].score.metadata or {})
 
 
-def _value(how: Setup, figure: Figure, items: Mapping[str, list[Any]]) -> float:
+def _value(how: Kind, figure: Figure, items: Mapping[str, list[Any]]) -> float:
     return value(figure, items[figure.name], how.categories, language_of(how.task))
 
 
-def _items(how: Setup, scores: Sequence[SampleScore]) -> dict[str, list[Any]]:
+def _items(how: Kind, scores: Sequence[SampleScore]) -> dict[str, list[Any]]:
     """Return figure → the items' values; for a mean, each item's mean over its epochs."""
     _refuse_a_mixture(scores)
     epochs: dict[str, dict[Any, list[Any]]] = {each.name: defaultdict(list) for each in how.table}

@@ -15,7 +15,7 @@ from hkcanto_tasks.cut_off import FIRST, CutOff
 from hkcanto_tasks.judgements import Judgement
 from hkcanto_tasks.kinds.judged import Judged
 from hkcanto_tasks.samples import Sample
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.tasks import task_as_run
 
 from .judges.rubric import ask_role
 
@@ -38,14 +38,14 @@ def judged(task: str | list[str] | None = None, options: dict[str, Any] | None =
         options: The options of its kind; without a task, each sample has its own.
     """
     names = [task] if isinstance(task, str) else task or []
-    setups = {name: setup(name, **(options or {})) for name in names}
+    setups = {name: task_as_run(name, **(options or {})) for name in names}
     seen: dict[str, CutOff] = {}
 
     async def score(state: TaskState, target: Target) -> Score:
         del target  # the sample has it, too
         own = names[0] if len(names) == 1 else state.metadata["task"]
         if not names and own not in setups:
-            setups[own] = setup(own, **state.metadata["options"])
+            setups[own] = task_as_run(own, **state.metadata["options"])
         how = setups[own]
         cut_off = seen.setdefault(own, CutOff(how, "-T reasoning=true"))
         asked = msgspec.convert(state.metadata, Sample)

@@ -18,9 +18,10 @@ from inspect_ai.solver import TaskState
 
 from hkcanto_metrics.reasoning import split_reasoning
 from hkcanto_tasks.errors import OptionError
+from hkcanto_tasks.kinds.base import REASONING_TOKENS, Kind
 from hkcanto_tasks.kinds.multiple_choice import MultipleChoice
 from hkcanto_tasks.samples import Sample
-from hkcanto_tasks.setup import REASONING_TOKENS, Setup, setup
+from hkcanto_tasks.tasks import task_as_run
 
 from .scorers import reasoning_of
 
@@ -65,7 +66,7 @@ def second_look(task: str | list[str], options: dict[str, Any] | None = None) ->
         OptionError: A task is not a multiple-choice task with one right option.
     """
     names = [task] if isinstance(task, str) else task
-    setups = {name: setup(name, **(options or {})) for name in names}
+    setups = {name: task_as_run(name, **(options or {})) for name in names}
     for name, how in setups.items():
         if not isinstance(how, MultipleChoice) or how.SEVERAL:
             raise OptionError(
@@ -95,7 +96,7 @@ def second_look(task: str | list[str], options: dict[str, Any] | None = None) ->
 
 
 def read_letters(
-    reader: str, unread: Sequence[tuple[Setup, Sample, str]]
+    reader: str, unread: Sequence[tuple[Kind, Sample, str]]
 ) -> list[str | BaseException]:
     """Have a model read the letters of logged responses.
 
@@ -108,7 +109,7 @@ def read_letters(
         asked.
     """
 
-    async def one(model: Model, how: Setup, sample: Sample, response: str) -> str:
+    async def one(model: Model, how: Kind, sample: Sample, response: str) -> str:
         return (await _look(model, how, sample, response))[0]
 
     async def ask() -> list[str | BaseException]:
@@ -119,7 +120,7 @@ def read_letters(
     return asyncio.run(ask())
 
 
-async def _look(model: Model, how: Setup, sample: Sample, response: str) -> tuple[str, str]:
+async def _look(model: Model, how: Kind, sample: Sample, response: str) -> tuple[str, str]:
     """Return the letter that a model reads, and its reply."""
     config = GenerateConfig(max_tokens=REASONING_TOKENS if how.options.reasoning else _TOKENS)
     prompt = _PROMPT.format(**how.values(sample), response=response[-_LONGEST:])

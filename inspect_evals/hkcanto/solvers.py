@@ -18,7 +18,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from hkcanto_metrics.reasoning import ends_in_reasoning
 from hkcanto_tasks.cut_off import foretold
 from hkcanto_tasks.errors import OptionError
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.tasks import task_as_run
 
 _log = logging.getLogger("hkcanto")
 
@@ -41,7 +41,7 @@ def ask(
         roles: The roles that the scorers need. If one has no model, nothing is sent.
         temperature: The temperature to send without `--temperature`.
     """
-    setups = {name: setup(name, **options) for name in tasks}
+    setups = {name: task_as_run(name, **options) for name in tasks}
     untold = set(tasks)
     prompts: dict[str, str] = {}  # model → a question rendered with its chat template
 

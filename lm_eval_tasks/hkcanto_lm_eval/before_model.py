@@ -8,7 +8,7 @@ from typing import Any
 from hkcanto_lm_eval import task_path
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.errors import without_traceback
-from hkcanto_tasks.loading import LoadedTask, load_task
+from hkcanto_tasks.tasks import LoadedTask, load_task
 
 from .config import options_of
 

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from hkcanto_tasks.figures import Figure
-from hkcanto_tasks.setup import RUN_OPTIONS, Setup, option_values, refuse_unknown
+from hkcanto_tasks.kinds.base import Kind
+from hkcanto_tasks.tasks import RUN_OPTIONS, option_values, refuse_unknown
 
 # Keys that lm-eval, other tasks of the same run, and our own files put into the metadata.
 _NOT_OURS = frozenset(
@@ -30,7 +31,7 @@ def options_of(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
         metadata: The metadata that lm-eval passes to the task.
 
     Returns:
-        The arguments for `hkcanto_tasks.setup.setup`.
+        The arguments for `hkcanto_tasks.tasks.task_as_run`.
 
     Raises:
         OptionError: There is no such option.
@@ -72,7 +73,7 @@ def _keys_of(*flags: str) -> set[str]:
     return keys
 
 
-def configuration(how: Setup) -> dict[str, Any]:
+def configuration(how: Kind) -> dict[str, Any]:
     """Return the configuration for lm-eval's `ConfigurableTask`."""
     template = how.template
     config: dict[str, Any] = {
@@ -96,12 +97,12 @@ def configuration(how: Setup) -> dict[str, Any]:
     return config if how.is_generative else {**config, "doc_to_choice": "letters"}
 
 
-def shown(how: Setup) -> dict[str, Any]:
+def shown(how: Kind) -> dict[str, Any]:
     """Return the contents of a task's YAML file, in lm-eval's usual keys.
 
     Examples:
-        >>> from hkcanto_tasks.setup import setup
-        >>> shown(setup("hkcanto_cultural_0shot"))["num_fewshot"]
+        >>> from hkcanto_tasks.tasks import task_as_run
+        >>> shown(task_as_run("hkcanto_cultural_0shot"))["num_fewshot"]
         0
     """
     template, options = how.template, how.options
@@ -131,8 +132,8 @@ def aggregation_name(figure: Figure) -> str:
     """Return a short name for how a figure is aggregated from its items.
 
     Examples:
-        >>> from hkcanto_tasks.setup import setup
-        >>> aggregation_name(setup("tmmluplus_gen").table[0])
+        >>> from hkcanto_tasks.tasks import task_as_run
+        >>> aggregation_name(task_as_run("tmmluplus_gen").table[0])
         'mean_over_categories'
     """
     if figure.form != "mean":
@@ -141,7 +142,7 @@ def aggregation_name(figure: Figure) -> str:
     return f"{over}_of_{figure.part}" if figure.part else over
 
 
-def _request(how: Setup) -> dict[str, Any]:
+def _request(how: Kind) -> dict[str, Any]:
     if not how.is_generative:
         return {"output_type": "multiple_choice"}
     until = list(how.sent_stop(chat=False))

@@ -14,9 +14,9 @@ from unittest.mock import patch
 import yaml
 
 from hkcanto_lm_eval import task_path
-from hkcanto_tasks.catalogue import TaskVariant, benchmarks, named_tasks
-from hkcanto_tasks.loading import load_task
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.catalogue import benchmarks, named_tasks
+from hkcanto_tasks.declarations import TaskVariant
+from hkcanto_tasks.tasks import load_task, task_as_run
 
 from .config import shown
 from .index import configurations, is_packaged
@@ -48,7 +48,7 @@ def files() -> dict[str, str]:
 
 def _task(task: TaskVariant, metadata: Mapping[str, Any]) -> str:
     """The file of a task: its whole setup, or for a part only the output type for `lm_eval ls`."""
-    shows, prompt = shown(setup(task.name)), ""
+    shows, prompt = shown(task_as_run(task.name)), ""
     if task.scope == "task":
         prompt = _sample_prompt(task)
     else:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from hkcanto_lm_eval import task_path
-from hkcanto_tasks.catalogue import BENCHMARKS, Benchmark, benchmarks, named_tasks
+from hkcanto_tasks.catalogue import BENCHMARKS, benchmarks, named_tasks
+from hkcanto_tasks.declarations import Benchmark
 
 _log = logging.getLogger("hkcanto")
 

@@ -19,22 +19,16 @@ import msgspec
 from lm_eval.api.metrics import mean
 
 from hkcanto_metrics.reasoning import ends_in_reasoning, opens_reasoning
-from hkcanto_tasks.catalogue import Average, benchmarks
+from hkcanto_tasks.catalogue import benchmarks, share
 from hkcanto_tasks.cut_off import CutOff, foretold
+from hkcanto_tasks.declarations import Average
 from hkcanto_tasks.errors import OptionError, in_command, without_traceback
-from hkcanto_tasks.figures import (
-    Figure,
-    item_values,
-    language_of,
-    metric_signatures,
-    share,
-    value,
-)
+from hkcanto_tasks.figures import Figure, item_values, language_of, metric_signatures, value
+from hkcanto_tasks.kinds.base import Kind
 from hkcanto_tasks.kinds.judged import Judged
-from hkcanto_tasks.loading import LoadedTask
 from hkcanto_tasks.printable import readable_log
 from hkcanto_tasks.samples import Sample
-from hkcanto_tasks.setup import Setup, setup
+from hkcanto_tasks.tasks import LoadedTask, task_as_run
 
 from .before_model import load
 from .config import configuration, options_of, says_turns, shown
@@ -97,7 +91,7 @@ class CatalogueTask(Task):
 
     def __new__(cls, config: Mapping[str, Any]) -> "CatalogueTask":
         """Create a task that sends the requests of its kind."""
-        asked = config.get("output_type") or shown(setup(_name_in(config)))["output_type"]
+        asked = config.get("output_type") or shown(task_as_run(_name_in(config)))["output_type"]
         made: CatalogueTask = super().__new__(class_for(cls, asked))
         return made
 
@@ -108,13 +102,13 @@ class CatalogueTask(Task):
         options = options_of(name, metadata)
         self._part_of = metadata.pop("part_of", "")
         self.loaded = load(name, options)
-        how = self.loaded.setup
+        how = self.loaded.kind
         self._multiturn = how.multiturn if "multiturn" in options else None
         ours = configuration(how)
         self._until = (ours.get("generation_kwargs") or {}).get("until")
         if "shots" in options:
             ours["num_fewshot"] = how.shots
-        plain = {**shown(setup(name)), "class": config.get("class")}
+        plain = {**shown(task_as_run(name)), "class": config.get("class")}
         overridden = {key: value for key, value in config.items() if plain.get(key) != value}
         own = {key: value for key, value in overridden.items() if key not in _OF_NO_MATTER}
         self._own = sha256(repr(sorted(own.items())).encode()).hexdigest()[:7] if own else ""
@@ -148,7 +142,7 @@ class CatalogueTask(Task):
     def _run(self, shots: int) -> LoadedTask:
         """Return the task with this number of shots, which lm-eval sets after creating the task."""
         last, multiturn = self._last or self.loaded, bool(self._multiturn)
-        if (last.setup.shots, last.setup.multiturn) != (shots, multiturn):
+        if (last.kind.shots, last.kind.multiturn) != (shots, multiturn):
             last = self.loaded.at(shots=shots, multiturn=multiturn)
         self._last = last
         return last
@@ -158,9 +152,9 @@ class CatalogueTask(Task):
         return self._run(self.config.num_fewshot or 0)
 
     @property
-    def setup(self) -> Setup:
-        """The setup that the task runs with."""
-        return self.loaded.setup
+    def kind(self) -> Kind:
+        """The task as it is run."""
+        return self.loaded.kind
 
     def doc_to_text(self, doc: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
         """Return the question of an item or worked example, unless a YAML file sets the text."""
@@ -207,7 +201,7 @@ class CatalogueTask(Task):
             model = _model_of({"chat_template": next(iter(args), None), **kwargs})
             tokenizer = getattr(model, "tokenizer", None)
             template = str(getattr(tokenizer, "chat_template", None) or "")
-            if said := foretold(run.setup, template, str(context), _ROOM):
+            if said := foretold(run.kind, template, str(context), _ROOM):
                 _log.warning(said)
         likelihood = self.OUTPUT_TYPE == "multiple_choice" and isinstance(context, str)
         if likelihood and opens_reasoning(context):  # (a chat API refuses by itself, later)
@@ -227,7 +221,7 @@ class CatalogueTask(Task):
             asked = each.arguments[1]
             if asked.get("until") == self._until:
                 chat = bool(kwargs.get("apply_chat_template"))
-                asked["until"] = [*self._as_run.setup.sent_stop(chat=chat)]
+                asked["until"] = [*self._as_run.kind.sent_stop(chat=chat)]
                 self._sent = {**asked}  # for the log
         return made
 
@@ -288,10 +282,10 @@ class CatalogueTask(Task):
         if response and self._is_reasoning(response):
             doc["in_reasoning"] = True
             response, reasoning = "", response
-        judgement = self.setup.judge(response, sample, reasoning)
+        judgement = self.kind.judge(response, sample, reasoning)
         doc["judgement"] = judgement.logged()
         self._cut_off.add(judgement)
-        return values(self._named(item_values(self.setup.table, sample, judgement)))
+        return values(self._named(item_values(self.kind.table, sample, judgement)))
 
     def _is_reasoning(self, response: str) -> bool:
         """Return whether a response is all reasoning, in a block that the chat template opened.
@@ -301,20 +295,20 @@ class CatalogueTask(Task):
         if self._think_end_token or self.OUTPUT_TYPE != "generate_until" or not self._instances:
             return False
         prompt, asked = self._instances[0].arguments[:2]
-        limit = int(asked.get("max_gen_toks") or self.setup.max_tokens)
+        limit = int(asked.get("max_gen_toks") or self.kind.max_tokens)
         return isinstance(prompt, str) and ends_in_reasoning(prompt, response, limit)
 
     def aggregation(self) -> dict[str, Callable[[Any], float]]:
         """Return figure → the function that aggregates the items' values."""
-        table = {figure.name: self._aggregation(figure) for figure in self.setup.table}
+        table = {figure.name: self._aggregation(figure) for figure in self.kind.table}
         ours = self._named(table)
         for of in self._averages:
-            ours[of.name] = self._part(of, table[self.setup.headline.name])
+            ours[of.name] = self._part(of, table[self.kind.headline.name])
         return {**super().aggregation(), **ours}
 
     def higher_is_better(self) -> dict[str, bool | None]:
         """Return figure → whether higher is better; None if neither is."""
-        ways = {figure.name: figure.higher_is_better for figure in self.setup.table}
+        ways = {figure.name: figure.higher_is_better for figure in self.kind.table}
         return {**super().higher_is_better(), **self._named(ways)}
 
     def dump_config(self) -> dict[str, Any]:
@@ -331,15 +325,15 @@ class CatalogueTask(Task):
             metadata["seconds"] = round(self._took, 3)
         if self._sent:
             config["generation_kwargs"] = self._sent
-        if any(figure.of_texts for figure in self.setup.table):
+        if any(figure.of_texts for figure in self.kind.table):
             metadata["metric_signatures"] = metric_signatures(self.loaded.task)
         return {**config, "metadata": metadata}
 
     def _named(self, of_figures: Mapping[str, Any]) -> dict[str, Any]:
         """Return the entries under lm-eval's row names; some rows repeat the headline."""
-        headline, task = of_figures.get(self.setup.headline.name), self.loaded.task
+        headline, task = of_figures.get(self.kind.headline.name), self.loaded.task
         rows = dict(of_figures)
-        if self.setup.headline.name not in rows:  # an unjudged answer has none
+        if self.kind.headline.name not in rows:  # an unjudged answer has none
             return rows
         if task.definition.printed and task.scope == "task":
             rows[task.definition.printed] = headline
@@ -349,7 +343,7 @@ class CatalogueTask(Task):
         if figure.form == "mean" and figure.over == "questions" and not figure.part:
             known: Callable[[Any], float] = mean  # lm-eval knows the standard error of this one
             return known
-        categories, language = self.setup.categories, language_of(self.loaded.task)
+        categories, language = self.kind.categories, language_of(self.loaded.task)
         return lambda items: value(figure, items, categories, language)
 
     @cached_property
@@ -368,7 +362,7 @@ class CatalogueTask(Task):
 
     def _fewshot(self, run: LoadedTask, subject: str) -> list[dict[str, Any]]:
         """The worked examples of a subject as documents, for lm-eval's sampler."""
-        key = run.setup.shots, subject
+        key = run.kind.shots, subject
         if key not in self._prepared:
             self._prepared[key] = [
                 {

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hkcanto_tasks.cli import app
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.tasks import task_as_run
 
 from ..publishing.conftest import hub, quiz_logs
 from ..scripts import load_script
@@ -69,7 +69,9 @@ class Results:
         options: Mapping[str, Any] | None = None,
     ) -> Path:
         """Add a record, changed in place by a function, and return its file."""
-        made = made_records.record(setup(task, shots=shots, **(options or {})), model, skill, day)
+        made = made_records.record(
+            task_as_run(task, shots=shots, **(options or {})), model, skill, day
+        )
         if change:
             change(made)
         count = len([*self.folder.rglob("*.json")])

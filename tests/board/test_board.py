@@ -15,7 +15,7 @@ from hkcanto_tasks.cli import app
 from hkcanto_tasks.results.board.pages import columns, tiers
 from hkcanto_tasks.results.board.records import PublishedResult, read_record, read_results
 from hkcanto_tasks.results.statistics.intervals import Estimate
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.tasks import task_as_run
 
 from ..reports.browser import chromium
 from .conftest import Board, Results, made_records
@@ -377,7 +377,7 @@ def test_only_web_addresses_become_links(results: Results, board: Board) -> None
 
 
 def result(model: str, task: str, *interval: float, kind: Any = "checked") -> PublishedResult:
-    how = setup(task)
+    how = task_as_run(task)
     value, *ends = interval
     low, high = ends or (None, None)
     values = {how.headline.name: Estimate(value, low, high, 500)}
@@ -406,7 +406,7 @@ def test_a_tier_ends_where_a_result_is_significantly_worse_than_its_best() -> No
 
 
 def test_intervals_of_a_record_are_ours() -> None:
-    made = made_records.record(setup("hkcanto_cultural"), "org/model", 0.6)
+    made = made_records.record(task_as_run("hkcanto_cultural"), "org/model", 0.6)
     ends = {"lower": 0.5999, "upper": 0.6001, "confidence_level": 0.95}
     for each in made["evaluation_results"]:
         each["score_details"]["uncertainty"]["confidence_interval"] = ends

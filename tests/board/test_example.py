@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.tasks import task_as_run
 
 from ..scripts import REPOSITORY
 from ..test_docs import shell
@@ -33,7 +33,7 @@ def copy(tmp_path: Path) -> Path:
 
 def contribute(repository: Path, score: float | None = None) -> None:
     """Add a record; its headline may contradict its parts."""
-    made = made_records.record(setup("hkcanto_cultural"), "org/model-7b", 0.6)
+    made = made_records.record(task_as_run("hkcanto_cultural"), "org/model-7b", 0.6)
     if score is not None:
         made["evaluation_results"][0]["score_details"]["score"] = score
     (repository / "results" / "record.json").write_text(json.dumps(made), encoding="utf-8")

@@ -15,9 +15,8 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from hkcanto import building, tasks
-from hkcanto_tasks.loading import LoadedTask, load_task
 from hkcanto_tasks.samples import Sample
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.tasks import LoadedTask, load_task, task_as_run
 
 from ..cases import named
 from ..judged_cases import EXAMPLES, JUDGED_CASES
@@ -82,7 +81,7 @@ def test_without_the_decisive_field_the_judgement_would_be_another(
             monkeypatch.setenv("HKCANTO_BENCHMARKS", str(EXAMPLES))
             lost: Any = () if case.decisive == "choices" else ""
             sample = msgspec.structs.replace(case.sample, **{case.decisive: lost})
-            found = setup(case.task).judge(case.response, sample)
+            found = task_as_run(case.task).judge(case.response, sample)
             values = {name: found.values[name] for name in case.values}
             assert (values, found.answer) != (case.values, case.answer)
 
@@ -92,7 +91,7 @@ def items(
 ) -> list[Sample]:
     """Return items of a subject: the answer is the first of two options, and in some it is not."""
     targets = [answers[0]] * right + [answers[1]] * wrong
-    category = setup(task).subject(subject).category
+    category = task_as_run(task).subject(subject).category
     return [
         Sample(
             id=f"{task}/{subject}/{number}",

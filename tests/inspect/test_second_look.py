@@ -9,8 +9,8 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from hkcanto import tasks
 from hkcanto_tasks.errors import OptionError
-from hkcanto_tasks.loading import load_task
 from hkcanto_tasks.results.logs import read_runs
+from hkcanto_tasks.tasks import load_task
 
 SECOND = "所以答案係（"
 UNCLEAR = "呢條題目好有趣，要諗吓先。"

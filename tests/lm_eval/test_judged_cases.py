@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 import hkcanto_lm_eval.before_model
-from hkcanto_tasks.loading import LoadedTask, load_task
 from hkcanto_tasks.samples import Sample
+from hkcanto_tasks.tasks import LoadedTask, load_task
 
 from ..cases import named
 from ..judged_cases import EXAMPLES, JUDGED_CASES, JudgedCase

@@ -14,8 +14,8 @@ import pytest
 from hkcanto_lm_eval import generate, task_path
 from hkcanto_tasks.catalogue import BENCHMARKS, find_task
 from hkcanto_tasks.errors import OptionError
-from hkcanto_tasks.loading import load_task
 from hkcanto_tasks.prompts import until_stop
+from hkcanto_tasks.tasks import load_task
 
 from ..answering import AnsweringLM
 from ..cases import named

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hkcanto_tasks.catalogue import find_task
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.tasks import task_as_run
 
 from ..answering import AnsweringLM
 from ..cases import named
@@ -75,7 +75,7 @@ def run_whole(**options: Any) -> tuple[dict[str, Any], list[str]]:
 
 def headline_rows(task: str) -> set[str]:
     """The names that a task's headline may have in the table."""
-    return {setup(task).table[0].name, find_task(task).definition.printed}
+    return {task_as_run(task).table[0].name, find_task(task).definition.printed}
 
 
 def check(rows: list[Row], tasks: list[str]) -> None:

@@ -12,8 +12,8 @@ from typer.testing import CliRunner, Result
 from hkcanto_metrics.script import to_simplified
 from hkcanto_tasks.catalogue import benchmarks
 from hkcanto_tasks.cli import app
-from hkcanto_tasks.loading import load_task
 from hkcanto_tasks.results.contamination import FEW, Index, Item, items_of, units
+from hkcanto_tasks.tasks import load_task
 
 TASK = "hkcanto_mmlu_yue"
 CLEAN = [

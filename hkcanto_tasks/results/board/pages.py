@@ -16,12 +16,12 @@ from markupsafe import Markup
 from ... import __version__
 from ...catalogue import benchmarks, named_tasks
 from ...printable import printable
-from ...setup import setup
+from ...tasks import task_as_run
 from ..published import published_tables
 from ..publishing.runs import interval_text, number_text
-from .records import Kind, PublishedResult, Refused, Results, items_of, of_items
+from .records import Standing, PublishedResult, Refused, Results, items_of, of_items
 
-KINDS: Mapping[Kind, str] = {
+KINDS: Mapping[Standing, str] = {
     "checked": "Checked: figures computed from the logs",
     "self-reported": "Self-reported: records without logs, which nobody could check",
     "published": "Published in papers",
@@ -103,7 +103,7 @@ def _papers() -> Mapping[_Measure, Mapping[str, PublishedResult]]:
             if len(column.tasks) != 1 or column.category or column.subject or column.unmeasured:
                 continue
             (task,) = column.named
-            how = setup(task.name, shots=column.shots_of(task))
+            how = task_as_run(task.name, shots=column.shots_of(task))
             if column.metric != how.headline.name:
                 continue
             signature, items = how.signature(_RELEASE), items_of(how)
@@ -253,14 +253,14 @@ def reasons(refused: Sequence[Refused]) -> list[tuple[str, list[str]]]:
     ]
 
 
-def _rows(own: Sequence[Column]) -> dict[Kind, list[tuple[str, Sequence[_Cell | None]]]]:
+def _rows(own: Sequence[Column]) -> dict[Standing, list[tuple[str, Sequence[_Cell | None]]]]:
     """Return the rows of a benchmark's table by kind, the best first.
 
     Models are ordered by the mean of their tiers as shares of each column's tiers. A column in
     which a model has no tier counts as the last tier.
     """
-    cells: dict[tuple[Kind, str], list[_Cell | None]] = {}
-    lost: dict[tuple[Kind, str], float] = defaultdict(lambda: float(len(own)))
+    cells: dict[tuple[Standing, str], list[_Cell | None]] = {}
+    lost: dict[tuple[Standing, str], float] = defaultdict(lambda: float(len(own)))
     for place, column in enumerate(own):
         last = max(column.tiers.values(), default=1)
         for result in column.results:
@@ -268,7 +268,7 @@ def _rows(own: Sequence[Column]) -> dict[Kind, list[tuple[str, Sequence[_Cell | 
             tier = column.tiers.get(result)
             row[place] = result, tier
             lost[result.kind, result.model] -= 1 - (tier or last) / last
-    rows: dict[Kind, list[tuple[str, Sequence[_Cell | None]]]] = {}
+    rows: dict[Standing, list[tuple[str, Sequence[_Cell | None]]]] = {}
     for kind, name in sorted(cells, key=lambda key: (lost[key], key)):
         rows.setdefault(kind, []).append((name, cells[kind, name]))
     return {kind: rows[kind] for kind in KINDS if kind in rows}

@@ -16,17 +16,19 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
+from ...catalogue import known_signature
 from ...errors import HKCantoError, LogError, OptionError, on_disk
 from ...figures import Figure
-from ...setup import Setup, setup
-from ...signatures import OF_A_JUDGE, Signature, parse_signature
+from ...kinds.base import Kind
+from ...signatures import OF_A_JUDGE, Signature
+from ...tasks import task_as_run
 from ..logs import logs_in, read_runs
 from ..publishing.eee import LIBRARIES, UNITS
 from ..publishing.runs import MODEL, sorted_out
 from ..runs import Run
 from ..statistics.intervals import Estimate
 
-Kind = Literal["checked", "self-reported", "published"]
+Standing = Literal["checked", "self-reported", "published"]
 
 _Fact = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 
@@ -56,9 +58,9 @@ class PublishedResult:
         settings: How it was run: harness, dtype, temperature.
     """
 
-    kind: Kind
+    kind: Standing
     model: str
-    setup: Setup
+    setup: Kind
     signature: Signature
     values: Mapping[str, Estimate]
     created: datetime | None = None
@@ -185,14 +187,14 @@ def read_record(data: bytes, source: str) -> PublishedResult:
 
 
 @lru_cache(maxsize=1024)
-def described(text: str) -> tuple[Signature, Setup]:
+def described(text: str) -> tuple[Signature, Kind]:
     """Return a signature and the setup that it describes, which must be the catalogue's.
 
     Raises:
         LogError: The catalogue has no such setup, the prompts or the data are unknown, or it is
             about a part of the task.
     """
-    signature = parse_signature(text)
+    signature = known_signature(text)
     if signature.data == "sample" or "local" in signature.data or not signature.data:
         raise LogError(f"its data ({signature.data}) is not a published revision")
     options = {name: value for name, value in signature.options if name not in _FREE}
@@ -201,7 +203,7 @@ def described(text: str) -> tuple[Signature, Setup]:
         raise LogError("it covers only some subjects")
     named = {name: {"yes": "true"}.get(value, value) for name, value in options.items()}
     try:
-        how = setup(signature.task, shots=signature.shots, multiturn=multiturn, **named)
+        how = task_as_run(signature.task, shots=signature.shots, multiturn=multiturn, **named)
     except HKCantoError as error:
         raise LogError(f"its signature is unknown: {error}") from error
     now = how.signature(signature.data)
@@ -222,7 +224,7 @@ def described(text: str) -> tuple[Signature, Setup]:
     raise LogError(f"its signature is unknown: version {now.version} has not {parts}")
 
 
-def items_of(how: Setup, part: str = "") -> int:
+def items_of(how: Kind, part: str = "") -> int:
     """Return the published number of scored items of a task or a part; 0 if it is unknown."""
     subjects = [
         each for each in how.task.subjects if part in ("", each.name, each.category, *each.sets)
@@ -231,7 +233,7 @@ def items_of(how: Setup, part: str = "") -> int:
     return sum(min(count, most or count) for count in rows) if all(rows) else 0
 
 
-def _values(entries: Sequence[_Evaluation], how: Setup) -> Iterator[tuple[str, Estimate]]:
+def _values(entries: Sequence[_Evaluation], how: Kind) -> Iterator[tuple[str, Estimate]]:
     """Yield each figure with its name.
 
     Raises:
@@ -278,7 +280,7 @@ def of_items(value: float, items: int, figure: Figure) -> Estimate:
     return Estimate(value, max(0.0, low), min(1.0, high), items)
 
 
-def _contradictions(how: Setup, values: Mapping[str, Estimate]) -> Iterator[str]:
+def _contradictions(how: Kind, values: Mapping[str, Estimate]) -> Iterator[str]:
     """Yield averages of accuracies that do not match their parts, if these make up the whole."""
     categories = {each.category for each in how.task.subjects if each.category}
     names = categories if len(categories) > 1 else {each.name for each in how.task.subjects}
