@@ -1,11 +1,11 @@
-"""The ranks of runs in the papers' tables, as ranges.
+"""Published scores beside runs: ranks in the papers' tables, as ranges, and tasks as columns.
 
 A run is ranked in a column only if it measures the same: with the same task, script, shots and
 chain of thought, generated answers (not log-likelihoods), and not on the sample data.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
@@ -23,6 +23,10 @@ from ..results import Result
 from ..runs import Items, Run
 from ..statistics.estimates import mean_estimate
 from ..statistics.intervals import Estimate
+from .blocks import Column, column_of
+from .presentation import SideBySide, condition_title, figure_title, side_by_side
+
+_MOST = {"share": 1.0, "rate": 1.0, "score": 100.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,3 +252,86 @@ def _mean(parts: Sequence[Standing]) -> Estimate:
     if np.isnan(half):
         return Estimate(value, None, None, items)
     return Estimate(value, max(value - half, 0.0), min(value + half, 1.0), items)
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """A column: the results of several models on a task under one condition.
+
+    Attributes:
+        results: Model → its result.
+        published: The paper's model → its score.
+        chance: The score of random answers; for a rate, the worst value.
+        best: The best published score, or else the best possible one.
+        guessed: The score of random answers; None if unknown.
+    """
+
+    title: str
+    condition: str
+    results: Mapping[str, Result]
+    published: Mapping[str, float]
+    chance: float
+    best: float
+    guessed: float | None
+
+    @property
+    def some(self) -> Result:
+        """One of the results: all have its task, figure and condition."""
+        return next(iter(self.results.values()))
+
+    @property
+    def column(self) -> Column:
+        """The column of the table, with the headline's unit, direction, meaning and colours."""
+        some = self.some
+        arrow = "↑" if some.headline.higher_is_better else "↓"
+        made = column_of(some.headline, self.title)
+        under = f"{figure_title(some, some.headline)} {arrow}, {self.condition}"
+        return replace(made, under=under, scale=(self.chance, self.best))
+
+
+def contests(results: Iterable[Result]) -> list[Contest]:
+    """Return the columns of some results, one for each task, condition and data."""
+    return [_contest(group) for group in side_by_side(results)]
+
+
+def _contest(group: SideBySide[Result]) -> Contest:
+    some = group.runs[0]
+    published: dict[str, float] = {}
+    chance = None
+    for table, column in columns_of(some):
+        for row in table.rows:
+            value = row.values[column.name]
+            if value is not None and row.kind == "model":
+                published.setdefault(row.model, value)
+            elif value is not None and row.kind == "random":
+                chance = value
+    up, unit = some.headline.higher_is_better, some.headline.unit
+    most = _MOST.get(unit, 1.0)
+    letters = some.definition.letters if some.definition.kind == "multiple_choice" else ""
+    if chance is None and letters:
+        chance = 1 / len(letters)
+    worst = max([*published.values(), most]) if up is False else 0.0
+    limit = most if up else 0.0
+    best = (max if up else min)(published.values(), default=limit)
+    start = worst if chance is None else chance
+    if (best > start) != bool(up):  # otherwise colours would be reversed
+        best = limit
+    sample = ", sample data" * some.is_sample
+    condition = f"{condition_title(some)}{sample}"
+    own = {each.label: each for each in group.runs}
+    title = some.definition.title
+    return Contest(title, condition, own, published, start, best, chance)
+
+
+def columns_of(some: Result) -> list[tuple[PublishedTable, PublishedColumn]]:
+    """Return the papers' columns with the headline of a result under its condition."""
+    if why_incomparable(some):
+        return []
+    return [
+        (table, column)
+        for table in tables_of(some.task)
+        for column in table.columns
+        if len(column.tasks) == 1 and not (column.category or column.subject or column.mean_of)
+        if not column.unmeasured and column.metric == some.headline.name
+        if any(measures(some, task, column.shots_of(task)) for task in column.named)
+    ]

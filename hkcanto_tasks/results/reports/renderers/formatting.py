@@ -125,14 +125,6 @@ class ShownCell(NamedTuple):
     high: float | None
 
 
-class Layout(NamedTuple):
-    """A table as text: its columns and rows, and whether it is transposed."""
-
-    columns: Sequence[Column]
-    rows: Sequence["ShownRow"]
-    turned: bool
-
-
 class ShownRow(NamedTuple):
     """A row as text: its cells, its kind, and a mark for the kind if the name does not show it."""
 
@@ -190,43 +182,28 @@ def _best(table: Table, place: int) -> float | None:
     return (min if lower else max)(numbers)
 
 
-def laid_out(table: Table, *, published: bool = False) -> Layout:
-    """Return a table as text, transposed if it is turnable and has more columns than runs.
-
-    Published rows of a turnable table are left out unless `published`, and always if it is
-    transposed: the papers' own tables have them. In a transposed table, the measure is beneath the
-    name of each row.
+def turned(table: Table) -> tuple[Sequence[Column], Sequence[ShownRow]]:
+    """Return a table of models as one of tasks, without published models: columns and rows.
 
     Examples:
         >>> from hkcanto_tasks.results.reports.blocks import Row
-        >>> tasks = [Column("Law", "percent", under="↑"), Column("BLEU", "score", under="↑")]
-        >>> made = Table("t", "T", [Column("Model"), *tasks], [Row(["a", 0.5, 9], "run")],
-        ...     turnable=True)
-        >>> [[cell.text for cell in row.cells] for row in laid_out(made).rows]
-        [['Law %', '↑', '50.0'], ['BLEU', '↑', '9.0']]
+        >>> tasks = [Column("Law", "percent"), Column("BLEU", "score")]
+        >>> made = Table("t", "T", [Column("Model"), *tasks], [Row(["a", 0.5, 9], "run")])
+        >>> [[cell.text for cell in row.cells] for row in turned(made)[1]]
+        [['Law %', '50.0'], ['BLEU', '9.0']]
     """
-    rows = shown(table)
-    if not table.turnable:
-        return Layout(table.columns, rows, False)
-    kinds = [row.kind for row in table.rows]
-    columns = table.columns[1:]
-    turned = kinds.count("run") < len(columns)
-    kept = [row for row, kind in zip(rows, kinds, strict=True) if kind != "published" or published]
-    if not turned:
-        return Layout(table.columns, kept, False)
-    kept = [row for row, kind in zip(rows, kinds, strict=True) if kind != "published"]
-    heads = [Column("Task"), Column("Measure", beneath=True)]
-    heads += [Column(row.cells[0].text, "number") for row in kept]
-
-    def text(words: str) -> ShownCell:
-        return ShownCell(words, "", "", False, None, None, None)
-
-    found = [
+    kept = [
+        row for row, own in zip(shown(table), table.rows, strict=True) if own.kind != "published"
+    ]
+    rows = [
         ShownRow(
-            [text(heading(column)), text(column.under), *(row.cells[place] for row in kept)],
+            [
+                ShownCell(heading(column), "", "", False, None, None, None),
+                *(row.cells[place] for row in kept),
+            ],
             "other",
             "",
         )
-        for place, column in enumerate(columns, 1)
+        for place, column in enumerate(table.columns[1:], 1)
     ]
-    return Layout(heads, found, True)
+    return [Column("Task"), *(Column(row.cells[0].text, "number") for row in kept)], rows

@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from ....printable import one_line, printable
 from ..blocks import ITEMS_NOTICE, ItemView, Report, Section
-from .formatting import caption, heading, is_chinese, laid_out, shorten
+from .formatting import caption, heading, is_chinese, shorten, shown
 from .plots import curve, plot, shade
 from .records import plain
 
@@ -66,7 +66,7 @@ def _template() -> Template:
         lstrip_blocks=True,
     )
     environment.filters |= {"one_line": one_line, "heading": heading, "address": _address}
-    environment.filters |= {"laid_out": laid_out, "items": _items, "json": _embedded}
+    environment.filters |= {"shown": shown, "items": _items, "json": _embedded}
     environment.tests |= {"chinese": is_chinese}
     environment.globals |= {"fitted": _fitted}
     environment.globals |= {"LONG_TABLE": LONG_TABLE, "ITEMS_NOTICE": ITEMS_NOTICE}
