@@ -393,7 +393,7 @@ def _subject_differences(group: SideBySide[Run]) -> list[Block]:
 
 
 def _conditions(runs: Sequence[Run]) -> list[Block]:
-    """Compare each model's runs of a task under several conditions with the plainest one, paired."""
+    """Compare each model's runs of a task under several conditions with the plainest one."""
     groups: dict[tuple[str, str, str], dict[str, list[Run]]]
     groups = defaultdict(lambda: defaultdict(list))
     for run in runs:

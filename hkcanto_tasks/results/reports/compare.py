@@ -70,7 +70,7 @@ _GATE = {
 """The columns of the gate's table, by the keys of its records."""
 _GAIN = f"By how much the second is better, in points, with 95 % interval: {WIDE}."
 _SURE = "✓ if the difference is significant: 95 % for all tasks together (Holm)."
-_NAMED = 5  # tests or tasks that are named; more are counted
+_NAMED = 3  # tests or tasks that are named; more are counted
 
 
 class Pair(NamedTuple):
@@ -143,31 +143,28 @@ def _figure(pair: Pair) -> str:
 
 def pairs_sentence(pairs: Sequence[Pair], names: Sequence[str]) -> str:
     """Say which of two models leads on how many tasks, and where significantly."""
-    known = [(pair, pair.gain) for pair in pairs]
-    known = [(pair, gain) for pair, gain in known if gain is not None]
+    known = [(pair, pair.gain.value) for pair in pairs if pair.gain]
     if len(known) == 1:
         return verdict(known[0][0], names)
-    gains = [gain.value for _, gain in known if gain]
-    leads = {
-        names[0]: sum(gain < -1e-9 for gain in gains),
-        names[1]: sum(gain > 1e-9 for gain in gains),
-    }
-    (first, most), (second, fewer) = sorted(leads.items(), key=lambda item: -item[1])
+    leads = Counter(dict.fromkeys(names, 0))
+    leads.update(names[gain > 0] for _, gain in known if abs(gain) > 1e-9)
+    (first, most), (second, fewer) = leads.most_common()
     said = f"{first} leads on {most} of {len(known)} tasks"
     said += f", {second} on {fewer}" if fewer else ""
     equal = len(known) - most - fewer
     said += f", and they are equal on {equal}" if equal else ""
     scope = f"all {len(known)} tasks together, 95 %"
     sure = [
-        f"{pair.run.definition.title} ({names[gain.value > 0]} by {_digits(abs(gain.value))} points)"
+        f"{pair.run.definition.title} ({names[gain > 0]} by {_digits(abs(gain))} points)"
         for pair, gain in known
-        if gain and pair.is_sure
+        if pair.is_sure
     ]
     if not sure:
         return f"{said}. No difference is significant ({scope})."
     if len(sure) == 1:
         return f"{said}. The only significant difference is on {sure[0]} ({scope})."
-    return f"{said}. {len(sure)} differences are significant ({scope}): {_listed(sure)}."
+    count = "All" if len(sure) == len(known) else f"{len(sure)}"
+    return f"{said}. {count} differences are significant ({scope}), such as {_listed(sure)}."
 
 
 def verdict(pair: Pair, names: Sequence[str]) -> str:
@@ -309,28 +306,18 @@ def _sections(
     if not_compared:
         first.append(Note(f"{len(not_compared)} not compared: see below.", "warning"))
     if len(couples) == 1 and len(every) == len(compared):
-        effects = every[0].overall, *(each.overall for each in every[1:])
+        effects = adjusted([each.overall for each in every])
         pairs = [
             Pair((each.a, each.b), each.figure, effect)
-            for each, effect in zip(every, adjusted(effects), strict=True)
+            for each, effect in zip(every, effects, strict=True)
         ]
-        names = couples.pop()
+        (names,) = couples
         said = Note(pairs_sentence(pairs, names), "verdict")
         yield Section("Results", [said, *first, pairs_table(pairs, names)], "results", True)
         if details:
             yield Section("Parts and subjects", details, "parts", is_summary=len(every) == 1)
     else:
-        verdicts = [
-            Note(
-                verdict(
-                    Pair((each.a, each.b), each.figure, each.overall), _names([each.a, each.b])
-                ),
-                "verdict",
-            )
-            for each in every
-            if each.overall.p_by_holm is None
-        ]
-        yield Section("Results", [*verdicts, *first, *details], "results", is_summary=True)
+        yield Section("Results", [*first, *details], "results", is_summary=True)
     if not_compared:
         notes = [Note(line, "warning") for line in not_compared]
         yield Section("Not compared", notes, "not-compared", is_summary=True)
@@ -345,7 +332,7 @@ def _pairwise(group: Sequence[Comparison], sides: Sequence[Run]) -> Table:
 
 
 def _parts(comparison: Comparison) -> list[Block]:
-    """Return the effects on other averages, on categories, and on subjects from the largest gain."""
+    """Return the effects on averages, on categories, and on subjects from the largest gain."""
     titles = {subject.name: subject.title for subject in comparison.a.setup.task.subjects}
     titles |= {figure.name: figure.title for figure in comparison.a.figures.values()}
     parts = {
@@ -397,25 +384,19 @@ def gate_of(
     result = "not passed" if failed else "incomplete" if left_out else "passed"
     tests = dict.fromkeys(f"{task['figure']} of {task['title']}" for task in failed or tasks)
     named = _listed([*tests])
-    second, _, first = (
-        (failed or tasks)[0]["compared"].rpartition(" against ") if tasks else [""] * 3
-    )
-    if len({task["compared"] for task in failed or tasks}) > 1:
-        second, first = "a run", "the first"
+    second, first = "a run", "the first"
+    if len({task["compared"] for task in tasks}) == 1:
+        second, first = tasks[0]["compared"].split(" against ")
     bound = max((task["bound"] for task in tasks), default=None)
-    text = (
-        {
-            "passed": f"passed: {second} is less than δ = {delta:g} points worse than {first} in {named}.",
-            "not passed": f"not passed: {second} may be δ = {delta:g} points or more worse than {first} "
-            f"in {named} (up to {bound:.3g} points).",
-            "incomplete": f"incomplete: {len(left_out)} not compared, see below.",
-        }
-        if tasks
-        else {
-            "incomplete": f"incomplete: {len(left_out)} not compared, see below.",
-            "passed": "passed.",
-        }
-    )
+    text = f"Gate incomplete: {len(left_out)} not compared, see below."
+    if failed:
+        text = (
+            f"Gate not passed: {second} may be δ = {delta:g} points or more worse than {first} in "
+            f"{named} (at most {bound:.3g} points)."
+        )
+    elif result == "passed":
+        less = f"less than δ = {delta:g} points worse"
+        text = f"Gate passed: {second} is {less} than {first} in {named}."
     method = "; ".join(dict.fromkeys(task["method"] for task in tasks))
     remarks = []
     few = [f"{t['needed_items']:,} items of {t['title']}" for t in failed if t["needed_items"]]
@@ -436,7 +417,7 @@ def gate_of(
     if unlike := dict.fromkeys(name for task in tasks for name in task["differences"]):
         remarks.append(f"They differ in {', '.join(unlike)}, as allowed.")
     columns = [(column, itemgetter(key)) for key, column in _GATE.items()]
-    blocks: list[Block] = [Note(f"Gate {text[result]}", "verdict")]
+    blocks: list[Block] = [Note(text, "verdict")]
     if remarks:
         blocks.append(Note(" ".join(remarks), "info" if result == "passed" else "warning"))
     blocks += [table("gate", "Non-inferiority, task by task", tasks, columns)] if tasks else []

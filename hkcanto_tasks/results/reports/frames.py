@@ -54,7 +54,7 @@ def step_in(*texts: str) -> tuple[str, int] | None:
     """Return the training run and the step that one of these texts names: label, name, others.
 
     Steps are written as `checkpoint-500`, `global_step_200`, `iter_0001000`, `@1000`,
-    `revision=step1000-tokens4B`, or as a number alone (`500=PATH`). The rest names the training run.
+    `revision=step1000-tokens4B`, or as a number alone (`500=PATH`). The rest is the run's name.
 
     Examples:
         >>> step_in("org/tuned checkpoint-500", "org/tuned"), step_in("org/model-7b")

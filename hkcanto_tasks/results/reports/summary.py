@@ -247,7 +247,7 @@ def _cell(run: Result, races: Sequence[_Race], among: Sequence[Run]) -> Value:
     shared = set(doubts(among[0])).intersection(*map(doubts, among))
     notes = [doubt for doubt in doubts(run) if doubt not in shared]
     if any(run in race.chosen.ties for race in races):
-        notes.insert(0, "≈ best")
+        notes.insert(0, "≈")
     return replace(found, note="; ".join(notes))
 
 
@@ -271,7 +271,8 @@ def _of_many(races: Sequence[_Race], made: Table) -> str:
         scores = [_score(run) for run in (best, second)]
         title = headline_title(best)
         if race.is_shared:
-            return f"{best.label} and {second.label} lead on {race.title} with {scores[0]} each ({title})."
+            both = f"{best.label} and {second.label}"
+            return f"{both} lead on {race.title} with {scores[0]} each ({title})."
         ahead = len(differences) - len(race.chosen.ties)
         return (
             f"{best.label} leads on {race.title} with {scores[0]} against {second.label}'s "
@@ -283,14 +284,16 @@ def _of_many(races: Sequence[_Race], made: Table) -> str:
     leads = Counter(race.chosen.best.label for race in races if not race.is_shared)
     said = (
         f"{leader} has the best mean rank, {value_text(rank, 'score')}, and the best score on "
-        f"{leads[leader]} of {_tasks(len(races))}. "
+        f"{leads[leader]} of {_tasks(len(races))}."
     )
     if not sure:
-        return f"{said}On no task is the best model significantly ahead of all others ({scope})."
+        return f"{said} On no task is the best model significantly ahead of all others ({scope})."
     named = _listed([f"{race.title} ({race.chosen.best.label})" for race in sure])
     if len(sure) == 1:
-        return f"{said}{named} is the only task on which the best model is significantly ahead of all others ({scope})."
-    return f"{said}The best model is significantly ahead of all others on {len(sure)} tasks ({scope}): {named}."
+        only = "is the only task on which the best model is significantly ahead of all others"
+        return f"{said} {named} {only} ({scope})."
+    on = f"on {_tasks(len(sure))} ({scope}): {named}"
+    return f"{said} The best model is significantly ahead of all others {on}."
 
 
 def _score(run: Run) -> str:
@@ -335,7 +338,7 @@ def _unranked(runs: Sequence[Run], beside: Sequence[Beside]) -> str:
 def _warnings(
     runs: Sequence[Run], skipped: Sequence[SkippedLog], left_out: Sequence[Run]
 ) -> Iterator[str]:
-    of: Counter[str] = Counter()
+    of = Counter[str]()
     for run in runs:
         for doubt in doubts(run):
             many = doubt.endswith(" unread")
@@ -450,7 +453,7 @@ def matrix(
         rows.append(Row([model, None, *of_papers, *scores], "published"))
     rows = [row for row in rows if row.kind == "run" or any(v is not None for v in row.values[1:])]
     caption = (
-        "Each task's headline, on all of its items unless a note says otherwise. “≈ best” marks "
+        "Each task's headline, on all of its items unless a note says otherwise. “≈” marks "
         "models that do not differ significantly from the best."
     )
     return Table(name, "Models and tasks", columns, rows, caption, turnable=True)

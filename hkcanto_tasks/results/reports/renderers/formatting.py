@@ -199,7 +199,7 @@ def turned(table: Table) -> tuple[Sequence[Column], Sequence[ShownRow]]:
         ShownRow(
             [
                 ShownCell(heading(column), "", "", False, None, None, None),
-                *(row.cells[place] for row in kept),
+                *(row.cells[place]._replace(note=_tie(row.cells[place])) for row in kept),
             ],
             "other",
             "",
@@ -207,3 +207,7 @@ def turned(table: Table) -> tuple[Sequence[Column], Sequence[ShownRow]]:
         for place, column in enumerate(table.columns[1:], 1)
     ]
     return [Column("Task"), *(Column(row.cells[0].text, "number") for row in kept)], rows
+
+
+def _tie(cell: ShownCell) -> str:
+    return "≈" if cell.note.startswith("≈") else ""

@@ -152,7 +152,7 @@ def _grid(
     beneath = [place for place, column in enumerate(columns) if column.beneath]
     for place in [0, *places]:
         column, title = columns[place], heading(columns[place])
-        cells = [_cell(row.cells[place], column, intervals) for row in rows]
+        cells = [_cell(row.cells[place], intervals) for row in rows]
         widest = max((cell.cell_len for cell in cells), default=0)
         word = max(map(cell_len, f"{title} {column.under}".split()), default=0)
         head = Text.assemble(title, (f"\n{column.under}" if column.under else "", "not bold dim"))
@@ -162,7 +162,7 @@ def _grid(
             least = min(_NARROWEST, max(widest, word))
             grid.add_column(head, overflow="fold", min_width=least)
     for row in rows:
-        cells = [_cell(row.cells[place], columns[place], intervals) for place in [0, *places]]
+        cells = [_cell(row.cells[place], intervals) for place in [0, *places]]
         if row.mark:
             cells[0].append(f" ({row.mark})", style="italic")
         for place in beneath:
@@ -171,7 +171,7 @@ def _grid(
     return grid
 
 
-def _cell(cell: ShownCell, column: Column, intervals: bool) -> Text:
+def _cell(cell: ShownCell, intervals: bool) -> Text:
     text = Text(cell.text, style="underline" if cell.best else "")
     if intervals and cell.interval:
         text.append(f" {cell.interval}", style="dim not bold")
