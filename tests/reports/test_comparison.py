@@ -16,9 +16,10 @@ from statsmodels.stats.multitest import multipletests
 
 from hkcanto_tasks.errors import ComparisonError, HKCantoError
 from hkcanto_tasks.figures import Pair
-from hkcanto_tasks.results.reports import verdicts
+from hkcanto_tasks.results.reports import compare as comparing
 from hkcanto_tasks.results.reports.blocks import Note, Report, Section, Table
-from hkcanto_tasks.results.reports.verdicts import gate_of, sections, verdict
+from hkcanto_tasks.results.reports.compare import Pair as Compared
+from hkcanto_tasks.results.reports.compare import gate_of
 from hkcanto_tasks.results.runs import Run, SkippedLog
 from hkcanto_tasks.results.statistics.estimates import estimate
 from hkcanto_tasks.results.statistics.intervals import (
@@ -27,7 +28,7 @@ from hkcanto_tasks.results.statistics.intervals import (
     paired_accuracy_interval,
     paired_mean_interval,
 )
-from hkcanto_tasks.results.statistics.paired import compare, pairwise
+from hkcanto_tasks.results.statistics.paired import Comparison, compare, pairwise
 
 from .beginning import beginning
 from .building import a_run, changed
@@ -41,6 +42,18 @@ FAST = {"resamples": 200}
 def law(values: Sequence[float], label: str = "model", **more: object) -> Run:
     """An evaluation of multiple choice in one subject."""
     return a_run("hkcanto_law", {"acc": values}, label=label, **more)
+
+
+def sections(compared: Sequence[Comparison]) -> list[Section]:
+    return [*comparing.sections([compared], [])]
+
+
+def verdict(found: Comparison) -> str:
+    runs = found.a, found.b
+    names = [run.label for run in runs]
+    if names[0] == names[1]:
+        names = [f"{name} {place}" for place, name in enumerate(names, 1)]
+    return comparing.verdict(Compared(runs, found.figure, found.overall), names)
 
 
 def questions(count: int) -> list[str]:
@@ -796,8 +809,8 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Report, int
             places=[place for place, run in enumerate(runs) for _ in run],
             skipped=skipped,
         )
-        monkeypatch.setattr(verdicts, "read_runs", lambda *_, **__: read)
-        return verdicts.compare_runs([], **FAST, **options)
+        monkeypatch.setattr(comparing, "read_runs", lambda *_, **__: read)
+        return comparing.compare_runs([], **FAST, **options)
 
     return call
 

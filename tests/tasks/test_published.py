@@ -444,54 +444,52 @@ def replaced(file: str, old: str, new: str) -> Edit:
     return edit
 
 
-WRONG = (
-    [
-        (
-            replaced("7.csv", "81.7", "817"),
-            r"7.csv, table 7, row 'Human', column 'Food Culture': '817' is not a number",
-        ),
-        (
-            replaced("7.csv", "81.7", "8l.7"),
-            r"row 'Human', column 'Food Culture': '8l.7' is not a number from 0 to 100",
-        ),
-        (
-            replaced("7.csv", "Human,81.7", "Human"),
-            r"7.csv, table 7, row 26 \('Human'\): it has 6 cells, .* header has 7",
-        ),
-        (
-            replaced("7.csv", "Human,", "Random,"),
-            r"7.csv, table 7, row 'Random' occurs twice",
-        ),
-        (
-            replaced("7.csv", "Life in HK", "Life"),
-            r"7.csv, table 7: its columns are .*'Life'.* are declared",
-        ),
-        (
-            replaced("tables.toml", 'Human = "human"', 'People = "human"'),
-            r"table 7: kinds names rows that do not exist: \['People'\]",
-        ),
-        (
-            replaced("tables.toml", 'subject = "food"', 'subject = "drink"'),
-            r"tables.toml, table 7: column 'Food Culture' is restricted to .*'drink'",
-        ),
-        (
-            replaced("tables.toml", '"hkcanto_mmlu_en"', '"hkcanto_mmlu_fr"'),
-            r"table 1: column 'MMLU EN' has tasks that do not exist: \['hkcanto_mmlu_fr'\]",
-        ),
-        (
-            replaced("tables.toml", '"acc_homophone"', '"acc_homonym"'),
-            r"table 2: column 'Homophone' has a metric 'acc_homonym' that hkcanto_phonology does",
-        ),
-        (
-            replaced("tables.toml", 'metric = "cer_published"', 'shot = "cer_published"'),
-            r"tables.toml: .*unknown field `shot`",
-        ),
-        (
-            replaced("tables.toml", 'headline = "CER"', 'headline = "WER"'),
-            r"table 3: there is no column 'WER' for its headline",
-        ),
-    ],
-)
+WRONG = [
+    (
+        replaced("7.csv", "81.7", "817"),
+        r"7.csv, table 7, row 'Human', column 'Food Culture': '817' is not a number",
+    ),
+    (
+        replaced("7.csv", "81.7", "8l.7"),
+        r"row 'Human', column 'Food Culture': '8l.7' is not a number from 0 to 100",
+    ),
+    (
+        replaced("7.csv", "Human,81.7", "Human"),
+        r"7.csv, table 7, row 26 \('Human'\): it has 6 cells, .* header has 7",
+    ),
+    (
+        replaced("7.csv", "Human,", "Random,"),
+        r"7.csv, table 7, row 'Random' occurs twice",
+    ),
+    (
+        replaced("7.csv", "Life in HK", "Life"),
+        r"7.csv, table 7: its columns are .*'Life'.* are declared",
+    ),
+    (
+        replaced("tables.toml", 'Human = "human"', 'People = "human"'),
+        r"table 7: kinds names rows that do not exist: \['People'\]",
+    ),
+    (
+        replaced("tables.toml", 'subject = "food"', 'subject = "drink"'),
+        r"tables.toml, table 7: column 'Food Culture' is restricted to .*'drink'",
+    ),
+    (
+        replaced("tables.toml", '"hkcanto_mmlu_en"', '"hkcanto_mmlu_fr"'),
+        r"table 1: column 'MMLU EN' has tasks that do not exist: \['hkcanto_mmlu_fr'\]",
+    ),
+    (
+        replaced("tables.toml", '"acc_homophone"', '"acc_homonym"'),
+        r"table 2: column 'Homophone' has a metric 'acc_homonym' that hkcanto_phonology does",
+    ),
+    (
+        replaced("tables.toml", 'metric = "cer_published"', 'shot = "cer_published"'),
+        r"tables.toml: .*unknown field `shot`",
+    ),
+    (
+        replaced("tables.toml", 'headline = "CER"', 'headline = "WER"'),
+        r"table 3: there is no column 'WER' for its headline",
+    ),
+]
 
 
 def test_a_wrong_file_is_refused_by_name_and_place(tmp_path: Path) -> None:

@@ -126,6 +126,17 @@ def _items_with(name: str) -> Callable[[Run], int | None]:
     return lambda run: found.items if (found := estimate(run, name)) else None
 
 
+def _languages(what: str) -> list[FigureColumn]:
+    """Return a column for the share of each language that occurs."""
+
+    def share(language: str) -> Callable[[Run], Estimate | None]:
+        return lambda run: (
+            found if (found := estimate(run, f"{what}_{language}")) and found.value else None
+        )
+
+    return [_column(title, share(language)) for language, title in LANGUAGES.items()]
+
+
 def _responses(run: Run) -> bool:
     return run.setup.is_generative and bool(run.items.ids)
 
@@ -178,7 +189,7 @@ _ANALYSES = (
         _has("reasoning_finished"),
         [
             _column("Items", _items_with("reasoning_cantonese"), "count"),
-            *(f"reasoning_{language}" for language in LANGUAGES),
+            *_languages("reasoning"),
             "reasoning_finished",
         ],
         "Only responses with a logged reasoning block. A block is in the language of at least 85 % "
@@ -204,7 +215,7 @@ _ANALYSES = (
         _has("answer_cantonese"),
         [
             _column("Items", _items_with("answer_cantonese"), "count"),
-            *(f"answer_{language}" for language in LANGUAGES),
+            *_languages("answer"),
         ],
         "Answers in prose only.",
     ),

@@ -270,21 +270,21 @@ def compare_runs(
     if not compared:
         advice = [] if refused else [_advice(sides)]
         raise ComparisonError("\n".join(["nothing to compare.", *not_compared, *advice]))
-    sections = [*_sections(compared, not_compared)]
+    made = [*sections(compared, not_compared)]
     every = [comparison for group_of in compared for comparison in group_of]
     status = 2 if refused or (left_out and gate is not None) else 0
     records: dict[str, Any] = {"gate": None, "comparisons": [*map(_record, every)]}
     if gate is not None:
         records["gate"], first = gate_of(every, gate, not_compared, look, candidates)
-        sections.insert(0, first)
+        made.insert(0, first)
         status = 1 if records["gate"]["verdict"] == "not passed" else status
     title = " against ".join(reversed(list(dict.fromkeys(run.label for run in read.runs))))
     how = f"{_INTERVALS} Random numbers: seed {seed}, {resamples:,} resamples or exchanges."
     frame = partial(effect_rows, every, gate)
-    return report_of(sections, title, [*footer_of(read.runs), how], records, frame), status
+    return report_of(made, title, [*footer_of(read.runs), how], records, frame), status
 
 
-def _sections(
+def sections(
     compared: Sequence[Sequence[Comparison]], not_compared: Sequence[str]
 ) -> Iterator[Section]:
     """Yield the table of tasks if there are two models, and each task's pairs or parts."""
