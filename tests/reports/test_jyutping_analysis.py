@@ -19,7 +19,7 @@ from hkcanto_tasks.results.statistics.intervals import Estimate
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import setup
 
-from .building import a_run, changed, sections
+from .building import a_run, sections
 
 GOLD = ["nei5 hou2 maa3", "ngo5 (hou2|hou3) gwok3", "sap6 app"]
 

@@ -17,7 +17,6 @@ from typer.testing import CliRunner, Result
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.figures import Pair
-from hkcanto_tasks.results.reports import frames
 from hkcanto_tasks.results.reports import training as curves
 from hkcanto_tasks.results.reports.blocks import Note, Table
 from hkcanto_tasks.results.reports.presentation import headline

@@ -187,27 +187,22 @@ def turned(table: Table) -> tuple[Sequence[Column], Sequence[ShownRow]]:
 
     Examples:
         >>> from hkcanto_tasks.results.reports.blocks import Row
-        >>> tasks = [Column("Law", "percent"), Column("BLEU", "score")]
+        >>> tasks = [Column("Law", "percent", under="↑"), Column("BLEU", "score", under="↑")]
         >>> made = Table("t", "T", [Column("Model"), *tasks], [Row(["a", 0.5, 9], "run")])
         >>> [[cell.text for cell in row.cells] for row in turned(made)[1]]
-        [['Law %', '50.0'], ['BLEU', '9.0']]
+        [['Law %', '↑', '50.0'], ['BLEU', '↑', '9.0']]
     """
-    kept = [
-        row for row, own in zip(shown(table), table.rows, strict=True) if own.kind != "published"
-    ]
-    rows = [
-        ShownRow(
-            [
-                ShownCell(heading(column), "", "", False, None, None, None),
-                *(row.cells[place]._replace(note=_tie(row.cells[place])) for row in kept),
-            ],
-            "other",
-            "",
-        )
-        for place, column in enumerate(table.columns[1:], 1)
-    ]
-    return [Column("Task"), *(Column(row.cells[0].text, "number") for row in kept)], rows
+    pairs = zip(shown(table), table.rows, strict=True)
+    kept = [row for row, unformatted in pairs if unformatted.kind != "published"]
 
+    def text(words: str) -> ShownCell:
+        return ShownCell(words, "", "", False, None, None, None)
 
-def _tie(cell: ShownCell) -> str:
-    return "≈" if cell.note.startswith("≈") else ""
+    rows = []
+    for place, column in enumerate(table.columns[1:], 1):
+        cells = [row.cells[place] for row in kept]
+        # The line of warnings has the doubts about a figure; here only ties are marked.
+        cells = [cell._replace(note="≈" if "≈" in cell.note else "") for cell in cells]
+        rows.append(ShownRow([text(heading(column)), text(column.under), *cells], "other", ""))
+    names = [Column(row.cells[0].text, "number") for row in kept]
+    return [Column("Task"), Column("Measure", beneath=True), *names], rows

@@ -124,7 +124,8 @@ def _show_grid(
             break
     console.print(grid)
     if is_whole and 0 < count < len(others):
-        rest = [0, *others[count:]]
+        beneath = [place for place, each in enumerate(columns) if each.beneath]
+        rest = [0, *beneath, *others[count:]]
         cells = [row._replace(cells=[row.cells[place] for place in rest]) for row in rows]
         return _show_grid([columns[place] for place in rest], cells, console, is_whole=True)
     return len(others) - count
