@@ -164,15 +164,15 @@ def test_a_text_of_the_greatest_length_is_whole() -> None:
 
 def test_every_format_can_be_written_as_utf_8() -> None:
     for form in ["html", "md", "github", "json", "csv"]:
-        assert render(hostile_report(), form).encode("utf-8"), format
+        assert render(hostile_report(), form).encode("utf-8"), form
 
 
 def test_what_acts_instead_of_showing_is_made_visible() -> None:
     for form in ["html", "md"]:
         text = render(hostile_report(), form)
         assert not set("\x00\x1b\u202e\u202c") & set(text), form
-        assert "␛[31m" in text.replace("\\", ""), format
-        assert "␀" in text, format
+        assert "␛[31m" in text.replace("\\", ""), form
+        assert "␀" in text, form
 
 
 def test_tabs_and_line_feeds_are_text_and_other_controls_are_pictures() -> None:

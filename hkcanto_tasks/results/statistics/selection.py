@@ -17,6 +17,7 @@ import numpy as np
 
 from ...errors import ComparisonError
 from ..runs import Run
+from .estimates import estimate
 from .intervals import CONFIDENCE, Estimate
 from .paired import SEED, match
 from .significance import Floats, Statistic, exchanges, sum_clusters
@@ -68,7 +69,7 @@ def selection(runs: tuple[Run, ...], confidence: float = CONFIDENCE) -> Selectio
             5 % error.
     """
     left_out = {run: run.interruption for run in runs if run.interruption}
-    found = [run for run in runs if run not in left_out and run.value(run.headline.name)]
+    found = [run for run in runs if run not in left_out and estimate(run, run.headline.name)]
     if not found:
         return None
     items = {run: frozenset(run.items.ids) for run in found}
