@@ -216,7 +216,7 @@ def test_subjects_without_signal_are_named_as_such() -> None:
         )
         for step, right, level in zip(range(6), [8, 14, 20, 26, 27, 28], flat, strict=True)
     ]
-    (section,), (signals,) = sections("curves", runs), sections("signal", runs)
+    (section,), (signals,) = sections("curves", runs), sections("subjects", runs)
     (table,) = (block for block in signals.blocks if isinstance(block, Table))
 
     assert [(row.values[0], "✗" in str(row.values[-1])) for row in table.rows] == [
@@ -334,7 +334,7 @@ def test_of_errors_the_fewest_are_best() -> None:
     ]
     (best,) = build_report(runs).records["best"]
     assert best["label"] == "step300"
-    (signals,) = sections("signal", runs)
+    (signals,) = sections("subjects", runs)
     assert isinstance(signals.blocks[0], Table)
     assert signals.blocks[0].rows[0].values[2] == pytest.approx(0.8)  # Spearman's of 4, 3, 1, 2
 

@@ -266,10 +266,13 @@ _ANALYSES = (
 )
 
 
-def sections(runs: Sequence[Run]) -> list[Section]:
-    """Return the sections of the analyses that concern these runs."""
+def sections(runs: Sequence[Run], signals: Sequence[Table] = ()) -> list[Section]:
+    """Return the sections of the analyses; `signals` are further tables of subjects."""
     ordered = in_order(runs)
-    subjects = [block for group in side_by_side(runs, "acc") for block in _subjects(group)]
+    subjects = [
+        *signals,
+        *(block for group in side_by_side(runs, "acc") for block in _subjects(group)),
+    ]
     reading: list[Block] = [
         *_reading_problems(ordered),
         *(_made(analysis, ordered) for analysis in _ANALYSES),

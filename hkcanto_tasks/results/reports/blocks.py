@@ -44,8 +44,6 @@ class Column:
     under: str = ""  # small text beneath its title, such as the condition
     #: On a page, cells are coloured by their place between these numbers, the worst and the best
     scale: tuple[float, float] | None = None
-    href: str = ""  # on a page, the address of a link in its heading
-    group: str = ""  # on a page, a group of columns that can be chosen, such as the benchmark
 
     @property
     def key(self) -> str:
@@ -67,17 +65,10 @@ def column_of(figure: Figure, title: str = "", *, drawn: bool = False) -> Column
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table: a value for each column, and the kind of row.
-
-    On a page its name links to `href`, rows can be filtered by `facets` (name → value), and
-    `places`, such as the rank in each column, are shown in small print beside its values.
-    """
+    """A row of a table: a value for each column, and the kind of row."""
 
     values: Sequence[Value]
     kind: Kind = "other"
-    href: str = ""
-    facets: Mapping[str, str] = field(default_factory=dict)
-    places: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +77,8 @@ class Table:
 
     Its name, for programs, is unique in a report and has only letters, digits and `_`. The caption
     gives the source and meaning of the figures. On a page its `drawn` columns are dots in its rows;
-    in a `curve` they are lines, with the first column as the x axis. The published rows of a
-    `turnable` table are shown on request, and a terminal turns it: a row for each task.
+    in a `curve` they are lines, with the first column as the x axis. A terminal turns a `turnable`
+    table: its columns are rows.
     """
 
     name: str
@@ -97,7 +88,6 @@ class Table:
     caption: str = ""
     curve: bool = False
     turnable: bool = False
-    own: str = "this run"  # marks rows of runs, if there are other rows
 
 
 def table(
@@ -179,8 +169,7 @@ def section(
 class Report:
     """A report by a version of this package. Its first section has the answer, its footer sources
     and terms. `records` are further data for JSON, such as the `gate`. `frame` returns the rows of
-    CSV; without it CSV has the rows of the tables. `pages` are the other pages of a site (title →
-    address), and `feed` is the address of its feed."""
+    CSV; without it CSV has the rows of the tables."""
 
     title: str
     created: datetime | None
@@ -189,8 +178,6 @@ class Report:
     footer: Sequence[str] = ()
     records: dict[str, Any] = field(default_factory=dict)
     frame: Callable[[], Iterable[Mapping[str, Any]]] | None = None
-    pages: Mapping[str, str] = field(default_factory=dict)
-    feed: str = ""
 
     @property
     def warnings(self) -> Sequence[str]:

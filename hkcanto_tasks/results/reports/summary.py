@@ -12,8 +12,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from ...errors import ComparisonError
-from ..published import PublishedColumn, PublishedTable, RowKind
-from ..results import Result
+from ..published import PublishedColumn, RowKind
 from ..runs import Run, SkippedLog
 from ..statistics.estimates import agreement, full_set
 from ..statistics.intervals import CONFIDENCE, WIDE, Estimate
@@ -95,11 +94,12 @@ def build_report(
     beside_kept = beside if len(kept) == len(runs) else standings(kept)
     papers = [*map(paper_table, beside_kept)]
     first, one_task = _first_section(runs, kept, beside_kept, skipped), len(contests(kept)) == 1
+    curves, signals = training.sections(runs)
     sections = [
         first,
-        *training.sections(runs),
+        *curves,
         *section("Published scores", papers, "published", is_summary=one_task),
-        *analyses.sections(kept),
+        *analyses.sections(kept, signals),
         _last_section(runs, beside, skipped),
     ]
     best = training.best_records([run for run in runs if checkpoint(run)])
@@ -110,7 +110,7 @@ def build_report(
     return report_of(sections, title, footer_of(runs), records, frame)
 
 
-def _labels(runs: Sequence[Result]) -> list[str]:
+def _labels(runs: Sequence[Run]) -> list[str]:
     return list(dict.fromkeys(run.label for run in runs))
 
 
@@ -193,7 +193,7 @@ def _first_section(
         made, said = _tasks_table(kept, beside), _of_one(runs, beside)
     else:
         races, left_out = _races(runs)
-        made = matrix(kept, beside, figure=partial(_cell, races=races, among=runs))
+        made = _matrix(kept, partial(_cell, races=races, among=runs))
         said = _of_many(races, made) if races else _nothing(runs)
     warnings = [*_warnings(runs, skipped, left_out)]
     blocks: list[Block] = [Note(said, "verdict")]
@@ -209,9 +209,8 @@ def _pairs(runs: Sequence[Run], labels: Sequence[str]) -> tuple[list[Pair], list
     """Return each task's pair of runs, compared as in `hkcanto compare`, and runs left out."""
     pairs, left_out = list[Pair](), list[Run]()
     for contest in contests(runs):
-        both = [contest.results.get(label) for label in labels]
-        sides = [run if isinstance(run, Run) else None for run in both]
-        best = contest.best * points_of(contest.some.headline) if contest.published else None
+        sides = [contest.runs.get(label) for label in labels]
+        best = _in_points(contest)
         first, second = sides
         effect = None
         if first and second:
@@ -223,6 +222,11 @@ def _pairs(runs: Sequence[Run], labels: Sequence[str]) -> tuple[list[Pair], list
         pairs.append(Pair(sides, contest.some.headline, effect, best))
     effects = iter(adjusted([pair.effect for pair in pairs if pair.effect]))
     return [p._replace(effect=next(effects)) if p.effect else p for p in pairs], left_out
+
+
+def _in_points(contest: Contest) -> float | None:
+    best = contest.best
+    return None if best is None else best * points_of(contest.some.headline)
 
 
 def _races(runs: Sequence[Run]) -> tuple[list[_Race], list[Run]]:
@@ -239,11 +243,11 @@ def _races(runs: Sequence[Run]) -> tuple[list[_Race], list[Run]]:
     return races, [run for each in chosen if each for run in each.left_out]
 
 
-def _cell(run: Result, races: Sequence[_Race], among: Sequence[Run]) -> Value:
+def _cell(run: Run, races: Sequence[_Race], among: Sequence[Run]) -> Value:
     """Return the headline of a run, with a note on ties with the best and on doubts about it."""
     found = headline(run)
-    if found is None or not isinstance(run, Run):
-        return found
+    if found is None:
+        return None
     shared = set(doubts(among[0])).intersection(*map(doubts, among))
     notes = [doubt for doubt in doubts(run) if doubt not in shared]
     if any(run in race.chosen.ties for race in races):
@@ -372,8 +376,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _tasks_table(runs: Sequence[Run], beside: Sequence[Beside]) -> Table:
     """Return a single model's tasks with the best published scores, drawn on one axis."""
-    of = [(each, run) for each in contests(runs) for run in each.results.values()]
-    rows = [(contest, run) for contest, run in of if isinstance(run, Run)]
+    rows = [(contest, run) for contest in contests(runs) for run in contest.runs.values()]
 
     def score(row: tuple[Contest, Run]) -> Value:
         found, points = headline(row[1]), points_of(row[1].headline)
@@ -387,113 +390,55 @@ def _tasks_table(runs: Sequence[Run], beside: Sequence[Beside]) -> Table:
         standing = _rank(row[1], beside)
         return f"{standing.rank} of {standing.of}" if standing else None
 
-    def published(row: tuple[Contest, Run]) -> float | None:
-        contest, run = row
-        return contest.best * points_of(run.headline) if contest.published else None
-
     columns: list[tuple[Column, Callable[[tuple[Contest, Run]], Value]]] = [
         (Column("Task"), lambda row: task_title(row[1])),
         (Column("Score", "score", f"From 0 to 100. {_INTERVAL}", drawn=True), score),
         (Column("Rank", help=_RANKS), rank),
-        (Column("Best published", "score", drawn=True), published),
+        (Column("Best published", "score", drawn=True), lambda row: _in_points(row[0])),
         (Column("Figure", beneath=True), lambda row: headline_title(row[1])),
     ]
     return table("tasks", "Task by task", rows, columns, kind=lambda _: "other")
 
 
-def matrix(
-    results: Sequence[Result],
-    beside: Sequence[Beside] = (),
-    name: str = "matrix",
-    figure: Callable[[Result], Value] = headline,
-) -> Table:
+def _matrix(runs: Sequence[Run], figure: Callable[[Run], Value]) -> Table:
     """Return the table of models × tasks, sorted by the mean rank over the tasks that all have.
 
-    Args:
-        results: Runs or records.
-        beside: Their ranks in the papers' tables; averages of these tables are columns too.
-        name: The table's name.
-        figure: Returns the cell of a result: its headline, perhaps with a note.
-
-    Returns:
-        A row for each model, one for the best published scores, one for chance, and the papers'
-        models. Cells are figures with intervals; a note says why one does not cover all items.
+    Below the models are the best published scores, and chance; `figure` returns a run's cell.
     """
-    found, averages = contests(results), averages_of(beside)
-    runs_of = {each.table.name: each.runs for each in beside}
-    of_tables = [runs_of[paper.name] for paper, _ in averages]
+    found = contests(runs)
     columns = [
         Column("Model"),
         Column("Mean rank", "score", "Over the tasks that all models have.", True),
-        *(_average(paper, column) for paper, column in averages),
         *(contest.column for contest in found),
     ]
-    ranks = _mean_ranks(found, _labels(results))
+    ranks = _mean_ranks(found, _labels(runs))
     rows = []
     for label in sorted(ranks, key=lambda label: (ranks[label] is None, ranks[label] or 0)):
-        standings_of = [
-            own[label].get(column.name) if label in own else None
-            for own, (_, column) in zip(of_tables, averages, strict=True)
-        ]
-        means = [standing.figure if standing else None for standing in standings_of]
-        cells = [each.results.get(label) for each in found]
-        figures = [figure(result) if result else None for result in cells]
-        rows.append(Row([label, ranks[label], *means, *figures], "run"))
-    best: list[Value] = [_best(paper, column) for paper, column in averages]
-    best += [contest.best if contest.published else None for contest in found]
-    guessed = [contest.guessed for contest in found]
-    rows.append(Row(["Best published", None, *best], "best"))
-    rows.append(Row(["Chance", None, *(None for _ in averages), *guessed], "random"))
-    for model in dict.fromkeys(name for contest in found for name in contest.published):
-        of_papers = [
-            next((row.values[column.name] for row in paper.rows if row.model == model), None)
-            for paper, column in averages
-        ]
-        scores = [contest.published.get(model) for contest in found]
-        rows.append(Row([model, None, *of_papers, *scores], "published"))
-    rows = [row for row in rows if row.kind == "run" or any(v is not None for v in row.values[1:])]
+        cells = [contest.runs.get(label) for contest in found]
+        rows.append(
+            Row([label, ranks[label], *(figure(run) if run else None for run in cells)], "run")
+        )
+    rows.append(Row(["Best published", None, *(contest.best for contest in found)], "best"))
+    rows.append(Row(["Chance", None, *(contest.chance for contest in found)], "random"))
+    rows = [row for row in rows if any(value is not None for value in row.values[1:])]
     caption = (
-        "Each task's headline, on all of its items unless a note says otherwise. “≈” marks "
-        "models that do not differ significantly from the best."
+        "Each task's headline, on all of its items unless a note says otherwise. “≈” marks models "
+        "that do not differ significantly from the best."
     )
-    return Table(name, "Models and tasks", columns, rows, caption, turnable=True)
+    return Table("matrix", "Models and tasks", columns, rows, caption, turnable=True)
 
 
 def _mean_ranks(found: Sequence[Contest], labels: Sequence[str]) -> dict[str, float | None]:
     """Return each model's mean rank over the tasks that all have; None if there are none."""
     ranks: dict[str, list[int]] = {label: [] for label in labels}
     for contest in found:
-        values = {name: of.value for name, run in contest.results.items() if (of := headline(run))}
+        values = {name: of.value for name, run in contest.runs.items() if (of := headline(run))}
         if len(values) == len(labels):
             sign = 1 if contest.some.headline.higher_is_better else -1
             for label in labels:
                 better = sum(sign * other > sign * values[label] for other in values.values())
                 ranks[label].append(1 + better)
     return {label: fmean(of) if of else None for label, of in ranks.items()}
-
-
-def averages_of(beside: Sequence[Beside]) -> list[tuple[PublishedTable, PublishedColumn]]:
-    """Return the columns of averages for which there are results, with their tables."""
-    return [
-        (each.table, column)
-        for each in beside
-        for column in each.table.columns
-        if column.mean_of and any(column.name in columns for columns in each.runs.values())
-    ]
-
-
-def _average(paper: PublishedTable, column: PublishedColumn) -> Column:
-    about = f"Mean of {', '.join(column.mean_of)}, as in {paper.source}."
-    best, down = _best(paper, column), column.lower_is_better
-    scale = None if best is None else (1.0 if down else 0.0, best)
-    under = f"{paper.source} {'↓' if down else '↑'}"
-    return Column(column.name, column.unit, about, down, under=under, scale=scale)
-
-
-def _best(paper: PublishedTable, column: PublishedColumn) -> float | None:
-    scores = [row.values[column.name] for row in paper.rows if row.kind == "model"]
-    known = [score for score in scores if score is not None]
-    return (min if column.lower_is_better else max)(known, default=None)
 
 
 def _full_sets(runs: Sequence[Run]) -> Table:
@@ -671,5 +616,5 @@ def _left_out(runs: Sequence[Run], beside: Sequence[Beside]) -> Iterator[str]:
         yield f"Not beside published figures: {', '.join(names)}. {reason}"
 
 
-def _name(run: Result) -> str:
+def _name(run: Run) -> str:
     return f"{run.label} on {task_title(run)}"

@@ -90,9 +90,9 @@ def _curves(group: SideBySide[Run]) -> _Curves:
     return {name: dict(sorted(of.items())) for name, of in found.items() if len(of) >= _FEWEST}
 
 
-def sections(runs: Sequence[Run]) -> Sequence[Section]:
-    """Return each task's training curves, the best checkpoint, and the signal of its subjects."""
-    blocks, tables = list[Block](), list[Block]()
+def sections(runs: Sequence[Run]) -> tuple[Sequence[Section], Sequence[Table]]:
+    """Return a section on training curves and best checkpoints, and the signal of subjects."""
+    blocks, tables = list[Block](), list[Table]()
     for group in side_by_side(runs):
         if curves := _curves(group):
             signals = _signals(group, curves)
@@ -101,15 +101,14 @@ def sections(runs: Sequence[Run]) -> Sequence[Section]:
                 blocks += _best_table(group, found)
             subjects = [row.values for row in signals.rows[1:]]
             clear = [str(values[0]) for values in subjects if "✗" not in str(values[-1])]
-            said = f"{len(clear)} of {len(subjects)} subjects carry signal at this size"
             if subjects:
-                blocks.append(Note(f"{said}{': ' * bool(clear)}{', '.join(clear)}."))
+                said = f"{len(clear)} of {len(subjects)} subjects carry signal at this size"
+                blocks.append(Note(": ".join(filter(None, [said, ", ".join(clear)])) + "."))
             tables.append(signals)
     blocks.append(
         Note("The rest of this report covers each training run's best and last checkpoint only.")
     )
-    shown = section("Training curves", blocks, "curves", is_summary=True)
-    return [*shown, *section("Signal by subject", tables, "signal")]
+    return section("Training curves", blocks, "curves", is_summary=True), tables
 
 
 def _curve(group: SideBySide[Run], curves: _Curves) -> Table:

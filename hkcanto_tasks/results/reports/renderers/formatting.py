@@ -12,7 +12,7 @@ from ..blocks import Column, Estimate, Table, Unit, Value
 MISSING = "–"
 
 _SIGNS: dict[Unit, str] = {"percent": "%", "points": "pts", "score_points": "pts"}
-_MARKS = {"human": "human", "random": "random"}
+_MARKS = {"run": "this run", "human": "human", "random": "random"}
 
 
 def encodable(text: str) -> str:
@@ -164,7 +164,7 @@ def shown(table: Table) -> list[ShownRow]:
                 note = note.replace(UNSEEN, "").removesuffix("; ")
             cells.append(ShownCell(text, interval, note, is_best, found, low, high))
         marked = several_kinds and "best" not in kinds
-        mark = {**_MARKS, "run": table.own}.get(row.kind, "") if marked else ""
+        mark = _MARKS.get(row.kind, "") if marked else ""
         named = bool(cells) and mark.casefold() in cells[0].text.casefold()
         rows.append(ShownRow(cells, row.kind if several_kinds else "other", "" if named else mark))
     return rows
@@ -183,7 +183,7 @@ def _best(table: Table, place: int) -> float | None:
 
 
 def turned(table: Table) -> tuple[Sequence[Column], Sequence[ShownRow]]:
-    """Return a table of models as one of tasks, without published models: columns and rows.
+    """Return a table of models as one of tasks: columns and rows.
 
     Examples:
         >>> from hkcanto_tasks.results.reports.blocks import Row
@@ -192,17 +192,16 @@ def turned(table: Table) -> tuple[Sequence[Column], Sequence[ShownRow]]:
         >>> [[cell.text for cell in row.cells] for row in turned(made)[1]]
         [['Law %', '↑', '50.0'], ['BLEU', '↑', '9.0']]
     """
-    pairs = zip(shown(table), table.rows, strict=True)
-    kept = [row for row, unformatted in pairs if unformatted.kind != "published"]
+    models = shown(table)
 
     def text(words: str) -> ShownCell:
         return ShownCell(words, "", "", False, None, None, None)
 
     rows = []
     for place, column in enumerate(table.columns[1:], 1):
-        cells = [row.cells[place] for row in kept]
+        cells = [row.cells[place] for row in models]
         # The line of warnings has the doubts about a figure; here only ties are marked.
         cells = [cell._replace(note="≈" if "≈" in cell.note else "") for cell in cells]
         rows.append(ShownRow([text(heading(column)), text(column.under), *cells], "other", ""))
-    names = [Column(row.cells[0].text, "number") for row in kept]
+    names = [Column(row.cells[0].text, "number") for row in models]
     return [Column("Task"), Column("Measure", beneath=True), *names], rows

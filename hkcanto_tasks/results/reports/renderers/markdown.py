@@ -61,8 +61,7 @@ def _table(table: Table) -> Iterator[str]:
         yield _text(told)
     headings = ["<br>".join(map(_text, filter(None, (heading(c), c.under)))) for c in table.columns]
     aligned = ["---:" if column.numeric else "---" for column in table.columns]
-    rows = [_row(row) for row in shown(table) if not (table.turnable and row.kind == "published")]
-    yield _grid(headings, aligned, rows)
+    yield _grid(headings, aligned, map(_row, shown(table)))
     if meanings := [f"- *{_text(c.title)}*: {_text(c.help)}" for c in table.columns if c.help]:
         yield "\n".join(meanings)
 

@@ -65,7 +65,7 @@ def _template() -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"one_line": one_line, "heading": heading, "address": _address}
+    environment.filters |= {"one_line": one_line, "heading": heading}
     environment.filters |= {"shown": shown, "items": _items, "json": _embedded}
     environment.tests |= {"chinese": is_chinese}
     environment.globals |= {"fitted": _fitted}
@@ -107,11 +107,6 @@ def _embedded(value: object) -> Markup:
     """Return data as JSON that cannot end the script element around it."""
     text = json.dumps(plain(value, printable), ensure_ascii=False, separators=(",", ":"))
     return Markup(re.sub("[<>&\u2028\u2029]", lambda found: f"\\u{ord(found[0]):04x}", text))
-
-
-def _address(href: str) -> str:
-    """Return the address of a link if it is on the web or the same site, else an empty text."""
-    return href if re.fullmatch(r"https?://[^\s<>\"]+|[\w./#-]+", href) else ""
 
 
 @lru_cache(maxsize=100_000)  # names and conditions occur many times on a page
