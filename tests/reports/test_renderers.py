@@ -509,7 +509,6 @@ def models_and_tasks(models: int) -> Table:
     ]
     rows += [Row(["Best published", 0.8, None, 0.05, 40.0], "best")]
     rows += [Row(["Chance", 0.25, 0.25, None, None], "random")]
-    rows += [Row(["GPT-4o", 0.8, None, 0.05, None], "published")]
     return Table("matrix", "Models and tasks", columns, rows, "", turnable=True)
 
 
@@ -528,8 +527,7 @@ def test_no_task_and_no_direction_is_ever_dropped_on_a_terminal(models: int) -> 
             assert f"{30 - n:.1f}" in text
             assert f"{20 + n:.1f}" in text
         assert "more column" not in text
-        assert "GPT-4o" not in text
-
+    
 
 def test_the_best_of_a_matrix_is_the_best_run_though_a_published_one_is_better() -> None:
     cells = {row.cells[0].text: row.cells for row in shown(models_and_tasks(3))}
@@ -562,4 +560,3 @@ def test_a_terminal_has_a_row_a_task_and_markdown_a_row_a_model() -> None:
     assert below.strip() == "CER ↓, 5-shot"
     text = render(report(section(models_and_tasks(4))), "md")
     assert "| Model | HKMMLU %<br>Accuracy ↑, 0-shot |" in text
-    assert "GPT-4o" not in text
