@@ -527,7 +527,7 @@ def test_no_task_and_no_direction_is_ever_dropped_on_a_terminal(models: int) -> 
             assert f"{30 - n:.1f}" in text
             assert f"{20 + n:.1f}" in text
         assert "more column" not in text
-    
+
 
 def test_the_best_of_a_matrix_is_the_best_run_though_a_published_one_is_better() -> None:
     cells = {row.cells[0].text: row.cells for row in shown(models_and_tasks(3))}

@@ -184,24 +184,32 @@ def _first_section(
         skipped: Logs that were not read.
     """
     labels, left_out = _labels(runs), list[Run]()
+    nothing = (
+        f"Nothing is comparable between these {len(labels)} models: no two have complete runs of a "
+        "task under the same condition on the same items."
+    )
     if len(labels) == 2:
         pairs, left_out = _pairs(runs, labels)
         made = pairs_table(pairs, labels)
         known = [pair for pair in pairs if pair.effect]
-        said = pairs_sentence(pairs, labels) if known else _nothing(runs)
+        said = pairs_sentence(pairs, labels) if known else nothing
     elif len(labels) < 2:
         made, said = _tasks_table(kept, beside), _of_one(runs, beside)
     else:
         races, left_out = _races(runs)
         made = _matrix(kept, partial(_cell, races=races, among=runs))
-        said = _of_many(races, made) if races else _nothing(runs)
+        said = _of_many(races, made) if races else nothing
     warnings = [*_warnings(runs, skipped, left_out)]
     blocks: list[Block] = [Note(said, "verdict")]
     if any(run.items.texts for run in runs):
         blocks.insert(0, Note(ITEMS_NOTICE, "warning"))
     if warnings:
         blocks.append(Note(" · ".join(warnings), "warning"))
-    blocks += [each for each in (made, _full_sets(kept)) if each.rows]
+    estimates = _full_sets(kept)
+    if made.rows:
+        blocks.append(made)
+    if estimates.rows and len(labels) == 1:
+        blocks.append(estimates)
     return Section("Results", blocks, "results", is_summary=True)
 
 
@@ -253,16 +261,6 @@ def _cell(run: Run, races: Sequence[_Race], among: Sequence[Run]) -> Value:
     if any(run in race.chosen.ties for race in races):
         notes.insert(0, "≈")
     return replace(found, note="; ".join(notes))
-
-
-def _nothing(runs: Sequence[Run]) -> str:
-    together = any(len(group.runs) > 1 for group in side_by_side(runs))
-    why = (
-        "no two of them have complete runs on the same items"
-        if together
-        else "no two models ran the same task under the same condition"
-    )
-    return f"Nothing is comparable between these {len(_labels(runs))} models: {why}."
 
 
 def _of_many(races: Sequence[_Race], made: Table) -> str:
@@ -534,6 +532,7 @@ def _last_section(
         standing = _rank(run, beside)
         return f"{standing.rank} of {standing.of}" if standing else None
 
+    estimates = _full_sets(runs)
     blocks: list[Block] = [
         table(
             "runs",
@@ -554,6 +553,7 @@ def _last_section(
             "Compare numbers only if their signatures match (ignoring pkg).",
         ),
         *usage_table(runs),
+        *([estimates] if estimates.rows and len(_labels(runs)) > 1 else []),
         *map(Note, _checks(runs)),
         *map(Note, _protocols(beside)),
         *map(Note, _left_out(runs, beside)),

@@ -12,13 +12,11 @@ from rich.text import Text
 from ....printable import one_line
 from ..blocks import Block, Column, ItemView, Note, Report, Table
 from .formatting import ShownCell, ShownRow, caption, heading, shown, turned
-from .plots import curve
 
 LONG_TABLE = 20
 """Rows of a table that are shown; among the rest, only the user's runs, human and random rows."""
 
 _NARROWEST = 12  # a column of texts
-_BARS, _MOST_BARS = "▁▂▃▄▅▆▇█", 40
 _NAMED = 3  # hidden sections that are listed by name
 _FEWEST = 3  # columns to keep before intervals are dropped
 
@@ -91,9 +89,6 @@ def _show_table(table: Table, console: Console, full: bool) -> None:
     _print(console, table.title, "bold")
     if told := caption(table):
         _print(console, told, "dim")
-    if table.curve and not full:
-        _show_lines(table, console)
-        return
     own = ("run", "human", "random", "best")
     columns, rows = turned(table) if table.turnable else (table.columns, shown(table))
     kept = [row for i, row in enumerate(rows) if full or i < LONG_TABLE or row.kind in own]
@@ -129,17 +124,6 @@ def _show_grid(
         cells = [row._replace(cells=[row.cells[place] for place in rest]) for row in rows]
         return _show_grid([columns[place] for place in rest], cells, console, is_whole=True)
     return len(others) - count
-
-
-def _show_lines(table: Table, console: Console) -> None:
-    """Show the lines of a curve as bars; with many points only every second, third, … one."""
-    *_, lines = curve(table, shown(table))
-    for column, (_, _, dots) in lines.items():
-        every = -(-len(dots) // _MOST_BARS)
-        bars = "".join(_BARS[min(7, int((100 - (y or 0)) * 0.08))] for _, y, *_ in dots[::every])
-        (*_, first, start), (*_, last, end) = dots[0], dots[-1]
-        text = f"{bars} {first.text} → {last.text}, steps {start} to {end}"
-        _print_indented(console, text, (f"{heading(column)}  ", "bold"))
 
 
 def _grid(
