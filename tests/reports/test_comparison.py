@@ -739,6 +739,16 @@ def test_three_models_have_no_table_of_tasks(compared):
     assert "pairs" in [table.name for table in tables(compared(*runs[:2])[0].sections)]
 
 
+def test_one_model_under_two_conditions_has_a_verdict_too(compared):
+    runs = [
+        [law([0] * 20, shots=0), g2p([1] * 20)],
+        [law([1] * 20), changed(g2p([0] * 20), shots=0)],
+    ]
+    first, *_ = compared(*runs)[0].sections
+    assert first.blocks[0].text.startswith("Second leads on 2 of 2 tasks. All differences are sig")
+    assert [column.title for column in first.blocks[-1].columns[1:3]] == ["First", "Second"]
+
+
 def test_a_small_difference_is_not_called_none():
     a, b = law([1] * 500 + [0] * 1500), law([1] * 501 + [0] * 1499)
     assert "gain +0.05 points, 95 %" in verdict(compare(a, b, **FAST))

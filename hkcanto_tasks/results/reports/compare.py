@@ -289,7 +289,10 @@ def sections(
 ) -> Iterator[Section]:
     """Yield the table of tasks if there are two models, and each task's pairs or parts."""
     every = [comparison for group in compared for comparison in group]
-    couples = {tuple(_names([each.a, each.b])) for each in every}
+    couples, in_pairs = (
+        {tuple(_names([each.a, each.b])) for each in every},
+        len(every) == len(compared),
+    )
     details, warned = list[Block](), defaultdict[str, list[str]](list)
     for group in compared:
         sides = list(dict.fromkeys(run for each in group for run in (each.a, each.b)))
@@ -298,20 +301,21 @@ def sections(
                 warned[note.text].append(task_title(sides[0]))
             else:
                 details.append(note)
-        details += [_pairwise(group, sides)] if len(group) > 1 else _parts(group[0])
+        details += _parts(group[0]) if in_pairs else [_pairwise(group, sides)]
     first: list[Block] = [
         Note(text if len(tasks) == len(compared) else f"{'; '.join(tasks)}: {text}", "warning")
         for text, tasks in warned.items()
     ]
     if not_compared:
         first.append(Note(f"{len(not_compared)} not compared: see below.", "warning"))
-    if len(couples) == 1 and len(every) == len(compared):
+    if in_pairs:
         effects = adjusted([each.overall for each in every])
         pairs = [
             Pair((each.a, each.b), each.figure, effect)
             for each, effect in zip(every, effects, strict=True)
         ]
-        (names,) = couples
+        # One model under two conditions has other names in each task.
+        names = couples.pop() if len(couples) == 1 else ("First", "Second")
         said = Note(pairs_sentence(pairs, names), "verdict")
         yield Section("Results", [said, *first, pairs_table(pairs, names)], "results", True)
         if details:
