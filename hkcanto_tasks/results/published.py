@@ -284,10 +284,10 @@ def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
         raise CatalogueError(f"{where}, row {model!r} occurs twice. Remove one.")
     if unknown := table.kinds.keys() - set(models):
         raise CatalogueError(f"{where}: kinds names rows that do not exist: {sorted(unknown)}.")
-    for model, *cells in lines:
+    for model, *texts in lines:
         values = {
             column.name: _value(cell, column, f"{where}, row {model!r}")
-            for column, cell in zip(table.columns, cells, strict=True)
+            for column, cell in zip(table.columns, texts, strict=True)
         }
         yield PublishedRow(model, table.kinds.get(model, "model"), values)
 

@@ -247,27 +247,29 @@ def first_subjects(task: str, count: int) -> list[str]:
     return rounds[:count]
 
 
-@pytest.mark.parametrize("task", ["hkmmlu", "tmmluplus_gen"])
-def test_averages_are_those_of_the_report(task: str):
-    names = first_subjects(task, 6)
-    a, b = several(task, "old", 0, names), several(task, "new", 1, names)
-    found = compare(a, b, **FAST)
-    averages = {effect.name: effect for effect in found.parts["averages"]}
-    headline = "acc_category_macro" if task == "tmmluplus_gen" else "acc"
-    assert {headline, *averages} == {"acc", "acc_macro", headline}
-    for name, effect in averages.items():
-        assert effect.a == pytest.approx(estimate(a, name).value)
-        assert effect.b == pytest.approx(estimate(b, name).value)
-        assert effect.difference.low < effect.difference.value < effect.difference.high
-    assert found.overall.a == pytest.approx(estimate(a, headline).value)
-    assert [effect.name for effect in found.parts["subjects"]] == [s.name for s in a.subjects]
-    for effect in found.parts["subjects"]:
-        part = estimate(b, "acc", b.items.of_subjects([effect.name]))
-        assert effect.b == pytest.approx(part.value)
-        assert effect.difference.items == part.items
-    assert {"acc_STEM", "acc_stem"} & {effect.name for effect in found.parts["parts"]}
-    for effect in found.parts["parts"]:
-        assert effect.a == pytest.approx(estimate(a, effect.name).value)
+def test_averages_are_those_of_the_report():
+    for task in ["hkmmlu", "tmmluplus_gen"]:
+        names = first_subjects(task, 6)
+        a, b = several(task, "old", 0, names), several(task, "new", 1, names)
+        found = compare(a, b, **FAST)
+        averages = {effect.name: effect for effect in found.parts["averages"]}
+        headline = "acc_category_macro" if task == "tmmluplus_gen" else "acc"
+        assert {headline, *averages} == {"acc", "acc_macro", headline}, task
+        for name, effect in averages.items():
+            assert effect.a == pytest.approx(estimate(a, name).value)
+            assert effect.b == pytest.approx(estimate(b, name).value)
+            assert effect.difference.low < effect.difference.value < effect.difference.high
+        assert found.overall.a == pytest.approx(estimate(a, headline).value), task
+        assert [effect.name for effect in found.parts["subjects"]] == [
+            s.name for s in a.subjects
+        ], task
+        for effect in found.parts["subjects"]:
+            part = estimate(b, "acc", b.items.of_subjects([effect.name]))
+            assert effect.b == pytest.approx(part.value)
+            assert effect.difference.items == part.items
+        assert {"acc_STEM", "acc_stem"} & {effect.name for effect in found.parts["parts"]}, task
+        for effect in found.parts["parts"]:
+            assert effect.a == pytest.approx(estimate(a, effect.name).value)
 
 
 def test_a_mean_over_subjects_has_the_interval_of_theory():
@@ -369,15 +371,17 @@ def test_the_gate_of_a_corpus_is_not_below_the_loss_of_the_figure():
 # --- the gate
 
 
-@pytest.mark.parametrize("metric", ["acc", "unparsed_rate"])
-def test_the_verdict_flips_exactly_at_the_bound(metric: str):
-    rng = np.random.default_rng(4)
-    a, b = (a_run("hkcanto_law", {metric: (rng.random(400) < 0.5).astype(float)}) for _ in range(2))
-    bound = compare(a, b, metric=metric, **FAST, gate=0).gate.bound
-    below, above = bound - 1e-9, bound + 1e-9
-    assert not compare(a, b, metric=metric, **FAST, gate=bound).gate.passed
-    assert not compare(a, b, metric=metric, **FAST, gate=below).gate.passed
-    assert compare(a, b, metric=metric, **FAST, gate=above).gate.passed
+def test_the_verdict_flips_exactly_at_the_bound():
+    for metric in ["acc", "unparsed_rate"]:
+        rng = np.random.default_rng(4)
+        a, b = (
+            a_run("hkcanto_law", {metric: (rng.random(400) < 0.5).astype(float)}) for _ in range(2)
+        )
+        bound = compare(a, b, metric=metric, **FAST, gate=0).gate.bound
+        below, above = bound - 1e-9, bound + 1e-9
+        assert not compare(a, b, metric=metric, **FAST, gate=bound).gate.passed, metric
+        assert not compare(a, b, metric=metric, **FAST, gate=below).gate.passed, metric
+        assert compare(a, b, metric=metric, **FAST, gate=above).gate.passed, metric
 
 
 def test_the_gate_knows_which_way_is_worse():
@@ -545,11 +549,11 @@ def test_mismatched_items_are_refused_with_the_difference():
     assert "1 items are only in new (results.json), such as hkmmlu/hk_law/99. Run both" in said
 
 
-@pytest.mark.parametrize("order", [1, -1])
-def test_further_items_are_refused_in_logs_of_one_name(order: int):
-    runs = [law(A, ids=questions(12)), law(A[:5], ids=questions(5))]
-    with pytest.raises(ComparisonError, match="7 items are only in model"):
-        compare(*runs[::order])
+def test_further_items_are_refused_in_logs_of_one_name():
+    for order in [1, -1]:
+        runs = [law(A, ids=questions(12)), law(A[:5], ids=questions(5))]
+        with pytest.raises(ComparisonError, match="7 items are only in model"):
+            compare(*runs[::order])
 
 
 def test_another_version_of_the_task_is_refused():
@@ -564,9 +568,8 @@ def test_another_number_of_epochs_is_refused():
         compare(law([1, 0], ids=questions(2)), law([1, 0, 1, 0], ids=questions(2) * 2))
 
 
-@pytest.mark.parametrize(
-    ("b", "metric", "message"),
-    [
+def test_what_cannot_be_compared_is_refused():
+    for b, metric, message in [
         (
             a_run("hkcanto_phonology", {"acc": A}),
             None,
@@ -576,11 +579,9 @@ def test_another_number_of_epochs_is_refused():
         (law(A), "bleu", "no figure 'bleu'; choose one of acc, acc_macro, unparsed_rate"),
         (law(A), "unparsed_rate", "no item has a value for unparsed_rate"),
         (law([np.nan] * 12), None, "no item has a value for acc"),
-    ],
-)
-def test_what_cannot_be_compared_is_refused(b: Run, metric: str | None, message: str):
-    with pytest.raises(ComparisonError, match=message):
-        compare(law(A), b, metric=metric)
+    ]:
+        with pytest.raises(ComparisonError, match=message):
+            compare(law(A), b, metric=metric)
 
 
 def test_a_number_that_is_not_a_score_is_refused():
@@ -857,27 +858,29 @@ def test_two_logs_of_one_run_must_be_named(compared):
     assert "a, Hong Kong law, 5-shot: another log has it too" in left_out(made)
 
 
-@pytest.mark.parametrize("figure", ["acc", "cer_published"])
-def test_a_task_without_the_figure_is_named_and_no_gate_passes(compared, figure: str):
-    runs = [[law(A, label), g2p([0, 0.5] * 40, label)] for label in "ab"]
-    made, status = compared(*runs, metric=figure)
-    assert status == 0
-    assert f"it has no figure '{figure}'; its figures are " in left_out(made)
-    made, status = compared(*runs, metric=figure, gate=90)
-    assert status == 2
-    assert made.records["gate"]["verdict"] == "incomplete"
-    assert made.sections[0].blocks[0].text.startswith("Gate incomplete")
+def test_a_task_without_the_figure_is_named_and_no_gate_passes(compared):
+    for figure in ["acc", "cer_published"]:
+        runs = [[law(A, label), g2p([0, 0.5] * 40, label)] for label in "ab"]
+        made, status = compared(*runs, metric=figure)
+        assert status == 0, figure
+        assert f"it has no figure '{figure}'; its figures are " in left_out(made), figure
+        made, status = compared(*runs, metric=figure, gate=90)
+        assert status == 2, figure
+        assert made.records["gate"]["verdict"] == "incomplete", figure
+        assert made.sections[0].blocks[0].text.startswith("Gate incomplete"), figure
 
 
-@pytest.mark.parametrize("lacking", [0, 1, 2])
-def test_none_of_three_runs_passes_a_gate_by_leaving_a_task_out(compared, lacking: int):
-    runs = [[law(A * 9, label), g2p([0, 0.5] * 40, label)] for label in "abc"]
-    assert compared(*runs, gate=50)[1] == 0
-    runs[lacking].pop()
-    made, status = compared(*runs, gate=50)
-    assert status == 2
-    assert f"no partner in {'abc'[lacking]}." in left_out(made)
-    assert {one["compared"][2:] for one in made.records["gate"]["tasks"]} == {"against a"}
+def test_none_of_three_runs_passes_a_gate_by_leaving_a_task_out(compared):
+    for lacking in [0, 1, 2]:
+        runs = [[law(A * 9, label), g2p([0, 0.5] * 40, label)] for label in "abc"]
+        assert compared(*runs, gate=50)[1] == 0, lacking
+        runs[lacking].pop()
+        made, status = compared(*runs, gate=50)
+        assert status == 2, lacking
+        assert f"no partner in {'abc'[lacking]}." in left_out(made), lacking
+        assert {one["compared"][2:] for one in made.records["gate"]["tasks"]} == {"against a"}, (
+            lacking
+        )
 
 
 def test_folders_of_one_model_a_task_are_two_runs(compared):
