@@ -50,7 +50,6 @@ from .presentation import (
     headline,
     headline_column,
     headline_title,
-    in_order,
     short_name,
     side_by_side,
     task_title,
@@ -268,7 +267,7 @@ _ANALYSES = (
 
 def sections(runs: Sequence[Run], signals: Sequence[Table] = ()) -> list[Section]:
     """Return the sections of the analyses; `signals` are further tables of subjects."""
-    ordered = in_order(runs)
+    ordered = [run for group in side_by_side(runs) for run in group.runs]
     subjects = [
         *signals,
         *(block for group in side_by_side(runs, "acc") for block in _subjects(group)),

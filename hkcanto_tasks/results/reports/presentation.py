@@ -55,11 +55,6 @@ def side_by_side(runs: Iterable[R], having: str = "") -> list[SideBySide[R]]:
     return found
 
 
-def in_order(runs: Iterable[Run], having: str = "") -> list[Run]:
-    """Return the runs of `side_by_side` in one list."""
-    return [run for group in side_by_side(runs, having) for run in group.runs]
-
-
 def short_name(*parts: str) -> str:
     """Join texts into a name of letters, digits and `_`, such as `hkmmlu_0_shot_prompt_yue`."""
     return re.sub(r"[^A-Za-z0-9]+", "_", " ".join(parts)).strip("_")
