@@ -10,7 +10,7 @@ from statistics import fmean
 from ...catalogue import benchmarks, named_tasks
 from ...setup import setup
 from ..published import PublishedTable, published_tables
-from ..reports.frames import step_in
+from ..reports.analyses.curves import step_in
 from ..reports.matrix import Contest, contests
 from ..reports.presentation import headline
 from ..reports.standings import Beside, measures, standings, why_incomparable
