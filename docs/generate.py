@@ -50,7 +50,7 @@ from hkcanto_tasks.describing import (
 )
 from hkcanto_tasks.figures import Figure, with_reasoning
 from hkcanto_tasks.results.published import PublishedColumn, PublishedTable
-from hkcanto_tasks.results.reports.analyses.writing import JUDGED
+from hkcanto_tasks.results.reports.frames import JUDGED
 from hkcanto_tasks.setup import REASONING_TOKENS, Setup, find_kind, setup
 
 

@@ -61,15 +61,15 @@ def main() -> None:
         import scipy.special  # noqa: F401
 
     timed("importing the libraries", libraries)
-    from hkcanto_tasks.results.reports.verdicts import sections
+    from hkcanto_tasks.results.reports.compare import sections
     from hkcanto_tasks.results.statistics.paired import compare, pairwise
 
     runs = [answered(f"model {i + 1}", i) for i in range(models)]
     print(f"{len(runs[0].items):,} items, {len(runs[0].subjects)} subjects")
     found = timed("compare", lambda: compare(runs[0], runs[1], gate=2.0))
-    timed("sections", lambda: sections([found]))
+    timed("sections", lambda: [*sections([[found]], [])])
     of_all = timed(f"pairwise, {models} models", lambda: pairwise(runs))
-    timed("sections", lambda: sections(of_all))
+    timed("sections", lambda: [*sections([of_all], [])])
     print(f"memory: {memory():.0f} MB")
 
 

@@ -52,7 +52,7 @@ def compare(
         raise typer.BadParameter(f"--look {look}: give it as 2/4, the second of four looks.")
     with errors_without_traceback(status=2):
         kind = format_of(output, format)
-        from ..results.reports.verdicts import compare_runs
+        from ..results.reports.compare import compare_runs
 
         at, _, planned = (look or "1/1").partition("/")
         options: dict[str, Any] = {"metric": metric, "gate": gate, "seed": seed}

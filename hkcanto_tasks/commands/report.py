@@ -58,7 +58,7 @@ def report(
 
             runs = [str(run_example(lambda line: err.print(line, highlight=False)))]
         from ..results.logs import read_runs
-        from ..results.reports.report import build_report
+        from ..results.reports.summary import build_report
 
         options: dict[str, Any] = {"texts": with_items}
         if tokenizer is not None:
@@ -70,7 +70,7 @@ def report(
         with progress() as advance:
             read = read_runs(runs or [], progress=advance, **options)
         if best:
-            from ..results.reports.analyses.curves import best_records
+            from ..results.reports.training import best_records
 
             for each in best_records(read.runs):
                 shown = (each["label"], repr(each["figure"].value), ",".join(each["ties"]))

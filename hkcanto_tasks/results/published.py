@@ -7,6 +7,7 @@ checked when they are read.
 
 import csv
 import logging
+import math
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -217,67 +218,54 @@ def read_tables(path: Path) -> tuple[PublishedTable, ...]:
     Raises:
         CatalogueError: A file contradicts itself or the catalogue; the message says where.
     """
+    short = "/".join(path.parts[-3:])
     try:
         file = msgspec.convert(tomllib.loads(path.read_text("utf-8")), _File)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         why = f"{error}{meant(str(error), _File)}"
-        raise CatalogueError(f"{_short(path)}: {why}. Fix this entry.") from error
+        raise CatalogueError(f"{short}: {why}. Fix this entry.") from error
     find_benchmark(file.benchmark)
-    return tuple(_whole(table, file, path) for table in file.tables)
-
-
-def _whole(table: PublishedTable, file: _File, path: Path) -> PublishedTable:
-    """Return a table with its names and rows filled in."""
-    number = "_".join(filter(None, (str(table.number), table.part)))
-    for problem in _problems(table):
-        raise CatalogueError(f"{_short(path)}, table {table.number}: {problem}. Fix this entry.")
-    return msgspec.structs.replace(
-        table,
-        protocol=table.protocol.strip(),
-        name=f"{file.benchmark}_{number}",
-        benchmark=file.benchmark,
-        source=f"{file.paper}, Table {table.number}",
-        rows=tuple(_rows(path.with_name(f"{number}.csv"), table)),
-    )
-
-
-def _short(path: Path) -> str:
-    """Return a file's path relative to the folder of benchmarks."""
-    return "/".join(path.parts[-3:])
+    tables = []
+    for table in file.tables:
+        for problem in _problems(table):
+            raise CatalogueError(f"{short}, table {table.number}: {problem}. Fix this entry.")
+        number = "_".join(filter(None, (str(table.number), table.part)))
+        filled = {
+            "protocol": table.protocol.strip(),
+            "name": f"{file.benchmark}_{number}",
+            "benchmark": file.benchmark,
+            "source": f"{file.paper}, Table {table.number}",
+            "rows": tuple(_rows(path.with_name(f"{number}.csv"), table)),
+        }
+        tables.append(msgspec.structs.replace(table, **filled))
+    return tuple(tables)
 
 
 def _problems(table: PublishedTable) -> Iterator[str]:
     names = [column.name for column in table.columns]
-    if twice := repeated(names):
-        yield f"columns {twice} occur twice"
     if table.headline not in names and not (table.transposed and not table.headline):
         yield f"there is no column {table.headline!r} for its headline"
     for column in table.columns:
-        for problem in _column_problems(column, names):
-            yield f"column {column.name!r} {problem}"
-
-
-def _column_problems(column: PublishedColumn, names: list[str]) -> Iterator[str]:
-    if bool(column.tasks) + bool(column.mean_of) != 1 and not column.unmeasured:
-        yield "must have either tasks or mean_of, or a reason in unmeasured"
-    if unknown := set(column.mean_of).difference(names):
-        yield f"is the mean of columns that do not exist: {sorted(unknown)}"
-    if unknown := set(column.tasks) - named_tasks().keys():
-        yield f"has tasks that do not exist: {sorted(unknown)}"
-        return
-    for task in column.named:
-        units = {figure.name: figure.unit for figure in setup(task.name).figures}
-        if not column.unmeasured and column.metric not in units:
-            yield f"has a metric {column.metric!r} that {task.name} does not have"
-        elif (column.unit == "score") != (units.get(column.metric) == "score"):
-            yield f"has the unit {column.unit!r}, but `score` is for figures of a corpus"
-        if not column.subjects_of(task):
-            restricted = f"category {column.category!r} and subject {column.subject!r}"
-            yield f"is restricted to {restricted}, which {task.name} does not have"
+        name, unknown = f"column {column.name!r}", sorted(set(column.tasks) - named_tasks().keys())
+        if bool(column.tasks) + bool(column.mean_of) != 1 and not column.unmeasured:
+            yield f"{name} must have either tasks or mean_of, or a reason in unmeasured"
+        if missing := sorted(set(column.mean_of).difference(names)):
+            yield f"{name} is the mean of columns that do not exist: {missing}"
+        if unknown:
+            yield f"{name} has tasks that do not exist: {unknown}"
+        for task in () if unknown else column.named:
+            units = {figure.name: figure.unit for figure in setup(task.name).figures}
+            if not column.unmeasured and column.metric not in units:
+                yield f"{name} has a metric {column.metric!r} that {task.name} does not have"
+            elif (column.unit == "score") != (units.get(column.metric) == "score"):
+                yield f"{name} has the unit {column.unit!r}, but `score` is for figures of a corpus"
+            if not column.subjects_of(task):
+                part = f"category {column.category!r} and subject {column.subject!r}"
+                yield f"{name} is restricted to {part}, which {task.name} does not have"
 
 
 def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
-    where = f"{_short(path)}, table {table.number}"
+    where = f"{'/'.join(path.parts[-3:])}, table {table.number}"
     with path.open(encoding="utf-8", newline="") as file:
         lines = list(csv.reader(file, strict=True))
     for number, line in enumerate(lines, start=1):
@@ -287,8 +275,7 @@ def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
     if table.transposed:
         lines = [list(line) for line in zip(*lines, strict=True)]
     header, *lines = lines
-    if header[1:] != [column.name for column in table.columns]:
-        declared = [column.name for column in table.columns]
+    if header[1:] != (declared := [column.name for column in table.columns]):
         raise CatalogueError(
             f"{where}: its columns are {header[1:]}, but {declared} are declared. Make them equal."
         )
@@ -297,25 +284,24 @@ def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
         raise CatalogueError(f"{where}, row {model!r} occurs twice. Remove one.")
     if unknown := table.kinds.keys() - set(models):
         raise CatalogueError(f"{where}: kinds names rows that do not exist: {sorted(unknown)}.")
-    for line in lines:
+    for model, *texts in lines:
         values = {
-            column.name: _value(cell, column, f"{where}, row {line[0]!r}")
-            for column, cell in zip(table.columns, line[1:], strict=True)
+            column.name: _value(cell, column, f"{where}, row {model!r}")
+            for column, cell in zip(table.columns, texts, strict=True)
         }
-        yield PublishedRow(line[0], table.kinds.get(line[0], "model"), values)
+        yield PublishedRow(model, table.kinds.get(model, "model"), values)
 
 
 def _value(cell: str, column: PublishedColumn, where: str) -> float | None:
     if not cell:
         return None
+    highest = math.inf if column.unit == "number" else 100
     try:
-        value = float(cell)
+        if not 0 <= (value := float(cell)) <= highest:
+            raise ValueError
     except ValueError:
-        value = float("nan")
-    highest = float("inf") if column.unit == "number" else 100
-    if not 0 <= value <= highest:
         raise CatalogueError(
             f"{where}, column {column.name!r}: {cell!r} is not a number from 0 to {highest:g}. "
             "Correct it, or leave the cell empty."
-        )
+        ) from None
     return round(value / 100, 6) if column.unit == "percent" else value

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from hkcanto_tasks.figures import Pair, parts_of
-from hkcanto_tasks.results.reports.blocks import Section
+from hkcanto_tasks.results.reports.blocks import Note, Section, Table
 from hkcanto_tasks.results.reports.report import build_report
 from hkcanto_tasks.results.runs import Items, Run
+from hkcanto_tasks.results.statistics.intervals import Estimate
 from hkcanto_tasks.setup import setup
 
 
@@ -83,3 +84,25 @@ def changed(run: Run, *, options: Mapping[str, str] | None = None, **fields: Any
 def sections(name: str, runs: Sequence[Run]) -> list[Section]:
     """Return the sections of a report with a name, such as `conditions`."""
     return [each for each in build_report(runs).sections if each.name.startswith(name)]
+
+
+def tables(runs: Sequence[Run]) -> dict[str, list[dict[str, Any]]]:
+    """Return the tables of a report by name: rows as dictionaries, estimates as their values."""
+    blocks = [block for section in build_report(runs).sections for block in section.blocks]
+    return {
+        block.name: [
+            {
+                column.title: value.value if isinstance(value, Estimate) else value
+                for column, value in zip(block.columns, row.values, strict=True)
+            }
+            for row in block.rows
+        ]
+        for block in blocks
+        if isinstance(block, Table)
+    }
+
+
+def notes(runs: Sequence[Run]) -> list[str]:
+    """Return the notes of a report."""
+    blocks = [block for section in build_report(runs).sections for block in section.blocks]
+    return [block.text for block in blocks if isinstance(block, Note)]

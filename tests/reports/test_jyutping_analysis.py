@@ -7,7 +7,7 @@ import pytest
 
 from hkcanto_metrics.g2p import pool_jyutping, score_jyutping
 from hkcanto_tasks.figures import Pair
-from hkcanto_tasks.results.reports.analyses.jyutping import (
+from hkcanto_tasks.results.reports.analyses import (
     Pairs,
     aligned_pairs,
     confusions,
@@ -19,7 +19,7 @@ from hkcanto_tasks.results.statistics.intervals import Estimate
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import setup
 
-from .building import a_run, changed, sections
+from .building import a_run, sections
 
 GOLD = ["nei5 hou2 maa3", "ngo5 (hou2|hou3) gwok3", "sap6 app"]
 
@@ -43,7 +43,7 @@ def run(responses: list[str], gold: list[str] = GOLD, label: str = "model") -> R
 
 
 def table(section: Section, title: str) -> list[list[object]]:
-    (found,) = [b for b in section.blocks if isinstance(b, Table) and b.title == title]
+    (found,) = [b for b in section.blocks if isinstance(b, Table) and b.title.startswith(title)]
     assert all(len(row.values) == len(found.columns) for row in found.rows)
     return [
         [value.value if isinstance(value, Estimate) else value for value in row.values]
@@ -103,19 +103,18 @@ def test_a_word_other_than_jyutping_is_wrong_in_every_part_unless_gold():
         assert sum(n for gold, read, n, _ in confusions(pairs, part) if gold != read) == 2
 
 
-@pytest.mark.parametrize("part", ["onset", "nucleus", "coda", "tone"])
-def test_confusions_add_up_to_the_error_rates(part: str):
-    responses = ["lei5 hau2 maa", "o4 hou3 gok3 aa3", "hao6 ipad"]
-    pooled = pool_jyutping(map(score_jyutping, responses, GOLD))
-    found = [each for each in confusions(aligned_pairs(run(responses)), part) if each[0]]
-    assert all(read for _, read, _, _ in found)  # none was dropped
-    wrong = sum(times for gold, read, times, _ in found if gold != read)
-    assert wrong / sum(times for _, _, times, _ in found) == pooled[f"{part}_error_rate"]
+def test_confusions_add_up_to_the_error_rates():
+    for part in ["onset", "nucleus", "coda", "tone"]:
+        responses = ["lei5 hau2 maa", "o4 hou3 gok3 aa3", "hao6 ipad"]
+        pooled = pool_jyutping(map(score_jyutping, responses, GOLD))
+        found = [each for each in confusions(aligned_pairs(run(responses)), part) if each[0]]
+        assert all(read for _, read, _, _ in found)  # none was dropped, part
+        wrong = sum(times for gold, read, times, _ in found if gold != read)
+        assert wrong / sum(times for _, _, times, _ in found) == pooled[f"{part}_error_rate"], part
 
 
-@pytest.mark.parametrize(
-    ("gold", "read", "change"),
-    [
+def test_lazy_sounds_are_named():
+    for gold, read, change in [
         ("nei5", "lei5", "n- → l-"),
         ("ngo5", "o5", "ng- → ∅-"),
         ("oi3", "ngoi3", "∅- → ng- (hypercorrect)"),
@@ -123,11 +122,13 @@ def test_confusions_add_up_to_the_error_rates(part: str):
         ("ng5", "m5", "ng → m, syllabic"),
         ("saang1", "saan1", "-ng → -n"),
         ("bak1", "bat1", "-k → -t"),
-    ],
-)
-def test_lazy_sounds_are_named(gold: str, read: str, change: str):
-    found = lazy_sounds(Counter({(gold, read): 3}))
-    assert [(name, *counts) for name, _, *counts in found] == [(change, 3, 3, 1)]
+    ]:
+        found = lazy_sounds(Counter({(gold, read): 3}))
+        assert [(name, *counts) for name, _, *counts in found] == [(change, 3, 3, 1)], (
+            gold,
+            read,
+            change,
+        )
 
 
 def test_a_lazy_sound_is_a_share_of_the_places_where_it_can_happen():
@@ -145,17 +146,17 @@ def test_a_syllabic_nasal_has_no_place_for_an_onset():
 def test_the_section_has_the_figures_of_the_paper_and_of_the_field():
     # The tone of one of eight gold syllables is wrong; the published figure is the mean of 1/3, 0
     # and 0.
-    (section,) = sections("jyutping", [run(["nei5 hou2 maa1", "ngo5 hou2 gwok3", "sap6 app"])])
-    (figures,) = table(section, "Figures")
-    assert figures[1] == pytest.approx(1 / 9)
-    assert figures[4:6] == [1 / 8, 1 / 8]
-    assert figures[6:] == [0, 0, 0, 0]
+    (section,) = sections("answers", [run(["nei5 hou2 maa1", "ngo5 hou2 gwok3", "sap6 app"])])
+    (figures,) = table(section, "Jyutping")
+    assert figures[2] == pytest.approx(1 / 9)
+    assert figures[5:7] == [1 / 8, 1 / 8]
+    assert figures[7:] == [0, 0, 0, 0]
 
 
 def test_models_under_one_condition_share_a_section():
     good = run(["nei5 hou2 maa3", "ngo5 hou2 gwok3", "sap6 app"], label="good")
     bad = run(["nei5 maa2", "o5 hou2 gwok3 aa3", ""], label="bad")
-    (section,) = sections("jyutping", [good, bad])
+    (section,) = sections("answers", [good, bad])
     assert table(section, "Most frequent confusions") == [
         ["bad", "tone", "3", "2", 1, 2, 1 / 2],
         ["bad", "onset", "ng", "∅", 1, 1, 1],
@@ -166,7 +167,7 @@ def test_models_under_one_condition_share_a_section():
 
 
 def test_tones_that_merge_in_hong_kong_are_said_to():
-    (section,) = sections("jyutping", [run(["nei2"], ["nei5"])])
+    (section,) = sections("answers", [run(["nei2"], ["nei5"])])
     (found,) = [b for b in section.blocks if isinstance(b, Table) and "confusions" in b.title]
     assert found.rows[0].values[1:] == ["tone", "5", "2", 1, 1, 1]
     assert "Tones 2 and 5" in found.caption
@@ -175,29 +176,13 @@ def test_tones_that_merge_in_hong_kong_are_said_to():
 
 def test_at_most_five_of_each_part_are_listed():
     gold = [f"{onset}aa1" for onset in "bpmfdt"]
-    (section,) = sections("jyutping", [run([" ".join(["laa1"] * 6)], [" ".join(gold)])])
+    (section,) = sections("answers", [run([" ".join(["laa1"] * 6)], [" ".join(gold)])])
     rows = table(section, "Most frequent confusions")
     assert [row[1] for row in rows] == ["onset"] * 5 + ["syllable"] * 5
 
 
-def test_there_is_a_section_for_each_condition():
-    paper = run(GOLD[:1], ["nei5 hou2 maa3"])
-    release = changed(paper, options={"examples": "release"})
-    names = [section.name for section in sections("jyutping", [paper, release])]
-    assert len(set(names)) == 2
-
-
-def test_other_tasks_have_nothing_to_say():
-    assert sections("jyutping", [a_run("hkcanto_law", {"acc": [1]})]) == []
-
-
-def test_without_responses_only_the_figures_are_shown():
-    (section,) = sections("jyutping", [a_run("hkcanto_g2p", {"cer_published": [0.5]})])
-    assert table(section, "Figures") == [["model", 0.5]]
-
-
 def test_no_sentence_and_no_gold_string_is_in_the_section():
-    (section,) = sections("jyutping", [run(["nei5 hou2 maa1", "ngo5 hou2 gok3", "sap6"])])
+    (section,) = sections("answers", [run(["nei5 hou2 maa1", "ngo5 hou2 gok3", "sap6"])])
     shown = repr(section)
     assert "gwok3" in shown
     for text in (*GOLD, "nei5 hou2", "nei5 hou2 maa1"):
@@ -205,28 +190,18 @@ def test_no_sentence_and_no_gold_string_is_in_the_section():
 
 
 def test_a_runaway_syllable_is_cut():
-    (section,) = sections("jyutping", [run(["a" * 100_000 + "1"], ["hou2"])])
-    assert len(repr(section.blocks[1:])) < 40_000
+    (section,) = sections("answers", [run(["a" * 100_000 + "1"], ["hou2"])])
+    assert len(repr(section.blocks)) < 60_000
 
 
 def test_the_tone_map_has_the_share_of_each_row():
     responses = ["nei5 hou2 maa1"] * 3 + ["nei5 hou2 maa3 aa4"]
-    (section,) = sections("jyutping", [run(responses, GOLD[:1] * 4)])
+    (section,) = sections("answers", [run(responses, GOLD[:1] * 4)])
     assert table(section, "Tones") == [
         ["model", "2", 0, 1, 0, 0, 0, 0, 0, 0, 4],
         ["model", "3", 0.75, 0, 0.25, 0, 0, 0, 0, 0, 4],
         ["model", "5", 0, 0, 0, 0, 1, 0, 0, 0, 4],
         ["model", "added", 0, 0, 0, 1, 0, 0, 0, 0, 1],
     ]
-    (found,) = [b for b in section.blocks if isinstance(b, Table) and b.title == "Tones"]
+    (found,) = [b for b in section.blocks if isinstance(b, Table) and b.title.startswith("Tones")]
     assert sum(column.shaded for column in found.columns) == 8
-
-
-def test_every_rate_is_a_percentage_and_the_parts_are_drawn():
-    (section,) = sections("jyutping", [run(GOLD)])
-    figures = section.blocks[0]
-    assert isinstance(figures, Table)
-    assert {column.unit for column in figures.columns[1:]} == {"percent"}
-    assert [column.title for column in figures.columns if column.drawn] == [
-        *(f"{part} error rate" for part in ("Tone", "Onset", "Nucleus", "Coda"))
-    ]

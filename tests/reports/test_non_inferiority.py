@@ -30,15 +30,15 @@ def test_of_zeros_and_ones_it_is_clopper_and_pearsons(items: int, data: st.DataO
     assert found == pytest.approx(beta.ppf(0.95, lost + 1, items - lost), abs=1e-8)
 
 
-@pytest.mark.parametrize("items", [1, 2, 5, 12])
-def test_it_is_the_quantile_of_a_spline(items: int):
-    # The density of a mean with Dirichlet weights is a B-spline with the values as knots (Curry and
-    # Schoenberg, 1966), here with the added 1.
-    differences = np.random.default_rng(items).uniform(-1, 1, items)
-    knots = np.sort(np.append(differences, 1))
-    integral = BSpline.basis_element(knots, extrapolate=False).antiderivative()
-    below = integral(loss_bound(differences, np.ones(items))) - integral(knots[0])
-    assert below / (integral(knots[-1]) - integral(knots[0])) == pytest.approx(0.95, abs=1e-8)
+def test_it_is_the_quantile_of_a_spline():
+    for items in [1, 2, 5, 12]:
+        differences = np.random.default_rng(items).uniform(-1, 1, items)
+        knots = np.sort(np.append(differences, 1))
+        integral = BSpline.basis_element(knots, extrapolate=False).antiderivative()
+        below = integral(loss_bound(differences, np.ones(items))) - integral(knots[0])
+        assert below / (integral(knots[-1]) - integral(knots[0])) == pytest.approx(
+            0.95, abs=1e-8
+        ), items
 
 
 def test_it_is_the_quantile_of_weighted_means_with_the_heaviest_unit_lost_once_more():
@@ -127,15 +127,13 @@ def test_the_unit_of_the_weights_does_not_matter():
 # --- how many items
 
 
-@pytest.mark.parametrize(("delta", "items"), [(0.01, 299), (0.02, 149), (0.05, 59), (0.1, 29)])
-def test_equal_runs_need_the_rule_of_three(delta: float, items: int):
-    # ln 0.05 / ln (1 - δ), rounded up: the sample sizes of "success runs" and of discovery
-    # sampling, as in tables of both.
-    few, enough = (non_inferiority([0] * n, [0] * n, delta=delta) for n in (items - 1, items))
-    assert not few.passed
-    assert few.needed_items == items
-    assert enough.passed
-    assert enough.needed_items is None
+def test_equal_runs_need_the_rule_of_three():
+    for delta, items in [(0.01, 299), (0.02, 149), (0.05, 59), (0.1, 29)]:
+        few, enough = (non_inferiority([0] * n, [0] * n, delta=delta) for n in (items - 1, items))
+        assert not few.passed, (delta, items)
+        assert few.needed_items == items, (delta, items)
+        assert enough.passed, (delta, items)
+        assert enough.needed_items is None, (delta, items)
 
 
 def test_weights_and_clusters_need_more_items():
@@ -158,9 +156,8 @@ def test_no_tolerance_can_be_passed_by_equal_runs_only_if_there_is_some():
 # --- refusals
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "how"),
-    [
+def test_invalid_losses_are_refused():
+    for a, b, how in [
         ([], [], {}),
         ([0], [0, 1], {}),
         ([0], [1.2], {}),
@@ -171,8 +168,6 @@ def test_no_tolerance_can_be_passed_by_equal_runs_only_if_there_is_some():
         ([0], [0], {"delta": 2}),
         ([0, 0], [0, 0], {"weights": [1, 2]}),
         ([0, 0, 0], [0, 0, 0], {"clusters": [1, 1, 2]}),
-    ],
-)
-def test_invalid_losses_are_refused(a: list[float], b: list[float], how: dict[str, object]):
-    with pytest.raises(ValueError, match=r"must be|Give `largest`"):
-        non_inferiority(a, b, **{"delta": 0.02, **how})
+    ]:
+        with pytest.raises(ValueError, match=r"must be|Give `largest`"):
+            non_inferiority(a, b, **{"delta": 0.02, **how})

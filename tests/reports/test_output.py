@@ -62,7 +62,7 @@ def test_with_a_file_the_sentence_its_warnings_and_the_place_are_printed_and_no_
     said = " ".join(done.output.split())
     assert "Jyutping grapheme-to-phoneme, 5-shot, sample data" in said
     assert "lower is better" in said
-    assert "Warning: The sample data is for trying things out" in said
+    assert "Warning: sample data, comparable with nothing" in said
     assert f"Written: {output}" in said.replace("\n", "")
     assert "Signature" not in said
 
@@ -78,7 +78,7 @@ def test_a_plan_in_a_file_is_not_printed_as_well(tmp_path: Path) -> None:
 
 def test_at_80_columns_the_summary_has_the_task_and_which_way_is_better(logs: Path) -> None:
     done = CliRunner().invoke(app, ["report", str(logs)], env={"COLUMNS": "80"})
-    table = done.stdout[done.stdout.index("Each run at a glance") :]
+    table = done.stdout[done.stdout.index("Task by task") :]
     said = " ".join(table.split())
     assert "Jyutping grapheme-to-phoneme" in said
     assert "(lower is better)" in said

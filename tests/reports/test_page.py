@@ -26,7 +26,6 @@ from hkcanto_tasks.results.statistics.intervals import Estimate
 from .browser import Browser, chromium
 from .building import sections
 from .sample_report import (
-    BADGES,
     HOSTILE,
     MODELS,
     dots,
@@ -122,11 +121,6 @@ def test_a_page_loads_without_a_word_in_the_console_and_asks_the_network_for_not
 
 def test_a_page_of_66_subjects_and_five_models_takes_no_more_than_100_kilobytes() -> None:
     assert len(render(rich_report(), "html").encode()) < 100_000
-
-
-def test_a_table_for_programs_alone_is_not_on_the_page() -> None:
-    made = Table("raw", "Raw figures", [Column("x")], [Row(["secret"])], data_only=True)
-    assert "secret" not in render(report(section(made)), "html")
 
 
 @pytest.mark.parametrize("made", [rich_report, hostile_report, results])
@@ -299,22 +293,6 @@ def test_the_headings_of_a_long_table_stay_in_view(opened: Opened) -> None:
     assert heading["top"] == pytest.approx(table["top"], abs=1)
 
 
-def test_badges_and_what_stands_beneath_a_name_are_told_apart_from_figures(
-    opened: Opened,
-) -> None:
-    columns = [
-        *(Column("Model"), Column("Score", "percent"), Column("Task", beneath=True)),
-        *(Column("Trust", "badges"), Column("Measure", beneath=True)),
-    ]
-    rows = [Row(["mine", 0.5, "HKMMLU", BADGES, "Accuracy"], "run")]
-    browser = opened(report(section(Table("t", "T", columns, rows))))
-    assert browser.texts("thead th") == ["Model", "Score %", "Trust"]
-    assert browser.texts("tbody th small") == ["HKMMLU", "Accuracy"]
-    assert browser.texts(".badge") == BADGES.split(" · ")
-    kinds = [badge.get_attribute("class") for badge in browser.all(".badge")]
-    assert kinds == ["badge good", "badge bad", "badge good"]
-
-
 def test_higher_shares_are_shaded_more_and_can_be_read_on_their_shade(opened: Opened) -> None:
     shares = (0.0, 0.05, 0.3, 0.6, 1.0)
     rows = [Row([str(share), Estimate(share, share, share, 9, "note")]) for share in shares]
@@ -471,22 +449,6 @@ def test_without_a_number_there_is_no_plot(opened: Opened) -> None:
 # ---------------------------------------------------------------- the first view
 
 
-def test_a_wide_screen_shows_the_runs_beside_the_papers_models_at_once(opened: Opened) -> None:
-    browser = opened(results("hkcanto_cultural"), 1440, height=900)
-    screen = {"left": 0.0, "right": 1440.0, "top": 0.0, "bottom": 900.0}
-    (runs,) = boxes(browser, "#table-runs")
-    (plot,) = boxes(browser, ".beside > :last-child > .table")
-    assert plot["left"] >= runs["right"]
-    for box in boxes(browser, "#table-runs tbody tr"):
-        assert contained(box, screen)
-    rows = boxes(browser, ".beside > :last-child tbody tr")
-    assert sum(contained(box, screen) for box in rows) >= 20
-    # The best of them comes first, and the run's own dots are among those in view.
-    own = boxes(browser, ".beside > :last-child tr.run circle")
-    assert len(own) == 3
-    assert all(contained(box, screen) for box in own)
-
-
 @pytest.mark.parametrize("tasks", [(), ("hkcanto_cultural",)])
 def test_no_table_of_the_first_section_scrolls_sideways_on_a_wide_screen(
     opened: Opened, tasks: Sequence[str]
@@ -497,20 +459,6 @@ def test_no_table_of_the_first_section_scrolls_sideways_on_a_wide_screen(
         ".map(e => e.scrollWidth - e.clientWidth)"
     )
     assert set(browser.run(script)) == {0}
-
-
-def test_a_phone_shows_the_scores_of_all_runs_at_once(opened: Opened) -> None:
-    screen = {"left": 0, "right": 360, "top": 0, "bottom": 740}
-    browser = opened(results("hkcanto_cultural"), 360, height=740)
-    assert page_width(browser) <= 360
-    scores = boxes(browser, "#table-runs tbody td.number")
-    names = boxes(browser, "#table-runs tbody th")
-    assert len(names) == len(scores) == 3
-    assert all(contained(box, screen) for box in (*scores, *names))
-    browser = opened(results(), 360, height=740)
-    rows = boxes(browser, "#table-matrix tbody tr.run td:nth-child(2)")
-    assert len(rows) == 3
-    assert all(contained(box, screen) for box in rows)
 
 
 # ---------------------------------------------------------------- print

@@ -56,7 +56,7 @@ const all = (selector) => [...document.querySelectorAll(selector)].filter(shown)
 const faults = [];
 const say = (what, ...found) => faults.push(what + ': ' + found.map(
   (e) => `${e.tagName}.${e.className}#${e.id} ${e.textContent.trim().slice(0, 40)}`).join(' / '));
-const blocks = all('h1, .made, nav, header > button, summary, .note, .table, .panels, .filter, dl');
+const blocks = all('h1, .made, nav, header > button, summary, .note, .table, .filter, dl');
 blocks.forEach((a, place) => blocks.slice(place + 1).forEach((b) => {
   if (a.contains(b) || b.contains(a)) return;
   const [x, y] = [a.getBoundingClientRect(), b.getBoundingClientRect()];
@@ -70,7 +70,7 @@ for (const cell of all('.table :is(td, th), .note, h1')) {
   const beside = own.left < box.left - 1 || own.right > box.right + 1;
   if (own.width && (beside || own.bottom > box.bottom + 1)) say('runs out of its cell', cell);
 }
-for (const box of all('body *:not(.skip, .first > h2, .panels *, svg, svg *)')) {
+for (const box of all('body *:not(.skip, .first > h2, svg, svg *)')) {
   const { overflowX, overflowY } = getComputedStyle(box);
   const wide = overflowX === 'hidden' && box.scrollWidth > box.clientWidth + 1;
   if (wide || (overflowY === 'hidden' && box.scrollHeight > box.clientHeight + 1)) say('cut', box);
@@ -131,10 +131,11 @@ def test_the_first_screen_answers(
     assert contained(verdict, screen)
     size = "return parseFloat(getComputedStyle(document.querySelector(arguments[0])).fontSize)"
     assert browser.run(size, ".first .verdict") > browser.run(size, ".first .warning")
-    (table,) = boxes(browser, "#table-matrix")
+    name = {1: "tasks", 2: "pairs"}.get(models, "matrix")
+    (table,) = boxes(browser, f"#table-{name}")
     assert table["top"] < screen["bottom"] - 40
     if width == 1440:
-        rows = boxes(browser, "#table-matrix tbody tr.run, #table-matrix.turned tbody tr")
+        rows = boxes(browser, f"#table-{name} tbody tr{'.run' * (models == 16)}")
         assert len(rows) == (16 if models == 16 else 8)
         assert all(contained(row, screen) for row in rows)
 
@@ -171,43 +172,12 @@ def test_intervals_are_on_hover_and_on_paper(browser: Browser, tmp_path: Path) -
     assert title in str(browser.run(after, cell))
 
 
-def test_the_papers_models_are_rows_that_can_be_shown(browser: Browser, tmp_path: Path) -> None:
-    open_page(browser, html(16, 5), tmp_path, 1440)
-    rows = browser.all("#table-matrix tr.published")
-    assert len(rows) > 20
-    assert not any(row.is_displayed() for row in rows)
-    assert str(len(rows)) in browser.find(".also").text
-    browser.find(".also input").click()
-    assert all(row.is_displayed() for row in rows)
-    assert browser.run(FAULTS) == []
-    browser.prefer("light", "print")
-    assert all(row.is_displayed() for row in rows)
-
-
-def test_a_matrix_sorts_by_any_task_and_a_turned_one_by_none(
-    browser: Browser, tmp_path: Path
-) -> None:
-    open_page(browser, html(16, 5), tmp_path, 1440)
-    heads = browser.all("#table-matrix thead th")
-    # The last is an error rate, so the lowest is the best.
-    for place, reverse in ((1, True), (len(heads) - 1, False)):
-        heads[place].find_element("tag name", "button").click()
-        shown = browser.texts(f"#table-matrix tr.run td:nth-child({place + 1})")
-        numbers = [float(text.split()[0]) for text in shown]
-        assert len(numbers) == 16
-        assert numbers == sorted(numbers, reverse=reverse)
-    open_page(browser, html(2, 5), tmp_path, 1440)
-    assert browser.texts("#table-matrix thead th")[:3] == ["Task", *MODELS[:2]]
-    assert not browser.all("#table-matrix thead button")
-    assert all("↑" in text or "↓" in text for text in browser.texts("#table-matrix th small"))
-
-
 def test_a_cell_is_coloured_by_its_place_between_chance_and_the_best_published(
     browser: Browser, tmp_path: Path
 ) -> None:
     open_page(browser, html(16, 5), tmp_path, 1440)
     # HKMMLU has four options, and DeepSeek-V3 got 74.8 % (Table 1).
-    for cell in browser.all("#table-matrix tr.run td:nth-child(2)"):
+    for cell in browser.all("#table-matrix tr.run td:nth-child(3)"):
         value = float(str(cell.get_attribute("data-value")))
         step = 20 * min(1, max(0, (value - 0.25) / (0.748 - 0.25)))
         assert abs(int(str(cell.get_attribute("class")).split(" s")[-1]) - step) <= 0.51

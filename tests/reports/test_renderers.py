@@ -19,11 +19,9 @@ from hkcanto_tasks.results.reports.blocks import (
     Row,
     Section,
     Table,
-    Unit,
-    Value,
 )
 from hkcanto_tasks.results.reports.blocks import table as table_of
-from hkcanto_tasks.results.reports.renderers import Format, render
+from hkcanto_tasks.results.reports.renderers import render
 from hkcanto_tasks.results.reports.renderers.formatting import (
     heading,
     interval_text,
@@ -35,7 +33,6 @@ from hkcanto_tasks.results.reports.renderers.terminal import show
 from hkcanto_tasks.results.statistics.intervals import UNSEEN, Estimate
 
 from .sample_report import (
-    BADGES,
     HOSTILE,
     hostile_report,
     items,
@@ -61,9 +58,8 @@ def lines(made: Report) -> list[dict[str, str]]:
 # Values
 
 
-@pytest.mark.parametrize(
-    ("value", "unit", "text"),
-    [
+def test_a_value_is_shown_in_the_unit_of_its_column() -> None:
+    for value, unit, text in [
         (0.5, "percent", "50.0"),
         (1 / 3, "percent", "33.3"),
         (1.0, "percent", "100.0"),
@@ -89,10 +85,8 @@ def lines(made: Report) -> list[dict[str, str]]:
         ("not run", "percent", "not run"),
         ("two\nlines", "text", "two lines"),
         ("", "text", "–"),
-    ],
-)
-def test_a_value_is_shown_in_the_unit_of_its_column(value: Value, unit: Unit, text: str) -> None:
-    assert value_text(value, unit) == text
+    ]:
+        assert value_text(value, unit) == text, (value, unit, text)
 
 
 def test_an_interval_is_shown_in_the_same_unit_if_it_has_both_ends() -> None:
@@ -168,17 +162,17 @@ def test_a_text_of_the_greatest_length_is_whole() -> None:
 # Hostile text
 
 
-@pytest.mark.parametrize("format", ["html", "md", "github", "json", "csv"])
-def test_every_format_can_be_written_as_utf_8(format: Format) -> None:  # noqa: A002
-    assert render(hostile_report(), format).encode("utf-8")
+def test_every_format_can_be_written_as_utf_8() -> None:
+    for form in ["html", "md", "github", "json", "csv"]:
+        assert render(hostile_report(), form).encode("utf-8"), form
 
 
-@pytest.mark.parametrize("format", ["html", "md"])
-def test_what_acts_instead_of_showing_is_made_visible(format: Format) -> None:  # noqa: A002
-    text = render(hostile_report(), format)
-    assert not set("\x00\x1b\u202e\u202c") & set(text)
-    assert "␛[31m" in text.replace("\\", "")
-    assert "␀" in text
+def test_what_acts_instead_of_showing_is_made_visible() -> None:
+    for form in ["html", "md"]:
+        text = render(hostile_report(), form)
+        assert not set("\x00\x1b\u202e\u202c") & set(text), form
+        assert "␛[31m" in text.replace("\\", ""), form
+        assert "␀" in text, form
 
 
 def test_tabs_and_line_feeds_are_text_and_other_controls_are_pictures() -> None:
@@ -236,12 +230,12 @@ def test_the_terminal_gets_no_escape_sequence_and_no_markup_of_the_models() -> N
     assert "[bold]markup[/bold]" in text
 
 
-@pytest.mark.parametrize("start", "=+-@\t\r")
-def test_a_text_that_a_spreadsheet_would_run_is_quoted(start: str) -> None:
-    columns = [Column("Model"), Column("x")]
-    table = Table("t", "T", columns, [Row(["a", f"{start}1+1"])])
-    (line,) = lines(report(section(table)))
-    assert line["x"] == f"'{start}1+1".replace("\r", "\n")
+def test_a_text_that_a_spreadsheet_would_run_is_quoted() -> None:
+    for start in "=+-@\t\r":
+        columns = [Column("Model"), Column("x")]
+        table = Table("t", "T", columns, [Row(["a", f"{start}1+1"])])
+        (line,) = lines(report(section(table)))
+        assert line["x"] == f"'{start}1+1".replace("\r", "\n"), start
 
 
 def test_a_negative_number_is_not_quoted() -> None:
@@ -274,15 +268,6 @@ def test_csv_of_tables_has_a_column_a_figure_as_it_was_computed() -> None:
         "signature": "hkmmlu|shots:5|v:0.1.0",
     }
     assert [line["cer"] for line in found[3:]] == ["", ""]  # None and NaN
-
-
-def test_tables_for_programs_alone_are_in_csv_and_json_and_nowhere_else() -> None:
-    columns = [Column("Model"), Column("x", "count")]
-    table = Table("raw", "Raw figures", columns, [Row(["a", 7])], data_only=True)
-    made = report(section(table))
-    assert [line["x"] for line in lines(made)] == ["7"]
-    assert json.loads(render(made, "json"))["tables"]["raw"]["rows"][0]["x"] == 7
-    assert "Raw figures" not in render(made, "md") + render(made, "html") + printed(made)
 
 
 def test_json_has_the_tables_by_name_with_their_columns_keys() -> None:
@@ -411,20 +396,12 @@ def test_the_terminal_shows_the_summary_and_names_the_rest_unless_asked_for_all(
     assert "CER: Share of characters that are wrong." in full
 
 
-def test_the_terminal_shows_what_is_wrong_of_badges_or_that_nothing_is() -> None:
-    columns = [Column("Model"), Column("Trust", "badges")]
-    rows = [Row(["a", BADGES]), Row(["b", "✓ equal to the harness · ✓ all items"])]
-    text = printed(report(section(Table("t", "T", columns, rows))))
-    assert re.search(r"a +✗ 2 of 424 items\s", text)
-    assert re.search(r"b +✓\s", text)
+def test_no_line_is_wider_than_the_terminal() -> None:
+    for width in [40, 80, 120]:
+        from rich.cells import cell_len
 
-
-@pytest.mark.parametrize("width", [40, 80, 120])
-def test_no_line_is_wider_than_the_terminal(width: int) -> None:
-    from rich.cells import cell_len
-
-    for made in (rich_report(), hostile_report()):
-        assert max(map(cell_len, printed(made, width).splitlines())) <= width
+        for made in (rich_report(), hostile_report()):
+            assert max(map(cell_len, printed(made, width).splitlines())) <= width
 
 
 def test_columns_are_aligned_with_chinese_names() -> None:
@@ -482,35 +459,35 @@ def test_tables_on_the_terminal_and_in_text_need_no_extra_package(
     assert all(render(made, form) for form in ("md", "github", "json", "csv"))
 
 
-@pytest.mark.parametrize("width", range(40, 161, 3))
-def test_the_terminal_never_shows_a_part_of_a_number(width: int) -> None:
+def test_the_terminal_never_shows_a_part_of_a_number() -> None:
     """Columns without room are left out completely."""
-    columns = [
-        Column("Model"),
-        Column("Task and its condition"),
-        Column("Condition"),
-        *(Column(f"Figure {letter}", "count") for letter in "abcdef"),
-    ]
-    texts = ["tojyutping", "grapheme-to-phoneme 粵拼轉寫", "5-shot"]
-    row = Row([*texts, *(1_234_500 + number for number in range(6))])
-    made = report(section(Table("counts", "Counts", columns, [row])))
-    shown = re.findall(r"(?<!\S)1[\d,]*(?![\d,]| more)", printed(made, width))
-    assert set(shown) <= {f"1,234,50{number}" for number in range(6)}
-    assert shown or width < 60
-    assert all(len(line) <= width for line in printed(made, width).splitlines())
+    for width in range(40, 161, 3):
+        columns = [
+            Column("Model"),
+            Column("Task and its condition"),
+            Column("Condition"),
+            *(Column(f"Figure {letter}", "count") for letter in "abcdef"),
+        ]
+        texts = ["tojyutping", "grapheme-to-phoneme 粵拼轉寫", "5-shot"]
+        row = Row([*texts, *(1_234_500 + number for number in range(6))])
+        made = report(section(Table("counts", "Counts", columns, [row])))
+        shown = re.findall(r"(?<!\S)1[\d,]*(?![\d,]| more)", printed(made, width))
+        assert set(shown) <= {f"1,234,50{number}" for number in range(6)}, width
+        assert shown or width < 60, width
+        assert all(len(line) <= width for line in printed(made, width).splitlines()), width
 
 
-@pytest.mark.parametrize("width", range(60, 120, 2))
-def test_the_terminal_never_cuts_the_heading_of_a_number(width: int) -> None:
-    names = {"Model": "tojyutping", "Task": "Jyutping grapheme-to-phoneme 粵拼轉寫"}
-    names |= {"Condition": "5-shot", "Measure": "CER as published (lower is better)"}
-    columns = [*map(Column, names), Column("Result", "percent"), Column("Items", "count")]
-    columns += [Column("Unparsed", "percent"), Column("Data")]
-    values = [Estimate(0.1123, 0.05, 0.174, 60), 60, Estimate(0.0, 0, 0.06, 60, "not all")]
-    row = Row([*names.values(), *values, "sample"], "run")
-    text = printed(report(section(Table("results", "Results", columns, [row]))), width)
-    assert set(re.findall(r"Unpars\w*", text)) <= {"Unparsed"}
-    assert not re.search(r"(?<!\S)0\.?(?!\S)", text)
+def test_the_terminal_never_cuts_the_heading_of_a_number() -> None:
+    for width in range(60, 120, 2):
+        names = {"Model": "tojyutping", "Task": "Jyutping grapheme-to-phoneme 粵拼轉寫"}
+        names |= {"Condition": "5-shot", "Measure": "CER as published (lower is better)"}
+        columns = [*map(Column, names), Column("Result", "percent"), Column("Items", "count")]
+        columns += [Column("Unparsed", "percent"), Column("Data")]
+        values = [Estimate(0.1123, 0.05, 0.174, 60), 60, Estimate(0.0, 0, 0.06, 60, "not all")]
+        row = Row([*names.values(), *values, "sample"], "run")
+        text = printed(report(section(Table("results", "Results", columns, [row]))), width)
+        assert set(re.findall(r"Unpars\w*", text)) <= {"Unparsed"}, width
+        assert not re.search(r"(?<!\S)0\.?(?!\S)", text), width
 
 
 # Models and tasks
@@ -532,53 +509,30 @@ def models_and_tasks(models: int) -> Table:
     ]
     rows += [Row(["Best published", 0.8, None, 0.05, 40.0], "best")]
     rows += [Row(["Chance", 0.25, 0.25, None, None], "random")]
-    rows += [Row(["GPT-4o", 0.8, None, 0.05, None], "published")]
     return Table("matrix", "Models and tasks", columns, rows, "", turnable=True)
 
 
-@pytest.mark.parametrize("width", [40, 60, 80, 200])
-@pytest.mark.parametrize("models", [1, 2, 3, 16])
-def test_no_task_and_no_direction_is_ever_dropped_on_a_terminal(width: int, models: int) -> None:
-    text = printed(report(section(models_and_tasks(models))), width)
-    flat = " ".join(text.split())
-    assert max(map(len, text.splitlines())) <= width
-    for word in ("HKMMLU", "Jyutping", "Translation", "law", "CER", "BLEU"):
-        assert word in flat
-    assert text.count("↑") >= 3
-    assert text.count("↓") >= 1
-    # Every figure is shown: error rates from 30.0 to 15.0 points, and scores from 20.0 to 35.0.
-    for n in range(models):
-        assert f"{30 - n:.1f}" in text
-        assert f"{20 + n:.1f}" in text
-    assert text.count("(30% unread)") == models
-    assert "more column" not in text
-    assert "GPT-4o" not in text
-
-
-def test_tasks_are_rows_where_there_are_more_of_them_than_runs() -> None:
-    turned = printed(report(section(models_and_tasks(2))), 80)
-    (row,) = (line for line in turned.splitlines() if line.startswith("Jyutping"))
-    assert row.split() == ["Jyutping", "%", "30.0", "29.0", "5.0", "–"]
-    below = turned.splitlines()[turned.splitlines().index(row) + 1]
-    assert below.strip() == "CER ↓, 5-shot"
-    not_turned = printed(report(section(models_and_tasks(4))), 120)
-    (row,) = (line for line in not_turned.splitlines() if line.startswith("model-3"))
-    assert row.split()[-3:] == ["63.0", "27.0", "23.0"]
+@pytest.mark.parametrize("models", [1, 3, 16])
+def test_no_task_and_no_direction_is_ever_dropped_on_a_terminal(models: int) -> None:
+    for width in (40, 80, 200):
+        text = printed(report(section(models_and_tasks(models))), width)
+        flat = " ".join(text.split())
+        assert max(map(len, text.splitlines())) <= width
+        for word in ("HKMMLU", "Jyutping", "Translation", "law", "CER", "BLEU"):
+            assert word in flat
+        assert text.count("↑") >= 3
+        assert text.count("↓") >= 1
+        # Every figure is shown: error rates from 30.0 to 15.0 points, and scores from 20.0 to 35.0.
+        for n in range(models):
+            assert f"{30 - n:.1f}" in text
+            assert f"{20 + n:.1f}" in text
+        assert "more column" not in text
 
 
 def test_the_best_of_a_matrix_is_the_best_run_though_a_published_one_is_better() -> None:
     cells = {row.cells[0].text: row.cells for row in shown(models_and_tasks(3))}
     assert [cell.best for cell in cells["model-2"]] == [False, False, True, True, True]
-    assert not any(cell.best for cell in (*cells["GPT-4o"], *cells["Best published"]))
-
-
-def test_a_matrix_in_markdown_has_measures_beneath_its_heads_or_its_rows() -> None:
-    wide = render(report(section(models_and_tasks(4))), "md")
-    assert "| Model | HKMMLU %<br>Accuracy ↑, 0-shot |" in wide
-    assert "GPT-4o" not in wide
-    turned = render(report(section(models_and_tasks(2))), "github")
-    assert "| Task | Measure | model-0 | model-1 | Best published | Chance |" in turned
-    assert "| Jyutping % | CER ↓, 5-shot | 30.0 | **29.0** | 5.0 | – |" in turned
+    assert not any(cell.best for cell in cells["Best published"])
 
 
 def test_a_verdict_is_bold_and_a_report_answers_with_it_and_its_warnings() -> None:
@@ -596,3 +550,13 @@ def test_an_unseen_loop_is_marked_beside_another_remark() -> None:
     table = Table("t", "T", [Column("Model"), Column("CER", "percent")], [Row(["a", both], "run")])
     (row,) = shown(table)
     assert (row.cells[1].interval, row.cells[1].note) == ("[5.0, 20.0] †", "limit")
+
+
+def test_a_terminal_has_a_row_a_task_and_markdown_a_row_a_model() -> None:
+    turned = printed(report(section(models_and_tasks(4))), 80)
+    (row,) = (line for line in turned.splitlines() if line.startswith("Jyutping"))
+    assert row.split() == ["Jyutping", "%", "30.0", "29.0", "28.0", "27.0", "5.0", "–"]
+    below = turned.splitlines()[turned.splitlines().index(row) + 1]
+    assert below.strip() == "CER ↓, 5-shot"
+    text = render(report(section(models_and_tasks(4))), "md")
+    assert "| Model | HKMMLU %<br>Accuracy ↑, 0-shot |" in text

@@ -1,6 +1,5 @@
 """Runs are ranked among the papers' models only on the same measure, with a range of ranks."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -130,20 +129,17 @@ def part(task: str, *kept: str) -> Run:
 UNLIKE = replace(whole("hkcanto_cultural"), reported={((), "acc_macro"): 0.6})
 
 
-@pytest.mark.parametrize(
-    ("made", "reason"),
-    [
+def test_a_figure_that_cannot_be_relied_on_is_shown_without_a_rank() -> None:
+    for made, reason in [
         (part("hkcanto_cultural", "food", "life_in_hk"), "not all items"),
         (whole("hkcanto_cultural", data="local-1a2b3c4"), "unknown data"),
         (whole("hkcanto_cultural", data=""), "unknown data"),
         (UNLIKE, "unlike the harness's figure"),
-    ],
-)
-def test_a_figure_that_cannot_be_relied_on_is_shown_without_a_rank(made: Run, reason: str) -> None:
-    found = standing("hkcanto_7", "Average", made)
-    assert found.figure.value == pytest.approx(0.5)
-    assert (found.ranks, found.rank, found.figure.note) == (None, "", reason)
-    assert found.of == 23 + 1
+    ]:
+        found = standing("hkcanto_7", "Average", made)
+        assert found.figure.value == pytest.approx(0.5), (made, reason)
+        assert (found.ranks, found.rank, found.figure.note) == (None, "", reason), (made, reason)
+        assert found.of == 23 + 1, (made, reason)
 
 
 def test_a_figure_like_the_harnesss_has_a_rank() -> None:
@@ -175,8 +171,9 @@ def test_five_items_of_a_subject_have_no_rank() -> None:
     assert found.headline.name == "Average"
 
 
-@pytest.mark.parametrize("task", ["hkmmlu", "hkcanto_cultural", "tmmluplus_gen"])
-@pytest.mark.parametrize("left_out", [1, 50, 200])
+@pytest.mark.parametrize(
+    ("task", "left_out"), [("hkmmlu", 1), ("hkcanto_cultural", 50), ("tmmluplus_gen", 200)]
+)
 def test_a_run_with_a_limit_never_has_a_rank(task: str, left_out: int) -> None:
     # Except for a subject that it has completely; it lacks items of each task's largest subject.
     run = beginning(task, sum(subject.rows for subject in find_task(task).subjects) - left_out)
@@ -283,9 +280,8 @@ def test_of_two_runs_the_whole_one_counts_then_the_later() -> None:
 # ---------------------------------------------------------------- the same measure only
 
 
-@pytest.mark.parametrize(
-    ("made", "reason"),
-    [
+def test_another_measure_is_in_no_table_and_can_say_why() -> None:
+    for made, reason in [
         (whole("hkmmlu", data="sample"), "sample data cannot be compared with any others"),
         (whole("hkmmlu_mc"), "scored by log-likelihood"),
         (whole("hkmmlu", shots=7), "no figure for it under this condition (7-shot)"),
@@ -296,27 +292,20 @@ def test_of_two_runs_the_whole_one_counts_then_the_later() -> None:
             a_run("hkcanto_translation_yue_en", {"empty": [0.0]}),
             "people marked the errors in the translations; judged_accuracy",
         ),
-    ],
-)
-def test_another_measure_is_in_no_table_and_can_say_why(made: Run, reason: str) -> None:
-    assert names(made) == []
-    assert reason in why_left_out(made)
+    ]:
+        assert names(made) == [], (made, reason)
+        assert reason in why_left_out(made), (made, reason)
 
 
-@pytest.mark.parametrize(
-    ("runs", "expected"),
-    [
+def test_runs_stand_in_the_tables_of_their_own_condition() -> None:
+    for runs, expected in [
         ([whole("hkmmlu", shots=3)], ["hkmmlu_8_3shot"]),
         # With direct answers only, no table repeats another.
         ([whole("hkmmlu")], ["hkmmlu_1", "hkmmlu_11"]),
         ([whole("hkcanto_cultural")], ["hkcanto_7"]),
         ([], []),
-    ],
-)
-def test_runs_stand_in_the_tables_of_their_own_condition(
-    runs: Sequence[Run], expected: list[str]
-) -> None:
-    assert names(*runs) == expected
+    ]:
+        assert names(*runs) == expected, (runs, expected)
 
 
 def test_scripts_stand_in_their_own_columns() -> None:

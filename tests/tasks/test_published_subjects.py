@@ -158,22 +158,17 @@ def test_tmmluplus_has_the_test_rows_of_table_1_in_every_category() -> None:
     assert rows == {"stem": 3458, "social_sciences": 5958, "humanities": 1763, "other": 8939}
 
 
-@pytest.mark.parametrize(
-    ("stem", "correct", "percent"),
-    [
+def test_the_papers_percentages_are_fractions_of_the_test_rows() -> None:
+    for stem, correct, percent in [
         # GPT-4 in Table 11: these percentages with two decimals fit fractions of few denominators.
         ("marketing_management", 72, 77.42),
         ("advance_chemistry", 66, 53.66),
         ("computer_science", 139, 79.89),
         ("basic_medical_science", 797, 83.54),
         ("insurance_studies", 433, 56.97),
-    ],
-)
-def test_the_papers_percentages_are_fractions_of_the_test_rows(
-    stem: str, correct: int, percent: float
-) -> None:
-    (subject,) = (s for s in task("tmmluplus_gen")["subjects"] if s["stem"] == stem)
-    assert round(100 * correct / subject["rows"], 2) == percent
+    ]:
+        (subject,) = (s for s in task("tmmluplus_gen")["subjects"] if s["stem"] == stem)
+        assert round(100 * correct / subject["rows"], 2) == percent, (stem, correct, percent)
 
 
 def test_tmmlupluss_files_and_chinese_names_are_those_that_lm_eval_has() -> None:
@@ -233,11 +228,11 @@ def by_table_row(category: str) -> Iterator[tuple[Row, list[dict[str, Any]]]]:
     assert not rest, f"subjects of {name} that are in no table"
 
 
-@pytest.mark.parametrize("category", ["dse", "professional", "cultural"])
-def test_tables_4_to_6_count_test_and_dev_rows(category: str) -> None:
-    for row, subjects in by_table_row(category):
-        rows = sum(subject["rows"] + 5 for subject in subjects)
-        assert rows == OTHER_NUMBERS.get(row.title, row.questions), row.title
+def test_tables_4_to_6_count_test_and_dev_rows() -> None:
+    for category in ["dse", "professional", "cultural"]:
+        for row, subjects in by_table_row(category):
+            rows = sum(subject["rows"] + 5 for subject in subjects)
+            assert rows == OTHER_NUMBERS.get(row.title, row.questions), row.title
 
 
 def test_table_4_counts_the_test_rows_of_law_only() -> None:
@@ -328,15 +323,15 @@ def test_question_texts_tell_the_columns_of_table_2(
 # --------------------------------------------------------------------------- names and prompts
 
 
-@pytest.mark.parametrize("entry", choice_tasks(*FILES), ids=lambda entry: entry["name"])
-def test_names_and_stems_are_used_once(entry: dict[str, Any]) -> None:
-    subjects = entry["subjects"]
-    names = Counter(subject["name"] for subject in subjects)
-    stems = Counter(
-        s for subject in subjects for s in (subject["stem"], *subject.get("aliases", ()))
-    )
-    assert max(names.values()) == 1, names.most_common(3)
-    assert max(stems.values()) == 1, stems.most_common(3)
+def test_names_and_stems_are_used_once() -> None:
+    for entry in choice_tasks(*FILES):
+        subjects = entry["subjects"]
+        names = Counter(subject["name"] for subject in subjects)
+        stems = Counter(
+            s for subject in subjects for s in (subject["stem"], *subject.get("aliases", ()))
+        )
+        assert max(names.values()) == 1, names.most_common(3)
+        assert max(stems.values()) == 1, stems.most_common(3)
 
 
 def texts(template: dict[str, Any]) -> Iterator[str]:
@@ -350,7 +345,6 @@ PROMPTS = {
     for entry in choice_tasks(file)
     for language, name in entry["prompts"].items()
 }
-each_prompt = pytest.mark.parametrize("key", PROMPTS, ids=" ".join)
 
 # Placeholders that a prompt may have, by template key.
 IN_FRONT = {"sentence", "subject", "chinese", "title", "zero", "scaffold"}
@@ -366,47 +360,44 @@ OPEN = {
 }
 
 
-@each_prompt
-def test_a_prompt_leaves_only_known_places_open(key: tuple[str, str]) -> None:
-    _, template = PROMPTS[key]
-    for name, text in template.items():
-        places = set(re.findall(r"\{(.*?)\}", str(text)))
-        if OPEN.get(name) is IN_FRONT:
-            assert {"scaffold"} <= places <= IN_FRONT, name
-        else:
-            assert places == OPEN.get(name, set()), name
+def test_a_prompt_leaves_only_known_places_open() -> None:
+    for key in PROMPTS:
+        _, template = PROMPTS[key]
+        for name, text in template.items():
+            places = set(re.findall(r"\{(.*?)\}", str(text)))
+            if OPEN.get(name) is IN_FRONT:
+                assert {"scaffold"} <= places <= IN_FRONT, name
+            else:
+                assert places == OPEN.get(name, set()), name
 
 
-@each_prompt
-def test_a_prompt_puts_the_question_and_its_options_before_the_answer(key: tuple[str, str]) -> None:
-    entry, template = PROMPTS[key]
-    options = "\n".join(f"{letter}. …" for letter in entry.get("letters", "ABCD"))
-    for name in ("example", "question"):
-        if name in template:
-            cue = template.get("cue", "")
-            text = template[name].format(question="幾點？", options=options, cue=cue)
-            assert re.search(r"幾點？\nA\. …\n(.*\n)+(答案|Answer)[:：]$", text), name
+def test_a_prompt_puts_the_question_and_its_options_before_the_answer() -> None:
+    for key in PROMPTS:
+        entry, template = PROMPTS[key]
+        options = "\n".join(f"{letter}. …" for letter in entry.get("letters", "ABCD"))
+        for name in ("example", "question"):
+            if name in template:
+                cue = template.get("cue", "")
+                text = template[name].format(question="幾點？", options=options, cue=cue)
+                assert re.search(r"幾點？\nA\. …\n(.*\n)+(答案|Answer)[:：]$", text), name
 
 
-@each_prompt
-def test_a_scaffold_asks_for_an_answer_on_the_last_line(key: tuple[str, str]) -> None:
-    entry, template = PROMPTS[key]
-    english = key[1] == "en" or (key[1] == "paper" and entry["name"].startswith("hkcanto_"))
-    line, form = ("last line", '"Answer: X"') if english else ("最後一行", "「答案：X」")
-    assert line in template["scaffold"]
-    assert form in template["scaffold"]
+def test_a_scaffold_asks_for_an_answer_on_the_last_line() -> None:
+    for key in PROMPTS:
+        entry, template = PROMPTS[key]
+        english = key[1] == "en" or (key[1] == "paper" and entry["name"].startswith("hkcanto_"))
+        line, form = ("last line", '"Answer: X"') if english else ("最後一行", "「答案：X」")
+        assert line in template["scaffold"]
+        assert form in template["scaffold"]
 
 
-@pytest.mark.parametrize(
-    ("language", "foreign"),
-    [("yue", "的是在這那了沒們看"), ("zh", "嘅係喺呢嗰咗冇哋佢睇唔啲嘢")],
-)
-def test_the_grids_languages_are_not_mixed(language: str, foreign: str) -> None:
+def test_the_grids_languages_are_not_mixed() -> None:
     """Function words of Written Chinese in Cantonese prompts, and of Cantonese in others."""
-    for (name, chosen), (entry, template) in PROMPTS.items():
-        if chosen == language:
-            prompt = "".join([*texts(template), entry.get("sentences", {}).get(language, "")])
-            assert not set(prompt) & set(foreign), name
+    for language, foreign in [("yue", "的是在這那了沒們看"), ("zh", "嘅係喺呢嗰咗冇哋佢睇唔啲嘢")]:
+        for (name, chosen), (entry, template) in PROMPTS.items():
+            if chosen == language:
+                prompt = "".join([*texts(template), entry.get("sentences", {}).get(language, "")])
+                assert not set(prompt) & set(foreign), name
 
 
 def test_every_task_can_be_asked_in_both_chinese_languages() -> None:

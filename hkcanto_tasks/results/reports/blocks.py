@@ -6,21 +6,20 @@ column says how to format it, and each output format does so in one place.
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeVar
 
+from ... import __version__
 from ...figures import Figure
 from ..statistics.intervals import Estimate as Estimate
 
 R = TypeVar("R")
 Value = Estimate | str | float | int | None
-# `badges` are texts with ` · ` between them; `percent` shows 0.5 as 50.0; `score` is from 0 to 100;
+# `percent` shows 0.5 as 50.0; `score` is from 0 to 100;
 # `number` has four significant digits; `count` is an integer; `points` is a difference of
 # percentages (0.5 shown as +50.0), and `score_points` a difference of scores.
-Unit = Literal[
-    "text", "badges", "percent", "score", "number", "count", "p", "points", "score_points"
-]
+Unit = Literal["text", "percent", "score", "number", "count", "p", "points", "score_points"]
 Kind = Literal["run", "published", "human", "random", "best", "other"]
 
 _UNITS: Mapping[str, Unit] = {"score": "score", "count": "number", "number": "number"}
@@ -45,8 +44,6 @@ class Column:
     under: str = ""  # small text beneath its title, such as the condition
     #: On a page, cells are coloured by their place between these numbers, the worst and the best
     scale: tuple[float, float] | None = None
-    href: str = ""  # on a page, the address of a link in its heading
-    group: str = ""  # on a page, a group of columns that can be chosen, such as the benchmark
 
     @property
     def key(self) -> str:
@@ -56,7 +53,7 @@ class Column:
     @property
     def numeric(self) -> bool:
         """Whether it holds numbers."""
-        return self.unit not in ("text", "badges")
+        return self.unit != "text"
 
 
 def column_of(figure: Figure, title: str = "", *, drawn: bool = False) -> Column:
@@ -68,17 +65,10 @@ def column_of(figure: Figure, title: str = "", *, drawn: bool = False) -> Column
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table: a value for each column, and the kind of row.
-
-    On a page its name links to `href`, rows can be filtered by `facets` (name → value), and
-    `places`, such as the rank in each column, are shown in small print beside its values.
-    """
+    """A row of a table: a value for each column, and the kind of row."""
 
     values: Sequence[Value]
     kind: Kind = "other"
-    href: str = ""
-    facets: Mapping[str, str] = field(default_factory=dict)
-    places: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +76,9 @@ class Table:
     """A table whose first column names the row.
 
     Its name, for programs, is unique in a report and has only letters, digits and `_`. The caption
-    gives the source and meaning of the figures. A `data_only` table is only in JSON and CSV. On a
-    page its `drawn` columns are dots in its rows; in a `curve` they are lines, with the first
-    column as the x axis; with `panels` each row is a small plot of its own, with a line per drawn
-    column. A table `aside` is at the right of the section's other blocks. A `turnable` table with
-    fewer runs than columns is shown with its columns as rows; its published rows are shown on
-    request.
+    gives the source and meaning of the figures. On a page its `drawn` columns are dots in its rows;
+    in a `curve` they are lines, with the first column as the x axis. A terminal turns a `turnable`
+    table: its columns are rows.
     """
 
     name: str
@@ -99,12 +86,8 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Row]
     caption: str = ""
-    data_only: bool = False
     curve: bool = False
     turnable: bool = False
-    own: str = "this run"  # marks rows of runs, if there are other rows
-    aside: bool = False
-    panels: bool = False
 
 
 def table(
@@ -115,7 +98,6 @@ def table(
     caption: str = "",
     *,
     kind: Callable[[R], Kind] = lambda _: "run",
-    data_only: bool = False,
 ) -> Table:
     """Return a table with a row for each record; `kind` gives the kind of the row.
 
@@ -131,7 +113,7 @@ def table(
     found = [(column, [of(record) for record in listed]) for column, of in columns]
     kept = [found[0], *(pair for pair in found[1:] if any(value is not None for value in pair[1]))]
     rows = [Row([own[i] for _, own in kept], kind(record)) for i, record in enumerate(listed)]
-    return Table(name, title, [column for column, _ in kept], rows, caption, data_only)
+    return Table(name, title, [column for column, _ in kept], rows, caption)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +169,7 @@ def section(
 class Report:
     """A report by a version of this package. Its first section has the answer, its footer sources
     and terms. `records` are further data for JSON, such as the `gate`. `frame` returns the rows of
-    CSV; without it CSV has the rows of the tables. `pages` are the other pages of a site (title →
-    address), and `feed` is the address of its feed."""
+    CSV; without it CSV has the rows of the tables."""
 
     title: str
     created: datetime | None
@@ -197,8 +178,6 @@ class Report:
     footer: Sequence[str] = ()
     records: dict[str, Any] = field(default_factory=dict)
     frame: Callable[[], Iterable[Mapping[str, Any]]] | None = None
-    pages: Mapping[str, str] = field(default_factory=dict)
-    feed: str = ""
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -207,19 +186,22 @@ class Report:
         return [b.text for b in blocks if isinstance(b, Note) and b.level == "warning"]
 
     @property
-    def shown(self) -> Sequence[Section]:
-        """The sections that people see: without data-only tables, and without empty sections."""
-        sections = []
-        for section in self.sections:
-            blocks = [b for b in section.blocks if not (isinstance(b, Table) and b.data_only)]
-            sections += [replace(section, blocks=blocks)] if blocks else []
-        return sections
-
-    @property
     def answer(self) -> Sequence[Note]:
         """The report in a few lines: its verdicts with the warnings beside them, or else the first
         note of the first section."""
-        noted = [[b for b in own.blocks if isinstance(b, Note)] for own in self.shown]
-        said = [notes for notes in noted if any(note.level == "verdict" for note in notes)]
-        found = [note for notes in said for note in notes if note.level != "info"]
+        noted = [[b for b in own.blocks if isinstance(b, Note)] for own in self.sections]
+        first = [notes for notes in noted if any(note.level == "verdict" for note in notes)][:1]
+        found = [note for notes in first for note in notes if note.level != "info"]
         return found or [note for notes in noted[:1] for note in notes[:1]]
+
+
+def report_of(
+    sections: Sequence[Section],
+    title: str,
+    footer: Sequence[str] = (),
+    records: dict[str, Any] | None = None,
+    frame: Callable[[], Iterable[Mapping[str, Any]]] | None = None,
+) -> Report:
+    """Return a report of the given sections, dated now."""
+    now = datetime.now().astimezone()
+    return Report(title, now, __version__, sections, footer, records or {}, frame)

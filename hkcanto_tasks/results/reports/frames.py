@@ -5,18 +5,66 @@ are not rounded.
 """
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from hkcanto_metrics.error_spans import ERROR_CATEGORIES
+from hkcanto_metrics.rubric import CRITERIA
 
 from ...figures import Figure
 from ..runs import Run
 from ..statistics.estimates import estimate
 from ..statistics.intervals import Estimate
 from ..statistics.paired import Comparison
-from .analyses.curves import checkpoint
-from .analyses.writing import JUDGED
 
+_STEP = re.compile(
+    r"(?:(?:revision=|@|(?<![a-z]))(?:checkpoint|ckpt|(?:global[-_]?)?step|iter(?:ation)?)|@|^(?=\d+$))"
+    r"[-_=]?0*(\d+)(k?)(?![a-z\d.])(?:[-_]tokens[\d.]+[bt])?",
+    re.IGNORECASE,
+)
+_LEFT = re.compile(r"\s*\(\W*\)|[-_/@=,:\s]+(?=\)|$)|^[-_/@=,:\s]+")
+_ACCURACY = "Share of characters in which the judge labelled no error (formula (1))."
+_POINTS = "Share of the possible points, lowered by a penalty for length."
+_MEAN = "Mean of the judge's points: 5, 3 or 1."
+_DISAGREES = "Share of judgements that disagree with `fluent` on whether a text is fluent."
+_ERRORS = "Labelled errors per judgement."
+_FAILED = "Share of unusable judgements. An item without a usable judgement has no score."
+JUDGED: Mapping[str, Figure] = {
+    figure.name: figure
+    for figure in (
+        Figure("judged_accuracy", "Judged accuracy", "share", True, _ACCURACY),
+        Figure("judged_score", "Judged score", "share", True, _POINTS),
+        *(Figure(of, of.capitalize(), "count", True, _MEAN) for of in CRITERIA),
+        Figure("fluency_disagreement_rate", "Disagrees on fluency", "share", None, _DISAGREES),
+        Figure("judge_failure_rate", "Failed judgements", "share", False, _FAILED),
+        *(Figure(of, of, "count", False, _ERRORS) for of in ERROR_CATEGORIES),
+    )
+}
+"""The figures that a judge in Inspect adds to those of a task."""
 _DIRECTIONS = {True: "higher", False: "lower", None: "neither"}
+
+
+def checkpoint(run: Run) -> tuple[str, int] | None:
+    """Return the training run and the step of a run; None if no step is found."""
+    return step_in(run.label, run.model, "/".join(run.sources[0].parts[-4:-1]))
+
+
+def step_in(*texts: str) -> tuple[str, int] | None:
+    """Return the training run and the step that one of these texts names: label, name, others.
+
+    Steps are written as `checkpoint-500`, `global_step_200`, `iter_0001000`, `@1000`,
+    `revision=step1000-tokens4B`, or as a number alone (`500=PATH`). The rest is the run's name.
+
+    Examples:
+        >>> step_in("org/tuned checkpoint-500", "org/tuned"), step_in("org/model-7b")
+        (('org/tuned', 500), None)
+    """
+    found = next((each for text in texts if (each := _STEP.search(text))), None)
+    left = (_LEFT.sub("", _STEP.sub("", text)) for text in texts[:2])
+    name = next(filter(None, left), "training run")
+    name = name.strip("()") if name.startswith("(") else name
+    return (name, int(found[1]) * (1000 if found[2] else 1)) if found else None
 
 
 def figure_rows(runs: Sequence[Run]) -> Iterator[Mapping[str, Any]]:

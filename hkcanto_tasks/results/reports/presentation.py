@@ -1,4 +1,4 @@
-"""Titles of tasks, conditions and figures, columns that sections share, and runs side by side."""
+"""Titles of tasks, conditions and figures, checks of runs, and columns that tables share."""
 
 import re
 from collections import defaultdict
@@ -7,15 +7,20 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Generic, NamedTuple, TypeVar
 
+from ...catalogue import benchmarks
 from ...figures import Figure
 from ..published import PublishedColumn
-from ..results import Result
+from ..results import UNREAD, Result
 from ..runs import Run
-from ..statistics.estimates import estimate
+from ..statistics.estimates import Agreement, agreement, estimate
 from ..statistics.intervals import Estimate
 from .blocks import Column, Kind, Table, Unit, Value, column_of, table
+from .frames import JUDGED
 
 R = TypeVar("R", bound=Result)
+MANY_UNREAD = 0.02
+"""Share of unread responses above which a figure is doubtful."""
+
 FigureColumn = tuple[Column, Callable[[Run], Value]]
 MODEL: FigureColumn = (Column("Model"), lambda run: run.label)
 
@@ -48,11 +53,6 @@ def side_by_side(runs: Iterable[R], having: str = "") -> list[SideBySide[R]]:
             name = f"{name}_{len(found) + 1}"
         found.append(SideBySide(task_title(first), name, tuple(group)))
     return found
-
-
-def in_order(runs: Iterable[Run], having: str = "") -> list[Run]:
-    """Return the runs of `side_by_side` in one list."""
-    return [run for group in side_by_side(runs, having) for run in group.runs]
 
 
 def short_name(*parts: str) -> str:
@@ -145,7 +145,71 @@ def published_unit(column: PublishedColumn) -> Unit:
 
 
 def figure_columns(runs: Sequence[Run], names: Iterable[str]) -> list[FigureColumn]:
-    """Return a column for each named figure that a run's task has."""
-    known = {name: figure for run in runs for name, figure in run.figures.items()}
+    """Return a column for each named figure that a run's task or a judge has."""
+    known = {**JUDGED, **{name: each for run in runs for name, each in run.figures.items()}}
     found = [name for name in names if name in known]
     return [(column_of(known[name]), partial(estimate, name=name)) for name in found]
+
+
+class Trust(NamedTuple):
+    """The results of the checks of a run."""
+
+    figures: Agreement  # with those that the harness reports
+    ending: str  # why requested items are missing, such as `cancelled`
+    items: int
+    expected: int
+    unread: Estimate | None  # the share of responses from which no answer could be read
+    data: str
+    data_known: bool
+    prompt_known: bool
+    rescored: str  # the version that scored logged answers again; otherwise empty
+    decoding: str  # `greedy`, `temperature 0.7`, `decoding unknown`; empty for log-likelihoods
+
+
+def trust(run: Run) -> Trust:
+    """Check a run's figures: equal to the harness's, all items, few unread answers, known data."""
+    name = next((name for name in UNREAD if name in run.items.values), None)
+    return Trust(
+        agreement(run),
+        run.unfinished,
+        len(set(run.items.ids)),
+        run.expected,
+        estimate(run, name) if name else None,
+        run.data,
+        run.trusted_data,
+        run.signature.prompt_known,
+        run.options.get("rescored", ""),
+        run.decoding if run.setup.is_generative else "",
+    )
+
+
+def doubts(run: Run) -> Sequence[str]:
+    """Return the doubts about a run's figures, short enough for a table cell."""
+    checks = trust(run)
+    lacks = checks.items != checks.expected and checks.data_known and not checks.ending
+    unread = checks.unread.value if checks.unread else 0.0
+    data = "own data" if run.is_local else f"{checks.data or 'unknown'} data"
+    texts = {
+        "unlike the harness": bool(checks.figures.different),
+        "unchecked": not (checks.figures.equal or checks.figures.different),
+        "prompt and decoding unknown": not checks.prompt_known,
+        checks.ending: bool(checks.ending),
+        data: not checks.data_known,
+        "limit" if run.limited else "not all items": lacks,
+        f"{unread:.0%} unread": unread > MANY_UNREAD,
+        checks.decoding: checks.prompt_known and checks.decoding not in ("", "greedy"),
+    }
+    return [text for text, holds in texts.items() if holds]
+
+
+def footer_of(runs: Sequence[Run]) -> Sequence[str]:
+    """Return the footer: the scope of intervals, and the papers and terms of the benchmarks run."""
+    used = {run.setup.task.benchmark.name for run in runs}
+    cited = [benchmark for benchmark in benchmarks() if benchmark.name in used]
+    return [_COVERED, *(f"{each.title}: {each.paper}. {each.terms}" for each in cited)]
+
+
+_COVERED = (
+    "Intervals and p-values cover only the sampling of items, not other prompts, seeds or decoding "
+    "settings: run those too."
+)

@@ -1,11 +1,11 @@
-"""The ranks of runs in the papers' tables, as ranges.
+"""Published scores beside runs: ranks in the papers' tables, as ranges, and tasks as columns.
 
 A run is ranked in a column only if it measures the same: with the same task, script, shots and
 chain of thought, generated answers (not log-likelihoods), and not on the sample data.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
@@ -19,10 +19,13 @@ from ..published import (
     published_tables,
     tables_of,
 )
-from ..results import Result
 from ..runs import Items, Run
 from ..statistics.estimates import mean_estimate
 from ..statistics.intervals import Estimate
+from .blocks import Column, column_of
+from .presentation import condition_title, figure_title, side_by_side
+
+_MOST = {"share": 1.0, "rate": 1.0, "score": 100.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +39,11 @@ class Standing:
     table: PublishedTable
     column: PublishedColumn
     figure: Estimate
-    behind: tuple[Result, ...]
+    behind: tuple[Run, ...]
     ranks: tuple[int, int] | None  # the best and the worst rank that its 95 % interval allows
     of: int  # the paper's models and the run
 
-    def is_headline_of(self, run: Result) -> bool:
+    def is_headline_of(self, run: Run) -> bool:
         """Whether its figure is a run's headline, on all items."""
         column = self.column
         is_part = column.category or column.subject
@@ -65,15 +68,15 @@ class Beside:
     runs: Mapping[str, Mapping[str, Standing]]
 
     @property
-    def behind(self) -> list[Result]:
+    def behind(self) -> list[Run]:
         """The distinct results behind the runs' figures."""
         found = [each for own in self.runs.values() for each in own.values()]
         return list(dict.fromkeys(one for each in found for one in each.behind))
 
 
-def standings(runs: Sequence[Result]) -> list[Beside]:
+def standings(runs: Sequence[Run]) -> list[Beside]:
     """Return each published table in which a run has a place."""
-    named: dict[str, list[Result]] = defaultdict(list)
+    named: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
         if not why_incomparable(run):
             options = [f"{name}:{value}" for name, value in departures(run).items()]
@@ -104,7 +107,7 @@ def rank_of(row: PublishedRow, table: PublishedTable, column: PublishedColumn) -
     return _places(Estimate(score, None, None, 0), table, column)[0]
 
 
-def departures(run: Result) -> Mapping[str, str]:
+def departures(run: Run) -> Mapping[str, str]:
     """Return the options that differ from the paper's, except those that change the measure."""
     defaults = run.setup.Options()
     return {
@@ -114,7 +117,7 @@ def departures(run: Result) -> Mapping[str, str]:
     }
 
 
-def why_incomparable(run: Result) -> str:
+def why_incomparable(run: Run) -> str:
     """Say why a run cannot be in any table; empty if it can."""
     if run.is_sample:
         return "Results on the sample data cannot be compared with any others."
@@ -125,7 +128,7 @@ def why_incomparable(run: Result) -> str:
     return ""
 
 
-def why_left_out(run: Result) -> str:
+def why_left_out(run: Run) -> str:
     """Say why a run is in no table."""
     if reason := why_incomparable(run):
         return reason
@@ -147,7 +150,7 @@ def why_left_out(run: Result) -> str:
 
 
 def _standing(
-    column: PublishedColumn, table: PublishedTable, run: Sequence[Result]
+    column: PublishedColumn, table: PublishedTable, run: Sequence[Run]
 ) -> Standing | None:
     if column.unmeasured:
         return None
@@ -182,7 +185,7 @@ def _scores(table: PublishedTable, column: PublishedColumn) -> list[float]:
     return [value for value in values if value is not None]
 
 
-def _why_unranked(runs: Sequence[Result], column: PublishedColumn) -> str:
+def _why_unranked(runs: Sequence[Run], column: PublishedColumn) -> str:
     reasons = {
         next((one.unfinished for one in runs if one.unfinished), ""): True,
         "not all items": not all(one.is_complete(_part(column)) for one in runs),
@@ -201,7 +204,7 @@ def _places(value: Estimate, table: PublishedTable, column: PublishedColumn) -> 
     return best, worst
 
 
-def measures(run: Result, task: TaskVariant, shots: int) -> bool:
+def measures(run: Run, task: TaskVariant, shots: int) -> bool:
     """Return whether a result measures the same as a column: task, shots, CoT and script."""
     own, options = run.setup.task, run.options
     return (own.definition.name, run.shots) == (task.definition.name, shots) and (
@@ -215,15 +218,8 @@ def _part(column: PublishedColumn) -> str:
     return column.category or column.subject
 
 
-def _pooled(results: Sequence[Result]) -> Estimate | None:
-    """Return the accuracy over the items of several tasks; from records, without an interval."""
-    runs = [each for each in results if isinstance(each, Run)]
-    if len(runs) < len(results):
-        found = [(each.items, each.value) for one in results if (each := one.value("acc"))]
-        total = sum(items for items, _ in found)
-        if len(found) < len(results) or not total:
-            return None
-        return Estimate(sum(items * value for items, value in found) / total, None, None, total)
+def _pooled(runs: Sequence[Run]) -> Estimate | None:
+    """Return the accuracy over the items of several tasks."""
     if not all("acc" in run.items.values for run in runs):
         return None
     items = Items.joined([run.items for run in runs])
@@ -248,3 +244,63 @@ def _mean(parts: Sequence[Standing]) -> Estimate:
     if np.isnan(half):
         return Estimate(value, None, None, items)
     return Estimate(value, max(value - half, 0.0), min(value + half, 1.0), items)
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """A task under one condition: each model's run, and scores to compare them with."""
+
+    runs: Mapping[str, Run]
+    best: float | None  # the best published score
+    chance: float | None  # the score of random answers
+
+    @property
+    def some(self) -> Run:
+        """One of the runs: all have its task, figure and condition."""
+        return next(iter(self.runs.values()))
+
+    @property
+    def column(self) -> Column:
+        """The column of the headline, coloured from chance to the best published score."""
+        some, figure = self.some, self.some.headline
+        up, most = bool(figure.higher_is_better), _MOST.get(figure.unit, 1.0)
+        worst, limit = (0.0, most) if up else (most, 0.0)
+        start = worst if self.chance is None else self.chance
+        end = limit if self.best is None else self.best
+        if (end > start) != up:  # otherwise colours would be reversed
+            end = limit
+        parts = [f"{figure_title(some, figure)} {'↑' if up else '↓'}", condition_title(some)]
+        under = ", ".join([*parts, "sample data"] if some.is_sample else parts)
+        return replace(column_of(figure, some.definition.title), under=under, scale=(start, end))
+
+
+def contests(runs: Iterable[Run]) -> list[Contest]:
+    """Return the tasks of some runs, one for each task, condition and data."""
+    found = []
+    for group in side_by_side(runs):
+        some = group.runs[0]
+        columns = columns_of(some)
+        rows = [
+            (row.kind, row.values[column.name]) for table, column in columns for row in table.rows
+        ]
+        scores = [value for kind, value in rows if kind == "model" and value is not None]
+        chance = next((value for kind, value in rows if kind == "random"), None)
+        if chance is None and some.definition.kind == "multiple_choice":
+            chance = 1 / len(some.definition.letters)
+        best = (max if some.headline.higher_is_better else min)(scores, default=None)
+        found.append(Contest({run.label: run for run in group.runs}, best, chance))
+    return found
+
+
+def columns_of(some: Run) -> list[tuple[PublishedTable, PublishedColumn]]:
+    """Return the papers' columns with the headline of a result under its condition."""
+    if why_incomparable(some):
+        return []
+    return [
+        (table, column)
+        for table in tables_of(some.task)
+        for column in table.columns
+        if len(column.tasks) == 1 and not (column.category or column.subject or column.mean_of)
+        if not column.unmeasured and column.metric == some.headline.name
+        if any(measures(some, task, column.shots_of(task)) for task in column.named)
+    ]

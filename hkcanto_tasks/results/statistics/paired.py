@@ -2,7 +2,7 @@
 
 Items are matched by id, and the two answers to an item are compared as a pair, which removes the
 items' difficulty from the variance (Miller 2024, "Adding Error Bars to Evals", section 4.2).
-`verdicts` puts the results into words.
+`reports.compare` puts the results into words.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -125,33 +125,6 @@ def pairwise(
 def points_of(figure: Figure) -> int:
     """Return the number of points in one unit of a figure."""
     return 1 if figure.unit == "score" else 100
-
-
-def headline_difference(before: Run, after: Run) -> Estimate | None:
-    """Return the headline's difference on common items; None if the runs are not comparable."""
-    try:
-        items = match(before, after, None, {"seed": SEED, "resamples": 1_000}, common=True)
-    except ComparisonError:
-        return None
-    return items.effect().difference
-
-
-def headline_effect(before: Run, after: Run) -> Effect:
-    """Compare the headline of two runs with the test of `compare`.
-
-    Raises:
-        ComparisonError: The runs are not comparable, as in `compare`.
-    """
-    return match(before, after, None, {"seed": SEED, "resamples": RESAMPLES}).effect()
-
-
-def subject_differences(before: Run, after: Run, name: str) -> Sequence[Effect]:
-    """Compare a figure of two runs on each subject, with p-values adjusted by Holm.
-
-    Raises:
-        ComparisonError: The runs are not comparable, as in `compare`.
-    """
-    return match(before, after, name, {"seed": SEED, "resamples": RESAMPLES}).by_subject()
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import ComparisonError
-from ..reports.presentation import headline
 from ..runs import Run
+from .estimates import estimate
 from .intervals import CONFIDENCE, Estimate
 from .paired import SEED, match
 from .significance import Floats, Statistic, exchanges, sum_clusters
@@ -69,7 +69,7 @@ def selection(runs: tuple[Run, ...], confidence: float = CONFIDENCE) -> Selectio
             5 % error.
     """
     left_out = {run: run.interruption for run in runs if run.interruption}
-    found = [run for run in runs if run not in left_out and headline(run)]
+    found = [run for run in runs if run not in left_out and estimate(run, run.headline.name)]
     if not found:
         return None
     items = {run: frozenset(run.items.ids) for run in found}

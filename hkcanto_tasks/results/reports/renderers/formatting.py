@@ -12,7 +12,7 @@ from ..blocks import Column, Estimate, Table, Unit, Value
 MISSING = "–"
 
 _SIGNS: dict[Unit, str] = {"percent": "%", "points": "pts", "score_points": "pts"}
-_MARKS = {"human": "human", "random": "random"}
+_MARKS = {"run": "this run", "human": "human", "random": "random"}
 
 
 def encodable(text: str) -> str:
@@ -125,14 +125,6 @@ class ShownCell(NamedTuple):
     high: float | None
 
 
-class Layout(NamedTuple):
-    """A table as text: its columns and rows, and whether it is transposed."""
-
-    columns: Sequence[Column]
-    rows: Sequence["ShownRow"]
-    turned: bool
-
-
 class ShownRow(NamedTuple):
     """A row as text: its cells, its kind, and a mark for the kind if the name does not show it."""
 
@@ -172,7 +164,7 @@ def shown(table: Table) -> list[ShownRow]:
                 note = note.replace(UNSEEN, "").removesuffix("; ")
             cells.append(ShownCell(text, interval, note, is_best, found, low, high))
         marked = several_kinds and "best" not in kinds
-        mark = {**_MARKS, "run": table.own}.get(row.kind, "") if marked else ""
+        mark = _MARKS.get(row.kind, "") if marked else ""
         named = bool(cells) and mark.casefold() in cells[0].text.casefold()
         rows.append(ShownRow(cells, row.kind if several_kinds else "other", "" if named else mark))
     return rows
@@ -190,43 +182,26 @@ def _best(table: Table, place: int) -> float | None:
     return (min if lower else max)(numbers)
 
 
-def laid_out(table: Table, *, published: bool = False) -> Layout:
-    """Return a table as text, transposed if it is turnable and has more columns than runs.
-
-    Published rows of a turnable table are left out unless `published`, and always if it is
-    transposed: the papers' own tables have them. In a transposed table, the measure is beneath the
-    name of each row.
+def turned(table: Table) -> tuple[Sequence[Column], Sequence[ShownRow]]:
+    """Return a table of models as one of tasks: columns and rows.
 
     Examples:
         >>> from hkcanto_tasks.results.reports.blocks import Row
         >>> tasks = [Column("Law", "percent", under="↑"), Column("BLEU", "score", under="↑")]
-        >>> made = Table("t", "T", [Column("Model"), *tasks], [Row(["a", 0.5, 9], "run")],
-        ...     turnable=True)
-        >>> [[cell.text for cell in row.cells] for row in laid_out(made).rows]
+        >>> made = Table("t", "T", [Column("Model"), *tasks], [Row(["a", 0.5, 9], "run")])
+        >>> [[cell.text for cell in row.cells] for row in turned(made)[1]]
         [['Law %', '↑', '50.0'], ['BLEU', '↑', '9.0']]
     """
-    rows = shown(table)
-    if not table.turnable:
-        return Layout(table.columns, rows, False)
-    kinds = [row.kind for row in table.rows]
-    columns = table.columns[1:]
-    turned = kinds.count("run") < len(columns)
-    kept = [row for row, kind in zip(rows, kinds, strict=True) if kind != "published" or published]
-    if not turned:
-        return Layout(table.columns, kept, False)
-    kept = [row for row, kind in zip(rows, kinds, strict=True) if kind != "published"]
-    heads = [Column("Task"), Column("Measure", beneath=True)]
-    heads += [Column(row.cells[0].text, "number") for row in kept]
+    models = shown(table)
 
     def text(words: str) -> ShownCell:
         return ShownCell(words, "", "", False, None, None, None)
 
-    found = [
-        ShownRow(
-            [text(heading(column)), text(column.under), *(row.cells[place] for row in kept)],
-            "other",
-            "",
-        )
-        for place, column in enumerate(columns, 1)
-    ]
-    return Layout(heads, found, True)
+    rows = []
+    for place, column in enumerate(table.columns[1:], 1):
+        cells = [row.cells[place] for row in models]
+        # The line of warnings has the doubts about a figure; here only ties are marked.
+        cells = [cell._replace(note="≈" if "≈" in cell.note else "") for cell in cells]
+        rows.append(ShownRow([text(heading(column)), text(column.under), *cells], "other", ""))
+    names = [Column(row.cells[0].text, "number") for row in models]
+    return [Column("Task"), Column("Measure", beneath=True), *names], rows

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ....printable import one_line
 from ..blocks import ITEMS_NOTICE, Block, ItemView, Note, Report, Table
-from .formatting import ShownCell, ShownRow, caption, heading, laid_out, shorten
+from .formatting import ShownCell, ShownRow, caption, heading, shorten, shown
 
 # All characters with a special meaning to GitHub within a line; `&` and `<` would begin HTML.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>&|~#$!])")
@@ -32,7 +32,7 @@ def _paragraphs(report: Report, folded: bool) -> Iterator[str]:
     yield f"{level} {_text(report.title)}"
     made = f"{report.created:%Y-%m-%d %H:%M} · " if report.created else ""
     yield f"{made}hkcanto {_text(report.version)}"
-    for section in report.shown:
+    for section in report.sections:
         is_folded, title = folded and not section.is_summary, _text(section.title)
         yield f"<details><summary>{title}</summary>" if is_folded else f"{level}# {title}"
         for block in section.blocks:
@@ -59,10 +59,9 @@ def _table(table: Table) -> Iterator[str]:
     yield f"**{_text(table.title)}**"
     if told := caption(table):
         yield _text(told)
-    columns, rows, _ = laid_out(table)
-    headings = ["<br>".join(map(_text, filter(None, (heading(c), c.under)))) for c in columns]
-    aligned = ["---:" if column.numeric else "---" for column in columns]
-    yield _grid(headings, aligned, map(_row, rows))
+    headings = ["<br>".join(map(_text, filter(None, (heading(c), c.under)))) for c in table.columns]
+    aligned = ["---:" if column.numeric else "---" for column in table.columns]
+    yield _grid(headings, aligned, map(_row, shown(table)))
     if meanings := [f"- *{_text(c.title)}*: {_text(c.help)}" for c in table.columns if c.help]:
         yield "\n".join(meanings)
 

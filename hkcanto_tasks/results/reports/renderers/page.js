@@ -99,8 +99,7 @@
     for (const header of table.tHead.rows[0].querySelectorAll('th[data-first]')) {
       const orders = ['ascending', 'descending'];
       if (header.dataset.first === 'descending') orders.reverse();
-      const link = header.querySelector('.to');
-      const button = make('button', { type: 'button' }, ...[...header.childNodes].filter((node) => node !== link));
+      const button = make('button', { type: 'button' }, ...header.childNodes);
       button.addEventListener('click', () => {
         const next = orders[orders.indexOf(header.getAttribute('aria-sort')) + 1];
         sortBy(table, header, next, ownOrder);
@@ -108,42 +107,18 @@
       header.prepend(button);
     }
   };
-  // Rows by their text and facets, columns by their group; a row without a figure in it goes.
   const makeFilterable = (container) => {
     const rows = [...container.querySelectorAll('tbody > tr')];
-    const headers = [...container.querySelectorAll('thead th')];
-    const facets = new Map(rows.map((row) => [row, JSON.parse(row.dataset.facets || '{}')]));
-    const select = (label, values) => {
-      const element = make('select', {}, make('option', { value: '' }, 'all'), ...values.map((value) => make('option', { value }, value)));
-      element.addEventListener('change', () => apply());
-      return { element, label: make('label', { hidden: values.length < 2 }, label, element) };
-    };
-    const valuesOf = (values) => [...new Set(values)].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
-    const names = [...new Set([...facets.values()].flatMap(Object.keys))];
-    const chosen = names.map((name) => [name, select(name, valuesOf([...facets.values()].map((own) => own[name]).filter(Boolean)))]);
-    const group = select('Benchmark', [...new Set(headers.map((header) => header.dataset.group).filter(Boolean))]);
     const input = make('input', { type: 'search' });
     const count = make('output', {}, `${rows.length} rows`);
     const apply = () => {
       const wanted = input.value.trim().toLowerCase();
-      const columns = group.element.value;
-      const isShown = headers.map((header) => !columns || [undefined, columns].includes(header.dataset.group));
-      headers.forEach((header, place) => { header.hidden = !isShown[place]; });
-      let shown = 0;
-      for (const row of rows) {
-        const own = facets.get(row);
-        const cells = [...row.cells];
-        cells.forEach((cell, place) => { cell.hidden = !isShown[place]; });
-        const fits = chosen.every(([name, { element }]) => !element.value || !own[name] || own[name] === element.value);
-        const known = !columns || cells.some((cell, place) => headers[place].dataset.group === columns && cell.dataset.value);
-        row.hidden = !fits || !known || !row.textContent.toLowerCase().includes(wanted);
-        shown += !row.hidden;
-      }
+      for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(wanted);
+      const shown = rows.filter((row) => !row.hidden).length;
       count.textContent = shown < rows.length ? `${shown} of ${rows.length} rows` : `${rows.length} rows`;
     };
     input.addEventListener('input', debounced(apply));
-    const labels = [group, ...chosen.map(([, own]) => own)].map(({ label }) => label);
-    container.before(make('div', { className: 'filter' }, ...labels, make('label', {}, 'Filter rows', input), count));
+    container.before(make('div', { className: 'filter' }, make('label', {}, 'Filter rows', input), count));
   };
 
   // Answers: a question with what each run wrote, side by side
@@ -274,7 +249,7 @@
 
   function enhance(part) {
     part.querySelectorAll('.table > table').forEach(makeSortable);
-    part.querySelectorAll('.table.long, .table:has([data-facets])').forEach(makeFilterable);
+    part.querySelectorAll('.table.long').forEach(makeFilterable);
     part.querySelectorAll('.items').forEach(showItems);
   }
   enhance(document);

@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from ....printable import one_line, printable
 from ..blocks import ITEMS_NOTICE, ItemView, Report, Section
-from .formatting import caption, heading, is_chinese, laid_out, shorten
+from .formatting import caption, heading, is_chinese, shorten, shown
 from .plots import curve, plot, shade
 from .records import plain
 
@@ -65,8 +65,8 @@ def _template() -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"one_line": one_line, "heading": heading, "address": _address}
-    environment.filters |= {"laid_out": laid_out, "items": _items, "json": _embedded}
+    environment.filters |= {"one_line": one_line, "heading": heading}
+    environment.filters |= {"shown": shown, "items": _items, "json": _embedded}
     environment.tests |= {"chinese": is_chinese}
     environment.globals |= {"fitted": _fitted}
     environment.globals |= {"LONG_TABLE": LONG_TABLE, "ITEMS_NOTICE": ITEMS_NOTICE}
@@ -107,11 +107,6 @@ def _embedded(value: object) -> Markup:
     """Return data as JSON that cannot end the script element around it."""
     text = json.dumps(plain(value, printable), ensure_ascii=False, separators=(",", ":"))
     return Markup(re.sub("[<>&\u2028\u2029]", lambda found: f"\\u{ord(found[0]):04x}", text))
-
-
-def _address(href: str) -> str:
-    """Return the address of a link if it is on the web or the same site, else an empty text."""
-    return href if re.fullmatch(r"https?://[^\s<>\"]+|[\w./#-]+", href) else ""
 
 
 @lru_cache(maxsize=100_000)  # names and conditions occur many times on a page

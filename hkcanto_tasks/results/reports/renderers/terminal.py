@@ -11,14 +11,12 @@ from rich.text import Text
 
 from ....printable import one_line
 from ..blocks import Block, Column, ItemView, Note, Report, Table
-from .formatting import ShownCell, ShownRow, caption, heading, laid_out, shown
-from .plots import curve
+from .formatting import ShownCell, ShownRow, caption, heading, shown, turned
 
 LONG_TABLE = 20
 """Rows of a table that are shown; among the rest, only the user's runs, human and random rows."""
 
 _NARROWEST = 12  # a column of texts
-_BARS, _MOST_BARS = "▁▂▃▄▅▆▇█", 40
 _NAMED = 3  # hidden sections that are listed by name
 _FEWEST = 3  # columns to keep before intervals are dropped
 
@@ -27,8 +25,8 @@ def show(report: Report, console: Console, *, full: bool = False) -> None:
     """Print the summary sections of a report, or with `full` all; answers are never printed.
 
     In a narrow terminal, a table loses its last columns, then its intervals, and says so. The table
-    of models and tasks loses its intervals and continues below. With `full`, long tables are
-    complete and their columns are explained.
+    of models and tasks has a row for each task. With `full`, long tables are complete, columns are
+    explained, and papers are cited.
 
     Examples:
         >>> from datetime import datetime
@@ -41,21 +39,21 @@ def show(report: Report, console: Console, *, full: bool = False) -> None:
     _print(console, report.title, "bold")
     made = f"{report.created:%Y-%m-%d %H:%M} · " if report.created else ""
     _print(console, f"{made}hkcanto {report.version}", "dim")
-    for section in report.shown:
+    for section in report.sections:
         if full or section.is_summary:
             console.print()
             console.rule(Text(one_line(section.title), style="bold"), align="left", style="dim")
             for block in section.blocks:
                 console.print()
                 _show_block(block, console, full)
-    left_out = [section.title for section in report.shown if not (full or section.is_summary)]
+    left_out = [section.title for section in report.sections if not (full or section.is_summary)]
     if left_out:
         console.print()
         more = len(left_out) - _NAMED
         named = [*left_out[:_NAMED], f"{more} more sections"] if more > 1 else left_out
         rest = f"Not shown: {'; '.join(named)}. All of it: --full, -o report.html"
         _print(console, rest, "dim")
-    for line in report.footer:
+    for line in report.footer if full else ():
         _print(console, line, "dim")
 
 
@@ -91,15 +89,10 @@ def _show_table(table: Table, console: Console, full: bool) -> None:
     _print(console, table.title, "bold")
     if told := caption(table):
         _print(console, told, "dim")
-    if table.curve and not full:
-        _show_lines(table, console)
-        return
     own = ("run", "human", "random", "best")
-    columns, rows, _ = laid_out(table)
+    columns, rows = turned(table) if table.turnable else (table.columns, shown(table))
     kept = [row for i, row in enumerate(rows) if full or i < LONG_TABLE or row.kind in own]
-    grids, left_out = _grids(columns, kept, console, several=table.turnable)
-    for grid in grids:
-        console.print(grid)
+    left_out = _show_grid(columns, kept, console, is_whole=table.turnable)
     for column in table.columns:
         if full and column.help:
             _print_indented(console, column.help, (f"{one_line(column.title)}: ", ""), "dim")
@@ -108,42 +101,29 @@ def _show_table(table: Table, console: Console, full: bool) -> None:
         _print_indented(console, f"… {hint}: -o report.html or --format md", style="dim")
 
 
-def _grids(
-    columns: Sequence[Column], rows: Sequence[ShownRow], console: Console, *, several: bool
-) -> tuple[Sequence[Grid], int]:
-    """Return grids that fit the console, and the number of columns left out.
+def _show_grid(
+    columns: Sequence[Column], rows: Sequence[ShownRow], console: Console, *, is_whole: bool
+) -> int:
+    """Print a grid that fits the console, and return the number of columns left out.
 
-    The last columns are left out first, then the intervals. With `several`, only the intervals are
-    left out, and the columns continue in further grids. Text beneath a name always remains.
+    The last columns are left out first, then the intervals. Of a table that stays whole the
+    intervals are left out first, and its other columns follow below.
     """
     unbounded = console.options.update(width=10_000)
     others = [place for place, each in enumerate(columns) if place and not each.beneath]
-    fewest = 1 if several else min(_FEWEST - 1, len(others))
+    fewest = len(others) if is_whole else min(_FEWEST, len(others))
     tries = [(count, True) for count in range(len(others), fewest - 1, -1)]
-    tries = [*tries[: 1 if several else None], *((n, False) for n in range(fewest, -1, -1))]
-    grids = list[Grid]()
-    while True:
-        if several:
-            tries = [*tries[:1], *((n, False) for n in range(len(others), 0, -1))]
-        for count, intervals in tries:
-            grid = _grid(columns, rows, others[:count], intervals)
-            if console.measure(grid, options=unbounded).minimum <= console.width:
-                break
-        grids, others = [*grids, grid], others[count:]
-        if not (several and others):
-            return grids, len(others)
-        tries = []
-
-
-def _show_lines(table: Table, console: Console) -> None:
-    """Show the lines of a curve as bars; with many points only every second, third, … one."""
-    *_, lines = curve(table, shown(table))
-    for column, (_, _, dots) in lines.items():
-        every = -(-len(dots) // _MOST_BARS)
-        bars = "".join(_BARS[min(7, int((100 - (y or 0)) * 0.08))] for _, y, *_ in dots[::every])
-        (*_, first, start), (*_, last, end) = dots[0], dots[-1]
-        text = f"{bars} {first.text} → {last.text}, steps {start} to {end}"
-        _print_indented(console, text, (f"{heading(column)}  ", "bold"))
+    for count, intervals in [*tries, *((count, False) for count in range(fewest, -1, -1))]:
+        grid = _grid(columns, rows, others[:count], intervals and not is_whole)
+        if console.measure(grid, options=unbounded).minimum <= console.width:
+            break
+    console.print(grid)
+    if is_whole and 0 < count < len(others):
+        beneath = [place for place, each in enumerate(columns) if each.beneath]
+        rest = [0, *beneath, *others[count:]]
+        cells = [row._replace(cells=[row.cells[place] for place in rest]) for row in rows]
+        return _show_grid([columns[place] for place in rest], cells, console, is_whole=True)
+    return len(others) - count
 
 
 def _grid(
@@ -157,7 +137,7 @@ def _grid(
     beneath = [place for place, column in enumerate(columns) if column.beneath]
     for place in [0, *places]:
         column, title = columns[place], heading(columns[place])
-        cells = [_cell(row.cells[place], column, intervals) for row in rows]
+        cells = [_cell(row.cells[place], intervals) for row in rows]
         widest = max((cell.cell_len for cell in cells), default=0)
         word = max(map(cell_len, f"{title} {column.under}".split()), default=0)
         head = Text.assemble(title, (f"\n{column.under}" if column.under else "", "not bold dim"))
@@ -167,7 +147,7 @@ def _grid(
             least = min(_NARROWEST, max(widest, word))
             grid.add_column(head, overflow="fold", min_width=least)
     for row in rows:
-        cells = [_cell(row.cells[place], columns[place], intervals) for place in [0, *places]]
+        cells = [_cell(row.cells[place], intervals) for place in [0, *places]]
         if row.mark:
             cells[0].append(f" ({row.mark})", style="italic")
         for place in beneath:
@@ -176,11 +156,8 @@ def _grid(
     return grid
 
 
-def _cell(cell: ShownCell, column: Column, intervals: bool) -> Text:
-    shown = cell.text
-    if column.unit == "badges":  # the failed checks, or ✓
-        shown = ", ".join(badge for badge in shown.split(" · ") if badge.startswith("✗")) or "✓"
-    text = Text(shown, style="underline" if cell.best else "")
+def _cell(cell: ShownCell, intervals: bool) -> Text:
+    text = Text(cell.text, style="underline" if cell.best else "")
     if intervals and cell.interval:
         text.append(f" {cell.interval}", style="dim not bold")
     if cell.note:

@@ -1,11 +1,5 @@
-"""Checkpoints of training runs: curves, the best checkpoint, and subjects that carry signal.
+"""Checkpoints of training runs: curves, the best checkpoint, and subjects that carry signal."""
 
-The step is read from a run's label, its model's name or its log's folder: `checkpoint-500`,
-`global_step_200`, `iter_0001000`, `revision=step1000-tokens4B`, `@1000`, or a label that is a
-number (`500=PATH`). The rest of the name identifies the training run.
-"""
-
-import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -13,12 +7,12 @@ from typing import Any
 
 from hkcanto_metrics.training_signal import signal_of
 
-from ...runs import Run
-from ...statistics.estimates import estimate
-from ...statistics.intervals import Estimate
-from ...statistics.paired import points_of
-from ...statistics.selection import Selection, selection
-from ..blocks import (
+from ..runs import Run
+from ..statistics.estimates import estimate
+from ..statistics.intervals import Estimate
+from ..statistics.paired import points_of
+from ..statistics.selection import Selection, selection
+from .blocks import (
     Block,
     Column,
     Note,
@@ -28,7 +22,8 @@ from ..blocks import (
     column_of,
     section,
 )
-from ..presentation import (
+from .frames import checkpoint
+from .presentation import (
     SideBySide,
     headline,
     headline_column,
@@ -47,34 +42,8 @@ _VERDICT = (
     "can pass the first two checks by chance: with independent noise 6 % of curves with 6 steps "
     "and 1 % of those with 20 do, and up to 26 % if the noise carries over from step to step."
 )
-_STEP = re.compile(
-    r"(?:(?:revision=|@|(?<![a-z]))(?:checkpoint|ckpt|(?:global[-_]?)?step|iter(?:ation)?)|@|^(?=\d+$))"
-    r"[-_=]?0*(\d+)(k?)(?![a-z\d.])(?:[-_]tokens[\d.]+[bt])?",
-    re.IGNORECASE,
-)
-_LEFT = re.compile(r"\s*\(\W*\)|[-_/@=,:\s]+(?=\)|$)|^[-_/@=,:\s]+")
-
 _Curves = Mapping[str, Mapping[int, Run]]
 """Training run → step → its run, for training runs with enough steps."""
-
-
-def checkpoint(run: Run) -> tuple[str, int] | None:
-    """Return the training run and the step of a run; None if no step is found."""
-    return step_in(run.label, run.model, "/".join(run.sources[0].parts[-4:-1]))
-
-
-def step_in(*texts: str) -> tuple[str, int] | None:
-    """Return the training run and the step that one of these texts names: label, name, others.
-
-    Examples:
-        >>> step_in("org/tuned checkpoint-500", "org/tuned"), step_in("org/model-7b")
-        (('org/tuned', 500), None)
-    """
-    found = next((each for text in texts if (each := _STEP.search(text))), None)
-    left = (_LEFT.sub("", _STEP.sub("", text)) for text in texts[:2])
-    name = next(filter(None, left), "training run")
-    name = name.strip("()") if name.startswith("(") else name
-    return (name, int(found[1]) * (1000 if found[2] else 1)) if found else None
 
 
 def ordered(runs: Sequence[Run]) -> Sequence[Run]:
@@ -121,9 +90,9 @@ def _curves(group: SideBySide[Run]) -> _Curves:
     return {name: dict(sorted(of.items())) for name, of in found.items() if len(of) >= _FEWEST}
 
 
-def sections(runs: Sequence[Run]) -> Sequence[Section]:
-    """Return each task's training curves, the best checkpoint, and the signal of its subjects."""
-    blocks, tables = list[Block](), list[Block]()
+def sections(runs: Sequence[Run]) -> tuple[Sequence[Section], Sequence[Table]]:
+    """Return a section on training curves and best checkpoints, and the signal of subjects."""
+    blocks, tables = list[Block](), list[Table]()
     for group in side_by_side(runs):
         if curves := _curves(group):
             signals = _signals(group, curves)
@@ -132,15 +101,14 @@ def sections(runs: Sequence[Run]) -> Sequence[Section]:
                 blocks += _best_table(group, found)
             subjects = [row.values for row in signals.rows[1:]]
             clear = [str(values[0]) for values in subjects if "✗" not in str(values[-1])]
-            said = f"{len(clear)} of {len(subjects)} subjects carry signal at this size"
             if subjects:
-                blocks.append(Note(f"{said}{': ' * bool(clear)}{', '.join(clear)}."))
+                said = f"{len(clear)} of {len(subjects)} subjects carry signal at this size"
+                blocks.append(Note(": ".join(filter(None, [said, ", ".join(clear)])) + "."))
             tables.append(signals)
     blocks.append(
         Note("The rest of this report covers each training run's best and last checkpoint only.")
     )
-    shown = section("Training curves", blocks, "curves", is_summary=True)
-    return [*shown, *section("Signal by subject", tables, "signal")]
+    return section("Training curves", blocks, "curves", is_summary=True), tables
 
 
 def _curve(group: SideBySide[Run], curves: _Curves) -> Table:
@@ -209,7 +177,7 @@ def _signals(group: SideBySide[Run], curves: _Curves) -> Table:
         Column("Signal", "percent", f"Difference between {between}, over their mean."),
         Column("Noise", "percent", "Standard deviation of the last checkpoints, over their mean."),
         Column("Signal to noise", "number"),
-        Column("Verdict", "badges", _VERDICT),
+        Column("Verdict", help=_VERDICT),
     ]
     return Table(f"signal_{group.name}", f"Signal: {group.title}", columns, rows, _SOURCES)
 

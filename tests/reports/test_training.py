@@ -4,24 +4,21 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from lm_eval.api.instance import Instance
-from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.figures import Pair
-from hkcanto_tasks.results.reports.analyses import curves
+from hkcanto_tasks.results.reports import training as curves
 from hkcanto_tasks.results.reports.blocks import Note, Table
 from hkcanto_tasks.results.reports.presentation import headline
 from hkcanto_tasks.results.reports.renderers import render
-from hkcanto_tasks.results.reports.renderers.terminal import show
 from hkcanto_tasks.results.reports.report import build_report
 from hkcanto_tasks.results.runs import Run
 from hkcanto_tasks.results.statistics.intervals import Estimate
@@ -119,14 +116,13 @@ def test_json_has_the_best_and_the_curve(logs: Sequence[Path]) -> None:
     assert whole["verdict"] == "✓ rises · ✓ above noise · ✓ above chance"
 
 
-def test_the_terminal_draws_the_curve_and_shows_the_best_and_the_last_run(
+def test_the_terminal_shows_the_curve_as_a_table(
     logs: Sequence[Path],
 ) -> None:
     text = report(*logs).stdout
 
-    assert re.search(r"[▁▂▃▄▅▆▇█]{6} 23\.3 → 72\.1, steps 100 to 1,000", text)
-    first = text.partition("Other figures and subjects")[0]
-    assert re.findall(r"\d\d\.\d \[", first) == ["72.1 ["]  # the last one is the best
+    assert re.search(r"\n +100 +23\.3 ", text)
+    assert re.search(r"\n *1,000 +72\.1 ", text)
     assert max(map(len, text.splitlines())) <= 80
 
 
@@ -216,9 +212,9 @@ def test_subjects_without_signal_are_named_as_such() -> None:
         )
         for step, right, level in zip(range(6), [8, 14, 20, 26, 27, 28], flat, strict=True)
     ]
-    (section,), (signals,) = sections("curves", runs), sections("signal", runs)
-    (table,) = (block for block in signals.blocks if isinstance(block, Table))
-
+    (section,), (signals,) = sections("curves", runs), sections("subjects", runs)
+    table = signals.blocks[0]
+    assert isinstance(table, Table)
     assert [(row.values[0], "✗" in str(row.values[-1])) for row in table.rows] == [
         ("All questions", False),
         ("Dentistry", False),
@@ -334,7 +330,7 @@ def test_of_errors_the_fewest_are_best() -> None:
     ]
     (best,) = build_report(runs).records["best"]
     assert best["label"] == "step300"
-    (signals,) = sections("signal", runs)
+    (signals,) = sections("subjects", runs)
     assert isinstance(signals.blocks[0], Table)
     assert signals.blocks[0].rows[0].values[2] == pytest.approx(0.8)  # Spearman's of 4, 3, 1, 2
 
@@ -343,9 +339,9 @@ def test_the_rest_of_a_report_is_on_the_best_and_the_last() -> None:
     scores = {1: share(5), 2: share(20), 3: share(39), 4: share(30), 5: share(31)}
     base = a_run("hkcanto_law", {"acc": share(10)}, label="base")
     (results,) = sections("results", [base, *of_steps(scores)])
-    (runs,) = (each for each in results.blocks if isinstance(each, Table) and each.name == "runs")
-    kept = [row.values[0] for row in runs.rows]
-    assert kept == ["base", "checkpoint-3", "checkpoint-5"]
+    (runs,) = (each for each in results.blocks if isinstance(each, Table) and each.name == "matrix")
+    kept = [row.values[0] for row in runs.rows if row.kind == "run"]
+    assert kept == ["checkpoint-3", "checkpoint-5", "base"]
 
 
 def test_two_training_runs_are_two_lines_with_a_legend() -> None:
@@ -358,10 +354,6 @@ def test_two_training_runs_are_two_lines_with_a_legend() -> None:
     page = render(made, "html")
     assert page.count('class="line"') == 2
     assert re.findall(r'class="key series-\d"></i><bdi[^>]*>([^<]+)<', page)[:2] == ["ours", "粵語"]
-    console = Console(file=StringIO(), width=80)
-    show(made, console)
-    assert isinstance(console.file, StringIO)
-    assert len(re.findall(r"[▁▂▃▄▅▆▇█]{4} ", console.file.getvalue())) == 2
 
 
 def test_a_curve_may_lack_a_step_and_an_interval() -> None:

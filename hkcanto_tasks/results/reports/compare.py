@@ -1,0 +1,534 @@
+"""The comparison of two models, task by task, for `hkcanto report` and `hkcanto compare`."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from itertools import compress
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from ...errors import ComparisonError, OptionError
+from ...figures import Figure
+from ..logs import read_runs
+from ..runs import Run
+from ..statistics.intervals import CONFIDENCE, WIDE, Estimate
+from ..statistics.paired import (
+    RESAMPLES,
+    SEED,
+    Comparison,
+    Effect,
+    adjusted,
+    pairwise,
+    points_of,
+)
+from .blocks import Block, Column, Note, Report, Section, Table, Unit, Value, report_of, table
+from .frames import effect_rows
+from .presentation import (
+    condition_title,
+    figure_title,
+    footer_of,
+    headline,
+    headline_title,
+    short_name,
+    task_title,
+)
+
+TWO_MEASURES = (
+    "Generation scores the letter that a model writes; log-likelihood scores the letter that it "
+    "finds likeliest. These are two measures, which rank models differently: never compare a "
+    "figure of one with a figure of the other. Log-likelihood is wrong for a model that opens "
+    "with a reasoning block, since its first token is not a letter."
+)
+_INTERVALS = (
+    "Intervals of differences: Tango's for right and wrong answers and for means over subjects, "
+    "bootstrap for corpus figures, Student's t for the others."
+)
+_OWN_FILES = (
+    "They ran on your own files, not on the release. Only the lengths of the questions were "
+    "checked to see that both used the same files."
+)
+_ASKED = (
+    "For some of these models neither the prompt nor the decoding was logged: the difference may "
+    "also come from these."
+)
+_EDITED = {
+    "sent": "Their requests differ: the prompt, worked examples, stop texts or token limit was "
+    "edited between the runs",
+    "read": "Their answers were read differently: the rules were edited between the runs",
+}
+"""The warning if two setups differ only in a hash."""
+_GATE = {
+    "title": Column("Task"),
+    "figure": Column("Figure"),
+    "verdict": Column("Gate"),
+    "bound": Column("Loses at most", "number", "In points. The gate passes if δ is larger."),
+    "needed_items": Column("Needed", "count", "Items for a run equal to the first to pass."),
+    "compared": Column("Compared"),
+    "method": Column("Method"),
+}
+"""The columns of the gate's table, by the keys of its records."""
+_GAIN = f"By how much the second is better, in points, with 95 % interval: {WIDE}."
+_SURE = "✓ if the difference is significant: 95 % for all tasks together (Holm)."
+_NAMED = 3  # tests or tasks that are named; more are counted
+
+
+class Pair(NamedTuple):
+    """Two runs of a task, or one whose partner is missing; no effect if they are not comparable."""
+
+    runs: Sequence[Run | None]
+    figure: Figure
+    effect: Effect | None
+    best: float | None = None  # the best published score
+
+    @property
+    def run(self) -> Run:
+        """One of the runs, whose task both have."""
+        return next(run for run in self.runs if run)
+
+    @property
+    def gain(self) -> Estimate | None:
+        """By how much the second run is better, in points."""
+        if self.effect is None:
+            return None
+        change, points = self.effect.difference, points_of(self.figure)
+        scale = points if self.figure.higher_is_better else -points
+        ends = [end if end is None else end * scale for end in (change.low, change.high)]
+        low, high = ends if scale > 0 else reversed(ends)
+        return replace(change, value=change.value * scale, low=low, high=high)
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the difference is significant, for all tasks together."""
+        if self.effect is None:
+            return False
+        adjusted_p = self.effect.p_by_holm
+        return (self.effect.p_value if adjusted_p is None else adjusted_p) < 0.05
+
+    def score(self, place: int) -> float | None:
+        """Return the figure of one of the runs, from 0 to 100."""
+        run = self.runs[place]
+        if self.effect is not None:
+            return (self.effect.a, self.effect.b)[place] * points_of(self.figure)
+        found = headline(run) if run else None
+        return found.value * points_of(self.figure) if found else None
+
+
+def pairs_table(pairs: Sequence[Pair], names: Sequence[str]) -> Table:
+    """Return a row for each task that one of two models ran, the surest differences first."""
+
+    def place(pair: Pair) -> tuple[bool, float, float]:
+        if pair.effect is None or pair.gain is None:
+            return True, 0.0, 0.0
+        return False, pair.effect.p_value, -abs(pair.gain.value)
+
+    columns: list[tuple[Column, Callable[[Pair], Value]]] = [
+        (Column("Task"), lambda pair: task_title(pair.run)),
+        (Column(names[0], "score"), lambda pair: pair.score(0)),
+        (Column(names[1], "score"), lambda pair: pair.score(1)),
+        (Column("Gain", "score_points", _GAIN, drawn=True), lambda pair: pair.gain),
+        (Column("Sure", help=_SURE), lambda pair: "✓" if pair.is_sure else None),
+        (Column("Best published", "score"), lambda pair: pair.best),
+        (Column("Figure", beneath=True), lambda pair: _figure(pair)),
+    ]
+    caption = f"A gain is positive if {names[1]} is better."
+    return table("pairs", "Task by task", sorted(pairs, key=place), columns, caption)
+
+
+def _figure(pair: Pair) -> str:
+    if pair.figure == pair.run.headline:
+        return headline_title(pair.run)
+    return figure_title(pair.run, pair.figure)
+
+
+def pairs_sentence(pairs: Sequence[Pair], names: Sequence[str]) -> str:
+    """Say which of two models leads on how many tasks, and where significantly."""
+    known = [(pair, pair.gain.value) for pair in pairs if pair.gain]
+    if len(known) == 1:
+        return verdict(known[0][0], names)
+    leads = Counter(dict.fromkeys(names, 0))
+    leads.update(names[gain > 0] for _, gain in known if abs(gain) > 1e-9)
+    (first, most), (second, fewer) = leads.most_common()
+    said = f"{first} leads on {most} of {len(known)} tasks"
+    said += f", {second} on {fewer}" if fewer else ""
+    equal = len(known) - most - fewer
+    said += f", and they are equal on {equal}" if equal else ""
+    scope = f"all {len(known)} tasks together, 95 %"
+    sure = [
+        f"{pair.run.definition.title} ({names[gain > 0]} by {_digits(abs(gain))} points)"
+        for pair, gain in known
+        if pair.is_sure
+    ]
+    if not sure:
+        return f"{said}. No difference is significant ({scope})."
+    if len(sure) == 1:
+        return f"{said}. The only significant difference is on {sure[0]} ({scope})."
+    count = "All" if len(sure) == len(known) else f"{len(sure)}"
+    return f"{said}. {count} differences are significant ({scope}), such as {_listed(sure)}."
+
+
+def verdict(pair: Pair, names: Sequence[str]) -> str:
+    """Say in a sentence how the second run of a pair compares with the first."""
+    effect, gain = pair.effect, pair.gain
+    if effect is None or gain is None:
+        return f"{names[1]} and {names[0]} are not comparable on {task_title(pair.run)}."
+    scores = [_digits(score * points_of(pair.figure)) for score in (effect.b, effect.a)]
+    lower = "" if pair.figure.higher_is_better else ", lower is better"
+    figure = f"{figure_title(pair.run, pair.figure)} {scores[0]} against {scores[1]}{lower}"
+    span = "without an interval"
+    if gain.low is not None and gain.high is not None:
+        span = f"95 % {_signed(gain.low)} to {_signed(gain.high)}"
+    p_value = "p < 0.001" if effect.p_value < 0.001 else f"p = {effect.p_value:.2g}"
+    better = "better" if gain.value > 0 else "worse"
+    said = (
+        f"{names[1]} is {_digits(abs(gain.value))} points {better} than {names[0]} on "
+        f"{task_title(pair.run)}: {figure}; gain {span}, significant"
+        if effect.p_value < 0.05
+        else f"No difference shown between {names[1]} and {names[0]} on {task_title(pair.run)}: "
+        f"{figure}; gain {_signed(gain.value)} points, {span}"
+    )
+    items = "item" if effect.wins == 1 else "items"
+    return (
+        f"{said} ({effect.test}, {p_value}). {names[1]} wins {effect.wins:,} {items}, "
+        f"loses {effect.losses:,}, ties {effect.ties:,}."
+    )
+
+
+def effects_table(
+    figure: Figure, name: str, title: str, rows: Sequence[tuple[str, Effect]], sides: Sequence[str]
+) -> Table:
+    """Return a table of effects, each with the name of its part, for two runs or pairs of runs."""
+    unit: Unit = "score" if figure.unit == "score" else "percent"
+    of = [(title, effect, Pair((), figure, effect).gain) for title, effect in rows]
+    columns: list[tuple[Column, Callable[[tuple[str, Effect, Estimate | None]], Value]]] = [
+        (Column("Part"), itemgetter(0)),
+        (Column("Gain", "score_points", _GAIN, drawn=len(rows) > 1), itemgetter(2)),
+        (Column("Won/lost/tied"), lambda row: f"{row[1].wins:,}/{row[1].losses:,}/{row[1].ties:,}"),
+        (Column("p", "p", "Two-sided, unadjusted."), lambda row: row[1].p_value),
+        (Column("p by Holm", "p", "Adjusted for several tests."), lambda row: row[1].p_by_holm),
+        (Column(sides[0], unit), lambda row: row[1].a),
+        (Column(sides[1], unit), lambda row: row[1].b),
+        (Column("Test"), lambda row: row[1].test),
+    ]
+    return table(name, title, of, columns)
+
+
+def compare_runs(
+    runs: Sequence[str],
+    *,
+    metric: str | None = None,
+    gate: float | None = None,
+    look: tuple[int, int] = (1, 1),
+    candidates: int = 1,
+    allowed: Collection[str] = (),
+    seed: int = SEED,
+    resamples: int = RESAMPLES,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Report, int]:
+    """Read runs and compare their models: two with each other, more than two pairwise.
+
+    Args:
+        runs: Logs or folders of logs, optionally as NAME=PATH; gates test against the first.
+        metric: As in `compare`, like gate, allowed, seed and resamples.
+        look: Number of this look at growing runs and number of planned looks, such as (2, 4). The
+            looks share the gate's 5 % error equally, which keeps it at 5 % at most (Bonferroni).
+        candidates: The number of runs that the winner is chosen from; they share the 5 % error too.
+        progress: Called with the number of logs read so far and the total.
+
+    Returns:
+        The report, and the exit status: 1 if a gate is not passed; else 2 if a comparison was
+        refused, or if a gate left something untested (a task without a partner or figure, or an
+        unread log); else 0.
+
+    Raises:
+        HKCantoError: Nothing could be read (`LogError`) or compared (`ComparisonError`), or there
+            are more candidates or looks than declared (`OptionError`).
+    """
+    if not 1 <= look[0] <= look[1]:
+        raise OptionError(f"look {look[0]}/{look[1]}: give it as 2/4, the second of four.")
+    read = read_runs(runs, progress=progress)
+    sides = _sides(list(zip(read.places, read.runs, strict=True)))
+    if 1 < candidates < len(sides) - 1:
+        raise OptionError(f"{len(sides) - 1} candidates are compared, not {candidates}.")
+    tested = {"confidence": 1 - (1 - CONFIDENCE) / (look[1] * candidates), "allowed": allowed}
+    options: dict[str, Any] = {"metric": metric, "seed": seed, "resamples": resamples, **tested}
+    groups, left_out = _groups(sides)
+    left_out += [f"{log.path}: {log.reason}." for log in read.skipped]
+    compared, refused = list[Sequence[Comparison]](), list[str]()
+    for group in groups:
+        known = [*group[0].figures]
+        if metric not in (None, *known):
+            why = f"it has no figure {metric!r}; its figures are {', '.join(known)}."
+            left_out.append(f"{task_title(group[0])}: {why}")
+            continue
+        tolerance = gate if group[0] in sides[0] else None
+        try:
+            compared.append(pairwise(group, gate=tolerance, **options))
+        except ComparisonError as error:
+            refused.append(str(error))
+    not_compared = [*refused, *left_out]
+    if not compared:
+        advice = [] if refused else [_advice(sides)]
+        raise ComparisonError("\n".join(["nothing to compare.", *not_compared, *advice]))
+    made = [*sections(compared, not_compared)]
+    every = [comparison for group_of in compared for comparison in group_of]
+    status = 2 if refused or (left_out and gate is not None) else 0
+    records: dict[str, Any] = {"gate": None, "comparisons": [*map(_record, every)]}
+    if gate is not None:
+        records["gate"], first = gate_of(every, gate, not_compared, look, candidates)
+        made.insert(0, first)
+        status = 1 if records["gate"]["verdict"] == "not passed" else status
+    title = " against ".join(reversed(list(dict.fromkeys(run.label for run in read.runs))))
+    how = f"{_INTERVALS} Random numbers: seed {seed}, {resamples:,} resamples or exchanges."
+    frame = partial(effect_rows, every, gate)
+    return report_of(made, title, [*footer_of(read.runs), how], records, frame), status
+
+
+def sections(
+    compared: Sequence[Sequence[Comparison]], not_compared: Sequence[str]
+) -> Iterator[Section]:
+    """Yield the table of tasks if there are two models, and each task's pairs or parts."""
+    every = [comparison for group in compared for comparison in group]
+    couples, in_pairs = (
+        {tuple(_names([each.a, each.b])) for each in every},
+        len(every) == len(compared),
+    )
+    details, warned = list[Block](), defaultdict[str, list[str]](list)
+    for group in compared:
+        sides = list(dict.fromkeys(run for each in group for run in (each.a, each.b)))
+        for note in _remarks(group, sides):
+            if note.level == "warning":
+                warned[note.text].append(task_title(sides[0]))
+            else:
+                details.append(note)
+        details += _parts(group[0]) if in_pairs else [_pairwise(group, sides)]
+    first: list[Block] = [
+        Note(text if len(tasks) == len(compared) else f"{'; '.join(tasks)}: {text}", "warning")
+        for text, tasks in warned.items()
+    ]
+    if not_compared:
+        first.append(Note(f"{len(not_compared)} not compared: see below.", "warning"))
+    if in_pairs:
+        effects = adjusted([each.overall for each in every])
+        pairs = [
+            Pair((each.a, each.b), each.figure, effect)
+            for each, effect in zip(every, effects, strict=True)
+        ]
+        # One model under two conditions has other names in each task.
+        names = couples.pop() if len(couples) == 1 else ("First", "Second")
+        said = Note(pairs_sentence(pairs, names), "verdict")
+        yield Section("Results", [said, *first, pairs_table(pairs, names)], "results", True)
+        if details:
+            yield Section("Parts and subjects", details, "parts", is_summary=len(every) == 1)
+    else:
+        yield Section("Results", [*first, *details], "results", is_summary=True)
+    if not_compared:
+        notes = [Note(line, "warning") for line in not_compared]
+        yield Section("Not compared", notes, "not-compared", is_summary=True)
+
+
+def _pairwise(group: Sequence[Comparison], sides: Sequence[Run]) -> Table:
+    first, names = group[0], dict(zip(sides, _names(sides), strict=True))
+    rows = [(f"{names[each.b]} against {names[each.a]}", each.overall) for each in group]
+    title = f"{task_title(first.a)}: {figure_title(first.a, first.figure)}, pairwise"
+    name = f"{_name(first)}_pairwise"
+    return effects_table(first.figure, name, title, rows, ["First", "Second"])
+
+
+def _parts(comparison: Comparison) -> list[Block]:
+    """Return the effects on averages, on categories, and on subjects from the largest gain."""
+    titles = {subject.name: subject.title for subject in comparison.a.setup.task.subjects}
+    titles |= {figure.name: figure.title for figure in comparison.a.figures.values()}
+    parts = {
+        of: [(titles[each.name], each) for each in own] for of, own in comparison.parts.items()
+    }
+    sign = -1 if comparison.figure.higher_is_better else 1
+    subjects = sorted(parts.pop("subjects", []), key=lambda row: sign * row[1].difference.value)
+    rows = [*(row for own in parts.values() for row in own), *subjects]
+    title = f"{task_title(comparison.a)}: {figure_title(comparison.a, comparison.figure)} by part"
+    names = _names([comparison.a, comparison.b])
+    made = effects_table(comparison.figure, _name(comparison), title, rows, names)
+    return [made] if rows else []
+
+
+def _name(comparison: Comparison) -> str:
+    runs = comparison.a, comparison.b
+    words = [word for run in runs for word in (run.task, run.condition)]
+    return short_name("compare", *words, comparison.figure.name)
+
+
+def gate_of(
+    compared: Sequence[Comparison],
+    delta: float,
+    left_out: Sequence[str],
+    look: tuple[int, int] = (1, 1),
+    candidates: int = 1,
+) -> tuple[Mapping[str, Any], Section]:
+    """Return the verdict of a gate on all tasks, as a record and as the section to read first.
+
+    The gate passes if each comparison passes with a tolerance of `delta` points and nothing is left
+    out.
+    """
+    tasks: list[dict[str, Any]] = [
+        {
+            "task": one.a.definition.name,
+            "title": one.a.definition.title,
+            "metric": one.figure.name,
+            "figure": figure_title(one.a, one.figure),
+            "compared": " against ".join(_names([one.b, one.a])),
+            "differences": [*one.a.signature.differs(one.b.signature)],
+            "verdict": "passed" if one.gate.passed else "not passed",
+            "delta": delta,
+            **asdict(one.gate),
+        }
+        for one in compared
+        if one.gate is not None
+    ]
+    failed = [task for task in tasks if not task["passed"]]
+    result = "not passed" if failed else "incomplete" if left_out else "passed"
+    tests = dict.fromkeys(f"{task['figure']} of {task['title']}" for task in failed or tasks)
+    named = _listed([*tests])
+    second, first = "a run", "the first"
+    if len({task["compared"] for task in tasks}) == 1:
+        second, first = tasks[0]["compared"].split(" against ")
+    bound = max((task["bound"] for task in tasks), default=None)
+    text = f"Gate incomplete: {len(left_out)} not compared, see below."
+    if failed:
+        text = (
+            f"Gate not passed: {second} may be δ = {delta:g} points or more worse than {first} in "
+            f"{named} (at most {bound:.3g} points)."
+        )
+    elif result == "passed":
+        less = f"less than δ = {delta:g} points worse"
+        text = f"Gate passed: {second} is {less} than {first} in {named}."
+    method = "; ".join(dict.fromkeys(task["method"] for task in tasks))
+    remarks = []
+    few = [f"{t['needed_items']:,} items of {t['title']}" for t in failed if t["needed_items"]]
+    if few:
+        takes = "; ".join(dict.fromkeys(few))
+        remarks.append(f"With so few items, not even an equal run passes; it needs about {takes}.")
+    if tasks:
+        each = " in each" if len(tasks) > 1 else ""
+        sure = f"{100 * tasks[0]['confidence']:.6g} % confidence{each}"
+        remarks.append(f"The bounds are one-sided, with {sure}: {method}.")
+    if look[1] * candidates > 1:
+        shares = f"{look[1]} looks (this is number {look[0]})", f"{candidates} candidates"
+        shared = " and ".join(compress(shares, (look[1] > 1, candidates > 1)))
+        remarks.append(f"The error of 5 % is shared by {shared}.")
+    most = max(Counter(task["task"] for task in tasks).values(), default=0)
+    if candidates == 1 < most:
+        remarks.append(f"To choose one of them by this gate, give --candidates {most}.")
+    if unlike := dict.fromkeys(name for task in tasks for name in task["differences"]):
+        remarks.append(f"They differ in {', '.join(unlike)}, as allowed.")
+    columns = [(column, itemgetter(key)) for key, column in _GATE.items()]
+    blocks: list[Block] = [Note(text, "verdict")]
+    if remarks:
+        blocks.append(Note(" ".join(remarks), "info" if result == "passed" else "warning"))
+    blocks += [table("gate", "Non-inferiority, task by task", tasks, columns)] if tasks else []
+    record = {"verdict": result, "delta": delta, "bound": bound, "method": method}
+    record |= {"look": look, "candidates": candidates, "tasks": tasks, "not_compared": left_out}
+    return record, Section("Gate", blocks, "gate", is_summary=True)
+
+
+def _sides(found: Sequence[tuple[int, Run]]) -> Sequence[Sequence[Run]]:
+    """Return the sides to compare: the arguments, or the models if an argument has several."""
+    several = len({(place, run.comparable_as) for place, run in found}) < len(found)
+    by_label = several or len({place for place, _ in found}) == 1
+    sides: dict[tuple[int, str], list[Run]] = defaultdict(list)
+    for place, run in found:
+        sides[place, run.label if by_label else ""].append(run)
+    return list(sides.values())
+
+
+def _groups(sides: Sequence[Sequence[Run]]) -> tuple[Sequence[Sequence[Run]], list[str]]:
+    """Return the groups of runs to compare with each other, and messages about runs left out.
+
+    A group has the same task under the same condition. If each of two sides has a task only once,
+    the conditions may differ: chain of thought can be compared with direct answers.
+    """
+    having = [Counter(run.definition.name for run in side) for side in sides]
+    groups: dict[Hashable, dict[int, Run]] = defaultdict(dict)
+    left_out: list[str] = []
+    for place, side in enumerate(sides):
+        for run in side:
+            task = run.definition.name
+            only = len(sides) == 2 and all(counts[task] == 1 for counts in having)
+            key = task if only else run.comparable_as
+            if groups[key].setdefault(place, run) is not run:
+                left_out.append(f"{_called(run)}: another log has it too. Name each: NAME=PATH.")
+    for group in groups.values():
+        if others := [side[0].label for place, side in enumerate(sides) if place not in group]:
+            who = "; ".join(map(_called, group.values()))
+            left_out.append(f"{who}: no partner in {', '.join(others)}.")
+    return [list(group.values()) for group in groups.values() if len(group) > 1], left_out
+
+
+def _advice(sides: Sequence[Sequence[Run]]) -> str:
+    """Return a command that names two logs: one from each side, or two from the only side."""
+    several = [*(side[0] for side in sides), *sides[0][1:]]
+    paths = [*dict.fromkeys(str(run.sources[0]) for run in several), "ANOTHER_LOG"]
+    named = " ".join(f"{name}={path}" for name, path in zip("ab", paths, strict=False))
+    return f"Give the logs of two runs with a task in common, each by name: hkcanto compare {named}"
+
+
+def _called(run: Run) -> str:
+    return f"{run.label}, {task_title(run)}"
+
+
+def _record(one: Comparison) -> Mapping[str, Any]:
+    """Return a comparison as a record, its effects by name."""
+    names = ("label", "task", "condition", "data")
+    a, b = ({name: getattr(side, name) for name in names} for side in (one.a, one.b))
+    parts = {part: {each.name: each for each in own} for part, own in one.parts.items()}
+    of = {"task": one.a.definition.name, "metric": one.figure.name, "unit": one.figure.unit}
+    return of | {"a": a, "b": b, "unscored": one.unscored, "effects": {"all": one.overall, **parts}}
+
+
+def _digits(points: float, sign: str = "") -> str:
+    """Return points with enough digits that they do not read as zero."""
+    return f"{points:{sign}.1f}" if abs(points) >= 0.1 or not points else f"{points:{sign}.1g}"
+
+
+def _signed(points: float) -> str:
+    return _digits(points, "+z").replace("-", "−")
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return "; ".join(names if more < 1 else [*names[:_NAMED], f"{more} more"])
+
+
+def _names(runs: Sequence[Run]) -> list[str]:
+    """Return names that distinguish the runs."""
+    labels = [side.label for side in runs]
+    conditions = [f"{side.label} ({condition_title(side)})" for side in runs]
+    numbers = [f"{label} ({place})" for place, label in enumerate(labels, 1)]
+    return next((n for n in (labels, conditions) if len(set(n)) == len(n)), numbers)
+
+
+def _remarks(compared: Sequence[Comparison], sides: Sequence[Run]) -> Sequence[Note]:
+    """Return warnings and notes: other differences of the runs, and limits of their figures."""
+    first, unscored, names = sides[0], max(one.unscored for one in compared), _names(sides)
+    few = f"Only {len(set(first.items.ids)):,} of the task's items were run."
+    warnings = {
+        TWO_MEASURES: len({side.setup.task.variant.scoring for side in sides}) > 1,
+        _OWN_FILES: first.is_local,
+        "This is the sample data: its figures mean nothing elsewhere.": first.is_sample,
+        few: not (first.is_sample or first.complete),
+        _ASKED: not all(side.signature.prompt_known for side in sides),
+        f"{unscored:,} items are left out, because a run has no value for them.": unscored > 0,
+    }
+    notes = [note for side in sides for note in side.notes]
+    conditions = [f"{side.task}, {condition_title(side)}" for side in sides]
+    for remark, how in (
+        ("The conditions also differ: ", conditions),
+        ("They were run by different harnesses: ", [side.harness for side in sides]),
+    ):
+        if len(set(how)) > 1:
+            notes.append(remark + "; ".join(map("{}: {}".format, names, how)) + ".")
+    for side in sides[1:]:
+        for name, both in first.signature.differs(side.signature).items():
+            if what := _EDITED.get(name):
+                warnings[f"{what} ({' against '.join(f'{name}:{each}' for each in both)})."] = True
+    shown = [Note(text, "warning") for text, holds in warnings.items() if holds]
+    return [*shown, *map(Note, dict.fromkeys(notes))]

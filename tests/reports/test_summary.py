@@ -1,0 +1,246 @@
+"""The first section of a report: who leads significantly, one line of warnings, one table."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from statsmodels.stats.multitest import multipletests
+
+from hkcanto_tasks.results.reports.blocks import Table
+from hkcanto_tasks.results.reports.report import build_report
+from hkcanto_tasks.results.runs import Run, SkippedLog
+from hkcanto_tasks.results.statistics.estimates import estimate
+from hkcanto_tasks.results.statistics.selection import selection
+
+from .building import a_run, tables
+from .whole import whole
+
+TASKS = (
+    *("hkcanto_law", "hkcanto_law_mc", "hkcanto_phonology", "hkcanto_dse_zh"),
+    *("hkcanto_professional_zh", "hkcanto_professional_en", "hkmmlu_mc", "tmmluplus_gen_mc"),
+)
+
+
+def said(*runs: Run) -> str:
+    return build_report(runs).answer[0].text
+
+
+def warned(*runs: Run, skipped: Sequence[SkippedLog] = ()) -> str:
+    _, *notes = build_report(runs, skipped).answer
+    assert len(notes) <= 1
+    return notes[0].text if notes else ""
+
+
+def checked(run: Run) -> Run:
+    """Return a run without caveats, except those that a test adds."""
+    found = estimate(run, run.headline.name)
+    assert found
+    return replace(run, reported={((), run.headline.name): found.value})
+
+
+def pair(task: str, wins: int, losses: int, items: int = 100) -> list[Run]:
+    """Return two runs: only b is right on some items, only a on others, both on the rest."""
+    a = [0.0] * wins + [1.0] * (items - wins)
+    b = [1.0] * wins + [0.0] * losses + [1.0] * (items - wins - losses)
+    return [a_run(task, {"acc": each}, label=label) for label, each in (("a", a), ("b", b))]
+
+
+def shares(task: str, **of: int) -> list[Run]:
+    return [
+        a_run(task, {"acc": [1.0] * right + [0.0] * (200 - right)}, label=label)
+        for label, right in of.items()
+    ]
+
+
+# ---------------------------------------------------------------- two models
+
+
+def test_on_a_single_task_two_models_are_compared_by_mcnemar() -> None:
+    # 2 · P(X ≤ 4 of 19) = 0.019; 2 · P(X ≤ 5 of 18) = 0.096.
+    text = said(*pair("hkcanto_law", 15, 4))
+    assert text.startswith(
+        "b is 11.0 points better than a on Hong Kong law, 5-shot: Accuracy 96.0 against 85.0; gain "
+        "95 % +"
+    )
+    assert text.endswith("(exact McNemar, p = 0.019). b wins 15 items, loses 4, ties 81.")
+    assert said(*pair("hkcanto_law", 13, 5)).startswith("No difference shown between b and a on")
+
+
+def test_several_tasks_share_the_error_of_five_percent() -> None:
+    # 21 to 4 is p = 0.0009, times 8 below 5 %; 15 to 4 is 0.019, times 7 above.
+    runs = [
+        run
+        for place, task in enumerate(TASKS)
+        for run in pair(task, *((21, 4) if place == 0 else (15, 4)))
+    ]
+    assert said(*runs) == (
+        "b leads on 8 of 8 tasks. The only significant difference is on Hong Kong law (b by 17.0 "
+        "points) (all 8 tasks together, 95 %)."
+    )
+    rows = tables(runs)["pairs"]
+    assert [row["Sure"] for row in rows] == ["✓", *[None] * 7]
+    p_values = [2 * 12_650 / 2**25] + [0.0192] * 7  # only their order matters here
+    assert (multipletests(p_values, method="holm")[1] < 0.05).tolist() == [True] + [False] * 7
+
+
+def test_a_gain_is_positive_where_lower_is_better_too() -> None:
+    runs = [
+        a_run("hkcanto_g2p", {"cer_published": [error] * 100}, label=label)
+        for label, error in (("a", 0.9), ("b", 0.1))
+    ]
+    text = said(*runs, *pair("hkcanto_law", 3, 40))
+    assert text.startswith("a leads on 1 of 2 tasks, b on 1. All differences are significant (")
+    assert "Jyutping grapheme-to-phoneme (b by 80.0 points)" in text
+    assert "Hong Kong law (a by 37.0 points)" in text
+    gains = {
+        row["Task"]: row["Gain"] for row in tables([*runs, *pair("hkcanto_law", 3, 40)])["pairs"]
+    }
+    assert gains == {
+        "Jyutping grapheme-to-phoneme, 5-shot": pytest.approx(80),
+        "Hong Kong law, 5-shot": pytest.approx(-37),
+    }
+
+
+def test_the_surest_difference_is_the_first_row_and_tasks_of_one_model_the_last() -> None:
+    alone = whole("hkcanto_cultural", label="a")
+    runs = [*pair("hkcanto_law", 5, 4), *pair("hkcanto_phonology", 30, 0), alone]
+    rows = tables(runs)["pairs"]
+    assert [row["Task"].split(",")[0] for row in rows] == [
+        *("Phonological knowledge", "Hong Kong law", "Hong Kong cultural questions")
+    ]
+    assert (rows[2]["a"], rows[2]["b"], rows[2]["Gain"]) == (pytest.approx(50), None, None)
+    # Table 7's best model has 77.7 %.
+    assert rows[2]["Best published"] == pytest.approx(77.7)
+    assert said(*runs).startswith("b leads on 2 of 2 tasks.")
+
+
+def test_equal_models_lead_nowhere() -> None:
+    text = said(*pair("hkcanto_law", 0, 0), *pair("hkcanto_phonology", 5, 5))
+    assert text.startswith("a leads on 0 of 2 tasks, and they are equal on 2. No difference is")
+
+
+def test_models_with_nothing_in_common_are_not_compared() -> None:
+    text = said(whole("hkcanto_law", label="a"), whole("hkcanto_cultural", label="b"))
+    assert text.startswith("Nothing is comparable between these 2 models: no two have complete")
+    cancelled = [replace(run, status="cancelled") for run in pair("hkcanto_law", 5, 1)]
+    assert said(*cancelled).startswith("Nothing is comparable between these 2 models")
+    assert said() == "There is no run to report on."
+
+
+# ---------------------------------------------------------------- many models, one model
+
+
+def test_many_models_are_sorted_by_their_mean_rank_and_tie_or_lead() -> None:
+    runs = [
+        *shares("hkcanto_law", b=60, c=50, a=180),
+        *shares("hkcanto_phonology", b=149, c=50, a=150),
+        *shares("hkcanto_dse_zh", b=60, c=150, a=50),
+    ]
+    # a is first, first and third; b second, second and second; c third, third and first.
+    assert said(*runs) == (
+        "a has the best mean rank, 1.7, and the best score on 2 of 3 tasks. The best model is "
+        "significantly ahead of all others on 2 tasks (all 3 tasks together, 95 %): Hong Kong law "
+        "(a) and Hong Kong Diploma of Secondary Education, in Chinese (c)."
+    )
+    rows = tables(runs)["matrix"]
+    assert [(row["Model"], row["Mean rank"]) for row in rows[:3]] == [
+        ("a", pytest.approx(5 / 3)),
+        ("b", 2),
+        ("c", pytest.approx(7 / 3)),
+    ]
+    matrix = next(
+        block
+        for block in build_report(runs).sections[0].blocks
+        if isinstance(block, Table) and block.name == "matrix"
+    )
+    ties = [[getattr(value, "note", "") for value in row.values[2:]] for row in matrix.rows[:3]]
+    assert [["≈" in note for note in row] for row in ties] == [
+        [False, False, False],
+        [False, True, False],
+        [False, False, False],
+    ]
+
+
+def test_one_task_says_how_many_others_the_best_is_ahead_of() -> None:
+    assert said(*shares("hkcanto_law", a=180, b=179, c=50)) == (
+        "a leads on Hong Kong law with 90.0 % against b's 89.5 % (Accuracy); it is significantly "
+        "ahead of 1 of the 2 others (95 %)."
+    )
+    assert said(*shares("hkcanto_law", a=180, b=180, c=50)).startswith("a and b lead on Hong Kong")
+
+
+def test_a_selection_at_higher_confidence_tells_fewer_apart() -> None:
+    runs = tuple(pair("hkcanto_law", 15, 4))
+    alone, among_eight = selection(runs), selection(runs, 1 - 0.05 / 8)
+    assert alone
+    assert among_eight
+    assert (len(alone.ties), len(among_eight.ties)) == (0, 1)
+    assert [*alone.differences.values()] == pytest.approx([0.11])
+
+
+def test_one_model_is_put_among_the_published_ones() -> None:
+    # 16 to 21 of 24 by hand in `test_standings`.
+    alone = said(whole("hkcanto_cultural"))
+    assert alone.startswith("mine has 50.0 % [")
+    assert alone.endswith(": rank 16–21 of 24 in HKCanto-Eval (Cheng et al., 2025), Table 7.")
+    both = whole("hkcanto_cultural"), whole("hkcanto_law")
+    assert said(*both) == (
+        "mine has a rank among published models on 1 of 2 tasks: Hong Kong cultural questions "
+        "16–21 of 24."
+    )
+    rows = tables(both)["tasks"]
+    assert [(row["Score"], row["Rank"]) for row in rows] == [
+        (pytest.approx(50), "16–21 of 24"),
+        (pytest.approx(50, abs=0.2), None),
+    ]
+
+
+def test_one_model_without_a_place_says_why() -> None:
+    part = whole("hkcanto_cultural", subjects=["food"])
+    assert said(part).endswith("It has no rank among published models: not all items.")
+    likelihood = said(whole("hkmmlu_mc"))
+    assert "No published figure is comparable. The letters were scored by log-like" in likelihood
+
+
+# ---------------------------------------------------------------- warnings
+
+
+def test_warnings_are_one_line() -> None:
+    runs = [replace(checked(run), limited=True) for run in pair("hkcanto_law", 30, 0)]
+    assert warned(*runs) == "run with --limit, on a part of the items: all runs"
+    unread = a_run("hkcanto_law", {"acc": [1.0] * 10, "unparsed_rate": [1.0] * 3 + [0.0] * 7})
+    assert warned(checked(unread)) == "not all items · over 2% unread"
+    assert warned(checked(whole("hkcanto_cultural"))) == ""
+    log = SkippedLog(Path("broken.eval"), "It is no log.")
+    text = warned(checked(whole("hkcanto_cultural")), skipped=[log])
+    assert text == "not read, or not in full: 1 log (“How this was made”)"
+
+
+def test_a_cancelled_or_limited_run_is_left_out() -> None:
+    a, b = pair("hkcanto_law", 30, 0)
+    short = replace(a_run("hkcanto_law", {"acc": [1.0] * 50}, label="c"), limited=True)
+    cancelled = replace(a_run("hkcanto_law", {"acc": [1.0] * 100}, label="d"), status="cancelled")
+    text = warned(*map(checked, (a, b, short, cancelled)))
+    assert "cancelled: 1 run" in text
+    assert "on a part of the items: 1 run" in text
+    assert "not compared, as unfinished or on other items: 2 runs" in text
+
+
+def test_a_cell_says_what_is_wrong_with_its_run_alone() -> None:
+    a, b, c = map(checked, shares("hkcanto_law", a=100, b=180, c=20))
+    runs = [replace(a, status="cancelled"), replace(b, limited=True), c, *shares("hkmmlu", c=9)]
+    matrix = build_report(runs).sections[0].blocks[2]
+    assert isinstance(matrix, Table)
+    place = [column.title for column in matrix.columns].index("Hong Kong law")
+    notes = {row.values[0]: getattr(row.values[place], "note", "") for row in matrix.rows}
+    assert "cancelled" in notes["a"]
+    assert "limit" in notes["b"]
+    assert "limit" not in notes["c"]
+
+
+def test_there_are_at_most_eight_sections() -> None:
+    runs = [whole(task, label=label) for task in TASKS for label in "abc"]
+    sections = build_report(runs).sections
+    assert len(sections) <= 8
+    assert [section.name for section in sections if section.is_summary] == ["results"]
