@@ -17,6 +17,7 @@ from hkcanto_tasks.errors import DataCorrupt, OptionError
 from hkcanto_tasks.kinds import constraints
 from hkcanto_tasks.results.reports.blocks import Table
 from hkcanto_tasks.results.reports.report import build_report
+from hkcanto_tasks.results.statistics.estimates import is_of_harness, value_of
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.setup import setup
 
@@ -111,8 +112,8 @@ def test_a_judgement_says_which_were_not_followed(logs: Path) -> None:
 def test_a_report_says_which_were_followed_and_agrees_with_the_harnesses(logs: Path) -> None:
     runs = read_runs([logs])
     for run in runs:
-        assert run.is_of_harness
-        assert {name: run.value(name).value for name in FIGURES} == pytest.approx(FIGURES)
+        assert is_of_harness(run)
+        assert {name: value_of(run, name).value for name in FIGURES} == pytest.approx(FIGURES)
     (section,) = [each for each in build_report(runs).sections if each.name == "constraints"]
     (found,) = section.blocks
     assert isinstance(found, Table)
@@ -163,7 +164,7 @@ def test_answers_written_for_hkcanto_if_follow_all_in_both_harnesses(tmp_path: P
     for run in runs:
         assert len(run.items) == 150
         for name in (STRICT, LOOSE, POOLED, POOLED_LOOSE):
-            found = run.value(name)
+            found = value_of(run, name)
             assert found is not None
             assert found.value == 1
 

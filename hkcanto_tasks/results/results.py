@@ -39,9 +39,13 @@ class Result(ABC):
     signature: Signature
     created: datetime
 
-    @abstractmethod
     def value(self, name: str, part: str = "") -> "Estimate | None":
-        """Return a figure of the task or of one category or subject; None if it is unknown."""
+        """Return a recorded figure of the task or of one category or subject; None if unknown.
+
+        Figures of a run are computed: `statistics.estimates.value_of`.
+        """
+        del name, part
+        return None
 
     @property
     @abstractmethod
@@ -51,11 +55,6 @@ class Result(ABC):
     @abstractmethod
     def is_complete(self, part: str = "") -> bool:
         """Return whether it covers all items of its task, or of one category or subject."""
-
-    @property
-    @abstractmethod
-    def is_of_harness(self) -> bool:
-        """Whether all figures equal those that the harness reports."""
 
     # ------------------------------------------------------------------ how it was made
 

@@ -11,7 +11,7 @@ import numpy as np
 from hkcanto_tasks.figures import Pair, parts_of
 from hkcanto_tasks.results.reports.blocks import Section
 from hkcanto_tasks.results.reports.report import build_report
-from hkcanto_tasks.results.runs import Items, Run
+from hkcanto_tasks.results.runs import Items, Run, Sent
 from hkcanto_tasks.setup import setup
 
 
@@ -53,7 +53,7 @@ def a_run(
         signature=replace(how.signature(data), version=version),
         created=datetime(2026, 11, 1, tzinfo=UTC),
         sources=(Path("results.json"),),
-        generation={"temperature": 0.0},
+        sent=Sent(temperature=0.0),
         items=Items(
             ids=ids or [f"{task}/{subject}/{i}" for i, subject in enumerate(subjects)],
             subjects=subjects,

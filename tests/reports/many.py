@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from hkcanto_tasks.results.runs import Run
+from hkcanto_tasks.results.statistics.estimates import value_of
 from hkcanto_tasks.setup import setup
 
 from .building import a_run
@@ -48,7 +49,7 @@ def many(
                 replace(
                     run,
                     limited=bool(limit),
-                    reported={((), how.headline.name): run.value(how.headline.name).value},
+                    reported={((), how.headline.name): value_of(run, how.headline.name).value},
                 )
             )
     return runs

@@ -11,6 +11,7 @@ from hkcanto_tasks.results.reports.blocks import Estimate, Note, Table
 from hkcanto_tasks.results.reports.report import build_report
 from hkcanto_tasks.results.reports.verdicts import first_section
 from hkcanto_tasks.results.runs import Run, SkippedLog
+from hkcanto_tasks.results.statistics.estimates import value_of
 from hkcanto_tasks.results.statistics.paired import pairwise
 from hkcanto_tasks.results.statistics.selection import selection
 
@@ -36,7 +37,7 @@ def warned(*runs: Run, skipped: Sequence[SkippedLog] = ()) -> str:
 def checked(run: Run) -> Run:
     """Return a run without caveats, except those that a test adds."""
     name = run.headline.name
-    found = run.value(name)
+    found = value_of(run, name)
     assert found
     return replace(run, reported={((), name): found.value})
 

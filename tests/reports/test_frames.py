@@ -17,8 +17,8 @@ from typer.testing import CliRunner, Result
 from hkcanto import tasks
 from hkcanto_tasks import read_runs
 from hkcanto_tasks.cli import app
+from hkcanto_tasks.results.frames import Runs
 from hkcanto_tasks.results.reports import renderers
-from hkcanto_tasks.results.runs import Runs
 
 from ..scripts import REPOSITORY
 from .building import a_run

@@ -18,7 +18,8 @@ from hkcanto import tasks
 from hkcanto_tasks import read_runs
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import LogError
-from hkcanto_tasks.results.runs import Run, Runs
+from hkcanto_tasks.results.frames import Runs
+from hkcanto_tasks.results.runs import Run
 
 from .harness_runs import answer, run_inspect
 

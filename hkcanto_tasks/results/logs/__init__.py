@@ -11,7 +11,8 @@ from ...catalogue import named_tasks
 from ...errors import LogError
 from ...setup import setup
 from ...signatures import Signature
-from ..runs import Run, Runs, SkippedLog
+from ..frames import Runs
+from ..runs import Run, SkippedLog
 from . import inspect, lm_eval
 from .decoding import UNREADABLE, reason
 from .items import ItemRows, Length, Rows

@@ -13,10 +13,6 @@ from ...errors import HKCantoError
 T = TypeVar("T")
 
 
-class Unusable(ValueError):  # noqa: N818
-    """A log, or a part of one, cannot be used; the message says why, in one line."""
-
-
 UNREADABLE = (
     # Errors that the libraries below raise on a hostile file, or if a library is missing.
     *(OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError),
@@ -36,7 +32,7 @@ _WHY = {
 
 def reason(error: BaseException) -> str:
     """Return in one line why something could not be read."""
-    if isinstance(error, Unusable | HKCantoError):
+    if isinstance(error, HKCantoError):
         return str(error)
     why = next(why for kind, why in _WHY.items() if isinstance(error, kind))
     return f"{why}: {str(error).partition(chr(10))[0]}"

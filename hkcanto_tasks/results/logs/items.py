@@ -12,13 +12,13 @@ import numpy as np
 from hkcanto_metrics.reasoning import split_reasoning
 
 from ...catalogue import unknown_subjects
+from ...errors import LogError
 from ...figures import Pair, reasoning_values
 from ...judgements import Judgement
 from ...samples import Sample
 from ...setup import Setup
 from ...signatures import Signature
 from ..runs import Floats, Items, ItemText, codes
-from .decoding import Unusable
 
 Length = Callable[[str], int]
 Rows = Callable[[Signature], "ItemRows"]
@@ -76,16 +76,16 @@ class ItemRows:
             prompt: The prompt as sent.
 
         Raises:
-            Unusable: The catalogue does not have its subject, or it has no judgement.
+            LogError: The catalogue does not have its subject, or it has no judgement.
         """
         if judgement is None:
-            raise Unusable(
+            raise LogError(
                 "no scores of this version, as with --predict_only: `hkcanto rescore` adds them"
             )
         if sample.subject not in self._known:
             what = f"subject {sample.subject!r} of {self.setup.task.name}"
             hint = "".join(f". {each}" for each in unknown_subjects(self.setup.task.benchmark))
-            raise Unusable(f"the catalogue of this version has no {what}{hint}")
+            raise LogError(f"the catalogue of this version has no {what}{hint}")
         values, judged = judgement.values, judgement.reasoning
         self._graders |= {*judgement.details.get("grader", "").split(", ")} - {""}
         if further:

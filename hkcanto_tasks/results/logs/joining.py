@@ -4,16 +4,17 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
+from hashlib import sha256
 from itertools import chain
-from operator import add
 from os.path import commonprefix
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgspec
 
 from ...catalogue import find_task
 from ...signatures import joined
-from ..runs import Items, Run, SkippedLog
+from ..runs import Items, Run, Sent, SkippedLog
 from ..usage import Usage
 
 # Settings that change a model's speed but not its answers, and secrets. An access token
@@ -24,7 +25,7 @@ _OF_NO_MATTER = re.compile(
     r"max_(retries|connections)|timeout|parallel|gpu_memory|trust_remote_code",
     re.IGNORECASE,
 )
-_GENERATION = ("temperature", "top_p", "top_k", "max_tokens", "max_gen_toks")
+_FIELDS = {"max_gen_toks": "max_tokens", "until": "stop", "stop_seqs": "stop"}
 
 WITH_SYSTEM = "with a system instruction of the user's in front"
 """The note of a run with a system instruction."""
@@ -47,10 +48,28 @@ def settings_of(given: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
     )
 
 
-def numbers(given: Mapping[str, object]) -> dict[str, float]:
-    """Return those decoding settings that are set and that reports and records show."""
-    found = ((name, given.get(name)) for name in _GENERATION)
-    return {name: value for name, value in found if isinstance(value, int | float)}
+def sent_of(given: Mapping[str, Any], **more: Any) -> Sent:
+    """Return the record of what was sent, from the settings of generation in a log.
+
+    Args:
+        given: The settings, by their names in either harness; others are ignored.
+        more: Further fields of the record.
+
+    Examples:
+        >>> sent_of({"do_sample": False, "max_gen_toks": 12, "until": "\n", "n": 1}).stop
+        ('\n',)
+    """
+    greedy = {"temperature": 0.0} if given.get("do_sample") is False else {}
+    named = {_FIELDS.get(name, name): value for name, value in given.items() if value is not None}
+    fields = greedy | {name: named[name] for name in Sent.__struct_fields__ if name in named} | more
+    if isinstance(fields.get("stop"), str):
+        fields["stop"] = [fields["stop"]]
+    return msgspec.convert(fields, Sent, strict=False)
+
+
+def hashed(text: object) -> str:
+    """Return a short hash of a text that was sent with all prompts; empty if there was none."""
+    return sha256(str(text).encode("utf-8", "replace")).hexdigest()[:7] if text else ""
 
 
 def newest(runs: Sequence[Run]) -> tuple[list[Parts], list[SkippedLog]]:
@@ -124,7 +143,7 @@ def join(parts: Parts, length_unit: str) -> Run:
         available=sum(run.available for run in runs),
         status=next((run.status for run in runs if run.status != "success"), "success"),
         version_of_harness="+".join(versions),
-        usage=reduce(add, used),
+        usage=Usage.total(list(used)),
     )
 
 

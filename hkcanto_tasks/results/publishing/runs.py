@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import HKCantoError
+from ..frames import Runs
 from ..reports.presentation import task_title
 from ..reports.trust import trust
-from ..runs import Run, Runs
+from ..runs import Run
 
 MODEL = re.compile(r"(?![A-Za-z]:/)\w([\w.:@+-]*\w)?(/\w([\w.:@+-]*\w)?)?")
 _LOCAL = re.compile(r"\S*(\\|~|//|/\.|(?<!\S)[/.])\S*")  # a word that is a path

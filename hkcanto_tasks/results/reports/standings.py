@@ -21,7 +21,7 @@ from ..published import (
 )
 from ..results import Result
 from ..runs import Items, Run
-from ..statistics.estimates import mean_estimate
+from ..statistics.estimates import is_of_harness, mean_estimate, value_of
 from ..statistics.intervals import Estimate
 
 
@@ -167,7 +167,7 @@ def _standing(
                 return None
             behind.append(max(same, key=lambda one: (one.is_complete(_part(column)), one.created)))
         one, pooled = behind[0], len(behind) > 1
-        value = _pooled(behind) if pooled else one.value(column.metric, _part(column))
+        value = _pooled(behind) if pooled else value_of(one, column.metric, _part(column))
         reason = _why_unranked(behind, column)
     if value is None:
         return None
@@ -187,7 +187,7 @@ def _why_unranked(runs: Sequence[Result], column: PublishedColumn) -> str:
         next((one.unfinished for one in runs if one.unfinished), ""): True,
         "not all items": not all(one.is_complete(_part(column)) for one in runs),
         "unknown data": not all(one.trusted_data for one in runs),
-        "unlike the harness's figure": not all(one.is_of_harness for one in runs),
+        "unlike the harness's figure": not all(is_of_harness(one) for one in runs),
     }
     return next((reason for reason, holds in reasons.items() if reason and holds), "")
 
@@ -219,7 +219,7 @@ def _pooled(results: Sequence[Result]) -> Estimate | None:
     """Return the accuracy over the items of several tasks; from records, without an interval."""
     runs = [each for each in results if isinstance(each, Run)]
     if len(runs) < len(results):
-        found = [(each.items, each.value) for one in results if (each := one.value("acc"))]
+        found = [(each.items, each.value) for one in results if (each := value_of(one, "acc"))]
         total = sum(items for items, _ in found)
         if len(found) < len(results) or not total:
             return None

@@ -24,7 +24,7 @@ from ...signatures import OF_A_JUDGE, UNKNOWN, Signature
 from ..logs import logs_in, read_log
 from ..logs.items import ItemRows
 from ..logs.lm_eval import Origin
-from ..runs import Run, SkippedLog
+from ..runs import Run, Sent, SkippedLog
 from .answers import Answer, is_summary, read_answers
 from .matching import Questions
 
@@ -379,7 +379,7 @@ def _of_task(
         backend=UNKNOWN,
         version_of_harness=UNKNOWN,
         settings=(_MARK,),
-        generation={},
+        sent=Sent(),
         notes=tuple(remarks),
         status="success",
         limited=len(distinct) < len(loaded.samples),
