@@ -64,14 +64,11 @@ def rescore(
             runs, skipped = score_again(
                 paths, task=task, model=model, columns=declared, progress=advance
             )
-        if reader:
-            from ..results.rescoring.second_look import reread
+        if reader or grader:
+            from ..results.rescoring import by_model
 
-            runs = reread(runs, reader)
-        if grader:
-            from ..results.rescoring.grading import grade
-
-            runs = grade(runs, grader)
+            runs = by_model.reread(runs, reader) if reader else runs
+            runs = by_model.grade(runs, grader) if grader else runs
         files = files_of(runs, output)
         with on_disk(output, "written", "Make room, or give another place."):
             write(files, output)

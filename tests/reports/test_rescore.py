@@ -433,8 +433,7 @@ def test_a_few_answers_without_a_question_are_left_out_and_named(tmp_path: Path)
 
 
 def test_two_items_with_one_question_are_identified_by_their_options() -> None:
-    from hkcanto_tasks.results.rescoring.answers import Answer
-    from hkcanto_tasks.results.rescoring.matching import Questions
+    from hkcanto_tasks.results.rescoring.answers import Answer, Questions
     from hkcanto_tasks.samples import Sample
 
     two = [
@@ -516,7 +515,7 @@ def test_paths_without_answers_are_refused(tmp_path: Path) -> None:
     for path, why in (
         ("none", "does not exist"),
         ("empty", "has nothing to score"),
-        ("a.csv", "has no readable answers"),
+        ("a.csv", "has nothing to score"),
     ):
         assert why in refused(tmp_path / path, to=tmp_path / "new")
 

@@ -3,6 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from math import isnan, nan
@@ -25,8 +26,7 @@ from ..logs import logs_in, read_log
 from ..logs.items import ItemRows
 from ..logs.lm_eval import Origin
 from ..runs import Run, Sent, SkippedLog
-from .answers import Answer, is_summary, read_answers
-from .matching import Questions
+from .answers import Answer, Questions, read_answers
 
 MOST_UNMATCHED = 0.02
 """The largest allowed share of answers that match no item of the task."""
@@ -34,6 +34,7 @@ MOST_UNMATCHED = 0.02
 _NAMED = 3  # examples in a message
 _NO_OPTION = ("subjects", "rationale", "rescored", "yaml", "decoding", *OF_A_JUDGE)
 _OF_PROMPT = ("prompt", "examples")
+_CUT = ("length", "max_tokens", "model_length")  # values of `finish_reason`
 _MARK = ("rescored", __version__)  # distinguishes a log from its original in one report
 _SAMPLE = tuple(Sample.__struct_fields__)
 
@@ -223,52 +224,54 @@ def rescore(
             the task.
         OptionError: The task of a file is unknown.
     """
-    found, skipped = list[Rescored](), list[SkippedLog]()
+    runs, skipped = list[Rescored](), list[SkippedLog]()
     files = list(dict.fromkeys(file for path in paths for file in _files(path)))
     tasks: dict[str, tuple[LoadedTask, Questions]] = {}
     for done, file in enumerate(files, 1):
         if file.suffix == ".jsonl":
-            found += _of_answers(file, task, model, columns or {}, tasks)
+            runs += _of_answers(file, task, model, columns or {}, tasks)
         else:
-            made: dict[str, _Rows] = {}
+            rows: dict[str, _Rows] = {}
 
-            def rows(signature: Signature, made: dict[str, _Rows] = made) -> ItemRows:
-                return made.setdefault(signature.judged_by(()).text, _Rows(signature))
+            def collect(signature: Signature, rows: dict[str, _Rows] = rows) -> ItemRows:
+                return rows.setdefault(signature.judged_by(()).text, _Rows(signature))
 
-            for run in read_log(file, rows):
+            for run in read_log(file, collect):
                 if isinstance(run, Run):
-                    found.append(_of_log(run, made[run.signature.judged_by(()).text]))
+                    runs.append(_of_log(run, rows[run.signature.judged_by(()).text]))
                 else:
                     skipped.append(run)
         if progress:
             progress(done, len(files))
-    if not found:
+    if not runs:
         reasons = "".join(f"\n{each.path}: {each.reason}" for each in skipped[:5])
         raise LogError(f"nothing to score in {', '.join(map(str, paths))}:{reasons}")
-    return found, skipped
+    return runs, skipped
 
 
 def _files(path: Path) -> list[Path]:
     """Return the files to read at a path."""
-    if path.is_dir():
-        logs = [log for log in logs_in(path) if not is_summary(log)]
-        others = (file for file in sorted(path.rglob("*.jsonl")) if file.is_file())
-        found = [*logs, *(file for file in others if not file.name.startswith("samples_"))]
-        if not found:
-            raise LogError(
-                f"{path} has nothing to score: no results_….json of lm-eval, no .eval or .json of "
-                "Inspect, and no .jsonl with answers."
-            )
-        return found
     if not path.exists():
         raise LogError(f"{path} does not exist. Give a log, a .jsonl with answers, or a folder.")
-    if path.suffix not in (".json", ".jsonl", ".eval") or is_summary(path):
+    files = [path] if path.suffix in (".json", ".jsonl", ".eval") else []
+    if path.is_dir():
+        answers = (file for file in sorted(path.rglob("*.jsonl")) if file.is_file())
+        files = [*logs_in(path), *(each for each in answers if each.name[:8] != "samples_")]
+    files = [file for file in files if not _is_summary(file)]
+    if not files:
         raise LogError(
-            f"{path} has no readable answers. Give the results_….json of lm-eval, an .eval or "
-            ".json of Inspect, or a .jsonl with answers, such as twinkle-eval's "
-            "eval_results_….jsonl."
+            f"{path} has nothing to score. Give the results_….json of lm-eval, an .eval or .json "
+            "of Inspect, a .jsonl with answers, such as twinkle-eval's eval_results_….jsonl, or a "
+            "folder of these."
         )
-    return [path]
+    return files
+
+
+def _is_summary(path: Path) -> bool:
+    """Whether a file is twinkle-eval's `results_….json`, which has no answers."""
+    with suppress(OSError), path.open("rb") as file:
+        return path.name.startswith("results_") and b'"dataset_results"' in file.read()
+    return False
 
 
 # ---------------------------------------------------------------------- logs of our tasks
@@ -316,14 +319,13 @@ def _of_answers(
     tasks: dict[str, tuple[LoadedTask, Questions]],
 ) -> Iterator[Rescored]:
     groups: dict[tuple[str, str], list[Answer]] = defaultdict(list)
-    answers = read_answers(path, columns)
-    for answer in answers:
+    for answer in read_answers(path, columns):
         groups[task or answer.task, model or answer.model or path.stem].append(answer)
-    for (name, of_model), own in groups.items():
+    for (name, of_model), answers in groups.items():
         if not name:
             raise OptionError(
-                f"{path} does not say which task its answers are for (line {own[0].line}). Give "
-                "--task NAME, such as --task hkmmlu; `hkcanto list` shows the names."
+                f"{path} does not say which task its answers are for (line {answers[0].line}). "
+                "Give --task NAME, such as --task hkmmlu; `hkcanto list` shows the names."
             )
         if name not in tasks:
             loaded = load_task(name)
@@ -332,62 +334,94 @@ def _of_answers(
                     f"{name} compares log-likelihoods, but {path} has generated answers. Give the "
                     f"generative task: --task {loaded.task.definition.name}."
                 )
-            letters = loaded.task.definition.letters
-            tasks[name] = loaded, Questions(loaded.samples, letters)
-        yield _of_task(path, of_model, own, *tasks[name])
+            tasks[name] = loaded, Questions(loaded.samples, loaded.task.definition.letters)
+        yield _of_task(path, of_model, answers, *tasks[name])
 
 
 def _of_task(
     path: Path, model: str, answers: Sequence[Answer], loaded: LoadedTask, questions: Questions
 ) -> Rescored:
-    how = loaded.setup
-    matched, unmatched = list[tuple[Answer, Sample]](), list[tuple[int, str]]()
-    for answer in answers:
-        found = questions.find(answer)
-        if isinstance(found, Sample):
-            matched.append((answer, found))
-        else:
-            unmatched.append((answer.line, found))
-    named = "; ".join(f"line {line}: {why}" for line, why in unmatched[:_NAMED])
-    missing = f"{len(unmatched):,} of {len(answers):,} answers match no item of {how.task.name}"
-    if len(unmatched) > MOST_UNMATCHED * len(answers):
-        raise LogError(
-            f"{path}: {missing} (data {loaded.revision}): {named}. At most {MOST_UNMATCHED:.0%} "
-            "may be unmatched. If the file is for another task, give it: --task NAME. It may also "
-            "be for another script or release."
-        )
-    epochs = _epochs(path, matched)
+    answered = [answer for answer in answers if not answer.failure]
+    matched, unmatched = _matched(path, answered, loaded, questions)
+    failures = Counter(answer.failure for answer in answers if answer.failure)
+    if not matched:
+        raise LogError(f"{path}: all {len(answers):,} requests failed ({_listed(failures)}).")
+    epochs, how = _epochs(path, matched), loaded.setup
     scored = []
-    for own, sample in matched:
-        judged = how.judge(own.response, sample, own.reasoning)
-        scored.append(Scored(sample, judged, None, own.response, {"reasoning": own.reasoning}))
-    distinct = {sample.id for _, sample in matched}
+    for answer, sample in matched:
+        judged = how.judge(answer.response, sample, answer.reasoning)
+        more: dict[str, Any] = {"reasoning": answer.reasoning}
+        if answer.finish:
+            more["truncated"] = float(answer.finish in _CUT)
+        scored.append(Scored(sample, judged, None, answer.response, more))
+    distinct, total = {sample.id for _, sample in matched}, len(loaded.samples)
     beginning = {sample.id for sample in loaded.samples[: len(distinct)]}
-    empty = sum(not own.response.strip() for own, _ in matched)
-    remarks = [
-        f"{missing} and are left out: {named}" if unmatched else "",
-        f"{empty:,} answers are empty" if empty else "",
-        f"{epochs} answers to each item count as epochs" if epochs > 1 else "",
-        f"it has {len(distinct):,} of the task's {len(loaded.samples):,} items"
-        if len(distinct) < len(loaded.samples)
-        else "",
-    ]
-    remarks = [remark for remark in remarks if remark]
+    remarks = []
+    if failures:
+        named = _listed(failures)
+        remarks.append(f"{failures.total():,} requests failed ({named}) and are left out")
+    if unmatched:
+        remarks.append(f"{unmatched} and are left out")
+    if empty := sum(not answer.response.strip() for answer, _ in matched):
+        remarks.append(f"{empty:,} answers are empty")
+    if cut := sum(answer.finish in _CUT for answer, _ in matched):
+        remarks.append(f"{cut:,} answers were cut off at the token limit (finish_reason)")
+    if epochs > 1:
+        remarks.append(f"{epochs} answers to each item count as epochs")
+    if len(distinct) < total:
+        remarks.append(f"it has {len(distinct):,} of the task's {total:,} items")
     origin = Origin(
         model=model,
         harness="other",
         backend=UNKNOWN,
         version_of_harness=UNKNOWN,
         settings=(_MARK,),
-        sent=Sent(),
+        sent=Sent(repeats=epochs),
         notes=tuple(remarks),
-        status="success",
-        limited=len(distinct) < len(loaded.samples),
+        status="incomplete" if failures else "success",
+        limited=len(distinct) < total,
         picked=distinct != beginning,
-        available=len(loaded.samples),
+        available=total,
     )
     created = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     return Rescored(path, origin, _unknown(loaded), created, how, scored, remarks)
+
+
+def _matched(
+    path: Path, answers: Sequence[Answer], loaded: LoadedTask, questions: Questions
+) -> tuple[list[tuple[Answer, Sample]], str]:
+    """Return the answers with their items, and how many match none and why; empty if all do.
+
+    Raises:
+        LogError: Too many match no item, or the ids count from another number.
+    """
+    matched, unmatched = list[tuple[Answer, Sample]](), list[str]()
+    for answer in answers:
+        sample = questions.find(answer)
+        if isinstance(sample, Sample):
+            matched.append((answer, sample))
+            continue
+        unmatched.append(f"line {answer.line}: {sample}")
+        if questions.counted_from_0(answer.id):
+            raise LogError(
+                f"{path}, line {answer.line}: the id {answer.id!r} counts from 0, but ids of "
+                f"{loaded.task.name} count from 1: every answer would go to the item before its "
+                "own. Correct the ids, or leave them out and give the questions."
+            )
+    name = loaded.task.name
+    listed = f"{len(unmatched):,} of {len(answers):,} answers match no item of {name}"
+    reasons = "; ".join(unmatched[:_NAMED])
+    if len(unmatched) > MOST_UNMATCHED * len(answers):
+        raise LogError(
+            f"{path}: {listed} (data {loaded.revision}): {reasons}. At most {MOST_UNMATCHED:.0%} "
+            "may be unmatched. If the file is for another task, give it: --task NAME. It may also "
+            "be for another script or release."
+        )
+    return matched, f"{listed}: {reasons}" if unmatched else ""
+
+
+def _listed(failures: Counter[str]) -> str:
+    return ", ".join(f"{failure}: {count:,}" for failure, count in failures.most_common(_NAMED))
 
 
 def _epochs(path: Path, matched: Sequence[tuple[Answer, Sample]]) -> int:
