@@ -1,6 +1,6 @@
 """A second look at logged answers by a model, through Inspect: a reader's or a judge's."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -11,6 +11,9 @@ from ...errors import OptionError
 from ...kinds.judged import Judged
 from ...kinds.multiple_choice import MultipleChoice
 from .rescore import Rescored, Scored
+
+_FIGURES = ("read", "forced", "none", "acc_reread")
+_Request = Callable[[Rescored, Scored], tuple[Any, ...] | None]
 
 
 def reread(runs: Sequence[Rescored], reader: str) -> list[Rescored]:
@@ -27,39 +30,49 @@ def reread(runs: Sequence[Rescored], reader: str) -> list[Rescored]:
     def has_letters(run: Rescored) -> bool:
         return isinstance(run.setup, MultipleChoice) and not run.setup.SEVERAL
 
+    def request(run: Rescored, each: Scored) -> tuple[Any, ...] | None:
+        reasoning = each.more.get("reasoning", "")
+        text = split_reasoning(each.response, reasoning).answer.strip()
+        is_unread = has_letters(run) and not each.judgement.answer and text
+        return (run.setup, each.sample, text) if is_unread else None
+
     if not any(map(has_letters, runs)):
         raise OptionError(f"--reader {reader} is only for multiple choice; leave it out.")
-    asked = [
-        (run.setup, each.sample, text)
-        for run in filter(has_letters, runs)
-        for each, text in _unread(run)
-    ]
-    letters = _ask("--reader", reader, "hkcanto.second_look", "read_letters", asked)
-    failed = [letter for letter in letters if isinstance(letter, BaseException)]
+    letters = _ask("--reader", reader, "hkcanto.second_look", "read_letters", runs, request)
+    failed = [letter for letter in letters.values() if isinstance(letter, BaseException)]
     if failed and len(failed) == len(letters):
         raise OptionError(f"--reader {reader} cannot be called: {failed[0]}") from failed[0]
-    replies, made = iter(letters), list[Rescored]()
+    made = []
     for run in runs:
         if not has_letters(run):
             made.append(run)
             continue
-        unread = {id(each) for each, _ in _unread(run)}
-        scored = [
-            _reread(each, next(replies) if id(each) in unread else None) for each in run.scored
-        ]
+        scored = [_reread(each, letters.get(id(each))) for each in run.scored]
         known = [
             each.more["further"] for each in scored if each.more["further"]["read"] is not None
         ]
         right, forced = (sum(each[name] for each in known) for name in ("acc_reread", "forced"))
         remark = (
-            f"{reader} read {forced:.0f} of {len(unread):,} answers that the rules left unread: "
-            f"acc_reread {right / max(1, len(known)):.2%}"
+            f"{reader} read {forced:.0f} of {sum(id(each) in letters for each in run.scored):,} "
+            f"answers that the rules left unread: acc_reread {right / max(1, len(known)):.2%}"
         )
         if len(known) < len(scored):
             remark += f"; {len(scored) - len(known)} could not be asked"
         run.origin.notes += (remark,)
         made.append(replace(run, scored=scored, remarks=[*run.remarks, remark]))
     return made
+
+
+def _reread(each: Scored, letter: str | BaseException | None) -> Scored:
+    """Return a response with the figures of the second look; None if the reader failed."""
+    values: dict[str, float | None] = dict.fromkeys(_FIGURES)
+    if not isinstance(letter, BaseException):
+        answer = each.judgement.answer or letter or ""
+        is_right = answer == each.sample.target
+        found = bool(each.judgement.answer), bool(letter), not answer, is_right
+        values = dict(zip(_FIGURES, map(float, found), strict=True))
+    further = {**(each.more.get("further") or {}), **values}
+    return each._replace(more={**each.more, "further": further})
 
 
 def grade(runs: Sequence[Rescored], grader: str) -> list[Rescored]:
@@ -72,19 +85,18 @@ def grade(runs: Sequence[Rescored], grader: str) -> list[Rescored]:
     Raises:
         OptionError: Inspect is not installed, no run has a rubric, or the model cannot be called.
     """
+
+    def request(run: Rescored, each: Scored) -> tuple[Any, ...] | None:
+        waits = isinstance(run.setup, Judged) and run.setup.waits(each.judgement)
+        return (run.setup, each.sample, each.judgement.answer) if waits else None
+
     if not any(isinstance(run.setup, Judged) for run in runs):
         raise OptionError(f"--grader {grader} is only for tasks with a rubric; leave it out.")
-    waiting = [
-        (run.setup, each.sample, each.judgement.answer)
-        for run in runs
-        if isinstance(run.setup, Judged)
-        for each in run.scored
-        if run.setup.waits(each.judgement)
-    ]
-    replies = _ask("--grader", grader, "hkcanto.judges.rubric", "grade", waiting)
-    if replies and all(reply.failure for reply in replies):
-        raise OptionError(f"--grader {grader} cannot be called: {replies[0].failure}")
-    given, made = iter(replies), list[Rescored]()
+    replies = _ask("--grader", grader, "hkcanto.judges.rubric", "grade", runs, request)
+    if replies and all(reply.failure for reply in replies.values()):
+        failure = next(reply.failure for reply in replies.values())
+        raise OptionError(f"--grader {grader} cannot be called: {failure}")
+    made = []
     for run in runs:
         how = run.setup
         if not isinstance(how, Judged):
@@ -92,52 +104,35 @@ def grade(runs: Sequence[Rescored], grader: str) -> list[Rescored]:
             continue
         scored = []
         for each in run.scored:
-            own = [next(given)] if how.waits(each.judgement) else []
-            scored.append(each._replace(judgement=how.judged(each.judgement, own)))
+            given = [replies[id(each)]] if id(each) in replies else []
+            scored.append(each._replace(judgement=how.judged(each.judgement, given)))
         unjudged = sum(each.judgement.values["unjudged_rate"] or 0 for each in scored)
         remark = f"judged by {grader}; {unjudged:.0f} of {len(scored):,} answers are unjudged"
         run.origin.notes += (remark,)
-        signature = run.signature.judged_by([grader] if waiting else [])
+        signature = run.signature.judged_by([grader] if replies else [])
         remarks = [*(each for each in run.remarks if "--grader" not in each), remark]
         made.append(replace(run, scored=scored, signature=signature, remarks=remarks))
     return made
 
 
-def _ask(option: str, model: str, module: str, function: str, asked: Sequence[Any]) -> list[Any]:
-    """Have Inspect ask a model, by a function of our package for it."""
+def _ask(
+    option: str,
+    model: str,
+    module: str,
+    function: str,
+    runs: Sequence[Rescored],
+    request: _Request,
+) -> dict[int, Any]:
+    """Have Inspect ask a model about some responses; return its replies by their `id`."""
     try:
-        ask: Callable[[str, Sequence[Any]], Sequence[Any]]
         ask = getattr(import_module(module), function)
     except ImportError as error:
         raise OptionError(
             f"{option} {model}: models are called through Inspect, which cannot be imported "
             f"({error}). pip install 'hkcanto[inspect]', or leave {option} out."
         ) from error
+    asked = {id(each): made for run in runs for each in run.scored if (made := request(run, each))}
     try:
-        return list(ask(model, asked))
+        return dict(zip(asked, ask(model, [*asked.values()]), strict=True))
     except Exception as error:  # any error of Inspect or of the provider
         raise OptionError(f"{option} {model} cannot be called: {error}") from error
-
-
-def _unread(run: Rescored) -> Iterator[tuple[Scored, str]]:
-    """Yield the answers that the rules left unread, each with its text without reasoning."""
-    for each in run.scored:
-        if not each.judgement.answer:
-            text = split_reasoning(each.response, each.more.get("reasoning", "")).answer.strip()
-            if text:
-                yield each, text
-
-
-def _reread(each: Scored, letter: str | BaseException | None) -> Scored:
-    """Return a response with the figures of the second look; None if the reader failed."""
-    values: dict[str, float | None] = dict.fromkeys(("read", "forced", "none", "acc_reread"))
-    if not isinstance(letter, BaseException):
-        answer = each.judgement.answer or letter or ""
-        values = {
-            "read": float(bool(each.judgement.answer)),
-            "forced": float(bool(letter)),
-            "none": float(not answer),
-            "acc_reread": float(answer == each.sample.target),
-        }
-    further = {**(each.more.get("further") or {}), **values}
-    return each._replace(more={**each.more, "further": further})

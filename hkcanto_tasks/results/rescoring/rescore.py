@@ -85,10 +85,10 @@ class Rescored:
     @property
     def headlines(self) -> tuple[float, float]:
         """The old and new headline; the old one is NaN if some response had no score."""
-        before, figure = [each.before for each in self.scored], self.setup.headline
-        known = [each for each in before if each]
-        then = self._figure(figure, known) if len(known) == len(before) else nan
-        return then, self._figure(figure, [each.judgement for each in self.scored])
+        before = [each.before for each in self.scored if each.before]
+        headline, is_whole = self.setup.headline, len(before) == len(self.scored)
+        then = self._figure(headline, before) if is_whole else nan
+        return then, self._figure(headline, [each.judgement for each in self.scored])
 
     def _figure(self, figure: Figure, judged: Sequence[Judgement]) -> float:
         values = (
@@ -104,21 +104,11 @@ class Rescored:
             stem: The common part of the names.
         """
         name, now = self.signature.task, [each.judgement for each in self.scored]
+        values = {f"{each.name},none": self._figure(each, now) for each in self.setup.table}
+        about = {"task": name, "dataset_path": "hkcanto"}
         results = {
-            "results": {
-                name: {
-                    f"{figure.name},none": found
-                    for figure in self.setup.table
-                    if not isnan(found := self._figure(figure, now))
-                }
-            },
-            "configs": {
-                name: {
-                    "task": name,
-                    "dataset_path": "hkcanto",
-                    "metadata": {"signature": self.signature.text},
-                }
-            },
+            "results": {name: {key: found for key, found in values.items() if not isnan(found)}},
+            "configs": {name: {**about, "metadata": {"signature": self.signature.text}}},
             "n-samples": {name: {"original": len(now), "effective": len(now)}},
             "date": self.created.timestamp(),
             "model_name": self.origin.model,
