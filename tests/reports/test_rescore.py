@@ -443,33 +443,26 @@ def test_a_question_within_several_prompts_must_be_the_only_one() -> None:
     assert "2 items have this question" in str(questions.find(Answer(1, question=both)))
 
 
-@pytest.mark.parametrize("old", [False, True])
-def test_files_of_twinkle_eval(old: bool, tmp_path: Path) -> None:
+def test_files_of_twinkle_eval(tmp_path: Path) -> None:
     """Its rows have the question with its options, in order of completion."""
     rows = [
         {
             "question_id": place,
-            "sample_id": 0,
             "question": "\n".join(
                 [each.question, *(f"{a}: {c}" for a, c in zip("ABCD", each.choices, strict=False))]
             ),
             "correct_answer": each.target,
             "llm_output": f"\\box{{{each.target}}}" if place else None,
             "llm_reasoning_output": None,
-            "predicted_answer": each.target,
-            "is_correct": True,
         }
         for place, each in reversed([*enumerate(load_task("hkcanto_law").samples)])
     ]
     folder = tmp_path / "results"
     folder.mkdir()
-    summary = {"timestamp": "20261123_1306", "config": {"model": {"name": "org/tested"}}}
-    (folder / "results_20261123_1306.json").write_text(
-        json.dumps({**summary, "dataset_results": {}})
-    )
-    lines: list[Mapping[str, Any]] = [{"file": "law.csv", "accuracy": 1.0, "details": rows}]
-    write_jsonl(folder / "eval_results_20261123_1306_run0.jsonl", lines if old else rows)
-    said = rescored(folder, "--task", "hkcanto_law", to=tmp_path / "new")
+    (folder / "results_20261123_1306.json").write_text(json.dumps({"dataset_results": {}}))
+    write_jsonl(folder / "eval_results_20261123_1306_run0.jsonl", rows)
+    given = ("--task", "hkcanto_law", "--model", "org/tested")
+    said = rescored(folder, *given, to=tmp_path / "new")
     assert "1 answers are empty" in said
     (run,) = read_runs(tmp_path / "new")
     assert run.model == "org/tested"

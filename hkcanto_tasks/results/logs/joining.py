@@ -3,6 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from itertools import chain
@@ -25,6 +26,7 @@ _OF_NO_MATTER = re.compile(
     r"max_(retries|connections)|timeout|parallel|gpu_memory|trust_remote_code",
     re.IGNORECASE,
 )
+_TYPES = {field.name: field.type for field in msgspec.structs.fields(Sent)}
 _FIELDS = {"max_gen_toks": "max_tokens", "until": "stop", "stop_seqs": "stop"}
 
 WITH_SYSTEM = "with a system instruction of the user's in front"
@@ -61,10 +63,13 @@ def sent_of(given: Mapping[str, Any], **more: Any) -> Sent:
     """
     greedy = {"temperature": 0.0} if given.get("do_sample") is False else {}
     named = {_FIELDS.get(name, name): value for name, value in given.items() if value is not None}
-    fields = greedy | {name: named[name] for name in Sent.__struct_fields__ if name in named} | more
-    if isinstance(fields.get("stop"), str):
-        fields["stop"] = [fields["stop"]]
-    return msgspec.convert(fields, Sent, strict=False)
+    fields: dict[str, Any] = {}
+    for name, value in (greedy | named | more).items():
+        if name in _TYPES:
+            listed = [value] if name == "stop" and isinstance(value, str) else value
+            with suppress(msgspec.ValidationError):  # a setting of another form is unknown
+                fields[name] = msgspec.convert(listed, _TYPES[name], strict=False)
+    return Sent(**fields)
 
 
 def hashed(text: object) -> str:

@@ -45,8 +45,8 @@ class Requests:
         prompt: Tokens of all prompts.
         answers: Tokens of all answers: the most there can be, or an estimate with the 95 % interval
             of a sample of items.
-        shared: Tokens that repeat the beginning of another prompt; an unlimited prefix cache can
-            serve them.
+        cacheable: The share of prompt tokens that repeat the beginning of another prompt; an
+            unlimited prefix cache can serve them. None if unknown, like the next.
         limit: The longest answer, in tokens.
         judge: Tokens of a judge, if the log has any.
         seconds: The time for all items; None if no log has a time for this task alone.
@@ -59,12 +59,17 @@ class Requests:
     requests: int
     prompt: float
     answers: Estimate
-    shared: int = 0
-    limit: int = 0
+    cacheable: float | None = None
+    limit: int | None = None
     judge: float | None = None
     seconds: float | None = None
     run: Run | None = None
     remarks: Sequence[str] = ()
+
+    @property
+    def share(self) -> str | None:
+        """The part of the items that the run has, such as `8 of 43`; None without a run."""
+        return f"{self.run.counts.total():,} of {self.items:,}" if self.run else None
 
     def hours(self, speed: float | None) -> float | None:
         """Hours at a speed in tokens a second, of prompts and answers, or else as measured."""
@@ -109,13 +114,14 @@ def requests_of(loaded: LoadedTask, count: Count = by_characters) -> Requests:
     ordered = sorted(prompts)
     beginnings = [commonprefix(pair) for pair in pairwise(ordered)]  # noqa: RUF071
     limit = loaded.setup.max_tokens if loaded.setup.is_generative else 0
+    prompt = sum(count(prompts))
     return Requests(
         task=loaded.task.name,
         items=len(loaded.samples),
         requests=len(prompts),
-        prompt=sum(count(prompts)),
+        prompt=prompt,
         answers=Estimate(len(prompts) * limit, None, None, len(prompts)),
-        shared=sum(count(beginnings)),
+        cacheable=sum(count(beginnings)) / max(1, prompt),
         limit=limit,
     )
 
@@ -287,7 +293,23 @@ def report(
             "maximum length and no prefix cache."
         )
     title = "Estimates for whole tasks" if logs else "Requests and tokens of a run"
-    made = table("estimate", title, rows, _columns(speed, prices, measured=bool(logs)), caption)
+    at_most = "" if logs else ", at most"
+    cacheable = "Prompt tokens that a prefix cache can serve."
+    columns: list[tuple[Column, Callable[[Requests], Value]]] = [
+        (Column("Task"), lambda row: row.task),
+        (Column("Model"), lambda row: row.run.label if row.run else None),
+        (Column("Condition"), lambda row: row.run.condition if row.run else None),
+        (Column("From"), lambda row: row.share),
+        (Column("Requests", "count"), lambda row: row.requests),
+        (Column("Prompt tokens", "count"), lambda row: row.prompt),
+        (Column("Cacheable", "percent", cacheable), lambda row: row.cacheable),
+        (Column("Answer limit", "count", "Tokens of one answer."), lambda row: row.limit),
+        (Column("Answer tokens", "count"), lambda row: row.answers if row.run else None),
+        (Column("Judge tokens", "count"), lambda row: row.judge),
+        (Column(f"Hours{at_most}", "number"), lambda row: row.hours(speed)),
+        (Column(f"Cost{at_most}", "number"), lambda row: prices and row.cost(*prices)),
+    ]
+    made = table("estimate", title, rows, columns, caption)
     blocks: list[Block] = [made, *(Note(each, "warning") for each in dict.fromkeys(notes))]
     return report_of([Section("Estimate", blocks, "estimate", is_summary=True)], "Estimate")
 
@@ -311,38 +333,3 @@ def _from_logs(
     every = ((name, run) for name, task in tasks.items() for run in logged[task.whole])
     rows = [measured(name, run, count) for name, run in every]
     return rows, notes + [remark for row in rows for remark in row.remarks]
-
-
-def _columns(
-    speed: float | None, prices: tuple[float, float] | None, *, measured: bool
-) -> list[tuple[Column, Callable[[Requests], Value]]]:
-    def cost(row: Requests) -> Value:
-        return prices and row.cost(*prices)
-
-    task: tuple[Column, Callable[[Requests], Value]] = (Column("Task"), lambda row: row.task)
-    if not measured:
-        cacheable = "Prompt tokens that a prefix cache can serve."
-        return [
-            task,
-            (Column("Requests", "count"), lambda row: row.requests),
-            (Column("Prompt tokens", "count"), lambda row: row.prompt),
-            (
-                Column("Cacheable", "percent", cacheable),
-                lambda row: row.shared / max(1, row.prompt),
-            ),
-            (Column("Answer limit", "count", "Tokens of one answer."), lambda row: row.limit),
-            (Column("Hours, at most", "number"), lambda row: row.hours(speed)),
-            (Column("Cost, at most", "number"), cost),
-        ]
-    return [
-        task,
-        (Column("Model"), lambda row: row.run and row.run.label),
-        (Column("Condition"), lambda row: row.run and row.run.condition),
-        (Column("From"), lambda row: row.run and f"{row.run.counts.total():,} of {row.items:,}"),
-        (Column("Requests", "count"), lambda row: row.requests),
-        (Column("Prompt tokens", "count"), lambda row: row.prompt),
-        (Column("Answer tokens", "count"), lambda row: row.answers),
-        (Column("Judge tokens", "count"), lambda row: row.judge),
-        (Column("Hours", "number"), lambda row: row.hours(speed)),
-        (Column("Cost", "number"), cost),
-    ]

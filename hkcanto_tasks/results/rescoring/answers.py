@@ -1,11 +1,9 @@
 """Answers in the files of other tools (a JSONL, a batch API, twinkle-eval), and their items."""
 
-import json
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from string import ascii_uppercase
@@ -17,10 +15,17 @@ from ...errors import LogError, OptionError, on_disk
 from ...samples import Sample
 from ..logs.decoding import UNREADABLE, decode, reason
 
-COLUMNS = ("id", "question", "choices", "response", "reasoning", "task", "model")
-"""The roles of columns, and their default names."""
+COLUMNS: Mapping[str, Sequence[str]] = {
+    "id": ("id",),
+    "question": ("question",),
+    "choices": ("choices",),
+    "response": ("response", "llm_output"),
+    "reasoning": ("reasoning", "llm_reasoning_output"),
+    "task": ("task",),
+    "model": ("model",),
+}
+"""Role of a column → the names by which it is found; the second ones are twinkle-eval's."""
 
-_TWINKLE = {"response": "llm_output", "reasoning": "llm_reasoning_output"}
 _ROW = msgspec.json.Decoder(dict[str, Any])
 _BAD_REQUEST = 400  # and above: HTTP statuses of failed requests
 _START = 8  # characters of a question that find it in a prompt
@@ -87,8 +92,8 @@ def read_answers(path: Path, declared: Mapping[str, str]) -> list[Answer]:
     """Read a file of answers with one JSON object per line.
 
     Args:
-        path: The file. Files of twinkle-eval are recognised by their columns.
-        declared: Role of a column → its name, if it is not the default.
+        path: The file.
+        declared: Role of a column → its name, if it is not one of `COLUMNS`.
 
     Raises:
         LogError: It has no answers, or lacks the columns.
@@ -96,15 +101,16 @@ def read_answers(path: Path, declared: Mapping[str, str]) -> list[Answer]:
     """
     with on_disk(path):
         lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
-    rows = [*_rows(lines)]
+    rows = [(number, _row(line)) for number, line in enumerate(lines, 1) if line.strip()]
     known = [row for _, row in rows if isinstance(row, dict)]
     if not known:
         raise LogError(f"{path} has no answers: it is not JSONL, one JSON object per line.")
-    is_twinkle = all("llm_output" in row and "question" in row for row in known)
-    columns = dict(zip(COLUMNS, COLUMNS, strict=True))
-    columns |= _TWINKLE if is_twinkle else {}
-    columns |= declared
-    there = ", ".join([*dict.fromkeys(key for row in known for key in row)][:20])
+    keys = dict.fromkeys(key for row in known for key in row)
+    there = ", ".join([*keys][:20])
+    columns = {
+        role: next((name for name in names if name in keys), names[0])
+        for role, names in COLUMNS.items()
+    } | dict(declared)
     for role in ("response", *declared):
         if all(_cell(row, columns[role]) is None for row in known):
             raise LogError(
@@ -116,29 +122,18 @@ def read_answers(path: Path, declared: Mapping[str, str]) -> list[Answer]:
             f"{path} does not say which question each answer is to: it has neither an id nor a "
             f"question. Its columns are {there}. Name the right one: --columns question=NAME."
         )
-    model = _twinkle_model(path) if is_twinkle else ""
-    return [_answer(number, row, columns, model) for number, row in rows]
+    return [_answer(number, row, columns) for number, row in rows]
 
 
-def _rows(lines: Sequence[bytes]) -> Iterator[tuple[int, dict[str, Any] | str]]:
-    """Yield each line's number with its object, or why it cannot be read."""
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            row = decode(line, _ROW)
-        except UNREADABLE as error:
-            yield number, reason(error)
-            continue
-        # twinkle-eval 1 wrote one line for a whole file of questions.
-        inner = row["details"] if isinstance(row.get("details"), list) and "file" in row else [row]
-        for each in inner:
-            yield number, each if isinstance(each, dict) else "it is not a JSON object"
+def _row(line: bytes) -> dict[str, Any] | str:
+    """Return the object of a line, or why it cannot be read."""
+    try:
+        return decode(line, _ROW)
+    except UNREADABLE as error:
+        return reason(error)
 
 
-def _answer(
-    line: int, row: Mapping[str, Any] | str, columns: Mapping[str, str], model: str
-) -> Answer:
+def _answer(line: int, row: Mapping[str, Any] | str, columns: Mapping[str, str]) -> Answer:
     if isinstance(row, str):
         return Answer(line, problem=row)
     cells = {role: _cell(row, column) for role, column in columns.items()}
@@ -155,7 +150,6 @@ def _answer(
         role = (wrong or ["choices"])[0]
         return Answer(line, problem=f"its {role} is a {type(cells.get(role, choices)).__name__}")
     texts = {role: "" if cell is None else str(cell) for role, cell in cells.items()}
-    texts["model"] = texts["model"] or model
     shown = {str(key): str(cell) for key, cell in choices.items() if cell is not None}
     return Answer(line, choices=shown, finish=finish, failure=failure, **texts)
 
@@ -198,16 +192,6 @@ def _cell(row: Mapping[str, Any], column: str) -> Any:
         else:
             return None
     return cell
-
-
-def _twinkle_model(path: Path) -> str:
-    """Return the model of twinkle-eval's `results_….json` beside a file; empty if there is none."""
-    stamp = re.sub(r"_(run|node)\d+.*", "", path.stem.removeprefix("eval_results_"))
-    for folder in (path.parent, path.parent.parent):
-        with suppress(OSError, ValueError, LookupError, TypeError):
-            summary = json.loads((folder / f"results_{stamp}.json").read_text("utf-8"))
-            return str(summary["config"]["model"]["name"])
-    return ""
 
 
 class Questions:

@@ -3,7 +3,6 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from math import isnan, nan
@@ -247,7 +246,6 @@ def _files(path: Path) -> list[Path]:
     if path.is_dir():
         answers = (file for file in sorted(path.rglob("*.jsonl")) if file.is_file())
         files = [*logs_in(path), *(each for each in answers if each.name[:8] != "samples_")]
-    files = [file for file in files if not _is_summary(file)]
     if not files:
         raise LogError(
             f"{path} has nothing to score. Give the results_….json of lm-eval, an .eval or .json "
@@ -255,13 +253,6 @@ def _files(path: Path) -> list[Path]:
             "folder of these."
         )
     return files
-
-
-def _is_summary(path: Path) -> bool:
-    """Whether a file is twinkle-eval's `results_….json`, which has no answers."""
-    with suppress(OSError), path.open("rb") as file:
-        return path.name.startswith("results_") and b'"dataset_results"' in file.read()
-    return False
 
 
 # ---------------------------------------------------------------------- logs of our tasks
