@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 
 from hkcanto_tasks import read_runs
-from hkcanto_tasks.results.logs.joining import Origin, labels
+from hkcanto_tasks.results.logs.joining import LabelledModel, labels
 
 Harness = Literal["lm-eval", "inspect"]
 
@@ -18,12 +18,14 @@ def origin(
     name: str = "",
     harness: Harness = "lm-eval",
     **settings: str,
-) -> Origin:
+) -> LabelledModel:
     argument = sum(map(ord, path))
-    return Origin(harness, model, tuple(sorted(settings.items())), argument, Path(path), name)
+    return LabelledModel(
+        harness, model, tuple(sorted(settings.items())), argument, Path(path), name
+    )
 
 
-def labelled(*origins: Origin, condition: str = "hkmmlu") -> list[str]:
+def labelled(*origins: LabelledModel, condition: str = "hkmmlu") -> list[str]:
     made = labels({each: {condition} for each in origins})
     return [made[each] for each in origins]
 

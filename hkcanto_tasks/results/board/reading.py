@@ -19,7 +19,7 @@ from ... import __version__
 from ...data.downloads import cache_folder, own_cache
 from ...errors import HKCantoError, LogError, on_disk
 from ..logs import logs_in, read_runs
-from ..logs.decoding import UNREADABLE, reason
+from ..logs.items import UNREADABLE, reason
 from ..publishing.eee import record_of
 from ..publishing.runs import NotPublishable, Publisher, sorted_out
 from ..publishing.writing import write

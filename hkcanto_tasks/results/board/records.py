@@ -19,7 +19,7 @@ from ...figures import Figure, language_of
 from ...fingerprints import fingerprints
 from ...setup import Setup, setup
 from ...signatures import OF_A_JUDGE, Signature, parse_signature
-from ..logs.decoding import decode
+from ..logs.items import decode
 from ..publishing.eee import LIBRARIES, UNITS
 from ..publishing.runs import MODEL
 from ..results import UNREAD, Harness, Result

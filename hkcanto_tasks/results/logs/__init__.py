@@ -14,9 +14,8 @@ from ...signatures import Signature
 from ..frames import Runs
 from ..runs import Run, SkippedLog
 from . import inspect, lm_eval
-from .decoding import UNREADABLE, reason
-from .items import ItemRows, Length, Rows
-from .joining import Origin, join, labels, newest
+from .items import UNREADABLE, ItemRows, Length, Rows, reason
+from .joining import LabelledModel, join, labels, newest
 
 _HEAD_OF_INSPECT = re.compile(rb'\s*\{\s*"(?:version|status|eval)"')
 
@@ -70,20 +69,20 @@ def read_runs(
                 skipped.append(each)
         if progress:
             progress(done, len(logs))
-    found: list[tuple[Origin, Run]] = []
+    found: list[tuple[LabelledModel, Run]] = []
     for place, (name, path) in enumerate(given):
         kept, older = newest(runs.pop(place, []))
         skipped += [*lm_eval.without_results(path), *older]
         for parts in kept:
             run = join(parts, length_unit)
             model = run.harness, run.model, run.settings
-            found.append((Origin(*model, place, path, name), run))
+            found.append((LabelledModel(*model, place, path, name), run))
     if not found:
         reasons = "".join(f"\n{each.path}: {each.reason}" for each in skipped[:5])
         more = f"\nand {len(skipped) - 5} more" if len(skipped) > 5 else ""
         paths = ", ".join(str(path) for _, path in given)
         raise LogError(f"nothing to report in {paths}:{reasons}{more}")
-    conditions: dict[Origin, set[Hashable]] = defaultdict(set)
+    conditions: dict[LabelledModel, set[Hashable]] = defaultdict(set)
     for origin, one in found:
         conditions[origin].add(one.comparable_as)
     label_of = labels(conditions)

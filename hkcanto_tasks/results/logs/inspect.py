@@ -27,8 +27,7 @@ from ...setup import setup
 from ...signatures import Signature, parse_signature
 from ..runs import Run, Sent, SkippedLog
 from ..usage import Timed, Usage
-from .decoding import UNREADABLE, decode, left_out, reason
-from .items import ItemRows, Rows
+from .items import UNREADABLE, ItemRows, Rows, decode, left_out, reason
 from .joining import WITH_SYSTEM, hashed, sent_of, settings_of
 
 _SCORER = "judged"

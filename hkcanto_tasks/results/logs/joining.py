@@ -157,7 +157,7 @@ def join(parts: Parts, length_unit: str) -> Run:
 _HARNESS = {"lm-eval": "lm-eval", "inspect": "Inspect", "other": "another tool"}
 
 
-class Origin(NamedTuple):
+class LabelledModel(NamedTuple):
     """A model in an argument; each gets a label."""
 
     harness: str
@@ -168,20 +168,20 @@ class Origin(NamedTuple):
     name: str  # the user's name for the argument; empty without one
 
 
-def labels(conditions: Mapping[Origin, set[Hashable]]) -> dict[Origin, str]:
+def labels(conditions: Mapping[LabelledModel, set[Hashable]]) -> dict[LabelledModel, str]:
     """Return a label for each model of each argument, from the conditions of its runs.
 
     The label is the user's name for the argument, or the end of the model's name. If two models
     would have the same label under one condition, their difference follows in parentheses.
     """
-    remarks: dict[Origin, list[str]] = {origin: [] for origin in conditions}
+    remarks: dict[LabelledModel, list[str]] = {origin: [] for origin in conditions}
 
-    def label(origin: Origin) -> str:
+    def label(origin: LabelledModel) -> str:
         name = origin.name or re.split(r"[/\\]", origin.model.rstrip("/\\"))[-1]
         return f"{name} ({', '.join(remarks[origin])})" if remarks[origin] else name
 
     for tell in _TELL:
-        by_label: dict[str, list[Origin]] = defaultdict(list)
+        by_label: dict[str, list[LabelledModel]] = defaultdict(list)
         for origin in conditions:
             by_label[label(origin)].append(origin)
         for called in by_label.values():
@@ -194,7 +194,7 @@ def labels(conditions: Mapping[Origin, set[Hashable]]) -> dict[Origin, str]:
     return {origin: label(origin) for origin in conditions}
 
 
-def _folders(alike: Sequence[Origin]) -> list[str]:
+def _folders(alike: Sequence[LabelledModel]) -> list[str]:
     """Return the part of each argument's path that differs, such as `base` in `runs/base/logs`."""
     parts = [origin.path.absolute().parts for origin in alike]
     start = len(commonprefix(parts))  # noqa: RUF071  (of tuples)
@@ -202,13 +202,13 @@ def _folders(alike: Sequence[Origin]) -> list[str]:
     return ["/".join(path[start : len(path) - end]) or path[-1] for path in parts]
 
 
-def _settings(alike: Sequence[Origin]) -> list[str]:
+def _settings(alike: Sequence[LabelledModel]) -> list[str]:
     shared = set.intersection(*(set(origin.settings) for origin in alike))
     own = ([each for each in origin.settings if each not in shared] for origin in alike)
     return [", ".join(f"{name}={value}" for name, value in each) or "plain" for each in own]
 
 
-_TELL: tuple[Callable[[Sequence[Origin]], list[str]], ...] = (
+_TELL: tuple[Callable[[Sequence[LabelledModel]], list[str]], ...] = (
     lambda alike: [_HARNESS[origin.harness] for origin in alike],
     lambda alike: [origin.model for origin in alike],
     _folders,

@@ -17,8 +17,7 @@ from ...signatures import parse_signature
 from ..results import Harness
 from ..runs import Run, Sent, SkippedLog
 from ..usage import Timed, Usage
-from .decoding import UNREADABLE, decode, left_out, reason
-from .items import ItemRows, Rows
+from .items import UNREADABLE, ItemRows, Rows, decode, left_out, reason
 from .joining import WITH_SYSTEM, sent_of, settings_of
 
 

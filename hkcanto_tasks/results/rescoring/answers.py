@@ -13,7 +13,7 @@ import msgspec
 
 from ...errors import LogError, OptionError, on_disk
 from ...samples import Sample
-from ..logs.decoding import UNREADABLE, decode, reason
+from ..logs.items import UNREADABLE, decode, reason
 
 COLUMNS: Mapping[str, Sequence[str]] = {
     "id": ("id",),
