@@ -12,7 +12,7 @@ from hkcanto_tasks.figures import Pair
 from hkcanto_tasks.results.reports.blocks import Note, Row, Section, Table, Value
 from hkcanto_tasks.results.reports.renderers import render
 from hkcanto_tasks.results.reports.report import build_report
-from hkcanto_tasks.results.runs import ItemText, Run, SkippedLog
+from hkcanto_tasks.results.runs import ItemText, Run, Sent, SkippedLog
 from hkcanto_tasks.results.statistics.intervals import Estimate
 
 from .building import a_run, changed, sections
@@ -222,9 +222,9 @@ def cultural(**values: Sequence[float]) -> Run:
         ),
         (whole("hkcanto_cultural", data="local-1a2b3c4"), ["✗ data local-1a2b3c4"]),
         (whole("hkcanto_cultural", data="sample"), ["✗ data sample"]),
-        (replace(cultural(), generation={"temperature": 0.7}), ["✗ temperature 0.7"]),
-        (replace(cultural(), generation={"top_k": 1}), ["✓ greedy"]),
-        (replace(cultural(), generation={}), ["✗ decoding unknown"]),
+        (replace(cultural(), sent=Sent(temperature=0.7)), ["✗ temperature 0.7"]),
+        (replace(cultural(), sent=Sent(top_k=1)), ["✓ greedy"]),
+        (replace(cultural(), sent=Sent()), ["✗ decoding unknown"]),
     ],
 )
 def test_badges_say_what_a_runs_figures_can_be_relied_on_for(made: Run, badges: list[str]) -> None:

@@ -134,13 +134,19 @@ class _Logged(msgspec.Struct, gc=False):
     events: msgspec.Raw = msgspec.Raw(b"[]")
 
 
+class _Judged(msgspec.Struct, gc=False):
+    id: str | int
+    scores: dict[str, _SampleScore] | None = None
+
+
 _LOG, _SAMPLE = msgspec.json.Decoder(_Log), msgspec.json.Decoder(_Logged)
+_JUDGED = msgspec.json.Decoder(_Judged)  # of any log with a judge's scores
 
 
 def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     """Read a log that ends in `.eval` or `.json`: yield a run per task, and parts left out."""
     with path.open("rb") as file:
-        log, samples = _opened(path, file)
+        log, samples = _opened(path, file, _SAMPLE)
         signatures = _signatures(log.eval)
         items = {task: rows(signature) for task, signature in signatures.items()}
         usage: dict[str, list[Usage]] = {task: [] for task in signatures}
@@ -203,12 +209,14 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
 # ---------------------------------------------------------------------- files
 
 
-def _opened(path: Path, file: BinaryIO) -> tuple[_Log, Mapping[str, Callable[[], _Logged]]]:
+def _opened(
+    path: Path, file: BinaryIO, decoder: msgspec.json.Decoder[Any]
+) -> tuple[_Log, Mapping[str, Callable[[], Any]]]:
     """Return the head of a log, and a function for each sample that decodes it."""
     if path.suffix != ".eval":
         log = decode(file.read(), _LOG)
         raw = enumerate(map(bytes, log.samples or ()), 1)
-        return log, {f"sample {number}": partial(decode, data, _SAMPLE) for number, data in raw}
+        return log, {f"sample {number}": partial(decode, data, decoder) for number, data in raw}
     try:
         # A name may occur more than once: the last one counts, as in Inspect.
         members = {info.filename: info for info in zipfile.ZipFile(file).infolist()}
@@ -220,8 +228,8 @@ def _opened(path: Path, file: BinaryIO) -> tuple[_Log, Mapping[str, Callable[[],
     if header is None:
         raise LogError("a zip archive, but not a log of Inspect: it has no header.json")
 
-    def load(member: zipfile.ZipInfo) -> _Logged:
-        return decode(unpacked(file, member), _SAMPLE)
+    def load(member: zipfile.ZipInfo) -> Any:
+        return decode(unpacked(file, member), decoder)
 
     # Samples are logged as they finish; sorting by number restores their order.
     names = sorted(members, key=lambda name: (name.rpartition("/")[0], len(name), name))
@@ -376,7 +384,9 @@ def _add(items: ItemRows, logged: _Logged) -> None:
     )
 
 
-def _values(logged: _Logged, scorers: Iterable[str]) -> Iterator[tuple[str, float | None]]:
+def _values(
+    logged: _Logged | _Judged, scorers: Iterable[str]
+) -> Iterator[tuple[str, float | None]]:
     """Yield the values that judges give a sample: figure or criterion, and value."""
     for scorer in scorers:
         score = (logged.scores or {}).get(scorer)
@@ -435,7 +445,7 @@ def judge_scores(path: Path) -> dict[str, dict[str, float]]:
     where = str(path)
     try:
         with path.open("rb") as file:
-            log, samples = _opened(path, file)
+            log, samples = _opened(path, file, _JUDGED)
             for name, load in samples.items():
                 where = f"{path}, {name}"
                 sample = load()

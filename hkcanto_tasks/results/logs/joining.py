@@ -58,8 +58,8 @@ def sent_of(given: Mapping[str, Any], **more: Any) -> Sent:
         more: Further fields of the record.
 
     Examples:
-        >>> sent_of({"do_sample": False, "max_gen_toks": 12, "until": "\n", "n": 1}).stop
-        ('\n',)
+        >>> sent_of({"do_sample": False, "max_gen_toks": 12, "until": "完", "n": 1}).stop
+        ('完',)
     """
     greedy = {"temperature": 0.0} if given.get("do_sample") is False else {}
     named = {_FIELDS.get(name, name): value for name, value in given.items() if value is not None}
