@@ -86,7 +86,7 @@ def _say(run: "Rescored") -> None:
     shown = "–" if isnan(now) else f"{factor * now:.2f}{sign}"
     if not isnan(then):
         shown = f"{factor * then:.2f}{sign} → {shown}, {run.changed:,} read otherwise"
-    said = f"{run.origin.model}, {run.signature.task}: {len(run.scored):,} answers, "
-    print_line(f"{said}{figure.title} {shown}")
+    run_title = f"{run.origin.model}, {run.signature.task}: {len(run.scored):,} answers, "
+    print_line(f"{run_title}{figure.title} {shown}")
     for remark in run.remarks:
         print_line(f"  {remark}")

@@ -111,11 +111,13 @@ def join(parts: Parts, length_unit: str) -> Run:
     order = [each.name for each in find_task(signature.task).subjects if each.name in parts]
     runs = list(dict.fromkeys(parts[subject] for subject in order))
     counted = {run: [each for each in order if parts[each] is run] for run in runs}
-    is_whole = {run: len(own) == len({*run.items.subjects}) for run, own in counted.items()}
+    is_whole = {run: len(names) == len({*run.items.subjects}) for run, names in counted.items()}
     items = Items.joined(
         [
-            run.items if is_whole[run] else run.items.take(run.items.of_subjects(own).nonzero()[0])
-            for run, own in counted.items()
+            run.items
+            if is_whole[run]
+            else run.items.take(run.items.of_subjects(names).nonzero()[0])
+            for run, names in counted.items()
         ]
     )
     if len(runs) > 1:
@@ -126,8 +128,8 @@ def join(parts: Parts, length_unit: str) -> Run:
         notes[f"{unread} unreadable rows of its data set aside"] = None
     versions = sorted({run.version_of_harness for run in runs})
     used = (  # unknown if only some of a run's subjects are taken
-        run.usage if is_whole[run] else Usage(sum(map(run.items.subjects.count, own)))
-        for run, own in counted.items()
+        run.usage if is_whole[run] else Usage(sum(map(run.items.subjects.count, names)))
+        for run, names in counted.items()
     )
     return replace(
         runs[0],
@@ -136,8 +138,8 @@ def join(parts: Parts, length_unit: str) -> Run:
         sources=tuple(dict.fromkeys(source for run in runs for source in run.sources)),
         items=items,
         reported={
-            (() if len(own) == len(parts) else tuple(own), name): value
-            for run, own in counted.items()
+            (() if len(names) == len(parts) else tuple(names), name): value
+            for run, names in counted.items()
             if is_whole[run]
             for (_, name), value in run.reported.items()
         },
@@ -204,8 +206,8 @@ def _folders(alike: Sequence[LabelledModel]) -> list[str]:
 
 def _settings(alike: Sequence[LabelledModel]) -> list[str]:
     shared = set.intersection(*(set(origin.settings) for origin in alike))
-    own = ([each for each in origin.settings if each not in shared] for origin in alike)
-    return [", ".join(f"{name}={value}" for name, value in each) or "plain" for each in own]
+    unshared = ([each for each in origin.settings if each not in shared] for origin in alike)
+    return [", ".join(f"{name}={value}" for name, value in each) or "plain" for each in unshared]
 
 
 _TELL: tuple[Callable[[Sequence[LabelledModel]], list[str]], ...] = (

@@ -265,16 +265,16 @@ class Questions:
 
     def _has(self, sample: Sample, choices: Mapping[str, str], prompt: str) -> bool:
         """Return whether an item has the options of an answer, or else those of its prompt."""
-        own = {
+        options = {
             letter: _plain(choice)
             for letter, choice in zip(self._letters, sample.choices, strict=False)
             if choice
         }
         if choices:
-            return own == {key: _plain(text) for key, text in choices.items() if text}
+            return options == {key: _plain(text) for key, text in choices.items() if text}
         if prompt in (_stem(sample), _plain(sample.text)):
             return True
-        shown = (rf"{letter}\W{{0,2}}{re.escape(choice)}" for letter, choice in own.items())
+        shown = (rf"{letter}\W{{0,2}}{re.escape(choice)}" for letter, choice in options.items())
         stem = prompt.rpartition(_stem(sample))[2]
         return all(map(prompt.__contains__, map(_plain, sample.cells.values()))) and bool(
             re.search(".*?".join(shown), stem)

@@ -69,8 +69,8 @@ def _reread(each: Scored, letter: str | BaseException | None) -> Scored:
     if not isinstance(letter, BaseException):
         answer = each.judgement.answer or letter or ""
         is_right = answer == each.sample.target
-        found = bool(each.judgement.answer), bool(letter), not answer, is_right
-        values = dict(zip(_FIGURES, map(float, found), strict=True))
+        flags = bool(each.judgement.answer), bool(letter), not answer, is_right
+        values = dict(zip(_FIGURES, map(float, flags), strict=True))
     further = {**(each.more.get("further") or {}), **values}
     return each._replace(more={**each.more, "further": further})
 

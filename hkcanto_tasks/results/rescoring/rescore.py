@@ -106,7 +106,7 @@ class Rescored:
         values = {f"{each.name},none": self._figure(each, now) for each in self.setup.table}
         about = {"task": name, "dataset_path": "hkcanto"}
         results = {
-            "results": {name: {key: found for key, found in values.items() if not isnan(found)}},
+            "results": {name: {key: number for key, number in values.items() if not isnan(number)}},
             "configs": {name: {**about, "metadata": {"signature": self.signature.text}}},
             "n-samples": {name: {"original": len(now), "effective": len(now)}},
             "date": self.created.timestamp(),
@@ -122,7 +122,7 @@ class Rescored:
 
 def _line(place: int, of: Scored) -> str:
     doc = {name: getattr(of.sample, name) for name in _SAMPLE}
-    more = {name: own for name, own in of.more.items() if name != "prompt"}
+    more = {name: text for name, text in of.more.items() if name != "prompt"}
     line = {
         "doc_id": place,
         "doc": {**doc, "judgement": of.judgement.logged()},
@@ -183,8 +183,8 @@ def options_of(signature: Signature) -> dict[str, str]:
         if name == "turns":
             given["multiturn"] = "true" if text == "multi" else "false"
         else:  # a script may be `sc-release`, or that and `sc` on different subjects
-            own = text[:2] if name == "script" else text
-            given[name] = "true" if own == "yes" else own
+            option = text[:2] if name == "script" else text
+            given[name] = "true" if option == "yes" else option
     return given
 
 
@@ -412,8 +412,8 @@ def _epochs(path: Path, matched: Sequence[tuple[Answer, Sample]]) -> int:
         LogError: The number differs between items.
     """
     lines: dict[str, list[int]] = defaultdict(list)
-    for own, sample in matched:
-        lines[sample.id].append(own.line)
+    for answer, sample in matched:
+        lines[sample.id].append(answer.line)
     counts = Counter(map(len, lines.values()))
     if len(counts) > 1:
         name = max(lines, key=lambda each: len(lines[each]))
