@@ -22,8 +22,9 @@ import msgspec
 
 from hkcanto_metrics import constraints, rewards
 from hkcanto_metrics.error_spans import ERROR_CATEGORIES
-from hkcanto_tasks.catalogue import (
-    BENCHMARKS,
+from hkcanto_tasks.catalogue import BENCHMARKS, benchmarks, find_benchmark, in_words
+from hkcanto_tasks.data.releases import FolderData, GitHubRelease, HubDataset
+from hkcanto_tasks.declarations import (
     Average,
     Benchmark,
     DeclaredLabel,
@@ -34,11 +35,7 @@ from hkcanto_tasks.catalogue import (
     TaskDefinition,
     TaskVariant,
     Variant,
-    benchmarks,
-    find_benchmark,
-    in_words,
 )
-from hkcanto_tasks.data.releases import FolderData, GitHubRelease, HubDataset
 from hkcanto_tasks.describing import (
     UNITS,
     WAYS,
@@ -49,9 +46,11 @@ from hkcanto_tasks.describing import (
     published_items,
 )
 from hkcanto_tasks.figures import Figure, with_reasoning
+from hkcanto_tasks.kinds import find_kind
+from hkcanto_tasks.kinds.base import REASONING_TOKENS, Kind
 from hkcanto_tasks.results.published import PublishedColumn, PublishedTable
 from hkcanto_tasks.results.reports.frames import JUDGED
-from hkcanto_tasks.setup import REASONING_TOKENS, Setup, find_kind, setup
+from hkcanto_tasks.tasks import task_as_run
 
 
 def main(folder: Path, names: Sequence[str] = ()) -> list[Path]:
@@ -188,7 +187,7 @@ def _facts(of: Description) -> str:
     return "\n".join(f"* {fact}" for fact in facts)
 
 
-def _limits(of: Setup) -> str:
+def _limits(of: Kind) -> str:
     """Return the token limit and the stop texts that are sent."""
 
     def texts(chat: bool) -> str:
@@ -340,7 +339,7 @@ def figures_page() -> str:
 def _figures_of(kinds: Sequence[str]) -> dict[str, tuple[Figure, str]]:
     """Return name → figure and its help, for kinds of task and for our tasks of those kinds."""
     tasks = [task for benchmark in _ours() for task in benchmark.tasks if task.kind in kinds]
-    setups = [setup(task.name) for task in tasks]
+    setups = [task_as_run(task.name) for task in tasks]
     shown = {figure.name for each in setups for figure in each.table}
     headlines = {each.headline.name for each in setups}
     without = {*kinds} - {task.kind for task in tasks}

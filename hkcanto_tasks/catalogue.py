@@ -507,11 +507,3 @@ def of_columns(of: Average, headlines: Mapping[str, float]) -> float:
     """
     tasks = [task for column in of.columns for task in column]
     return fsum(share(of, task) * headlines[task] for task in tasks)
-
-
-# TEMPORARY-SHIM
-from .declarations import Declared, DeclaredLabel, Level, PromptTemplate, Rubric  # noqa
-
-
-def unknown_subjects(_):  # noqa
-    return []

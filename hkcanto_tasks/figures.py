@@ -526,10 +526,3 @@ def parts_of(task: TaskVariant, subject: Subject) -> tuple[str, ...]:
 
 def _over(acc: Figure, name: str, title: str, over: Over) -> Figure:
     return replace(acc, name=name, title=title, over=over, help=_IN_WORDS[over])
-
-
-# TEMPORARY-SHIM
-def __getattr__(name):
-    from . import catalogue
-
-    return getattr(catalogue, name)

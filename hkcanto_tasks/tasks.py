@@ -225,11 +225,6 @@ class LoadedTask:
     asked: tuple[Subject, ...] = ()
 
     @property
-    def setup(self) -> Kind:  # TEMPORARY-SHIM
-        """TEMPORARY-SHIM."""
-        return self.kind
-
-    @property
     def task(self) -> TaskVariant:
         """The named task, with its subjects and variant."""
         return self.kind.task

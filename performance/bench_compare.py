@@ -12,7 +12,7 @@ from measuring import arguments, memory, timed
 
 from hkcanto_tasks.figures import parts_of
 from hkcanto_tasks.results.runs import Items, Run
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.tasks import task_as_run
 
 TASK = "hkmmlu"
 
@@ -20,7 +20,7 @@ TASK = "hkmmlu"
 def answered(label: str, seed: int) -> Run:
     """Random answers of one model to every question."""
     generator = np.random.default_rng(seed)
-    how = setup(TASK)
+    how = task_as_run(TASK)
     subjects = how.task.subjects
     names = [subject.name for subject in subjects for _ in range(subject.rows)]
     parts = [parts_of(how.task, subject) for subject in subjects]

@@ -12,8 +12,9 @@ from typing import Any
 
 from hkcanto_tasks.catalogue import find_task, named_tasks
 from hkcanto_tasks.figures import Figure
+from hkcanto_tasks.kinds.base import Kind
 from hkcanto_tasks.results.publishing.eee import UNITS
-from hkcanto_tasks.setup import Setup, setup
+from hkcanto_tasks.tasks import task_as_run
 
 START = 1_767_225_600  # 2026-01-01
 DAY = 86_400
@@ -43,12 +44,12 @@ def records(models: int, tasks: tuple[str, ...] = (), seed: int = 1) -> Iterator
         luck = random.Random(f"{seed}/{model}")
         skill = 0.3 + 0.5 * luck.random()
         for name in tasks or whole:
-            text = json.dumps(record(setup(name), model, skill, place, luck), indent=2)
+            text = json.dumps(record(task_as_run(name), model, skill, place, luck), indent=2)
             yield f"data/{name}/{model.replace('@', '_')}/{place}.json", text + "\n"
 
 
 def record(
-    how: Setup, model: str, skill: float, day: int = 0, luck: random.Random | None = None
+    how: Kind, model: str, skill: float, day: int = 0, luck: random.Random | None = None
 ) -> dict[str, Any]:
     """Return a record whose averages are those of its parts."""
     luck = luck or random.Random(1)
@@ -101,7 +102,7 @@ def record(
 
 def _value(
     figure: Figure,
-    how: Setup,
+    how: Kind,
     scored: Mapping[str, int],
     right: Mapping[str, int],
     luck: random.Random,

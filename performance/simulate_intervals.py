@@ -28,7 +28,6 @@ from statsmodels.stats.proportion import proportion_confint
 from hkcanto_metrics.agreement import Correlation, corrected_mean, correlation_interval
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.figures import Over, subject_weights
-from hkcanto_tasks.loading import stratified
 from hkcanto_tasks.results.planning import power
 from hkcanto_tasks.results.statistics.estimates import mean_estimate, stratified_estimate
 from hkcanto_tasks.results.statistics.intervals import (
@@ -42,6 +41,7 @@ from hkcanto_tasks.results.statistics.intervals import (
 )
 from hkcanto_tasks.results.statistics.significance import mcnemar_p_value
 from hkcanto_tasks.samples import Sample
+from hkcanto_tasks.tasks import stratified
 
 SIZES = (30, 60, 78, 145, 500)
 Ends = tuple[float, float]

@@ -11,12 +11,13 @@ from typer.testing import CliRunner
 
 from hkcanto import tasks
 from hkcanto_metrics.constraints import VERIFIERS, Constraint, follows
-from hkcanto_tasks import fingerprints, load_task, read_runs
+from hkcanto_tasks import load_task, read_runs, signatures
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import DataCorrupt, OptionError
 from hkcanto_tasks.kinds import constraints
 from hkcanto_tasks.results.reports.blocks import Table
 from hkcanto_tasks.results.reports.report import build_report
+from hkcanto_tasks.results.statistics.estimates import is_of_harness, value_of
 from hkcanto_tasks.samples import Sample
 
 from .lm_eval.evaluating import evaluate, table
@@ -110,8 +111,8 @@ def test_a_judgement_says_which_were_not_followed(logs: Path) -> None:
 def test_a_report_says_which_were_followed_and_agrees_with_the_harnesses(logs: Path) -> None:
     runs = read_runs([logs])
     for run in runs:
-        assert run.is_of_harness
-        assert {name: run.value(name).value for name in FIGURES} == pytest.approx(FIGURES)
+        assert is_of_harness(run)
+        assert {name: value_of(run, name).value for name in FIGURES} == pytest.approx(FIGURES)
     blocks = [block for section in build_report(runs).sections for block in section.blocks]
     tables = [block for block in blocks if isinstance(block, Table)]
     (found,) = [table for table in tables if table.name.startswith("constraints_")]
@@ -162,7 +163,7 @@ def test_answers_written_for_hkcanto_if_follow_all_in_both_harnesses(tmp_path: P
     for run in runs:
         assert len(run.items) == 150
         for name in (STRICT, LOOSE, POOLED, POOLED_LOOSE):
-            found = run.value(name)
+            found = value_of(run, name)
             assert found is not None
             assert found.value == 1
 
@@ -297,8 +298,8 @@ def test_training_on_equal_constraints_is_not_contamination(tmp_path: Path) -> N
 
 
 def read_hash() -> str:
-    fingerprints._known.clear()
-    return fingerprints.fingerprints(setup(TASK))[1]
+    signatures._hashes.clear()
+    return signatures.fingerprints(task_as_run(TASK))[1]
 
 
 @pytest.mark.usefixtures("example")

@@ -17,6 +17,7 @@ from hkcanto_tasks import load_task, read_runs
 from hkcanto_tasks.catalogue import read_benchmark
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.data.releases import GitHubRelease
+from hkcanto_tasks.results.statistics.estimates import value_of
 from hkcanto_tasks.tasks import task_as_run
 
 from .recording import recording
@@ -173,7 +174,7 @@ def test_figures_are_equal_and_in_the_report(name: str, runs: Callable[[str], Ru
     made, found = runs(name), dict[str, dict[str, float]]()
     for run in read_runs([made.lm_eval, made.inspect]):
         for figure in run.figures:
-            if (value := run.value(figure)) is not None:
+            if (value := value_of(run, figure)) is not None:
                 found.setdefault(f"{run.task} {figure}", {})[run.harness] = value.value
     judged = {task.name for task in DECLARED[name].tasks if task.kind == "judged"}
     assert {key.split()[0] for key in found} == {*TASKS[name]}

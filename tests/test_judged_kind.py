@@ -23,6 +23,7 @@ from hkcanto_tasks import load_task, read_runs
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.declarations import Level, Rubric
 from hkcanto_tasks.kinds.judged import Judged, read_level
+from hkcanto_tasks.results.statistics.estimates import is_of_harness, value_of
 
 from .lm_eval.evaluating import evaluate
 from .reports.harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
@@ -229,8 +230,8 @@ def test_an_epoch_without_a_level_leaves_the_others(tmp_path: Path) -> None:
     assert found["mean_level"] == 1
     assert found["unjudged_rate"] == 0.5
     (run,) = read_runs(tmp_path)
-    assert run.value("mean_level").value == 1
-    assert run.is_of_harness
+    assert value_of(run, "mean_level").value == 1
+    assert is_of_harness(run)
 
 
 @pytest.mark.usefixtures("example")
@@ -299,8 +300,8 @@ def test_lm_evals_answers_judged_afterwards_are_judged_as_in_inspect(
     assert "Passed 50.00 %" in said
     for folder in (tmp_path / "new", inspect):
         (run,) = read_runs(folder)
-        assert {name: run.value(name).value for name in FIGURES} == pytest.approx(FIGURES)
-        assert run.is_of_harness
+        assert {name: value_of(run, name).value for name in FIGURES} == pytest.approx(FIGURES)
+        assert is_of_harness(run)
         assert run.options["judge"] == "mockllm/judge"
     new, old = (read_runs(folder)[0].signature for folder in (tmp_path / "new", inspect))
     assert new.differs(old) == {}
@@ -312,7 +313,7 @@ def test_a_log_scored_again_keeps_its_levels_without_a_judge(
     said = hkcanto("rescore", both[1], "-o", tmp_path / "new")
     assert "Passed 50.00 % → 50.00 %, 0 read otherwise" in said
     (run,) = read_runs(tmp_path / "new")
-    assert {name: run.value(name).value for name in FIGURES} == pytest.approx(FIGURES)
+    assert {name: value_of(run, name).value for name in FIGURES} == pytest.approx(FIGURES)
     assert run.options["judge"] == "mockllm/judge"
 
 
@@ -330,8 +331,8 @@ def test_levels_by_another_rubric_do_not_count(
     assert "it was judged with another rubric" in said
     assert "judge again with --grader MODEL" in said
     (run,) = read_runs(tmp_path / "new")
-    assert run.value("unjudged_rate").value == 1
-    assert run.value("pass_rate") is None
+    assert value_of(run, "unjudged_rate").value == 1
+    assert value_of(run, "pass_rate") is None
     assert "judge" not in run.options
 
 
@@ -371,7 +372,7 @@ def test_a_report_has_the_headline_and_warns_of_what_is_unjudged(both: tuple[Pat
     assert "50% unread" in said
     assert "Many answers got no level of their rubric" in said
     (run,) = read_runs(both[1])
-    headline = run.value("pass_rate")
+    headline = value_of(run, "pass_rate")
     # Wilson's interval for two of four: only four answers have a level.
     assert headline.items == 4
     assert (headline.low, headline.high) == pytest.approx((0.150, 0.850), abs=5e-4)
@@ -469,7 +470,7 @@ def test_a_chinese_rubric_with_a_column_for_the_judge_alone(
     assert run.figures["mean_level"].higher_is_better is True
     hkcanto("rescore", tmp_path / "logs", "-o", tmp_path / "new")
     (again,) = read_runs(tmp_path / "new")
-    assert again.value("pass_rate").value == pytest.approx(2 / 3)
+    assert value_of(again, "pass_rate").value == pytest.approx(2 / 3)
 
 
 def test_without_a_judge_an_empty_answer_has_no_level_either(declare: Callable[..., Path]) -> None:

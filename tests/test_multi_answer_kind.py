@@ -15,6 +15,7 @@ from hkcanto_tasks import catalogue, fingerprints, load_task, read_runs
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import CatalogueError, DataCorrupt, OptionError
 from hkcanto_tasks.kinds import multi_answer
+from hkcanto_tasks.results.statistics.estimates import is_of_harness, value_of
 
 from .lm_eval.evaluating import evaluate, table
 from .reports.harness_runs import (
@@ -127,8 +128,8 @@ def test_reports_and_comparisons_have_its_figures(logs: Path) -> None:
     runs = read_runs([logs])
     assert sorted(run.harness for run in runs) == ["inspect", "lm-eval"]
     for run in runs:
-        assert run.is_of_harness
-        assert {name: run.value(name).value for name in FIGURES} == pytest.approx(FIGURES)
+        assert is_of_harness(run)
+        assert {name: value_of(run, name).value for name in FIGURES} == pytest.approx(FIGURES)
     printed = CliRunner().invoke(app, ["report", str(logs), "--format", "md"])
     assert printed.exit_code == 0, printed.output
     assert "Exact match" in printed.output
@@ -156,7 +157,9 @@ def test_worked_examples_show_all_letters_in_both_harnesses(
     one, other = read_runs([tmp_path / "runs"])
     assert file.exists()
     assert one.signature == other.signature
-    assert one.value(F1).value == other.value(F1).value == pytest.approx((0.8 + 0 + 1 + 0) / 4)
+    assert (
+        value_of(one, F1).value == value_of(other, F1).value == pytest.approx((0.8 + 0 + 1 + 0) / 4)
+    )
 
 
 # ---------------------------------------------------------------------- reading rows

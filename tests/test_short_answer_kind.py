@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from hkcanto import tasks
 from hkcanto_tasks import fingerprints, load_task, read_runs
 from hkcanto_tasks.cli import app
+from hkcanto_tasks.results.statistics.estimates import value_of
 from hkcanto_tasks.tasks import task_as_run
 
 from .reports.harness_runs import (
@@ -93,7 +94,7 @@ def test_a_report_has_the_harnesses_figures(declare: Declare, tmp_path: Path) ->
     runs = read_runs([tmp_path / "logs"])
     assert len(runs) == 2
     for run in runs:
-        assert {name: run.value(name).value for name in FIGURES} == pytest.approx(FIGURES)
+        assert {name: value_of(run, name).value for name in FIGURES} == pytest.approx(FIGURES)
     printed = CliRunner().invoke(app, ["report", str(tmp_path / "logs"), "--format", "md"])
     assert printed.exit_code == 0, printed.output
     assert "Exact match" in printed.output

@@ -49,12 +49,7 @@ def estimate(
             raise typer.BadParameter("give tasks or benchmarks (hkcanto list), or --from LOG.")
         kind = shared.format_of(output, format)
         prices = None if price_in is None or price_out is None else (price_in, price_out)
-        if logs:
-            from ..results.planning.measured import report as measured
+        from ..results.planning.requests import report
 
-            made = measured(tasks, logs, tokenizer, speed, prices)
-        else:
-            from ..results.planning.requests import report
-
-            made = report(tasks, tokenizer, speed, prices)
+        made = report(tasks, logs or (), tokenizer, speed, prices)
         shared.write(made, output, kind, full=True)

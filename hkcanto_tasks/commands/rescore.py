@@ -64,14 +64,11 @@ def rescore(
             runs, skipped = score_again(
                 paths, task=task, model=model, columns=declared, progress=advance
             )
-        if reader:
-            from ..results.rescoring.second_look import reread
+        if reader or grader:
+            from ..results.rescoring import by_model
 
-            runs = reread(runs, reader)
-        if grader:
-            from ..results.rescoring.grading import grade
-
-            runs = grade(runs, grader)
+            runs = by_model.reread(runs, reader) if reader else runs
+            runs = by_model.grade(runs, grader) if grader else runs
         files = files_of(runs, output)
         with on_disk(output, "written", "Make room, or give another place."):
             write(files, output)
@@ -89,7 +86,7 @@ def _say(run: "Rescored") -> None:
     shown = "–" if isnan(now) else f"{factor * now:.2f}{sign}"
     if not isnan(then):
         shown = f"{factor * then:.2f}{sign} → {shown}, {run.changed:,} read otherwise"
-    said = f"{run.origin.model}, {run.signature.task}: {len(run.scored):,} answers, "
-    print_line(f"{said}{figure.title} {shown}")
+    run_title = f"{run.origin.model}, {run.signature.task}: {len(run.scored):,} answers, "
+    print_line(f"{run_title}{figure.title} {shown}")
     for remark in run.remarks:
         print_line(f"  {remark}")

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from ..errors import CatalogueError, from_package
-from .base import Kind
+from .base import Kind as Kind
 
 _log = logging.getLogger("hkcanto")
 

@@ -19,20 +19,17 @@ import msgspec
 
 from ..catalogue import (
     BENCHMARKS,
-    Declared,
-    Subject,
-    TaskVariant,
     benchmarks,
     find_benchmark,
     find_task,
     meant,
     named_tasks,
     noted,
-    repeated,
 )
+from ..declarations import Declared, Subject, TaskVariant, repeated
 from ..errors import CatalogueError
 from ..figures import Figure
-from ..setup import setup
+from ..tasks import task_as_run
 
 _log = logging.getLogger("hkcanto")
 
@@ -79,7 +76,7 @@ class PublishedColumn(Declared, frozen=True):
     @property
     def measure(self) -> Figure | None:
         """Our figure that measures the same; None if there is none, or for a mean."""
-        known = (figure for task in self.tasks for figure in setup(task).figures)
+        known = (figure for task in self.tasks for figure in task_as_run(task).figures)
         return next((figure for figure in known if figure.name == self.metric), None)
 
     def shots_of(self, task: TaskVariant) -> int:
@@ -254,7 +251,7 @@ def _problems(table: PublishedTable) -> Iterator[str]:
         if unknown:
             yield f"{name} has tasks that do not exist: {unknown}"
         for task in () if unknown else column.named:
-            units = {figure.name: figure.unit for figure in setup(task.name).figures}
+            units = {figure.name: figure.unit for figure in task_as_run(task.name).figures}
             if not column.unmeasured and column.metric not in units:
                 yield f"{name} has a metric {column.metric!r} that {task.name} does not have"
             elif (column.unit == "score") != (units.get(column.metric) == "score"):

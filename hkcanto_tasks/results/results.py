@@ -6,10 +6,11 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from ..catalogue import TaskDefinition
+from ..declarations import TaskDefinition
 from ..figures import Figure
-from ..setup import Setup, setup
+from ..kinds.base import Kind
 from ..signatures import UNKNOWN, Signature
+from ..tasks import task_as_run
 
 Harness = Literal["lm-eval", "inspect", "other"]
 """The program that called the model; `other` if a file of answers does not name it."""
@@ -39,9 +40,13 @@ class Result(ABC):
     signature: Signature
     created: datetime
 
-    @abstractmethod
     def value(self, name: str, part: str = "") -> "Estimate | None":
-        """Return a figure of the task or of one category or subject; None if it is unknown."""
+        """Return a recorded figure of the task or of one category or subject; None if unknown.
+
+        Figures of a run are computed: `statistics.estimates.value_of`.
+        """
+        del name, part
+        return None
 
     @property
     @abstractmethod
@@ -51,11 +56,6 @@ class Result(ABC):
     @abstractmethod
     def is_complete(self, part: str = "") -> bool:
         """Return whether it covers all items of its task, or of one category or subject."""
-
-    @property
-    @abstractmethod
-    def is_of_harness(self) -> bool:
-        """Whether all figures equal those that the harness reports."""
 
     # ------------------------------------------------------------------ how it was made
 
@@ -85,9 +85,9 @@ class Result(ABC):
         return self.signature.version
 
     @cached_property
-    def setup(self) -> Setup:
+    def setup(self) -> Kind:
         """The setup of the task and variant with all subjects, and its figures."""
-        return setup(self.task, shots=self.shots)
+        return task_as_run(self.task, shots=self.shots)
 
     @property
     def definition(self) -> TaskDefinition:

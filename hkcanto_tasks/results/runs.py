@@ -1,26 +1,22 @@
-"""Runs of a model on a task, with items in columns, and the runs read from logs."""
+"""Runs of a model on a task: what was sent, and the judged items in columns."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue import Subject
+from ..declarations import Subject
 from ..figures import Pair
 from ..signatures import Signature
 from .results import Harness, Result
 from .usage import Usage
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from .statistics.intervals import Estimate
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -112,31 +108,27 @@ class Items:
     @staticmethod
     def joined(parts: Sequence["Items"]) -> "Items":
         """Return the items of several runs in sequence; the runs have no clusters in common."""
-
-        def joined(name: str) -> Any:
-            columns = [getattr(part, name) for part in parts]
-            if isinstance(columns[0], Mapping):
-                keys = dict.fromkeys(key for column in columns for key in column)
-                fill = np.nan if name == "values" else 0.0
-                return {
-                    key: np.concatenate(
-                        [
-                            column.get(key, np.full(len(part), fill))
-                            for column, part in zip(columns, parts, strict=True)
-                        ]
-                    )
-                    for key in keys
-                }
-            if name == "clusters":
-                firsts = np.cumsum([0, *(own.max(initial=-1) + 1 for own in columns[:-1])])
-                columns = [own + first for own, first in zip(columns, firsts, strict=True)]
-            if isinstance(columns[0], np.ndarray):
-                return np.concatenate(columns)
-            return [value for column in columns for value in column]
-
         if len(parts) == 1:
             return parts[0]
-        return Items(**{each.name: joined(each.name) for each in fields(Items)})
+        firsts = np.cumsum([0, *(part.clusters.max(initial=-1) + 1 for part in parts[:-1])])
+
+        def column_of(name: str) -> Any:
+            columns = [getattr(part, name) for part in parts]
+            if name == "clusters":
+                return np.concatenate([own + at for own, at in zip(columns, firsts, strict=True)])
+            if isinstance(columns[0], np.ndarray):
+                return np.concatenate(columns)
+            if not isinstance(columns[0], Mapping):
+                return [value for column in columns for value in column]
+            fill, merged = np.nan if name == "values" else 0.0, {}
+            for key in dict.fromkeys(key for column in columns for key in column):
+                pairs = zip(columns, parts, strict=True)
+                merged[key] = np.concatenate(
+                    [column.get(key, np.full(len(part), fill)) for column, part in pairs]
+                )
+            return merged
+
+        return Items(**{each.name: column_of(each.name) for each in fields(Items)})
 
 
 def codes(values: Sequence[Hashable]) -> tuple[list[Any], Ints]:
@@ -144,6 +136,31 @@ def codes(values: Sequence[Hashable]) -> tuple[list[Any], Ints]:
     places: dict[Hashable, int] = {}
     found = [places.setdefault(value, len(places)) for value in values]
     return list(places), np.array(found, np.int64)
+
+
+class Sent(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What was sent with the prompts, as the log has it; None or empty if it was not sent."""
+
+    temperature: float | None = None  # 0 is greedy
+    top_p: float | None = None
+    top_k: int | None = None
+    max_tokens: int | None = None
+    stop: tuple[str, ...] = ()
+    seed: int | None = None
+    reasoning_effort: str = ""
+    template: str = ""  # a hash of the user's chat template
+    system: str = ""  # a hash of the user's system message
+    repeats: int = 1  # answers to each item
+    reducer: str = ""  # makes one value of the repeats, such as `mean`
+
+    @property
+    def decoding(self) -> str:
+        """How the next token was chosen: `greedy`, `temperature 0.7` or `decoding unknown`."""
+        if self.temperature == 0 or self.top_k == 1:
+            return "greedy"
+        if self.temperature is None:
+            return "decoding unknown"
+        return f"temperature {self.temperature:g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,8 +188,7 @@ class Run(Result):
     version_of_harness: str = "unknown"
     #: Settings that can change the answers, such as `dtype`, as the log has them
     settings: tuple[tuple[str, str], ...] = ()
-    #: temperature, top_p, top_k and max_tokens, if they are set
-    generation: Mapping[str, float] = field(default_factory=dict)
+    sent: Sent = field(default_factory=Sent)
     #: Tokens and time; the seconds may include other tasks (`Usage.shared`)
     usage: Usage = field(default_factory=Usage)
 
@@ -181,18 +197,14 @@ class Run(Result):
     @property
     def decoding(self) -> str:
         """How the next token was chosen: `greedy`, `temperature 0.7` or `decoding unknown`."""
-        temperature = self.generation.get("temperature")
-        if temperature == 0 or self.generation.get("top_k") == 1:
-            return "greedy"
-        return "decoding unknown" if temperature is None else f"temperature {temperature:g}"
+        return self.sent.decoding
 
-    # ------------------------------------------------------------------ its items
-
-    @cached_property
-    def subjects(self) -> Sequence[Subject]:
-        """The catalogue's subjects for which it has items, in the paper's order."""
-        present = set(self.items.subjects)
-        return [subject for subject in self.setup.task.subjects if subject.name in present]
+    @property
+    def generation(self) -> Mapping[str, float]:
+        """Those of temperature, top_p, top_k and max_tokens that were sent."""
+        names = ("temperature", "top_p", "top_k", "max_tokens")
+        values = ((name, getattr(self.sent, name)) for name in names)
+        return {name: value for name, value in values if value is not None}
 
     @property
     def unfinished(self) -> str:
@@ -206,16 +218,38 @@ class Run(Result):
             return ""
         return (
             f"{self.label} on {self.task} ({self.sources[0].name}): {self.unfinished}, with "
-            f"{len(set(self.items.ids)):,} of {self.expected:,} items: those that finished first "
+            f"{self.counts.total():,} of {self.expected:,} items: those that finished first "
             "are not a random part. Finish it (inspect eval-retry LOG)."
         )
+
+    # ------------------------------------------------------------------ its items
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """The number of its items by subject, each item once for all its epochs."""
+        return Counter(dict(zip(self.items.ids, self.items.subjects, strict=True)).values())
+
+    @cached_property
+    def subjects(self) -> Sequence[Subject]:
+        """The catalogue's subjects for which it has items, in the paper's order."""
+        return [subject for subject in self.setup.task.subjects if self.counts[subject.name]]
+
+    def subjects_of(self, part: str) -> Sequence[Subject]:
+        """Return the catalogue's subjects in a category, or the one of this name."""
+        return [each for each in self.setup.task.subjects if part in (each.category, each.name)]
 
     @cached_property
     def complete(self) -> bool:
         """Whether it has every item of its task: no `--limit`, missing subject or failure."""
         known = not self.limited or self.available or self._is_declared
-        whole = bool(known) and not self.unfinished
-        return whole and len(set(self.items.ids)) == self.expected
+        return bool(known) and not self.unfinished and self.counts.total() == self.expected
+
+    def is_complete(self, part: str = "") -> bool:  # noqa: D102
+        if not part or self.complete or self.unfinished:
+            return self.complete
+        subjects = self.subjects_of(part)
+        count = sum(self.counts[subject.name] for subject in subjects)
+        return count == sum(map(self.expected_of, subjects))
 
     @property
     def expected(self) -> int:
@@ -228,6 +262,14 @@ class Run(Result):
     def _is_declared(self) -> bool:
         return all(subject.rows for subject in self.setup.task.subjects)
 
+    def expected_of(self, subject: Subject) -> int:
+        """Return the number of scored items of a subject."""
+        count = self.counts[subject.name]
+        if not subject.rows:
+            return max(1, count, round(count * self.available / max(1, self.counts.total())))
+        scored = self.setup.task.scored_rows(subject)
+        return min(scored, int(self.options.get("size", 0)) or scored)
+
     @cached_property
     def is_beginning(self) -> bool:
         """Whether its numbers of items per subject are in proportion, as in a limited run."""
@@ -235,45 +277,9 @@ class Run(Result):
 
     def in_proportion(self, subjects: Sequence[Subject]) -> bool:
         """Return whether its items of these subjects are in proportion to the subjects' sizes."""
-        counts = Counter(dict(zip(self.items.ids, self.items.subjects, strict=True)).values())
         sizes = {each.name: self.expected_of(each) for each in subjects}
-        part = sum(counts[name] for name in sizes) / sum(sizes.values())
-        return all(abs(counts[name] - part * size) < 1 for name, size in sizes.items())
-
-    def expected_of(self, subject: Subject) -> int:
-        """Return the number of scored items of a subject."""
-        if not subject.rows:
-            items = dict(zip(self.items.ids, self.items.subjects, strict=True))
-            own = sum(name == subject.name for name in items.values())
-            return max(1, own, round(own * self.available / max(1, len(items))))
-        scored = self.setup.task.scored_rows(subject)
-        return min(scored, int(self.options.get("size", 0)) or scored)
-
-    def is_complete(self, part: str = "") -> bool:  # noqa: D102
-        if not part or self.complete or self.unfinished:
-            return self.complete
-        names = self._named(part)
-        ids = {
-            name
-            for name, own in zip(self.items.ids, self.items.subjects, strict=True)
-            if own in names
-        }
-        subjects = [each for each in self.setup.task.subjects if each.name in names]
-        return len(ids) == sum(map(self.expected_of, subjects))
-
-    @property
-    def is_of_harness(self) -> bool:  # noqa: D102
-        from .statistics.estimates import agreement
-
-        return not agreement(self).different
-
-    def value(self, name: str, part: str = "") -> "Estimate | None":  # noqa: D102
-        from .statistics.estimates import estimate
-
-        return estimate(self, name, self.items.of_subjects(self._named(part)) if part else None)
-
-    def _named(self, part: str) -> list[str]:
-        return [own.name for own in self.setup.task.subjects if part in (own.category, own.name)]
+        part = sum(self.counts[name] for name in sizes) / sum(sizes.values())
+        return all(abs(self.counts[name] - part * size) < 1 for name, size in sizes.items())
 
 
 class SkippedLog(NamedTuple):
@@ -281,58 +287,3 @@ class SkippedLog(NamedTuple):
 
     path: Path
     reason: str
-
-
-@dataclass(frozen=True)
-class Runs(Sequence[Run]):
-    """Runs that were read from logs, in the order of the arguments.
-
-    Attributes:
-        runs: The runs.
-        places: For each run, the index of its argument.
-        skipped: Files that were not read, or not in full.
-        names: For each run, the name that its argument gives it, or an empty text.
-    """
-
-    runs: Sequence[Run]
-    places: Sequence[int]
-    skipped: Sequence[SkippedLog]
-    names: Sequence[str]
-
-    def __getitem__(self, place: Any) -> Any:
-        return self.runs[place]
-
-    def __len__(self) -> int:
-        return len(self.runs)
-
-    def __iter__(self) -> Iterator[Run]:
-        return iter(self.runs)
-
-    def to_frame(self, *, items: bool = False) -> "pd.DataFrame":
-        """Return the runs' figures as a pandas data frame; pandas must be installed.
-
-        Args:
-            items: Return a row for each item and value instead, with the item's id and subject and
-                without intervals.
-
-        Returns:
-            A row for each figure of a run, over all items and, in tasks with several subjects, for
-            each `subject` (empty for all): `value`, `low` and `high` (the 95 % interval), `n`
-            (items), `direction` (whether `higher` or `lower` is better, or `neither`), `headline`
-            (whether it is the figure to read first), `status` (`cancelled`, …), `step` (of a
-            checkpoint) and further columns, as in the CSV of `hkcanto report`. Shares and rates
-            are from 0 to 1; missing values are NaN.
-        """
-        import pandas as pd
-
-        from .reports.frames import figure_rows
-
-        if not items:
-            return pd.DataFrame(figure_rows(self.runs))
-        about = [
-            {"model": run.label, "task": run.task, "setup": run.condition}
-            | {"id": run.items.ids, "subject": run.items.subjects, "figure": name, "value": values}
-            for run in self.runs
-            for name, values in run.items.values.items()
-        ]
-        return pd.concat(map(pd.DataFrame, about), ignore_index=True) if about else pd.DataFrame()

@@ -1,7 +1,8 @@
 """Token counts and time of a run, if its logs have them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Timed(NamedTuple):
@@ -18,6 +19,10 @@ class Timed(NamedTuple):
     seconds: float
     answers: int
     with_loading: bool = False
+
+
+_IF_ANY = ("cached_tokens", "reasoning_tokens", "judge_tokens")
+_TOKENS = ("prompt_tokens", "answer_tokens", *_IF_ANY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,55 +53,61 @@ class Usage:
     timed: tuple[Timed, ...] = ()
     reused: bool = False
 
-    def __add__(self, other: "Usage") -> "Usage":
-        """Return the sum of the usage of two runs; a log that both share counts once."""
-
-        def both(name: str) -> int | None:
-            known = [n for n in (getattr(self, name), getattr(other, name)) if n is not None]
-            return sum(known) if len(known) == 2 or (known and name in _IF_ANY) else None
-
-        costs = [each.dollars for each in (self, other) if each.dollars is not None]
+    @staticmethod
+    def total(parts: Sequence["Usage"]) -> "Usage":
+        """Return the sum of the usage of several runs; a log that they share counts once."""
+        sums: dict[str, Any] = {}
+        for name in (*_TOKENS, "dollars"):
+            counts = [getattr(part, name) for part in parts]
+            known = [count for count in counts if count is not None]
+            is_known = len(known) == len(parts) or (known and name in _IF_ANY)
+            sums[name] = sum(known) if is_known else None
         return Usage(
-            answers=self.answers + other.answers,
-            dollars=sum(costs) if len(costs) == 2 else None,
-            timed=tuple(dict.fromkeys((*self.timed, *other.timed))),
-            reused=self.reused or other.reused,
-            **{name: both(name) for name in TOKENS},
+            answers=sum(part.answers for part in parts),
+            timed=tuple(dict.fromkeys(log for part in parts for log in part.timed)),
+            reused=any(part.reused for part in parts),
+            **sums,
         )
 
     @property
     def tokens(self) -> dict[str, int]:
         """The known counts by name."""
-        found = {name: getattr(self, name) for name in TOKENS}
-        return {name: count for name, count in found.items() if count is not None}
+        counts = {name: getattr(self, name) for name in _TOKENS}
+        return {name: count for name, count in counts.items() if count is not None}
 
     @property
     def known(self) -> dict[str, int | float | bool]:
         """The known values for programs: tokens, cost, and `seconds` with their scope."""
-        found: dict[str, int | float | bool] = {"answers": self.answers, **self.tokens}
+        values: dict[str, int | float | bool] = {"answers": self.answers, **self.tokens}
         if self.dollars is not None:
-            found["dollars"] = round(self.dollars, 6)
+            values["dollars"] = round(self.dollars, 6)
         if self.seconds is not None:
-            found["seconds"] = round(self.seconds, 3)
-            found["seconds_of_answers"] = sum(each.answers for each in self.timed)
-            found |= {"seconds_with_loading": self.with_loading, "answers_reused": self.reused}
-        return found
+            values["seconds"] = round(self.seconds, 3)
+            values["seconds_of_answers"] = self.timed_answers
+            values |= {"seconds_with_loading": self.with_loading, "answers_reused": self.reused}
+        return values
+
+    @property
+    def timed_answers(self) -> int:
+        """The answers that were written in the logs' time, to this task and others."""
+        return sum(part.answers for part in self.timed)
 
     @property
     def seconds(self) -> float | None:
         """The total time of the logs, which may include other tasks; see `shared`."""
-        known = sum(each.answers for each in self.timed) >= self.answers
-        return sum(each.seconds for each in self.timed) if self.timed and known else None
+        if not self.timed or self.timed_answers < self.answers:
+            return None
+        return sum(part.seconds for part in self.timed)
 
     @property
     def shared(self) -> bool:
         """Whether the seconds include answers to other tasks."""
-        return sum(each.answers for each in self.timed) > self.answers
+        return self.timed_answers > self.answers
 
     @property
     def with_loading(self) -> bool:
         """Whether the seconds include starting up and loading the model."""
-        return any(each.with_loading for each in self.timed)
+        return any(part.with_loading for part in self.timed)
 
     @property
     def remarks(self) -> str:
@@ -108,15 +119,11 @@ class Usage:
         """
         if self.seconds is None:
             return ""
-        every = sum(each.answers for each in self.timed)
-        remarks = [
-            f"for {every:,} answers, also to other tasks" * self.shared,
-            "with loading the model" * self.with_loading,
-            "answers from a cache took none" * self.reused,
-        ]
-        return "; ".join(filter(None, remarks))
-
-
-_IF_ANY = ("cached_tokens", "reasoning_tokens", "judge_tokens")
-TOKENS = ("prompt_tokens", "answer_tokens", *_IF_ANY)
-"""The names of the counts in a `Usage`."""
+        remarks = []
+        if self.shared:
+            remarks.append(f"for {self.timed_answers:,} answers, also to other tasks")
+        if self.with_loading:
+            remarks.append("with loading the model")
+        if self.reused:
+            remarks.append("answers from a cache took none")
+        return "; ".join(remarks)

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from hkcanto_tasks.catalogue import find_task
-from hkcanto_tasks.loading import stratified
 from hkcanto_tasks.results.runs import Run
 from hkcanto_tasks.samples import Sample
+from hkcanto_tasks.tasks import stratified
 
 from .building import a_run
 

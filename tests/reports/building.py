@@ -11,9 +11,9 @@ import numpy as np
 from hkcanto_tasks.figures import Pair, parts_of
 from hkcanto_tasks.results.reports.blocks import Note, Section, Table
 from hkcanto_tasks.results.reports.report import build_report
-from hkcanto_tasks.results.runs import Items, Run
+from hkcanto_tasks.results.runs import Items, Run, Sent
 from hkcanto_tasks.results.statistics.intervals import Estimate
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.tasks import task_as_run
 
 
 def a_run(
@@ -35,7 +35,7 @@ def a_run(
 ) -> Run:
     """Return a run whose items have these values; everything else is a plain default."""
     count = max([*map(len, values.values()), len(pairs)])
-    how = setup(task, shots=shots)
+    how = task_as_run(task, shots=shots)
     named = how.task
     subjects = subjects or [named.subjects[0].name] * count
     known = {subject.name: parts_of(named, subject) for subject in named.subjects}
@@ -54,7 +54,7 @@ def a_run(
         signature=replace(how.signature(data), version=version),
         created=datetime(2026, 11, 1, tzinfo=UTC),
         sources=(Path("results.json"),),
-        generation={"temperature": 0.0},
+        sent=Sent(temperature=0.0),
         items=Items(
             ids=ids or [f"{task}/{subject}/{i}" for i, subject in enumerate(subjects)],
             subjects=subjects,

@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from hkcanto_tasks.results.runs import Run
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.results.statistics.estimates import value_of
+from hkcanto_tasks.tasks import task_as_run
 
 from .building import a_run
 
@@ -22,7 +23,7 @@ def many(
     """Return a run of each model on each task; a limit is the number of items per subject."""
     rng, runs = np.random.default_rng(seed), []
     for task in tasks:
-        how = setup(task)
+        how = task_as_run(task)
         scored = [
             (each.name, each.rows - how.task.definition.examples_from_test)
             for each in how.task.subjects
@@ -48,7 +49,7 @@ def many(
                 replace(
                     run,
                     limited=bool(limit),
-                    reported={((), how.headline.name): run.value(how.headline.name).value},
+                    reported={((), how.headline.name): value_of(run, how.headline.name).value},
                 )
             )
     return runs

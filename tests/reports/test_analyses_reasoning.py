@@ -13,7 +13,7 @@ from hkcanto_tasks.results.reports.blocks import Block, Table
 from hkcanto_tasks.results.runs import Run
 from hkcanto_tasks.results.statistics.estimates import estimate
 from hkcanto_tasks.results.statistics.intervals import Estimate
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.tasks import task_as_run
 
 from ..lm_eval.evaluating import evaluate, table
 from .building import a_run, sections
@@ -197,6 +197,6 @@ def test_there_is_no_section_where_nothing_reasoned() -> None:
 
 @pytest.mark.parametrize(("task", "has"), [("hkmmlu", 3), ("hkcanto_g2p", 2), ("hkmmlu_mc", 0)])
 def test_the_figures_are_those_of_every_kind_that_writes(task: str, has: int) -> None:
-    own = [each for each in setup(task).figures if "reasoning" in each.name]
+    own = [each for each in task_as_run(task).figures if "reasoning" in each.name]
     assert len(own) == has
-    assert not {*own} & {*setup(task).table}
+    assert not {*own} & {*task_as_run(task).table}

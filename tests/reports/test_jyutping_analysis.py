@@ -17,7 +17,7 @@ from hkcanto_tasks.results.reports.blocks import Section, Table
 from hkcanto_tasks.results.runs import Run
 from hkcanto_tasks.results.statistics.intervals import Estimate
 from hkcanto_tasks.samples import Sample
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.tasks import task_as_run
 
 from .building import a_run, sections
 
@@ -25,7 +25,7 @@ GOLD = ["nei5 hou2 maa3", "ngo5 (hou2|hou3) gwok3", "sap6 app"]
 
 
 def run(responses: list[str], gold: list[str] = GOLD, label: str = "model") -> Run:
-    how = setup("hkcanto_g2p")
+    how = task_as_run("hkcanto_g2p")
     judgements = [
         how.judge(response, Sample(id="", target=target))
         for response, target in zip(responses, gold, strict=True)

@@ -1,5 +1,6 @@
 """Reading the logs of both harnesses: common contents, and peculiarities of each."""
 
+import hashlib
 import json
 import math
 import shutil
@@ -9,18 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from msgspec.structs import replace
+from typer.testing import CliRunner
 
 from hkcanto import tasks
 from hkcanto_tasks import __version__, read_runs
+from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import LogError
-from hkcanto_tasks.loading import load_task
 from hkcanto_tasks.results.logs.items import ItemRows
 from hkcanto_tasks.results.runs import Items, Run
-from hkcanto_tasks.results.statistics.estimates import estimate
+from hkcanto_tasks.results.statistics.estimates import estimate, is_of_harness
 from hkcanto_tasks.results.statistics.paired import compare
 from hkcanto_tasks.samples import Sample
-from hkcanto_tasks.setup import setup
 from hkcanto_tasks.signatures import parse_signature
+from hkcanto_tasks.tasks import load_task, task_as_run
 
 from .harness_runs import AnsweringLM, run_inspect, run_lm_eval
 
@@ -43,11 +45,14 @@ def by_task(runs: Sequence[Run]) -> dict[str, Run]:
     return found
 
 
-@pytest.mark.parametrize("task", BOTH)
 def test_both_harnesses_are_read_alike(
-    task: str, in_lm_eval: dict[str, Run], in_inspect: dict[str, Run]
+    in_lm_eval: dict[str, Run], in_inspect: dict[str, Run]
 ) -> None:
-    one, other = in_lm_eval[task], in_inspect[task]
+    for task in BOTH:
+        same_items(in_lm_eval[task], in_inspect[task])
+
+
+def same_items(one: Run, other: Run) -> None:
     assert (one.harness, other.harness) == ("lm-eval", "inspect")
     for name in ("task", "shots", "options", "data", "signature", "figures"):
         assert getattr(one, name) == getattr(other, name), name
@@ -66,14 +71,13 @@ def test_both_harnesses_are_read_alike(
     assert responses == [(text.response, text.answer, text.target) for text in other.items.texts]
 
 
-@pytest.mark.parametrize("task", [*BOTH, "tmmluplus_gen_mc", "tmmluplus_gen"])
 def test_figures_of_the_items_are_those_that_the_harness_reports(
-    task: str, in_lm_eval: dict[str, Run], in_inspect: dict[str, Run]
+    in_lm_eval: dict[str, Run], in_inspect: dict[str, Run]
 ) -> None:
-    for runs in (in_lm_eval, in_inspect):
-        run = runs.get(task)
-        if run is None:
-            continue
+    runs = [*in_lm_eval.values(), *in_inspect.values()]
+    assert {run.task for run in runs} >= {*BOTH, "tmmluplus_gen_mc", "tmmluplus_gen"}
+    for run in runs:
+        assert is_of_harness(run)
         assert ((), run.headline.name) in run.reported
         for (subjects, name), reported in run.reported.items():
             assert subjects == ()
@@ -195,7 +199,7 @@ def test_the_letter_of_a_log_likelihood_task_is_the_likeliest(
 
 def columns(task: str, *rows: tuple[str, str, str, dict[str, float], str]) -> Items:
     """Items of rows: subject, question, response, values and reasoning."""
-    of = setup(task)
+    of = task_as_run(task)
     found = ItemRows(of, len, texts=False)
     for place, (subject, question, response, values, reasoning) in enumerate(rows):
         sample = Sample(id=f"{place}", subject=subject, question=question, target="B")
@@ -236,26 +240,18 @@ def test_a_metric_that_only_some_items_have_is_nan_for_the_others() -> None:
     assert values["acc"].tolist() == pytest.approx([1.0, np.nan], nan_ok=True)
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "task"),
-    [
+def test_one_condition_has_one_name_however_it_was_asked_for() -> None:
+    for name, options, task in (
         ("hkcanto_cultural", {"shots": 0}, "hkcanto_cultural_0shot"),
         ("hkcanto_cultural", {"shots": 3}, "hkcanto_cultural"),
         ("hkmmlu_cot", {"shots": 1}, "hkmmlu_cot_1shot"),
         ("hkmmlu", {"script": "sc"}, "hkmmlu_sc"),
         ("hkmmlu_hk_law_mc", {}, "hkmmlu_mc"),
         ("hkmmlu_cot", {"script": "sc"}, "hkmmlu_cot"),
-    ],
-)
-def test_one_condition_has_one_name_however_it_was_asked_for(
-    name: str, options: dict[str, str | int], task: str
-) -> None:
-    signature = setup(name, **options).signature("sample")
-    assert signature.task == task
-    assert parse_signature(signature.text) == signature
-
-
-def test_a_signature_of_a_part_under_its_own_name_is_of_another_version() -> None:
+    ):
+        signature = task_as_run(name, **options).signature("sample")
+        assert signature.task == task
+        assert parse_signature(signature.text) == signature
     with pytest.raises(LogError, match="of another version of hkcanto"):
         parse_signature(
             "hkmmlu-hk-law|shots:0|data:sample|sent:a1|read:b2|metric:generative|v:1|pkg:0.1.0"
@@ -429,3 +425,47 @@ def test_a_file_that_is_not_a_log_is_refused_with_advice(
         LogError, match="run lm_eval with --log_samples and do not rename files: hkcanto_g2p"
     ):
         read_runs([tmp_path])
+
+
+def test_runs_print_as_a_table(lm_eval_logs: Path) -> None:
+    """One line for each run: model, task, headline, items, status."""
+    runs = read_runs(lm_eval_logs)
+    heading, *lines = str(runs).splitlines()
+    assert heading.split() == ["model", "task", "headline", "items", "status"]
+    assert len(lines) == len(runs) == 5
+    (of_g2p,) = (line for line in lines if "hkcanto_g2p" in line)
+    assert of_g2p.split() == (
+        ["pycantonese", "hkcanto_g2p,", "5-shot", "cer_published", "24.6%", "60", "finished"]
+    )
+
+
+def test_what_was_sent_is_one_record_of_both_harnesses(tmp_path: Path) -> None:
+    run_inspect(
+        tmp_path / "inspect",
+        tasks.hkmmlu(),
+        limit=2,
+        epochs=2,
+        max_tokens=9,
+        seed=7,
+        stop_seqs=["完"],
+        system_message="你係專家。",
+        reasoning_effort="low",
+    )
+    (run,) = read_runs(tmp_path / "inspect")
+    sent = run.sent
+    assert (sent.max_tokens, sent.seed, sent.stop, sent.repeats) == (9, 7, ("完",), 2)
+    assert sent.reasoning_effort == "low"
+    assert sent.system == hashlib.sha256("你係專家。".encode()).hexdigest()[:7]
+    assert "system instruction" in " ".join(run.notes)
+    run_lm_eval(
+        tmp_path / "lm_eval", "hkmmlu", limit=2, gen_kwargs="temperature=0.5,do_sample=True"
+    )
+    (run,) = read_runs(tmp_path / "lm_eval")
+    assert (run.sent.temperature, run.sent.max_tokens) == (0.5, 12)
+    assert run.sent.stop == ("\n\n問題: ",)
+    assert run.decoding == "temperature 0.5"
+    # Rescored logs keep it.
+    done = CliRunner().invoke(app, ["rescore", str(tmp_path), "-o", str(tmp_path / "new")])
+    assert done.exit_code == 0, done.output
+    again = {each.harness: each.sent for each in read_runs(tmp_path / "new")}
+    assert again == {"inspect": sent, "lm-eval": run.sent}

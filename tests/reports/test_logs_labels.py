@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 
 from hkcanto_tasks import read_runs
-from hkcanto_tasks.results.logs.joining import Origin, labels
+from hkcanto_tasks.results.logs.joining import LabelledModel, labels
 
 Harness = Literal["lm-eval", "inspect"]
 
@@ -18,50 +18,33 @@ def origin(
     name: str = "",
     harness: Harness = "lm-eval",
     **settings: str,
-) -> Origin:
+) -> LabelledModel:
     argument = sum(map(ord, path))
-    return Origin(harness, model, tuple(sorted(settings.items())), argument, Path(path), name)
+    return LabelledModel(
+        harness, model, tuple(sorted(settings.items())), argument, Path(path), name
+    )
 
 
-def labelled(*origins: Origin, condition: str = "hkmmlu") -> list[str]:
+def labelled(*origins: LabelledModel, condition: str = "hkmmlu") -> list[str]:
     made = labels({each: {condition} for each in origins})
     return [made[each] for each in origins]
 
 
-def test_a_model_is_called_by_the_end_of_its_name() -> None:
+def test_labels_are_short_and_differ_in_what_differs() -> None:
+    # The end of the model's name, or the user's name for the argument
     assert labelled(origin("org/base-7b"), origin("/models/tuned/")) == ["base-7b", "tuned"]
-
-
-def test_a_users_name_counts() -> None:
     named = [origin("m", "a", name="before"), origin("m", "b", name="after")]
     assert labelled(*named) == ["before", "after"]
-
-
-def test_two_models_in_one_named_folder_keep_their_own_names_beside_it() -> None:
     named = [origin("org/m7", name="mine"), origin("org/m13", name="mine")]
     assert labelled(*named) == ["mine (org/m7)", "mine (org/m13)"]
-
-
-def test_models_of_two_owners_have_their_whole_names() -> None:
     assert labelled(origin("a/chat"), origin("b/chat")) == ["chat (a/chat)", "chat (b/chat)"]
-
-
-def test_one_model_in_two_folders_is_told_apart_by_what_differs_in_the_path() -> None:
+    # The part of the path, the settings, or the harness
     runs = [origin("./out", "runs/base/logs"), origin("./out", "runs/tuned/logs")]
     assert labelled(*runs) == ["out (base)", "out (tuned)"]
-
-
-def test_one_model_in_one_folder_is_told_apart_by_its_settings() -> None:
     runs = [origin("org/m", dtype="bfloat16"), origin("org/m", dtype="bfloat16", load_in_4bit="1")]
     assert labelled(*runs) == ["m (plain)", "m (load_in_4bit=1)"]
-
-
-def test_one_model_in_both_harnesses_is_told_apart_by_the_harness() -> None:
     runs = [origin("m", dtype="x"), origin("hf/m", harness="inspect")]
     assert labelled(*runs) == ["m (lm-eval)", "m (Inspect)"]
-
-
-def test_both_harnesses_in_two_folders() -> None:
     runs = [
         origin(model, path, harness=harness)
         for path in ("runs/base", "runs/tuned")
@@ -73,9 +56,7 @@ def test_both_harnesses_in_two_folders() -> None:
         "m (lm-eval, tuned)",
         "m (Inspect, tuned)",
     ]
-
-
-def test_models_in_different_tables_keep_short_names() -> None:
+    # Models under different conditions are in different tables.
     one, other = origin("a/chat"), origin("b/chat")
     assert labels({one: {"hkmmlu"}, other: {"hkcanto_g2p"}}) == {one: "chat", other: "chat"}
 

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from hkcanto_tasks import engines
 from hkcanto_tasks.cli import app
-from hkcanto_tasks.loading import load_task
+from hkcanto_tasks.tasks import load_task
 
 from .harness_runs import AnsweringLM, run_lm_eval
 

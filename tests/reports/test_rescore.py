@@ -13,8 +13,8 @@ from typer.testing import CliRunner, Result
 
 from hkcanto_tasks import read_runs
 from hkcanto_tasks.cli import app
-from hkcanto_tasks.loading import load_task
 from hkcanto_tasks.results.runs import Run
+from hkcanto_tasks.tasks import load_task
 
 from .harness_runs import answer, answering_model, run_inspect, run_lm_eval
 
@@ -267,21 +267,34 @@ def test_answers_by_question_are_scored_as_a_run_scores_them(
     assert run.complete or run.is_sample
 
 
-@pytest.mark.parametrize("task", ["hkmmlu", "hkcanto_g2p", "hkcanto_translation_zh_yue"])
-def test_answers_of_a_log_are_judged_alike_as_a_file(
-    task: str, lm_eval_logs: Path, tmp_path: Path
-) -> None:
-    (samples,) = lm_eval_logs.rglob(f"samples_{task}_2*.jsonl")
-    lines = [json.loads(line) for line in samples.open(encoding="utf-8")]
-    rows = [
-        {"question": line["doc"]["question"] or line["doc"]["source"], "id": line["doc"]["id"]}
-        | {"response": line["filtered_resps"][0]}
-        for line in lines
-    ]
-    rescored(write_jsonl(tmp_path / "a.jsonl", rows), "--task", task, to=tmp_path / "new")
-    assert judged(tmp_path / "new") == {
-        (task, line["doc"]["id"]): [line["doc"]["judgement"]] for line in lines
-    }
+def test_answers_of_a_log_are_judged_alike_as_a_file(lm_eval_logs: Path, tmp_path: Path) -> None:
+    """By id and question, and by the whole prompt alone, as other tools log it."""
+    for task in ("hkmmlu", "hkcanto_g2p", "hkcanto_translation_zh_yue"):
+        (samples,) = lm_eval_logs.rglob(f"samples_{task}_2*.jsonl")
+        lines = [json.loads(line) for line in samples.open(encoding="utf-8")]
+        docs = [(line["doc"], line["filtered_resps"][0]) for line in lines]
+        named = [
+            {"question": doc["question"] or doc["source"], "id": doc["id"], "response": response}
+            for doc, response in docs
+        ]
+        prompts = [
+            {"prompt": line["arguments"]["gen_args_0"]["arg_0"], "response": response}
+            for line, (_, response) in zip(lines, docs, strict=True)
+        ]
+        chats = [
+            {"question": [{"role": "user", "content": row["prompt"]}], "response": row["response"]}
+            for row in prompts
+        ]
+        expected = {(task, doc["id"]): [doc["judgement"]] for doc, _ in docs}
+        for form, rows, columns in (
+            ("named", named, ""),
+            ("prompts", prompts, "question=prompt"),
+            ("chats", chats, ""),
+        ):
+            file = write_jsonl(tmp_path / f"{task}_{form}.jsonl", rows)
+            folder = tmp_path / f"{task}_{form}"
+            rescored(file, "--task", task, "--columns", columns, to=folder)
+            assert judged(folder) == expected, (task, form)
 
 
 def test_what_nobody_logged_is_unknown_and_has_no_rank(
@@ -329,65 +342,127 @@ def shown(choices: Sequence[str | None]) -> str:
     return "".join(f"\n{a}. {text}" for a, text in zip("ABCD", choices, strict=False))
 
 
-@pytest.mark.parametrize(
-    ("form", "columns"),
-    [
-        (lambda s, r: {"id": s.id, "response": r}, ""),
-        (lambda s, r: {"qid": s.id, "output": r}, "response=output,id=qid"),
-        (
-            lambda s, r: {"custom_id": s.id, "body": {"choices": [{"message": {"content": r}}]}},
-            "id=custom_id,response=body.choices.0.message.content",
-        ),
-        (
-            lambda s, r: {
-                "question": s.question + shown(s.choices),
-                "response": r,
-            },
-            "",
-        ),
-        (lambda s, r: {"question": s.question, "choices": [*s.choices], "response": r}, ""),
-    ],
+FORMS: Sequence[tuple[Callable[[Any, str], dict[str, Any]], str]] = (
+    (lambda s, r: {"id": s.id, "response": r}, ""),
+    (lambda s, r: {"qid": s.id, "output": r}, "response=output,id=qid"),
+    (
+        lambda s, r: {"custom_id": s.id, "body": {"choices": [{"message": {"content": r}}]}},
+        "id=custom_id,response=body.choices.0.message.content",
+    ),
+    (lambda s, r: {"question": s.question + shown(s.choices), "response": r}, ""),
+    (lambda s, r: {"question": s.question, "choices": [*s.choices], "response": r}, ""),
+    (lambda s, r: {"id": s.id, "choices": [*s.choices], "response": r}, ""),
+    (
+        lambda s, r: {"input": f"請答以下問題。\n{s.question}{shown(s.choices)}\n答案：", "out": r},
+        "question=input,response=out",
+    ),
 )
-def test_columns_can_be_declared(
-    form: Callable[[Any, str], dict[str, Any]], columns: str, tmp_path: Path
-) -> None:
+
+
+def test_columns_can_be_declared(tmp_path: Path) -> None:
     samples = load_task("hkcanto_law").samples
-    rows = [form(sample, f"答案：{sample.target}") for sample in samples]
-    file = write_jsonl(tmp_path / "answers.jsonl", rows)
-    given = ("--columns", columns) if columns else ()
-    rescored(file, "--task", "hkcanto_law", *given, to=tmp_path / "new")
+    for place, (form, columns) in enumerate(FORMS):
+        rows = [form(sample, f"答案：{sample.target}") for sample in samples]
+        file = write_jsonl(tmp_path / f"{place}.jsonl", rows)
+        folder = tmp_path / str(place)
+        rescored(file, "--task", "hkcanto_law", "--columns", columns, to=folder)
+        (run,) = read_runs(folder)
+        assert run.items.values["acc"].tolist() == [1.0] * len(samples), rows[0]
+
+
+# ---------------------------------------------------------------------- what a file does not say
+
+
+def test_ids_that_count_from_0_are_refused(tmp_path: Path) -> None:
+    """All but the first of each subject would be the item before their own."""
+    samples = load_task("hkcanto_cultural").samples
+    rows = []
+    for sample in samples:
+        subject, _, number = sample.id.rpartition("/")
+        rows.append({"id": f"{subject}/{int(number) - 1}", "response": sample.target})
+    file = write_jsonl(tmp_path / "a.jsonl", rows)
+    said = refused(file, "--task", "hkcanto_cultural", to=tmp_path / "new")
+    assert "counts from 0, but ids of hkcanto_cultural count from 1" in said
+    # The same if only one item in fifty shows it, which the tolerance would allow.
+    many = [{"id": each.id, "response": each.target} for each in samples] * 2
+    write_jsonl(file, [*many, next(row for row in rows if row["id"].endswith("/0"))])
+    said = refused(file, "--task", "hkcanto_cultural", to=tmp_path / "new")
+    assert "counts from 0" in said
+
+
+def test_options_in_another_order_beside_an_id_are_refused(tmp_path: Path) -> None:
+    rows = [
+        {"id": each.id, "choices": [*reversed(each.choices)], "response": each.target}
+        for each in load_task("hkcanto_law").samples
+    ]
+    said = refused(
+        write_jsonl(tmp_path / "a.jsonl", rows), "--task", "hkcanto_law", to=tmp_path / "new"
+    )
+    assert "are others, or in another order" in said
+
+
+def test_failed_requests_and_cut_off_answers_are_counted_and_said(tmp_path: Path) -> None:
+    """As a batch API writes them."""
+    samples = load_task("hkcanto_law").samples
+    rows: list[dict[str, Any]] = []
+    for place, sample in enumerate(samples):
+        choice = {"message": {"content": sample.target}, "finish_reason": "stop"}
+        if place in (3, 4):
+            choice = {"message": {"content": "我諗"}, "finish_reason": "length"}
+        response: Any = {"status_code": 200, "body": {"choices": [choice]}}
+        rows.append({"custom_id": sample.id, "response": response, "error": None})
+    rows[0] |= {"response": {"status_code": 500, "body": {"error": "overloaded"}}}
+    rows[1] |= {"response": None, "error": {"code": "expired"}}
+    columns = "id=custom_id,response=response.body.choices.0.message.content"
+    given = ("--task", "hkcanto_law", "--columns", columns)
+    file = write_jsonl(tmp_path / "batch.jsonl", rows)
+    said = rescored(file, *given, to=tmp_path / "new")
+    assert "2 requests failed (status 500: 1, error: 1) and are left out" in said
+    assert "2 answers were cut off at the token limit" in said
     (run,) = read_runs(tmp_path / "new")
-    assert len(run.items) == len(samples)
-    assert run.items.values["acc"].tolist() == [1.0] * len(samples)
+    assert (len(run.items), run.status, run.unfinished) == (9, "incomplete", "items failed")
+    assert sorted(run.items.truncated.tolist()) == [0.0] * 7 + [1.0] * 2
+    assert run.items.values["acc"].sum() == 7
+    write_jsonl(file, rows[:2])
+    # Nothing else is left, not even a column of responses.
+    assert "has no response" in refused(file, *given, to=tmp_path / "none")
 
 
-@pytest.mark.parametrize("old", [False, True])
-def test_files_of_twinkle_eval(old: bool, tmp_path: Path) -> None:
+def test_a_question_within_several_prompts_must_be_the_only_one() -> None:
+    from hkcanto_tasks.results.rescoring.answers import Answer, Questions
+    from hkcanto_tasks.samples import Sample
+
+    short, longer = (
+        Sample(id=f"t/{n}", source=text) for n, text in enumerate(("你好嗎", "你好嗎？我好好"))
+    )
+    other = Sample(id="t/2", source="聽日落雨")
+    questions = Questions([short, longer, other], "")
+    assert questions.find(Answer(1, question="翻譯：你好嗎？我好好\n譯文：")) is longer
+    assert questions.find(Answer(1, question="翻譯：你好嗎。\n譯文：")) is short
+    both = "例：聽日落雨\n翻譯：你好嗎。"
+    assert "2 items have this question" in str(questions.find(Answer(1, question=both)))
+
+
+def test_files_of_twinkle_eval(tmp_path: Path) -> None:
     """Its rows have the question with its options, in order of completion."""
     rows = [
         {
             "question_id": place,
-            "sample_id": 0,
             "question": "\n".join(
                 [each.question, *(f"{a}: {c}" for a, c in zip("ABCD", each.choices, strict=False))]
             ),
             "correct_answer": each.target,
             "llm_output": f"\\box{{{each.target}}}" if place else None,
             "llm_reasoning_output": None,
-            "predicted_answer": each.target,
-            "is_correct": True,
         }
         for place, each in reversed([*enumerate(load_task("hkcanto_law").samples)])
     ]
     folder = tmp_path / "results"
     folder.mkdir()
-    summary = {"timestamp": "20261123_1306", "config": {"model": {"name": "org/tested"}}}
-    (folder / "results_20261123_1306.json").write_text(
-        json.dumps({**summary, "dataset_results": {}})
-    )
-    lines: list[Mapping[str, Any]] = [{"file": "law.csv", "accuracy": 1.0, "details": rows}]
-    write_jsonl(folder / "eval_results_20261123_1306_run0.jsonl", lines if old else rows)
-    said = rescored(folder, "--task", "hkcanto_law", to=tmp_path / "new")
+    (folder / "results_20261123_1306.json").write_text(json.dumps({"dataset_results": {}}))
+    write_jsonl(folder / "eval_results_20261123_1306_run0.jsonl", rows)
+    given = ("--task", "hkcanto_law", "--model", "org/tested")
+    said = rescored(folder, *given, to=tmp_path / "new")
     assert "1 answers are empty" in said
     (run,) = read_runs(tmp_path / "new")
     assert run.model == "org/tested"
@@ -433,8 +508,7 @@ def test_a_few_answers_without_a_question_are_left_out_and_named(tmp_path: Path)
 
 
 def test_two_items_with_one_question_are_identified_by_their_options() -> None:
-    from hkcanto_tasks.results.rescoring.answers import Answer
-    from hkcanto_tasks.results.rescoring.matching import Questions
+    from hkcanto_tasks.results.rescoring.answers import Answer, Questions
     from hkcanto_tasks.samples import Sample
 
     two = [
@@ -488,9 +562,9 @@ def test_a_file_may_name_tasks_and_models(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("text", "more", "why"),
-    [
+def test_what_cannot_be_scored_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "answers.jsonl"
+    for text, more, why in (
         ('{"id": "hkcanto_law/a/1", "response": "A"}', [], "Give --task NAME"),
         ('{"id": "hkcanto_law/a/1", "response": "A"}', ["--task", "hkcanto_lawn"], "hkcanto_law"),
         ('{"id": "x", "output": "A"}', ["--task", "hkcanto_law"], "its columns are id, output"),
@@ -500,23 +574,15 @@ def test_a_file_may_name_tasks_and_models(tmp_path: Path) -> None:
         ('{"id": "x", "response": "A"}', ["--columns", "answer=b"], "give WHAT=COLUMN"),
         ('{"id": "x", "response": "A"}', ["--task", "hkcanto_law_mc"], "--task hkcanto_law"),
         ('{"id": "x", "response": ["A"]}', ["--task", "hkcanto_law"], "its response is a list"),
-    ],
-)
-def test_what_cannot_be_scored_is_refused(
-    text: str, more: list[str], why: str, tmp_path: Path
-) -> None:
-    file = tmp_path / "answers.jsonl"
-    file.write_text(text)
-    assert why in refused(file, *more, to=tmp_path / "new")
-
-
-def test_paths_without_answers_are_refused(tmp_path: Path) -> None:
+    ):
+        file.write_text(text)
+        assert why in refused(file, *more, to=tmp_path / "new"), text
     (tmp_path / "empty").mkdir()
     (tmp_path / "a.csv").write_text("id,response\n")
     for path, why in (
         ("none", "does not exist"),
         ("empty", "has nothing to score"),
-        ("a.csv", "has no readable answers"),
+        ("a.csv", "has nothing to score"),
     ):
         assert why in refused(tmp_path / path, to=tmp_path / "new")
 
@@ -543,22 +609,16 @@ def test_a_reader_reads_what_the_rules_leave_unread(
     assert run.items.values["forced"].sum() == 5
 
 
-@pytest.mark.parametrize(
-    ("task", "reader", "why"),
-    [
-        ("hkcanto_law", "nobody/knows", "cannot be called"),
-        ("hkcanto_g2p", "mockllm/model", "is only for multiple choice"),
-    ],
-)
-def test_a_reader_that_cannot_be_asked(task: str, reader: str, why: str, tmp_path: Path) -> None:
-    rows = [{"id": each.id, "response": "唔知"} for each in load_task(task).samples]
-    file = write_jsonl(tmp_path / "a.jsonl", rows)
-    assert why in refused(file, "--task", task, "--reader", reader, to=tmp_path / "new")
-
-
-def test_a_reader_without_inspect(
+def test_a_reader_that_cannot_be_asked(
     law: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for task, reader, why in (
+        ("hkcanto_law", "nobody/knows", "cannot be called"),
+        ("hkcanto_g2p", "mockllm/model", "is only for multiple choice"),
+    ):
+        rows = [{"id": each.id, "response": "唔知"} for each in load_task(task).samples]
+        file = write_jsonl(tmp_path / f"{task}.jsonl", rows)
+        assert why in refused(file, "--task", task, "--reader", reader, to=tmp_path / "new")
     monkeypatch.setitem(sys.modules, "hkcanto.second_look", None)
     file = write_jsonl(tmp_path / "a.jsonl", law)
     options = ("--task", "hkcanto_law", "--reader", "openai/gpt-4o")

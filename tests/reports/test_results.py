@@ -12,7 +12,7 @@ from hkcanto_tasks.figures import Pair
 from hkcanto_tasks.results.reports.blocks import Note, Row, Section, Table, Value
 from hkcanto_tasks.results.reports.renderers import render
 from hkcanto_tasks.results.reports.report import build_report
-from hkcanto_tasks.results.runs import ItemText, Run, SkippedLog
+from hkcanto_tasks.results.runs import ItemText, Run, Sent, SkippedLog
 from hkcanto_tasks.results.statistics.intervals import Estimate
 
 from .building import a_run, changed, sections
@@ -171,12 +171,12 @@ def test_the_doubts_about_a_run_are_named() -> None:
         (whole("hkcanto_cultural", data="local-1a2b3c4"), "unchecked; own data"),
         (whole("hkcanto_cultural", data="sample"), "unchecked; sample data"),
         (
-            replace(cultural(), reported=RIGHT, generation={"temperature": 0.7}),
+            replace(cultural(), reported=RIGHT, sent=Sent(temperature=0.7)),
             "not all items; temperature 0.7",
         ),
-        (replace(cultural(), reported=RIGHT, generation={"top_k": 1}), "not all items"),
+        (replace(cultural(), reported=RIGHT, sent=Sent(top_k=1)), "not all items"),
         (
-            replace(cultural(), reported=RIGHT, generation={}),
+            replace(cultural(), reported=RIGHT, sent=Sent()),
             "not all items; decoding unknown",
         ),
     ):

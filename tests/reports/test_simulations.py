@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from scipy.stats import binom, multinomial
 
-from hkcanto_tasks.loading import stratified
 from hkcanto_tasks.results.statistics.estimates import mean_estimate, stratified_estimate
 from hkcanto_tasks.results.statistics.intervals import (
     loss_bound,
@@ -25,6 +24,7 @@ from hkcanto_tasks.results.statistics.intervals import (
     ratio_interval,
 )
 from hkcanto_tasks.samples import Sample
+from hkcanto_tasks.tasks import stratified
 
 from ..scripts import load_script
 

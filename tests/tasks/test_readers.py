@@ -276,7 +276,7 @@ def test_json_without_a_list_of_rows_is_named_by_its_type(
     assert ("fetch it again" in str(refused.value)) == (cut or "malformed" in says)
 
 
-@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".json", ".parquet", ".csv.gz", ".zip"])
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".json", ".parquet"])
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -290,7 +290,7 @@ def test_what_came_instead_of_data_is_named_in_every_format(
 ) -> None:
     (tmp_path / f"a{ending}").write_text(content, encoding="utf-8")
     with pytest.raises(DataCorrupt, match=says):
-        [read_table(tmp_path / name) for name in with_members(tmp_path, [f"a{ending}"])]
+        read_table(tmp_path / f"a{ending}")
 
 
 @pytest.mark.realdata

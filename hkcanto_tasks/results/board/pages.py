@@ -19,7 +19,7 @@ from ...printable import printable
 from ...tasks import task_as_run
 from ..published import published_tables
 from ..publishing.runs import interval_text, number_text
-from .records import Standing, PublishedResult, Refused, Results, items_of, of_items
+from .records import PublishedResult, Refused, Results, Standing, items_of, of_items
 
 KINDS: Mapping[Standing, str] = {
     "checked": "Checked: figures computed from the logs",

@@ -26,6 +26,7 @@ from ..logs import logs_in, read_runs
 from ..publishing.eee import LIBRARIES, UNITS
 from ..publishing.runs import MODEL, sorted_out
 from ..runs import Run
+from ..statistics.estimates import value_of
 from ..statistics.intervals import Estimate
 
 Standing = Literal["checked", "self-reported", "published"]
@@ -212,12 +213,9 @@ def described(text: str) -> tuple[Signature, Kind]:
             f"it is of version {signature.version} of {signature.task}; this hkcanto has "
             f"{now.version}. Score its log again (hkcanto rescore), and publish that"
         )
-    # Rows already in the requested script are not converted, and so have another fingerprint.
-    converted = how.at(own_script=True).signature(signature.data)
-    for known in (now, converted):
-        unlike = {k: v for k, v in known.differs(signature).items() if k not in _FREE}
-        if not unlike:
-            return signature, how
+    unlike = {part: both for part, both in now.differs(signature).items() if part not in _FREE}
+    if not unlike:
+        return signature, how
     parts = ", ".join(
         f"{name}:{given}, not {name}:{ours}" for name, (ours, given) in unlike.items()
     )
@@ -420,7 +418,7 @@ def _read_logs(name: str, home: Path, folder: Path) -> Iterator[PublishedResult 
 def _checked(run: Run, source: str) -> PublishedResult:
     """Return the result of a run that may be published."""
     signature, how = described(run.signature.text)
-    values = {name: value for name in run.figures if (value := run.value(name))}
+    values = {name: value for name in run.figures if (value := value_of(run, name))}
     settings = {"harness": run.harness, **dict(run.settings)}
     settings |= {name: f"{run.generation[name]}" for name in sorted(run.generation)}
     return PublishedResult(

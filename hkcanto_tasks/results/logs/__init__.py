@@ -9,13 +9,13 @@ from pathlib import Path
 
 from ...catalogue import named_tasks
 from ...errors import LogError
-from ...setup import setup
 from ...signatures import Signature
-from ..runs import Run, Runs, SkippedLog
+from ...tasks import task_as_run
+from ..frames import Runs
+from ..runs import Run, SkippedLog
 from . import inspect, lm_eval
-from .decoding import UNREADABLE, reason
-from .items import ItemRows, Length, Rows
-from .joining import Origin, join, labels, newest
+from .items import UNREADABLE, ItemRows, Length, Rows, reason
+from .joining import LabelledModel, join, labels, newest
 
 _HEAD_OF_INSPECT = re.compile(rb'\s*\{\s*"(?:version|status|eval)"')
 
@@ -56,7 +56,7 @@ def read_runs(
     seen: dict[Path, int] = {}
 
     def rows(signature: Signature) -> ItemRows:
-        return ItemRows(setup(signature.task, shots=signature.shots), length, texts)
+        return ItemRows(task_as_run(signature.task, shots=signature.shots), length, texts)
 
     for done, (place, log) in enumerate(logs, 1):
         first = seen.setdefault(log.resolve(), place)
@@ -69,27 +69,27 @@ def read_runs(
                 skipped.append(each)
         if progress:
             progress(done, len(logs))
-    found: list[tuple[Origin, Run]] = []
+    joined_runs: list[tuple[LabelledModel, Run]] = []
     for place, (name, path) in enumerate(given):
         kept, older = newest(runs.pop(place, []))
         skipped += [*lm_eval.without_results(path), *older]
         for parts in kept:
             run = join(parts, length_unit)
             model = run.harness, run.model, run.settings
-            found.append((Origin(*model, place, path, name), run))
-    if not found:
+            joined_runs.append((LabelledModel(*model, place, path, name), run))
+    if not joined_runs:
         reasons = "".join(f"\n{each.path}: {each.reason}" for each in skipped[:5])
         more = f"\nand {len(skipped) - 5} more" if len(skipped) > 5 else ""
         paths = ", ".join(str(path) for _, path in given)
         raise LogError(f"nothing to report in {paths}:{reasons}{more}")
-    conditions: dict[Origin, set[Hashable]] = defaultdict(set)
-    for origin, one in found:
+    conditions: dict[LabelledModel, set[Hashable]] = defaultdict(set)
+    for origin, one in joined_runs:
         conditions[origin].add(one.comparable_as)
     label_of = labels(conditions)
     tasks = {name: place for place, name in enumerate(named_tasks())}
-    found.sort(key=lambda each: (each[0].argument, tasks[each[1].task]))
-    labelled = [replace(each, label=label_of[origin]) for origin, each in found]
-    places = [origin.argument for origin, _ in found]
+    joined_runs.sort(key=lambda each: (each[0].argument, tasks[each[1].task]))
+    labelled = [replace(each, label=label_of[origin]) for origin, each in joined_runs]
+    places = [origin.argument for origin, _ in joined_runs]
     return Runs(labelled, places, skipped, [given[place][0] for place in places])
 
 
@@ -99,10 +99,10 @@ def _argument(argument: str | Path) -> tuple[str, Path]:
     # The path itself may contain "=".
     if not path or Path(argument).exists():
         name, path = "", str(argument)
-    found = Path(path).expanduser()
-    if not found.exists():
+    place = Path(path).expanduser()
+    if not place.exists():
         raise LogError(f"{path} does not exist. Give a log or a folder of logs, or NAME=PATH.")
-    return name, found
+    return name, place
 
 
 def logs_in(folder: Path) -> list[Path]:
@@ -119,13 +119,13 @@ def _logs(path: Path) -> list[Path]:
                 "it, or an .eval or .json of Inspect, or a folder of these."
             )
         return [path]
-    found = logs_in(path)
-    if not found and not any(path.rglob("samples_*.jsonl")):
+    logs = logs_in(path)
+    if not logs and not any(path.rglob("samples_*.jsonl")):
         raise LogError(
             f"{path} has no logs: no results_….json of lm-eval (run it with --output_path and "
             "--log_samples), and no .eval or .json of Inspect."
         )
-    return found
+    return logs
 
 
 def _reader(file: Path) -> Callable[[Path, Rows], Iterator[Run | SkippedLog]] | None:

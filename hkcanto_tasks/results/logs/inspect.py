@@ -6,8 +6,10 @@ They are read without Inspect, which needs seconds to import and minutes for lar
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
 from math import inf, nan
@@ -18,15 +20,16 @@ from typing import Annotated, Any, BinaryIO
 import msgspec
 import numpy as np
 
+from ...catalogue import known_signature
+from ...errors import LogError
 from ...judgements import Judgement
 from ...samples import Sample
-from ...setup import setup
-from ...signatures import Signature, parse_signature
-from ..runs import Run, SkippedLog
+from ...signatures import Signature
+from ...tasks import task_as_run
+from ..runs import Run, Sent, SkippedLog
 from ..usage import Timed, Usage
-from .decoding import UNREADABLE, Unusable, decode, left_out, reason
-from .items import ItemRows, Rows
-from .joining import WITH_SYSTEM, numbers, settings_of
+from .items import UNREADABLE, ItemRows, Rows, decode, left_out, reason
+from .joining import WITH_SYSTEM, hashed, sent_of, settings_of
 
 _SCORER = "judged"
 _JUDGES = ("judged_translation", "judged_summary")
@@ -73,9 +76,11 @@ class _Message(msgspec.Struct, gc=False):
 
     @property
     def reasoning(self) -> str:
-        parts = () if isinstance(self.content, str) else self.content
-        own = (part for part in parts if part["type"] == "reasoning")
-        return "\n".join(p.get("summary" if p.get("redacted") else "reasoning") or "" for p in own)
+        content = () if isinstance(self.content, str) else self.content
+        parts = (part for part in content if part["type"] == "reasoning")
+        return "\n".join(
+            p.get("summary" if p.get("redacted") else "reasoning") or "" for p in parts
+        )
 
 
 class _Tokens(msgspec.Struct, gc=False):
@@ -88,21 +93,9 @@ class _Tokens(msgspec.Struct, gc=False):
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """The tokens of the prompt, the answer, the cached part of the prompt, and reasoning."""
         cached = self.input_tokens_cache_read or 0
         prompt = (self.input_tokens or 0) + cached + (self.input_tokens_cache_write or 0)
         return prompt, self.output_tokens or 0, cached, self.reasoning_tokens or 0
-
-
-class _Used(msgspec.Struct, gc=False):
-    """The tokens and time of a sample; an archive has them for all samples in one member."""
-
-    id: str | int
-    epoch: int = 1
-    model_usage: dict[str, _Tokens] = {}
-    role_usage: dict[str, _Tokens] = {}  # such as a judge's, which model_usage includes
-    started_at: datetime | None = None
-    completed_at: datetime | None = None
 
 
 class _Choice(msgspec.Struct, gc=False):
@@ -134,23 +127,12 @@ class _Logged(msgspec.Struct, gc=False):
     output: _Output
     scores: dict[str, _SampleScore] | None = None
     id: str | int = ""
-    epoch: int = 1
     error: Any = None
-
-
-class _Call(msgspec.Struct):
-    request: dict[str, Any] = {}
-
-
-class _Event(msgspec.Struct):
-    event: str
-    role: str | None = None  # of a judge
-    config: dict[str, Any] = {}
-    call: _Call | None = None
-
-
-class _Asked(msgspec.Struct):
-    events: list[_Event]
+    model_usage: dict[str, _Tokens] = {}
+    role_usage: dict[str, _Tokens] = {}  # such as a judge's, which model_usage includes
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+    events: msgspec.Raw = msgspec.Raw(b"[]")
 
 
 class _Judged(msgspec.Struct, gc=False):
@@ -159,10 +141,7 @@ class _Judged(msgspec.Struct, gc=False):
 
 
 _LOG, _SAMPLE = msgspec.json.Decoder(_Log), msgspec.json.Decoder(_Logged)
-_JUDGED, _ASKED = msgspec.json.Decoder(_Judged), msgspec.json.Decoder(_Asked)
-_USED, _ALL_USED = msgspec.json.Decoder(_Used), msgspec.json.Decoder(list[_Used])
-_Samples = Mapping[str, Callable[[], Any]]
-_Answered = tuple[_Used | None, _Tokens | None]  # usage of a sample, and of its answer alone
+_JUDGED = msgspec.json.Decoder(_Judged)  # of any log with a judge's scores
 
 
 def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
@@ -170,45 +149,50 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     with path.open("rb") as file:
         log, samples = _opened(path, file, _SAMPLE)
         signatures = _signatures(log.eval)
-        items = {key: rows(own) for key, own in signatures.items()}
-        answered: dict[str, list[_Answered]] = {key: [] for key in signatures}
-        problems, unscored, taken = list[str](), 0, _taken(path, file)
-        for name, load in samples.items():
+        items = {task: rows(signature) for task, signature in signatures.items()}
+        usage: dict[str, list[Usage]] = {task: [] for task in signatures}
+        spans = list[tuple[float, float]]()
+        problems, unscored, sent = list[str](), 0, _planned(log)
+        for place, (name, load) in enumerate(samples.items()):
             try:
                 sample = load()
-                key = "" if "" in items else sample.metadata.task
-                own = items[key]
-                if _SCORER not in (sample.scores or {}) and (own.NEEDS_SCORES or sample.error):
+                if not place:
+                    sent = _requested(sent, sample)
+                task = "" if "" in items else sample.metadata.task
+                if _SCORER not in (sample.scores or {}) and (
+                    items[task].NEEDS_SCORES or sample.error
+                ):
                     unscored += 1
                     continue
-                _add(own, sample)
-                used = taken.get((sample.id, sample.epoch))
-                answered[key].append((used, sample.output.usage))
+                _add(items[task], sample)
+                usage[task].append(_usage(sample))
+                if sample.started_at and sample.completed_at:
+                    spans.append((sample.started_at.timestamp(), sample.completed_at.timestamp()))
             except UNREADABLE as error:
                 problems.append(f"{name}: {reason(error)}")
-    scored = sum(len(own) for own in items.values())
+    scored = sum(map(len, items.values()))
     if missing := left_out(problems, scored, scored + len(problems)):
         yield SkippedLog(path, missing)
     elif not scored:
-        raise Unusable(f"no sample with a score; the run ended as {log.status!r}")
+        raise LogError(f"no sample with a score; the run ended as {log.status!r}")
     scores: list[dict[str, Any]] = (log.results or {}).get("scores") or []
     asked, about = log.eval.config, log.eval
     picked = asked.get("sample_id") is not None
     status = "invalidated" if log.invalidated else log.status
     if status == "success" and (unscored or problems):
         status = "incomplete"
-    generation, timed = _generation(path, log), tuple(_timed(path, about, answered))
-    for key, signature in signatures.items():
-        if len(items[key]):
+    timed = (_timed(path, about, spans),) if len(spans) == scored else ()
+    for task, signature in signatures.items():
+        if len(items[task]):
             yield Run(
                 label="",
                 model=about.model,
                 harness="inspect",
-                signature=items[key].judged_by(signature),
+                signature=items[task].judged_by(signature),
                 created=about.created,
                 sources=(path,),
-                items=items[key].items(),
-                reported=_reported(scores, key),
+                items=items[task].items(),
+                reported=_reported(scores, task),
                 notes=tuple(_notes(log, scores, scored, unscored)),
                 limited=picked or asked.get("limit") is not None,
                 picked=picked,
@@ -218,43 +202,35 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 backend=about.model.partition("/")[0],
                 version_of_harness=about.packages.get("inspect_ai", "unknown"),
                 settings=settings_of(about.model_generate_config | about.model_args),
-                generation=generation,
-                usage=_usage(answered[key], timed),
+                sent=sent,
+                usage=replace(Usage.total(usage[task]), timed=timed),
             )
 
 
-def _opened(path: Path, file: BinaryIO, of: msgspec.json.Decoder[Any]) -> tuple[_Log, _Samples]:
-    return (_archive if path.suffix == ".eval" else _whole)(file, of)
+# ---------------------------------------------------------------------- files
 
 
-def _whole(file: BinaryIO, of: msgspec.json.Decoder[Any]) -> tuple[_Log, _Samples]:
-    """Read a `.json` file, which contains all samples."""
-    log = decode(file.read(), _LOG)
-    samples = enumerate(map(bytes, log.samples or ()), 1)
-    return log, {f"sample {number}": partial(decode, each, of) for number, each in samples}
-
-
-def _archive(file: BinaryIO, of: msgspec.json.Decoder[Any]) -> tuple[_Log, _Samples]:
-    """Read an `.eval` file: a zip archive with a member for each sample."""
+def _opened(
+    path: Path, file: BinaryIO, decoder: msgspec.json.Decoder[Any]
+) -> tuple[_Log, Mapping[str, Callable[[], Any]]]:
+    """Return the head of a log, and a function for each sample that decodes it."""
+    if path.suffix != ".eval":
+        log = decode(file.read(), _LOG)
+        raw = enumerate(map(bytes, log.samples or ()), 1)
+        return log, {f"sample {number}": partial(decode, data, decoder) for number, data in raw}
     try:
         # A name may occur more than once: the last one counts, as in Inspect.
         members = {info.filename: info for info in zipfile.ZipFile(file).infolist()}
     except zipfile.BadZipFile as error:
-        raise Unusable(
+        raise LogError(
             "not a complete zip archive: the run is still going on, or the file is cut off"
         ) from error
     header = members.get("header.json") or members.get("_journal/start.json")
     if header is None:
-        raise Unusable("a zip archive, but not a log of Inspect: it has no header.json")
+        raise LogError("a zip archive, but not a log of Inspect: it has no header.json")
 
     def load(member: zipfile.ZipInfo) -> Any:
-        data = unpacked(file, member)
-        # Skip the events if possible: they are most of the file, and come last. A cut at a wrong
-        # place would leave invalid JSON, and so be noticed.
-        with suppress(msgspec.DecodeError, UnicodeDecodeError):
-            if (start := data.find(b',"events":')) >= 0:
-                return of.decode(data[:start] + b"}")
-        return decode(data, of)
+        return decode(unpacked(file, member), decoder)
 
     # Samples are logged as they finish; sorting by number restores their order.
     names = sorted(members, key=lambda name: (name.rpartition("/")[0], len(name), name))
@@ -268,7 +244,7 @@ def unpacked(file: BinaryIO, member: zipfile.ZipInfo) -> bytes:
     # does not support Zstandard before Python 3.14.
     most = member.file_size + 1
     if most > _LARGEST:
-        raise Unusable(f"larger than {_LARGEST >> 20} MB when unpacked")
+        raise LogError(f"larger than {_LARGEST >> 20} MB when unpacked")
     file.seek(member.header_offset + 26)
     file.seek(sum(struct.unpack("<HH", file.read(4))), 1)
     data = file.read(member.compress_size)
@@ -280,9 +256,9 @@ def unpacked(file: BinaryIO, member: zipfile.ZipInfo) -> bytes:
             with decompressor.stream_reader(data, read_across_frames=True) as reader:
                 data = reader.read(most)
         except damage as error:
-            raise Unusable(f"damaged: {error}") from error
+            raise LogError(f"damaged: {error}") from error
     if len(data) != member.file_size:
-        raise Unusable("damaged: its size differs from the archive's entry")
+        raise LogError("damaged: its size differs from the archive's entry")
     return data
 
 
@@ -293,104 +269,97 @@ def _zstandard() -> tuple[Any, type[Exception]]:
     return zstandard.ZstdDecompressor(), zstandard.ZstdError
 
 
+# ---------------------------------------------------------------------- how it was run
+
+
 def _signatures(logged: _Eval) -> dict[str, Signature]:
     """Return task name → signature; the name is empty if there is only one task."""
     metadata = logged.metadata or {}
     given = metadata.get("signatures") or {"": metadata.get("signature")}
     if given == {"": None} and not logged.task.startswith("hkcanto/"):
-        raise Unusable(f"not a task of hkcanto: {logged.task}")
-    return {str(task): parse_signature(text) for task, text in dict(given).items()}
+        raise LogError(f"not a task of hkcanto: {logged.task}")
+    return {str(task): known_signature(text) for task, text in dict(given).items()}
 
 
-def _generation(path: Path, log: _Log) -> dict[str, float]:
-    """Return the decoding settings, preferably those of the first request.
-
-    Inspect drops a temperature that a model refuses.
-    """
+def _planned(log: _Log) -> Sent:
+    """Return what should be sent, by the log's plan."""
     steps = log.plan.get("steps") or []
-    ours = {k: v for step in steps for k, v in (step.get("params") or {}).items()}
-    if log.eval.model_args.get(
-        "do_sample"
-    ):  # for Transformers, which then samples at temperature 1
-        ours = {}
-    found = numbers(ours | (log.plan.get("config") or {}) | log.eval.model_generate_config)
-    with path.open("rb") as file, suppress(*UNREADABLE):
-        for load in _opened(path, file, _ASKED)[1].values():
-            for event in load().events:
-                if event.event == "model" and not event.role:
-                    found |= numbers(event.config)
-                    request = event.call and str(event.call.request)
-                    lost = request and "temperature" in found and "temperature" not in request
-                    return {k: v for k, v in found.items() if not (lost and k == "temperature")}
-    return found
+    config = (log.plan.get("config") or {}) | log.eval.model_generate_config
+    system = [config.get("system_message")]
+    ours: dict[str, Any] = {}
+    for step in steps:
+        params = step.get("params") or {}
+        if str(step.get("solver")).rpartition("/")[2] == "system_message":
+            system.append(params.get("template"))
+        ours |= params
+    # `do_sample` is an argument of Transformers, which then samples at temperature 1.
+    sampled = log.eval.model_args.get("do_sample")
+    reducers = log.eval.config.get("epochs_reducer") or []
+    return sent_of(
+        ({} if sampled else ours) | config,
+        template=hashed(log.eval.model_args.get("chat_template")),
+        system=hashed("\n".join(filter(None, map(str, filter(None, system))))),
+        repeats=log.eval.config.get("epochs") or 1,
+        reducer="+".join(map(str, reducers)),
+    )
 
 
-def _taken(path: Path, file: BinaryIO) -> dict[tuple[str | int, int], _Used]:
-    """Return the tokens and time of each sample; empty if the log does not have them."""
-    found: list[_Used] = []
+def _requested(planned: Sent, sample: _Logged) -> Sent:
+    """Return what the first request sent. Inspect drops a temperature that a model refuses."""
     with suppress(*UNREADABLE):
-        if path.suffix == ".eval":
-            members = {info.filename: info for info in zipfile.ZipFile(file).infolist()}
-            parts = [name for name in members if name.startswith("_journal/summaries/")]
-            for name in ["summaries.json"] if "summaries.json" in members else parts:
-                every: list[_Used] = decode(unpacked(file, members[name]), _ALL_USED)
-                found += every
-        else:
-            file.seek(0)
-            log = decode(file.read(), _LOG)
-            found += [decode(bytes(sample), _USED) for sample in log.samples or ()]
-    return {(each.id, each.epoch): each for each in found}
+        for event in msgspec.json.decode(sample.events):
+            if event.get("event") == "model" and not event.get("role"):  # a role is a judge's
+                config = {k: v for k, v in (event.get("config") or {}).items() if v is not None}
+                sent = sent_of(msgspec.structs.asdict(planned) | config)
+                request = str((event.get("call") or {}).get("request") or "")
+                if request and "temperature" not in request:
+                    return msgspec.structs.replace(sent, temperature=None)
+                return sent
+    return planned
 
 
-def _timed(path: Path, about: _Eval, answered: Mapping[str, list[_Answered]]) -> Iterator[Timed]:
-    """Yield the time during which scored samples were running, if all of them have times.
+def _usage(sample: _Logged) -> Usage:
+    """Return the tokens of a sample's answer, with those of judges separate."""
+    used, judges = list(sample.model_usage.values()), list(sample.role_usage.values())
+    prompt, answer, cached, reasoning = _counts(used) - _counts(judges)
+    reused = not (prompt or answer)
+    if reused:  # the answer came from Inspect's cache, or tokens were not counted
+        prompt, answer, cached, reasoning = _counts(filter(None, [sample.output.usage]))
+    if not (prompt or answer):
+        return Usage(1)
+    costs = [each.total_cost for each in used]
+    return Usage(
+        answers=1,
+        prompt_tokens=int(prompt) or None,
+        answer_tokens=int(answer),
+        cached_tokens=int(cached) or None,
+        reasoning_tokens=int(reasoning) or None,
+        judge_tokens=int(_counts(judges)[:2].sum()) or None,
+        dollars=sum(filter(None, costs)) if costs and None not in costs else None,
+        reused=reused,
+    )
+
+
+def _counts(usage: Iterable[_Tokens]) -> Any:
+    """Return the tokens of the prompt, the answer, the cached part of the prompt, and reasoning."""
+    return np.array([each.counts for each in usage], np.int64).reshape(-1, 4).sum(axis=0)
+
+
+def _timed(path: Path, about: _Eval, spans: Sequence[tuple[float, float]]) -> Timed:
+    """Return the time during which scored samples were running.
 
     Loading the model and the pause before an `eval-retry` do not count. An exception is a vLLM
     server that Inspect starts: it begins to load with the first request.
     """
-    used = [used for own in answered.values() for used, _ in own]
-    spans = [
-        (each.started_at.timestamp(), each.completed_at.timestamp())
-        for each in used
-        if each and each.started_at and each.completed_at
-    ]
     seconds, until = 0.0, -inf
     for start, end in sorted(spans):
         seconds += max(0.0, end - max(start, until))
         until = max(until, end)
-    if spans and len(spans) == len(used):
-        starts = about.model.startswith("vllm/") and not about.model_base_url
-        yield Timed(str(path), seconds, len(spans), with_loading=starts)
+    starts = about.model.startswith("vllm/") and not about.model_base_url
+    return Timed(str(path), seconds, len(spans), with_loading=starts)
 
 
-def _usage(answered: Sequence[_Answered], timed: tuple[Timed, ...]) -> Usage:
-    """Return the tokens of a task's answers, with those of judges separate."""
-    totals, of_judges, reused = np.zeros(4, int), np.zeros(4, int), False
-    for used, answer in answered:
-        judges = _sum(used.role_usage) if used else np.zeros(4, int)
-        own = _sum(used.model_usage) - judges if used else np.zeros(4, int)
-        if not own.any():  # the answer came from Inspect's cache, or tokens were not counted
-            if not answer or not any(answer.counts):
-                return Usage(len(answered), timed=timed)
-            own, reused = np.array(answer.counts), reused or used is not None
-        totals, of_judges = totals + own, of_judges + judges
-    prompt, answers, cached, reasoning = totals.tolist()
-    judged = int(of_judges[:2].sum()) or None
-    more = cached or None, reasoning or None, judged, _dollars([used for used, _ in answered])
-    return Usage(len(answered), prompt or None, answers, *more, timed=timed, reused=reused)
-
-
-def _dollars(samples: Sequence[_Used | None]) -> float | None:
-    """Return the cost of samples; None if the cost of any is unknown."""
-    if not all(samples):
-        return None
-    costs = [each.total_cost for used in samples if used for each in used.model_usage.values()]
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if known and len(known) == len(costs) else None
-
-
-def _sum(usage: Mapping[str, _Tokens]) -> Any:
-    return np.array([each.counts for each in usage.values()], int).reshape(-1, 4).sum(axis=0)
+# ---------------------------------------------------------------------- answers and scores
 
 
 def _add(items: ItemRows, logged: _Logged) -> None:
@@ -398,20 +367,15 @@ def _add(items: ItemRows, logged: _Logged) -> None:
     used = logged.output.usage
     messages = [_Message("user", logged.input)] if isinstance(logged.input, str) else logged.input
     scores = logged.scores or {}
-    own = scores[_SCORER].metadata if _SCORER in scores else None
-    judges = (
-        (name, value)
-        for scorer, score in scores.items()
-        if scorer.startswith(f"{_SCORER}_") and isinstance(score.value, dict)
-        for name, value in score.value.items()
-    )
+    judged = scores[_SCORER].metadata if _SCORER in scores else None
     items.add(
         logged.metadata,
-        own.judgement if own else None,
+        judged.judgement if judged else None,
         choice.message.text,
         reasoning=choice.message.reasoning,
         further={
-            n: nan if v is None else v for n, v in judges if isinstance(v, int | float | None)
+            name: nan if value is None else value
+            for name, value in _values(logged, [name for name in scores if name != _SCORER])
         },
         output_tokens=nan if not used or used.output_tokens is None else used.output_tokens,
         truncated=float(choice.stop_reason in ("max_tokens", "model_length", "length")),
@@ -419,6 +383,18 @@ def _add(items: ItemRows, logged: _Logged) -> None:
         if items.texts
         else "",
     )
+
+
+def _values(
+    logged: _Logged | _Judged, scorers: Iterable[str]
+) -> Iterator[tuple[str, float | None]]:
+    """Yield the values that judges give a sample: figure or criterion, and value."""
+    for scorer in scorers:
+        score = (logged.scores or {}).get(scorer)
+        if score and scorer.startswith(f"{_SCORER}_") and isinstance(score.value, dict):
+            for name, value in score.value.items():
+                if isinstance(value, int | float | None):
+                    yield name, value
 
 
 def _reported(scores: list[dict[str, Any]], task: str) -> dict[tuple[tuple[str, ...], str], float]:
@@ -430,7 +406,7 @@ def _reported(scores: list[dict[str, Any]], task: str) -> dict[tuple[tuple[str, 
             judged |= score["metrics"]
         elif "mean" in score["metrics"]:  # a judge's
             reported[score["name"]] = score["metrics"]["mean"]
-    reported |= {setup(task).headline.name: judged.get(task, {})} if task else judged
+    reported |= {task_as_run(task).headline.name: judged.get(task, {})} if task else judged
     values = {name: figure.get("value") for name, figure in reported.items()}
     return {
         ((), name): float(value)
@@ -446,7 +422,7 @@ def _notes(log: _Log, scores: list[dict[str, Any]], scored: int, unscored: int) 
     if names and any(score.get("scorer", "").startswith(f"{_SCORER}_") for score in scores):
         version = (log.eval.metadata or {}).get("judge", "prompts:1")
         yield f"judged by {', '.join(names)}, {version}"
-    if log.eval.model_generate_config.get("system_message"):
+    if _planned(log).system:
         yield WITH_SYSTEM
     if unscored:
         yield f"{unscored} of {scored + unscored} items have no score, because of errors"
@@ -464,9 +440,9 @@ def judge_scores(path: Path) -> dict[str, dict[str, float]]:
         Criterion → sample id → score, the mean over epochs. Unscored samples are left out.
 
     Raises:
-        Unusable: The log cannot be read, or has no judge's scores.
+        LogError: The log cannot be read, or has no judge's scores.
     """
-    found: dict[str, dict[str, list[float]]] = {}
+    scores: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     where = str(path)
     try:
         with path.open("rb") as file:
@@ -474,19 +450,20 @@ def judge_scores(path: Path) -> dict[str, dict[str, float]]:
             for name, load in samples.items():
                 where = f"{path}, {name}"
                 sample = load()
-                judged = [(sample.scores or {}).get(name) for name in _JUDGES]
-                values = [each.value for each in judged if each and isinstance(each.value, dict)]
-                for criterion, value in (pair for own in values for pair in own.items()):
-                    if not criterion.endswith("_rate") and isinstance(value, int | float):
-                        if abs(value) > _HIGHEST:
-                            raise Unusable(f"{criterion!r}: {value:.3g} is not a judge score")
-                        items = found.setdefault(criterion, {})
-                        items.setdefault(str(sample.id), []).append(value)
+                for criterion, value in _values(sample, _JUDGES):
+                    if criterion.endswith("_rate") or value is None:
+                        continue
+                    if abs(value) > _HIGHEST:
+                        raise LogError(f"{criterion!r}: {value:.3g} is not a judge score")
+                    scores[criterion][str(sample.id)].append(value)
     except UNREADABLE as error:
-        raise Unusable(f"{where}: {reason(error)}") from error
-    if not found:
-        raise Unusable(
+        raise LogError(f"{where}: {reason(error)}") from error
+    if not scores:
+        raise LogError(
             f"{path}: the log of {log.eval.task} has no scores of a judge; run the task with "
             "-T judge=true and --model-role grader=…"
         )
-    return {name: {id_: fmean(own) for id_, own in of.items()} for name, of in found.items()}
+    return {
+        criterion: {item: fmean(values) for item, values in items.items()}
+        for criterion, items in scores.items()
+    }

@@ -1,25 +1,28 @@
-"""Collecting the judged items of a task while a log is read, and turning them into columns."""
+"""Decoding of logs, robust to whatever a model may write, and collecting the items of a task."""
 
+import json
+import struct
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from math import nan
-from typing import Any, ClassVar
-from zlib import crc32
+from typing import Any, ClassVar, TypeVar
 
+import msgspec
 import numpy as np
 
 from hkcanto_metrics.reasoning import split_reasoning
 
-from ...catalogue import unknown_subjects
+from ...errors import HKCantoError, LogError
 from ...figures import Pair, reasoning_values
 from ...judgements import Judgement
+from ...kinds.base import Kind
 from ...samples import Sample
-from ...setup import Setup
 from ...signatures import Signature
 from ..runs import Floats, Items, ItemText, codes
-from .decoding import Unusable
 
+T = TypeVar("T")
 Length = Callable[[str], int]
 Rows = Callable[[Signature], "ItemRows"]
 """Makes the collector for the items of a task, from its signature."""
@@ -35,7 +38,7 @@ class ItemRows:
     NEEDS_SCORES: ClassVar[bool] = True
     """Whether a response without a judgement is left out."""
 
-    def __init__(self, setup: Setup, length: Length = len, texts: bool = False) -> None:
+    def __init__(self, setup: Kind, length: Length = len, texts: bool = False) -> None:
         self.setup, self.texts = setup, texts
         self._length = length
         form = {figure.form for figure in setup.FIGURES}
@@ -76,16 +79,15 @@ class ItemRows:
             prompt: The prompt as sent.
 
         Raises:
-            Unusable: The catalogue does not have its subject, or it has no judgement.
+            LogError: The catalogue does not have its subject, or it has no judgement.
         """
         if judgement is None:
-            raise Unusable(
+            raise LogError(
                 "no scores of this version, as with --predict_only: `hkcanto rescore` adds them"
             )
         if sample.subject not in self._known:
             what = f"subject {sample.subject!r} of {self.setup.task.name}"
-            hint = "".join(f". {each}" for each in unknown_subjects(self.setup.task.benchmark))
-            raise Unusable(f"the catalogue of this version has no {what}{hint}")
+            raise LogError(f"the catalogue of this version has no {what}")
         values, judged = judgement.values, judgement.reasoning
         self._graders |= {*judgement.details.get("grader", "").split(", ")} - {""}
         if further:
@@ -114,7 +116,7 @@ class ItemRows:
                 judgement.weights,
                 hash((sample.subject, text[:_PASSAGE])),
                 self._length(text),
-                crc32(sample.target.encode()),
+                zlib.crc32(sample.target.encode()),
                 written,
                 thought,
                 output_tokens,
@@ -154,3 +156,58 @@ class ItemRows:
 def _by_name(found: Sequence[Mapping[str, float | None]], fill: float) -> dict[str, Floats]:
     names = [*dict.fromkeys(chain.from_iterable(found))][:_MOST_NAMES]
     return {name: np.array([own.get(name, fill) for own in found], np.float64) for name in names}
+
+
+# ---------------------------------------------------------------------- decoding
+
+UNREADABLE = (
+    # Errors that the libraries below raise on a hostile file, or if a library is missing.
+    *(OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError),
+    *(RuntimeError, EOFError, ImportError, struct.error, zlib.error, HKCantoError),
+)
+"""Errors of reading a file or a sample; each costs only that file or sample."""
+
+_WHY = {
+    msgspec.ValidationError: "not in a format that this version knows",
+    json.JSONDecodeError: "cut off or damaged",
+    RecursionError: "nested too deeply",
+    OSError: "cannot be read",
+    ImportError: "pip install 'hkcanto[report]'",
+    Exception: "damaged",
+}
+
+
+def reason(error: BaseException) -> str:
+    """Return in one line why something could not be read."""
+    if isinstance(error, HKCantoError):
+        return str(error)
+    why = next(why for kind, why in _WHY.items() if isinstance(error, kind))
+    return f"{why}: {str(error).partition(chr(10))[0]}"
+
+
+def left_out(problems: Sequence[str], read: int, expected: int) -> str | None:
+    """Return how many samples of a log are missing and why; None if it has all."""
+    count = f"it has {read} of {expected} samples"
+    if problems:
+        return f"{problems[0]}; {count}"
+    return f"{count}: it is cut off" if read < expected else None
+
+
+def decode(data: bytes, decoder: msgspec.json.Decoder[T]) -> T:
+    r"""Decode JSON in UTF-8.
+
+    Both harnesses write NaN and lone surrogates like Python's `json`, and msgspec refuses them.
+    `json` then reads the text: NaN becomes null, and lone surrogates become U+FFFD.
+
+    Examples:
+        >>> decode(b'["\\ud800", NaN]', msgspec.json.Decoder(list[str | None]))
+        ['\ufffd', None]
+    """
+    try:
+        return decoder.decode(data)
+    except msgspec.ValidationError:
+        raise
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        loaded = json.loads(data.decode("utf-8", "replace"), parse_constant=lambda _: None)
+        text = json.dumps(loaded, ensure_ascii=False).encode("utf-16", "surrogatepass")
+        return decoder.decode(text.decode("utf-16", "replace"))

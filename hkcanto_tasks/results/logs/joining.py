@@ -3,17 +3,19 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from functools import reduce
+from hashlib import sha256
 from itertools import chain
-from operator import add
 from os.path import commonprefix
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgspec
 
 from ...catalogue import find_task
 from ...signatures import joined
-from ..runs import Items, Run, SkippedLog
+from ..runs import Items, Run, Sent, SkippedLog
 from ..usage import Usage
 
 # Settings that change a model's speed but not its answers, and secrets. An access token
@@ -24,7 +26,8 @@ _OF_NO_MATTER = re.compile(
     r"max_(retries|connections)|timeout|parallel|gpu_memory|trust_remote_code",
     re.IGNORECASE,
 )
-_GENERATION = ("temperature", "top_p", "top_k", "max_tokens", "max_gen_toks")
+_TYPES = {field.name: field.type for field in msgspec.structs.fields(Sent)}
+_FIELDS = {"max_gen_toks": "max_tokens", "until": "stop", "stop_seqs": "stop"}
 
 WITH_SYSTEM = "with a system instruction of the user's in front"
 """The note of a run with a system instruction."""
@@ -47,10 +50,31 @@ def settings_of(given: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
     )
 
 
-def numbers(given: Mapping[str, object]) -> dict[str, float]:
-    """Return those decoding settings that are set and that reports and records show."""
-    found = ((name, given.get(name)) for name in _GENERATION)
-    return {name: value for name, value in found if isinstance(value, int | float)}
+def sent_of(given: Mapping[str, Any], **more: Any) -> Sent:
+    """Return the record of what was sent, from the settings of generation in a log.
+
+    Args:
+        given: The settings, by their names in either harness; others are ignored.
+        more: Further fields of the record.
+
+    Examples:
+        >>> sent_of({"do_sample": False, "max_gen_toks": 12, "until": "完", "n": 1}).stop
+        ('完',)
+    """
+    greedy = {"temperature": 0.0} if given.get("do_sample") is False else {}
+    named = {_FIELDS.get(name, name): value for name, value in given.items() if value is not None}
+    fields: dict[str, Any] = {}
+    for name, value in (greedy | named | more).items():
+        if name in _TYPES:
+            listed = [value] if name == "stop" and isinstance(value, str) else value
+            with suppress(msgspec.ValidationError):  # a setting of another form is unknown
+                fields[name] = msgspec.convert(listed, _TYPES[name], strict=False)
+    return Sent(**fields)
+
+
+def hashed(text: object) -> str:
+    """Return a short hash of a text that was sent with all prompts; empty if there was none."""
+    return sha256(str(text).encode("utf-8", "replace")).hexdigest()[:7] if text else ""
 
 
 def newest(runs: Sequence[Run]) -> tuple[list[Parts], list[SkippedLog]]:
@@ -87,11 +111,13 @@ def join(parts: Parts, length_unit: str) -> Run:
     order = [each.name for each in find_task(signature.task).subjects if each.name in parts]
     runs = list(dict.fromkeys(parts[subject] for subject in order))
     counted = {run: [each for each in order if parts[each] is run] for run in runs}
-    is_whole = {run: len(own) == len({*run.items.subjects}) for run, own in counted.items()}
+    is_whole = {run: len(names) == len({*run.items.subjects}) for run, names in counted.items()}
     items = Items.joined(
         [
-            run.items if is_whole[run] else run.items.take(run.items.of_subjects(own).nonzero()[0])
-            for run, own in counted.items()
+            run.items
+            if is_whole[run]
+            else run.items.take(run.items.of_subjects(names).nonzero()[0])
+            for run, names in counted.items()
         ]
     )
     if len(runs) > 1:
@@ -102,8 +128,8 @@ def join(parts: Parts, length_unit: str) -> Run:
         notes[f"{unread} unreadable rows of its data set aside"] = None
     versions = sorted({run.version_of_harness for run in runs})
     used = (  # unknown if only some of a run's subjects are taken
-        run.usage if is_whole[run] else Usage(sum(map(run.items.subjects.count, own)))
-        for run, own in counted.items()
+        run.usage if is_whole[run] else Usage(sum(map(run.items.subjects.count, names)))
+        for run, names in counted.items()
     )
     return replace(
         runs[0],
@@ -112,8 +138,8 @@ def join(parts: Parts, length_unit: str) -> Run:
         sources=tuple(dict.fromkeys(source for run in runs for source in run.sources)),
         items=items,
         reported={
-            (() if len(own) == len(parts) else tuple(own), name): value
-            for run, own in counted.items()
+            (() if len(names) == len(parts) else tuple(names), name): value
+            for run, names in counted.items()
             if is_whole[run]
             for (_, name), value in run.reported.items()
         },
@@ -124,7 +150,7 @@ def join(parts: Parts, length_unit: str) -> Run:
         available=sum(run.available for run in runs),
         status=next((run.status for run in runs if run.status != "success"), "success"),
         version_of_harness="+".join(versions),
-        usage=reduce(add, used),
+        usage=Usage.total(list(used)),
     )
 
 
@@ -133,7 +159,7 @@ def join(parts: Parts, length_unit: str) -> Run:
 _HARNESS = {"lm-eval": "lm-eval", "inspect": "Inspect", "other": "another tool"}
 
 
-class Origin(NamedTuple):
+class LabelledModel(NamedTuple):
     """A model in an argument; each gets a label."""
 
     harness: str
@@ -144,20 +170,20 @@ class Origin(NamedTuple):
     name: str  # the user's name for the argument; empty without one
 
 
-def labels(conditions: Mapping[Origin, set[Hashable]]) -> dict[Origin, str]:
+def labels(conditions: Mapping[LabelledModel, set[Hashable]]) -> dict[LabelledModel, str]:
     """Return a label for each model of each argument, from the conditions of its runs.
 
     The label is the user's name for the argument, or the end of the model's name. If two models
     would have the same label under one condition, their difference follows in parentheses.
     """
-    remarks: dict[Origin, list[str]] = {origin: [] for origin in conditions}
+    remarks: dict[LabelledModel, list[str]] = {origin: [] for origin in conditions}
 
-    def label(origin: Origin) -> str:
+    def label(origin: LabelledModel) -> str:
         name = origin.name or re.split(r"[/\\]", origin.model.rstrip("/\\"))[-1]
         return f"{name} ({', '.join(remarks[origin])})" if remarks[origin] else name
 
     for tell in _TELL:
-        by_label: dict[str, list[Origin]] = defaultdict(list)
+        by_label: dict[str, list[LabelledModel]] = defaultdict(list)
         for origin in conditions:
             by_label[label(origin)].append(origin)
         for called in by_label.values():
@@ -170,7 +196,7 @@ def labels(conditions: Mapping[Origin, set[Hashable]]) -> dict[Origin, str]:
     return {origin: label(origin) for origin in conditions}
 
 
-def _folders(alike: Sequence[Origin]) -> list[str]:
+def _folders(alike: Sequence[LabelledModel]) -> list[str]:
     """Return the part of each argument's path that differs, such as `base` in `runs/base/logs`."""
     parts = [origin.path.absolute().parts for origin in alike]
     start = len(commonprefix(parts))  # noqa: RUF071  (of tuples)
@@ -178,13 +204,13 @@ def _folders(alike: Sequence[Origin]) -> list[str]:
     return ["/".join(path[start : len(path) - end]) or path[-1] for path in parts]
 
 
-def _settings(alike: Sequence[Origin]) -> list[str]:
+def _settings(alike: Sequence[LabelledModel]) -> list[str]:
     shared = set.intersection(*(set(origin.settings) for origin in alike))
-    own = ([each for each in origin.settings if each not in shared] for origin in alike)
-    return [", ".join(f"{name}={value}" for name, value in each) or "plain" for each in own]
+    unshared = ([each for each in origin.settings if each not in shared] for origin in alike)
+    return [", ".join(f"{name}={value}" for name, value in each) or "plain" for each in unshared]
 
 
-_TELL: tuple[Callable[[Sequence[Origin]], list[str]], ...] = (
+_TELL: tuple[Callable[[Sequence[LabelledModel]], list[str]], ...] = (
     lambda alike: [_HARNESS[origin.harness] for origin in alike],
     lambda alike: [origin.model for origin in alike],
     _folders,

@@ -1,7 +1,6 @@
 """Logs of lm-eval: `results_….json`, with a `samples_….jsonl` for each task beside it."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from math import inf, isnan, nan
@@ -11,16 +10,15 @@ from typing import Any
 
 import msgspec
 
+from ...catalogue import known_signature
+from ...errors import LogError
 from ...judgements import Judgement
 from ...samples import Sample
-from ...setup import Setup
-from ...signatures import parse_signature
 from ..results import Harness
-from ..runs import Run, SkippedLog
+from ..runs import Run, Sent, SkippedLog
 from ..usage import Timed, Usage
-from .decoding import UNREADABLE, Unusable, decode, left_out, reason
-from .items import ItemRows, Rows
-from .joining import WITH_SYSTEM, numbers, settings_of
+from .items import UNREADABLE, ItemRows, Rows, decode, left_out, reason
+from .joining import WITH_SYSTEM, sent_of, settings_of
 
 
 class Origin(msgspec.Struct):
@@ -31,13 +29,14 @@ class Origin(msgspec.Struct):
     backend: str
     version_of_harness: str
     settings: tuple[tuple[str, str], ...]
-    generation: dict[str, float]
     notes: tuple[str, ...]
     status: str
     limited: bool
     picked: bool
     available: int
     usage: Usage = Usage()
+    generation: dict[str, float] = {}
+    sent: Sent | None = None  # None in logs of versions that only had `generation`
 
 
 class _Results(msgspec.Struct):
@@ -50,7 +49,7 @@ class _Results(msgspec.Struct):
     chat_template_sha: str | None = None
     system_instruction_sha: str | None = None
     lm_eval_version: str | None = None
-    total_evaluation_time_seconds: str | float | None = None
+    total_evaluation_time_seconds: float | None = None  # written as text
     rescored: Origin | None = None
 
 
@@ -73,7 +72,8 @@ class _Logged(msgspec.Struct, gc=False):
     further: dict[str, float | None] = {}
 
 
-_RESULTS, _LOGGED = msgspec.json.Decoder(_Results), msgspec.json.Decoder(_Logged)
+_RESULTS = msgspec.json.Decoder(_Results, strict=False)
+_LOGGED = msgspec.json.Decoder(_Logged)
 
 
 def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
@@ -88,7 +88,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             continue
         try:
             samples = path.with_name(f"samples_{name}_{stamp}.jsonl")
-            signature = parse_signature((config.get("metadata") or {}).get("signature"))
+            signature = known_signature((config.get("metadata") or {}).get("signature"))
             counts = results.counts.get(name, {})
             expected = counts.get("effective")
             if not (signature.data if expected is None else expected):
@@ -97,38 +97,36 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 without.append(name)
                 continue
             items = rows(signature)
-            problems, last = _add_samples(items, samples)
+            problems, last, requested = _add_samples(items, samples)
         except UNREADABLE as error:
             yield SkippedLog(path, f"{name}: {reason(error)}")
             continue
         count = len(items)
         if missing := left_out(problems, count, expected or max(1, count + len(problems))):
             yield SkippedLog(samples, missing)
-        if count:
-            run = Run(
-                label="",
-                model=model,
-                harness="lm-eval",
-                signature=items.judged_by(signature),
-                created=datetime.fromtimestamp(results.date or path.stat().st_mtime, UTC),
-                sources=(path,),
-                items=items.items(),
-                reported=_reported(items.setup, results.results.get(name, {})),
-                notes=tuple(_notes(results, dict(settings))),
-                limited=expected != counts.get("original"),
-                picked=last >= (expected or last + 1),  # chosen by `--samples`
-                status="incomplete" if missing else "success",
-                available=counts.get("original") or 0,
-                backend=str(results.config.get("model") or "unknown"),
-                version_of_harness=results.lm_eval_version or "unknown",
-                settings=settings,
-                generation=_generation(config.get("generation_kwargs") or {}),
-                usage=_usage(path, results, config, count, generative=items.setup.is_generative),
-            )
-            if origin := results.rescored:
-                known = msgspec.structs.asdict(origin)
-                run = replace(run, **(known | ({"status": run.status} if missing else {})))
-            yield run
+        if not count:
+            continue
+        run = Run(
+            label="",
+            model=model,
+            harness="lm-eval",
+            signature=items.judged_by(signature),
+            created=datetime.fromtimestamp(results.date or path.stat().st_mtime, UTC),
+            sources=(path,),
+            items=items.items(),
+            reported=_reported(items, results.results.get(name, {})),
+            notes=tuple(_notes(results, dict(settings))),
+            limited=expected != counts.get("original"),
+            picked=last >= (expected or last + 1),  # chosen by `--samples`
+            status="incomplete" if missing else "success",
+            available=counts.get("original") or 0,
+            backend=str(results.config.get("model") or "unknown"),
+            version_of_harness=results.lm_eval_version or "unknown",
+            settings=settings,
+            sent=_sent(results, config, requested),
+            usage=_usage(path, results, config, items),
+        )
+        yield _as_first_run(run, results.rescored) if results.rescored else run
     no_samples = (
         f"no samples_…_{stamp}.jsonl; run lm_eval with --log_samples and do not rename files"
     )
@@ -136,6 +134,16 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         if names:
             listed = shorten(", ".join(names), 100, placeholder=" and more")
             yield SkippedLog(path, f"{why}: {listed}")
+
+
+def _as_first_run(run: Run, origin: Origin) -> Run:
+    """Return a rescored run with what is known of the original one."""
+    known = {each: getattr(origin, each) for each in Origin.__struct_fields__}
+    generation = known.pop("generation")
+    known["sent"] = origin.sent or sent_of(generation)
+    if run.unfinished:
+        known["status"] = run.status
+    return replace(run, **known)
 
 
 def without_results(folder: Path) -> Iterator[SkippedLog]:
@@ -147,21 +155,40 @@ def without_results(folder: Path) -> Iterator[SkippedLog]:
             yield SkippedLog(file, what)
 
 
-def _add_samples(items: ItemRows, path: Path) -> tuple[list[str], int]:
-    """Add the samples of a file; return problems and the highest document number."""
+def _add_samples(items: ItemRows, path: Path) -> tuple[list[str], int, dict[str, Any]]:
+    """Add the samples of a file.
+
+    Returns:
+        Problems, the highest document number, and the settings of the first request.
+    """
     problems: list[str] = []
+    requested: dict[str, Any] | None = None
     of_filter, last = None, -1
     with path.open("rb", buffering=1 << 17) as file:
         for number, line in enumerate(file, 1):
             try:
                 logged = decode(line, _LOGGED)
                 of_filter = of_filter or logged.filter
+                if requested is None:
+                    requested = _request(logged.arguments)[1]
                 if logged.filter == of_filter:
                     _add(items, logged)
                     last = max(last, logged.doc_id)
             except UNREADABLE as error:
                 problems.append(f"line {number}: {reason(error)}")
-    return problems, last
+    return problems, last, requested or {}
+
+
+def _request(arguments: msgspec.Raw) -> tuple[str, dict[str, Any]]:
+    """Return the prompt and the settings of the first request; a chat is JSON of its messages.
+
+    lm-eval 0.4 logs `{"gen_args_0": {"arg_0": prompt, "arg_1": settings}}`, 0.5 `[[prompt, …]]`.
+    """
+    requests = msgspec.json.decode(arguments)
+    first: Any = next(iter(requests.values() if isinstance(requests, dict) else requests), [])
+    prompt, settings = [*(first.values() if isinstance(first, dict) else first), "", None][:2]
+    text = prompt if isinstance(prompt, str) else "\n\n".join(map(str, prompt))
+    return text, settings if isinstance(settings, dict) else {}
 
 
 def _add(items: ItemRows, logged: _Logged) -> None:
@@ -183,7 +210,7 @@ def _add(items: ItemRows, logged: _Logged) -> None:
         further={name: _number(value) for name, value in logged.further.items()},
         output_tokens=_number(logged.output_tokens),
         truncated=_number(logged.truncated),
-        prompt=_prompt(logged.arguments) if items.texts else "",
+        prompt=_request(logged.arguments)[0] if items.texts else "",
     )
 
 
@@ -193,65 +220,44 @@ def _number(value: float | None) -> float:
 
 def _likeliest(logged: _Logged) -> str:
     """Return the letter with the highest log-likelihood; empty if one is not a number."""
-    found = [float(each[0]) for each in logged.filtered_resps if isinstance(each, list) and each]
+    values = [float(each[0]) for each in logged.filtered_resps if isinstance(each, list) and each]
     letters = logged.doc.letters
-    if not letters or len(found) != len(letters):
-        raise Unusable("its log-likelihoods are not those of the letters")
-    return "" if any(map(isnan, found)) else letters[found.index(max(found))]
+    if not letters or len(values) != len(letters):
+        raise LogError("its log-likelihoods are not those of the letters")
+    return "" if any(map(isnan, values)) else letters[values.index(max(values))]
 
 
-def _generation(given: Mapping[str, Any]) -> dict[str, float]:
-    """Return the known decoding settings; greedy decoding counts as temperature 0."""
-    greedy = {"temperature": 0.0} if given.get("do_sample") is False else {}
-    found = numbers(greedy | {**given})
-    if "max_gen_toks" in found:
-        found["max_tokens"] = found.pop("max_gen_toks")
-    return found
+def _sent(results: _Results, config: Mapping[str, Any], requested: Mapping[str, Any]) -> Sent:
+    """Return what was sent: the settings of the first request, or else those of the task."""
+    return sent_of(
+        {**(config.get("generation_kwargs") or {}), **requested},
+        template=(results.chat_template_sha or "")[:7],
+        system=(results.system_instruction_sha or "")[:7],
+        repeats=config.get("repeats") or 1,
+    )
 
 
-def _usage(
-    path: Path, results: _Results, config: Mapping[str, Any], count: int, *, generative: bool
-) -> Usage:
+def _usage(path: Path, results: _Results, config: Mapping[str, Any], items: ItemRows) -> Usage:
     """Return the usage: the time for all tasks of the log, without token counts.
 
     lm-eval's own time begins when its command starts, before it loads the model. Our tasks log a
     second time, from the last request made to the first response read.
     """
-    asked = _seconds((config.get("metadata") or {}).get("seconds"))
-    whole = _seconds(results.total_evaluation_time_seconds)
-    every = max(count, sum(each.get("effective") or 0 for each in results.counts.values()))
-    took = whole if asked is None else asked
-    timed = () if took is None else (Timed(str(path), took, every, with_loading=asked is None),)
+    asked = (config.get("metadata") or {}).get("seconds")
+    took = results.total_evaluation_time_seconds if asked is None else float(asked)
+    answers = max(len(items), sum(each.get("effective") or 0 for each in results.counts.values()))
+    timed = took is not None and 0 <= took < inf
     return Usage(
-        count,
-        answer_tokens=None if generative else 0,
-        timed=timed,
+        len(items),
+        answer_tokens=None if items.setup.is_generative else 0,
+        timed=(Timed(str(path), took or 0.0, answers, asked is None),) if timed else (),
         reused=bool(results.config.get("use_cache")),
     )
 
 
-def _seconds(logged: object) -> float | None:
-    """Return a time that lm-eval logs as text; None if it is not a number of seconds."""
-    with suppress(TypeError, ValueError):
-        found = float(str(logged))
-        return found if 0 <= found < inf else None
-    return None
-
-
-def _prompt(arguments: msgspec.Raw) -> str:
-    """Return the prompt of the first request; a chat is a JSON list of messages.
-
-    lm-eval 0.4 logs `{"gen_args_0": {"arg_0": prompt, …}}`, 0.5 `[[prompt, …]]`.
-    """
-    requests = msgspec.json.decode(arguments)
-    first = next(iter(requests.values() if isinstance(requests, dict) else requests), ())
-    prompt = first.get("arg_0", "") if isinstance(first, dict) else next(iter(first), "")
-    return prompt if isinstance(prompt, str) else "\n\n".join(map(str, prompt))
-
-
-def _reported(how: Setup, row: dict[str, Any]) -> dict[tuple[tuple[str, ...], str], float]:
+def _reported(items: ItemRows, row: dict[str, Any]) -> dict[tuple[tuple[str, ...], str], float]:
     """Return the catalogue's figures in a row of results; of several filters, the first counts."""
-    known = {figure.name for figure in how.figures}
+    known = {figure.name for figure in items.setup.figures}
     return {
         ((), name): float(value)
         for key, value in reversed(row.items())
@@ -262,7 +268,7 @@ def _reported(how: Setup, row: dict[str, Any]) -> dict[tuple[tuple[str, ...], st
 def _model(results: _Results) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return the model's name and its settings."""
     arguments, generation = (
-        _arguments(results.config.get(own)) for own in ("model_args", "gen_kwargs")
+        _arguments(results.config.get(name)) for name in ("model_args", "gen_kwargs")
     )
     backend, name = str(results.config.get("model")), results.model_name
     # If no argument names the model, lm-eval invents a random name.

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...catalogue import Subject
+from ...declarations import Subject
 from ...errors import ComparisonError, DataCorrupt, on_disk
 from ...figures import parts_of
 from ..logs import read_runs
@@ -65,15 +65,15 @@ def _parts(a: Run, b: Run, metric: str | None) -> Iterator[Part]:
     paired, task = match(a, b, metric, {}), a.setup.task
     ids = np.array(a.items.ids)
 
-    def part(name: str, own: Any, subjects: Sequence[Subject], *, alone: bool = False) -> Part:
-        before, after = np.clip(own.losses, 0, 1).T
-        questions, share = len({*ids[own.places]}), None
-        if own.of(replace(own.figure, over="questions")).is_right_or_wrong:
-            share = mean_estimate(abs(after - before), own.clusters)
-        if share and own.is_right_or_wrong:
+    def part(name: str, pairs: Any, subjects: Sequence[Subject], *, alone: bool = False) -> Part:
+        before, after = np.clip(pairs.losses, 0, 1).T
+        questions, share = len({*ids[pairs.places]}), None
+        if pairs.of(replace(pairs.figure, over="questions")).is_right_or_wrong:
+            share = mean_estimate(abs(after - before), pairs.clusters)
+        if share and pairs.is_right_or_wrong:
             spread = of_discordance(share)
         else:
-            spread = of_losses(after - before, own.sizes, own.clusters, questions)
+            spread = of_losses(after - before, pairs.sizes, pairs.clusters, questions)
             spread = replace(spread, discordance=share)
         whole = sum(map(a.expected_of, subjects)) or questions
         return Part(name, whole, spread, f"{b.label} against {a.label}", alone)
@@ -109,11 +109,11 @@ def of_responses(path: Path) -> Sequence[Part]:
         return Part(name, int(mask.sum()), of_discordance(share), is_subject=not mask.all())
 
     every = np.ones(len(subjects), np.bool_)
-    found = [part("all models", every)]
+    parts = [part("all models", every)]
     if any(len(_discordances(right, _CLOSE)) for right in tables):
-        found.append(part(f"at most {_CLOSE:.0%} apart", every, _CLOSE))
+        parts.append(part(f"at most {_CLOSE:.0%} apart", every, _CLOSE))
     alone = np.unique(subjects).tolist()
-    return [*found, *(part(each, subjects == each) for each in alone if len(alone) > 1)]
+    return [*parts, *(part(each, subjects == each) for each in alone if len(alone) > 1)]
 
 
 def _discordances(right: Floats, closest: float) -> Floats:
@@ -137,20 +137,20 @@ def _answers(path: Path) -> tuple[NDArray[np.str_], Sequence[Floats]]:
                     f"for each answer and the columns {', '.join(COLUMNS)}."
                 )
             for row in reader:
-                own = right[row["shots"], row["model"]]
-                own[row["subject"], row["item"]] = row["letter"] == row["gold"]
+                answers = right[row["shots"], row["model"]]
+                answers[row["subject"], row["item"]] = row["letter"] == row["gold"]
     except (UnicodeDecodeError, csv.Error, EOFError) as error:
         raise DataCorrupt(f"{path} is not a complete CSV file: {error}. Make it again.") from error
     items = next(iter(right.values()), {}).keys()
     tables: dict[str, list[list[bool]]] = defaultdict(list)
-    for (shots, model), own in right.items():
-        if own.keys() != items:
-            odd = ", ".join(min(own.keys() ^ items))
+    for (shots, model), answers in right.items():
+        if answers.keys() != items:
+            odd = ", ".join(min(answers.keys() ^ items))
             raise DataCorrupt(
                 f"{path}: {model} ({shots}-shot) and {next(iter(right))[1]} do not have the same "
                 f"items ({odd}). Keep only items that all models answered."
             )
-        tables[shots].append([own[item] for item in items])
+        tables[shots].append([answers[item] for item in items])
     if not any(len(table) > 1 for table in tables.values()):
         raise DataCorrupt(f"{path} has no two models with the same shots: nothing to compare.")
     subjects = np.array([subject for subject, _ in items])

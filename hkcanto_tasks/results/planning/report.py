@@ -7,7 +7,7 @@ from functools import cache, partial
 from ...catalogue import benchmarks, find_task, named_tasks
 from ...errors import OptionError
 from ...figures import subject_weights
-from ...setup import setup
+from ...tasks import task_as_run
 from ..reports.blocks import Column, Note, Report, Section, Table, Value, table
 from ..reports.report import report_of
 from ..statistics.intervals import CONFIDENCE, Estimate
@@ -53,10 +53,10 @@ def catalogue(spread: Spread, names: Sequence[str] = ()) -> Sequence[Part]:
     ]
     there = {task.name for task in of_benchmarks}
     named = [find_task(name) for name in names if name not in {*known, *there}]
-    found: list[Part] = []
+    parts: list[Part] = []
     asked: list[set[tuple[str, str]]] = []
     for task in (*of_benchmarks, *named):
-        how, own = setup(task.name), spread
+        how, weighted = task_as_run(task.name), spread
         sizes = {each.name: rows for each in task.subjects if (rows := task.scored_rows(each))}
         items = sum(sizes.values())
         is_share = how.headline.unit == "share" and how.headline.form == "mean"  # no macro-F1
@@ -75,15 +75,15 @@ def catalogue(spread: Spread, names: Sequence[str] = ()) -> Sequence[Part]:
         if how.headline.over != "questions":
             counted = subject_weights(how.headline.over, sizes, how.categories)
             shares = [size / items for size in sizes.values()]
-            own = power.weighted(spread, [items * counted[name] for name in sizes], shares)
+            weighted = power.weighted(spread, [items * counted[name] for name in sizes], shares)
         asked.append({(task.definition.name, name) for name in sizes})
-        found.append(Part(task.name, items, own))
+        parts.append(Part(task.name, items, weighted))
     counted_already = set[tuple[str, str]]()
-    for place in sorted(range(len(found)), key=lambda place: -found[place].items):
+    for place in sorted(range(len(parts)), key=lambda place: -parts[place].items):
         if not asked[place] & counted_already:
-            found[place] = found[place]._replace(is_whole=True)
+            parts[place] = parts[place]._replace(is_whole=True)
             counted_already |= asked[place]
-    return found
+    return parts
 
 
 def build(
@@ -158,14 +158,14 @@ def _shown(name: str, parts: Sequence[Part], about: str) -> Table:
 def _smallest(part: Part) -> Value:
     most = part.spread.discordance.value if part.spread.discordance else 1.0
     factor = 100 * power.smallest_difference(1.0, part.items)
-    found = applied(lambda end: factor * end, part.spread.deviation)
-    return found if found.value < 100 * most else None
+    points = applied(lambda end: factor * end, part.spread.deviation)
+    return points if points.value < 100 * most else None
 
 
 def _smallest_exact(part: Part) -> Value:
     share = part.spread.discordance if part.spread.is_plain else None
-    found = share and power.smallest_by_mcnemar(share.value, part.items)
-    return 100 * found if found else None
+    smallest = share and power.smallest_by_mcnemar(share.value, part.items)
+    return 100 * smallest if smallest else None
 
 
 def _taken(gated: Sequence[_Gate], loss: float, confidence: float) -> Sequence[Table]:
@@ -174,7 +174,7 @@ def _taken(gated: Sequence[_Gate], loss: float, confidence: float) -> Sequence[T
     for part, gate in gated:
         if part.is_whole and part.items:
             together.setdefault((gate, part.of), []).append(part)
-    jointly = {key: own for key, own in together.items() if len(own) > 1}
+    jointly = {key: parts for key, parts in together.items() if len(parts) > 1}
 
     @cache
     def passing(row: _Gate) -> float | None:
@@ -192,8 +192,8 @@ def _taken(gated: Sequence[_Gate], loss: float, confidence: float) -> Sequence[T
 
     def for_all(row: _Gate) -> int | None:
         part, gate = row
-        own = jointly.get((gate, part.of), ())
-        return by_bound(row, power.POWER ** (1 / len(own))) if part in own else None
+        parts = jointly.get((gate, part.of), ())
+        return by_bound(row, power.POWER ** (1 / len(parts))) if part in parts else None
 
     several, pairs = len({part for part, _ in gated}) > 1, len({part.of for part, _ in gated})
     seen = Column("To show it", "count", "Items needed to show a difference of this size.")
@@ -218,9 +218,11 @@ def _taken(gated: Sequence[_Gate], loss: float, confidence: float) -> Sequence[T
         f"The gates are for a second run that truly loses {100 * loss:g} points, with "
         f"{100 * confidence:.6g} % confidence."
     )
-    found = [table("takes", "Number of items needed", gated, columns, caption)]
+    tables = [table("takes", "Number of items needed", gated, columns, caption)]
     if jointly:
-        own = [(key, [passing((part, key[0])) for part in parts]) for key, parts in jointly.items()]
+        joint = [
+            (key, [passing((part, key[0])) for part in parts]) for key, parts in jointly.items()
+        ]
         of_all: list[tuple[Column, Callable[[_Joint], Value]]] = [
             (Column("Points"), lambda row: f"{row[0][0]:g}"),
             (Column("Tasks", "count"), lambda row: len(row[1])),
@@ -236,5 +238,5 @@ def _taken(gated: Sequence[_Gate], loss: float, confidence: float) -> Sequence[T
             "powers, since tasks without a common item are independent. If items are related, as "
             "in two languages, all tasks pass together more often."
         )
-        found.append(table("together", "How often all tasks pass", own, of_all, caption))
-    return found
+        tables.append(table("together", "How often all tasks pass", joint, of_all, caption))
+    return tables

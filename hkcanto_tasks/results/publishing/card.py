@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from ...describing import WAYS
 from ..runs import Run
+from ..statistics.estimates import value_of
 from .runs import (
     Publication,
     Publisher,
@@ -37,7 +38,7 @@ def _lines(runs: Sequence[Run], by: Publisher) -> Iterator[str]:
         yield from (f"## {benchmark.title}", "", _row(*_FIGURES), "|---|---|--:|--:|--:|")
         for run in own:
             for figure in run.setup.table:
-                if found := run.value(figure.name):
+                if found := value_of(run, figure.name):
                     unit = " %" if figure.unit in ("share", "rate") else ""
                     title = f"{figure_title(run, figure)}{unit} {WAYS[figure.higher_is_better]}"
                     numbers = number_text(found.value, figure), interval_text(found, figure)

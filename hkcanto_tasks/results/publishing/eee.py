@@ -15,6 +15,7 @@ from uuid import UUID
 from ...data.releases import GitHubRelease, HubDataset
 from ...figures import Figure, Unit
 from ..runs import Run
+from ..statistics.estimates import value_of
 from ..statistics.intervals import Estimate
 from .runs import (
     NotPublishable,
@@ -110,7 +111,7 @@ def record_of(run: Run, by: Publisher) -> dict[str, Any]:
             }
             for name, figure in run.figures.items()
             # The schema does not allow figures without a direction.
-            if figure.higher_is_better is not None and (found := run.value(name))
+            if figure.higher_is_better is not None and (found := value_of(run, name))
         ],
     }
 

@@ -9,6 +9,7 @@ import yaml
 
 from ...errors import OptionError
 from ..runs import Run
+from ..statistics.estimates import value_of
 from .runs import (
     NotPublishable,
     Publication,
@@ -57,7 +58,7 @@ def _entry(run: Run, dataset: str, by: Publisher) -> str:
     except ImportError as error:
         how = "pip install -U huggingface_hub"
         raise OptionError(f"--to hf needs a newer huggingface_hub: {how}") from error
-    figure, found = run.headline, run.value(run.headline.name)
+    figure, found = run.headline, value_of(run, run.headline.name)
     assert found is not None  # a complete run has its headline
     in_percent = figure.unit in ("share", "rate")
     entry = EvalResultEntry(

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from ...errors import HKCantoError
 from ...figures import Figure
-from ..runs import Run, Runs
+from ..frames import Runs
+from ..runs import Run
 from ..statistics.estimates import agreement
 from ..statistics.intervals import Estimate
 

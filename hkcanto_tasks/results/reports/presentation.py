@@ -12,7 +12,7 @@ from ...figures import Figure
 from ..published import PublishedColumn
 from ..results import UNREAD, Result
 from ..runs import Run
-from ..statistics.estimates import Agreement, agreement, estimate
+from ..statistics.estimates import Agreement, agreement, estimate, value_of
 from ..statistics.intervals import Estimate
 from .blocks import Column, Kind, Table, Unit, Value, column_of, table
 from .frames import JUDGED
@@ -43,7 +43,7 @@ def side_by_side(runs: Iterable[R], having: str = "") -> list[SideBySide[R]]:
     """
     groups: dict[Hashable, list[R]] = defaultdict(list)
     for run in runs:
-        if not having or run.value(having):
+        if not having or value_of(run, having):
             groups[run.comparable_as].append(run)
     found: list[SideBySide[R]] = []
     for group in groups.values():
@@ -129,7 +129,7 @@ def headline_title(run: Result) -> str:
 
 def headline(run: Result) -> Estimate | None:
     """Return the value of the headline; its note says if the run was interrupted."""
-    found = run.value(run.headline.name)
+    found = value_of(run, run.headline.name)
     return replace(found, note=run.unfinished) if found and run.unfinished else found
 
 

@@ -11,7 +11,7 @@ from statistics import fmean
 
 import numpy as np
 
-from ...catalogue import TaskVariant
+from ...declarations import TaskVariant
 from ..published import (
     PublishedColumn,
     PublishedRow,
@@ -20,7 +20,7 @@ from ..published import (
     tables_of,
 )
 from ..runs import Items, Run
-from ..statistics.estimates import mean_estimate
+from ..statistics.estimates import is_of_harness, mean_estimate, value_of
 from ..statistics.intervals import Estimate
 from .blocks import Column, column_of
 from .presentation import condition_title, figure_title, side_by_side
@@ -170,7 +170,7 @@ def _standing(
                 return None
             behind.append(max(same, key=lambda one: (one.is_complete(_part(column)), one.created)))
         one, pooled = behind[0], len(behind) > 1
-        value = _pooled(behind) if pooled else one.value(column.metric, _part(column))
+        value = _pooled(behind) if pooled else value_of(one, column.metric, _part(column))
         reason = _why_unranked(behind, column)
     if value is None:
         return None
@@ -190,7 +190,7 @@ def _why_unranked(runs: Sequence[Run], column: PublishedColumn) -> str:
         next((one.unfinished for one in runs if one.unfinished), ""): True,
         "not all items": not all(one.is_complete(_part(column)) for one in runs),
         "unknown data": not all(one.trusted_data for one in runs),
-        "unlike the harness's figure": not all(one.is_of_harness for one in runs),
+        "unlike the harness's figure": not all(is_of_harness(one) for one in runs),
     }
     return next((reason for reason, holds in reasons.items() if reason and holds), "")
 

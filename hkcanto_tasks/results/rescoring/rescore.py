@@ -14,19 +14,17 @@ import msgspec
 from ... import __version__
 from ...errors import LogError, OptionError
 from ...figures import Figure, item_values, language_of, value
-from ...fingerprints import fingerprints
 from ...judgements import Judgement
+from ...kinds.base import Kind
 from ...kinds.judged import Judged
-from ...loading import LoadedTask, load_task
 from ...samples import Sample
-from ...setup import Setup, setup
-from ...signatures import OF_A_JUDGE, UNKNOWN, Signature
+from ...signatures import OF_A_JUDGE, UNKNOWN, Signature, fingerprints
+from ...tasks import LoadedTask, load_task, task_as_run
 from ..logs import logs_in, read_log
 from ..logs.items import ItemRows
 from ..logs.lm_eval import Origin
-from ..runs import Run, SkippedLog
-from .answers import Answer, is_summary, read_answers
-from .matching import Questions
+from ..runs import Run, Sent, SkippedLog
+from .answers import Answer, Questions, read_answers
 
 MOST_UNMATCHED = 0.02
 """The largest allowed share of answers that match no item of the task."""
@@ -34,6 +32,7 @@ MOST_UNMATCHED = 0.02
 _NAMED = 3  # examples in a message
 _NO_OPTION = ("subjects", "rationale", "rescored", "yaml", "decoding", *OF_A_JUDGE)
 _OF_PROMPT = ("prompt", "examples")
+_CUT = ("length", "max_tokens", "model_length")  # values of `finish_reason`
 _MARK = ("rescored", __version__)  # distinguishes a log from its original in one report
 _SAMPLE = tuple(Sample.__struct_fields__)
 
@@ -72,7 +71,7 @@ class Rescored:
     origin: Origin
     signature: Signature
     created: datetime
-    setup: Setup
+    setup: Kind
     scored: Sequence[Scored]
     remarks: Sequence[str] = ()
 
@@ -84,10 +83,10 @@ class Rescored:
     @property
     def headlines(self) -> tuple[float, float]:
         """The old and new headline; the old one is NaN if some response had no score."""
-        before, figure = [each.before for each in self.scored], self.setup.headline
-        known = [each for each in before if each]
-        then = self._figure(figure, known) if len(known) == len(before) else nan
-        return then, self._figure(figure, [each.judgement for each in self.scored])
+        before = [each.before for each in self.scored if each.before]
+        headline, is_whole = self.setup.headline, len(before) == len(self.scored)
+        then = self._figure(headline, before) if is_whole else nan
+        return then, self._figure(headline, [each.judgement for each in self.scored])
 
     def _figure(self, figure: Figure, judged: Sequence[Judgement]) -> float:
         values = (
@@ -103,21 +102,11 @@ class Rescored:
             stem: The common part of the names.
         """
         name, now = self.signature.task, [each.judgement for each in self.scored]
+        values = {f"{each.name},none": self._figure(each, now) for each in self.setup.table}
+        about = {"task": name, "dataset_path": "hkcanto"}
         results = {
-            "results": {
-                name: {
-                    f"{figure.name},none": found
-                    for figure in self.setup.table
-                    if not isnan(found := self._figure(figure, now))
-                }
-            },
-            "configs": {
-                name: {
-                    "task": name,
-                    "dataset_path": "hkcanto",
-                    "metadata": {"signature": self.signature.text},
-                }
-            },
+            "results": {name: {key: number for key, number in values.items() if not isnan(number)}},
+            "configs": {name: {**about, "metadata": {"signature": self.signature.text}}},
             "n-samples": {name: {"original": len(now), "effective": len(now)}},
             "date": self.created.timestamp(),
             "model_name": self.origin.model,
@@ -132,7 +121,7 @@ class Rescored:
 
 def _line(place: int, of: Scored) -> str:
     doc = {name: getattr(of.sample, name) for name in _SAMPLE}
-    more = {name: own for name, own in of.more.items() if name != "prompt"}
+    more = {name: text for name, text in of.more.items() if name != "prompt"}
     line = {
         "doc_id": place,
         "doc": {**doc, "judgement": of.judgement.logged()},
@@ -162,28 +151,28 @@ class _Rows(ItemRows):
         self.scored.append(Scored(sample, now, judgement, response, more))
 
 
-def setup_of(signature: Signature) -> Setup:
+def setup_of(signature: Signature) -> Kind:
     """Return the setup of a signature, on all subjects.
 
     Raises:
         OptionError: This version has no such option.
 
     Examples:
-        >>> from ...signatures import parse_signature
+        >>> from ...catalogue import known_signature
         >>> text = "hkmmlu-cot|shots:0|cot:yes|data:x|sent:a|read:b|metric:m|v:1|pkg:1"
-        >>> setup_of(parse_signature(text)).options.cot
+        >>> setup_of(known_signature(text)).options.cot
         True
     """
-    return setup(signature.task, shots=signature.shots, **options_of(signature))
+    return task_as_run(signature.task, shots=signature.shots, **options_of(signature))
 
 
 def options_of(signature: Signature) -> dict[str, str]:
     """Return the options of a signature in the form for `setup` and `load_task`.
 
     Examples:
-        >>> from ...signatures import parse_signature
+        >>> from ...catalogue import known_signature
         >>> text = "hkmmlu-sc|shots:0|turns:multi|script:sc-release|data:x|sent:a|read:b"
-        >>> options_of(parse_signature(f"{text}|metric:m|v:1|pkg:1"))
+        >>> options_of(known_signature(f"{text}|metric:m|v:1|pkg:1"))
         {'multiturn': 'true', 'script': 'sc'}
     """
     given: dict[str, str] = {}
@@ -193,8 +182,8 @@ def options_of(signature: Signature) -> dict[str, str]:
         if name == "turns":
             given["multiturn"] = "true" if text == "multi" else "false"
         else:  # a script may be `sc-release`, or that and `sc` on different subjects
-            own = text[:2] if name == "script" else text
-            given[name] = "true" if own == "yes" else own
+            option = text[:2] if name == "script" else text
+            given[name] = "true" if option == "yes" else option
     return given
 
 
@@ -223,52 +212,46 @@ def rescore(
             the task.
         OptionError: The task of a file is unknown.
     """
-    found, skipped = list[Rescored](), list[SkippedLog]()
+    runs, skipped = list[Rescored](), list[SkippedLog]()
     files = list(dict.fromkeys(file for path in paths for file in _files(path)))
     tasks: dict[str, tuple[LoadedTask, Questions]] = {}
     for done, file in enumerate(files, 1):
         if file.suffix == ".jsonl":
-            found += _of_answers(file, task, model, columns or {}, tasks)
+            runs += _of_answers(file, task, model, columns or {}, tasks)
         else:
-            made: dict[str, _Rows] = {}
+            rows: dict[str, _Rows] = {}
 
-            def rows(signature: Signature, made: dict[str, _Rows] = made) -> ItemRows:
-                return made.setdefault(signature.judged_by(()).text, _Rows(signature))
+            def collect(signature: Signature, rows: dict[str, _Rows] = rows) -> ItemRows:
+                return rows.setdefault(signature.judged_by(()).text, _Rows(signature))
 
-            for run in read_log(file, rows):
+            for run in read_log(file, collect):
                 if isinstance(run, Run):
-                    found.append(_of_log(run, made[run.signature.judged_by(()).text]))
+                    runs.append(_of_log(run, rows[run.signature.judged_by(()).text]))
                 else:
                     skipped.append(run)
         if progress:
             progress(done, len(files))
-    if not found:
+    if not runs:
         reasons = "".join(f"\n{each.path}: {each.reason}" for each in skipped[:5])
         raise LogError(f"nothing to score in {', '.join(map(str, paths))}:{reasons}")
-    return found, skipped
+    return runs, skipped
 
 
 def _files(path: Path) -> list[Path]:
     """Return the files to read at a path."""
-    if path.is_dir():
-        logs = [log for log in logs_in(path) if not is_summary(log)]
-        others = (file for file in sorted(path.rglob("*.jsonl")) if file.is_file())
-        found = [*logs, *(file for file in others if not file.name.startswith("samples_"))]
-        if not found:
-            raise LogError(
-                f"{path} has nothing to score: no results_….json of lm-eval, no .eval or .json of "
-                "Inspect, and no .jsonl with answers."
-            )
-        return found
     if not path.exists():
         raise LogError(f"{path} does not exist. Give a log, a .jsonl with answers, or a folder.")
-    if path.suffix not in (".json", ".jsonl", ".eval") or is_summary(path):
+    files = [path] if path.suffix in (".json", ".jsonl", ".eval") else []
+    if path.is_dir():
+        answers = (file for file in sorted(path.rglob("*.jsonl")) if file.is_file())
+        files = [*logs_in(path), *(each for each in answers if each.name[:8] != "samples_")]
+    if not files:
         raise LogError(
-            f"{path} has no readable answers. Give the results_….json of lm-eval, an .eval or "
-            ".json of Inspect, or a .jsonl with answers, such as twinkle-eval's "
-            "eval_results_….jsonl."
+            f"{path} has nothing to score. Give the results_….json of lm-eval, an .eval or .json "
+            "of Inspect, a .jsonl with answers, such as twinkle-eval's eval_results_….jsonl, or a "
+            "folder of these."
         )
-    return [path]
+    return files
 
 
 # ---------------------------------------------------------------------- logs of our tasks
@@ -316,78 +299,109 @@ def _of_answers(
     tasks: dict[str, tuple[LoadedTask, Questions]],
 ) -> Iterator[Rescored]:
     groups: dict[tuple[str, str], list[Answer]] = defaultdict(list)
-    answers = read_answers(path, columns)
-    for answer in answers:
+    for answer in read_answers(path, columns):
         groups[task or answer.task, model or answer.model or path.stem].append(answer)
-    for (name, of_model), own in groups.items():
+    for (name, of_model), answers in groups.items():
         if not name:
             raise OptionError(
-                f"{path} does not say which task its answers are for (line {own[0].line}). Give "
-                "--task NAME, such as --task hkmmlu; `hkcanto list` shows the names."
+                f"{path} does not say which task its answers are for (line {answers[0].line}). "
+                "Give --task NAME, such as --task hkmmlu; `hkcanto list` shows the names."
             )
         if name not in tasks:
             loaded = load_task(name)
-            if not loaded.setup.is_generative:
+            if not loaded.kind.is_generative:
                 raise OptionError(
                     f"{name} compares log-likelihoods, but {path} has generated answers. Give the "
                     f"generative task: --task {loaded.task.definition.name}."
                 )
-            letters = loaded.task.definition.letters
-            tasks[name] = loaded, Questions(loaded.samples, letters)
-        yield _of_task(path, of_model, own, *tasks[name])
+            tasks[name] = loaded, Questions(loaded.samples, loaded.task.definition.letters)
+        yield _of_task(path, of_model, answers, *tasks[name])
 
 
 def _of_task(
     path: Path, model: str, answers: Sequence[Answer], loaded: LoadedTask, questions: Questions
 ) -> Rescored:
-    how = loaded.setup
-    matched, unmatched = list[tuple[Answer, Sample]](), list[tuple[int, str]]()
-    for answer in answers:
-        found = questions.find(answer)
-        if isinstance(found, Sample):
-            matched.append((answer, found))
-        else:
-            unmatched.append((answer.line, found))
-    named = "; ".join(f"line {line}: {why}" for line, why in unmatched[:_NAMED])
-    missing = f"{len(unmatched):,} of {len(answers):,} answers match no item of {how.task.name}"
-    if len(unmatched) > MOST_UNMATCHED * len(answers):
-        raise LogError(
-            f"{path}: {missing} (data {loaded.revision}): {named}. At most {MOST_UNMATCHED:.0%} "
-            "may be unmatched. If the file is for another task, give it: --task NAME. It may also "
-            "be for another script or release."
-        )
-    epochs = _epochs(path, matched)
+    answered = [answer for answer in answers if not answer.failure]
+    matched, unmatched = _matched(path, answered, loaded, questions)
+    failures = Counter(answer.failure for answer in answers if answer.failure)
+    if not matched:
+        raise LogError(f"{path}: all {len(answers):,} requests failed ({_listed(failures)}).")
+    epochs, how = _epochs(path, matched), loaded.kind
     scored = []
-    for own, sample in matched:
-        judged = how.judge(own.response, sample, own.reasoning)
-        scored.append(Scored(sample, judged, None, own.response, {"reasoning": own.reasoning}))
-    distinct = {sample.id for _, sample in matched}
+    for answer, sample in matched:
+        judged = how.judge(answer.response, sample, answer.reasoning)
+        more: dict[str, Any] = {"reasoning": answer.reasoning}
+        if answer.finish:
+            more["truncated"] = float(answer.finish in _CUT)
+        scored.append(Scored(sample, judged, None, answer.response, more))
+    distinct, total = {sample.id for _, sample in matched}, len(loaded.samples)
     beginning = {sample.id for sample in loaded.samples[: len(distinct)]}
-    empty = sum(not own.response.strip() for own, _ in matched)
-    remarks = [
-        f"{missing} and are left out: {named}" if unmatched else "",
-        f"{empty:,} answers are empty" if empty else "",
-        f"{epochs} answers to each item count as epochs" if epochs > 1 else "",
-        f"it has {len(distinct):,} of the task's {len(loaded.samples):,} items"
-        if len(distinct) < len(loaded.samples)
-        else "",
-    ]
-    remarks = [remark for remark in remarks if remark]
+    remarks = []
+    if failures:
+        named = _listed(failures)
+        remarks.append(f"{failures.total():,} requests failed ({named}) and are left out")
+    if unmatched:
+        remarks.append(f"{unmatched} and are left out")
+    if empty := sum(not answer.response.strip() for answer, _ in matched):
+        remarks.append(f"{empty:,} answers are empty")
+    if cut := sum(answer.finish in _CUT for answer, _ in matched):
+        remarks.append(f"{cut:,} answers were cut off at the token limit (finish_reason)")
+    if epochs > 1:
+        remarks.append(f"{epochs} answers to each item count as epochs")
+    if len(distinct) < total:
+        remarks.append(f"it has {len(distinct):,} of the task's {total:,} items")
     origin = Origin(
         model=model,
         harness="other",
         backend=UNKNOWN,
         version_of_harness=UNKNOWN,
         settings=(_MARK,),
-        generation={},
+        sent=Sent(repeats=epochs),
         notes=tuple(remarks),
-        status="success",
-        limited=len(distinct) < len(loaded.samples),
+        status="incomplete" if failures else "success",
+        limited=len(distinct) < total,
         picked=distinct != beginning,
-        available=len(loaded.samples),
+        available=total,
     )
     created = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     return Rescored(path, origin, _unknown(loaded), created, how, scored, remarks)
+
+
+def _matched(
+    path: Path, answers: Sequence[Answer], loaded: LoadedTask, questions: Questions
+) -> tuple[list[tuple[Answer, Sample]], str]:
+    """Return the answers with their items, and how many match none and why; empty if all do.
+
+    Raises:
+        LogError: Too many match no item, or the ids count from another number.
+    """
+    matched, unmatched = list[tuple[Answer, Sample]](), list[str]()
+    for answer in answers:
+        sample = questions.find(answer)
+        if isinstance(sample, Sample):
+            matched.append((answer, sample))
+            continue
+        unmatched.append(f"line {answer.line}: {sample}")
+        if questions.counted_from_0(answer.id):
+            raise LogError(
+                f"{path}, line {answer.line}: the id {answer.id!r} counts from 0, but ids of "
+                f"{loaded.task.name} count from 1: every answer would go to the item before its "
+                "own. Correct the ids, or leave them out and give the questions."
+            )
+    name = loaded.task.name
+    listed = f"{len(unmatched):,} of {len(answers):,} answers match no item of {name}"
+    reasons = "; ".join(unmatched[:_NAMED])
+    if len(unmatched) > MOST_UNMATCHED * len(answers):
+        raise LogError(
+            f"{path}: {listed} (data {loaded.revision}): {reasons}. At most {MOST_UNMATCHED:.0%} "
+            "may be unmatched. If the file is for another task, give it: --task NAME. It may also "
+            "be for another script or release."
+        )
+    return matched, f"{listed}: {reasons}" if unmatched else ""
+
+
+def _listed(failures: Counter[str]) -> str:
+    return ", ".join(f"{failure}: {count:,}" for failure, count in failures.most_common(_NAMED))
 
 
 def _epochs(path: Path, matched: Sequence[tuple[Answer, Sample]]) -> int:
@@ -397,8 +411,8 @@ def _epochs(path: Path, matched: Sequence[tuple[Answer, Sample]]) -> int:
         LogError: The number differs between items.
     """
     lines: dict[str, list[int]] = defaultdict(list)
-    for own, sample in matched:
-        lines[sample.id].append(own.line)
+    for answer, sample in matched:
+        lines[sample.id].append(answer.line)
     counts = Counter(map(len, lines.values()))
     if len(counts) > 1:
         name = max(lines, key=lambda each: len(lines[each]))
@@ -412,11 +426,8 @@ def _epochs(path: Path, matched: Sequence[tuple[Answer, Sample]]) -> int:
 
 def _unknown(loaded: LoadedTask) -> Signature:
     """Return the signature of answers whose prompt and decoding were not logged."""
-    signed = loaded.setup.at(subjects=loaded.asked).signature(loaded.revision)
-    options = {
-        name: UNKNOWN if name in _OF_PROMPT else text
-        for name, text in (*signed.options, *((("script", loaded.script),) * bool(loaded.script)))
-    }
+    signed = loaded.kind.at(subjects=loaded.asked).signature(loaded.revision)
+    options = {name: UNKNOWN if name in _OF_PROMPT else text for name, text in signed.options}
     options |= {"turns": UNKNOWN, "decoding": UNKNOWN, _MARK[0]: _MARK[1]}
     return replace(signed, shots=None, sent=UNKNOWN, options=tuple(options.items()))
 

@@ -21,6 +21,7 @@ from ...figures import (
     language_of,
     weights,
 )
+from ..results import Result
 from ..runs import Floats, Ints, Run
 from .intervals import (
     CONFIDENCE,
@@ -76,6 +77,21 @@ def estimate(run: Run, name: str, where: Mask | None = None) -> Estimate | None:
     subjects, and that of `ratio_interval` for pooled rates; for corpus figures it is bootstrapped.
     """
     return _whole(run, name) if where is None else _of(run, name, where)
+
+
+def value_of(result: Result, name: str, part: str = "") -> Estimate | None:
+    """Return a figure of a run or a record, of its task or of one category or subject."""
+    if not isinstance(result, Run):
+        return result.value(name, part)
+    if not part:
+        return estimate(result, name)
+    subjects = [subject.name for subject in result.subjects_of(part)]
+    return estimate(result, name, result.items.of_subjects(subjects))
+
+
+def is_of_harness(result: Result) -> bool:
+    """Return whether all figures equal those that the harness reports."""
+    return not (isinstance(result, Run) and agreement(result).different)
 
 
 @lru_cache(maxsize=4096)

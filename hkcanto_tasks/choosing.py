@@ -1,3 +1,0 @@
-"""TEMPORARY-SHIM."""
-# ruff: noqa
-from .catalogue import chosen_tasks
