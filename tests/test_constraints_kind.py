@@ -19,6 +19,7 @@ from hkcanto_tasks.results.reports.blocks import Table
 from hkcanto_tasks.results.reports.report import build_report
 from hkcanto_tasks.results.statistics.estimates import is_of_harness, value_of
 from hkcanto_tasks.samples import Sample
+from hkcanto_tasks.tasks import task_as_run
 
 from .lm_eval.evaluating import evaluate, table
 from .reports.harness_runs import (
