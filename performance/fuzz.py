@@ -3,8 +3,7 @@
 OUTPUTS have one real output a line, with `text` or `output`, and optionally `options`, `source`,
 `reference` and `question`. A case depends only on the seed and its number. All cases are scored
 twice, in processes with different hash seeds, the second time in eight threads each: the figures
-must be the same. Exits with 1 if they differ or a scorer raises an exception. `fuzz_releases.py`
-does the same for releases and declarations.
+must be the same. Exits with 1 if they differ or a scorer raises an exception.
 """
 
 import argparse
