@@ -355,7 +355,7 @@ def load_task(
         where = ", ".join(release.files(subject, "test")) or task.definition.reader
         samples, unreadable = read_items(kind, rows.rows, subject, f"{folder.root}: {where}")
         unreadable = [*rows.bad, *unreadable]
-        if unreadable and folder.kind in ("sample", "own"):
+        if unreadable and (folder.kind in ("sample", "own") or not samples):
             raise unreadable[0]
         if len(unreadable) > max(1, len(samples) // 20):
             raise DataCorrupt(
