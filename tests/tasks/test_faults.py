@@ -1,18 +1,16 @@
 """Faulty servers, disks and files: one line says what is wrong, where, and what to do."""
 
 import builtins
-import csv
 import errno
 import hashlib
 import io
-import json
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +26,7 @@ from hkcanto_tasks.data.releases import GitHubRelease
 from hkcanto_tasks.errors import DataCorrupt, DataNotFound
 
 from .declaring import declare
-from .rows import COLUMNS, LAW, MUSIC, as_csv, as_parquet
+from .rows import LAW, MUSIC, as_csv
 from .test_hub_downloads import FIRST, publish
 from .web_server import Answer, WebServer
 

@@ -31,6 +31,7 @@ ENTRIES = {
 }
 
 
+@pytest.mark.slow
 def test_the_behaviour_behind_a_version_does_not_change() -> None:
     pinned = json.loads(PINNED.read_text("utf-8"))
     for name, entry in ENTRIES.items():
