@@ -248,7 +248,7 @@ def test_an_answer_may_be_the_number_of_its_option() -> None:
 
 @pytest.mark.usefixtures("yue")
 def test_worked_examples_are_refused_in_plain_words() -> None:
-    expected = "shots=5, but there are no worked examples. Ask for 0."
+    expected = "shots=5, but there are no worked examples: the data has no dev file for it"
     with pytest.raises(OptionError, match=expected):
         in_lm_eval("yue_mmlu", num_fewshot=5)
     with pytest.raises(OptionError, match=expected):

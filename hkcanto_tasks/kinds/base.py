@@ -626,5 +626,3 @@ def _named_as_run(task: TaskVariant, options: Any, shots: int | None) -> TaskVar
         return task
     name = task.name.removesuffix(f"_{of_variant.suffix}") if of_variant.suffix else task.name
     return replace(task, variant=variant, name="_".join(filter(None, (name, variant.suffix))))
-
-
