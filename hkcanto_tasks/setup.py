@@ -1,5 +1,4 @@
 """TEMPORARY-SHIM."""  # ruff: noqa
-
 from .kinds import find_kind
 from .kinds.base import OF_CHOICES, OF_SOME_KINDS, REASONING_TOKENS, Kind, Options
 
