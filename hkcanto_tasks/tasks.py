@@ -21,7 +21,8 @@ from .data.rows import ReleaseRows
 from .data.tables import UnreadableRow
 from .declarations import Subject, TaskVariant
 from .errors import DataCorrupt, HKCantoError, OptionError
-from .kinds import Kind, find_kind
+from .kinds import find_kind
+from .kinds.base import Kind
 from .prompts import Example, Prompt
 from .samples import Sample
 

@@ -71,7 +71,7 @@ class GraphemeToPhoneme(base.Kind):
     @property
     def uses_dev_rows(self) -> bool:
         """Whether the prompt shows rows of the dev file."""
-        return self.options.examples == "release"
+        return bool(self.options.examples == "release")
 
     def values(self, sample: Sample) -> Mapping[str, str]:
         """Return the sentence."""
