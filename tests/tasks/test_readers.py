@@ -192,6 +192,7 @@ def test_a_row_that_does_not_fit_is_set_aside(file: Path) -> None:
         ("a.jsonl", '{"a": 1}\n[2]\n{"a": 3}\n', "row 2: a list in place of an object", [1, 3]),
         ("a.jsonl", '{"a": 1}\n{"a": \n{"a": 3}\n', "row 2: no JSON object", [1, 3]),
         ("a.jsonl", '{"a": 1}\n{"a": 1, "a": 2}\n', "row 2: no JSON object.* names a twice", [1]),
+        ("a.jsonl", '{"a": 1}\n{"a": NaN}\n{"a": 3}\n', "row 2: no JSON object.*NaN", [1, 3]),
         ("a.json", '[{"a": 1}, {"a": "x\\u0000"}]', "row 2: a NUL character", [1]),
     ):
         path = file.with_name(name)
@@ -230,6 +231,7 @@ def test_json_that_is_no_list_of_rows_is_named_by_what_it_is(file: Path) -> None
         ('{\n "rows": 3\n}', "", "is not JSON Lines .*rows are expected here"),
         ('{"rows": 3}', "rows", "it is a JSON int, but rows are expected here"),
         ('{"data": {"a": 1}}', "data.items", "finds no 'items'; there is a"),
+        ('[{"a": NaN}]', "", "has NaN, which is no JSON"),
         ('"no such data set"', "data", "finds no 'data'; there is str"),
     ):
         file.write_text(content, encoding="utf-8")
