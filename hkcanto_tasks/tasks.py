@@ -356,7 +356,7 @@ def load_task(
         where = ", ".join(release.files(subject, "test")) or task.definition.reader
         samples, unreadable = read_items(kind, rows.rows, subject, f"{folder.root}: {where}")
         unreadable = [*rows.bad, *unreadable]
-        if unreadable and (folder.kind in ("sample", "own") or not samples):
+        if unreadable and folder.kind in ("sample", "own"):
             raise unreadable[0]
         if len(unreadable) > max(1, len(samples) // 20):
             raise DataCorrupt(
@@ -369,7 +369,7 @@ def load_task(
         if samples:
             by_subject[subject] = samples[task.definition.examples_from_test :]
     if not by_subject and not allow_absent:
-        raise release.missing()
+        raise next(iter(bad.values()), None) or release.missing()
     _refuse_too_many(task, [*bad.values()], sum(map(len, by_subject.values())))
     unread = [name for names in columns for name in kind.unread(names)]
     differences = _compared(task, counts, [*bad.values()], unread, folder.kind)
