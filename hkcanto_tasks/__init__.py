@@ -4,7 +4,7 @@ The two harness packages, `hkcanto_lm_eval` and `hkcanto`, are adapters over thi
 
     Examples:
         >>> from hkcanto_tasks import load_task
-        >>> load_task("hkcanto_g2p").setup.shots
+        >>> load_task("hkcanto_g2p").kind.shots
         5
 """
 

@@ -449,7 +449,7 @@ def figures_of(task: TaskVariant, of_kind: Iterable[Figure]) -> tuple[Figure, ..
 
     Examples:
         >>> from hkcanto_tasks import load_task
-        >>> [figure.name for figure in load_task("hkcanto_cultural").setup.figures][:3]
+        >>> [figure.name for figure in load_task("hkcanto_cultural").kind.figures][:3]
         ['acc_macro', 'acc', 'acc_food']
     """
     own = [*of_kind]

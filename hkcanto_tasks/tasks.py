@@ -21,7 +21,8 @@ from .data.rows import ReleaseRows
 from .data.tables import UnreadableRow
 from .declarations import Subject, TaskVariant
 from .errors import DataCorrupt, HKCantoError, OptionError
-from .kinds import Kind, find_kind
+from .kinds import find_kind
+from .kinds.base import Kind
 from .prompts import Example, Prompt
 from .samples import Sample
 
@@ -363,7 +364,7 @@ def load_task(
         if samples:
             by_subject[subject] = samples[task.definition.examples_from_test :]
     if not by_subject and not allow_absent:
-        raise release.missing()
+        raise next(iter(bad.values()), None) or release.missing()
     _refuse_too_many(task, [*bad.values()], sum(map(len, by_subject.values())))
     unread = [name for names in columns for name in kind.unread(names)]
     differences = _compared(task, counts, [*bad.values()], unread, folder.kind)

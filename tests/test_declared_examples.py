@@ -30,9 +30,6 @@ DECLARED = {
 TASKS = {name: [task.name for task in each.tasks] for name, each in DECLARED.items()}
 
 each = pytest.mark.parametrize("name", DECLARED)
-each_task = pytest.mark.parametrize(
-    "task", [task for name in sorted(TASKS) for task in TASKS[name]]
-)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -54,25 +51,31 @@ def hkcanto(*arguments: object, status: int = 0) -> str:
 # ---------------------------------------------------------------------- declarations
 
 
-@each
-def test_its_readme_says_what_a_user_must_know(name: str) -> None:
-    text, declared = (EXAMPLES / name / "README.md").read_text("utf-8"), DECLARED[name]
-    assert declared.terms
-    for task in TASKS[name]:
-        assert task in text, task
-    if isinstance(declared.release, GitHubRelease):
-        assert f"github.com/{declared.release.repository}" in text
-        registry = declared.release.registry
-        made = f"> docs/examples/{name}/{registry}"
-        assert (EXAMPLES / name / registry).exists() or made in text
+def test_its_readme_says_what_a_user_must_know() -> None:
+    for name, declared in DECLARED.items():
+        text = (EXAMPLES / name / "README.md").read_text("utf-8")
+        assert declared.terms, name
+        for task in TASKS[name]:
+            assert task in text, task
+        if isinstance(declared.release, GitHubRelease):
+            assert f"github.com/{declared.release.repository}" in text, name
+            registry = declared.release.registry
+            made = f"> docs/examples/{name}/{registry}"
+            assert (EXAMPLES / name / registry).exists() or made in text, name
 
 
-@each_task
-def test_show_prints_items_of_the_sample(task: str) -> None:
-    said = hkcanto("show", task)
-    assert "items, as they are sent" in said
-    assert f"--tasks {task} " in said
-    assert f"-T task={task} " in said
+def test_its_sample_loads_and_has_a_prompt() -> None:
+    for task in [task for name in TASKS for task in TASKS[name]]:
+        loaded = load_task(task)
+        assert loaded.prompt(loaded.samples[0]).text().strip(), task
+
+
+def test_show_prints_items_of_the_sample() -> None:
+    for names in TASKS.values():
+        said = hkcanto("show", names[0])
+        assert "items, as they are sent" in said
+        assert f"--tasks {names[0]} " in said
+        assert f"-T task={names[0]} " in said
 
 
 def test_a_task_of_unknown_size_is_not_planned() -> None:

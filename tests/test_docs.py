@@ -286,17 +286,15 @@ def test_a_page_of_another_benchmark_can_be_written(
     assert "## yue_gsm8k" in (tmp_path / "yue_benchmark.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    "name", [task.name for task in named_tasks().values() if task.scope == "task"]
-)
-def test_no_right_answer_is_told(name: str) -> None:
-    described = describe(name)
-    sample = load_task(name).samples[0]
-    _, question, after = described.prompt.rpartition(described.setup.turn(sample))
-    assert question
-    assert after == ""
-    if len(sample.target) > 1 and described.task.definition.kind != "label":  # it names its labels
-        assert sample.target not in described.prompt
+def test_no_right_answer_is_told() -> None:
+    for name in [task.name for task in named_tasks().values() if task.scope == "task"]:
+        described, loaded = describe(name), load_task(name)
+        sample = loaded.samples[0]
+        asked = loaded.kind.prompt(sample).question
+        assert described.prompt.endswith(asked), name
+        labelled = loaded.task.definition.kind == "label"  # its prompt names its labels
+        if len(sample.target) > 1 and not labelled:
+            assert sample.target not in described.prompt, name
 
 
 # ---------------------------------------------------------------------- the notebook
@@ -469,40 +467,42 @@ def test_every_place_on_the_map_exists() -> None:
         assert there, name
 
 
-def test_pieces_of_a_declaration_are_read() -> None:
-    whole = tomllib.loads(blocks("sh")[1].partition("<<'END'\n")[2].partition("\nEND")[0])
-    pieces = [tomllib.loads(block) for block in blocks("toml")]
-    assert len(pieces) > 5
-    for piece in pieces:
-        piece = piece.get("tasks", piece)
-        release = piece.keys() & {"github", "hub"}
-        declared: dict[str, Any] = (
-            {**{key: value for key, value in whole.items() if key != "data"}, **piece}
-            if release
-            else {**whole, "tasks": [{**whole["tasks"][0], **piece}]}
-        )
-        msgspec.convert(declared, Benchmark)
+def test_declarations_and_readers_of_the_guide_are_read(tmp_path: Path) -> None:
+    declared, labels = map(tomllib.loads, blocks("toml"))
+    assert msgspec.convert(declared, Benchmark).tasks[0].subjects[1].stems == (
+        "hk_law_2025",
+        "hk_law",
+    )
+    definition = msgspec.convert({**declared["tasks"][0], **labels}, TaskDefinition)
+    assert [*definition.labels] == ["蘊含", "唔蘊含"]
+    (source,) = blocks("python")
+    row = {"stem": "邊個？", "choices": {"text": ["甲", "乙"], "label": ["1", "2"]}, "key": "2"}
+    (tmp_path / "test.json").write_text(json.dumps({"data": [row]}), "utf-8")
+    made: dict[str, Any] = {}
+    exec(source, made)
+    assert [*made["rows"](tmp_path, "test")] == [
+        {"question": "邊個？", "choices": ["甲", "乙"], "answer": "B"}
+    ]
 
 
 @pytest.mark.slow
-def test_what_a_stranger_pastes_runs_and_prints_what_is_shown(
+def test_what_a_stranger_pastes_runs_once_the_question_is_answered(
     tmp_path: Path, lean_path: str
 ) -> None:
-    _, declare, run, *_ = blocks("sh")
-    listed, table, *_ = blocks("text")
+    commands = blocks("sh")[0].splitlines()
+    rows = "question,A,B,C,D,answer\n邊度有電車？,大澳,中環,青衣,西貢,B\n"
+    (tmp_path / "questions.csv").write_text(rows, "utf-8")
+    asked = shell(commands[0], tmp_path)
+    assert '? answer = "?"' in asked
+    file = tmp_path / "my_quiz/benchmark.toml"
+    file.write_text(file.read_text("utf-8").replace('answer = "?"', 'answer = "letter"'), "utf-8")
     install(tmp_path, "letters_model", PROVIDER, inspect_ai="letters = letters_model")
-    printed = shell(declare, tmp_path, TTY_COMPATIBLE="1", COLUMNS="120")  # a terminal
-    printed = re.sub(r"\x1b\[[0-9;]*m", "", printed)
-    for line in listed.splitlines():
-        assert line in printed
-    assert "│ 天星小輪由尖沙咀開去邊度？" in printed
     # Inspect's mock model would download a tokenizer.
-    run = run.replace("mockllm/model", "letters/b --display plain")
-    quiz = str(tmp_path / "my_benchmarks")
-    places = f"{tmp_path}{os.pathsep}{lean_path}"
-    printed = shell(run, tmp_path, HKCANTO_BENCHMARKS=quiz, PYTHONPATH=places)
-    assert table in printed
-    assert re.search(r"acc +0\.5", printed)
+    run = "\n".join(commands[1:]).replace("mockllm/model", "letters/b --display plain")
+    printed = shell(run, tmp_path, PYTHONPATH=f"{tmp_path}{os.pathsep}{lean_path}")
+    assert "邊度有電車？" in printed
+    assert "|my_quiz" in printed
+    assert re.search(r"acc +1\.0", printed)
 
 
 @pytest.mark.slow

@@ -35,10 +35,10 @@ def test_importing_a_package_is_fast(package: str) -> None:
     [
         ("hkcanto_metrics.g2p", ["hkcanto_tasks", "hkcanto_lm_eval.task", "hkcanto.tasks"]),
         (
-            "hkcanto_tasks.loading",
+            "hkcanto_tasks.tasks",
             ["lm_eval", "inspect_ai", "hkcanto_lm_eval.task", "hkcanto.tasks"],
         ),
-        ("hkcanto_tasks.catalogue", ["hkcanto_tasks.kinds", "hkcanto_tasks.setup"]),
+        ("hkcanto_tasks.catalogue", ["hkcanto_tasks.kinds", "hkcanto_tasks.tasks"]),
         ("hkcanto_tasks.data.tables", ["hkcanto_tasks.catalogue", "hkcanto_tasks.kinds"]),
         ("hkcanto_lm_eval.task", ["inspect_ai", "hkcanto"]),
         ("hkcanto._registry", ["lm_eval"]),

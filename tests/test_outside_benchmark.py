@@ -19,6 +19,7 @@ from lm_eval.api.instance import Instance
 from typer.testing import CliRunner
 
 from hkcanto import tasks
+from hkcanto_tasks import catalogue
 from hkcanto_tasks.catalogue import find_benchmark
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.data.locating import locate
@@ -201,7 +202,7 @@ def test_a_kind_of_ours_cannot_be_replaced(tmp_path: Path) -> None:
         [
             sys.executable,
             "-c",
-            "from hkcanto_tasks.setup import setup; task_as_run('hkcanto_g2p')",
+            "from hkcanto_tasks.tasks import task_as_run; task_as_run('hkcanto_g2p')",
         ],
         env={
             **os.environ,
@@ -247,7 +248,7 @@ def test_an_answer_may_be_the_number_of_its_option() -> None:
 
 @pytest.mark.usefixtures("yue")
 def test_worked_examples_are_refused_in_plain_words() -> None:
-    expected = "shots=5, but there are no worked examples. Ask for 0."
+    expected = "shots=5, but there are no worked examples: the data has no dev file for it"
     with pytest.raises(OptionError, match=expected):
         in_lm_eval("yue_mmlu", num_fewshot=5)
     with pytest.raises(OptionError, match=expected):
@@ -317,7 +318,7 @@ def quiz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]
 
     def declare(more: str, **files: str | bytes) -> Path:
         folder = tmp_path / "quiz"
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         (folder / "benchmark.toml").write_text(QUIZ + more, encoding="utf-8")
         for name, content in files.items():
             data = content.encode() if isinstance(content, str) else content
@@ -405,7 +406,7 @@ def test_a_column_names_the_subject(quiz: Callable[..., Path]) -> None:
     quiz(
         'files = { test = "test.csv" }\ncolumns = { subject = "topic" }\n'
         'subjects = [{ name = "food" }, { name = "law", stem = "Hong Kong law" }]\n',
-        test__csv="topic,question,A,B,C,D,answer\nFood,一,a,b,c,d,A\n"
+        test__csv="topic,question,A,B,C,D,answer\nfood,一,a,b,c,d,A\n"
         "Hong Kong law,二,a,b,c,d,B\nfood,三,a,b,c,d,C\n",
     )
     food = {each.id: each.target for each in load_task("quiz_food").samples}
@@ -453,22 +454,18 @@ def test_worked_examples_come_from_a_dev_file(quiz: Callable[..., Path]) -> None
         tasks.run(task="quiz", shots=2)
 
 
-@pytest.mark.parametrize(
-    ("more", "content", "message"),
-    [
-        ("", "question,A,B,C,D,answer\n題,a,b,c,d,E\n", "row 2 has an answer that is none of"),
+def test_a_wrong_row_is_an_error_that_names_it(quiz: Callable[..., Path]) -> None:
+    for more, content, message in (
+        ("", "question,A,B,C,D,answer\n題,a,b,c,d,E\n", "row 2 has an answer 'E' that is not"),
         ("", "question,A,B,C,D,E,answer\n題,a,b,c,d\n", "row 2 has 5 cells"),
         ("", "question,A,B,C,answer\n題,a,b,c,A\n", "no column d; found the columns question"),
-        ('blank_options = "absent"', "question,A,answer\n題,a,A\n", "no column b, c, d"),
-        ('columns = { options = "o" }', "question,o,answer\n題,a,A\n", "no list or mapping"),
-    ],
-)
-def test_a_wrong_row_is_an_error_that_names_it(
-    quiz: Callable[..., Path], more: str, content: str, message: str
-) -> None:
-    quiz(f'files = {{ test = "test.csv" }}\n{more}\n', test__csv=content)
-    with pytest.raises(DataCorrupt, match=message):
-        load_task("quiz")
+        ('blank_options = "absent"', "question,A,answer\n題,a,A\n", "fewer than two options"),
+        ('columns = { options = "o" }', "question,o,answer\n題,a,A\n", "no list of options"),
+    ):
+        catalogue._catalogue.cache_clear()
+        quiz(f'files = {{ test = "test.csv" }}\n{more}\n', test__csv=content)
+        with pytest.raises(DataCorrupt, match=message):
+            load_task("quiz")
 
 
 # ---------------------------------------------------------------------- sets on the hub

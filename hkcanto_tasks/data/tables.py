@@ -417,7 +417,7 @@ _EXPECTED = "rows are expected here: a list of objects, or an object on each lin
 
 def _json(path: Path, text: str) -> object:
     try:
-        return json.loads(text, object_pairs_hook=_named_once)
+        return json.loads(text, object_pairs_hook=_named_once, parse_constant=_refuse)
     except json.JSONDecodeError as error:
         if error.pos >= len(text.rstrip()) or "Unterminated" in error.msg:
             raise DataCorrupt(f"{path} breaks off: the file is truncated. {_AGAIN}.") from error
@@ -433,7 +433,7 @@ def _json_lines(path: Path, text: str) -> Iterator[object]:
     lines = [line for line in text.split("\n") if line.strip()]
     for number, line in enumerate(lines, start=1):
         try:
-            yield json.loads(line, object_pairs_hook=_named_once)
+            yield json.loads(line, object_pairs_hook=_named_once, parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
             if number == len(lines) and not text.endswith("\n") and len(lines) > 1:
                 raise DataCorrupt(
@@ -445,6 +445,11 @@ def _json_lines(path: Path, text: str) -> Iterator[object]:
                 ) from error
             what = f"no JSON object for one row: {error or 'nested too deeply'}"
             yield UnreadableRow(f"{path}, row {number}", what)
+
+
+def _refuse(name: str) -> object:
+    """Refuse `NaN` and `Infinity`, which Python reads and JSON does not have."""
+    raise ValueError(f"{name}, which is no JSON")
 
 
 def _named_once(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -94,6 +94,7 @@ class GraphemeToPhoneme(base.Kind):
         """Judge an answer against a gold string with its variants in `(a|b)`.
 
         Examples:
+            >>> from hkcanto_tasks.tasks import task_as_run
             >>> hello = Sample(id="", source="你好", target="nei5 hou2")
             >>> task_as_run("hkcanto_g2p").judge("nei5 hou2", hello).values["cer_published"]
             0.0

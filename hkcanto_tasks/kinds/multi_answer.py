@@ -36,8 +36,7 @@ _PROBES = (
 class MultiAnswer(MultipleChoice):
     """A question with two to ten options, several of them right. Columns as in multiple choice.
 
-    An answer cell has letters (`ABD`, `A, B`), numbers, texts, a list of these, or a mark for each
-    option (`one_hot`).
+    An answer cell has letters (`ABD`, `A, B`), or, as declared, numbers or texts; or a list.
     """
 
     FIGURES = figures("choice_set_exact_match", "choice_set_f1", "unparsed_rate")

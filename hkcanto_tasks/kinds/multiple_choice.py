@@ -276,6 +276,7 @@ class MultipleChoice(base.Kind):
         """Judge an answer against the right letter.
 
         Examples:
+            >>> from hkcanto_tasks.tasks import task_as_run
             >>> law = task_as_run("hkcanto_law")
             >>> asked = Sample(id="", choices=("旺角", "灣仔"), target="B")
             >>> law.judge("答案係B。", asked).values

@@ -106,6 +106,7 @@ class Translation(writing.Writing):
         """Judge the faults of one translation; scores are computed over the corpus.
 
         Examples:
+            >>> from hkcanto_tasks.tasks import task_as_run
             >>> into_cantonese = task_as_run("hkmmlu_translation_zh_yue")
             >>> friend = Sample(id="", source="他是我的朋友。", target="佢係我嘅朋友。")
             >>> into_cantonese.judge("譯文：佢係我朋友。", friend).answer

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hkcanto_tasks import load_task
+from hkcanto_tasks import catalogue, load_task
 from hkcanto_tasks.catalogue import (
     BENCHMARKS,
     benchmarks,
@@ -28,32 +28,32 @@ def test_the_original_is_accepted(tmp_path: Path) -> None:
     read(tmp_path, TEXT)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
-        ('kind = "g2p"', 'kinds = "g2p"', "kinds"),
-        ("shots = 5", "shots = -1", r"tasks\[0\].shots"),
-        ("shots = 5", 'shots = "5"', r"tasks\[0\].shots"),
-        ("[prompts.g2p]", "[prompts.g2q]", "prompt 'g2p'"),
-        ('commit = "', 'comit = "', "comit|commit"),
-        ("test = [", "val = [", "split 'test'"),
-        ('prompts = { paper = "g2p" }', 'prompts = { yue = "g2p" }', "no prompt 'paper'"),
-        ("version = 1", "version = 0", r"tasks\[0\].version"),
-        ("[github]", "[hub]\nrepo_id = 'a/b'\n[github]", r"exactly one of \[github\]"),
-        (
-            'headline = "acc"',
-            'headline = "acc_category_macro"',
-            "subject 'abstract_algebra' has none",
-        ),
-        ('stem = "anatomy"', 'stem = "astronomy"', "stem 'astronomy'"),
-        ('["hkcanto_mmlu_en"]', '["hkcanto_mmlu_fr"]', "'hkcanto_mmlu_fr'"),
-        ('name = "hkcanto"', "name = ", "Invalid value"),
-    ],
+WRONG = (
+    ('kind = "g2p"', 'kinds = "g2p"', "kinds"),
+    ("shots = 5", "shots = -1", r"tasks\[0\].shots"),
+    ("shots = 5", 'shots = "5"', r"tasks\[0\].shots"),
+    ("[prompts.g2p]", "[prompts.g2q]", "prompt 'g2p'"),
+    ('commit = "', 'comit = "', "comit|commit"),
+    ("test = ", "val = ", "split 'test'"),
+    ('prompts = { paper = "g2p" }', 'prompts = { yue = "g2p" }', "no prompt 'paper'"),
+    ("version = 1", "version = 0", r"tasks\[0\].version"),
+    ("[github]", "[hub]\nrepo_id = 'a/b'\n[github]", r"exactly one of \[github\]"),
+    (
+        'headline = "acc"',
+        'headline = "acc_category_macro"',
+        "subject 'abstract_algebra' has none",
+    ),
+    ('stem = "anatomy"', 'stem = "astronomy"', "stem 'astronomy'"),
+    ('["hkcanto_mmlu_en"]', '["hkcanto_mmlu_fr"]', "'hkcanto_mmlu_fr'"),
+    ('name = "hkcanto"', "name = ", "Invalid value"),
 )
-def test_a_wrong_entry_is_named(tmp_path: Path, old: str, new: str, says: str) -> None:
-    assert old in TEXT
-    with pytest.raises(CatalogueError, match=f"mine.toml: .*({says})"):
-        read(tmp_path, TEXT.replace(old, new, 1))
+
+
+def test_a_wrong_entry_is_named(tmp_path: Path) -> None:
+    for old, new, says in WRONG:
+        assert old in TEXT, old
+        with pytest.raises(CatalogueError, match=f"mine.toml: .*({says})"):
+            read(tmp_path, TEXT.replace(old, new, 1))
 
 
 def test_two_tasks_of_one_name_are_refused(tmp_path: Path) -> None:
@@ -81,49 +81,41 @@ files = { test = "quiz.csv" }
 """
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
+def test_a_kind_or_headline_that_does_not_exist_is_named_when_the_task_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
+    for old, new, says in (
         ('"multiple_choice"', '"multiple_chioce"', "no kind 'multiple_chioce'; there are .*number"),
         ("files =", 'headline = "bleu"\nfiles =', "'my_quiz' has the headline 'bleu'.*acc"),
-    ],
-)
-def test_a_kind_or_headline_that_does_not_exist_is_named_when_the_task_is_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, says: str
+    ):
+        assert old in MINE
+        (tmp_path / "benchmark.toml").write_text(MINE.replace(old, new), encoding="utf-8")
+        catalogue._catalogue.cache_clear()
+        with pytest.raises(CatalogueError, match=says):
+            load_task("my_quiz")
+
+
+def test_a_name_of_ours_stays_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert old in MINE
-    (tmp_path / "benchmark.toml").write_text(MINE.replace(old, new), encoding="utf-8")
+    ours = named_tasks()
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
-    with pytest.raises(CatalogueError, match=says):
-        load_task("my_quiz")
-
-
-@pytest.mark.parametrize(
-    ("old", "name"),
-    [
+    for old, name in (
         ('name = "mine"', "hkmmlu"),
         ('name = "my_quiz"', "hkcanto_law"),
         ('name = "my_quiz"', "hkmmlu_translation_zh_yue"),
         ('name = "my_quiz"', "hkcanto"),
         ('name = "mine"', "hkcanto_g2p"),
         ('name = "mine"', "hkcanto_academic_professional_zh"),
-    ],
-)
-def test_a_name_of_ours_stays_ours(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    old: str,
-    name: str,
-) -> None:
-    ours = named_tasks()
-    (tmp_path / "benchmark.toml").write_text(
-        MINE.replace(old, f'name = "{name}"'), encoding="utf-8"
-    )
-    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
-    assert named_tasks() == ours
-    (said,) = caplog.messages
-    assert f"{tmp_path}/benchmark.toml: {name!r} is taken by " in said
+    ):
+        text = MINE.replace(old, f'name = "{name}"')
+        (tmp_path / "benchmark.toml").write_text(text, encoding="utf-8")
+        catalogue._catalogue.cache_clear()
+        caplog.clear()
+        assert named_tasks() == ours
+        (said,) = caplog.messages
+        assert f"{tmp_path}/benchmark.toml: {name!r} is taken by " in said
 
 
 def declared(folder: Path, name: str, text: str = MINE) -> Path:

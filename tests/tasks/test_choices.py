@@ -71,14 +71,31 @@ def test_several_answers_are_divided_as_declared() -> None:
     for way, cell, letters in (
         ("letter", "CA", "AC"),
         ("letter", "A, C", "AC"),
+        ("letter", "b、c", "BC"),
+        ("letter", "(B)(C)", "BC"),
         ("letter", ["C", "B"], "BC"),
         ("index", "0,2", "AC"),
         ("number", [1, 3], "AC"),
         ("text", "中環;大澳", "AC"),
     ):
         assert answered(cell, answer=way, several=True) == letters, (way, cell)
-    with pytest.raises(UnreadableRow, match="not the letter"):
-        answered("A, 中環", several=True)
+    assert answered("both", several=True, answers={"both": "AB"}) == "AB"
+    assert answered(["y", "z"], several=True, answers={"y": "B", "z": "C"}) == "BC"
+    for cell, says in (
+        ("A, 中環", "not the letter"),
+        ("BD", "not the letter"),
+        ("B and C", "not the letter"),
+        ("some", "not the letter"),
+        ([1, 2], "not the letter"),
+        ([], "no answer"),
+        ("", "no answer"),
+        (["B", None], "entries that are not texts"),
+        (["B", {"x": 1}], "entries that are not texts"),
+    ):
+        with pytest.raises(UnreadableRow, match=says):
+            answered(cell, several=True)
+    with pytest.raises(UnreadableRow, match="not its text"):
+        answered("大澳；南丫島", several=True, answer="text")
 
 
 def test_blank_options_are_shown_or_absent() -> None:

@@ -19,7 +19,9 @@ import pytest
 from typer.testing import CliRunner
 
 from hkcanto_tasks import load_task
+from hkcanto_tasks.catalogue import find_benchmark
 from hkcanto_tasks.cli import app
+from hkcanto_tasks.data.locating import locate
 from hkcanto_tasks.data.releases import GitHubRelease
 from hkcanto_tasks.errors import DataCorrupt, DataNotFound
 
@@ -156,9 +158,9 @@ def test_what_is_in_the_way_in_the_cache_is_named(release: Path) -> None:
         line = refused()
         assert line.startswith(f"DataNotFound: {release / place}")
         assert "Set HKCANTO_CACHE to a folder that you can write to" in line
-        assert (
-            place == "." or not left(release) or (place, what) != ("bbbbbbb/test/x.csv", "folder")
-        )
+        kept = [] if place == "." else left(release)  # a thread may still write to .partial
+        if (place, what) == ("bbbbbbb/test/x.csv", "folder"):
+            assert not [name for name in kept if not name.startswith(".partial")]
         release.unlink() if place == "." else shutil.rmtree(release)
 
 
@@ -296,26 +298,23 @@ def loading(task: str = "hkmmlu_hk_law") -> str:
     return str(raised.value)
 
 
-@pytest.mark.parametrize(
-    ("what", "said"),
-    [
+def test_a_path_without_a_file_is_reported(folder: Path) -> None:
+    path = folder / "hk_law.csv"
+    path.unlink()
+    for what, said in (
         ("pipe", "is a pipe or a device where a file belongs"),
         ("link to nothing", "is a broken link"),
         ("empty folder", "is a folder where a file belongs"),
-    ],
-)
-def test_a_path_without_a_file_is_reported(folder: Path, what: str, said: str) -> None:
-    path = folder / "hk_law.csv"
-    path.unlink()
-    if what == "empty folder":
-        path.mkdir()
-    else:
-        in_the_way(path, what)
-    assert loading() == f"{path} {said}. Put the data file in its place."
-    assert len(load_task("hkmmlu_hk_music").samples) == 1
-    result = CliRunner().invoke(app, ["data", "verify", "hkmmlu"])
-    assert said in result.output
-    assert isinstance(result.exception, SystemExit)
+    ):
+        if what == "empty folder":
+            path.mkdir()
+        else:
+            in_the_way(path, what)
+        assert loading() == f"{path} {said}. Put the data file in its place."
+        assert len(load_task("hkmmlu_hk_music").samples) == 1
+        problems = locate(find_benchmark("hkmmlu")).verify()
+        assert said in " ".join(problem.detail for problem in problems)
+        path.rmdir() if what == "empty folder" else path.unlink()
 
 
 def test_a_file_that_cannot_be_read_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

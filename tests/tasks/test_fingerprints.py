@@ -8,10 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from hkcanto_metrics.choice import ChoiceReading
-from hkcanto_tasks import fingerprints
-from hkcanto_tasks import setup as setups
+from hkcanto_tasks import signatures
 from hkcanto_tasks.cli import app
-from hkcanto_tasks.kinds import multiple_choice
+from hkcanto_tasks.kinds import base, multiple_choice
 from hkcanto_tasks.tasks import load_task, task_as_run
 
 from ..test_outside_benchmark import in_inspect
@@ -42,13 +41,12 @@ SENT = {
     "a stop text": (r'["\n\n"]', r'["\n\n\n"]'),
     "the column that is asked": ("[[tasks]]", '[[tasks]]\ncolumns = { question = "question_en" }'),
     "whether a blank option is one": ("[[tasks]]", '[[tasks]]\nblank_options = "absent"'),
-    "the file of the worked examples": ("dev.csv", "quiz.csv"),
 }
 
 
 @pytest.fixture(autouse=True)
 def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fingerprints, "_known", {})
+    monkeypatch.setattr(signatures, "_hashes", {})
 
 
 @pytest.fixture
@@ -73,14 +71,24 @@ def hashes(text: str) -> dict[str, str]:
     return dict(re.findall(r"\|(sent|read):([0-9a-f]{7})(?=\|)", text))
 
 
-@pytest.mark.parametrize("edited", SENT)
-def test_an_edit_of_what_is_sent_is_signed(own: Callable[..., None], edited: str) -> None:
+def test_an_edit_of_what_is_sent_is_signed(own: Callable[..., None]) -> None:
     own()
     before = hashes(load_task("quiz").signature)
-    own(*SENT[edited])
-    after = hashes(load_task("quiz").signature)
-    assert before.keys() == after.keys() == {"sent", "read"}
-    assert before["sent"] != after["sent"]
+    for edited, change in SENT.items():
+        own(*change)
+        after = hashes(load_task("quiz").signature)
+        assert before.keys() == after.keys() == {"sent", "read"}
+        assert before["sent"] != after["sent"], edited
+
+
+def test_another_file_of_worked_examples_is_other_data(own: Callable[..., None]) -> None:
+    made = []
+    for edit in ((), ("dev.csv", "quiz.csv")):
+        own(*edit)
+        loaded = load_task("quiz", shots=1)
+        loaded.prompt(loaded.samples[0])
+        made.append(loaded.signature.partition("|data:")[2].partition("|")[0])
+    assert made[0] != made[1]
 
 
 def test_what_nobody_is_asked_is_not_signed(own: Callable[..., None]) -> None:
@@ -104,7 +112,7 @@ def test_an_edit_of_another_prompt_leaves_the_others_as_they_are(own: Callable[.
 
 def test_an_edit_of_how_it_is_read_is_signed(monkeypatch: pytest.MonkeyPatch) -> None:
     before = hashes(task_as_run("hkmmlu").signature("").text)
-    fingerprints._known.clear()
+    signatures._hashes.clear()
     monkeypatch.setattr(multiple_choice, "read_choice", lambda *_: ChoiceReading("A", "bare"))
     after = hashes(task_as_run("hkmmlu").signature("").text)
     assert (before["sent"], before["read"] != after["read"]) == (after["sent"], True)
@@ -114,11 +122,11 @@ def test_the_room_for_reasoning_the_colon_rule_and_opencc_are_signed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def signed(**options: object) -> dict[str, str]:
-        fingerprints._known.clear()
+        signatures._hashes.clear()
         return hashes(task_as_run("hkmmlu", **options).signature("").text)
 
     reasoning, direct, simplified = signed(reasoning=True), signed(), signed(script="sc")
-    monkeypatch.setattr(setups, "REASONING_TOKENS", 8191)
+    monkeypatch.setattr(base, "REASONING_TOKENS", 8191)
     assert signed(reasoning=True)["sent"] != reasoning["sent"]
     assert signed() == direct
     monkeypatch.setattr(multiple_choice, "_GOES_ON", (":", "："))

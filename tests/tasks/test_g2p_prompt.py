@@ -1,5 +1,6 @@
 """The G2P prompt is the paper's, in every form in which it is sent to models."""
 
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -53,11 +54,11 @@ def test_multiturn_messages_alternate() -> None:
     ]
 
 
-@pytest.mark.parametrize("shots", [-1, 6])
-def test_more_shots_than_examples_are_refused(shots: int) -> None:
+def test_more_shots_than_examples_are_refused() -> None:
     task = load_task("hkcanto_g2p")
-    with pytest.raises(OptionError, match="0 to 5"):
-        task.at(shots=shots).prompt(task.samples[0])
+    for shots in (-1, 6):
+        with pytest.raises(OptionError, match="0 to 5"):
+            task.at(shots=shots).prompt(task.samples[0])
 
 
 def test_an_unknown_source_of_examples_is_refused() -> None:
@@ -65,10 +66,9 @@ def test_an_unknown_source_of_examples_is_refused() -> None:
         load_task("hkcanto_g2p", examples="papr")
 
 
-@pytest.mark.parametrize("shots", [0, 5])
-def test_an_engine_finds_the_sentence_in_the_prompt(shots: int) -> None:
+def test_an_engine_finds_the_sentence_in_the_prompt() -> None:
     task = load_task("hkcanto_g2p")
-    for sample in task.samples:
+    for shots, sample in product((0, 5), task.samples):
         prompt = task.at(shots=shots).prompt(sample)
         assert sentence_of(prompt.text()) == sample.source
         assert sentence_of(prompt.messages(multiturn=True)[-1][1]) == sample.source
@@ -99,32 +99,30 @@ GOOD = '{"#": 7, "Honzi": "早晨", "Jyutping": "zou2 san4"}\n'
 def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A release with one sentence in each split; return its test file."""
     folder = tmp_path / "hkeval2025/phonetics-g2p"
-    for split in ("dev", "test"):
-        (folder / split).mkdir(parents=True)
-        (folder / split / f"zh_to_jyutping_{split}.json").write_text(GOOD, encoding="utf-8")
+    test = folder / "test/zh_to_jyutping_test_gold.json"
+    for path in (folder / "dev/zh_to_jyutping_dev.json", test):
+        path.parent.mkdir(parents=True)
+        path.write_text(GOOD, encoding="utf-8")
     monkeypatch.delenv("HKCANTO_DATA")
     monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path))
-    return folder / "test/zh_to_jyutping_test_gold.json"
+    return test
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
+def test_a_row_that_is_wrong_is_named(release: Path) -> None:
+    for text, says in (
         ('{"#": 1, "Honzi": "早晨"}', "row 1 has no answer.*b047f9f"),
         ('{"#": 1, "Honzi": "早晨", "Jyutping": "zou2 (san4|san2"}', "row 1 .* malformed"),
         ('{"Honzi": "早晨", "Jyutping": "zou2 san4"}', "row 1 has no number"),
         (GOOD * 2, "numbers 7 occur"),
-    ],
-)
-def test_a_row_that_is_wrong_is_named(release: Path, text: str, says: str) -> None:
-    release.write_text(text, encoding="utf-8")
-    with pytest.raises(DataCorrupt, match=f"zh_to_jyutping_test_gold.json.*{says}"):
-        load_task("hkcanto_g2p")
+    ):
+        release.write_text(text, encoding="utf-8")
+        with pytest.raises(DataCorrupt, match=f"zh_to_jyutping_test_gold.json.*{says}"):
+            load_task("hkcanto_g2p")
 
 
 def test_a_release_of_another_size_is_reported(
     release: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert len(load_task("hkcanto_g2p").samples) == 1
-    assert "1 have another number of items" in caplog.text
+    assert "1 have an unpublished number of items" in caplog.text
     assert release.exists()

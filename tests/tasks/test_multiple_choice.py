@@ -3,13 +3,14 @@
 import csv
 import os
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from hkcanto_tasks import load_task
 from hkcanto_tasks.catalogue import named_tasks
-from hkcanto_tasks.errors import DataNotFound, OptionError
+from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.samples import Sample
 
 # Appendices C and D. The MMLU sentence is from the release; the linguistic ones are in Appendix E.
@@ -93,30 +94,11 @@ def test_only_options_that_exist_are_shown_and_accepted(
     task = load_task("hkmmlu_dentistry")
     two, gap = sorted(task.samples, key=lambda sample: sample.id)
     assert two.choices == ("28", "32", None, None)
-    assert "A. 28\nB. 32\n" in task.kind.turn(two)
-    assert "C." not in task.kind.turn(two)
-    assert "A." not in task.kind.turn(gap)
+    assert "A. 28\nB. 32\n" in task.kind.prompt(two).question
+    assert "C." not in task.kind.prompt(two).question
+    assert "A." not in task.kind.prompt(gap).question
     assert task.kind.judge("D", two).values["unparsed_rate"] == 1.0
     assert task.kind.judge("B", two).values["acc"] == 1.0
-
-
-def test_labels_lose_the_accent_that_the_release_got_on_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_hkmmlu(tmp_path, "恒牙有幾多隻？,28,32,36,40,B\u030c\n", monkeypatch)
-    assert load_task("hkmmlu_dentistry").samples[0].target == "B"
-
-
-def test_file_names_are_matched_through_aliases_and_spelling(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_hkmmlu(tmp_path, "恒牙有幾多隻？,28,32,,,B\n", monkeypatch)
-    for split in ("dev", "test"):
-        folder = tmp_path / "hkmmlu" / split
-        (folder / "dentistry.csv").rename(folder / "Hong_Kong_Law.csv")
-    assert len(load_task("hkmmlu_hk_law").samples) == 1
-    with pytest.raises(DataNotFound, match="hkmmlu_dentistry"):
-        load_task("hkmmlu_dentistry")
 
 
 def test_shuffling_moves_the_answer_with_its_option() -> None:
@@ -140,24 +122,23 @@ def test_simplified_script_reaches_every_part_of_the_prompt() -> None:
     assert opencc.OpenCC("hk2s").convert(text) == text
 
 
-@pytest.mark.parametrize("language", ["zh", "yue"])
-@pytest.mark.parametrize("name", ["hkmmlu", "tmmluplus_gen", "hkcanto_dse_zh"])
-def test_the_prompt_grid_has_every_cell_and_says_so(name: str, language: str) -> None:
-    texts = set()
-    for prompt in (language, f"{language}+scaffold", "paper", "paper+scaffold"):
-        task = load_task(name, prompt=prompt)
-        texts.add(task.at(shots=0).prompt(task.samples[0]).text())
-        assert f"|prompt:{prompt}|" in task.at(shots=0).signature
-    assert len(texts) == 4
+def test_the_prompt_grid_has_every_cell_and_says_so() -> None:
+    for name in ("hkmmlu", "tmmluplus_gen", "hkcanto_dse_zh"):
+        texts = set()
+        for language, end in product(("zh", "yue", "paper"), ("", "+scaffold")):
+            task = load_task(name, prompt=f"{language}{end}")
+            texts.add(task.at(shots=0).prompt(task.samples[0]).text())
+            assert f"|prompt:{language}{end}|" in task.at(shots=0).signature
+        assert len(texts) == 6, name
 
 
 def test_a_scaffold_asks_for_a_last_line_and_leaves_room_for_it() -> None:
     plain, scaffold = load_task("hkmmlu"), load_task("hkmmlu", prompt="zh+scaffold")
     assert "答案：X" in scaffold.at(shots=0).prompt(scaffold.samples[0]).text()
-    assert not scaffold.setup.turn(scaffold.samples[0]).endswith("答案：")
-    assert plain.setup.stop == ("\n",)
-    assert scaffold.setup.stop != ("\n",)
-    assert scaffold.setup.max_tokens > plain.setup.max_tokens
+    assert not scaffold.kind.prompt(scaffold.samples[0]).question.endswith("答案：")
+    assert plain.kind.stop == ("\n",)
+    assert scaffold.kind.stop != ("\n",)
+    assert scaffold.kind.max_tokens > plain.kind.max_tokens
 
 
 def test_an_unknown_prompt_or_option_lists_the_known_ones() -> None:
@@ -199,15 +180,15 @@ def test_a_direct_answer_ends_at_its_line() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "response", ["答案係：\n\nB. 灣仔", "回應：\nB", "**The answer is:**\n\nB. 灣仔\n\n因為D唔係"]
-)
-def test_a_line_that_ends_in_a_colon_goes_on(response: str) -> None:
-    how = load_task("hkmmlu").kind
-    choices = ("旺角", "灣仔", "北角", "紅磡")
-    assert (
-        how.judge(response, Sample(id="", target="B", choices=tuple(choices))).values["acc"] == 1.0
-    )
+def test_a_line_that_ends_in_a_colon_goes_on() -> None:
+    kind = load_task("hkmmlu").kind
+    asked = Sample(id="", target="B", choices=("旺角", "灣仔", "北角", "紅磡"))
+    for response in (
+        "答案係：\n\nB. 灣仔",
+        "回應：\nB",
+        "**The answer is:**\n\nB. 灣仔\n\n因為D唔係",
+    ):
+        assert kind.judge(response, asked).values["acc"] == 1, response
 
 
 def test_every_name_of_the_design_exists() -> None:

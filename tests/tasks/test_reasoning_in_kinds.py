@@ -1,7 +1,5 @@
 """In every kind of task, the reading of an answer does not depend on its reasoning's format."""
 
-import pytest
-
 from hkcanto_tasks import load_task
 
 from ..metrics.test_reasoning import THOUGHT, WRAPPINGS
@@ -17,19 +15,17 @@ ANSWERS = {
 }
 
 
-@pytest.mark.parametrize("task", ANSWERS)
-@pytest.mark.parametrize("wrapping", WRAPPINGS)
-def test_a_response_is_read_without_its_reasoning(task: str, wrapping: str) -> None:
-    loaded = load_task(task)
-    sample, how = loaded.samples[0], loaded.kind
-    opening, closing = WRAPPINGS[wrapping]
-    plain = how.judge(ANSWERS[task], sample)
-    for began in (opening, ""):
-        wrapped = how.judge(f"{began}{THOUGHT}{closing}{ANSWERS[task]}", sample)
-        assert (wrapped.values, wrapped.answer) == (plain.values, plain.answer)
-        assert wrapped.answer == plain.answer
-        assert wrapped.details == plain.details
-    nothing = how.judge("", sample)
-    cut_off = how.judge(opening + THOUGHT, sample)
-    assert (cut_off.values, cut_off.answer) == (nothing.values, nothing.answer)
-    assert cut_off.reason == "none: cut off"
+def test_a_response_is_read_without_its_reasoning() -> None:
+    for task, answer in ANSWERS.items():
+        loaded = load_task(task)
+        sample, kind = loaded.samples[0], loaded.kind
+        plain, nothing = kind.judge(answer, sample), kind.judge("", sample)
+        for wrapping, (opening, closing) in WRAPPINGS.items():
+            case = f"{task}, {wrapping}"
+            for began in (opening, ""):
+                wrapped = kind.judge(f"{began}{THOUGHT}{closing}{answer}", sample)
+                assert (wrapped.values, wrapped.answer) == (plain.values, plain.answer), case
+                assert wrapped.details == plain.details, case
+            cut_off = kind.judge(opening + THOUGHT, sample)
+            assert (cut_off.values, cut_off.answer) == (nothing.values, nothing.answer), case
+            assert cut_off.reason == "none: cut off", case

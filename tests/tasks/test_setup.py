@@ -1,6 +1,6 @@
-"""Equal setups have equal signatures, however they were requested."""
+"""Equal tasks have equal signatures, however they were requested."""
 
-import pytest
+from typing import Any
 
 from hkcanto_tasks.tasks import task_as_run
 
@@ -9,24 +9,24 @@ def signed(name: str, **asked: object) -> str:
     return task_as_run(name, **asked).signature("data").text
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (("hkmmlu", {"cot": True}), ("hkmmlu_cot", {})),
-        (("hkmmlu", {"cot": "true", "shots": "1"}), ("hkmmlu_cot_1shot", {})),
-        (("hkmmlu", {"cot": True, "script": "sc"}), ("hkmmlu_cot", {"script": "sc"})),
-        (("hkmmlu_sc", {"cot": True}), ("hkmmlu_cot", {"script": "sc"})),
-        (("hkmmlu_cot", {"cot": False}), ("hkmmlu", {})),
-        (("tmmluplus_gen", {"cot": True}), ("tmmluplus_gen_cot", {})),
-        (("hkcanto_cultural", {"shots": 0}), ("hkcanto_cultural_0shot", {})),
-        (("hkcanto_cultural_0shot", {"shots": 2}), ("hkcanto_cultural", {"shots": 2})),
-        (("hkcanto_cultural_food", {}), ("hkcanto_cultural", {"subjects": "food"})),
-        (("hkmmlu_stem", {}), ("hkmmlu", {"subjects": ["stem"]})),
-        (("hkmmlu_hk_law", {"cot": True}), ("hkmmlu_cot", {"subjects": "hk_law"})),
-    ],
+EQUAL: tuple[tuple[tuple[str, dict[str, Any]], tuple[str, dict[str, Any]]], ...] = (
+    (("hkmmlu", {"cot": True}), ("hkmmlu_cot", {})),
+    (("hkmmlu", {"cot": "true", "shots": "1"}), ("hkmmlu_cot_1shot", {})),
+    (("hkmmlu", {"cot": True, "script": "sc"}), ("hkmmlu_cot", {"script": "sc"})),
+    (("hkmmlu_sc", {"cot": True}), ("hkmmlu_cot", {"script": "sc"})),
+    (("hkmmlu_cot", {"cot": False}), ("hkmmlu", {})),
+    (("tmmluplus_gen", {"cot": True}), ("tmmluplus_gen_cot", {})),
+    (("hkcanto_cultural", {"shots": 0}), ("hkcanto_cultural_0shot", {})),
+    (("hkcanto_cultural_0shot", {"shots": 2}), ("hkcanto_cultural", {"shots": 2})),
+    (("hkcanto_cultural_food", {}), ("hkcanto_cultural", {"subjects": "food"})),
+    (("hkmmlu_stem", {}), ("hkmmlu", {"subjects": ["stem"]})),
+    (("hkmmlu_hk_law", {"cot": True}), ("hkmmlu_cot", {"subjects": "hk_law"})),
 )
-def test_equal_requests_are_signed_equally(one: tuple, other: tuple) -> None:
-    assert signed(one[0], **one[1]) == signed(other[0], **other[1])
+
+
+def test_equal_requests_are_signed_equally() -> None:
+    for (one, options), (other, others) in EQUAL:
+        assert signed(one, **options) == signed(other, **others), (one, options)
 
 
 def test_a_run_on_some_subjects_is_not_signed_as_the_whole() -> None:
