@@ -12,24 +12,40 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .describing import describe as describe
+    from .describing import list_tasks as list_tasks
     from .results.logs import read_runs as read_runs
+    from .results.runs import Run as Run
     from .results.statistics.intervals import NonInferiority as NonInferiority
     from .results.statistics.intervals import non_inferiority as non_inferiority
+    from .results.statistics.paired import compare as compare
+    from .samples import Sample as Sample
     from .tasks import LoadedTask as LoadedTask
     from .tasks import load_task as load_task
 
 __version__ = "0.2.0"
 
-_NAMES = {
-    "tasks": ("LoadedTask", "load_task"),
-    "results.logs": ("read_runs",),
-    "results.statistics.intervals": ("NonInferiority", "non_inferiority"),
+_HOME = {
+    "LoadedTask": "tasks",
+    "NonInferiority": "results.statistics.intervals",
+    "Run": "results.runs",
+    "Sample": "samples",
+    "compare": "results.statistics.paired",
+    "describe": "describing",
+    "list_tasks": "describing",
+    "load_task": "tasks",
+    "non_inferiority": "results.statistics.intervals",
+    "read_runs": "results.logs",
 }
+__all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> Any:
     # Lazy imports keep `import hkcanto_tasks` cheap at harness start-up.
-    for module, names in _NAMES.items():
-        if name in names:
-            return getattr(import_module(f"{__name__}.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -475,6 +475,22 @@ def record(task: TaskVariant) -> dict[str, Any]:
     }
 
 
+def list_tasks(text: str = "") -> list[dict[str, Any]]:
+    """Return the tasks with a text in their names, title or benchmark, a record each.
+
+    Args:
+        text: As of `matching`; by default all tasks are listed.
+
+    Raises:
+        CatalogueError: Nothing has the text.
+
+    Examples:
+        >>> [task["name"] for task in list_tasks("jyutping")]
+        ['hkcanto_g2p']
+    """
+    return [record(task) for task in matching(text)]
+
+
 def attributes(record: type[Any]) -> dict[str, str]:
     """Return the descriptions of attributes from the docstrings of a class and its bases.
 

@@ -9,6 +9,8 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+import hkcanto_tasks
+
 from .scripts import REPOSITORY
 
 ROOTS = ("hkcanto_tasks", "metrics", "lm_eval_tasks", "inspect_evals")
@@ -112,6 +114,11 @@ def test_metrics_import_no_core_and_the_core_no_adapter() -> None:
         roots = {target.partition(".")[0] for target in targets}
         assert root != "hkcanto_metrics" or roots <= {"hkcanto_metrics"}, name
         adapters = {"hkcanto_lm_eval", "hkcanto"}
-        assert (
-            root in adapters or name.startswith("hkcanto_tasks.results") or not (roots & adapters)
-        ), name
+        over_them = name.startswith(("hkcanto_tasks.results", "hkcanto_tasks.doctor"))
+        assert root in adapters or over_them or not (roots & adapters), name
+
+
+def test_the_package_shows_ten_names() -> None:
+    assert dir(hkcanto_tasks) == [*hkcanto_tasks.__all__]
+    assert len(hkcanto_tasks.__all__) == 10
+    assert all(getattr(hkcanto_tasks, name).__doc__ for name in hkcanto_tasks.__all__)
