@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hkcanto_metrics.choice_set import extract_choice_set, read_choice_set
+from hkcanto_metrics.choice import extract_choice_set, read_choice_set
 
 LETTERS = "ABCDE"
 ISLANDS = dict(zip(LETTERS, ["長洲", "旺角", "南丫島", "坪洲", "沙田"], strict=True))
