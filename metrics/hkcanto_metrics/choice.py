@@ -238,7 +238,9 @@ class _Reader:
         is_glued = self._is_glued and not mention.start
         if SAYS["asked"].match(rest) and not is_glued:
             return _IGNORED
-        if SAYS["not_own"].search(SAYS["contrast"].split(lead)[-1]) and SAYS["not_own"].search(lead):
+        if SAYS["not_own"].search(SAYS["contrast"].split(lead)[-1]) and SAYS["not_own"].search(
+            lead
+        ):
             return _IGNORED
         if SAYS["negated"].search(clause):
             return _CONCLUDED if self._denied and SAYS["excepting"].search(clause) else _REFUTED
@@ -530,7 +532,11 @@ class _SetReader(_Reader):
 
     def _whole(self) -> ChoiceReading | None:
         """All options, all but some, or none, where the text says so without naming each."""
-        own, text, every = " ".join(self._shown.texts.values()), self._text.lower(), self._shown.texts
+        own, text, every = (
+            " ".join(self._shown.texts.values()),
+            self._text.lower(),
+            self._shown.texts,
+        )
         if SAYS["all_of"].search(own) or SAYS["none_of"].search(own):
             return None
         gone = _letters(self._with(_REFUTED))
