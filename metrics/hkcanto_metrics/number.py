@@ -51,8 +51,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
     return {name: re.compile(row, re.IGNORECASE) for name, row in rows.items()}
 
 
-_SAYS = _patterns()
-_NUMBER, _SENTENCE = _SAYS["number"], _SAYS["sentence"]
+SAYS = _patterns()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +101,12 @@ def read_number(text: str, question: str = "") -> NumberReading:
     if not text.strip():
         return NumberReading(None, "none: empty")
     said = [fold_script(part.translate(_SIGNS)) for part in (question[:_HEAD], text)]
-    asked, tidied = (_SAYS["decoration"].sub(_tidy, part) for part in said)
-    asked = _SAYS["next_question"].sub("\n", asked)
-    given = {_value(match) for match in _NUMBER.finditer(asked)}
+    asked, tidied = (SAYS["decoration"].sub(_tidy, part) for part in said)
+    asked = SAYS["next_question"].sub("\n", asked)
+    given = {_value(match) for match in SAYS["number"].finditer(asked)}
     tidied = _without_repeats(tidied, asked)
     reading = NumberReading(None, "none: no number")
-    for label, after in pairwise([None, *_SAYS["next_question"].finditer(tidied), None]):
+    for label, after in pairwise([None, *SAYS["next_question"].finditer(tidied), None]):
         start, end = label.end() if label else 0, after.start() if after else len(tidied)
         # A line that asks a question does not answer it, and an example's answer is not this one's.
         if not label or (not label["sample"] and "\n" in tidied[start:end].strip()):
@@ -141,7 +140,7 @@ def parse_number(text: str) -> Fraction | None:
         (Fraction(1200, 1), None)
     """
     cell = fold_script(text.rpartition("####")[2].translate(_SIGNS)).strip()
-    match = _NUMBER.fullmatch(cell.removeprefix("$").removesuffix("%"))
+    match = SAYS["number"].fullmatch(cell.removeprefix("$").removesuffix("%"))
     return _value(match) if match else None
 
 
@@ -192,7 +191,7 @@ class _Question:
         self._text, self._start, self._end, self._given = text, start, end, given
         self._sentences = self._spans(start, end)
         for number, (sentence, _) in enumerate(self._sentences):
-            if _SAYS["retraction"].match(text, sentence):
+            if SAYS["retraction"].match(text, sentence):
                 self._start, self._sentences = sentence, self._sentences[number:]
 
     def reading(self) -> NumberReading:
@@ -204,91 +203,90 @@ class _Question:
         reason = "none: several" if found.value is None else found.kind
         return NumberReading(found.value, reason, (found.start, found.end))
 
+    def _spans(self, start: int, end: int) -> list[tuple[int, int]]:
+        """The places of the sentences between two positions."""
+        spans = [match.span() for match in SAYS["sentence"].finditer(self._text, start, end)]
+        return [span for span in spans if self._text[slice(*span)].replace("#", "").strip()]
+
     def _announcement(self) -> _Result | None:
         """The last announced answer, or the conclusion drawn after it."""
-        announced = list(self._announced())
+        announced = [*self._announced()]
         for before, last in pairwise(announced[-2:]):
             between = self._text[before.end : last.cue]
             is_other = before.kind == last.kind and before.value != last.value
-            if is_other and len(between) < 40 and re.fullmatch(r"\W*\w{0,6}\W*", between):
+            if is_other and re.fullmatch(r"\W{,30}\w{0,6}\W{,30}", between):
                 return _Result(None, before.start, last.end)
         if not announced:
             return None
         found = announced[-1]
         is_equation = "=" in self._text[found.cue : found.start]
         for start, end in self._spans(found.end, self._end):
-            if _SAYS["none_after_all"].match(self._text, start, end):
+            if SAYS["none_after_all"].match(self._text, start, end):
                 return None
-            is_equation = is_equation and not _SAYS["afterword"].match(self._text, start)
-            is_conclusion = is_equation and _SAYS["conclusion"].search(self._text, start, end)
+            is_equation = is_equation and not SAYS["afterword"].match(self._text, start)
+            is_conclusion = is_equation and SAYS["conclusion"].search(self._text, start, end)
             result = self._pick(start, end) if is_conclusion else None
             if result and result.value not in self._given:
                 found = replace(result, kind=found.kind)
         return found
 
-    def _spans(self, start: int, end: int) -> list[tuple[int, int]]:
-        """The places of the sentences between two positions."""
-        spans = [match.span() for match in _SENTENCE.finditer(self._text, start, end)]
-        return [span for span in spans if self._text[slice(*span)].replace("#", "").strip()]
-
     def _announced(self) -> Iterator[_Result]:
         """The numbers that are a first line of their own, or announced as the answer."""
-        cues = list(_SAYS["cue"].finditer(self._text, self._start, self._end))[-_CUES:]
-        ends = [*(cue.start() for cue in cues[1:]), self._end]
+        start, end = self._sentences[0] if self._sentences else (self._end, self._end)
+        bare = self._pick(start, end)
+        is_line = bare and bare.begins and SAYS["line_end"].match(self._text, bare.end)
+        if bare and is_line and "=" not in self._text[start : bare.start]:
+            yield replace(bare, kind="bare", cue=start)
+        cues = [*SAYS["cue"].finditer(self._text, self._start, self._end)][-_CUES:]
         since = self._end
-        for start, end in self._sentences[:1]:
-            bare = self._pick(start, end)
-            is_line = bare and bare.begins and _SAYS["line_end"].match(self._text, bare.end)
-            if bare and is_line and "=" not in self._text[start : bare.start]:
-                yield replace(bare, kind="bare", cue=start)
+        ends = [*(cue.start() for cue in cues[1:]), self._end]
         for cue, end in zip(cues, ends, strict=False):
-            sentence = _SENTENCE.match(self._text, cue.end(), min(end, cue.end() + _REACH))
-            stop = sentence.end() if sentence else end
-            if _SAYS["question"].search(self._text[cue.end() : stop]):
-                continue
-            found = self._introduced(cue, stop)
+            stop = self._past("sentence", cue.end(), min(end, cue.end() + _REACH))
+            is_question = SAYS["question"].search(self._text, cue.end(), stop)
+            found = None if is_question else self._introduced(cue, stop)
             # A question after a marked answer is a new question.
             if found and re.search(r"\?\s*\n", self._text[since : cue.start()]):
                 return
-            since = cue.end() if found and cue["marked"] else since
             if found:
+                since = cue.end() if cue["marked"] else since
                 yield replace(found, kind=cue.lastgroup or "stated", cue=cue.start())
 
     def _introduced(self, cue: re.Match[str], stop: int) -> _Result | None:
         """The announced number: right after the cue, or the result of the line or paragraph."""
-        found = self._pick(cue.end(), stop)
-        is_number = (
-            found and found.begins and _SAYS["unit_only"].match(self._text, found.end, self._end)
-        )
-        # A mark followed by text is a heading.
-        if cue["marked"] and not is_number:
-            return None if re.search(r"\w", self._text[stop : self._end]) else found
+        text, found = self._text, self._pick(cue.end(), stop)
+        is_number = found and found.begins and SAYS["unit_only"].match(text, found.end, self._end)
+        if cue["marked"] and not is_number:  # a mark followed by text is a heading
+            return None if re.search(r"\w", text[stop : self._end]) else found
         if cue.lastgroup or (found and found.begins):
             return found
-        said = "".join(_SAYS["filler"].findall(self._text, cue.end(), stop)[:1]).strip()
-        if ":" in said or not self._text[cue.end() : stop].replace(said, "", 1).strip():
-            below = _SAYS["paragraph_end"].search(self._text, stop + 1, self._end)
+        filler = text[cue.end() : self._past("filler", cue.end(), stop)].strip()
+        if ":" in filler or not text[cue.end() : stop].replace(filler, "", 1).strip():
+            below = SAYS["paragraph_end"].search(text, stop + 1, self._end)
             end = below.start() if below else self._end
             found = self._concluded(self._spans(cue.end(), end)) or found
-            found = None if _SAYS["question"].search(self._text, stop, end) else found
+            return None if SAYS["question"].search(text, stop, end) else found
         # 一個, 兩樣 and the like, in a remark about the answer.
-        goes_on = found and self._text[found.end : found.end + 1].isalpha()
-        return None if found and found.is_chinese and goes_on and not said else found
+        is_word = found and found.is_chinese and text[found.end : found.end + 1].isalpha()
+        return None if is_word and not filler else found
+
+    def _past(self, form: str, start: int, end: int) -> int:
+        """Where a sentence, or words that may come before a number, end."""
+        match = SAYS[form].match(self._text, start, end)
+        return match.end() if match else end
 
     def _concluded(self, sentences: list[tuple[int, int]]) -> _Result | None:
         """The result of the last sentences: without a closing remark, or else including it."""
-        after = (
-            n
-            for n, (at, _) in enumerate(sentences)
-            if n and _SAYS["afterword"].match(self._text, at)
-        )
-        for said in (sentences[: next(after, None)], sentences):
-            for start, end in said[: -_TALK - 1 : -1] if not self._breaks_off(said) else ():
-                sentence = self._text[start:end]
-                if _SAYS["question"].search(sentence) or _SAYS["refusal"].search(sentence):
+        remark = SAYS["afterword"].match
+        after = [n for n, (start, _) in enumerate(sentences) if n and remark(self._text, start)]
+        for told in (sentences[: min(after, default=None)], sentences):
+            for start, end in told[: -_TALK - 1 : -1] if not self._breaks_off(told) else ():
+                if any(
+                    SAYS[each].search(self._text, start, end) for each in ("question", "refusal")
+                ):
                     break
                 found = self._pick(start, end)
-                if found and (_SAYS["conclusion"].search(sentence) or not found.is_chinese):
+                is_conclusion = SAYS["conclusion"].search(self._text, start, end)
+                if found and (is_conclusion or not found.is_chinese):
                     return found
         return None
 
@@ -301,7 +299,7 @@ class _Question:
         found = self._pick(start, end)
         rest = self._text[found.end : end].strip() if found else _UNFINISHED
         is_open = "," in rest or written[-1] in _UNFINISHED
-        ends = self._text[start - 1 : start] in ("", "\n") or _SAYS["conclusion"].search(written)
+        ends = self._text[start - 1 : start] in ("", "\n") or SAYS["conclusion"].search(written)
         return is_open or (len(sentences) > 1 and (len(rest) > _UNIT or not ends))
 
     def _pick(self, start: int, end: int) -> _Result | None:
@@ -309,45 +307,38 @@ class _Question:
 
         Numbers outside of brackets and not given in the question are preferred.
         """
-        for conclusion in [
-            *_SAYS["conclusion"].finditer(self._text, max(start, end - _REACH), end)
-        ][-1:]:
-            if found := self._pick(conclusion.end(), end):
-                return replace(found, begins=False)
-        filler = _SAYS["filler"].match(self._text, max(start, end - _REACH), end)
-        start = filler.end() if filler else start
-        every = []
-        for match in _NUMBER.finditer(self._text, start, end):
-            before = _SAYS["unused_before"].search(
-                self._text, max(0, match.start() - 24), match.start()
-            )
-            after = _SAYS["unused_after"].match(self._text, match.end(), end)
-            if not before and not after and (value := _value(match)) is not None:
-                is_chinese = not re.search("[0-9½⅓⅔¼¾]", match[0])
-                every.append(_Result(value, *match.span(), is_chinese))
-        numbers = [
-            one for one in every if not _SAYS["open_bracket"].search(self._text, start, one.start)
-        ]
+        text, start = self._text, max(start, end - _REACH)
+        conclusions = [match.end() for match in SAYS["conclusion"].finditer(text, start, end)]
+        if conclusions and (found := self._pick(conclusions[-1], end)):
+            return replace(found, begins=False)
+        start = self._past("filler", start, end)
+        every = [*self._results(start, end)]
+        numbers = [one for one in every if not SAYS["open_bracket"].search(text, start, one.start)]
         numbers = numbers or [one for one in every if one.value not in self._given]
         if not numbers:
             return None
         first = numbers[0]
         western = [one for one in numbers if not one.is_chinese] or numbers
         fresh = [one for one in western if one.value not in self._given] or western
-        chosen = fresh[-1]
-        is_sum = "=" in self._text[start : first.start] and _NUMBER.match(self._text, start, end)
+        is_sum = "=" in text[start : first.start] and SAYS["number"].match(text, start, end)
         begins = bool(is_sum) or first.start == start
-        clause = (_SAYS["line_end"] if first.is_chinese else _SAYS["clause"]).match(
-            self._text, first.end, end
-        )
-        if begins and clause and (fresh[0] is first or fresh[0].start >= clause.end()):
-            chosen = first
+        clause = SAYS["line_end" if first.is_chinese else "clause"].match(text, first.end, end)
+        is_first = begins and clause and (fresh[0] is first or fresh[0].start >= clause.end())
+        chosen = first if is_first else fresh[-1]
         for one, other in pairwise(numbers):
-            is_near = other.start - one.end < 24
-            is_joined = is_near and _SAYS["joined"].fullmatch(self._text, one.end, other.start)
+            is_joined = SAYS["joined"].fullmatch(text, one.end, other.start)
             if is_joined and chosen in (one, other) and one.value != other.value:
                 return _Result(None, one.start, other.end, begins=begins)
         return replace(chosen, begins=begins and chosen is first)
+
+    def _results(self, start: int, end: int) -> Iterator[_Result]:
+        """The numbers that may be results; the context of others shows that they are not."""
+        for match in SAYS["number"].finditer(self._text, start, end):
+            near = max(0, match.start() - 24)
+            before = SAYS["unused_before"].search(self._text, near, match.start())
+            after = SAYS["unused_after"].match(self._text, match.end(), end)
+            if not before and not after and (value := _value(match)) is not None:
+                yield _Result(value, *match.span(), not re.search("[0-9½⅓⅔¼¾]", match[0]))
 
 
 def _without_repeats(text: str, asked: str) -> str:
@@ -356,7 +347,7 @@ def _without_repeats(text: str, asked: str) -> str:
     after = written.find(f"\n{last}") + 1 + len(last)
     if len(last) > 3 and written[after : after + 1].strip("\n"):
         text = text[: -len(last)] + ",".ljust(len(last), "\t")
-    for sentence in _SENTENCE.findall(asked):
+    for sentence in SAYS["sentence"].findall(asked):
         said = sentence.strip("\t\n。.!?; ")
         if len(said) >= _REPEATED:
             again = rf"(?<![^\s#。.!?;:]){re.escape(said)}"
