@@ -327,14 +327,27 @@ class _Reader:
         return _located(min(mention.letters), reason, self._response[mention.start : mention.end])
 
     def _opening(self) -> Mention | None:
-        """The option that the response opens with, if it is not the first of a list."""
+        """The option that the response opens with, if it is not the first of several."""
         first = self._mentions[0]
         before, after = self._text[: first.start], self._text[first.end :]
         item = _ITEM.search(after)
         is_far = item and not self._rest_of_line(first) and after[: item.start()].strip(AROUND)
         is_item = item is not None and not is_far and item[1] > max(first.letters)
         is_start = not SAYS["option_word"].sub("", before).strip(AROUND) and self._is_closed(first)
-        return first if is_start and not is_item and first.stance > _REFUTED else None
+        is_listed = is_item or self._is_parallel(first)
+        return first if is_start and not is_listed and first.stance > _REFUTED else None
+
+    def _is_parallel(self, first: Mention) -> bool:
+        """Whether the next option follows in the same construction: "A: 25 %, B: 50 %"."""
+        label = SAYS["label"].match(self._text, first.start)
+        following = chr(ord(max(first.letters)) + 1)
+        for other in SAYS["label"].finditer(self._text, label.end()) if label else ():
+            if label and other["letter"] not in first.letters:
+                is_same = label["sign"] == other["sign"] and bool(label["rest"]) == bool(other["rest"])
+                between = self._text[label.end() : other.start()]
+                is_next = other["letter"] == following and not SAYS["explains"].search(between)
+                return is_same and is_next
+        return False
 
     def _is_closed(self, mention: Mention) -> bool:
         """Whether a mention ends its clause and is not the first of several things."""
