@@ -18,7 +18,7 @@ from hkcanto_metrics.response_text import Response, normalize_response, own_answ
 # The stance that a response takes towards an option at one place.
 _IGNORED, _REFUTED, _NAMED, _AFFIRMED, _HEDGED, _CONCLUDED, _CHOSEN = range(7)
 # A shortcut for the form of most direct answers; everything below reads them the same way.
-_BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.]?\s*")
+_BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.?？]?\s*")
 _ITEM = SAYS["item"]
 _SHORT = 400  # characters: the only option in a shorter response cannot be a mere example
 _ENDS, _OPEN = (*".。!)✓✗",), (*",:、×÷+=-(",)  # what a finished response ends in, or never ends in
@@ -236,7 +236,8 @@ class _Reader:
         clause, rest = SAYS["comma"].split(lead)[-1], self._text[mention.end : end]
         after = self._text[mention.end : mention.end + 60]
         is_glued = self._is_glued and not mention.start
-        if SAYS["asked"].match(rest) and not is_glued:
+        is_doubted = SAYS["firm"].search(lead) and not self._text[mention.end :].strip(" )?")
+        if SAYS["asked"].match(rest) and not is_glued and not is_doubted:
             return _IGNORED
         if SAYS["not_own"].search(SAYS["contrast"].split(lead)[-1]) and SAYS["not_own"].search(
             lead
@@ -252,15 +253,17 @@ class _Reader:
                 return _REFUTED
             return _HEDGED if SAYS["hedged"].search(clause) else stance
         if is_glued:
-            is_statement = self._denied and after[:1] in {*"係是屬属"}
-            if is_statement and self._judged(mention, lead, after, _HEDGED) == _REFUTED:
-                return _REFUTED
+            if self._denied:
+                judged = self._judged(mention, lead, after, _HEDGED)
+                return _REFUTED if judged == _REFUTED else _HEDGED
             return _REFUTED if SAYS["refuted"].match(after[:6]) else _HEDGED
         if self._is_alone(mention, lead, clause, rest):
             return _CONCLUDED
         others = [m for m in self._mentions if start <= m.start < end and m != mention]
         if not others and not lead.strip(AROUND):
             after = after.replace(",", "-")  # a sentence on one option
+        if below := SAYS["verdict_below"].match(self._text, mention.end):
+            after = self._text[below.end() : mention.end + 60]
         return self._judged(mention, lead, after, stance)
 
     def _is_alone(self, mention: Mention, lead: str, clause: str, rest: str) -> bool:
@@ -298,7 +301,11 @@ class _Reader:
             is_shared = is_shared or len(mention.letters) == len(self._shown.texts) - 1
             is_said = is_shared and not SAYS["closed"].match(after)
             is_excepted = bool(SAYS["excepted"].match(after))
-            is_against, is_for = is_for or is_said, is_against or is_excepted
+            is_true = is_for and not SAYS["truth"].search(self._denied)  # a true answer
+            is_for, is_against = (
+                is_against or is_excepted or is_true,
+                is_said or (is_for and not is_true),
+            )
         if is_for:
             return _CONCLUDED if SAYS["then"].search(lead[-60:]) else _AFFIRMED
         return _REFUTED if is_against else stance
@@ -398,6 +405,8 @@ class _Reader:
             ends = [m for m in named + affirmed if not self._text[m.end :].strip(AROUND)]
             affirmed = [m for m in affirmed if m.lettered] or ends or affirmed
         refused = SAYS["refused"].search(self._text)
+        if refused:
+            affirmed = [m for m in affirmed if m.lettered or m.end >= refused.start()]
         if refused and not affirmed and not any(m.start <= refused.start() < m.end for m in named):
             return self._unnamed()
         affirmed = affirmed or apart

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,13 +37,14 @@ _PLACES: dict[str, int] = _DATA["places"]
 
 AROUND = " \t\n.。,、;:!?()…~✓→"  # characters around an option that mean nothing
 _EDGE = AROUND.replace("?", "")  # the same around the text of an option
+_ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5}
 _MOST = 30  # mentions that are read at each end; a text with more is in a loop
 
 # A letter's boundaries are written out, because a Chinese character next to it is a boundary, too.
 # A to J are read even if there are fewer options: such a letter is an answer that names no option.
 # `re` is fast on patterns that begin with a set of characters.
 _LETTER = re.compile(
-    r"[A-Ja-j](?<![0-9A-Za-z\\&'+°_].)(?<![0-9A-Za-z]-.)(?<![A-Z]\..)(?<![^A-Z][A-Z]\(.)(?<![A-Z]=.)"
+    r"[A-Ja-j](?<![0-9A-Za-z\\&'+°_∠△].)(?<![0-9A-Za-z]-.)(?<![A-Z]\..)(?<![^A-Z][A-Z]\(.)(?<![A-Z]=.)"
     r"(?:(?P<one>(?<=[A-J]))(?![0-9A-Za-z+#&°%'_]|-[0-9A-Za-z]|\. ?[A-Z]\.)"
     r"(?!" + SAYS["article"].pattern + r")"
     r"|(?<=[a-j])(?=[)\s.。,;!]*$|(?<=\(.)\))|(?<=[A-J])[A-J]{1,9}(?![0-9A-Za-z]))"
@@ -96,6 +98,13 @@ class Options:
         found = [(key, each) for key, core in cores if (each := SAYS["quantity"].fullmatch(core))]
         self.values = {_value(each[1]): letter for letter, each in found}
         self._units = {_unit(each) for _, each in found}
+        sets = {key: SAYS["around_set"].sub("", text).strip(_EDGE) for key, text in full.items()}
+        sets = {key: own for key, own in sets.items() if SAYS["statements"].fullmatch(own)}
+        self._sets = {_numbers(own): key for key, own in sets.items()}
+        if len(self._sets) < 2 or max(map(len, self._sets)) < 2:
+            self._sets.clear()
+        elif self._sets:
+            self._forms = [(form, key) for form, key in self._forms if key not in sets]
         if len(self.values) < len(full) or len(self._units) > 1:
             self.values.clear()
 
@@ -115,6 +124,11 @@ class Options:
         for form, letter in self._forms:
             for span in _spans(form, lower):
                 yield Mention(frozenset(letter), *span, False, True)
+        for match in SAYS["statements"].finditer(text) if self._sets else ():
+            numbers = _numbers(match[0])
+            is_set = len(numbers) > 1 or SAYS["before_one"].search(text, 0, match.start())
+            if is_set and numbers in self._sets:
+                yield Mention(frozenset(self._sets[numbers]), *match.span(), False, True)
         for match in SAYS["quantity"].finditer(text) if self.values else ():
             letter = self.values.get(_value(match[1]))
             if letter and self._is_measured(match):
@@ -132,11 +146,13 @@ class Options:
             letters = frozenset(match[0].upper())
             is_set = [*match[0].upper()] == sorted(letters & {*self.texts})
             before = text[max(0, match.start() - 14) : match.start()]
-            if (is_set or match["one"] is not None) and not SAYS["no_option_before"].search(before):
+            is_numeral = self._sets and match[0] not in self.texts  # I, II
+            is_letter = (is_set or match["one"] is not None) and not is_numeral
+            if is_letter and not SAYS["no_option_before"].search(before):
                 yield Mention(letters, *match.span())
 
     def _by_position(self, text: str) -> Iterator[Mention]:
-        for match in SAYS["position"].finditer(text):
+        for match in SAYS["position"].finditer(text) if not self._sets else ():
             word = match[match.lastindex or 0].lower()
             place = _PLACES[word] if word in _PLACES else int(_value(word))
             place = place if place >= 0 else {3: 2, 5: 3}.get(len(self.texts), _MOST)  # the middle
@@ -171,7 +187,13 @@ def _value(number: str) -> Fraction | str:
 
 
 def _unit(match: re.Match[str]) -> str:
-    return (match["unit"] or "").replace(" per ", "/").lower()
+    return (match["unit"] or "").replace(" per ", "/").replace("度", "°").lower()
+
+
+def _numbers(statements: str) -> frozenset[int]:
+    """The numbers of statements, written in any way: (1), ①, i, 一."""
+    found = SAYS["numeral"].findall(statements.lower())
+    return frozenset(_ROMAN.get(each) or int(unicodedata.numeric(each)) for each in found)
 
 
 def _without_lists(text: str, found: list[Mention], least: int) -> list[Mention]:
