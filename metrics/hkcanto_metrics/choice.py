@@ -176,7 +176,7 @@ def _read(
             return reading
         taken_back = [m.start("words") for m in SAYS["retracted"].finditer(text, start, end)]
         part = response[max([start, *taken_back]) : end]
-        reading = reader(part, shown, *_asked(question)).reading()
+        reading = reader(part, shown, _asked(question)).reading()
         if reading.letter:
             return reading
     return reading
@@ -186,12 +186,27 @@ def _located(letter: str, reason: str, words: Response) -> ChoiceReading:
     return ChoiceReading(letter, reason, (words.origins[0], words.origins[-1] + 1))
 
 
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What a question asks for, as far as it matters for reading a response."""
+
+    denied: str  # the text from the words that ask for an untrue option, if any
+    names: frozenset[str]  # letters that name things
+    words: frozenset[str]
+
+
 @lru_cache(maxsize=256)  # many responses answer one question
-def _asked(question: str) -> tuple[str, frozenset[str]]:
-    """The text from the words that ask for an untrue option, if any; letters that name things."""
+def _asked(question: str) -> _Question:
     text = normalize_response(Response(question, ())).text
     found = [match.start() for match in SAYS["asks_not"].finditer(text)]
-    return text[found[-1] :].lower() if found else "", frozenset(SAYS["name"].findall(text))
+    denied = text[found[-1] :].lower() if found else ""
+    return _Question(denied, frozenset(SAYS["name"].findall(text)), frozenset(_words(text)))
+
+
+def _words(text: str) -> set[str]:
+    """The beginnings of a text's words that mean something."""
+    plain = SAYS["empty"].sub(" ", text.lower())
+    return {word[1] or word[0] for word in SAYS["words"].finditer(plain)}
 
 
 class _Reader:
@@ -199,14 +214,12 @@ class _Reader:
 
     several = False  # whether several options may be right
 
-    def __init__(
-        self, response: Response, shown: Options, denied: str, names: frozenset[str]
-    ) -> None:
-        self._response, self._shown, self._text = response, shown, response.text
-        self._denied, self._names, text = denied, names, self._text
+    def __init__(self, response: Response, shown: Options, asked: _Question) -> None:
+        self._response, self._shown, self._asked = response, shown, asked
+        self._text = text = response.text
         self._edges = [0, *(m.end() for m in SAYS["sentence_end"].finditer(text)), len(text)]
         is_glued = SAYS["glued"].match(text) and response.origins[1] == response.origins[0] + 1
-        self._is_glued = bool(is_glued) and text[0] not in self._names
+        self._is_glued = bool(is_glued) and text[0] not in asked.names
         self._mentions = shown.mentions(text, self.several)
         for mention in self._mentions:
             mention.sentence = self._sentence(mention)
@@ -244,16 +257,16 @@ class _Reader:
         ):
             return _IGNORED
         if SAYS["negated"].search(clause):
-            return _CONCLUDED if self._denied and SAYS["excepting"].search(clause) else _REFUTED
+            return _CONCLUDED if self._asked.denied and SAYS["excepting"].search(clause) else _REFUTED
         if SAYS["claimed"].match(after):
             return _CHOSEN
         stance = self._chosen(mention, lead, clause, after) if lead else _NAMED
         if stance >= _CONCLUDED:
-            if SAYS["assailed"].match(after) and not self._denied:
+            if SAYS["assailed"].match(after) and not self._asked.denied:
                 return _REFUTED
             return _HEDGED if SAYS["hedged"].search(clause) else stance
         if is_glued:
-            if self._denied:
+            if self._asked.denied:
                 judged = self._judged(mention, lead, after, _HEDGED)
                 return _REFUTED if judged == _REFUTED else _HEDGED
             return _REFUTED if SAYS["refuted"].match(after[:6]) else _HEDGED
@@ -285,7 +298,7 @@ class _Reader:
         if SAYS["only"].search(near) or (is_whole and SAYS["concludes"].search(near)):
             return _CONCLUDED
         if is_whole and SAYS["copula"].search(clause[-60:]):
-            if mention.lettered and not mention.spelled and mention.letters & self._names:
+            if mention.lettered and not mention.spelled and mention.letters & self._asked.names:
                 return _NAMED
             return _CONCLUDED if mention.lettered else _AFFIRMED
         return _AFFIRMED if is_whole and SAYS["matches"].search(clause[-60:]) else _NAMED
@@ -295,13 +308,13 @@ class _Reader:
         refuted, affirmed = SAYS["refuted"].match(after), SAYS["affirmed"].match(after)
         is_for = bool(affirmed and not (refuted and refuted.end() <= affirmed.end()))
         is_against = bool(refuted and not is_for)
-        if self._denied:
+        if self._asked.denied:
             words = SAYS["words"].finditer(re.split("[,。;.\n]", after.lower())[0])
-            is_shared = any((word[0] or word[1]) in self._denied for word in words)
+            is_shared = any((word[0] or word[1]) in self._asked.denied for word in words)
             is_shared = is_shared or len(mention.letters) == len(self._shown.texts) - 1
             is_said = is_shared and not SAYS["closed"].match(after)
             is_excepted = bool(SAYS["excepted"].match(after))
-            is_true = is_for and not SAYS["truth"].search(self._denied)  # a true answer
+            is_true = is_for and not SAYS["truth"].search(self._asked.denied)  # a true answer
             is_for, is_against = (
                 is_against or is_excepted or is_true,
                 is_said or (is_for and not is_true),
@@ -391,6 +404,7 @@ class _Reader:
         last, ending = mentions[-1], self._text[-1:]
         refuted, named, affirmed = self._with(_REFUTED), self._with(_NAMED), self._with(_AFFIRMED)
         affirmed = [m for m in affirmed if not SAYS["varies"].search(self._text, m.end)]
+        named, affirmed = ([m for m in each if self._is_related(m)] for each in (named, affirmed))
         gone = _letters(refuted)
         left, named = every - gone, [m for m in named if not m.letters <= gone]
         apart = self._against_group(named) if named and not affirmed else []
@@ -418,6 +432,19 @@ class _Reader:
             return self._of(affirmed[0], "affirmed")
         told = [m for m in named if self._is_telling(m)]
         return self._of(told[-1], "option text") if told else self._unnamed()
+
+    def _is_related(self, mention: Mention) -> bool:
+        """Whether an option's text is said of what the question asks for, or of nothing else."""
+        start, end = mention.sentence
+        before = SAYS["comma"].split(self._text[start : mention.start])[-1]
+        rest = f"{before} {SAYS['comma'].split(self._text[mention.end : end])[0]}"
+        names, asked = {*SAYS["name"].findall(before)}, self._asked
+        if names and asked.names and not names & asked.names:
+            return mention.lettered
+        languages = {word.isascii() for word in asked.words}
+        words = _words(re.sub("[A-Z][a-z]+", " ", rest))
+        is_other = any(word.isascii() in languages for word in words)
+        return mention.lettered or not is_other or bool(_words(rest) & asked.words)
 
     def _with(self, stance: int) -> list[Mention]:
         return [mention for mention in self._mentions if mention.stance == stance]
@@ -459,7 +486,7 @@ class _Reader:
         """
         lead, after = self._text[: mention.start], self._text[mention.end : mention.end + 60]
         is_beside = SAYS["beside"].search(lead[-9:]) and not SAYS["closed"].match(after)
-        is_name = mention.letters & self._names or SAYS["noun"].match(after) or is_beside
+        is_name = mention.letters & self._asked.names or SAYS["noun"].match(after) or is_beside
         is_after = mention.lettered and SAYS["pause"].search(lead, 1)
         return bool(is_after and (mention.spelled or not is_name))
 
@@ -499,6 +526,12 @@ class _SetReader(_Reader):
 
     several = True
 
+    def __init__(self, response: Response, shown: Options, asked: _Question) -> None:
+        if not SAYS["name"].search(response.text):
+            small = SAYS["small_letter"].sub(lambda match: match[0].upper(), response.text)
+            response = Response(small, response.origins)
+        super().__init__(response, shown, asked)
+
     def reading(self) -> ChoiceReading:
         """The options that the response settles on."""
         letters = "".join(SAYS["letter"].findall(self._text))
@@ -512,6 +545,9 @@ class _SetReader(_Reader):
         joined = [m for m in mentions if len(m.letters) > 1 and m.stance > _REFUTED]
         if any(SAYS["either"].search(self._text, m.start, m.end) for m in joined):
             return ChoiceReading(None, "none: several")
+        is_chosen = any(mention.stance == _CHOSEN for mention in mentions)
+        if (not is_chosen and SAYS["all_but"].search(self._text) and (reading := self._whole())):
+            return reading
         if reading := self._listed():
             return reading
         if any(mention.stance > _HEDGED for mention in decisions):
@@ -561,10 +597,13 @@ class _SetReader(_Reader):
         )
         if SAYS["all_of"].search(own) or SAYS["none_of"].search(own):
             return None
-        gone = _letters(self._with(_REFUTED))
-        if (but := SAYS["all_but"].search(text)) or (gone and SAYS["rest"].search(text)):
-            after = [m for m in self._mentions if not but or m.start >= but.start()]
-            excepted = _letters(after) & gone or (_letters(after[:1]) if but else frozenset())
+        gone, but = _letters(self._with(_REFUTED)), SAYS["all_but"].search(text)
+        if but or (gone and SAYS["rest"].search(text)):
+            behind = but and but["behind"]
+            near = [m for m in self._mentions if not but or (m.start < but.start()) == bool(behind)]
+            excepted = _letters(near) & gone or (_letters(near[:1]) if but else frozenset())
+            if but and not behind and not _letters(near) <= excepted:  # besides A, B is right, too
+                return ChoiceReading(None, "none: undecided")
             return self._set(every.keys() - excepted, "all but") if excepted else None
         if SAYS["none_of"].search(text):
             return ChoiceReading(None, "none: no option")
@@ -605,7 +644,7 @@ class _SetReader(_Reader):
     def _stance(self, mention: Mention) -> int:
         """The stance of the words around a mention; after "wrong ones:", refuted."""
         lead = self._text[mention.sentence[0] : mention.start][-60:]
-        is_wrong = not self._denied and SAYS["called_wrong"].search(lead)
+        is_wrong = not self._asked.denied and SAYS["called_wrong"].search(lead)
         return _REFUTED if is_wrong else super()._stance(mention)
 
 

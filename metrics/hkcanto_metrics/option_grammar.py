@@ -178,7 +178,17 @@ def _forms(own: str) -> set[str]:
     others = [bare, name[1].lower() if name else ""]
     others += [bare.removesuffix("s")] if bare[-4:].isalpha() else []
     same = next((each for each in _SAME if text.lower() in each), ())
+    others += [re.sub(r"\d+", _in_han, text.lower())]
     return {text.lower(), *(each for each in others if len(each) > 1), *same}
+
+
+def _in_han(number: re.Match[str]) -> str:
+    """A number below 100 in Chinese numerals, as dates have them."""
+    tens, ones = divmod(int(number[0][:9]), 10)
+    if tens > 9:
+        return number[0]
+    digits = "零一二三四五六七八九"
+    return f"{digits[tens] if tens > 1 else ''}{'十' if tens else ''}{digits[ones] if ones else ''}"
 
 
 @lru_cache(maxsize=1024)
