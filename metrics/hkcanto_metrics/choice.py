@@ -257,7 +257,9 @@ class _Reader:
         ):
             return _IGNORED
         if SAYS["negated"].search(clause):
-            return _CONCLUDED if self._asked.denied and SAYS["excepting"].search(clause) else _REFUTED
+            return (
+                _CONCLUDED if self._asked.denied and SAYS["excepting"].search(clause) else _REFUTED
+            )
         if SAYS["claimed"].match(after):
             return _CHOSEN
         stance = self._chosen(mention, lead, clause, after) if lead else _NAMED
@@ -363,7 +365,9 @@ class _Reader:
         following = chr(ord(max(first.letters)) + 1)
         for other in SAYS["label"].finditer(self._text, label.end()) if label else ():
             if label and other["letter"] not in first.letters:
-                is_same = label["sign"] == other["sign"] and bool(label["rest"]) == bool(other["rest"])
+                is_same = label["sign"] == other["sign"] and bool(label["rest"]) == bool(
+                    other["rest"]
+                )
                 between = self._text[label.end() : other.start()]
                 is_next = other["letter"] == following and not SAYS["explains"].search(between)
                 return is_same and is_next
@@ -546,7 +550,7 @@ class _SetReader(_Reader):
         if any(SAYS["either"].search(self._text, m.start, m.end) for m in joined):
             return ChoiceReading(None, "none: several")
         is_chosen = any(mention.stance == _CHOSEN for mention in mentions)
-        if (not is_chosen and SAYS["all_but"].search(self._text) and (reading := self._whole())):
+        if not is_chosen and SAYS["all_but"].search(self._text) and (reading := self._whole()):
             return reading
         if reading := self._listed():
             return reading

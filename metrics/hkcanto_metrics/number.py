@@ -104,13 +104,14 @@ def read_number(text: str, question: str = "") -> NumberReading:
     asked, tidied = (SAYS["decoration"].sub(_tidy, part) for part in said)
     asked = SAYS["next_question"].sub("\n", asked)
     given = {_value(match) for match in SAYS["number"].finditer(asked)}
+    words = _words((SAYS["asking"].findall(asked) or [""])[-1])
     tidied = _without_repeats(tidied, asked)
     reading = NumberReading(None, "none: no number")
     for label, after in pairwise([None, *SAYS["next_question"].finditer(tidied), None]):
         start, end = label.end() if label else 0, after.start() if after else len(tidied)
         # A line that asks a question does not answer it, and an example's answer is not this one's.
         if not label or (not label["sample"] and "\n" in tidied[start:end].strip()):
-            reading = _Question(tidied, start, end, given).reading()
+            reading = _Question(tidied, start, end, given, words).reading()
         if reading.evidence:
             break
     return reading
@@ -187,8 +188,16 @@ class _Result:
 class _Question:
     """The part of a normalised text that is about one question."""
 
-    def __init__(self, text: str, start: int, end: int, given: Set[Fraction | None]) -> None:
-        self._text, self._start, self._end, self._given = text, start, end, given
+    def __init__(
+        self, text: str, start: int, end: int, given: Set[Fraction | None], asked: Set[str]
+    ) -> None:
+        self._text, self._start, self._end, self._given, self._asked = (
+            text,
+            start,
+            end,
+            given,
+            asked,
+        )
         self._sentences = self._spans(start, end)
         for number, (sentence, _) in enumerate(self._sentences):
             if SAYS["retraction"].match(text, sentence):
@@ -317,19 +326,31 @@ class _Question:
         numbers = numbers or [one for one in every if one.value not in self._given]
         if not numbers:
             return None
+        last = numbers[-1]
+        if (last.value or 0) > 9 and SAYS["equates"].search(text, start, last.start):  # no idiom
+            numbers[-1] = replace(last, is_chinese=False)
         first = numbers[0]
         western = [one for one in numbers if not one.is_chinese] or numbers
         fresh = [one for one in western if one.value not in self._given] or western
         is_sum = "=" in text[start : first.start] and SAYS["number"].match(text, start, end)
         begins = bool(is_sum) or first.start == start
         clause = SAYS["line_end" if first.is_chinese else "clause"].match(text, first.end, end)
-        is_first = begins and clause and (fresh[0] is first or fresh[0].start >= clause.end())
-        chosen = first if is_first else fresh[-1]
+        others = [one for one in fresh if one is not first]
+        is_first = begins and clause and (not others or others[0].start >= clause.end())
+        fits = [0 if "=" in text[start:end] else self._fit(one, start, end) for one in fresh]
+        best = [one for one, fit in zip(fresh, fits, strict=True) if fit == max(fits)]
+        chosen = first if is_first else best[-1]
         for one, other in pairwise(numbers):
             is_joined = SAYS["joined"].fullmatch(text, one.end, other.start)
             if is_joined and chosen in (one, other) and one.value != other.value:
                 return _Result(None, one.start, other.end, begins=begins)
         return replace(chosen, begins=begins and chosen is first)
+
+    def _fit(self, number: _Result, start: int, end: int) -> int:
+        """How many words the clause around a number shares with the clause that asks."""
+        before = re.split("[,;。]", self._text[start : number.start])[-1]
+        after = re.split("[,;。]", self._text[number.end : end])[0]
+        return len(_words(before + after) & self._asked)
 
     def _results(self, start: int, end: int) -> Iterator[_Result]:
         """The numbers that may be results; the context of others shows that they are not."""
@@ -339,6 +360,10 @@ class _Question:
             after = SAYS["unused_after"].match(self._text, match.end(), end)
             if not before and not after and (value := _value(match)) is not None:
                 yield _Result(value, *match.span(), not re.search("[0-9½⅓⅔¼¾]", match[0]))
+
+
+def _words(text: str) -> set[str]:
+    return {match[1] or match[0] for match in SAYS["words"].finditer(text)} - {""}
 
 
 def _without_repeats(text: str, asked: str) -> str:
@@ -372,7 +397,7 @@ def _value(match: re.Match[str]) -> Fraction | None:
         return None
     part = unicodedata.numeric((match["part"] or "0").replace("半", "½"))
     value = whole + over / under + Fraction(part).limit_denominator(9)
-    value *= 10**6 if match["million"] else 1
+    value *= 10**6 if match["million"] else Fraction(10) ** int(match["power"] or 0)
     return -value if match["sign"] else value
 
 
