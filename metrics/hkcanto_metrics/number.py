@@ -27,6 +27,7 @@ _HEAD, _TAIL, _CUES, _REACH = 2_000, 6_000, 40, 300
 # Number of closing sentences that may follow the result; number of characters in a unit, in a
 # number, and in a sentence long enough to recognise it as the question's.
 _TALK, _UNIT, _LONGEST, _REPEATED = 3, 6, 40, 8
+_SHORT = 200  # characters: a shorter text without a last full stop is not cut off
 
 # Full-width signs; Chinese characters are folded to Simplified script.
 # Full-width signs; Chinese characters are folded to Simplified script.
@@ -307,9 +308,10 @@ class _Question:
             return False
         found = self._pick(start, end)
         rest = self._text[found.end : end].strip() if found else _UNFINISHED
-        is_open = "," in rest or written[-1] in _UNFINISHED
         ends = self._text[start - 1 : start] in ("", "\n") or SAYS["conclusion"].search(written)
-        return is_open or (len(sentences) > 1 and (len(rest) > _UNIT or not ends))
+        is_long = end - self._start > _SHORT and len(sentences) > 1
+        is_open = "," in rest or SAYS["dangling"].search(written)
+        return bool(is_open or (is_long and (len(rest) > _UNIT or not ends)))
 
     def _pick(self, start: int, end: int) -> _Result | None:
         """The number that a sentence begins with, or else its last one.
