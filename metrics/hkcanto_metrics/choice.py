@@ -237,6 +237,7 @@ class _Reader:
         is_item = rest and not mention.spelled and _ITEM.search(self._text, 0, start)
         is_item = is_item or (rest and _ITEM.match(self._text, self._text.find("\n", mention.end)))
         leads = not is_item and SAYS["leads_to" if rest else "leads_on"].search(line)
+        leads = leads and not self._is_parallel(mention)
         return (self._edges[at - 2] if leads else start), end
 
     def _rest_of_line(self, mention: Mention) -> str:
