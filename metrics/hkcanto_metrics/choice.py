@@ -20,6 +20,7 @@ _IGNORED, _REFUTED, _NAMED, _AFFIRMED, _HEDGED, _CONCLUDED, _CHOSEN = range(7)
 # A shortcut for the form of most direct answers; everything below reads them the same way.
 _BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.?？]?\s*")
 _ITEM = SAYS["item"]
+_CLOSING = 150  # characters that may follow a conclusion
 _SHORT = 400  # characters: the only option in a shorter response cannot be a mere example
 _ENDS, _OPEN = (*".。!)✓✗",), (*",:、×÷+=-(",)  # what a finished response ends in, or never ends in
 
@@ -336,7 +337,9 @@ class _Reader:
         decisions = [mention for mention in self._mentions if mention.stance >= _HEDGED]
         if opening and not self._rest_of_line(opening).strip(AROUND):
             turn = SAYS["revised"] if len(opening.letters) == 1 else SAYS["contrast"]
-            decisions = [m for m in decisions[1:] if self._is_turn(opening, m, turn)]
+            decisions = [
+                m for m in decisions[1:] if self._is_turn(opening, m, turn) or self._is_final(m)
+            ]
             last = self._pointed() if SAYS["corrects"].search(self._text) else None
             if not decisions and not (last and self._is_turn(opening, last, SAYS["corrects"])):
                 return self._of(opening, "first line")
@@ -382,6 +385,12 @@ class _Reader:
     def _is_turn(self, before: Mention, after: Mention, turn: re.Pattern[str]) -> bool:
         turned = turn.search(self._text, max(before.end, after.start - 60), after.start)
         return bool(turned or SAYS["corrects"].search(self._text, before.end, after.start))
+
+    def _is_final(self, mention: Mention) -> bool:
+        """Whether a choice is the conclusion at the end of a response."""
+        is_chosen = mention.stance == _CHOSEN and len(self._text) - mention.end < _CLOSING
+        lead = self._text[mention.sentence[0] : mention.start]
+        return is_chosen and bool(SAYS["finally"].search(lead))
 
     def _firmest(self, decisions: list[Mention]) -> Mention:
         """The last of the firmest decisions, or a later one that revises it."""
