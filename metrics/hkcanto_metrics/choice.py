@@ -22,7 +22,7 @@ _BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.?？]?\s*")
 _ITEM = SAYS["item"]
 _CLOSING = 150  # characters that may follow a conclusion
 _SHORT = 400  # characters: the only option in a shorter response cannot be a mere example
-_ENDS, _OPEN = (*".。!)✓✗",), (*",:、×÷+=-(",)  # what a finished response ends in, or never ends in
+_ENDS = (*".。!)✓✗",)  # what a finished response ends in
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,6 +360,7 @@ class _Reader:
         is_far = item and not self._rest_of_line(first) and after[: item.start()].strip(AROUND)
         is_item = item is not None and not is_far and item[1] > max(first.letters)
         is_start = not SAYS["option_word"].sub("", before).strip(AROUND) and self._is_closed(first)
+        is_start = is_start and (first.lettered or bool(SAYS["ended"].match(after)))
         is_listed = is_item or self._is_parallel(first)
         return first if is_start and not is_listed and first.stance > _REFUTED else None
 
@@ -423,7 +424,7 @@ class _Reader:
         left, named = every - gone, [m for m in named if not m.letters <= gone]
         apart = self._against_group(named) if named and not affirmed else []
         is_cut = last.stance == _NAMED and len(mentions) > 1 and not (ending in _ENDS or apart)
-        if is_cut or (ending in _OPEN and last.stance in (_NAMED, _AFFIRMED)):
+        if is_cut or (SAYS["dangling"].search(self._text, last.end) and last.stance in (_NAMED, _AFFIRMED)):
             return ChoiceReading(None, "none: cut off")
         if not affirmed and len(left) == 1 < len(every) - 1 and ending in _ENDS:
             return self._of(replace(refuted[-1], letters=frozenset(left)), "eliminated")
