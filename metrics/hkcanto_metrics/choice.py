@@ -302,8 +302,6 @@ class _Reader:
         if SAYS["only"].search(near) or (is_whole and SAYS["concludes"].search(near)):
             return _CONCLUDED
         if is_whole and SAYS["copula"].search(clause[-60:]):
-            if mention.lettered and not mention.spelled and mention.letters & self._asked.names:
-                return _NAMED
             return _CONCLUDED if mention.lettered else _AFFIRMED
         return _AFFIRMED if is_whole and SAYS["matches"].search(clause[-60:]) else _NAMED
 
@@ -381,7 +379,7 @@ class _Reader:
     def _is_closed(self, mention: Mention) -> bool:
         """Whether a mention ends its clause and is not the first of several things."""
         after = self._text[mention.end : mention.end + 60]
-        return bool(SAYS["closed"].match(after)) and (mention.lettered or after[:1] != "、")
+        return bool(SAYS["closed"].match(after))
 
     def _is_turn(self, before: Mention, after: Mention, turn: re.Pattern[str]) -> bool:
         turned = turn.search(self._text, max(before.end, after.start - 60), after.start)
@@ -422,8 +420,7 @@ class _Reader:
         named, affirmed = ([m for m in each if self._is_related(m)] for each in (named, affirmed))
         gone = _letters(refuted)
         left, named = every - gone, [m for m in named if not m.letters <= gone]
-        apart = self._against_group(named) if named and not affirmed else []
-        is_cut = last.stance == _NAMED and len(mentions) > 1 and not (ending in _ENDS or apart)
+        is_cut = last.stance == _NAMED and len(mentions) > 1 and ending not in _ENDS
         if is_cut or (SAYS["dangling"].search(self._text, last.end) and last.stance in (_NAMED, _AFFIRMED)):
             return ChoiceReading(None, "none: cut off")
         if not affirmed and len(left) == 1 < len(every) - 1 and ending in _ENDS:
@@ -438,7 +435,6 @@ class _Reader:
             affirmed = [m for m in affirmed if m.lettered or m.end >= refused.start()]
         if refused and not affirmed and not any(m.start <= refused.start() < m.end for m in named):
             return self._unnamed()
-        affirmed = affirmed or apart
         if not affirmed and (pointed := self._pointed()):
             return self._of(pointed, "last sentence")
         if len({mention.letters for mention in affirmed or named}) > 1:
@@ -463,18 +459,6 @@ class _Reader:
 
     def _with(self, stance: int) -> list[Mention]:
         return [mention for mention in self._mentions if mention.stance == stance]
-
-    def _against_group(self, named: list[Mention]) -> list[Mention]:
-        """The one option contrasted with all the others named, since there is only one answer."""
-        last = named[-1:]
-        others = [mention for mention in named if mention.letters != last[0].letters]
-        if len({m.sentence for m in others}) != 1 or _ITEM.search(self._text):
-            return []
-        rest, one = _letters(others), last[0].letters
-        between = self._text[others[-1].end : last[0].start]
-        is_all = rest | one >= self._shown.texts.keys() and SAYS["sentence_end"].search(between)
-        is_apart = is_all or (len(rest) > 1 and SAYS["against"].search(between))
-        return last if is_apart and len(one) == 1 and not rest & one else []
 
     def _pointed(self) -> Mention | None:
         """The one option that the last sentence or section names without leaving it open."""
