@@ -357,8 +357,8 @@ class _Reader:
         item = _ITEM.search(after)
         is_far = item and not self._rest_of_line(first) and after[: item.start()].strip(AROUND)
         is_item = item is not None and not is_far and item[1] > max(first.letters)
-        is_start = not SAYS["option_word"].sub("", before).strip(AROUND) and self._is_closed(first)
-        is_start = is_start and (first.lettered or bool(SAYS["ended"].match(after)))
+        is_start = not SAYS["option_word"].sub("", before).strip(AROUND)
+        is_start = is_start and SAYS["closed" if first.lettered else "ended"].match(after)
         is_listed = is_item or self._is_parallel(first)
         return first if is_start and not is_listed and first.stance > _REFUTED else None
 
@@ -375,11 +375,6 @@ class _Reader:
                 is_next = other["letter"] == following and not SAYS["explains"].search(between)
                 return is_same and is_next
         return False
-
-    def _is_closed(self, mention: Mention) -> bool:
-        """Whether a mention ends its clause and is not the first of several things."""
-        after = self._text[mention.end : mention.end + 60]
-        return bool(SAYS["closed"].match(after))
 
     def _is_turn(self, before: Mention, after: Mention, turn: re.Pattern[str]) -> bool:
         turned = turn.search(self._text, max(before.end, after.start - 60), after.start)
@@ -421,7 +416,9 @@ class _Reader:
         gone = _letters(refuted)
         left, named = every - gone, [m for m in named if not m.letters <= gone]
         is_cut = last.stance == _NAMED and len(mentions) > 1 and ending not in _ENDS
-        if is_cut or (SAYS["dangling"].search(self._text, last.end) and last.stance in (_NAMED, _AFFIRMED)):
+        if is_cut or (
+            SAYS["dangling"].search(self._text, last.end) and last.stance in (_NAMED, _AFFIRMED)
+        ):
             return ChoiceReading(None, "none: cut off")
         if not affirmed and len(left) == 1 < len(every) - 1 and ending in _ENDS:
             return self._of(replace(refuted[-1], letters=frozenset(left)), "eliminated")
@@ -468,15 +465,13 @@ class _Reader:
         start = min([start, *(match.start() for match in headings[-1:])])
         here = [mention for mention in self._mentions if mention.start >= start]
         is_for = all(m.letters == last.letters and m.stance in (_NAMED, _AFFIRMED) for m in here)
-        told = {m.letters: m for m in self._mentions if self._is_subject(m)}  # each in turn
+        subjects = [
+            m for m in self._with(_NAMED) if not text[m.sentence[0] : m.start].strip(AROUND)
+        ]
+        told = {m.letters: m for m in subjects}  # each in turn
         is_open = SAYS["open"].search(text, start) or (len(told) > 1 and last in told.values())
         is_said = self._is_letter(last) or (last.spelled and SAYS["points"].search(text, start))
         return last if is_last and is_for and is_said and not is_open else None
-
-    def _is_subject(self, mention: Mention) -> bool:
-        """Whether a sentence begins with an option, and so may merely describe it."""
-        is_one = mention.lettered and len(mention.letters) == 1 and mention.stance == _NAMED
-        return is_one and not self._text[mention.sentence[0] : mention.start].strip(AROUND)
 
     def _is_letter(self, mention: Mention) -> bool:
         """Whether a mention is an option letter that comes after a reason.
@@ -484,15 +479,14 @@ class _Reader:
         A letter that is part of a noun, or that names a thing in the question, does not count.
         """
         lead, after = self._text[: mention.start], self._text[mention.end : mention.end + 60]
-        is_beside = SAYS["beside"].search(lead[-9:]) and not SAYS["closed"].match(after)
-        is_name = mention.letters & self._asked.names or SAYS["noun"].match(after) or is_beside
-        is_after = mention.lettered and SAYS["pause"].search(lead, 1)
-        return bool(is_after and (mention.spelled or not is_name))
+        is_name = mention.letters & self._asked.names or SAYS["noun"].match(after)
+        is_part = not mention.spelled and (is_name or SAYS["beside"].search(lead[-9:]))
+        return bool(mention.lettered and SAYS["pause"].search(lead, 1) and not is_part)
 
     def _is_telling(self, hint: Mention) -> bool:
         """Whether an option's text is an answer: it is first, last, or in a short response."""
         (start, end), name = hint.sentence, self._text[hint.start : hint.end]
-        is_sure, is_first = self._is_closed(hint), self._text[hint.end :][:1] == "、"
+        is_sure = bool(SAYS["closed"].match(self._text, hint.end))
         is_long = is_sure or len(name) > 3 or name.isdigit()
         is_name = len(name) > 1 + name.isascii() and not SAYS["denied"].search(name)
         is_against = any(start <= m.start < end for m in self._with(_REFUTED))
@@ -500,7 +494,7 @@ class _Reader:
         is_ended = self._text[-1:] in _ENDS
         is_only = is_ended and len(self._text) < _SHORT and not _ITEM.search(self._text)
         is_told = (is_edge and is_long) or (is_only and (is_name or is_sure))
-        return hint.spelled and not is_first and is_told
+        return hint.spelled and is_told
 
     def _unnamed(self) -> ChoiceReading:
         """The option whose character pairs occur most in the last sentence."""
