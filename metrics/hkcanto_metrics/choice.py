@@ -271,8 +271,8 @@ class _Reader:
             return _HEDGED if SAYS["hedged"].search(clause) else stance
         if is_glued:
             if self._asked.denied:
-                judged = self._judged(mention, lead, after, _HEDGED)
-                return _REFUTED if judged == _REFUTED else _HEDGED
+                is_statement = after[:1] in {*"是属"} or SAYS["affirmed"].match(after)
+                return self._judged(mention, lead, after, _NAMED if is_statement else _HEDGED)
             return _REFUTED if SAYS["refuted"].match(after[:6]) else _HEDGED
         if self._is_alone(mention, lead, clause, rest):
             return _CONCLUDED
@@ -316,11 +316,8 @@ class _Reader:
             is_shared = is_shared or len(mention.letters) == len(self._shown.texts) - 1
             is_said = is_shared and not SAYS["closed"].match(after)
             is_excepted = bool(SAYS["excepted"].match(after))
-            is_true = is_for and not SAYS["truth"].search(self._asked.denied)  # a true answer
-            is_for, is_against = (
-                is_against or is_excepted or is_true,
-                is_said or (is_for and not is_true),
-            )
+            is_truth = SAYS["truth"].search(self._asked.denied)  # else "B is right" says little
+            is_against, is_for = is_said or (is_for and is_truth), is_against or is_excepted
         if is_for:
             return _CONCLUDED if SAYS["then"].search(lead[-60:]) else _AFFIRMED
         return _REFUTED if is_against else stance
@@ -502,12 +499,15 @@ class _Reader:
         start = self._edges[-2 if self._edges[-2] < len(text) else -3]
         if self._mentions or any(own in text for own in texts.values()):
             texts = {}
-        long = [(name, own) for name, own in texts.items() if len(own) > 3 and not own.isascii()]
-        pairs = [(name, [a + b in text[start:] for a, b in pairwise(own)]) for name, own in long]
-        shares = sorted((sum(found) / len(found), name) for name, found in pairs)
+        last, *plain = (
+            re.sub("[而和与及、,]", "", each) for each in (text[start:], *texts.values())
+        )
+        long = [(key, own) for key, own in zip(texts, plain, strict=True) if len(own) > 3]
+        pairs = [(key, [*pairwise(own)]) for key, own in long if not own.isascii()]
+        shares = sorted((sum(a + b in last for a, b in own) / len(own), key) for key, own in pairs)
         (second, _), (most, letter) = shares[-2:] if len(shares) > 1 else [(1, ""), (0, "")]
         is_clear = most >= 0.5 and most - second >= 0.15 and 2 * most - second >= 0.8
-        denies = [SAYS["denied"].search(each) for each in (text[start:], texts.get(letter, ""))]
+        denies = [SAYS["denied"].search(each) for each in (last, texts.get(letter, ""))]
         if is_clear and (denies[1] or not denies[0]):
             return _located(letter, "paraphrase", self._response[start:])
         is_refused = SAYS["refused"].search(self._text)
@@ -583,11 +583,8 @@ class _SetReader(_Reader):
 
     def _whole(self) -> ChoiceReading | None:
         """All options, all but some, or none, where the text says so without naming each."""
-        own, text, every = (
-            " ".join(self._shown.texts.values()),
-            self._text.lower(),
-            self._shown.texts,
-        )
+        text, every = self._text, self._shown.texts
+        own = " ".join(every.values())
         if SAYS["all_of"].search(own) or SAYS["none_of"].search(own):
             return None
         gone, but = _letters(self._with(_REFUTED)), SAYS["all_but"].search(text)

@@ -44,7 +44,8 @@ _MOST = 30  # mentions that are read at each end; a text with more is in a loop
 # A to J are read even if there are fewer options: such a letter is an answer that names no option.
 # `re` is fast on patterns that begin with a set of characters.
 _LETTER = re.compile(
-    r"[A-Ja-j](?<![0-9A-Za-z\\&'+°_∠△].)(?<![0-9A-Za-z]-.)(?<![A-Z]\..)(?<![^A-Z][A-Z]\(.)(?<![A-Z]=.)"
+    r"[A-Ja-j](?<![0-9A-Za-z\\&'+°_∠△].)(?<![0-9A-Za-z]-.)(?<![A-Z]\..)(?<![^A-Z][A-Z]\(.)"
+    r"(?<![^A-Z][A-Z]=.)(?<!\A[A-Z]=.)"
     r"(?:(?P<one>(?<=[A-J]))(?![0-9A-Za-z+#&°%'_]|-[0-9A-Za-z]|\. ?[A-Z]\.)"
     r"(?!" + SAYS["article"].pattern + r")"
     r"|(?<=[a-j])(?=[)\s.。,;!]*$|(?<=\(.)\))|(?<=[A-J])[A-J]{1,9}(?![0-9A-Za-z]))"
