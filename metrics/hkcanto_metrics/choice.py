@@ -237,9 +237,9 @@ class _Reader:
         rest = self._rest_of_line(mention)  # 答案是：⏎B. Not a list item, if more follows
         is_item = rest and not mention.spelled and _ITEM.search(self._text, 0, start)
         is_item = is_item or (rest and _ITEM.match(self._text, self._text.find("\n", mention.end)))
-        leads = not is_item and SAYS["leads_to" if rest else "leads_on"].search(line)
-        leads = leads and not self._is_parallel(mention)
-        return (self._edges[at - 2] if leads else start), end
+        leads = SAYS["leads_to" if rest else "leads_on"].search(line)
+        is_led = leads and not is_item and not self._is_parallel(mention)
+        return (self._edges[at - 2] if is_led else start), end
 
     def _rest_of_line(self, mention: Mention) -> str:
         return self._text[mention.end :].partition("\n")[0].strip(" .。,)!~✓→")
@@ -316,7 +316,7 @@ class _Reader:
             is_shared = is_shared or len(mention.letters) == len(self._shown.texts) - 1
             is_said = is_shared and not SAYS["closed"].match(after)
             is_excepted = bool(SAYS["excepted"].match(after))
-            is_truth = SAYS["truth"].search(self._asked.denied)  # else "B is right" says little
+            is_truth = bool(SAYS["truth"].search(self._asked.denied))  # of statements, not things
             is_against, is_for = is_said or (is_for and is_truth), is_against or is_excepted
         if is_for:
             return _CONCLUDED if SAYS["then"].search(lead[-60:]) else _AFFIRMED
@@ -355,9 +355,10 @@ class _Reader:
         is_far = item and not self._rest_of_line(first) and after[: item.start()].strip(AROUND)
         is_item = item is not None and not is_far and item[1] > max(first.letters)
         is_start = not SAYS["option_word"].sub("", before).strip(AROUND)
-        is_start = is_start and SAYS["closed" if first.lettered else "ended"].match(after)
+        is_ended = SAYS["closed" if first.lettered else "ended"].match(after)
         is_listed = is_item or self._is_parallel(first)
-        return first if is_start and not is_listed and first.stance > _REFUTED else None
+        is_opening = is_start and is_ended and not is_listed
+        return first if is_opening and first.stance > _REFUTED else None
 
     def _is_parallel(self, first: Mention) -> bool:
         """Whether the next option follows in the same construction: "A: 25 %, B: 50 %"."""

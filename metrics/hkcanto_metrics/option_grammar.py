@@ -127,12 +127,12 @@ class Options:
                 yield Mention(frozenset(letter), *span, False, True)
         for match in SAYS["statements"].finditer(text) if self._sets else ():
             numbers = _numbers(match[0])
-            is_set = len(numbers) > 1 or SAYS["before_one"].search(text, 0, match.start())
-            if is_set and numbers in self._sets:
-                yield Mention(frozenset(self._sets[numbers]), *match.span(), False, True)
+            before = text[max(0, match.start() - 14) : match.start()]
+            is_set = len(numbers) > 1 or SAYS["before_one"].search(before)
+            if is_set and (letter := self._sets.get(numbers)):
+                yield Mention(frozenset(letter), *match.span(), False, True)
         for match in SAYS["quantity"].finditer(text) if self.values else ():
-            letter = self.values.get(_value(match[1]))
-            if letter and self._is_measured(match):
+            if (letter := self.values.get(_value(match[1]))) and self._is_measured(match):
                 yield Mention(frozenset(letter), *match.span(), False, True)
 
     def _is_measured(self, match: re.Match[str]) -> bool:
