@@ -102,6 +102,7 @@ class Options:
         sets = {key: SAYS["around_set"].sub("", text).strip(_EDGE) for key, text in full.items()}
         sets = {key: own for key, own in sets.items() if SAYS["statements"].fullmatch(own)}
         self._sets = {_numbers(own): key for key, own in sets.items()}
+        self._is_numbered = any(re.search(r"\(\d\)|[①-⑨]", text) for text in full.values())
         if len(self._sets) < 2 or max(map(len, self._sets)) < 2:
             self._sets.clear()
         elif self._sets:
@@ -128,12 +129,15 @@ class Options:
         for match in SAYS["statements"].finditer(text) if self._sets else ():
             numbers = _numbers(match[0])
             before = text[max(0, match.start() - 14) : match.start()]
-            is_set = len(numbers) > 1 or SAYS["before_one"].search(before)
-            if is_set and (letter := self._sets.get(numbers)):
-                yield Mention(frozenset(letter), *match.span(), False, True)
+            is_whole = match[0].strip(AROUND) == text.strip(AROUND)
+            is_set = len(numbers) > 1 or is_whole or SAYS["before_one"].search(before)
+            letters = frozenset(self._sets.get(numbers, ""))
+            if letters and is_set:
+                yield Mention(letters, *match.span(), False, True)
         for match in SAYS["quantity"].finditer(text) if self.values else ():
-            if (letter := self.values.get(_value(match[1]))) and self._is_measured(match):
-                yield Mention(frozenset(letter), *match.span(), False, True)
+            letters = frozenset(self.values.get(_value(match[1]), ""))
+            if letters and self._is_measured(match):
+                yield Mention(letters, *match.span(), False, True)
 
     def _is_measured(self, match: re.Match[str]) -> bool:
         """Whether a number has the options' unit, in any spelling, or no unit."""
@@ -153,7 +157,7 @@ class Options:
                 yield Mention(letters, *match.span())
 
     def _by_position(self, text: str) -> Iterator[Mention]:
-        for match in SAYS["position"].finditer(text) if not self._sets else ():
+        for match in SAYS["position"].finditer(text) if not self._is_numbered else ():
             word = match[match.lastindex or 0].lower()
             place = _PLACES[word] if word in _PLACES else int(_value(word))
             place = place if place >= 0 else {3: 2, 5: 3}.get(len(self.texts), _MOST)  # the middle
