@@ -250,7 +250,7 @@ class _Reader:
         lead = SAYS["option_word"].sub("", self._text[start : mention.start][-300:])
         clause, rest = SAYS["comma"].split(lead)[-1], self._text[mention.end : end]
         after = self._text[mention.end : mention.end + 60]
-        is_glued = self._is_glued and not mention.start
+        is_glued = self._is_glued and not mention.start and len(mention.letters) == 1
         is_doubted = SAYS["firm"].search(lead) and not self._text[mention.end :].strip(" )?")
         if SAYS["asked"].match(rest) and not is_glued and not is_doubted:
             return _IGNORED
@@ -468,6 +468,8 @@ class _Reader:
         ]
         told = {m.letters: m for m in subjects}  # each in turn
         is_open = SAYS["open"].search(text, start) or (len(told) > 1 and last in told.values())
+        is_drawn = SAYS["finally"].search(text, last.sentence[0], last.start)
+        is_open = is_open or (SAYS["label"].match(text, last.start) and not is_drawn)
         is_said = self._is_letter(last) or (last.spelled and SAYS["points"].search(text, start))
         return last if is_last and is_for and is_said and not is_open else None
 
@@ -633,10 +635,14 @@ class _SetReader(_Reader):
         return self._set(named, "judged") if is_each else None
 
     def _stance(self, mention: Mention) -> int:
-        """The stance of the words around a mention; after "wrong ones:", refuted."""
+        """The stance of the words around a mention, with "wrong ones:" and "perhaps" before it."""
         lead = self._text[mention.sentence[0] : mention.start][-60:]
-        is_wrong = not self._asked.denied and SAYS["called_wrong"].search(lead)
-        return _REFUTED if is_wrong else super()._stance(mention)
+        if not self._asked.denied and SAYS["called_wrong"].search(lead):
+            return _REFUTED
+        stance = super()._stance(mention)
+        around = SAYS["comma"].split(lead)[-1] + self._text[mention.end : mention.end + 4]
+        is_doubted = stance in (_NAMED, _AFFIRMED) and SAYS["hedged"].search(around)
+        return _HEDGED if is_doubted else stance
 
 
 def _letters(mentions: Iterable[Mention]) -> frozenset[str]:

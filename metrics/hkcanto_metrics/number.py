@@ -329,7 +329,9 @@ class _Question:
         if not numbers:
             return None
         last = numbers[-1]
-        if (last.value or 0) > 9 and SAYS["equates"].search(text, start, last.start):  # no idiom
+        is_result = SAYS["equates"].search(text, start, last.start)
+        least = 1 if SAYS["line_end"].match(text, last.end) else 9  # 一個 is no result
+        if is_result and (last.value or 0) > least:
             numbers[-1] = replace(last, is_chinese=False)
         first = numbers[0]
         western = [one for one in numbers if not one.is_chinese] or numbers
@@ -339,7 +341,10 @@ class _Question:
         clause = SAYS["line_end" if first.is_chinese else "clause"].match(text, first.end, end)
         others = [one for one in fresh if one is not first]
         is_first = begins and clause and (not others or others[0].start >= clause.end())
-        fits = [0 if "=" in text[start:end] else self._fit(one, start, end) for one in fresh]
+        fits = [
+            0 if "=" in text[start:end] or is_result else self._fit(one, start, end)
+            for one in fresh
+        ]
         best = [one for one, fit in zip(fresh, fits, strict=True) if fit == max(fits)]
         chosen = first if is_first else best[-1]
         for one, other in pairwise(numbers):
@@ -350,8 +355,8 @@ class _Question:
 
     def _fit(self, number: _Result, start: int, end: int) -> int:
         """How many words the clause around a number shares with the clause that asks."""
-        before = re.split("[,;。]", self._text[start : number.start])[-1]
-        after = re.split("[,;。]", self._text[number.end : end])[0]
+        before = SAYS["part"].split(self._text[start : number.start])[-1]
+        after = SAYS["part"].split(self._text[number.end : end])[0]
         return len(_words(before + after) & self._asked)
 
     def _results(self, start: int, end: int) -> Iterator[_Result]:
