@@ -463,13 +463,15 @@ class _Reader:
         start = min([start, *(match.start() for match in headings[-1:])])
         here = [mention for mention in self._mentions if mention.start >= start]
         is_for = all(m.letters == last.letters and m.stance in (_NAMED, _AFFIRMED) for m in here)
-        subjects = [
-            m for m in self._with(_NAMED) if not text[m.sentence[0] : m.start].strip(AROUND)
-        ]
-        told = {m.letters: m for m in subjects}  # each in turn
-        is_open = SAYS["open"].search(text, start) or (len(told) > 1 and last in told.values())
+        subjects = {  # each in turn
+            m.letters: m
+            for m in self._with(_NAMED)
+            if not text[m.sentence[0] : m.start].strip(AROUND)
+        }
         is_drawn = SAYS["finally"].search(text, last.sentence[0], last.start)
-        is_open = is_open or (SAYS["label"].match(text, last.start) and not is_drawn)
+        is_label = SAYS["label"].match(text, last.start) and self._is_parallel(self._mentions[0])
+        is_listed = len(subjects) > 1 and last in subjects.values()
+        is_open = SAYS["open"].search(text, start) or is_listed or (is_label and not is_drawn)
         is_said = self._is_letter(last) or (last.spelled and SAYS["points"].search(text, start))
         return last if is_last and is_for and is_said and not is_open else None
 
