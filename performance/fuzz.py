@@ -28,8 +28,7 @@ from rich.console import Console
 from rich.table import Table
 from tqdm import tqdm
 
-from hkcanto_metrics.choice import read_choice
-from hkcanto_metrics.choice_set import read_choice_set
+from hkcanto_metrics.choice import read_choice, read_choice_set
 from hkcanto_metrics.cleaning import clean_output
 from hkcanto_metrics.fluency import cantonese_fluency
 from hkcanto_metrics.g2p import score_jyutping

@@ -10,7 +10,7 @@ from inspect_ai.log import read_eval_log
 from typer.testing import CliRunner
 
 from hkcanto import tasks
-from hkcanto_metrics.choice_set import ChoiceSetReading
+from hkcanto_metrics.choice import ChoiceSetReading
 from hkcanto_tasks import catalogue, load_task, read_runs, signatures
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import CatalogueError, DataCorrupt, OptionError

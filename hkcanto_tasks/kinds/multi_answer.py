@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from hkcanto_metrics.choice_set import read_choice_set
+from hkcanto_metrics.choice import read_choice_set
 
 from ..declarations import Subject, TaskVariant
 from ..errors import CatalogueError

@@ -10,8 +10,14 @@ from typing import Any
 
 # Module → its public names. `__init__.pyi` has the same for type checkers.
 _NAMES = {
-    "choice_set": ("ChoiceSetReading", "extract_choice_set", "read_choice_set"),
-    "choice": ("ChoiceReading", "extract_choice", "read_choice"),
+    "choice": (
+        "ChoiceReading",
+        "ChoiceSetReading",
+        "extract_choice",
+        "extract_choice_set",
+        "read_choice",
+        "read_choice_set",
+    ),
     "cleaning": ("clean_output",),
     "fluency": ("Fluency", "cantonese_fluency", "pool_fluency"),
     "g2p": ("JyutpingScore", "pool_jyutping", "score_jyutping"),

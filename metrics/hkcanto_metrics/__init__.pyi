@@ -1,9 +1,9 @@
 from hkcanto_metrics.choice import ChoiceReading as ChoiceReading
+from hkcanto_metrics.choice import ChoiceSetReading as ChoiceSetReading
 from hkcanto_metrics.choice import extract_choice as extract_choice
+from hkcanto_metrics.choice import extract_choice_set as extract_choice_set
 from hkcanto_metrics.choice import read_choice as read_choice
-from hkcanto_metrics.choice_set import ChoiceSetReading as ChoiceSetReading
-from hkcanto_metrics.choice_set import extract_choice_set as extract_choice_set
-from hkcanto_metrics.choice_set import read_choice_set as read_choice_set
+from hkcanto_metrics.choice import read_choice_set as read_choice_set
 from hkcanto_metrics.cleaning import clean_output as clean_output
 from hkcanto_metrics.fluency import Fluency as Fluency
 from hkcanto_metrics.fluency import cantonese_fluency as cantonese_fluency

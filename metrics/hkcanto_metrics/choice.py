@@ -1,4 +1,4 @@
-"""Extract the option letter that a model chose from its response.
+"""Extract the letter of the option that a model chose from its response, or the letters of several.
 
 `docs/extraction.md` describes the mechanism. No letter is ever guessed.
 """
@@ -7,21 +7,22 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
-from hkcanto_metrics.decision_words import SAYS
-from hkcanto_metrics.option_grammar import AROUND, Mention, Options, options_of
+from hkcanto_metrics.option_grammar import AROUND, SAYS, Mention, Options, options_of
 from hkcanto_metrics.response_text import Response, normalize_response, own_answer
 
 # The stance that a response takes towards an option at one place.
 _IGNORED, _REFUTED, _NAMED, _AFFIRMED, _HEDGED, _CONCLUDED, _CHOSEN = range(7)
 # A shortcut for the form of most direct answers; everything below reads them the same way.
-_BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.]?\s*")
-_ITEM, _SENTENCE_END = SAYS["item"], SAYS["sentence_end"]
+_BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.?？]?\s*")
+_ITEM = SAYS["item"]
+_CLOSING = 150  # characters that may follow a conclusion
 _SHORT = 400  # characters: the only option in a shorter response cannot be a mere example
+_ENDS = (*".。!)✓✗",)  # what a finished response ends in
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,20 @@ class ChoiceReading:
     letter: str | None
     reason: str
     evidence: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceSetReading:
+    """The options read from a response to "choose all that apply", and why.
+
+    Attributes:
+        letters: the letters of the options in order, or `None`.
+        reason: how they were read: ``bare``, ``stated``, ``all``, ``all but``, ``listed``,
+            ``judged``, or a reason of `ChoiceReading`, including its reasons for `None`.
+    """
+
+    letters: str | None
+    reason: str
 
 
 def extract_choice(text: str, options: Mapping[str, str], question: str = "") -> str | None:
@@ -96,23 +111,62 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "") -> Ch
     same = [letter for letter, own in options.items() if own.strip() == answer.text.strip() != ""]
     if len(same) == 1:
         return _located(same[0], "option text", answer)
-    shown = options_of(tuple(options.items()))
     if len({*SAYS["numbered"].findall(answer.text)}) > 1:
         return ChoiceReading(None, "none: several")
-    normal = normalize_response(answer, shown.keep_readings)
-    if not normal.text.strip():
-        return ChoiceReading(None, "none: empty")
-    return _read(normal, shown, _asked(question))
+    return _read(answer, options, question, _Reader)
+
+
+def extract_choice_set(text: str, options: Mapping[str, str], question: str = "") -> str | None:
+    """Return the letters of all options that a model's output settles on.
+
+    Args:
+        text: what the model wrote, with or without special tokens and the reasoning block.
+        options: the options shown, letter to text: two to ten of "A" to "J".
+        question: the question asked.
+
+    Returns:
+        The letters in the order of the options, or `None` if the output states no decision. These
+        rules are ours.
+
+    Examples:
+        >>> animals = {"A": "獅子", "B": "老虎", "C": "鯨魚", "D": "企鵝"}
+        >>> extract_choice_set("A、B同C都係哺乳類，企鵝唔係。", animals)
+        'ABC'
+    """
+    return read_choice_set(text, options, question).letters
+
+
+def read_choice_set(text: str, options: Mapping[str, str], question: str = "") -> ChoiceSetReading:
+    """Read all options that a model's output settles on, with the reason.
+
+    Args:
+        text: what the model wrote, with or without special tokens and the reasoning block.
+        options: the options shown, letter to text: two to ten of "A" to "J".
+        question: the question asked.
+
+    Returns:
+        The letters that `extract_choice_set` returns, and why.
+
+    Examples:
+        >>> read_choice_set("All but C.", {"A": "1", "B": "2", "C": "3"})
+        ChoiceSetReading(letters='AB', reason='all but')
+    """
+    answer = own_answer(text)
+    if answer is None:
+        return ChoiceSetReading(None, "none: cut off")
+    reading = _read(answer, options, question, _SetReader)
+    return ChoiceSetReading(reading.letter, reading.reason)
 
 
 def _read(
-    response: Response,
-    shown: Options,
-    asked: tuple[str, frozenset[str]],
-    reader: type[_Reader] | None = None,
+    answer: Response, options: Mapping[str, str], question: str, reader: type[_Reader]
 ) -> ChoiceReading:
     """Read a response part by part, without retracted statements, until it asks a new question."""
+    shown = options_of(tuple(options.items()))
+    response = normalize_response(answer, shown.keep_readings)
     text, reading = response.text, ChoiceReading(None, "none: undecided")
+    if not text.strip():
+        return ChoiceReading(None, "none: empty")
     cuts = [SAYS["next_part"].match(f"\n{text[:400]}"), *SAYS["next_part"].finditer(text, 1)]
     starts = [0, *(cut.start() for cut in cuts[1:] if cut), len(text)]
     for cut, (start, end) in zip(cuts[:3], pairwise(starts), strict=False):
@@ -123,7 +177,7 @@ def _read(
             return reading
         taken_back = [m.start("words") for m in SAYS["retracted"].finditer(text, start, end)]
         part = response[max([start, *taken_back]) : end]
-        reading = (reader or _Reader)(part, shown, asked).reading()
+        reading = reader(part, shown, _asked(question)).reading()
         if reading.letter:
             return reading
     return reading
@@ -133,28 +187,45 @@ def _located(letter: str, reason: str, words: Response) -> ChoiceReading:
     return ChoiceReading(letter, reason, (words.origins[0], words.origins[-1] + 1))
 
 
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What a question asks for, as far as it matters for reading a response."""
+
+    denied: str  # the text from the words that ask for an untrue option, if any
+    names: frozenset[str]  # letters that name things
+    words: frozenset[str]
+
+
 @lru_cache(maxsize=256)  # many responses answer one question
-def _asked(question: str) -> tuple[str, frozenset[str]]:
-    """The text from the words that ask for an untrue option, if any; letters that name things."""
+def _asked(question: str) -> _Question:
     text = normalize_response(Response(question, ())).text
     found = [match.start() for match in SAYS["asks_not"].finditer(text)]
-    return text[found[-1] :].lower() if found else "", frozenset(SAYS["name"].findall(text))
+    denied = text[found[-1] :].lower() if found else ""
+    return _Question(denied, frozenset(SAYS["name"].findall(text)), frozenset(_words(text)))
+
+
+def _words(text: str) -> set[str]:
+    """The beginnings of a text's words that mean something."""
+    plain = SAYS["empty"].sub(" ", text.lower())
+    return {word[1] or word[0] for word in SAYS["words"].finditer(plain)}
 
 
 class _Reader:
     """Reads one response to one question."""
 
-    def __init__(
-        self, response: Response, shown: Options, asked: tuple[str, frozenset[str]]
-    ) -> None:
-        self._response, self._shown, self._text = response, shown, response.text
-        (self._denied, self._names), text = asked, self._text
-        self._edges = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
+    several = False  # whether several options may be right
+
+    def __init__(self, response: Response, shown: Options, asked: _Question) -> None:
+        self._response, self._shown, self._asked = response, shown, asked
+        self._text = text = response.text
+        self._edges = [0, *(m.end() for m in SAYS["sentence_end"].finditer(text)), len(text)]
         is_glued = SAYS["glued"].match(text) and response.origins[1] == response.origins[0] + 1
-        self._is_glued = bool(is_glued) and text[0] not in self._names
-        self._mentions = shown.mentions(text)
-        self._sentences = {mention: self._sentence(mention) for mention in self._mentions}
-        self._stances = {mention: self._stance(mention) for mention in self._mentions}
+        self._is_glued = bool(is_glued) and text[0] not in asked.names
+        self._mentions = shown.mentions(text, self.several)
+        for mention in self._mentions:
+            mention.sentence = self._sentence(mention)
+        for mention in self._mentions:
+            mention.stance = self._stance(mention)
 
     def _sentence(self, mention: Mention) -> tuple[int, int]:
         """Where the sentence around a mention starts and ends."""
@@ -166,42 +237,50 @@ class _Reader:
         rest = self._rest_of_line(mention)  # 答案是：⏎B. Not a list item, if more follows
         is_item = rest and not mention.spelled and _ITEM.search(self._text, 0, start)
         is_item = is_item or (rest and _ITEM.match(self._text, self._text.find("\n", mention.end)))
-        leads = not is_item and SAYS["leads_to" if rest else "leads_on"].search(line)
-        return (self._edges[at - 2] if leads else start), end
+        leads = SAYS["leads_to" if rest else "leads_on"].search(line)
+        is_led = leads and not is_item and not self._is_parallel(mention)
+        return (self._edges[at - 2] if is_led else start), end
 
     def _rest_of_line(self, mention: Mention) -> str:
         return self._text[mention.end :].partition("\n")[0].strip(" .。,)!~✓→")
 
     def _stance(self, mention: Mention) -> int:
         """The stance of the words around a mention, in its sentence, towards the option."""
-        start, end = self._sentences[mention]
+        start, end = mention.sentence
         lead = SAYS["option_word"].sub("", self._text[start : mention.start][-300:])
         clause, rest = SAYS["comma"].split(lead)[-1], self._text[mention.end : end]
         after = self._text[mention.end : mention.end + 60]
-        is_glued = self._is_glued and not mention.start
-        is_asked = SAYS["asked"].match(rest) and not is_glued
-        is_not_own = lead and SAYS["not_own"].search(lead)
-        if is_asked or (is_not_own and SAYS["not_own"].search(SAYS["contrast"].split(lead)[-1])):
+        is_glued = self._is_glued and not mention.start and len(mention.letters) == 1
+        is_doubted = SAYS["firm"].search(lead) and not self._text[mention.end :].strip(" )?")
+        if SAYS["asked"].match(rest) and not is_glued and not is_doubted:
             return _IGNORED
-        if clause and SAYS["negated"].search(clause):
-            return _CONCLUDED if self._denied and SAYS["excepting"].search(clause) else _REFUTED
+        if SAYS["not_own"].search(SAYS["contrast"].split(lead)[-1]) and SAYS["not_own"].search(
+            lead
+        ):
+            return _IGNORED
+        if SAYS["negated"].search(clause):
+            return (
+                _CONCLUDED if self._asked.denied and SAYS["excepting"].search(clause) else _REFUTED
+            )
         if SAYS["claimed"].match(after):
             return _CHOSEN
         stance = self._chosen(mention, lead, clause, after) if lead else _NAMED
         if stance >= _CONCLUDED:
-            if SAYS["assailed"].match(after) and not self._denied:
+            if SAYS["assailed"].match(after) and not self._asked.denied:
                 return _REFUTED
             return _HEDGED if SAYS["hedged"].search(clause) else stance
         if is_glued:
-            is_statement = self._denied and after[:1] in {*"係是屬属"}
-            if is_statement and self._judged(mention, lead, after, _HEDGED) == _REFUTED:
-                return _REFUTED
+            if self._asked.denied:
+                is_statement = after[:1] in {*"是属"} or SAYS["affirmed"].match(after)
+                return self._judged(mention, lead, after, _NAMED if is_statement else _HEDGED)
             return _REFUTED if SAYS["refuted"].match(after[:6]) else _HEDGED
         if self._is_alone(mention, lead, clause, rest):
             return _CONCLUDED
         others = [m for m in self._mentions if start <= m.start < end and m != mention]
         if not others and not lead.strip(AROUND):
             after = after.replace(",", "-")  # a sentence on one option
+        if below := SAYS["verdict_below"].match(self._text, mention.end):
+            after = self._text[below.end() : mention.end + 60]
         return self._judged(mention, lead, after, stance)
 
     def _is_alone(self, mention: Mention, lead: str, clause: str, rest: str) -> bool:
@@ -223,8 +302,6 @@ class _Reader:
         if SAYS["only"].search(near) or (is_whole and SAYS["concludes"].search(near)):
             return _CONCLUDED
         if is_whole and SAYS["copula"].search(clause[-60:]):
-            if mention.lettered and not mention.spelled and mention.letters & self._names:
-                return _NAMED
             return _CONCLUDED if mention.lettered else _AFFIRMED
         return _AFFIRMED if is_whole and SAYS["matches"].search(clause[-60:]) else _NAMED
 
@@ -233,29 +310,31 @@ class _Reader:
         refuted, affirmed = SAYS["refuted"].match(after), SAYS["affirmed"].match(after)
         is_for = bool(affirmed and not (refuted and refuted.end() <= affirmed.end()))
         is_against = bool(refuted and not is_for)
-        if self._denied:
+        if self._asked.denied:
             words = SAYS["words"].finditer(re.split("[,。;.\n]", after.lower())[0])
-            is_shared = any((word[0] or word[1]) in self._denied for word in words)
+            is_shared = any((word[0] or word[1]) in self._asked.denied for word in words)
             is_shared = is_shared or len(mention.letters) == len(self._shown.texts) - 1
             is_said = is_shared and not SAYS["closed"].match(after)
             is_excepted = bool(SAYS["excepted"].match(after))
-            is_against, is_for = is_for or is_said, is_against or is_excepted
+            is_truth = bool(SAYS["truth"].search(self._asked.denied))  # of statements, not things
+            is_against, is_for = is_said or (is_for and is_truth), is_against or is_excepted
         if is_for:
             return _CONCLUDED if SAYS["then"].search(lead[-60:]) else _AFFIRMED
         return _REFUTED if is_against else stance
 
     def reading(self) -> ChoiceReading:
         """The option that the response settles on."""
-        stances, mentions = self._stances, self._mentions
-        if not mentions:
+        if not self._mentions:
             return self._unnamed()
-        opening = mentions[0] if self._opens(mentions[0]) else None
+        opening = self._opening()
         if opening and not self._is_glued:
-            stances[opening] = max(_CONCLUDED, stances[opening])
-        decisions = [mention for mention in mentions if stances[mention] >= _HEDGED]
+            opening.stance = max(_CONCLUDED, opening.stance)
+        decisions = [mention for mention in self._mentions if mention.stance >= _HEDGED]
         if opening and not self._rest_of_line(opening).strip(AROUND):
             turn = SAYS["revised"] if len(opening.letters) == 1 else SAYS["contrast"]
-            decisions = [m for m in decisions[1:] if self._is_turn(opening, m, turn)]
+            decisions = [
+                m for m in decisions[1:] if self._is_turn(opening, m, turn) or self._is_final(m)
+            ]
             last = self._pointed() if SAYS["corrects"].search(self._text) else None
             if not decisions and not (last and self._is_turn(opening, last, SAYS["corrects"])):
                 return self._of(opening, "first line")
@@ -268,34 +347,58 @@ class _Reader:
             return ChoiceReading(None, "none: no option")
         return _located(min(mention.letters), reason, self._response[mention.start : mention.end])
 
-    def _opens(self, first: Mention) -> bool:
-        """Whether the response opens with an option that is not the first of a list."""
+    def _opening(self) -> Mention | None:
+        """The option that the response opens with, if it is not the first of several."""
+        first = self._mentions[0]
         before, after = self._text[: first.start], self._text[first.end :]
         item = _ITEM.search(after)
         is_far = item and not self._rest_of_line(first) and after[: item.start()].strip(AROUND)
         is_item = item is not None and not is_far and item[1] > max(first.letters)
-        is_start = not SAYS["option_word"].sub("", before).strip(AROUND) and self._is_closed(first)
-        return is_start and not is_item and self._stances[first] > _REFUTED
+        is_start = not SAYS["option_word"].sub("", before).strip(AROUND)
+        is_ended = SAYS["closed" if first.lettered else "ended"].match(after)
+        is_listed = is_item or self._is_parallel(first)
+        is_opening = is_start and is_ended and not is_listed
+        return first if is_opening and first.stance > _REFUTED else None
 
-    def _is_closed(self, mention: Mention) -> bool:
-        """Whether a mention ends its clause and is not the first of several things."""
-        after = self._text[mention.end : mention.end + 60]
-        return bool(SAYS["closed"].match(after)) and (mention.lettered or after[:1] != "、")
+    def _is_parallel(self, first: Mention) -> bool:
+        """Whether the next option follows in the same construction: "A: 25 %, B: 50 %"."""
+        label = SAYS["label"].match(self._text, first.start)
+        following = chr(ord(max(first.letters)) + 1)
+        for other in SAYS["label"].finditer(self._text, label.end()) if label else ():
+            if label and other["letter"] not in first.letters:
+                is_same = label["sign"] == other["sign"] and bool(label["rest"]) == bool(
+                    other["rest"]
+                )
+                between = self._text[label.end() : other.start()]
+                is_next = other["letter"] == following and not SAYS["explains"].search(between)
+                return is_same and is_next
+        return False
 
     def _is_turn(self, before: Mention, after: Mention, turn: re.Pattern[str]) -> bool:
         turned = turn.search(self._text, max(before.end, after.start - 60), after.start)
         return bool(turned or SAYS["corrects"].search(self._text, before.end, after.start))
 
-    def _settled(self, decisions: list[Mention]) -> ChoiceReading:
-        """The last of the firmest decisions, if not revised; two in one sentence decide nothing."""
-        level = max(self._stances[m] for m in decisions)
-        last = [m for m in decisions if self._stances[m] == level][-1]
+    def _is_final(self, mention: Mention) -> bool:
+        """Whether a choice is the conclusion at the end of a response."""
+        is_chosen = mention.stance == _CHOSEN and len(self._text) - mention.end < _CLOSING
+        lead = self._text[mention.sentence[0] : mention.start]
+        return is_chosen and bool(SAYS["finally"].search(lead))
+
+    def _firmest(self, decisions: list[Mention]) -> Mention:
+        """The last of the firmest decisions, or a later one that revises it."""
+        level = max(mention.stance for mention in decisions)
+        last = [mention for mention in decisions if mention.stance == level][-1]
         for later in decisions:
             if later.start > last.end and self._is_turn(last, later, SAYS["revised"]):
                 last = later
+        return last
+
+    def _settled(self, decisions: list[Mention]) -> ChoiceReading:
+        """The firmest decision; two in one sentence decide nothing."""
+        level, last = max(m.stance for m in decisions), self._firmest(decisions)
         for other in decisions:
-            is_equal = self._stances[other] >= min(level, _CONCLUDED)
-            is_near = level == _HEDGED or self._sentences[other] == self._sentences[last]
+            is_equal = other.stance >= min(level, _CONCLUDED)
+            is_near = level == _HEDGED or other.sentence == last.sentence
             is_revised = SAYS["turn"].search(self._text, other.end, last.start)
             if is_equal and is_near and other.letters != last.letters and not is_revised:
                 return ChoiceReading(None, "none: several")
@@ -303,19 +406,19 @@ class _Reader:
 
     def _hinted(self) -> ChoiceReading:
         """The one option that the response favours without stating a decision."""
-        ending, stances = self._text[-1:], self._stances
-        is_ended, is_several = ending in (*".。!)✓✗",), len(stances) > 1
-        is_open, last = ending in (*",:、×÷+=-(",), stances[self._mentions[-1]]
-        by = [[m for m in self._mentions if stances[m] == each] for each in range(_HEDGED)]
-        refuted, named, affirmed = by[_REFUTED], by[_NAMED], by[_AFFIRMED]
+        mentions, every = self._mentions, self._shown.texts.keys()
+        last, ending = mentions[-1], self._text[-1:]
+        refuted, named, affirmed = self._with(_REFUTED), self._with(_NAMED), self._with(_AFFIRMED)
         affirmed = [m for m in affirmed if not SAYS["varies"].search(self._text, m.end)]
-        gone = {letter for each in refuted for letter in each.letters}
-        left, named = self._shown.texts.keys() - gone, [m for m in named if not m.letters <= gone]
-        apart = self._against_group(named) if named and not affirmed else []
-        is_cut = last == _NAMED and is_several and not (is_ended or apart)
-        if is_cut or (is_open and last in (_NAMED, _AFFIRMED)):
+        named, affirmed = ([m for m in each if self._is_related(m)] for each in (named, affirmed))
+        gone = _letters(refuted)
+        left, named = every - gone, [m for m in named if not m.letters <= gone]
+        is_cut = last.stance == _NAMED and len(mentions) > 1 and ending not in _ENDS
+        if is_cut or (
+            SAYS["dangling"].search(self._text, last.end) and last.stance in (_NAMED, _AFFIRMED)
+        ):
             return ChoiceReading(None, "none: cut off")
-        if not affirmed and len(left) == 1 < len(self._shown.texts) - 1 and is_ended:
+        if not affirmed and len(left) == 1 < len(every) - 1 and ending in _ENDS:
             return self._of(replace(refuted[-1], letters=frozenset(left)), "eliminated")
         if len(affirmed) > 1 and self._is_turn(affirmed[-2], affirmed[-1], SAYS["contrast"]):
             del affirmed[:-1]
@@ -323,47 +426,54 @@ class _Reader:
             ends = [m for m in named + affirmed if not self._text[m.end :].strip(AROUND)]
             affirmed = [m for m in affirmed if m.lettered] or ends or affirmed
         refused = SAYS["refused"].search(self._text)
+        if refused:
+            affirmed = [m for m in affirmed if m.lettered or m.end >= refused.start()]
         if refused and not affirmed and not any(m.start <= refused.start() < m.end for m in named):
             return self._unnamed()
-        affirmed = affirmed or apart
         if not affirmed and (pointed := self._pointed()):
             return self._of(pointed, "last sentence")
         if len({mention.letters for mention in affirmed or named}) > 1:
             return ChoiceReading(None, "none: several")
         if affirmed:
             return self._of(affirmed[0], "affirmed")
-        told = [m for m in named if self._is_telling(m, is_ended)]
+        told = [m for m in named if self._is_telling(m)]
         return self._of(told[-1], "option text") if told else self._unnamed()
 
-    def _against_group(self, named: list[Mention]) -> list[Mention]:
-        """The one option contrasted with all the others named, since there is only one answer."""
-        last = named[-1:]
-        others = [mention for mention in named if mention.letters != last[0].letters]
-        if len({self._sentences[m] for m in others}) != 1 or _ITEM.search(self._text):
-            return []
-        rest, one = [frozenset[str]().union(*(m.letters for m in part)) for part in (others, last)]
-        between = self._text[others[-1].end : last[0].start]
-        is_all = rest | one >= self._shown.texts.keys() and _SENTENCE_END.search(between)
-        is_apart = is_all or (len(rest) > 1 and SAYS["against"].search(between))
-        return last if is_apart and len(one) == 1 and not rest & one else []
+    def _is_related(self, mention: Mention) -> bool:
+        """Whether an option's text is said of what the question asks for, or of nothing else."""
+        start, end = mention.sentence
+        before = SAYS["comma"].split(self._text[start : mention.start])[-1]
+        rest = f"{before} {SAYS['comma'].split(self._text[mention.end : end])[0]}"
+        names, asked = {*SAYS["name"].findall(before)}, self._asked
+        if names and asked.names and not names & asked.names:
+            return mention.lettered
+        languages = {word.isascii() for word in asked.words}
+        words = _words(re.sub("[A-Z][a-z]+", " ", rest))
+        is_other = any(word.isascii() in languages for word in words)
+        return mention.lettered or not is_other or bool(_words(rest) & asked.words)
+
+    def _with(self, stance: int) -> list[Mention]:
+        return [mention for mention in self._mentions if mention.stance == stance]
 
     def _pointed(self) -> Mention | None:
         """The one option that the last sentence or section names without leaving it open."""
-        last, text, stances = self._mentions[-1], self._text, self._stances
-        (start, end), headings = self._sentences[last], [*SAYS["heading"].finditer(text)]
-        is_last = text[-1:] in (*".。!)✓✗",) and (headings or not text[end:].strip(AROUND))
+        last, text = self._mentions[-1], self._text
+        (start, end), headings = last.sentence, [*SAYS["heading"].finditer(text)]
+        is_last = text[-1:] in _ENDS and (headings or not text[end:].strip(AROUND))
         start = min([start, *(match.start() for match in headings[-1:])])
         here = [mention for mention in self._mentions if mention.start >= start]
-        is_for = all(m.letters == last.letters and stances[m] in (_NAMED, _AFFIRMED) for m in here)
-        told = {m.letters: m for m in self._mentions if self._is_subject(m)}  # each in turn
-        is_open = SAYS["open"].search(text, start) or (len(told) > 1 and last in told.values())
+        is_for = all(m.letters == last.letters and m.stance in (_NAMED, _AFFIRMED) for m in here)
+        subjects = {  # each in turn
+            m.letters: m
+            for m in self._with(_NAMED)
+            if not text[m.sentence[0] : m.start].strip(AROUND)
+        }
+        is_drawn = SAYS["finally"].search(text, last.sentence[0], last.start)
+        is_label = SAYS["label"].match(text, last.start) and self._is_parallel(self._mentions[0])
+        is_listed = len(subjects) > 1 and last in subjects.values()
+        is_open = SAYS["open"].search(text, start) or is_listed or (is_label and not is_drawn)
         is_said = self._is_letter(last) or (last.spelled and SAYS["points"].search(text, start))
         return last if is_last and is_for and is_said and not is_open else None
-
-    def _is_subject(self, mention: Mention) -> bool:
-        """Whether a sentence begins with an option, and so may merely describe it."""
-        is_one = mention.lettered and len(mention.letters) == 1 and self._stances[mention] == _NAMED
-        return is_one and not self._text[self._sentences[mention][0] : mention.start].strip(AROUND)
 
     def _is_letter(self, mention: Mention) -> bool:
         """Whether a mention is an option letter that comes after a reason.
@@ -371,22 +481,22 @@ class _Reader:
         A letter that is part of a noun, or that names a thing in the question, does not count.
         """
         lead, after = self._text[: mention.start], self._text[mention.end : mention.end + 60]
-        is_beside = SAYS["beside"].search(lead[-9:]) and not SAYS["closed"].match(after)
-        is_name = mention.letters & self._names or SAYS["noun"].match(after) or is_beside
-        is_after = mention.lettered and SAYS["pause"].search(lead, 1)
-        return bool(is_after and (mention.spelled or not is_name))
+        is_name = mention.letters & self._asked.names or SAYS["noun"].match(after)
+        is_part = not mention.spelled and (is_name or SAYS["beside"].search(lead[-9:]))
+        return bool(mention.lettered and SAYS["pause"].search(lead, 1) and not is_part)
 
-    def _is_telling(self, hint: Mention, is_ended: bool) -> bool:
+    def _is_telling(self, hint: Mention) -> bool:
         """Whether an option's text is an answer: it is first, last, or in a short response."""
-        (start, end), name = self._sentences[hint], self._text[hint.start : hint.end]
-        is_sure, is_first = self._is_closed(hint), self._text[hint.end :][:1] == "、"
+        (start, end), name = hint.sentence, self._text[hint.start : hint.end]
+        is_sure = bool(SAYS["closed"].match(self._text, hint.end))
         is_long = is_sure or len(name) > 3 or name.isdigit()
         is_name = len(name) > 1 + name.isascii() and not SAYS["denied"].search(name)
-        is_against = any(start <= m.start < end and s == _REFUTED for m, s in self._stances.items())
+        is_against = any(start <= m.start < end for m in self._with(_REFUTED))
         is_edge = (not start or not self._text[end:].strip(AROUND)) and not is_against
+        is_ended = self._text[-1:] in _ENDS
         is_only = is_ended and len(self._text) < _SHORT and not _ITEM.search(self._text)
         is_told = (is_edge and is_long) or (is_only and (is_name or is_sure))
-        return hint.spelled and not is_first and is_told
+        return hint.spelled and is_told
 
     def _unnamed(self) -> ChoiceReading:
         """The option whose character pairs occur most in the last sentence."""
@@ -394,13 +504,148 @@ class _Reader:
         start = self._edges[-2 if self._edges[-2] < len(text) else -3]
         if self._mentions or any(own in text for own in texts.values()):
             texts = {}
-        long = [(name, own) for name, own in texts.items() if len(own) > 3 and not own.isascii()]
-        pairs = [(name, [a + b in text[start:] for a, b in pairwise(own)]) for name, own in long]
-        shares = sorted((sum(found) / len(found), name) for name, found in pairs)
+        last, *plain = (
+            re.sub("[而和与及、,]", "", each) for each in (text[start:], *texts.values())
+        )
+        long = [(key, own) for key, own in zip(texts, plain, strict=True) if len(own) > 3]
+        pairs = [(key, [*pairwise(own)]) for key, own in long if not own.isascii()]
+        shares = sorted((sum(a + b in last for a, b in own) / len(own), key) for key, own in pairs)
         (second, _), (most, letter) = shares[-2:] if len(shares) > 1 else [(1, ""), (0, "")]
         is_clear = most >= 0.5 and most - second >= 0.15 and 2 * most - second >= 0.8
-        denies = [SAYS["denied"].search(each) for each in (text[start:], texts.get(letter, ""))]
+        denies = [SAYS["denied"].search(each) for each in (last, texts.get(letter, ""))]
         if is_clear and (denies[1] or not denies[0]):
             return _located(letter, "paraphrase", self._response[start:])
         is_refused = SAYS["refused"].search(self._text)
         return ChoiceReading(None, f"none: {'refusal' if is_refused else 'undecided'}")
+
+
+class _SetReader(_Reader):
+    """Reads one response to one question for all options that it names as right."""
+
+    several = True
+
+    def __init__(self, response: Response, shown: Options, asked: _Question) -> None:
+        if not SAYS["name"].search(response.text):
+            small = SAYS["small_letter"].sub(lambda match: match[0].upper(), response.text)
+            response = Response(small, response.origins)
+        super().__init__(response, shown, asked)
+
+    def reading(self) -> ChoiceReading:
+        """The options that the response settles on."""
+        letters = "".join(SAYS["letter"].findall(self._text))
+        if SAYS["only_letters"].fullmatch(self._text) and len({*letters}) == len(letters):
+            return self._set({*letters}, "bare")
+        mentions = self._mentions
+        opening = self._opening() if mentions else None
+        if opening and opening.stance != _AFFIRMED:
+            opening.stance = max(_CONCLUDED, opening.stance)
+        decisions = [mention for mention in mentions if mention.stance >= _HEDGED]
+        joined = [m for m in mentions if len(m.letters) > 1 and m.stance > _REFUTED]
+        if any(SAYS["either"].search(self._text, m.start, m.end) for m in joined):
+            return ChoiceReading(None, "none: several")
+        is_chosen = any(mention.stance == _CHOSEN for mention in mentions)
+        if not is_chosen and SAYS["all_but"].search(self._text) and (reading := self._whole()):
+            return reading
+        if reading := self._listed():
+            return reading
+        if any(mention.stance > _HEDGED for mention in decisions):
+            return self._stated(decisions)
+        if reading := self._whole():
+            return reading
+        if decisions:  # only hedged ones: next to another option, each is one thought of several
+            last = decisions[-1]
+            beside = [m for m in mentions if m.stance > _REFUTED and m.sentence == last.sentence]
+            if len({m.letters for m in (*beside, *decisions)}) > 1:
+                return ChoiceReading(None, "none: undecided")
+            return self._set(last.letters, "stated")
+        return self._judged_each() or super().reading()
+
+    def _set(self, letters: Iterable[str], reason: str) -> ChoiceReading:
+        if not {*letters} <= self._shown.texts.keys():
+            return ChoiceReading(None, "none: no option")
+        return ChoiceReading("".join(sorted(letters)) or None, reason)
+
+    def _stated(self, decisions: list[Mention]) -> ChoiceReading:
+        """The firmest decision and the options joined to it in one enumeration."""
+        last = self._firmest(decisions)
+        begin = next(m for m in decisions if m.sentence == last.sentence)
+        if self._is_turn(begin, last, SAYS["turn"]):
+            begin = last
+        letters, end = set(begin.letters), begin.end
+        for mention in self._mentions:
+            if mention.start < begin.end or mention.stance <= _REFUTED:
+                continue
+            gap = re.sub(r"\([^()]*\)", "", self._text[end : mention.start])
+            is_aside = gap.endswith("\n(") and self._rest_of_line(mention)
+            is_decided = mention.start <= last.start and mention.stance >= _CONCLUDED
+            if is_aside or not (SAYS["enumerates"].fullmatch(gap) or is_decided):
+                break
+            letters |= mention.letters
+            end = mention.end
+        if any(m.start > last.end and not m.letters <= letters for m in self._with(_HEDGED)):
+            return ChoiceReading(None, "none: undecided")
+        return self._set(letters, "stated")
+
+    def _whole(self) -> ChoiceReading | None:
+        """All options, all but some, or none, where the text says so without naming each."""
+        text, every = self._text, self._shown.texts
+        own = " ".join(every.values())
+        if SAYS["all_of"].search(own) or SAYS["none_of"].search(own):
+            return None
+        gone, but = _letters(self._with(_REFUTED)), SAYS["all_but"].search(text)
+        if but or (gone and SAYS["rest"].search(text)):
+            behind = but and but["behind"]
+            near = [m for m in self._mentions if not but or (m.start < but.start()) == bool(behind)]
+            excepted = _letters(near) & gone or (_letters(near[:1]) if but else frozenset())
+            if but and not behind and not _letters(near) <= excepted:  # besides A, B is right, too
+                return ChoiceReading(None, "none: undecided")
+            return self._set(every.keys() - excepted, "all but") if excepted else None
+        if SAYS["none_of"].search(text):
+            return ChoiceReading(None, "none: no option")
+        return self._set(every, "all") if SAYS["all_of"].search(text) and not gone else None
+
+    def _listed(self) -> ChoiceReading | None:
+        """The options of a response, or of what follows its last colon, that is only a list."""
+        start = self._text.rfind(":\n") + 1
+        listed = [mention for mention in self._mentions if mention.start >= start]
+        starts = [*(mention.start for mention in listed), len(self._text)]
+        ends = [start, *(mention.end for mention in listed)]
+        gaps = [self._text[end:start] for end, start in zip(ends, starts, strict=True)]
+        is_list = listed and all(SAYS["enumerates"].fullmatch(gap) for gap in gaps)
+        is_all = not start and _letters(listed) >= self._shown.texts.keys()
+        if not is_list or is_all or any(mention.stance <= _REFUTED for mention in listed):
+            return None
+        is_said = any(mention.stance >= _HEDGED for mention in listed)
+        return self._set(_letters(listed), "stated" if is_said else "listed")
+
+    def _judged_each(self) -> ChoiceReading | None:
+        """The options called right, or those named but not called wrong."""
+        last: dict[str, int] = {}
+        for mention in self._mentions:
+            for letter in mention.letters if mention.stance else ():
+                is_new = letter not in last or mention.stance != _NAMED
+                last[letter] = mention.stance if is_new else last[letter]
+        refuted, named, affirmed = (
+            {letter for letter, own in last.items() if own == stance}
+            for stance in (_REFUTED, _NAMED, _AFFIRMED)
+        )
+        if affirmed:
+            return self._set(affirmed, "judged")
+        if not named or SAYS["refused"].search(self._text):
+            return None
+        is_each = refuted and last.keys() >= self._shown.texts.keys()
+        return self._set(named, "judged") if is_each else None
+
+    def _stance(self, mention: Mention) -> int:
+        """The stance of the words around a mention, with "wrong ones:" and "perhaps" before it."""
+        lead = self._text[mention.sentence[0] : mention.start][-60:]
+        if not self._asked.denied and SAYS["called_wrong"].search(lead):
+            return _REFUTED
+        stance = super()._stance(mention)
+        around = SAYS["comma"].split(lead)[-1] + self._text[mention.end : mention.end + 4]
+        is_doubted = stance in (_NAMED, _AFFIRMED) and SAYS["hedged"].search(around)
+        return _HEDGED if is_doubted else stance
+
+
+def _letters(mentions: Iterable[Mention]) -> frozenset[str]:
+    return frozenset().union(*(mention.letters for mention in mentions))

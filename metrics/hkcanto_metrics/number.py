@@ -10,12 +10,14 @@ breaks off.
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 
 from hkcanto_metrics.script import fold_script
 
@@ -25,94 +27,32 @@ _HEAD, _TAIL, _CUES, _REACH = 2_000, 6_000, 40, 300
 # Number of closing sentences that may follow the result; number of characters in a unit, in a
 # number, and in a sentence long enough to recognise it as the question's.
 _TALK, _UNIT, _LONGEST, _REPEATED = 3, 6, 40, 8
+_SHORT = 200  # characters: a shorter text without a last full stop is not cut off
 
 # Full-width signs; Chinese characters are folded to Simplified script.
+# Full-width signs; Chinese characters are folded to Simplified script.
 _SIGNS = {0xFF00 + code: 0x20 + code for code in range(1, 0x5F)} | str.maketrans("−–≈〇", "--=零")
-_DECORATION = re.compile(
-    r"(?P<kept>\\[dt]?frac\s?\{[0-9]+\}\s?\{[0-9]+\}|\\(?:f?box(?:ed)?|pi|sqrt)(?![a-z]))"
-    r"|(?P<times>\\(?:times|div|cdot)(?![a-z])|乘以?|除以"
-    r"|(?<=[0-9])\\?\*(?=[0-9])|(?<=[^\n] )\\?\*(?= ))"
-    r"|(?P<equal>\\approx)|(?P<list>(?m:^)[ #*]*)\(?[0-9]{1,2}[.)、](?=[ *]*[^\s0-9*]| +[0-9])"
-    r"|\\(?:[A-Za-z]+|[^\w\n,]|,(?![0-9]{3}))|[{}$¥£€*_`~\"'“”「」『』【】]"
-)
-
-_HAN = "零一二三四五六七八九"
-_DIGITS = str.maketrans(f"{_HAN}两点", "01234567892.") | {ord("廿"): "2十", ord("卅"): "3十"}
+_DIGITS = str.maketrans("零一二三四五六七八九两点", "01234567892.") | {
+    ord("廿"): "2十",
+    ord("卅"): "3十",
+}
 _UNITS = {"十": 10, "百": 100, "千": 1_000, "万": 10**4, "亿": 10**8}
-_PLAIN = (
-    r"(?>(?:[0-9]{1,3}(?:(?:,|\\,|\t,\t|[ \xa0\u202f])[0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?"
-    r"(?:[十百千万亿]++[0-9]{0,4}+)*+|(?<![0-9])\.[0-9]+"
-    rf"|[{_HAN}两十廿卅][{_HAN}两十百千万亿]*+(?:点[{_HAN}]+)?)"
-)
-_NUMBER = re.compile(
-    r"(?i)(?P<sign>(?<![^\W系是为氏])(?<![0-9)] )(?<![^a-z][a-z] )(?<!\))-\t?|负"
-    r"|零下[ \t]*|(?<![a-z])(?:minus|negative)\s)?(?:"
-    r"\\[dt]?frac\s?\{(?P<top>[0-9]+)\}\s?\{(?P<bottom>[0-9]+)\}"
-    r"|(?:(?P<whole>[0-9]+) +)?(?P<over>[0-9]+) ?/ ?(?P<under>[0-9]++)(?![/.][0-9])"
-    rf"|(?:(?P<and>{_PLAIN})又)?(?P<parts>{_PLAIN})分之?(?P<of>{_PLAIN})(?!秒)"
-    rf"|(?:(?P<ones>{_PLAIN})(?:(?:[^\W0-9a-z]|公[斤里升分尺]|小时|分钟)(?=半(?![年价夜数]))|(?!半))|一)?(?P<part>[半½⅓⅔¼¾])"
-    rf"|(?P<plain>{_PLAIN})(?P<million>\smillion)?)"
-)
+_UNFINISHED = ",:、=+-×÷/("  # a finished sentence never ends with these
 
-# Contexts in which a number is not a result: an expression (also with an unknown, a root or π), an
-# ordinal, a time, a negation, an idiom.
-_UNUSED_BEFORE = re.compile(
-    r"(?i)[0-9)%][ \t]*[^\W0-9]{0,6}[ \t]*[-+×÷/x][ \t]*\(?[ \t]*$|[0-9]:$|(?<![a-z])[a-z]$"
-    r"|(?<![a-z])[a-z][ \t]*[-+×÷/][ \t]*\(?[ \t]*$|(?:√|\\sqrt)[ \t(]*$"
-    r"|[a-z]-$|[×^]\t*$|(?:第|步骤|(?<![a-z])step|[不唔][是系]|(?<![a-z])not) ?$"
-)
-_UNUSED_AFTER = re.compile(
-    r"%?[ \t]*+[^\W0-9]{0,6}(?:[ \t]*+\([^()\n0-9]{,12}\))?[ \t]*+[-+×÷/x=][ \t(-]*+[0-9]|:[0-9]"
-    r"|[ \t]*+(?:π|√|\\pi|\\sqrt)|(?i:[ \t]*+[-+×÷][ \t]*+[b-hj-z](?![a-z]))"
-    r"|[ \t]*+个?(?:[年月日天周]|礼拜|星期|小时|钟头?|分钟)[之以]?[后前内](?![ \t]*(?:[。.!#(]|$))"
-    r"|\^|多|(?:st|nd|rd|th)\s|号|(?<=一)[齐共定样起直种些步]"
-)
-# Between two numbers: both are meant, or they make up one quantity.
-_JOINED = re.compile(
-    r"\s*[^\W0-9]{0,8}?\s*(?:或者?|还是|定系|同埋?|和|与|、|至|or|and|to)\s*"
-    r"|到|[^\n0-9]{0,8}[亦也又]可能[系是为有]?\s*|\s*(?:个?钟头?|小时|分|hours?)[,\s]*"
-)
 
-_CUE = re.compile(
-    r"(?i)(?P<marked>#{4,})\s*|(?P<boxed>\\f?box(?:ed)?)"
-    r"|答案|(?<![^\s。])答(?=:)|(?<![a-z])answer(?![a-z])"
-)
-_FILLER = re.compile(
-    r"(?i)(?:[ \t:=>→(\u2600-\u27bf\U0001f000-\U0001faff\ufe0f]|(?:hk|us|nt)\t|-+[> ]"
-    r"|[就即应该系是为有]|大?约|百分之|is|about)*+"
-)
-# Text allowed between a number and an end.
-_CLAUSE = re.compile(r"[^,。;!?=(]*(?:[,。;!?(]|$)")
-_OPEN_BRACKET = re.compile(r"\([^)]*$")
-_UNIT_ONLY = re.compile(r"[^:?0-9]{0,12}(?:$|[\n。.,!(])")
-_LINE_END = re.compile(r"(?i)%?[ \t]*+(?:[a-z]*|[^\W0-9]{0,3})[ \t.。!)]*(?:\n|$)")
-_CONCLUSION = re.compile(r"(?i)所以|因此|总共|一共|(?<![a-z])(?:so|thus|hence|therefore)(?![a-z])")
-_QUESTION = re.compile(
-    r"(?i)\?\s*(?:\n|$)|(?:几[^乎率何十百千万\s]|多少|请计算|how (?:many|much))(?![^\n]*=)"
-)
-_REFUSAL = re.compile(
-    r"(?i)无法|未[知能]|提供更多(?:资[料讯]|信息)|难以|冇办法|[唔不](?:到|出|确定|可以知)|[唔不]能?[知清识]|需要.{0,4}(?:更多|进一步)"
-    r"|[未没冇缺](?:有|乏)?(?:足够|给|提供|讲明|说明)|(?:资[料讯]|信息|数据|条件).{0,4}[不唔][足够]"
-    r"|cannot|can.t|unable|not (?:enough|possible)|insufficient|impossible|don.t know"
-    r"|more information"
-)
-_NONE_AFTER_ALL = re.compile(
-    rf"(?i)\s*(?:{_CONCLUSION.pattern[4:]})\W*(?:我们|我哋|we)?\W*(?:{_REFUSAL.pattern[4:]})"
-)
-_RETRACTION = re.compile(
-    r"(?i)\s*(?:等等|唔好意思|更正|[计算]错|[唔不]对|唔啱|wait|actually|sorry|correction)"
-)
-_AFTERWORD = re.compile(
-    r"(?i)\s*(?:验算|检查|解[释法说析]|解:|请?注意|note|(?:to )?(?:check|verify)|explanation)"
-)
-# A finished sentence never ends with these.
-_OPEN = ",:、=+-×÷/("
-_NEXT_QUESTION = re.compile(
-    r"(?im)^[# ]*(?:(?P<sample>样例:\s*)?(?:问题|题目|question|q|problem|user|human) ?[0-9]{0,3}:"
-    r"|样例:|请逐步思考)|<\|[a-z\s]+\|>|</s>"
-)
-_SENTENCE = re.compile(r"[^\n。!?;.]*+(?:\.(?!\s|$)[^\n。!?;.]*+)*+(?:[\n。!?;.]|$)")
-_PARAGRAPH_END = re.compile(rf"{_CUE.pattern}|\n\s*\n")
+def _patterns() -> dict[str, re.Pattern[str]]:
+    """Compile the rows of `number.toml`; `{name}` stands for an earlier row."""
+    rows: dict[str, str] = {}
+    for name, parts in tomllib.loads(
+        Path(__file__).with_suffix(".toml").read_text("utf-8")
+    ).items():
+        rows[name] = "".join(parts)
+        for earlier in [*rows][:-1]:
+            rows[name] = rows[name].replace(f"{{{earlier}}}", rows[earlier])
+    return {name: re.compile(row, re.IGNORECASE) for name, row in rows.items()}
+
+
+SAYS = _patterns()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,16 +102,17 @@ def read_number(text: str, question: str = "") -> NumberReading:
     if not text.strip():
         return NumberReading(None, "none: empty")
     said = [fold_script(part.translate(_SIGNS)) for part in (question[:_HEAD], text)]
-    asked, tidied = (_DECORATION.sub(_tidy, part) for part in said)
-    asked = _NEXT_QUESTION.sub("\n", asked)
-    given = {_value(match) for match in _NUMBER.finditer(asked)}
+    asked, tidied = (SAYS["decoration"].sub(_tidy, part) for part in said)
+    asked = SAYS["next_question"].sub("\n", asked)
+    given = {_value(match) for match in SAYS["number"].finditer(asked)}
+    words = _words((SAYS["asking"].findall(asked) or [""])[-1])
     tidied = _without_repeats(tidied, asked)
     reading = NumberReading(None, "none: no number")
-    for label, after in pairwise([None, *_NEXT_QUESTION.finditer(tidied), None]):
+    for label, after in pairwise([None, *SAYS["next_question"].finditer(tidied), None]):
         start, end = label.end() if label else 0, after.start() if after else len(tidied)
         # A line that asks a question does not answer it, and an example's answer is not this one's.
         if not label or (not label["sample"] and "\n" in tidied[start:end].strip()):
-            reading = _Question(tidied, start, end, given).reading()
+            reading = _Question(tidied, start, end, given, words).reading()
         if reading.evidence:
             break
     return reading
@@ -201,7 +142,7 @@ def parse_number(text: str) -> Fraction | None:
         (Fraction(1200, 1), None)
     """
     cell = fold_script(text.rpartition("####")[2].translate(_SIGNS)).strip()
-    match = _NUMBER.fullmatch(cell.removeprefix("$").removesuffix("%"))
+    match = SAYS["number"].fullmatch(cell.removeprefix("$").removesuffix("%"))
     return _value(match) if match else None
 
 
@@ -248,11 +189,19 @@ class _Result:
 class _Question:
     """The part of a normalised text that is about one question."""
 
-    def __init__(self, text: str, start: int, end: int, given: Set[Fraction | None]) -> None:
-        self._text, self._start, self._end, self._given = text, start, end, given
+    def __init__(
+        self, text: str, start: int, end: int, given: Set[Fraction | None], asked: Set[str]
+    ) -> None:
+        self._text, self._start, self._end, self._given, self._asked = (
+            text,
+            start,
+            end,
+            given,
+            asked,
+        )
         self._sentences = self._spans(start, end)
         for number, (sentence, _) in enumerate(self._sentences):
-            if _RETRACTION.match(text, sentence):
+            if SAYS["retraction"].match(text, sentence):
                 self._start, self._sentences = sentence, self._sentences[number:]
 
     def reading(self) -> NumberReading:
@@ -264,85 +213,90 @@ class _Question:
         reason = "none: several" if found.value is None else found.kind
         return NumberReading(found.value, reason, (found.start, found.end))
 
+    def _spans(self, start: int, end: int) -> list[tuple[int, int]]:
+        """The places of the sentences between two positions."""
+        spans = [match.span() for match in SAYS["sentence"].finditer(self._text, start, end)]
+        return [span for span in spans if self._text[slice(*span)].replace("#", "").strip()]
+
     def _announcement(self) -> _Result | None:
         """The last announced answer, or the conclusion drawn after it."""
-        announced = list(self._announced())
+        announced = [*self._announced()]
         for before, last in pairwise(announced[-2:]):
             between = self._text[before.end : last.cue]
             is_other = before.kind == last.kind and before.value != last.value
-            if is_other and len(between) < 40 and re.fullmatch(r"\W*\w{0,6}\W*", between):
+            if is_other and re.fullmatch(r"\W{,30}\w{0,6}\W{,30}", between):
                 return _Result(None, before.start, last.end)
         if not announced:
             return None
         found = announced[-1]
         is_equation = "=" in self._text[found.cue : found.start]
         for start, end in self._spans(found.end, self._end):
-            if _NONE_AFTER_ALL.match(self._text, start, end):
+            if SAYS["none_after_all"].match(self._text, start, end):
                 return None
-            is_equation = is_equation and not _AFTERWORD.match(self._text, start)
-            is_conclusion = is_equation and _CONCLUSION.search(self._text, start, end)
+            is_equation = is_equation and not SAYS["afterword"].match(self._text, start)
+            is_conclusion = is_equation and SAYS["conclusion"].search(self._text, start, end)
             result = self._pick(start, end) if is_conclusion else None
             if result and result.value not in self._given:
                 found = replace(result, kind=found.kind)
         return found
 
-    def _spans(self, start: int, end: int) -> list[tuple[int, int]]:
-        """The places of the sentences between two positions."""
-        spans = [match.span() for match in _SENTENCE.finditer(self._text, start, end)]
-        return [span for span in spans if self._text[slice(*span)].replace("#", "").strip()]
-
     def _announced(self) -> Iterator[_Result]:
         """The numbers that are a first line of their own, or announced as the answer."""
-        cues = list(_CUE.finditer(self._text, self._start, self._end))[-_CUES:]
-        ends = [*(cue.start() for cue in cues[1:]), self._end]
+        start, end = self._sentences[0] if self._sentences else (self._end, self._end)
+        bare = self._pick(start, end)
+        is_line = bare and bare.begins and SAYS["line_end"].match(self._text, bare.end)
+        if bare and is_line and "=" not in self._text[start : bare.start]:
+            yield replace(bare, kind="bare", cue=start)
+        cues = [*SAYS["cue"].finditer(self._text, self._start, self._end)][-_CUES:]
         since = self._end
-        for start, end in self._sentences[:1]:
-            bare = self._pick(start, end)
-            is_line = bare and bare.begins and _LINE_END.match(self._text, bare.end)
-            if bare and is_line and "=" not in self._text[start : bare.start]:
-                yield replace(bare, kind="bare", cue=start)
+        ends = [*(cue.start() for cue in cues[1:]), self._end]
         for cue, end in zip(cues, ends, strict=False):
-            sentence = _SENTENCE.match(self._text, cue.end(), min(end, cue.end() + _REACH))
-            stop = sentence.end() if sentence else end
-            if _QUESTION.search(self._text[cue.end() : stop]):
-                continue
-            found = self._introduced(cue, stop)
+            stop = self._past("sentence", cue.end(), min(end, cue.end() + _REACH))
+            is_question = SAYS["question"].search(self._text, cue.end(), stop)
+            found = None if is_question else self._introduced(cue, stop)
             # A question after a marked answer is a new question.
             if found and re.search(r"\?\s*\n", self._text[since : cue.start()]):
                 return
-            since = cue.end() if found and cue["marked"] else since
             if found:
+                since = cue.end() if cue["marked"] else since
                 yield replace(found, kind=cue.lastgroup or "stated", cue=cue.start())
 
     def _introduced(self, cue: re.Match[str], stop: int) -> _Result | None:
         """The announced number: right after the cue, or the result of the line or paragraph."""
-        found = self._pick(cue.end(), stop)
-        is_number = found and found.begins and _UNIT_ONLY.match(self._text, found.end, self._end)
-        # A mark followed by text is a heading.
-        if cue["marked"] and not is_number:
-            return None if re.search(r"\w", self._text[stop : self._end]) else found
+        text, found = self._text, self._pick(cue.end(), stop)
+        is_number = found and found.begins and SAYS["unit_only"].match(text, found.end, self._end)
+        if cue["marked"] and not is_number:  # a mark followed by text is a heading
+            return None if re.search(r"\w", text[stop : self._end]) else found
         if cue.lastgroup or (found and found.begins):
             return found
-        said = "".join(_FILLER.findall(self._text, cue.end(), stop)[:1]).strip()
-        if ":" in said or not self._text[cue.end() : stop].replace(said, "", 1).strip():
-            below = _PARAGRAPH_END.search(self._text, stop + 1, self._end)
+        filler = text[cue.end() : self._past("filler", cue.end(), stop)].strip()
+        if ":" in filler or not text[cue.end() : stop].replace(filler, "", 1).strip():
+            below = SAYS["paragraph_end"].search(text, stop + 1, self._end)
             end = below.start() if below else self._end
             found = self._concluded(self._spans(cue.end(), end)) or found
-            found = None if _QUESTION.search(self._text, stop, end) else found
+            return None if SAYS["question"].search(text, stop, end) else found
         # 一個, 兩樣 and the like, in a remark about the answer.
-        goes_on = found and self._text[found.end : found.end + 1].isalpha()
-        return None if found and found.is_chinese and goes_on and not said else found
+        is_word = found and found.is_chinese and text[found.end : found.end + 1].isalpha()
+        return None if is_word and not filler else found
+
+    def _past(self, form: str, start: int, end: int) -> int:
+        """Where a sentence, or words that may come before a number, end."""
+        match = SAYS[form].match(self._text, start, end)
+        return match.end() if match else end
 
     def _concluded(self, sentences: list[tuple[int, int]]) -> _Result | None:
         """The result of the last sentences: without a closing remark, or else including it."""
-        after = (n for n, (at, _) in enumerate(sentences) if n and _AFTERWORD.match(self._text, at))
-        for said in (sentences[: next(after, None)], sentences):
-            for start, end in said[: -_TALK - 1 : -1] if not self._breaks_off(said) else ():
-                sentence = self._text[start:end]
-                if _QUESTION.search(sentence) or _REFUSAL.search(sentence):
+        remark = SAYS["afterword"].match
+        after = [n for n, (start, _) in enumerate(sentences) if n and remark(self._text, start)]
+        for told in (sentences[: min(after, default=None)], sentences):
+            for start, end in told[: -_TALK - 1 : -1] if not self._breaks_off(told) else ():
+                if any(
+                    SAYS[each].search(self._text, start, end) for each in ("question", "refusal")
+                ):
                     break
                 found = self._pick(start, end)
-                if found and (_CONCLUSION.search(sentence) or not found.is_chinese):
+                is_conclusion = SAYS["conclusion"].search(self._text, start, end)
+                if found and (is_conclusion or not found.is_chinese):
                     return found
         return None
 
@@ -350,50 +304,73 @@ class _Question:
         """Whether the text ends within the last sentence, unlike those before it."""
         start, end = sentences[-1] if sentences else (self._end, self._end)
         written = self._text[start:end].rstrip()
-        if self._text[end:].strip() or not (written[-1:].isalnum() or written[-1:] in _OPEN):
+        if self._text[end:].strip() or not (written[-1:].isalnum() or written[-1:] in _UNFINISHED):
             return False
         found = self._pick(start, end)
-        rest = self._text[found.end : end].strip() if found else _OPEN
-        is_open = "," in rest or written[-1] in _OPEN
-        ends = self._text[start - 1 : start] in ("", "\n") or _CONCLUSION.search(written)
-        return is_open or (len(sentences) > 1 and (len(rest) > _UNIT or not ends))
+        rest = self._text[found.end : end].strip() if found else _UNFINISHED
+        ends = self._text[start - 1 : start] in ("", "\n") or SAYS["conclusion"].search(written)
+        is_long = end - self._start > _SHORT and len(sentences) > 1
+        is_open = "," in rest or SAYS["dangling"].search(written)
+        return bool(is_open or (is_long and (len(rest) > _UNIT or not ends)))
 
     def _pick(self, start: int, end: int) -> _Result | None:
         """The number that a sentence begins with, or else its last one.
 
         Numbers outside of brackets and not given in the question are preferred.
         """
-        for conclusion in [*_CONCLUSION.finditer(self._text, max(start, end - _REACH), end)][-1:]:
-            if found := self._pick(conclusion.end(), end):
-                return replace(found, begins=False)
-        filler = _FILLER.match(self._text, max(start, end - _REACH), end)
-        start = filler.end() if filler else start
-        every = []
-        for match in _NUMBER.finditer(self._text, start, end):
-            before = _UNUSED_BEFORE.search(self._text, max(0, match.start() - 24), match.start())
-            after = _UNUSED_AFTER.match(self._text, match.end(), end)
-            if not before and not after and (value := _value(match)) is not None:
-                is_chinese = not re.search("[0-9½⅓⅔¼¾]", match[0])
-                every.append(_Result(value, *match.span(), is_chinese))
-        numbers = [one for one in every if not _OPEN_BRACKET.search(self._text, start, one.start)]
+        text, start = self._text, max(start, end - _REACH)
+        conclusions = [match.end() for match in SAYS["conclusion"].finditer(text, start, end)]
+        if conclusions and (found := self._pick(conclusions[-1], end)):
+            return replace(found, begins=False)
+        start = self._past("filler", start, end)
+        every = [*self._results(start, end)]
+        numbers = [one for one in every if not SAYS["open_bracket"].search(text, start, one.start)]
         numbers = numbers or [one for one in every if one.value not in self._given]
         if not numbers:
             return None
+        last = numbers[-1]
+        is_result = SAYS["equates"].search(text, start, last.start)
+        least = 1 if SAYS["line_end"].match(text, last.end) else 9  # 一個 is no result
+        if is_result and (last.value or 0) > least:
+            numbers[-1] = replace(last, is_chinese=False)
         first = numbers[0]
         western = [one for one in numbers if not one.is_chinese] or numbers
         fresh = [one for one in western if one.value not in self._given] or western
-        chosen = fresh[-1]
-        is_sum = "=" in self._text[start : first.start] and _NUMBER.match(self._text, start, end)
+        is_sum = "=" in text[start : first.start] and SAYS["number"].match(text, start, end)
         begins = bool(is_sum) or first.start == start
-        clause = (_LINE_END if first.is_chinese else _CLAUSE).match(self._text, first.end, end)
-        if begins and clause and (fresh[0] is first or fresh[0].start >= clause.end()):
-            chosen = first
+        clause = SAYS["line_end" if first.is_chinese else "clause"].match(text, first.end, end)
+        others = [one for one in fresh if one is not first]
+        is_first = begins and clause and (not others or others[0].start >= clause.end())
+        fits = [
+            0 if "=" in text[start:end] or is_result else self._fit(one, start, end)
+            for one in fresh
+        ]
+        best = [one for one, fit in zip(fresh, fits, strict=True) if fit == max(fits)]
+        chosen = first if is_first else best[-1]
         for one, other in pairwise(numbers):
-            is_near = other.start - one.end < 24
-            is_joined = is_near and _JOINED.fullmatch(self._text, one.end, other.start)
+            is_joined = SAYS["joined"].fullmatch(text, one.end, other.start)
             if is_joined and chosen in (one, other) and one.value != other.value:
                 return _Result(None, one.start, other.end, begins=begins)
         return replace(chosen, begins=begins and chosen is first)
+
+    def _fit(self, number: _Result, start: int, end: int) -> int:
+        """How many words the clause around a number shares with the clause that asks."""
+        before = SAYS["part"].split(self._text[start : number.start])[-1]
+        after = SAYS["part"].split(self._text[number.end : end])[0]
+        return len(_words(before + after) & self._asked)
+
+    def _results(self, start: int, end: int) -> Iterator[_Result]:
+        """The numbers that may be results; the context of others shows that they are not."""
+        for match in SAYS["number"].finditer(self._text, start, end):
+            near = max(0, match.start() - 24)
+            before = SAYS["unused_before"].search(self._text, near, match.start())
+            after = SAYS["unused_after"].match(self._text, match.end(), end)
+            if not before and not after and (value := _value(match)) is not None:
+                yield _Result(value, *match.span(), not re.search("[0-9½⅓⅔¼¾]", match[0]))
+
+
+def _words(text: str) -> set[str]:
+    return {match[1] or match[0] for match in SAYS["words"].finditer(text)} - {""}
 
 
 def _without_repeats(text: str, asked: str) -> str:
@@ -402,7 +379,7 @@ def _without_repeats(text: str, asked: str) -> str:
     after = written.find(f"\n{last}") + 1 + len(last)
     if len(last) > 3 and written[after : after + 1].strip("\n"):
         text = text[: -len(last)] + ",".ljust(len(last), "\t")
-    for sentence in _SENTENCE.findall(asked):
+    for sentence in SAYS["sentence"].findall(asked):
         said = sentence.strip("\t\n。.!?; ")
         if len(said) >= _REPEATED:
             again = rf"(?<![^\s#。.!?;:]){re.escape(said)}"
@@ -427,7 +404,7 @@ def _value(match: re.Match[str]) -> Fraction | None:
         return None
     part = unicodedata.numeric((match["part"] or "0").replace("半", "½"))
     value = whole + over / under + Fraction(part).limit_denominator(9)
-    value *= 10**6 if match["million"] else 1
+    value *= 10**6 if match["million"] else Fraction(10) ** int(match["power"] or 0)
     return -value if match["sign"] else value
 
 

@@ -3,26 +3,49 @@
 from __future__ import annotations
 
 import re
+import tomllib
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise, takewhile
+from pathlib import Path
 
-from hkcanto_metrics.decision_words import PLACES, SAME, SAYS
 from hkcanto_metrics.number import parse_number
 from hkcanto_metrics.response_text import READING, Response, normalize_response
+from hkcanto_metrics.script import fold_script
+
+_DATA = tomllib.loads(Path(__file__).with_name("decision_words.toml").read_text("utf-8"))
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compile a form in which `{name}` stands for a class of words."""
+    for name, members in reversed(_DATA["words"].items()):
+        english = [f"«{'|'.join(members['english'])}»"] if "english" in members else []
+        either = "|".join([*members.get("chinese", []), *english])
+        pattern = pattern.replace(f"{{{name}}}", f"(?:{either})")
+    pattern = pattern.replace("«", r"(?<![a-z])(?:").replace("»", r")(?![a-z])")
+    return re.compile(fold_script(pattern), re.IGNORECASE)
+
+
+SAYS = {name: _compiled("".join(parts)) for name, parts in _DATA["forms"].items()}
+# A response may name an option that is one of these words by any other word of the same row.
+_SAME = [{fold_script(word) for word in row} for row in _DATA["same"]["rows"]]
+_PLACES: dict[str, int] = _DATA["places"]
 
 AROUND = " \t\n.。,、;:!?()…~✓→"  # characters around an option that mean nothing
 _EDGE = AROUND.replace("?", "")  # the same around the text of an option
+_ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5}
 _MOST = 30  # mentions that are read at each end; a text with more is in a loop
 
 # A letter's boundaries are written out, because a Chinese character next to it is a boundary, too.
 # A to J are read even if there are fewer options: such a letter is an answer that names no option.
 # `re` is fast on patterns that begin with a set of characters.
 _LETTER = re.compile(
-    r"[A-Ja-j](?<![0-9A-Za-z\\&'+°_].)(?<![0-9A-Za-z]-.)(?<![A-Z]\..)(?<![^A-Z][A-Z]\(.)(?<![A-Z]=.)"
+    r"[A-Ja-j](?<![0-9A-Za-z\\&'+°_∠△].)(?<![0-9A-Za-z]-.)(?<![A-Z]\..)(?<![^A-Z][A-Z]\(.)"
+    r"(?<![^A-Z][A-Z]=.)(?<!\A[A-Z]=.)"
     r"(?:(?P<one>(?<=[A-J]))(?![0-9A-Za-z+#&°%'_]|-[0-9A-Za-z]|\. ?[A-Z]\.)"
     r"(?!" + SAYS["article"].pattern + r")"
     r"|(?<=[a-j])(?=[)\s.。,;!]*$|(?<=\(.)\))|(?<=[A-J])[A-J]{1,9}(?![0-9A-Za-z]))"
@@ -35,15 +58,20 @@ _NAME = re.compile(r"(?:[A-Z][\w.'-]* (?:of |the )*)+([A-Z][a-z]{3,})")
 _ONE = re.compile(rf"(?<![^\s{AROUND}=是为选答的指同在a-j]).(?:\)|{SAYS['closed'].pattern})", re.I)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Mention:
-    """One option, or several joined, at a place in the response, by letter or text or both."""
+    """One option, or several joined, at a place in the response, by letter or text or both.
+
+    The reader adds the sentence around it and the stance of the response towards it there.
+    """
 
     letters: frozenset[str]  # A to J; may include letters that are not options
     start: int
     end: int
     lettered: bool = True  # True for a position, too
     spelled: bool = False
+    sentence: tuple[int, int] = (0, 0)
+    stance: int = 0
 
 
 class Options:
@@ -71,38 +99,45 @@ class Options:
         found = [(key, each) for key, core in cores if (each := SAYS["quantity"].fullmatch(core))]
         self.values = {_value(each[1]): letter for letter, each in found}
         self._units = {_unit(each) for _, each in found}
+        sets = {key: SAYS["around_set"].sub("", text).strip(_EDGE) for key, text in full.items()}
+        sets = {key: own for key, own in sets.items() if SAYS["statements"].fullmatch(own)}
+        self._sets = {_numbers(own): key for key, own in sets.items()}
+        self._is_numbered = any(re.search(r"\(\d\)|[①-⑨]", text) for text in full.values())
+        if len(self._sets) < 2 or max(map(len, self._sets)) < 2:
+            self._sets.clear()
+        elif self._sets:
+            self._forms = [(form, key) for form, key in self._forms if key not in sets]
         if len(self.values) < len(full) or len(self._units) > 1:
             self.values.clear()
 
-    def mentions(self, text: str) -> list[Mention]:
+    def mentions(self, text: str, several: bool = False) -> list[Mention]:
         """Every mention in a normalised text, in order, except those in mere lists of options.
 
-        Options joined by "and", "或" and the like are one mention.
+        Options joined by "and", "或" and the like are one mention. If several options may be right,
+        a list is a mere list only if it has all options.
         """
-        lower = text.lower()
-        found = [
-            Mention(frozenset(letter), *span, False, True)
-            for form, letter in self._forms
-            for span in _spans(form, lower)
-        ]
-        for match in SAYS["quantity"].finditer(text) if self.values else ():
-            if (letter := self.values.get(_value(match[1]))) and self._is_measured(match):
-                found.append(Mention(frozenset(letter), *match.span(), False, True))
-        for match in _LETTER.finditer(text):
-            letters = frozenset(match[0].upper())
-            is_set = [*match[0].upper()] == sorted(letters & {*self.texts})
-            before = text[max(0, match.start() - 14) : match.start()]
-            if (is_set or match["one"] is not None) and not SAYS["no_option_before"].search(before):
-                found.append(Mention(letters, *match.span()))
-        for match in SAYS["position"].finditer(text):
-            word = match[match.lastindex or 0].lower()
-            place = PLACES[word] if word in PLACES else int(_value(word))
-            place = place if place >= 0 else {3: 2, 5: 3}.get(len(self.texts), _MOST)  # the middle
-            if place <= len(self.texts) and not (match[3] and self.values):
-                found.append(Mention(frozenset([*self.texts][place - 1]), *match.span()))
+        found = [*self._by_text(text), *self._by_letter(text), *self._by_position(text)]
         found.sort(key=lambda mention: (mention.start, -mention.end))
         merged = _merged(text, found[:_MOST] + found[_MOST:][-_MOST:])
-        return _joined(text, _without_lists(text, merged))
+        return _joined(text, _without_lists(text, merged, len(self.texts) if several else 0))
+
+    def _by_text(self, text: str) -> Iterator[Mention]:
+        lower = text.lower()
+        for form, letter in self._forms:
+            for span in _spans(form, lower):
+                yield Mention(frozenset(letter), *span, False, True)
+        for match in SAYS["statements"].finditer(text) if self._sets else ():
+            numbers = _numbers(match[0])
+            before = text[max(0, match.start() - 14) : match.start()]
+            is_whole = match[0].strip(AROUND) == text.strip(AROUND)
+            is_set = len(numbers) > 1 or is_whole or SAYS["before_one"].search(before)
+            letters = frozenset(self._sets.get(numbers, ""))
+            if letters and is_set:
+                yield Mention(letters, *match.span(), False, True)
+        for match in SAYS["quantity"].finditer(text) if self.values else ():
+            letters = frozenset(self.values.get(_value(match[1]), ""))
+            if letters and self._is_measured(match):
+                yield Mention(letters, *match.span(), False, True)
 
     def _is_measured(self, match: re.Match[str]) -> bool:
         """Whether a number has the options' unit, in any spelling, or no unit."""
@@ -110,6 +145,24 @@ class Options:
         shapes = {(each[:1], each.count("/"), each[-1:].isdigit()) for each in (own, unit)}
         is_other = unit.isascii() != own.isascii() and ("/" in unit) == bool({*"/每"} & {*own})
         return len(shapes) == 1 or not (unit and own) or is_other
+
+    def _by_letter(self, text: str) -> Iterator[Mention]:
+        for match in _LETTER.finditer(text):
+            letters = frozenset(match[0].upper())
+            is_set = [*match[0].upper()] == sorted(letters & {*self.texts})
+            before = text[max(0, match.start() - 14) : match.start()]
+            is_numeral = self._sets and match[0] not in self.texts  # I, II
+            is_letter = (is_set or match["one"] is not None) and not is_numeral
+            if is_letter and not SAYS["no_option_before"].search(before):
+                yield Mention(letters, *match.span())
+
+    def _by_position(self, text: str) -> Iterator[Mention]:
+        for match in SAYS["position"].finditer(text) if not self._is_numbered else ():
+            word = match[match.lastindex or 0].lower()
+            place = _PLACES[word] if word in _PLACES else int(_value(word))
+            place = place if place >= 0 else {3: 2, 5: 3}.get(len(self.texts), _MOST)  # the middle
+            if place <= len(self.texts) and not (match[3] and self.values):
+                yield Mention(frozenset([*self.texts][place - 1]), *match.span())
 
 
 def _spans(words: str, text: str) -> Iterator[tuple[int, int]]:
@@ -127,9 +180,20 @@ def _forms(own: str) -> set[str]:
     """The ways of writing an option's text, including the empty one."""
     text = own.strip(_EDGE)
     bare, name = SAYS["remark"].sub("", text.lower()).strip(_EDGE), _NAME.fullmatch(text)
-    others = [bare, name[1].lower() if name else "", bare.removesuffix("s") * bare[-4:].isalpha()]
-    same = next((each for each in SAME if text.lower() in each), ())
+    others = [bare, name[1].lower() if name else ""]
+    others += [bare.removesuffix("s")] if bare[-4:].isalpha() else []
+    same = next((each for each in _SAME if text.lower() in each), ())
+    others += [re.sub(r"\d+", _in_han, text.lower())]
     return {text.lower(), *(each for each in others if len(each) > 1), *same}
+
+
+def _in_han(number: re.Match[str]) -> str:
+    """A number below 100 in Chinese numerals, as dates have them."""
+    tens, ones = divmod(int(number[0][:9]), 10)
+    if tens > 9:
+        return number[0]
+    digits = "零一二三四五六七八九"
+    return f"{digits[tens] if tens > 1 else ''}{'十' if tens else ''}{digits[ones] if ones else ''}"
 
 
 @lru_cache(maxsize=1024)
@@ -138,10 +202,16 @@ def _value(number: str) -> Fraction | str:
 
 
 def _unit(match: re.Match[str]) -> str:
-    return (match["unit"] or "").replace(" per ", "/").lower()
+    return (match["unit"] or "").replace(" per ", "/").replace("度", "°").lower()
 
 
-def _without_lists(text: str, found: list[Mention]) -> list[Mention]:
+def _numbers(statements: str) -> frozenset[int]:
+    """The numbers of statements, written in any way: (1), ①, i, 一."""
+    found = SAYS["numeral"].findall(statements.lower())
+    return frozenset(_ROMAN.get(each) or int(unicodedata.numeric(each)) for each in found)
+
+
+def _without_lists(text: str, found: list[Mention], least: int) -> list[Mention]:
     """Leave out the options that a list merely names, each on a line with nothing about it."""
     listed: set[int] = set()  # the places of the list's items
     for last, mention in pairwise(found):
@@ -153,6 +223,8 @@ def _without_lists(text: str, found: list[Mention]) -> list[Mention]:
     if len(listed - {-1}) > len(found) / 2 > 4:  # a loop, cut off within the list
         alone = [m for m in found if SAYS["bare"].match(text, m.end)]
         listed |= {m.start for m in alone if not text[: m.start].rpartition("\n")[2].strip(AROUND)}
+    if len(listed) < least:
+        return found
     return [mention for mention in found if mention.start not in listed]
 
 
@@ -165,7 +237,7 @@ def _merged(text: str, found: list[Mention]) -> list[Mention]:
         own = last and (last.letters == mention.letters or gap.strip() in (*".:)",))
         is_one = last and last.lettered != mention.lettered and own and SAYS["gap"].fullmatch(gap)
         if last and is_one and mention.start >= last.end:
-            merged[-1] = replace(last, end=mention.end, lettered=True, spelled=True)
+            last.end, last.lettered, last.spelled = mention.end, True, True
         elif not last or mention.start >= last.end:
             merged.append(mention)
     return merged
@@ -181,7 +253,7 @@ def _joined(text: str, found: list[Mention]) -> list[Mention]:
         is_firm = join and (join["firm"] or (not mixed and SAYS["joined"].match(text, mention.end)))
         is_list = is_list and last and not text[last.end : mention.start].strip(" ,;")  # in a line
         if last and (is_firm or is_list) and not (mixed and last.letters == mention.letters):
-            joined[-1] = replace(last, letters=last.letters | mention.letters, end=mention.end)
+            last.letters, last.end = last.letters | mention.letters, mention.end
         else:
             joined.append(mention)
     return joined

@@ -29,7 +29,8 @@ def _plain(character: str) -> str:
         plain = "".join(c for c in plain if unicodedata.category(c)[0] != "M")
     if unicodedata.category(character) in ("Mn", "Me", "Cf") or character == "\0":
         plain = _GONE
-    plain = plain if len(plain) == 1 else character
+    if len(plain) > 1 or "①" <= character <= "⑳":  # numbers of statements
+        plain = character
     return _EMOJI.sub(_GONE, fold_script(plain.translate(_SAME)).translate(_SAME))
 
 

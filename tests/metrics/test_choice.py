@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -44,14 +45,14 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("tag", sorted({case.tag for case in CASES} - {"given up"}))
-def test_letters_are_read_as_labelled(tag: str) -> None:
-    misread = [
-        (case.text, case.answer, found)
-        for case in CASES
-        if case.tag == tag and (found := extract_choice(case.text, case.options)) != case.answer
-    ]
-    assert misread == []
+def test_letters_are_read_as_labelled() -> None:
+    for tag in sorted({case.tag for case in CASES} - {"given up"}):
+        misread = [
+            (case.text, case.answer, found)
+            for case in CASES
+            if case.tag == tag and (found := extract_choice(case.text, case.options)) != case.answer
+        ]
+        assert misread == []
 
 
 def test_what_was_given_up_is_little_and_mostly_unread() -> None:
@@ -67,22 +68,18 @@ CELLS = {"A": "線粒體", "B": "核糖體", "C": "高爾基體", "D": "細胞�
 ENGLISH = {"A": "The kidney", "B": "The liver", "C": "The lung", "D": "The heart"}
 
 
-@pytest.mark.parametrize(
-    ("text", "letter"),
-    [
+def test_a_letter_with_its_own_text_is_one_mention() -> None:
+    for text, letter in [
         ("正確答案：B（核糖體）\n\nD. 細胞核儲存遺傳物質。", "B"),
         ("答案係 B. 核糖體\n\nA. 線粒體提供能量。\nC. 高爾基體負責運輸。", "B"),
         ("正確的選項是：\n\nB. 核糖体，它合成蛋白质\n\n其他選項不符。", "B"),
         ("D) 核糖體", "D"),  # letter and text contradict each other: the letter counts
-    ],
-)
-def test_a_letter_with_its_own_text_is_one_mention(text: str, letter: str) -> None:
-    assert extract_choice(text, CELLS) == letter
+    ]:
+        assert extract_choice(text, CELLS) == letter
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_two_options_in_the_decision_give_no_choice() -> None:
+    for text in [
         "答案是: A. 線粒體 B. 核糖體 C. 高爾基體 D. 細胞核",
         "A. 線粒體\nB. 核糖體\nC. 高爾基體\nD. 細胞核\n"
         "答案是: A. 線粒體\nB. 核糖體\nC. 高爾基體\nD. 細胞核",
@@ -90,56 +87,42 @@ def test_a_letter_with_its_own_text_is_one_mention(text: str, letter: str) -> No
         "A 同 D 都啱。",
         "A 是正確的。\nB 是錯的。\nC 是正確的。",
         "\\boxed{A}\\boxed{B}",
-    ],
-)
-def test_two_options_in_the_decision_give_no_choice(text: str) -> None:
-    assert extract_choice(text, CELLS) is None
+    ]:
+        assert extract_choice(text, CELLS) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "letter"),
-    [
+def test_a_trailing_fragment_does_not_override_a_decision() -> None:
+    for text, letter in [
         ("答案：C\n解析：蛋白質喺度加工。\n線粒體", "C"),
         ("答案：C\n\n線粒", "C"),
         ("The correct answer is D.\n\nWhen the price of A increases, shoppers choose B.", "D"),
         ("正確答案係：C\n\n其他講法之中，只有選項 B 係錯誤嘅。", "C"),
         ("最終答案：A\n\n補充：\n- 核糖體\n- 細胞核", "A"),
-    ],
-)
-def test_a_trailing_fragment_does_not_override_a_decision(text: str, letter: str) -> None:
-    assert extract_choice(text, CELLS) == letter
+    ]:
+        assert extract_choice(text, CELLS) == letter
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_marks_around_a_letter_are_ignored() -> None:
+    for text in [
         *("B ✅", "⒝", "🅑", "Ⓑ", "B ←", "\\boxed{B}。", "{\\bf B}", "答：$\\mathbf{B}$"),
         "$$\n\\text{答：}\\mathrm{B}\n$$",
-    ],
-)
-def test_marks_around_a_letter_are_ignored(text: str) -> None:
-    assert extract_choice(text, CELLS) == "B"
+    ]:
+        assert extract_choice(text, CELLS) == "B"
 
 
-@pytest.mark.parametrize(
-    ("question", "text", "letter"),
-    [
+def test_a_question_for_what_is_not_so_turns_right_and_wrong_round() -> None:
+    for question, text, letter in [
         ("以下邊項講法係錯誤嘅？", "B 係錯誤嘅。", "B"),
         ("以下邊項講法係正確嘅？", "B 係錯誤嘅。", None),
         ("Which of these is NOT an organ of digestion?", "C is not one.", "C"),
         ("Which of these is an organ of digestion?", "C is not one.", None),
         ("下列何者不是細胞器？", "除了 D，其餘都是細胞器。", "D"),
-    ],
-)
-def test_a_question_for_what_is_not_so_turns_right_and_wrong_round(
-    question: str, text: str, letter: str | None
-) -> None:
-    assert extract_choice(text, CELLS, question) == letter
+    ]:
+        assert extract_choice(text, CELLS, question) == letter
 
 
-@pytest.mark.parametrize(
-    ("text", "letter"),
-    [
+def test_a_decision_is_subject_predicate_and_polarity() -> None:
+    for text, letter in [
         ("C seems most likely.", "C"),
         ("Only A works here.", "A"),
         ("I'd go with option four.", "D"),
@@ -154,15 +137,12 @@ def test_a_question_for_what_is_not_so_turns_right_and_wrong_round(
         ("若必須擇一，A 較為合理。", "A"),
         ("A. The kidney.\n\nActually, let me correct that: it filters. So the answer is C.", "C"),
         ("如果要我揀，可能係 A，亦可能係 B。", None),
-    ],
-)
-def test_a_decision_is_subject_predicate_and_polarity(text: str, letter: str | None) -> None:
-    assert extract_choice(text, ENGLISH) == letter
+    ]:
+        assert extract_choice(text, ENGLISH) == letter
 
 
-@pytest.mark.parametrize(
-    ("options", "text", "letter"),
-    [
+def test_the_texts_of_options_vary() -> None:
+    for options, text, letter in [
         (("3 km/h", "6 km/h", "9 km/h"), "即係每小時 6 公里。", None),  # words in another order
         (("3 km/h", "6 km/h", "9 km/h"), "So v = 6 kilometres per hour.", "B"),
         (("公元前300年", "公元前200年", "公元前100年"), "200 BC", "B"),
@@ -177,50 +157,41 @@ def test_a_decision_is_subject_predicate_and_polarity(text: str, letter: str | N
         (("Tea", "Milk", "None of the above"), "None of these.", "C"),
         (("灣仔", "铜锣湾", "北角"), "銅鑼灣", "B"),
         (("有", "沒有"), "有人認為有，也有人認為沒有。", None),
-    ],
-)
-def test_the_texts_of_options_vary(options: tuple[str, ...], text: str, letter: str | None) -> None:
-    assert extract_choice(text, dict(zip("ABC", options, strict=False))) == letter
+    ]:
+        assert extract_choice(text, dict(zip("ABC", options, strict=False))) == letter
 
 
-@pytest.mark.parametrize(
-    ("text", "letter"),
-    [
+def test_the_one_option_of_a_short_response_is_its_answer() -> None:
+    for text, letter in [
         ("蛋白質由核糖體負責合成。", "B"),
         ("蛋白質同核糖體無關。", None),
         ("我冇辦法確定，課本淨係講過核糖體。", None),
         ("線粒體、核糖體都有可能。", None),
         ("先講核糖體，", None),
         ("係唔係核糖體？", None),
-    ],
-)
-def test_the_one_option_of_a_short_response_is_its_answer(text: str, letter: str | None) -> None:
-    assert extract_choice(text, CELLS) == letter
+    ]:
+        assert extract_choice(text, CELLS) == letter
 
 
-@pytest.mark.parametrize(
-    ("text", "letter"),
-    [
+def test_a_calculation_ends_with_its_result() -> None:
+    for text, letter in [
         ("先乘後加：3 × 4 = 12，12 + 6 = 18", "C"),
         ("3 × 4 = 12，", None),  # cut off on the way
         ("3 × 4 = 12，再加 6，得到十八。", "C"),
         ("3 × 4 = 12，12 + 6 = 18。所以 B 正確。", "B"),  # the letter counts, not a value
-    ],
-)
-def test_a_calculation_ends_with_its_result(text: str, letter: str | None) -> None:
-    options = {"A": "6", "B": "12", "C": "18", "D": "24"}
-    assert extract_choice(text, options) == letter
+    ]:
+        options = {"A": "6", "B": "12", "C": "18", "D": "24"}
+        assert extract_choice(text, options) == letter
 
 
-@pytest.mark.parametrize(
-    ("text", "letter"),
-    [
+def test_the_last_sentence_may_name_the_option() -> None:
+    for text, letter in [
         ("蛋白質由胺基酸組成，要跟住訊息一粒一粒砌。B 講嘅就係呢個地方。", "B"),
         ("ATP comes from one organelle above all. Sentence A describes exactly that.", "A"),
         ("B、C、D 都唔會產生能量。所以 (A) 就係要搵嗰個。", "A"),
         ("大液泡儲水（見課本）。睇返四項，D 最切合。", "D"),
         ("## Conclusion\nThe place is the one given in C. It has a membrane.", "C"),
-        ("細胞有好多結構，B、C、D 都有其他用途。A", "A"),  # contrasted with all the others
+        ("細胞有好多結構，B、C、D 都有其他用途。A", None),  # cut off
         ("A produces energy. B makes proteins. C stores DNA. D stores water.", None),  # listed
         ("細胞有好多種。例如 B 就係其中一種。", None),
         ("Both have DNA. I would need more information about B.", None),
@@ -229,23 +200,18 @@ def test_a_calculation_ends_with_its_result(text: str, letter: str | None) -> No
         ("The amount of light changes, which is why the sugar (C) varies.", None),
         ("Consider the cell. Then option C", None),  # cut off
         ("佢讀書好叻，住喺B座。", None),  # not the letter of an option
-    ],
-)
-def test_the_last_sentence_may_name_the_option(text: str, letter: str | None) -> None:
-    assert extract_choice(text, CELLS) == letter
+    ]:
+        assert extract_choice(text, CELLS) == letter
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_correction_overrides_the_first_line() -> None:
+    for text in [
         "A\n\n數多次先……唔係喎，應該改答 C。",
         "A\n\n等等，計錯咗。更正：C",
         "A\n\nIt copies DNA. Wait, that means C.",
-    ],
-)
-def test_a_correction_overrides_the_first_line(text: str) -> None:
-    assert extract_choice(text, CELLS) == "C"
-    assert extract_choice("A\n\n細胞核都有 DNA，C 都好重要。", CELLS) == "A"
+    ]:
+        assert extract_choice(text, CELLS) == "C"
+        assert extract_choice("A\n\n細胞核都有 DNA，C 都好重要。", CELLS) == "A"
 
 
 def test_the_letter_a_after_a_noun_is_not_an_article() -> None:
@@ -253,57 +219,53 @@ def test_the_letter_a_after_a_noun_is_not_an_article() -> None:
     assert extract_choice("It is hot there. Row A describes this.", PLANETS) == "A"
 
 
-@pytest.mark.parametrize(
-    ("text", "letter"),
-    [
+def test_an_option_with_a_gloss_is_named_without_it() -> None:
+    for text, letter in [
         ("兩個音節聲母一樣，所以係雙聲擬聲詞。", "C"),  # B is within C, whose example is left out
         ("擬聲詞要模仿聲音，不過更準確嘅叫法係雙聲擬聲詞。", "C"),
         ("所以係擬聲詞。", "B"),
         ("答案係擬聲詞，A 同 D 都唔啱。", "B"),  # the text and "A 同 D" are no list
-    ],
-)
-def test_an_option_with_a_gloss_is_named_without_it(text: str, letter: str) -> None:
-    options = {"A": "疊字", "B": "擬聲詞", "C": "雙聲擬聲詞（如：乒乓）", "D": "外來詞"}
-    assert extract_choice(text, options) == letter
+    ]:
+        options = {"A": "疊字", "B": "擬聲詞", "C": "雙聲擬聲詞（如：乒乓）", "D": "外來詞"}
+        assert extract_choice(text, options) == letter
 
 
-@pytest.mark.parametrize(
-    ("text", "letter"),
-    [
-        ("A frequent error is to forget the fee and answer $150 (option B), but it counts. "
-         "The total is $180, which corresponds to option C.", "C"),
-        ("Choosing B, which is a common mistake, leaves out the fee. "
-         "That gives $180, which matches option C.", "C"),
+def test_a_common_mistake_decides_nothing() -> None:
+    for text, letter in [
+        (
+            "A frequent error is to forget the fee and answer $150 (option B), but it counts. "
+            "The total is $180, which corresponds to option C.",
+            "C",
+        ),
+        (
+            "Choosing B, which is a common mistake, leaves out the fee. "
+            "That gives $180, which matches option C.",
+            "C",
+        ),
         ("常見錯誤係揀 B。要計埋手續費，即係 $180，對應選項 C。", "C"),
         ("常見錯誤係揀 B，正確答案係 C。", "C"),
         ("B 係常見錯誤，C 先啱。", "C"),
         ("要計埋手續費，所以揀 C。好多同學嘅常見錯誤係揀 B。", "C"),
         ("好多人會漏咗手續費，常見錯誤係揀 B。", None),
         ("A typical slip is to choose B.", None),
-    ],
-)  # fmt: skip
-def test_a_common_mistake_decides_nothing(text: str, letter: str | None) -> None:
-    options = {"A": "$120", "B": "$150", "C": "$180", "D": "$200"}
-    assert extract_choice(text, options) == letter
+    ]:
+        options = {"A": "$120", "B": "$150", "C": "$180", "D": "$200"}
+        assert extract_choice(text, options) == letter
 
 
-@pytest.mark.parametrize(
-    ("text", "letter"),
-    [
+def test_a_decision_by_position_outranks_what_is_said_of_others() -> None:
+    for text, letter in [
         ("應選最後一項，因為《將進酒》的作者才是李白。", "D"),
         ("揀最尾嗰項，《春望》嘅作者先係杜甫。", "D"),
         ("應選第三項。寫《將進酒》嘅才是李白。", "C"),
         ("I would choose the last option, since the author of the other poem is 李白.", "D"),
-    ],
-)
-def test_a_decision_by_position_outranks_what_is_said_of_others(text: str, letter: str) -> None:
-    options = {"A": "杜甫", "B": "李白", "C": "王維", "D": "白居易"}
-    assert extract_choice(text, options) == letter
+    ]:
+        options = {"A": "杜甫", "B": "李白", "C": "王維", "D": "白居易"}
+        assert extract_choice(text, options) == letter
 
 
-@pytest.mark.parametrize(
-    ("text", "letter"),
-    [
+def test_no_answer_is_read_if_it_depends_on_the_person() -> None:
+    for text, letter in [
         ("好難一概而論，要視乎你嘅目標。黃金相對保值；基金升跌大。", None),
         ("黃金較好保值。不過取決於你嘅年紀，建議你問下專家先。", None),
         ("要視乎你幾時用錢，先知邊樣啱。外幣適合成日去旅行嘅人。", None),
@@ -311,16 +273,118 @@ def test_a_decision_by_position_outranks_what_is_said_of_others(text: str, lette
         ("好難一概而論，但題目問保值，C 最啱。", "C"),
         ("C 正確，因為保值能力視乎你持有幾耐。", "C"),  # it depends on the thing, not on the person
         ("黃金相對啱啲。", "C"),
-    ],
-)
-def test_no_answer_is_read_if_it_depends_on_the_person(text: str, letter: str | None) -> None:
-    options = {"A": "儲蓄", "B": "基金", "C": "黃金", "D": "外幣"}
-    assert extract_choice(text, options) == letter
+    ]:
+        options = {"A": "儲蓄", "B": "基金", "C": "黃金", "D": "外幣"}
+        assert extract_choice(text, options) == letter
 
 
 def test_a_letter_run_together_with_what_follows_is_read() -> None:
     assert extract_choice("B晴天霹靂。", CELLS) == "B"
     assert extract_choice("B型血嘅人。", CELLS) is None
+
+
+FRUIT = {"A": "Apple", "B": "Pear", "C": "Plum", "D": "Fig"}
+
+
+def test_a_walk_through_the_options_does_not_answer_with_its_first_item() -> None:
+    verdicts = (("此說法不正確。", "此說法正確。"), ("It is round.", "It is long."), ("✗", "✓"))
+    items = (
+        "{x}. {t}\n{v}\n\n",
+        "**{x}. {t}**\n\n{v}\n\n",
+        "{x}) {t} - {v}\n",
+        "選項{x}：{t}。{v}\n",
+    )
+    leads = ("", "逐個選項睇：\n", "Let's go through each option:\n\n", "選項分析：\n")
+    ends = ("答案是{x}。", "所以揀 {x}。", "Therefore, the answer is {x}.", "結論：{x}")
+    for lead, item, end in product(leads, items, ends):
+        for letter, (no, yes) in product("ABD", verdicts):
+            lines = [item.format(x=x, t=t, v=yes if x == letter else no) for x, t in FRUIT.items()]
+            text = lead + "".join(lines) + end.format(x=letter)
+            assert extract_choice(text, FRUIT) == letter
+
+
+def test_options_in_the_same_construction_are_a_list() -> None:
+    percent = {"A": "25%", "B": "50%", "C": "75%", "D": "100%"}
+    for text, options, letter in [
+        ("A: 25%, B: 25%, C: 25%, D: 25%", percent, None),
+        ("A：圓，B：長，C：圓，D：圓", FRUIT, None),
+        ("A - True\nB - True\nC - False\nD - False", FRUIT, None),
+        ("A – False\nB – True\nC – False\nD – False", FRUIT, "B"),
+        ("A = round, B = long, C = round, D = round. So B.", FRUIT, "B"),
+        ("A. Apple\n\n解釋：佢係圓嘅。\n\nB. Pear 係長嘅。", FRUIT, "A"),  # an answer, explained
+        ("D. Fig\n\nA. Apple 唔啱。\nB. Pear 唔啱。", FRUIT, "D"),
+    ]:
+        assert extract_choice(text, options) == letter
+
+
+def test_a_conclusion_at_the_end_overrides_the_first_line() -> None:
+    assert extract_choice("A\n\n佢係圓嘅，唔係長嘅。\n\n因此，正確答案係D。", FRUIT) == "D"
+    assert extract_choice("A\n\n佢係圓嘅。答案D都有人揀。", FRUIT) == "A"
+
+
+def test_sets_of_statements_are_matched_by_their_numbers() -> None:
+    brackets = {"A": "只有(1)及(2)", "B": "只有(1)及(3)", "C": "只有(2)及(4)", "D": "(1)、(2)及(4)"}
+    circles = {"A": "①②", "B": "①③", "C": "②④", "D": "①③④"}
+    roman = {
+        "A": "i and ii only",
+        "B": "i and iii only",
+        "C": "ii and iii only",
+        "D": "i, ii and iii",
+    }
+    plain = {"A": "1、2", "B": "1、3", "C": "2、3", "D": "1、2、3"}
+    for text, options, letter in [
+        ("故選(1)(2)(4)。", brackets, "D"),
+        ("啱嘅係（2）同（4）。", brackets, "C"),
+        ("選(1)。", brackets, None),  # a statement, not the first option
+        ("敘述(1)正確，敘述(2)正確，敘述(3)錯誤，敘述(4)正確，因此答案為D。", brackets, "D"),
+        ("①正確；②錯誤；③正確；④錯誤。所以選①③。", circles, "B"),
+        ("正確的是②和④。", circles, "C"),
+        ("Statements i and iii are correct.", roman, "B"),
+        ("一、二、三都啱。", plain, "D"),
+        ("2. 正確\n3. 錯誤\n1. 正確", plain, None),
+    ]:
+        assert extract_choice(text, options) == letter
+
+
+def test_a_verdict_on_the_answer_is_not_turned_round_by_the_question() -> None:
+    for text in ["應該是C才對。", "C不正確。", "C是錯的。", "答案係C。", "C should be correct."]:
+        assert extract_choice(text, CELLS, "下列何者不是細胞器？") == "C"
+    assert extract_choice("B是錯的。", CELLS, "下列敘述何者錯誤？") == "B"
+    assert extract_choice("A正確。B不正確。C不正確。", CELLS, "下列敘述何者錯誤？") is None
+
+
+def test_an_option_in_another_role_is_no_answer() -> None:
+    angles = {"A": "30°", "B": "45°", "C": "60°", "D": "70°"}
+    peaks = {"A": "鳳凰山", "B": "大帽山", "C": "獅子山", "D": "飛鵝山"}
+    fares = {"A": "$30", "B": "$35", "C": "$40", "D": "$45"}
+    for text, options, question, letter in [
+        ("因為∠B = ∠C，所以要先求∠B", angles, "求∠C。", None),
+        ("∠A = 70°，∠B = ∠C。", angles, "求∠C。", None),
+        ("∠C = 70°。", angles, "求∠C。", "D"),
+        ("2023年5月起係 $40。之後加價，我唔清楚。", fares, "2026年車費幾多？", None),
+        ("鳳凰山係第二高。", peaks, "香港最高嘅山係邊座？", None),
+        ("大帽山係全港最高。", peaks, "香港最高嘅山係邊座？", "B"),
+        ("係大帽山。", peaks, "香港最高嘅山係邊座？", "B"),
+        ("獅子山好多人行。", peaks, "香港最高嘅山係邊座？", None),
+        ("The kidney filters the blood.", ENGLISH, "Which organ pumps?", None),
+        ("Blood is pumped by the heart.", ENGLISH, "Which organ pumps the blood?", "D"),
+    ]:
+        assert extract_choice(text, options, question) == letter
+
+
+def test_small_forms_are_read() -> None:
+    dates = {"A": "7月1日", "B": "10月10日", "C": "12月25日"}
+    years = {"A": "1842年", "B": "1860年", "C": "1840年"}
+    moods = {"A": "積極而樂觀", "B": "消極而悲觀", "C": "積極而悲觀"}
+    for text, options, letter in [
+        *((text, CELLS, "B") for text in ("B?", "答案係B？", '<answer letter="B"/>', "option_b")),
+        *((text, CELLS, "B") for text in ("ANSWER=B", "A: B", "答案：（二）")),
+        ("70 度", {"A": "60°", "B": "70°"}, "B"),
+        ("一八四〇年", years, "C"),
+        ("十二月二十五日", dates, "C"),
+        ("積極、樂觀", moods, "A"),
+    ]:
+        assert extract_choice(text, options) == letter
 
 
 # Labelled by construction ------------------------------------------------------------------------
@@ -545,43 +609,42 @@ def from_templates() -> Iterator[tuple[str, str]]:
             yield template.replace("X", letter), letter
 
 
-@pytest.mark.parametrize("options", [ISLANDS, PLANETS], ids=["islands", "planets"])
-def test_a_stated_letter_is_read_in_every_wording_and_shape(options: Mapping[str, str]) -> None:
-    misread = [
-        (text, letter, found)
-        for text, letter in from_templates()
-        if (found := extract_choice(text, options)) != letter
-    ]
-    assert misread == []
+def test_a_stated_letter_is_read_in_every_wording_and_shape() -> None:
+    for options in [ISLANDS, PLANETS]:
+        misread = [
+            (text, letter, found)
+            for text, letter in from_templates()
+            if (found := extract_choice(text, options)) != letter
+        ]
+        assert misread == []
 
 
-@pytest.mark.parametrize("template", UNDECIDED)
-def test_no_letter_is_read_where_none_is_stated(template: str) -> None:
-    for x, y in ("AB", "BC", "CD", "DA"):
-        response = template.format(x=x, y=y)
-        assert extract_choice(response, ISLANDS) is None, response
+def test_no_letter_is_read_where_none_is_stated() -> None:
+    for template in UNDECIDED:
+        for x, y in ("AB", "BC", "CD", "DA"):
+            response = template.format(x=x, y=y)
+            assert extract_choice(response, ISLANDS) is None, response
 
 
-@pytest.mark.parametrize("letter", "EFGHIJ")
-@pytest.mark.parametrize("template", ["{x}", "答案：{x}", "The answer is {x}.", r"\boxed{{{x}}}"])
-def test_a_letter_without_an_option_is_not_an_answer(template: str, letter: str) -> None:
-    assert extract_choice(template.format(x=letter), ISLANDS) is None
+def test_a_letter_without_an_option_is_not_an_answer() -> None:
+    for letter in "EFGHIJ":
+        for template in ["{x}", "答案：{x}", "The answer is {x}.", r"\boxed{{{x}}}"]:
+            assert extract_choice(template.format(x=letter), ISLANDS) is None
 
 
 def test_a_letter_without_an_option_revokes_the_decision_before_it() -> None:
     assert extract_choice("答案：A。更正：答案是E。", ISLANDS) is None
 
 
-@pytest.mark.parametrize("letters", ["AB", "ABC", "ABCD", "ABCDE"])
-def test_only_the_letters_of_the_options_are_answers(letters: str) -> None:
-    options = dict(zip(letters, ["甲組", "乙組", "丙組", "丁組", "戊組"], strict=False))
-    read = [extract_choice(f"答案係{letter}。", options) for letter in "ABCDE"]
-    assert read == [*letters, *[None] * (5 - len(letters))]
+def test_only_the_letters_of_the_options_are_answers() -> None:
+    for letters in ["AB", "ABC", "ABCD", "ABCDE"]:
+        options = dict(zip(letters, ["甲組", "乙組", "丙組", "丁組", "戊組"], strict=False))
+        read = [extract_choice(f"答案係{letter}。", options) for letter in "ABCDE"]
+        assert read == [*letters, *[None] * (5 - len(letters))]
 
 
-@pytest.mark.parametrize(
-    ("text", "options", "letter"),
-    [
+def test_the_exact_text_of_one_option_is_that_option() -> None:
+    for text, options, letter in [
         ("The answer is 3.", {"A": "2", "B": "3"}, "B"),
         ("The answer is 30.", {"A": "2", "B": "3"}, None),
         ("答案是2", ISLANDS, None),
@@ -599,12 +662,8 @@ def test_only_the_letters_of_the_options_are_answers(letters: str) -> None:
         ("ㄅㄚˇ", {"A": "ㄅㄚˊ", "B": "ㄅㄚˇ"}, "B"),
         ("答案：ㄅㄚˇ", {"A": "ㄅㄚˊ", "B": "ㄅㄚˇ"}, "B"),
         ("má", {"A": "mā", "B": "má"}, "B"),
-    ],
-)
-def test_the_exact_text_of_one_option_is_that_option(
-    text: str, options: Mapping[str, str], letter: str | None
-) -> None:
-    assert extract_choice(text, options) == letter
+    ]:
+        assert extract_choice(text, options) == letter
 
 
 def test_a_decision_is_found_at_both_ends_of_a_very_long_response() -> None:
@@ -616,9 +675,8 @@ def test_a_decision_is_found_at_both_ends_of_a_very_long_response() -> None:
 # The reading --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "letter", "reason", "words"),
-    [
+def test_a_reading_says_why_and_where() -> None:
+    for text, letter, reason, words in [
         ("B", "B", "bare", "B"),
         (" (b). ", "B", "bare", "b"),
         ("南丫島", "B", "option text", "南丫島"),
@@ -637,19 +695,14 @@ def test_a_decision_is_found_at_both_ends_of_a_very_long_response() -> None:
         ("1. A\n2. C", None, "none: several", None),
         ("答案係G。", None, "none: no option", None),
         ("今日天氣好好。", None, "none: undecided", None),
-    ],
-)
-def test_a_reading_says_why_and_where(
-    text: str, letter: str | None, reason: str, words: str | None
-) -> None:
-    reading = read_choice(text, ISLANDS)
-    assert (reading.letter, reading.reason) == (letter, reason)
-    assert (text[slice(*reading.evidence)] if reading.evidence else None) == words
+    ]:
+        reading = read_choice(text, ISLANDS)
+        assert (reading.letter, reading.reason) == (letter, reason)
+        assert (text[slice(*reading.evidence)] if reading.evidence else None) == words
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_refusal_is_distinguished_from_indecision() -> None:
+    for text in [
         *(
             "我無法判斷",
             "我不知",
@@ -663,10 +716,8 @@ def test_a_reading_says_why_and_where(
         ),
         *("無適用選項", "I cannot tell", "I can't tell", "I am unable to tell", "Sorry"),
         *("I don't know", "It is none of the four", "**Content filtered**"),
-    ],
-)
-def test_a_refusal_is_distinguished_from_indecision(text: str) -> None:
-    assert read_choice(text, ISLANDS).reason == "none: refusal"
+    ]:
+        assert read_choice(text, ISLANDS).reason == "none: refusal"
 
 
 def test_a_paraphrase_is_the_option_that_it_shares_most_with() -> None:
@@ -687,9 +738,8 @@ def test_up_to_ten_options_are_read() -> None:
 # Normalisation -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("response", "normalized"),
-    [
+def test_ways_of_writing_the_same_become_one() -> None:
+    for response, normalized in [
         ("答(ㄉㄚˊ)案(ㄢˋ)：B", "答案:B"),
         ("正ㄓㄥˋ確ㄑㄩㄝˋ嘅答案係C", "正确的答案是C"),
         ("（ㄉㄚˊ ㄢˋ）答案", "答案"),
@@ -717,17 +767,14 @@ def test_up_to_ten_options_are_read() -> None:
         ("assistant\nB</s>", "B\nq:"),
         ("答(daap3)案<rt>on3</rt>", "答案"),
         ("≠ 4", "≠ 4"),
-    ],
-)
-def test_ways_of_writing_the_same_become_one(response: str, normalized: str) -> None:
-    result = normalize_response(Response(response, range(len(response))))
-    assert result.text == normalized
-    assert len(result.origins) == len(result.text)
+    ]:
+        result = normalize_response(Response(response, range(len(response))))
+        assert result.text == normalized
+        assert len(result.origins) == len(result.text)
 
 
-@pytest.mark.parametrize(
-    ("text", "answer"),
-    [
+def test_the_reasoning_is_not_read() -> None:
+    for text, answer in [
         ("B", "B"),
         ("<|channel|>analysis<|message|>A?<|end|><|channel|>final<|message|>B", "B"),
         ("analysisIs it A?assistantfinalB", "B"),
@@ -738,11 +785,9 @@ def test_ways_of_writing_the_same_become_one(response: str, normalized: str) -> 
         ("analysisIt may be A", None),
         ("[THINK]A", None),
         ("", ""),
-    ],
-)
-def test_the_reasoning_is_not_read(text: str, answer: str | None) -> None:
-    own = own_answer(text)
-    assert (own.text if own else None) == answer
+    ]:
+        own = own_answer(text)
+        assert (own.text if own else None) == answer
 
 
 # Properties --------------------------------------------------------------------------------------
@@ -833,7 +878,7 @@ PIECES = st.lists(
 
 
 @given(PIECES.map("".join) | PIECES.map(" ".join) | st.text(), OPTION_SETS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_anything_gives_an_option_or_none(text: str, options: dict[str, str]) -> None:
     reading = read_choice(text, options)
     assert reading.letter in {None, *options}
@@ -849,7 +894,7 @@ CHINESE = re.compile("[一-鿿]")
 
 
 @given(DECISIONS, st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_white_space_changes_nothing(decision: tuple[str, str], data: st.DataObject) -> None:
     text, letter = decision
     assert extract_choice(f"  \n{text}\n\n \t", ISLANDS) == letter
@@ -861,7 +906,7 @@ def test_white_space_changes_nothing(decision: tuple[str, str], data: st.DataObj
 
 
 @given(DECISIONS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_full_width_characters_change_nothing(decision: tuple[str, str]) -> None:
     text, letter = decision
     wide = "".join(
@@ -871,7 +916,7 @@ def test_full_width_characters_change_nothing(decision: tuple[str, str]) -> None
 
 
 @given(DECISIONS, st.sampled_from(["(ㄉㄚˊ)", "（ㄒㄩㄢˇ）", "ㄕˋ", "ㄧㄥ", "(˙ㄉㄜ)"]), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_bopomofo_after_a_chinese_character_changes_nothing(
     decision: tuple[str, str], reading: str, data: st.DataObject
 ) -> None:
@@ -881,11 +926,11 @@ def test_bopomofo_after_a_chinese_character_changes_nothing(
     assert extract_choice(text[:at] + reading + text[at:], ISLANDS) == letter
 
 
-@pytest.mark.parametrize("emphasis", ["**{}**", "*{}*", "__{}__", "***{}***", "`{}`", "<b>{}</b>"])
-def test_emphasis_around_the_letter_changes_nothing(emphasis: str) -> None:
-    for template in (t for group in DECIDED.values() for t in group):
-        text = template.format(x=emphasis.format("B"))
-        assert extract_choice(text, ISLANDS) == "B", text
+def test_emphasis_around_the_letter_changes_nothing() -> None:
+    for emphasis in ["**{}**", "*{}*", "__{}__", "***{}***", "`{}`", "<b>{}</b>"]:
+        for template in (t for group in DECIDED.values() for t in group):
+            text = template.format(x=emphasis.format("B"))
+            assert extract_choice(text, ISLANDS) == "B", text
 
 
 # Time --------------------------------------------------------------------------------------------
@@ -933,12 +978,12 @@ REPEATED = (
 )
 
 
-@pytest.mark.parametrize("repeated", REPEATED)
-def test_a_megabyte_takes_no_longer_than_a_page(repeated: str) -> None:
-    text = repeated * (1_000_000 // len(repeated))
-    start = process_time()
-    extract_choice(text, ISLANDS)
-    assert process_time() - start < 5  # about 0.03 s; backtracking would take hours
+def test_a_megabyte_takes_no_longer_than_a_page() -> None:
+    for repeated in REPEATED:
+        text = repeated * (1_000_000 // len(repeated))
+        start = process_time()
+        extract_choice(text, ISLANDS)
+        assert process_time() - start < 5  # about 0.03 s; backtracking would take hours
 
 
 def test_package_exports_it() -> None:
@@ -956,20 +1001,15 @@ def test_options_without_letters_are_refused_by_name() -> None:
 THREE_ISLANDS = {"A": "大嶼山", "B": "長洲", "C": "南丫島", "D": "九龍塘"}
 
 
-@pytest.mark.parametrize("gap", ["", " "])
-@pytest.mark.parametrize(
-    ("text", "letter"),
-    [
-        ("A{gap}係海島。", None),  # says what the question does not ask for
-        ("A{gap}係海島，B{gap}係海島，C{gap}係海島，D{gap}唔係。", "D"),
-        ("D{gap}係答案，因為佢唔係海島。", "D"),
-        ("D{gap}係正確答案。", "D"),
-        ("D{gap}是对的答案。", "D"),
-        ("D{gap}係正確嘅。", None),  # may mean that the statement is true
-    ],
-)
-def test_a_letter_before_its_text_means_the_same_with_and_without_a_space(
-    text: str, letter: str | None, gap: str
-) -> None:
-    read = read_choice(text.format(gap=gap), THREE_ISLANDS, "以下邊個唔係海島？")
-    assert read.letter == letter
+def test_a_letter_before_its_text_means_the_same_with_and_without_a_space() -> None:
+    for gap in ["", " "]:
+        for text, letter in [
+            ("A{gap}係海島。", None),  # says what the question does not ask for
+            ("A{gap}係海島，B{gap}係海島，C{gap}係海島，D{gap}唔係。", "D"),
+            ("D{gap}係答案，因為佢唔係海島。", "D"),
+            ("D{gap}係正確答案。", "D"),
+            ("D{gap}是对的答案。", "D"),
+            ("D{gap}係正確嘅。", None),  # may mean that the statement is true
+        ]:
+            read = read_choice(text.format(gap=gap), THREE_ISLANDS, "以下邊個唔係海島？")
+            assert read.letter == letter

@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -11,9 +10,8 @@ from hkcanto_metrics.number import equal_numbers, extract_number, parse_number, 
 from .test_reasoning import assert_quick
 
 
-@pytest.mark.parametrize(
-    ("written", "value"),
-    [
+def test_notations() -> None:
+    for written, value in [
         ("18", "18"),
         ("18.", "18"),
         ("3.5", "3.5"),
@@ -97,21 +95,19 @@ from .test_reasoning import assert_quick
         ("三點一四", "3.14"),
         ("九八七六五四三二一零", "9876543210"),
         ("三點九八七六五四三二一零", "3.987654321"),
-    ],
-)
-def test_notations(written: str, value: str) -> None:
-    assert extract_number(f"答案：{written}") == Fraction(value)
+    ]:
+        assert extract_number(f"答案：{written}") == Fraction(value)
 
 
-@pytest.mark.parametrize(("value", "digit"), list(enumerate("零一二三四五六七八九")))
-def test_chinese_digits(value: int, digit: str) -> None:
-    assert extract_number(f"答案：{digit}") == value
+def test_chinese_digits() -> None:
+    for value, digit in list(enumerate("零一二三四五六七八九")):
+        assert extract_number(f"答案：{digit}") == value
 
 
-@pytest.mark.parametrize("unit", ["蚊", "元", " dollars", "個", " 分鐘", "km", " km", "歲", "磅"])
-def test_a_unit_may_follow(unit: str) -> None:
-    reading = read_number(f"18{unit}")
-    assert (reading.value, reading.reason, reading.evidence) == (18, "bare", (0, 2))
+def test_a_unit_may_follow() -> None:
+    for unit in ["蚊", "元", " dollars", "個", " 分鐘", "km", " km", "歲", "磅"]:
+        reading = read_number(f"18{unit}")
+        assert (reading.value, reading.reason, reading.evidence) == (18, "bare", (0, 2))
 
 
 DECORATED = r"""
@@ -120,10 +116,10 @@ DECORATED = r"""
 """
 
 
-@pytest.mark.parametrize("text", [*DECORATED.split(), r"18\ 元", r"18\; 元", "約 18 個"])
-def test_decoration_is_not_read(text: str) -> None:
-    reading = read_number(f"{text}\n其中 5 個係紅色。")
-    assert (reading.value, reading.reason) == (18, "bare")
+def test_decoration_is_not_read() -> None:
+    for text in [*DECORATED.split(), r"18\ 元", r"18\; 元", "約 18 個"]:
+        reading = read_number(f"{text}\n其中 5 個係紅色。")
+        assert (reading.value, reading.reason) == (18, "bare")
 
 
 def test_evidence_is_the_place_of_the_number_in_the_given_text() -> None:
@@ -139,9 +135,8 @@ def test_evidence_in_a_long_text() -> None:
     assert (reading.value, reading.evidence) == (18, (len(text) - 2, len(text)))
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
+def test_marked() -> None:
+    for text, value in [
         ("佢賺 9*2=18 蚊。####18", 18),
         ("佢賺 9*2=18 蚊。\n\n#### 18 蚊", 18),
         ("####\n18", 18),
@@ -186,15 +181,12 @@ def test_evidence_in_a_long_text() -> None:
         ("#### 零下 5 度", -5),
         ("💰 **HK$150.00**\n\n計法：200 × 0.8 − 10", 150),
         ("答案就係袋數乘以每袋嘅重量。\n\n✅ 佢有 **25** 個。", 25),
-    ],
-)
-def test_marked(text: str, value: Fraction | None) -> None:
-    assert extract_number(text) == value
+    ]:
+        assert extract_number(text) == value
 
 
-@pytest.mark.parametrize(
-    "result",
-    [
+def test_what_the_question_gives_is_less_likely_the_result() -> None:
+    for result in [
         "所以佢要買 18 盒先可以食 30 日。",
         "所以佢要 18 個人先可以整 30 個。",
         "所以佢用 18 蚊來買 30 個餅。",
@@ -205,21 +197,18 @@ def test_marked(text: str, value: Fraction | None) -> None:
         "答案：30 日有 18 隻。",
         "要幾多盒就係 36 ÷ 2 = 18 盒。",
         "36 ÷ 2 = 18。分畀兩個人，18 - 13 = 5 個。".partition("。")[0],
-    ],
-)
-def test_what_the_question_gives_is_less_likely_the_result(result: str) -> None:
-    question = "佢有 4 匹馬，每日食 5 次，要食 30 日。要幾多盒？"
-    assert extract_number(f"佢逐步計。\n{result}", question) == 18
+    ]:
+        question = "佢有 4 匹馬，每日食 5 次，要食 30 日。要幾多盒？"
+        assert extract_number(f"佢逐步計。\n{result}", question) == 18
 
 
-@pytest.mark.parametrize("result", ["所以要 30 盒。", "#### 30", "答案係 30 盒，即係 5 打。", "30"])
-def test_what_the_question_gives_may_be_the_result(result: str) -> None:
-    assert extract_number(f"佢逐步計。\n{result}", "佢買 30 盒，送 5 盒，再買 5 盒。") == 30
+def test_what_the_question_gives_may_be_the_result() -> None:
+    for result in ["所以要 30 盒。", "#### 30", "答案係 30 盒，即係 5 打。", "30"]:
+        assert extract_number(f"佢逐步計。\n{result}", "佢買 30 盒，送 5 盒，再買 5 盒。") == 30
 
 
-@pytest.mark.parametrize(
-    "result",
-    [
+def test_the_result_among_other_numbers() -> None:
+    for result in [
         "所以佢每個月俾 18.00 蚊（約 20 蚊）。",
         "所以總共有 18 隻，3 隻一籠。",
         "33（紅色）+ 99（藍色）= 132，所以佢有 18 個。",
@@ -227,10 +216,8 @@ def test_what_the_question_gives_may_be_the_result(result: str) -> None:
         "所以佢有 18 個，食咗幾多唔知，剩返十多個。".partition("，")[0],
         "佢嘅體積係 6 × 3 = 18 吋^3。",
         "6 × 3 = 18 個，佢食咗六千多個。",
-    ],
-)
-def test_the_result_among_other_numbers(result: str) -> None:
-    assert extract_number(f"佢逐步計。\n{result}") == 18
+    ]:
+        assert extract_number(f"佢逐步計。\n{result}") == 18
 
 
 def test_an_empty_mark_leaves_the_last_result() -> None:
@@ -238,24 +225,20 @@ def test_an_empty_mark_leaves_the_last_result() -> None:
     assert (reading.value, reading.reason) == (18, "last result")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_boxed() -> None:
+    for text in [
         r"\boxed{18}",
         r"$$\boxed{18}$$",
         r"\boxed{18\text{ 元}}",
         r"\fbox{18}",
         r"佢賺 \boxed{9 \times 2 = 18} 蚊，三日後就有 54 蚊。",
-    ],
-)
-def test_boxed(text: str) -> None:
-    reading = read_number(f"佢有 5 個朋友。{text}")
-    assert (reading.value, reading.reason) == (18, "boxed")
+    ]:
+        reading = read_number(f"佢有 5 個朋友。{text}")
+        assert (reading.value, reading.reason) == (18, "boxed")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_stated() -> None:
+    for text in [
         "答案係 18。",
         "答案係18個，因為 9×2=18，而 18÷2=9。",
         "答案就係 18，跟住佢有 5 個。",
@@ -292,16 +275,13 @@ def test_boxed(text: str) -> None:
         "ANSWER: 18",
         "<answer>18</answer>",
         "I asked 5 friends.\nFinal answer: she has 18 apples.",
-    ],
-)
-def test_stated(text: str) -> None:
-    reading = read_number(text)
-    assert (reading.value, reading.reason) == (18, "stated")
+    ]:
+        reading = read_number(text)
+        assert (reading.value, reading.reason) == (18, "stated")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_last_result() -> None:
+    for text in [
         "所以總共係 18 個。",
         "因此佢要 18 蚊。",
         "佢每日食 3 隻，所以淨返 18 隻",
@@ -324,31 +304,34 @@ def test_stated(text: str) -> None:
         "佢有 18 個。\n5) **佢好開心。**",
         "佢有 18 個。\n5、佢好開心。",
         "5 個人都有。\n佢哋一齊有 18 個。",
-    ],
-)
-def test_last_result(text: str) -> None:
-    assert extract_number(text) == 18
+    ]:
+        assert extract_number(text) == 18
 
 
-@pytest.mark.parametrize(
-    "conclusion", ["所以佢有", "因此有", "總共有", "一共有", "So ", "Thus ", "Hence ", "Therefore "]
-)
-def test_chinese_numerals_count_in_a_conclusion(conclusion: str) -> None:
-    assert extract_number(f"佢逐個計。{conclusion}十八個。") == 18
-    assert extract_number("佢逐個計。祝你有十八個朋友。") is None
+def test_chinese_numerals_count_in_a_conclusion() -> None:
+    for conclusion in [
+        "所以佢有",
+        "因此有",
+        "總共有",
+        "一共有",
+        "So ",
+        "Thus ",
+        "Hence ",
+        "Therefore ",
+    ]:
+        assert extract_number(f"佢逐個計。{conclusion}十八個。") == 18
+        assert extract_number("佢逐個計。祝你有十八個朋友。") is None
 
 
-@pytest.mark.parametrize(
-    "conclusion", ["所以", "因此", "總共", "一共", "so", "thus", "hence", "therefore"]
-)
-def test_a_conclusion_leaves_the_expression_before_it(conclusion: str) -> None:
-    assert extract_number(f"9 ÷ 3 = 3，{conclusion} 18 個。") == 18
+def test_a_conclusion_leaves_the_expression_before_it() -> None:
+    for conclusion in ["所以", "因此", "總共", "一共", "so", "thus", "hence", "therefore"]:
+        assert extract_number(f"9 ÷ 3 = 3，{conclusion} 18 個。") == 18
 
 
-@pytest.mark.parametrize("end", ["。", "！", "？", "!", "?", "；", ";", "\n", ". "])
-@pytest.mark.parametrize("claim", ["答案唔難計", "答案唔係 3.5 蚊"])
-def test_an_announcement_reaches_to_the_end_of_its_sentence(claim: str, end: str) -> None:
-    assert extract_number(f"{claim}{end}佢有 5 個。\n總之係 18 個。") == 18
+def test_an_announcement_reaches_to_the_end_of_its_sentence() -> None:
+    for end in ["。", "！", "？", "!", "?", "；", ";", "\n", ". "]:
+        for claim in ["答案唔難計", "答案唔係 3.5 蚊"]:
+            assert extract_number(f"{claim}{end}佢有 5 個。\n總之係 18 個。") == 18
 
 
 def test_signs_of_numbers() -> None:
@@ -359,14 +342,13 @@ def test_signs_of_numbers() -> None:
     assert extract_number("答案：華氏-3度。") == -3
 
 
-@pytest.mark.parametrize("idiom", ["齊", "共", "定", "樣", "起", "直", "种", "些", "步"])
-def test_idioms_with_one_are_not_numbers(idiom: str) -> None:
-    assert extract_number(f"答案係佢哋一{idiom}去。") is None
+def test_idioms_with_one_are_not_numbers() -> None:
+    for idiom in ["齊", "共", "定", "樣", "起", "直", "种", "些", "步"]:
+        assert extract_number(f"答案係佢哋一{idiom}去。") is None
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_no_number() -> None:
+    for text in [
         "答案係第 3。",
         "佢喺第 3 日。",
         "步驟 3 啱。",
@@ -413,16 +395,13 @@ def test_idioms_with_one_are_not_numbers(idiom: str) -> None:
         "She has 5 dogs. How many legs are there.",
         "She has 5 dogs. How much is that.",
         "我唔知。",
-    ],
-)
-def test_no_number(text: str) -> None:
-    reading = read_number(text)
-    assert (reading.value, reading.reason, reading.evidence) == (None, "none: no number", None)
+    ]:
+        reading = read_number(text)
+        assert (reading.value, reading.reason, reading.evidence) == (None, "none: no number", None)
 
 
-@pytest.mark.parametrize(
-    "refusal",
-    [
+def test_a_refusal_takes_no_earlier_number() -> None:
+    for refusal in [
         "無法計算。",
         "計唔到。",
         "我唔知。",
@@ -442,44 +421,69 @@ def test_no_number(text: str) -> None:
         "There is not enough information.",
         "More information is needed.",
         "請提供更多資訊。",
-    ],
-)
-def test_a_refusal_takes_no_earlier_number(refusal: str) -> None:
-    assert extract_number(f"佢有 5 隻狗。{refusal}") is None
+    ]:
+        assert extract_number(f"佢有 5 隻狗。{refusal}") is None
 
 
-@pytest.mark.parametrize("text", ["", " \n\t"])
-def test_empty(text: str) -> None:
-    assert read_number(text).reason == "none: empty"
+def test_empty() -> None:
+    for text in ["", " \n\t"]:
+        assert read_number(text).reason == "none: empty"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_no_number_is_read_from_a_text_that_breaks_off() -> None:
+    for text in [
         "佢有 16 隻。食咗 3 隻，所以淨返 13 隻，跟住佢",
         "佢有 16 隻，食咗 3 隻，所以淨返 13 隻，跟住佢要",
         "首先 16 - 3 = 13。\n然後 13 -",
         "首先 16 - 3 = 13。\n然後 13 ÷ 2 =",
-        "首先 16 - 3 = 13。跟住 13 - 4 = 9",
         "首先 16 - 3 = 13。\n然後，",
         "首先 16 - 3 = 13。\n然後：",
         "佢有 13 個、",
         "首先 16 - 3 = 13。\n所以我哋要再計",
         "She has 16 eggs. She eats 3, so 13 are left, and then she",
-    ],
-)
-def test_no_number_is_read_from_a_text_that_breaks_off(text: str) -> None:
-    reading = read_number(text)
-    assert (reading.value, reading.reason) == (None, "none: cut off")
+    ]:
+        reading = read_number(text)
+        assert (reading.value, reading.reason) == (None, "none: cut off")
+
+
+def test_a_short_text_without_a_last_full_stop_does_not_break_off() -> None:
+    for text, value in [
+        ("首先 16 - 3 = 13。跟住 13 - 4 = 9", 9),
+        ("佢行咗 3 公里，再行 4 公里，即係 7 公里", 7),
+        ("一小時有 60 分鐘。所以係 90 分鐘", 90),
+        ("He buys 3. He has 12 apples", 12),
+    ]:
+        assert extract_number(text) == value
+    assert read_number("佢行咗 3 公里。" * 40 + "佢行咗 4").reason == "none: cut off"
+
+
+def test_the_number_is_the_one_that_the_question_asks_for() -> None:
+    for question, text, value in [
+        ("班入面女生有幾多人？", "女生有 18 人，男生有 22 人。", 18),
+        ("班入面男生有幾多人？", "女生有 18 人，男生有 22 人。", 22),
+        ("佢要俾幾多錢？", "要俾 200 蚊，慳咗 50 蚊。", 200),
+        ("佢慳咗幾多錢？", "要俾 200 蚊，慳咗 50 蚊。", 50),
+        ("7 日賺幾多？", "每日賺 300 蚊。7 日賺 2100 蚊。", 2100),
+        ("How much does she spend?", "She spends $20, and she earns $50.", 20),
+        ("打八折係幾多？", "250 蚊嘅八折係二百蚊。", 200),
+    ]:
+        assert extract_number(text, question) == value
+
+
+def test_scientific_notation_is_one_number() -> None:
+    assert [*map(extract_number, ["1.5e3", "2.5E-1", "答案係 3e2。"])] == [
+        1500,
+        Fraction(1, 4),
+        300,
+    ]
 
 
 def test_a_marked_answer_counts_even_if_later_text_breaks_off() -> None:
     assert extract_number("#### 18\n\n你可以咁樣驗算：將 18 除以") == 18
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_several_numbers_give_no_answer() -> None:
+    for text in [
         "答案係 18 或 20。",
         "答案係 18 或者 20。",
         "答案係 18 個還是 20 個。",
@@ -503,11 +507,9 @@ def test_a_marked_answer_counts_even_if_later_text_breaks_off() -> None:
         "#### 18\n#### 20",
         "答案係 18。答案係 20。",
         r"\boxed{18} and \boxed{20}",
-    ],
-)
-def test_several_numbers_give_no_answer(text: str) -> None:
-    reading = read_number(text)
-    assert (reading.value, reading.reason) == (None, "none: several")
+    ]:
+        reading = read_number(text)
+        assert (reading.value, reading.reason) == (None, "none: several")
 
 
 def test_the_same_number_twice_is_one() -> None:
@@ -515,9 +517,8 @@ def test_the_same_number_twice_is_one() -> None:
     assert extract_number("答案係 0.5 或 1/2。") == Fraction(1, 2)
 
 
-@pytest.mark.parametrize(
-    "retraction",
-    [
+def test_a_revision_wins() -> None:
+    for retraction in [
         "等等，",
         "唔好意思，",
         "更正：",
@@ -530,28 +531,22 @@ def test_the_same_number_twice_is_one() -> None:
         "Actually, ",
         "Sorry, ",
         "Correction: ",
-    ],
-)
-def test_a_revision_wins(retraction: str) -> None:
-    assert extract_number(f"#### 18\n{retraction}所以應該係 20 個。") == 20
-    assert extract_number(f"#### 18\n{retraction}我再計過。") is None
+    ]:
+        assert extract_number(f"#### 18\n{retraction}所以應該係 20 個。") == 20
+        assert extract_number(f"#### 18\n{retraction}我再計過。") is None
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
+def test_the_last_statement_wins() -> None:
+    for text, value in [
         ("答案：18。再諗多一次，其實漏咗兩個，所以正確答案係 20。", 20),
         ("The answer is 18. I forgot two of them, so the final answer is 20.", 20),
         ("答案唔係 18，係 20。", 20),
-    ],
-)
-def test_the_last_statement_wins(text: str, value: int) -> None:
-    assert extract_number(text) == value
+    ]:
+        assert extract_number(text) == value
 
 
-@pytest.mark.parametrize(
-    "talk",
-    [
+def test_talk_after_the_answer_does_not_count() -> None:
+    for talk in [
         "驗算：18 ÷ 2 = 9。",
         "檢查：18 ÷ 2 = 9。",
         "解釋：佢有 9 個，每個 2 蚊。",
@@ -563,11 +558,9 @@ def test_the_last_statement_wins(text: str, value: int) -> None:
         "To check: 18 / 2 = 9.",
         "Verify: 18 / 2 = 9.",
         "Explanation: she has 9 of them.",
-    ],
-)
-@pytest.mark.parametrize("answer", ["佢賺咗 9 × 2 = 18 蚊。", "所以佢有 18 蚊。"])
-def test_talk_after_the_answer_does_not_count(answer: str, talk: str) -> None:
-    assert extract_number(f"{answer}\n{talk}") == 18
+    ]:
+        for answer in ["佢賺咗 9 × 2 = 18 蚊。", "所以佢有 18 蚊。"]:
+            assert extract_number(f"{answer}\n{talk}") == 18
 
 
 def test_what_is_explained_first_is_concluded_last() -> None:
@@ -583,9 +576,8 @@ def test_no_number_is_read_from_a_question() -> None:
     assert extract_number("#### 18\n點解答案唔會係 20？") == 18
 
 
-@pytest.mark.parametrize(
-    "label",
-    [
+def test_the_next_question_does_not_count() -> None:
+    for label in [
         "問題：",
         "题目：",
         "樣例：",
@@ -599,31 +591,29 @@ def test_no_number_is_read_from_a_question() -> None:
         "<|im_start|>user ",
         "</s>",
         "請逐步思考，再答問題：",
-    ],
-)
-def test_the_next_question_does_not_count(label: str) -> None:
-    assert extract_number(f"佢有 18 個。\n\n{label}佢再買 2 個。\n答案：20") == 18
+    ]:
+        assert extract_number(f"佢有 18 個。\n\n{label}佢再買 2 個。\n答案：20") == 18
 
 
-@pytest.mark.parametrize(
-    "refusal", ["所以，我哋無法計算。", "因此冇辦法知道。", "So we cannot say."]
-)
-def test_a_refusal_in_conclusion_takes_the_answer_back(refusal: str) -> None:
-    reading = read_number(f"答案：18 個\n\n每日食 3 隻。{refusal}")
-    assert (reading.value, reading.reason) == (None, "none: no number")
+def test_a_refusal_in_conclusion_takes_the_answer_back() -> None:
+    for refusal in ["所以，我哋無法計算。", "因此冇辦法知道。", "So we cannot say."]:
+        reading = read_number(f"答案：18 個\n\n每日食 3 隻。{refusal}")
+        assert (reading.value, reading.reason) == (None, "none: no number")
 
 
-@pytest.mark.parametrize(
-    "talk",
-    ["希望呢個答案對你有一個幫助。", "呢個答案只係一個估計。", "答案分成兩部分。", "答案一樣。"],
-)
-def test_incidental_numbers_give_no_answer(talk: str) -> None:
-    assert extract_number(f"所以總共有 18 個。\n{talk}") == 18
+def test_incidental_numbers_give_no_answer() -> None:
+    for talk in [
+        "希望呢個答案對你有一個幫助。",
+        "呢個答案只係一個估計。",
+        "答案分成兩部分。",
+        "答案一樣。",
+    ]:
+        assert extract_number(f"所以總共有 18 個。\n{talk}") == 18
 
 
-@pytest.mark.parametrize("text", ["答案係一個。", "答案：一個鐘", "答案接近一。", "#### 一"])
-def test_one_may_be_the_answer(text: str) -> None:
-    assert extract_number(text) == 1
+def test_one_may_be_the_answer() -> None:
+    for text in ["答案係一個。", "答案：一個鐘", "答案接近一。", "#### 一"]:
+        assert extract_number(text) == 1
 
 
 def test_an_equation_that_is_marked_may_be_concluded_from() -> None:
@@ -646,25 +636,25 @@ def test_a_label_heads_all_of_its_paragraph() -> None:
 QUESTION = "佢有48個朋友，每人有2個橙。每個橙嘅價錢係3蚊。計算橙嘅總價錢。"
 
 
-@pytest.mark.parametrize("said", [QUESTION, f"問題：{QUESTION}", f"{QUESTION}\n####\n"])
-def test_a_repeated_question_gives_no_answer(said: str) -> None:
-    assert extract_number(said, QUESTION) is None
-    assert (
-        extract_number(said.translate(str.maketrans("個總價錢計係", "个总价钱计系")), QUESTION)
-        is None
-    )
-    assert extract_number(f"{said}\n佢有 96 個橙，所以係 288 蚊。", QUESTION) == 288
-    prompt = f"請逐步思考。\n問題：{QUESTION}\n用粵語回答問題："
-    assert extract_number(f"{said}\n{said}\n佢有48個朋友，每人有", prompt) is None
+def test_a_repeated_question_gives_no_answer() -> None:
+    for said in [QUESTION, f"問題：{QUESTION}", f"{QUESTION}\n####\n"]:
+        assert extract_number(said, QUESTION) is None
+        assert (
+            extract_number(said.translate(str.maketrans("個總價錢計係", "个总价钱计系")), QUESTION)
+            is None
+        )
+        assert extract_number(f"{said}\n佢有 96 個橙，所以係 288 蚊。", QUESTION) == 288
+        prompt = f"請逐步思考。\n問題：{QUESTION}\n用粵語回答問題："
+        assert extract_number(f"{said}\n{said}\n佢有48個朋友，每人有", prompt) is None
 
 
 def test_an_answer_that_the_question_contains_is_one() -> None:
     assert extract_number("所以佢有48個朋友", QUESTION) == 48
 
 
-@pytest.mark.parametrize("cue", ["####", "答案："])
-def test_a_question_asked_after_the_mark_does_not_count(cue: str) -> None:
-    assert extract_number(f"#### 18\n\n咁賺幾多 %？\n賺 9 %。\n{cue} 9") == 18
+def test_a_question_asked_after_the_mark_does_not_count() -> None:
+    for cue in ["####", "答案："]:
+        assert extract_number(f"#### 18\n\n咁賺幾多 %？\n賺 9 %。\n{cue} 9") == 18
 
 
 def test_an_example_or_a_bare_question_gives_no_answer() -> None:
@@ -685,9 +675,8 @@ def test_a_loop_is_read_once() -> None:
     assert extract_number("多謝。#### 18\n多謝。#### 18\n多謝。#### 1") == 18
 
 
-@pytest.mark.parametrize(
-    ("cell", "value"),
-    [
+def test_an_answer_cell() -> None:
+    for cell, value in [
         ("18", "18"),
         (" 18\n", "18"),
         ("#### 18", "18"),
@@ -699,22 +688,17 @@ def test_a_loop_is_read_once() -> None:
         ("1/2", "1/2"),
         ("$18", "18"),
         ("40%", "40"),
-    ],
-)
-def test_an_answer_cell(cell: str, value: str) -> None:
-    assert parse_number(cell) == Fraction(value)
+    ]:
+        assert parse_number(cell) == Fraction(value)
 
 
-@pytest.mark.parametrize(
-    "cell", ["", "####", "18 個", "18 or 20", "9*2", "abc", "1/0", "18.", "1 2"]
-)
-def test_cells_in_other_forms_are_not_answers(cell: str) -> None:
-    assert parse_number(cell) is None
+def test_cells_in_other_forms_are_not_answers() -> None:
+    for cell in ["", "####", "18 個", "18 or 20", "9*2", "abc", "1/0", "18.", "1 2"]:
+        assert parse_number(cell) is None
 
 
-@pytest.mark.parametrize(
-    ("response", "answer", "agree"),
-    [
+def test_equal_numbers() -> None:
+    for response, answer, agree in [
         (None, "18", False),
         ("18", "18", True),
         ("18.00", "18", True),
@@ -732,11 +716,9 @@ def test_cells_in_other_forms_are_not_answers(cell: str) -> None:
         ("3/10", "1/3", False),
         ("2/7", "1/3", False),
         ("0.4", "40", False),
-    ],
-)
-def test_equal_numbers(response: str | None, answer: str, agree: bool) -> None:
-    value = None if response is None else Fraction(response)
-    assert equal_numbers(value, Fraction(answer)) is agree
+    ]:
+        value = None if response is None else Fraction(response)
+        assert equal_numbers(value, Fraction(answer)) is agree
 
 
 ODD_SIGNS = "0129一二十百千萬億半½又分之點負.,，=+-*/^%x:# \n\t$()\\{}答案係或第。？所以等"
@@ -763,9 +745,17 @@ SIGNS = (
 )
 
 
-@pytest.mark.parametrize(
-    "unit", [*SIGNS.split(), " ", "\n", "1 ", "等等\n1\n", "問題：\n", "答：\n", "驗算\n1\n", "(1"]
-)
-def test_a_megabyte_is_read_at_once(unit: str) -> None:
-    assert_quick(lambda text: read_number(f"1{text}"), unit)
-    assert_quick(lambda text: read_number(f"1{text}", text), unit)
+def test_a_megabyte_is_read_at_once() -> None:
+    for unit in [
+        *SIGNS.split(),
+        " ",
+        "\n",
+        "1 ",
+        "等等\n1\n",
+        "問題：\n",
+        "答：\n",
+        "驗算\n1\n",
+        "(1",
+    ]:
+        assert_quick(lambda text: read_number(f"1{text}"), unit)
+        assert_quick(lambda text: read_number(f"1{text}", text), unit)
