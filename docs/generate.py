@@ -392,6 +392,18 @@ variants follows the constraint. A variant lacks the first line, the last line, 
 several of these. Loose figures are upper bounds, because the line that a variant lacks may be the
 one that breaks a rule."""
 
+_TOPICS = {
+    "Words": """\
+Words are matched as they are written: 電車 does not match 电车. The width and case of letters do
+not matter. A word that begins or ends in a Latin letter or a digit matches only as a whole word: AI
+is not in RAIN. Chinese has no word boundaries: 的 is in 的士, unless `not_in` lists 的士.""",
+    "Sound": """\
+A character may have several readings. The reading that PyCantonese gives it in its word and line
+counts. So does every reading that it has in at least a tenth of its words in rime-cantonese's list:
+聽 can be teng1, ting1 or ting3, and 女 can be neoi5 or neoi2. A character fits if one of its
+readings fits. A character without a reading fits nothing.""",
+}
+
 
 def constraints_page() -> str:
     """Return the page that lists every verifier, in Markdown.
@@ -401,13 +413,9 @@ def constraints_page() -> str:
         '# Constraints that a program can check'
     """
     blocks = [_MADE.replace("the catalogue", "the verifiers"), _CONSTRAINTS]
-    for title, module in constraints.TOPICS.items():
-        _, _, policy = (module.__doc__ or "").partition("\n")
-        own = [
-            each
-            for each in constraints.VERIFIERS.values()
-            if each.function.__module__ == module.__name__
-        ]
+    topics = dict.fromkeys(each.topic for each in constraints.VERIFIERS.values())
+    for topic in topics:
+        own = [each for each in constraints.VERIFIERS.values() if each.topic == topic]
         rows = [
             (
                 f"`{each.name}`",
@@ -418,7 +426,7 @@ def constraints_page() -> str:
             for each in own
         ]
         table = _rows(("verifier", "type", "arguments", "what it requires or counts"), rows)
-        blocks += [f"## {title}", policy.strip(), table]
+        blocks += [f"## {topic}", _TOPICS.get(topic, ""), table]
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 

@@ -239,17 +239,17 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("content", WRONG)
 def test_a_wrong_constraint_is_an_error_that_names_file_row_and_what_fits(
-    asked: Callable[[str, str], Path], content: str
+    asked: Callable[[str, str], Path],
 ) -> None:
-    file = asked("prompts.jsonl", content)
-    done = CliRunner().invoke(app, ["show", "asked"])
-    said = " ".join(done.output.split()).replace(" ", "")
-    assert done.exit_code == 1
-    assert f"{file},row2".replace(" ", "") in said
-    assert WRONG[content].replace(" ", "") in said
-    assert "Traceback" not in said
+    for content, says in WRONG.items():
+        file = asked("prompts.jsonl", content)
+        done = CliRunner().invoke(app, ["show", "asked"])
+        said = "".join(done.output.split())
+        assert done.exit_code == 1, content
+        assert f"{file},row2".replace(" ", "") in said, content
+        assert says.replace(" ", "") in said, content
+        assert "Traceback" not in said, content
 
 
 def test_a_csv_file_has_them_as_json(asked: Callable[[str, str], Path]) -> None:
@@ -302,25 +302,40 @@ def read_hash() -> str:
     return fingerprints.fingerprints(setup(TASK))[1]
 
 
-@pytest.mark.usefixtures("example")
-@pytest.mark.parametrize("name", VERIFIERS)
-def test_a_change_in_a_verifiers_behaviour_changes_the_signature(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    of_name, before = VERIFIERS[name], read_hash()
+def one_more(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A verifier's function that counts one more."""
 
-    def one_more(answer: str, **args: Any) -> Any:
-        found = of_name.function(answer, **args)
+    def count(answer: str, **args: Any) -> Any:
+        found = function(answer, **args)
         return [each + 1 for each in found] if isinstance(found, list) else found + 1
 
-    otherwise: dict[str, Callable[..., Any]] = {
-        "always": lambda *_, **__: True,
-        "never": lambda *_, **__: False,
-        **({} if of_name.least is None else {"one more": one_more}),
-    }
-    for what, function in otherwise.items():
-        monkeypatch.setitem(VERIFIERS, name, replace(of_name, function=function))
-        assert read_hash() != before, what
+    return count
+
+
+def test_a_change_in_a_verifiers_behaviour_changes_what_the_signature_hashes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kind = constraints.Constraints.__new__(constraints.Constraints)
+    before = kind.further_readings()
+    for name, verifier in [*VERIFIERS.items()]:
+        otherwise: dict[str, Callable[..., Any]] = {
+            "always": lambda *_, **__: True,
+            "never": lambda *_, **__: False,
+            **({} if verifier.least is None else {"one more": one_more(verifier.function)}),
+        }
+        for what, function in otherwise.items():
+            monkeypatch.setitem(VERIFIERS, name, replace(verifier, function=function))
+            after = kind.further_readings()
+            assert after != before, (name, what)
+            monkeypatch.setitem(VERIFIERS, name, verifier)
+
+
+@pytest.mark.usefixtures("example")
+def test_the_signature_changes_with_a_verifier(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = read_hash()
+    quoted = replace(VERIFIERS["quoted"], function=lambda *_, **__: True)
+    monkeypatch.setitem(VERIFIERS, "quoted", quoted)
+    assert read_hash() != before
 
 
 def test_the_answers_in_the_signature_are_right_and_wrong_as_they_were_made() -> None:

@@ -5,7 +5,6 @@ judged. The verifiers are in `hkcanto_metrics.constraints`.
 """
 
 import re
-from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from operator import itemgetter
 from typing import Any, ClassVar
@@ -14,7 +13,6 @@ import msgspec
 
 from hkcanto_metrics.constraints import (
     Constraint,
-    Followed,
     check_constraints,
     follows,
     pool_constraints,
@@ -23,18 +21,25 @@ from hkcanto_metrics.constraints import (
 
 from ..data.tables import Record
 from ..errors import DataCorrupt
-from ..figures import Figure
+from ..figures import Figure, Form
 from ..judgements import Judgement
 from ..samples import Sample
 from .prompted import Prompted
 from .writing import EMPTY
 
-_LOOSELY = (
-    "followed by the answer as it is, or without its first line, its last line, all *, or several "
-    "of these."
-)
-_POOLED = ("inst_level_strict_acc", "inst_level_loose_acc")
 _ANSWERS = "constraint_answers.json"
+_OF: dict[str, tuple[str, str, Form]] = {
+    "prompt": ("Prompts followed", "Share of prompts with all constraints", "mean"),
+    "inst": ("Constraints followed", "Share of all constraints that are", "rate"),
+}
+_WAYS = {
+    "strict": ("", "followed."),
+    "loose": (
+        ", loosely",
+        "followed by the answer as it is, or without its first line, its last line, all *, or "
+        "several of these.",
+    ),
+}
 
 
 class Constraints(Prompted):
@@ -45,35 +50,10 @@ class Constraints(Prompted):
     """
 
     FIGURES = (
-        Figure(
-            "prompt_level_strict_acc",
-            "Prompts followed",
-            "share",
-            True,
-            "Share of prompts with all constraints followed.",
-        ),
-        Figure(
-            "inst_level_strict_acc",
-            "Constraints followed",
-            "share",
-            True,
-            "Share of all constraints that are followed.",
-            "rate",
-        ),
-        Figure(
-            "prompt_level_loose_acc",
-            "Prompts followed, loosely",
-            "share",
-            True,
-            f"Share of prompts with all constraints {_LOOSELY}",
-        ),
-        Figure(
-            "inst_level_loose_acc",
-            "Constraints followed, loosely",
-            "share",
-            True,
-            f"Share of all constraints that are {_LOOSELY}",
-            "rate",
+        *(
+            Figure(f"{of}_level_{way}_acc", title + how, "share", True, f"{share} {followed}", form)
+            for way, (how, followed) in _WAYS.items()
+            for of, (title, share, form) in _OF.items()
         ),
         EMPTY,
     )
@@ -101,11 +81,10 @@ class Constraints(Prompted):
 
     def made_up(self) -> Sample:
         """Return an item with constraints that distinguish strict from loose checks."""
-        asked = [
-            Constraint("lines", {"exactly": 1}),
-            Constraint("characters", {"counting": "all", "at_most": 3}),
-        ]
-        target = msgspec.json.encode(asked).decode()
+        target = (
+            '[{"name":"lines","args":{"exactly":1}},'
+            '{"name":"characters","args":{"counting":"all","at_most":3}}]'
+        )
         return msgspec.structs.replace(super().made_up(), target=target)
 
     def further_readings(self) -> list[Any]:
@@ -129,13 +108,26 @@ class Constraints(Prompted):
         """
         asked = read_constraints(sample.target)
         found = check_constraints(answer, asked)
+        missed, explained = [], []
+        for number, (each, strict, loose) in enumerate(
+            zip(asked, found.strict, found.loose, strict=True), start=1
+        ):
+            verdict = (
+                "followed" if strict else "not followed, but loosely" if loose else "not followed"
+            )
+            explained.append(
+                f"{number}. `{each.name}` `{msgspec.json.encode(each.args).decode()}`: {verdict}"
+            )
+            if not strict:
+                missed.append(f"{number}. {each.name}{' (but loosely)' if loose else ''}")
+        reason = f"not followed: {', '.join(missed)}" if missed else "all followed"
         empty = not answer.strip()
         return Judgement(
             values={**pool_constraints([found]), "empty": float(empty)},
             answer=answer,
-            reason="none: empty" if empty else _reason(asked, found),
-            weights=dict.fromkeys(_POOLED, len(asked)),
-            explanation=_explanation(asked, found),
+            reason="none: empty" if empty else reason,
+            weights={f"inst_level_{way}_acc": len(asked) for way in _WAYS},
+            explanation="\n".join(explained),
         )
 
 
@@ -156,25 +148,3 @@ def followed_strictly(target: str, reason: str) -> list[tuple[str, bool]]:
         (each["name"], not without and number not in missed)
         for number, each in enumerate(msgspec.json.decode(target), start=1)
     ]
-
-
-def _reason(asked: Sequence[Constraint], found: Followed) -> str:
-    missed = [
-        f"{number}. {each.name}" + " (but loosely)" * loose
-        for number, (each, strict, loose) in enumerate(_each(asked, found), start=1)
-        if not strict
-    ]
-    return f"not followed: {', '.join(missed)}" if missed else "all followed"
-
-
-def _explanation(asked: Sequence[Constraint], found: Followed) -> str:
-    """Say in Markdown which constraints were followed."""
-    return "\n".join(
-        f"{number}. `{each.name}` `{msgspec.json.encode(each.args).decode()}`: "
-        + ("followed" if strict else f"not followed{', but loosely' * loose}")
-        for number, (each, strict, loose) in enumerate(_each(asked, found), start=1)
-    )
-
-
-def _each(asked: Sequence[Constraint], found: Followed) -> Iterable[tuple[Constraint, bool, bool]]:
-    return zip(asked, found.strict, found.loose, strict=True)

@@ -18,13 +18,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from hkcanto_metrics.reasoning import split_reasoning, strip_reasoning
 
-Completion = str | Sequence[Mapping[str, Any]]
-Options = Mapping[str, str | None] | Sequence[str | None]
+Completions = Sequence[str | Sequence[Mapping[str, Any]]]
+Texts = Sequence[str | None]
+Options = Sequence[Mapping[str, str | None] | Sequence[str | None] | None] | None
 Rewards = list[float | None]
 
 _LETTERS = "ABCDEFGHIJ"
@@ -39,10 +40,10 @@ _REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
 
 
 def choice_reward(
-    completions: Sequence[Completion],
+    completions: Completions,
     answer: Sequence[str | int | None],
-    options: Sequence[Options | None] | None = None,
-    choices: Sequence[Options | None] | None = None,
+    options: Options = None,
+    choices: Options = None,
     **_: object,
 ) -> Rewards:
     """Reward the right letter of a multiple-choice question, read as in the evaluation.
@@ -68,23 +69,25 @@ def choice_reward(
     """
     from hkcanto_metrics.choice import read_choice
 
-    def score(text: str, answer: Any, options: Any = None, choices: Any = None) -> float | None:
+    def score(text: str, answer: Any, options: dict[str, str]) -> float | None:
         if answer is None:
             return None
-        shown, letter = _shown(options if options is not None else choices), _letter(answer)
-        if letter not in list(shown):
+        is_index = isinstance(answer, int | float) and not isinstance(answer, bool)
+        letter = dict(enumerate(_LETTERS)).get(answer, answer) if is_index else answer
+        if letter not in [*options]:
             raise ValueError(
-                f"the answer {answer!r} is not one of the options {', '.join(shown) or '(none)'}; "
-                "give a letter or a number from 0, and the options in a column `options`"
+                f"the answer {answer!r} is not one of the options "
+                f"{', '.join(options) or '(none)'}; give a letter or a number from 0, and the "
+                "options in a column `options`"
             )
-        return float(read_choice(strip_reasoning(text).lstrip(), shown).letter == letter)
+        return float(read_choice(strip_reasoning(text).lstrip(), options).letter == letter)
 
     columns = {"answer": answer, "options": options, "choices": choices}
     return _rewards("choice_reward", score, completions, columns)
 
 
 def jyutping_reward(
-    completions: Sequence[Completion],
+    completions: Completions,
     jyutping: Sequence[str | None],
     *,
     tone_weight: float = 1.0,
@@ -114,10 +117,8 @@ def jyutping_reward(
     """
     from hkcanto_metrics.g2p import score_jyutping
 
-    if not (isinstance(tone_weight, int | float) and 0 <= tone_weight <= 1):
-        raise ValueError(
-            f"jyutping_reward: tone_weight is {tone_weight!r}; give a number from 0 to 1"
-        )
+    is_weight = isinstance(tone_weight, int | float) and 0 <= tone_weight <= 1
+    _check("jyutping_reward", "tone_weight", tone_weight, is_weight, "a number from 0 to 1")
 
     def score(text: str, jyutping: Any) -> float | None:
         if jyutping is None:
@@ -125,19 +126,21 @@ def jyutping_reward(
         if not isinstance(jyutping, str):
             raise ValueError(f"the gold string is {jyutping!r}; give Jyutping as a text")
         found = score_jyutping(_last_jyutping(strip_reasoning(text).lstrip(), jyutping), jyutping)
-        pairs = [(right, got) for right, got in found.alignment if right and got and right != got]
-        tones = sum(right.rstrip("123456") == got.rstrip("123456") for right, got in pairs)
-        spared = (1 - tone_weight) * tones / found.ser.total
-        return max(0.0, 1 - found.ser + spared)
+        tones = sum(
+            right != got and right.rstrip("123456") == got.rstrip("123456")
+            for right, got in found.alignment
+            if right and got
+        )
+        return max(0.0, 1 - found.ser + (1 - tone_weight) * tones / found.ser.total)
 
     return _rewards("jyutping_reward", score, completions, {"jyutping": jyutping})
 
 
 def cantonese_reward(
-    completions: Sequence[Completion],
-    question: Sequence[str | None] | None = None,
-    options: Sequence[Options | None] | None = None,
-    choices: Sequence[Options | None] | None = None,
+    completions: Completions,
+    question: Texts | None = None,
+    options: Options = None,
+    choices: Options = None,
     *,
     script: Literal["hant", "hans"] | None = None,
     min_characters: int = 4,
@@ -178,34 +181,32 @@ def cantonese_reward(
     from hkcanto_metrics.own_words import cantonese_share, without_quotations
     from hkcanto_metrics.script import simplified_share
 
-    if script not in (None, "hant", "hans"):
-        raise ValueError(f"cantonese_reward: script is {script!r}; give 'hant', 'hans' or None")
+    _check("cantonese_reward", "script", script, script in (None, "hant", "hans"), "hant or hans")
     _check_length("cantonese_reward", min_characters)
 
-    def score(text: str, **asked: Any) -> float:
-        asks, shown = _question(**asked)
+    def score(text: str, question: str, options: dict[str, str]) -> float:
         # Twice, as in an evaluation: once to find the answer, once to clean it.
         answer = strip_reasoning(strip_reasoning(text).lstrip())
         cleaned = clean_output(answer)
         if "reasoning" in cleaned.removed:  # behind a label, such as 譯文：
             answer = cleaned.text
-        said = without_quotations(answer, asks, shown)
-        if not (share := cantonese_share(said, min_characters, answers=bool(shown))):
-            return 0.0
+        said = without_quotations(answer, question, options.values())
+        share = cantonese_share(said, min_characters, answers=bool(options))
         ratio, written = count_features(said)
+        if written and ratio < MIN_CANTONESE_RATIO:
+            return 0.0
         simplified = simplified_share(said)
-        in_script = {None: 1.0, "hant": 1 - simplified, "hans": simplified}[script]
-        return share * in_script * (not written or ratio >= MIN_CANTONESE_RATIO)
+        return share * {None: 1.0, "hant": 1 - simplified, "hans": simplified}[script]
 
     columns = {"question": question, "options": options, "choices": choices}
     return _rewards("cantonese_reward", score, completions, columns)
 
 
 def reasoning_language_reward(
-    completions: Sequence[Completion],
-    question: Sequence[str | None] | None = None,
-    options: Sequence[Options | None] | None = None,
-    choices: Sequence[Options | None] | None = None,
+    completions: Completions,
+    question: Texts | None = None,
+    options: Options = None,
+    choices: Options = None,
     *,
     min_characters: int = 10,
     **_: object,
@@ -236,9 +237,9 @@ def reasoning_language_reward(
 
     _check_length("reasoning_language_reward", min_characters)
 
-    def score(text: str, **asked: Any) -> float:
+    def score(text: str, question: str, options: dict[str, str]) -> float:
         found = split_reasoning(text)
-        own = without_quotations(found.reasoning, *_question(**asked))
+        own = without_quotations(found.reasoning, question, options.values())
         return cantonese_share(own, min_characters) if found.finished else 0.0
 
     columns = {"question": question, "options": options, "choices": choices}
@@ -246,7 +247,7 @@ def reasoning_language_reward(
 
 
 def constraint_reward(
-    completions: Sequence[Completion],
+    completions: Completions,
     constraints: Sequence[str | Sequence[Any] | None],
     *,
     loose: bool = False,
@@ -290,9 +291,7 @@ def constraint_reward(
     return _rewards("constraint_reward", score, completions, {"constraints": constraints})
 
 
-def format_reward(
-    completions: Sequence[Completion], *, pattern: str = r".*\S.*", **_: object
-) -> Rewards:
+def format_reward(completions: Completions, *, pattern: str = r".*\S.*", **_: object) -> Rewards:
     r"""Reward reasoning, in any format that `split_reasoning` knows, followed by an answer.
 
     Args:
@@ -346,31 +345,27 @@ def multiply_rewards(*rewards: Callable[..., Rewards]) -> Callable[..., Rewards]
 
     if not rewards:
         raise ValueError("multiply_rewards: give at least one reward")
-    return _Product(rewards)
+    product = partial(_product, rewards)
+    names = (getattr(each, "__name__", type(each).__name__) for each in rewards)
+    product.__name__ = "_x_".join(names)  # type: ignore[attr-defined]
+    return product
 
 
-@dataclass(frozen=True, slots=True)
-class _Product:
-    rewards: tuple[Callable[..., Rewards], ...]
-
-    @property
-    def __name__(self) -> str:
-        return "_x_".join(getattr(each, "__name__", type(each).__name__) for each in self.rewards)
-
-    def __call__(self, completions: Sequence[Completion], **columns: Any) -> Rewards:
-        of_each = [reward(completions=completions, **columns) for reward in self.rewards]
-        if {*map(len, of_each)} != {len(completions)}:
-            counts = ", ".join(str(len(each)) for each in of_each)
-            raise ValueError(
-                f"{self.__name__}: {len(completions)} completions, but {counts} rewards"
-            )
-        return [None if None in each else math.prod(each) for each in zip(*of_each, strict=True)]
+def _product(
+    rewards: Sequence[Callable[..., Rewards]], completions: Completions, **columns: Any
+) -> Rewards:
+    of_each = [reward(completions=completions, **columns) for reward in rewards]
+    if {*map(len, of_each)} != {len(completions)}:
+        counts = ", ".join(str(len(each)) for each in of_each)
+        name = multiply_rewards(*rewards).__name__
+        raise ValueError(f"{name}: {len(completions)} completions, but {counts} rewards")
+    return [None if None in each else math.prod(each) for each in zip(*of_each, strict=True)]
 
 
 def _rewards(
     reward: str,
     score: Callable[..., float | None],
-    completions: Sequence[Completion],
+    completions: Completions,
     columns: Mapping[str, Sequence[Any] | None] | None = None,
 ) -> Rewards:
     """Score each completion with its entries of the columns; an error names reward and row."""
@@ -383,27 +378,36 @@ def _rewards(
             count = f"{len(column)} entries for {len(rows['completions'])} completions"
             raise ValueError(f"{reward}: {name} has {count}; give one for each")
     rewards: Rewards = []
-    for row, (completion, *cells) in enumerate(zip(*rows.values(), strict=True)):
+    for row in range(len(rows["completions"])):
         try:
-            named = dict(zip([*rows][1:], map(_plain, cells), strict=True))
-            rewards.append(score(_text(completion), **named))
+            cells = {name: _plain(rows[name][row]) if name in rows else None for name in given}
+            text = _text(cells.pop("completions"))
+            if "choices" in cells:
+                options, choices = cells["options"], cells.pop("choices")
+                cells["options"] = _shown(choices if options is None else options)
+            if "question" in cells:
+                cells["question"] = _question(cells["question"])
+            rewards.append(score(text, **cells))
         except (AttributeError, TypeError, ValueError) as error:
             raise ValueError(f"{reward}, row {row}: {error}") from error
     return rewards
 
 
+def _check(reward: str, name: str, value: object, fits: bool, expected: str) -> None:
+    """Refuse a setting that does not fit."""
+    if not fits:
+        raise ValueError(f"{reward}: {name} is {value!r}; give {expected}")
+
+
 def _check_length(reward: str, least: object) -> None:
-    if isinstance(least, bool) or not isinstance(least, int) or least < 0:
-        raise ValueError(f"{reward}: min_characters is {least!r}; give a number from 0 up")
+    fits = isinstance(least, int) and not isinstance(least, bool) and least >= 0
+    _check(reward, "min_characters", least, fits, "a number from 0 up")
 
 
-def _question(
-    question: Any = None, options: Any = None, choices: Any = None
-) -> tuple[str, list[str]]:
-    """Return what a row asks, and the texts of the options that it shows."""
-    if not isinstance(question, str | None):
-        raise ValueError(f"the question is {question!r}; give a text")
-    return question or "", [*_shown(options if options is not None else choices).values()]
+def _question(given: Any) -> str:
+    if not isinstance(given, str | None):
+        raise ValueError(f"the question is {given!r}; give a text")
+    return given or ""
 
 
 def _last_jyutping(text: str, gold: str) -> str:
@@ -439,18 +443,11 @@ def _shown(given: Any) -> dict[str, str]:
                 f"the options are {given!r}; give a list of at most {len(_LETTERS)} texts, or a "
                 "mapping from letters"
             )
-        given = dict(zip(_LETTERS, given))  # noqa: B905
+        given = dict(zip(_LETTERS, given, strict=False))
     shown = {letter: text for letter, each in given.items() if (text := _plain(each)) is not None}
     if wrong := [text for text in shown.values() if not isinstance(text, str)]:
         raise ValueError(f"the option {wrong[0]!r} is not a text")
     return shown
-
-
-def _letter(right: Any) -> Any:
-    """Return the letter of an answer, which may be given as an index from 0."""
-    if isinstance(right, bool) or not isinstance(right, int | float) or right % 1:
-        return right
-    return _LETTERS[int(right) : int(right) + 1] if right >= 0 else right
 
 
 def _text(completion: Any) -> str:

@@ -6,9 +6,9 @@ hkcanto_if_answers.jsonl has an answer to each, written by hand.
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from rapidfuzz import fuzz
 
 from hkcanto_metrics.constraints import VERIFIERS, Constraint, follows, read_constraints
@@ -28,7 +28,6 @@ def rows_of(path: Any) -> list[dict[str, Any]]:
 PROMPTS = rows_of(FOLDER / "data" / "prompts.jsonl")
 ANSWERS = rows_of(REPOSITORY / "tests" / "metrics" / "hkcanto_if_answers.jsonl")
 WRITTEN = {row["id"]: row["answer"] for row in ANSWERS}
-each_prompt = pytest.mark.parametrize("row", PROMPTS, ids=lambda row: row["id"])
 
 
 def test_there_are_as_many_prompts_as_the_issue_asks_for() -> None:
@@ -61,24 +60,27 @@ def test_no_two_prompts_are_alike() -> None:
     assert max(asked.values()) <= 2  # nor do many have the same constraints
 
 
-@each_prompt
-def test_a_prompt_is_in_its_language_and_in_traditional_characters(row: dict[str, Any]) -> None:
-    assert row.keys() == {"id", "language", "topic", "prompt", "constraints"}
-    assert identify_language(row["prompt"]).language == LANGUAGES[row["language"]]
-    assert follows(row["prompt"], Constraint("script", {"script": "traditional"}))
+def test_a_prompt_is_in_its_language_and_in_traditional_characters() -> None:
+    for row in PROMPTS:
+        assert row.keys() == {"id", "language", "topic", "prompt", "constraints"}
+        assert identify_language(row["prompt"]).language == LANGUAGES[row["language"]], row["id"]
+        assert follows(row["prompt"], Constraint("script", {"script": "traditional"})), row["id"]
 
 
-@each_prompt
-def test_a_written_answer_follows_all_constraints_of_a_prompt_together(row: dict[str, Any]) -> None:
-    answer = WRITTEN[row["id"]]
-    missed = [each for each in read_constraints(row["constraints"]) if not follows(answer, each)]
-    assert missed == [], answer
+def asked() -> Iterator[tuple[str, str, Constraint]]:
+    """The constraints of all prompts, each with the prompt's id and text."""
+    for row in PROMPTS:
+        for constraint in read_constraints(row["constraints"]):
+            yield row["id"], row["prompt"], constraint
 
 
-@each_prompt
-def test_each_constraint_of_a_prompt_can_be_followed_and_missed(row: dict[str, Any]) -> None:
-    for constraint in read_constraints(row["constraints"]):
-        for seed in range(5):
+def test_a_written_answer_follows_all_constraints_of_a_prompt_together() -> None:
+    assert [(n, each) for n, _, each in asked() if not follows(WRITTEN[n], each)] == []
+
+
+def test_each_constraint_of_a_prompt_can_be_followed_and_missed() -> None:
+    for _, _, constraint in asked():
+        for seed in range(3):
             right, wrong = answers_to(constraint, seed)
             assert follows(right, constraint), (constraint, right)
             assert not follows(wrong, constraint), (constraint, wrong)
@@ -99,16 +101,15 @@ BOUNDS = {
 }
 
 
-@each_prompt
-def test_a_prompt_says_every_text_and_number_that_is_checked(row: dict[str, Any]) -> None:
-    said = row["prompt"].replace("感嘆號", "！")
-    for constraint in read_constraints(row["constraints"]):
+def test_a_prompt_says_every_text_and_number_that_is_checked() -> None:
+    for where, prompt, constraint in asked():
+        said = prompt.replace("感嘆號", "！")
         for name, value in constraint.args.items():
             if name in TEXTS:
                 texts = value if isinstance(value, list) else [value]
-                assert [text for text in texts if text not in said] == [], constraint
+                assert [text for text in texts if text not in said] == [], (where, constraint)
             elif name in BOUNDS and value == 0:
-                assert re.search("唔好|不", said), constraint
+                assert re.search("唔好|不", said), (where, constraint)
             elif name in BOUNDS:
-                assert str(value) in said or IN_CHINESE[value] in said, constraint
-                assert re.search(BOUNDS[name], said), constraint
+                assert str(value) in said or IN_CHINESE[value] in said, (where, constraint)
+                assert re.search(BOUNDS[name], said), (where, constraint)

@@ -138,9 +138,8 @@ def test_a_reward_is_the_score_of_every_real_sentence() -> None:
 # Worked by hand -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "weight", "reward"),
-    [
+def test_a_wrong_tone_counts_as_much_as_is_said() -> None:
+    for text, weight, reward in [
         ("gam1 jat6 tin1 hei3", 1.0, 1.0),
         ("gam1 jat6 tin1", 1.0, 3 / 4),  # one syllable of four is missing
         ("gam1 jat6 tin1 hei2", 1.0, 3 / 4),  # one tone of four is wrong
@@ -150,17 +149,14 @@ def test_a_reward_is_the_score_of_every_real_sentence() -> None:
         ("gam1 jat6 din2 hei3", 0.0, 3 / 4),  # the tone does not count again
         ("aa1 " * 9, 1.0, 0.0),  # nine errors in four syllables
         ("今日天氣", 1.0, 0.0),
-    ],
-)
-def test_a_wrong_tone_counts_as_much_as_is_said(text: str, weight: float, reward: float) -> None:
-    assert jyutping_reward([text], ["gam1 jat6 tin1 hei3"], tone_weight=weight) == [
-        pytest.approx(reward)
-    ]
+    ]:
+        assert jyutping_reward([text], ["gam1 jat6 tin1 hei3"], tone_weight=weight) == [
+            pytest.approx(reward)
+        ], text
 
 
-@pytest.mark.parametrize(
-    ("text", "reward"),
-    [
+def test_a_form_has_reasoning_and_an_answer_of_a_pattern() -> None:
+    for text, reward in [
         ("<think>係B。</think>答案：B", 1.0),
         ("係B。</think>\n答案：B", 1.0),  # a chat template opened the block
         ("<think>係B。</think>", 0.0),
@@ -168,10 +164,8 @@ def test_a_wrong_tone_counts_as_much_as_is_said(text: str, weight: float, reward
         ("<think> </think>答案：B", 0.0),
         ("答案：B", 0.0),
         ("<think>係B。</think>應該係B。", 0.0),
-    ],
-)
-def test_a_form_has_reasoning_and_an_answer_of_a_pattern(text: str, reward: float) -> None:
-    assert format_reward([text], pattern="答案：[A-D]") == [reward]
+    ]:
+        assert format_reward([text], pattern="答案：[A-D]") == [reward], text
 
 
 def test_reasoning_in_another_language_or_none_is_not_rewarded() -> None:
@@ -190,12 +184,10 @@ docs = load_script("docs/generate.py")
 TRAM = {"question": ["電車公司嘅綽號係咩？"], "options": [["叮叮", "豬籠車", "水翼船", "纜車"]]}
 
 
-@pytest.mark.parametrize(("game", "earns"), docs.games(), ids=lambda each: str(each)[:40])
-def test_a_game_earns_at_most_half_unless_the_table_says_why(
-    game: dict[str, Any], earns: float
-) -> None:
-    assert earns <= 0.5 or len(game["note"]) > 20
-    assert earns <= game["earned"] or "note" in game
+def test_a_game_earns_at_most_half_unless_the_table_says_why() -> None:
+    for game, earns in docs.games():
+        assert earns <= 0.5 or len(game["note"]) > 20, game
+        assert earns <= game["earned"] or "note" in game, game
 
 
 def test_the_table_of_games_is_that_of_the_docs() -> None:
@@ -204,9 +196,8 @@ def test_the_table_of_games_is_that_of_the_docs() -> None:
     assert len(docs.games()) == 60
 
 
-@pytest.mark.parametrize(
-    ("text", "reward"),
-    [
+def test_an_answer_earns_by_what_it_says_itself() -> None:
+    for text, reward in [
         ("係叮叮，因為電車行嗰陣會叮叮聲㗎。", 1.0),
         ("電車公司嘅綽號係叮叮，因為佢行嗰陣會響。\n答案：A", 1.0),
         ("A。因為佢響鐘嘅聲係噉。", 1.0),
@@ -216,10 +207,8 @@ def test_the_table_of_games_is_that_of_the_docs() -> None:
         # Besides 10 characters of Cantonese, as many neutral ones earn reward; the other 6 do not.
         ("佢哋成日都搭車返屋企。今日天氣晴朗，市民外出活動，公園遊人眾多。", 20 / 28),
         ("佢哋成日都搭車返屋企。是。", 0.0),  # 佢, 哋, 屋企 against 是: less than nine tenths
-    ],
-)
-def test_an_answer_earns_by_what_it_says_itself(text: str, reward: float) -> None:
-    assert cantonese_reward([text], **TRAM) == [pytest.approx(reward)]
+    ]:
+        assert cantonese_reward([text], **TRAM) == [pytest.approx(reward)], text
 
 
 def test_a_row_without_a_question_or_options_quotes_nothing() -> None:
@@ -228,13 +217,15 @@ def test_a_row_without_a_question_or_options_quotes_nothing() -> None:
     assert cantonese_reward(texts, **columns, options=[*TRAM["options"], np.nan]) == [0.0, 1.0]
 
 
-@pytest.mark.parametrize("characters", [5, 6])
-def test_the_least_length_is_in_different_characters_without_particles(characters: int) -> None:
-    texts = ["佢哋返屋企㗎喎。", "佢哋佢哋返屋企屋企啦。"]
-    assert cantonese_reward(texts, min_characters=characters) == [float(characters == 5)] * 2
-    thoughts = [f"<think>{text}</think>A" for text in texts]
-    found = reasoning_language_reward(thoughts, min_characters=characters)
-    assert found == [float(characters == 5)] * 2
+def test_the_least_length_is_in_different_characters_without_particles() -> None:
+    for characters in [5, 6]:
+        texts = ["佢哋返屋企㗎喎。", "佢哋佢哋返屋企屋企啦。"]
+        assert cantonese_reward(texts, min_characters=characters) == [float(characters == 5)] * 2, (
+            characters
+        )
+        thoughts = [f"<think>{text}</think>A" for text in texts]
+        found = reasoning_language_reward(thoughts, min_characters=characters)
+        assert found == [float(characters == 5)] * 2, characters
 
 
 def test_a_copied_question_is_not_rewarded_as_reasoning() -> None:
@@ -247,9 +238,8 @@ def test_a_copied_question_is_not_rewarded_as_reasoning() -> None:
     assert reasoning_language_reward(texts, **TRAM) == [1.0]
 
 
-@pytest.mark.parametrize(
-    ("text", "reward"),
-    [
+def test_the_last_complete_jyutping_counts_and_alternatives_earn_nothing() -> None:
+    for text, reward in [
         ("nei5 hou3，唔係，係 nei5 hou2", 1.0),
         ("nei5 hou2，唔係，係 nei5 hou3", 0.5),
         ("nei5 hou2\n\n你 = nei5，好 = hou2", 1.0),
@@ -260,37 +250,27 @@ def test_a_copied_question_is_not_rewarded_as_reasoning() -> None:
         ("nei5 hou2 / hou3", 0.0),
         ("/nei5 hou2/", 1.0),
         ("nei5 hou2 nei5 hou2", 0.0),  # two errors in two syllables
-    ],
-)
-def test_the_last_complete_jyutping_counts_and_alternatives_earn_nothing(
-    text: str, reward: float
-) -> None:
-    assert jyutping_reward([text], ["nei5 hou2"]) == [reward]
+    ]:
+        assert jyutping_reward([text], ["nei5 hou2"]) == [reward], text
 
 
-@pytest.mark.parametrize(
-    "loop",
-    [
+def test_a_loop_of_few_characters_earns_nothing() -> None:
+    for loop in [
         "係唔想諗都唔想諗唔駛諗都唔駛唔想諗都唔駛",
         "佢哋嘅佢哋嘅咁佢哋嘅佢咁佢哋嘅佢哋嘅咁佢",
         "我鍾意我唔鍾意我鍾意我唔鍾意佢鍾意我唔鍾意我，佢唔鍾意。",
-    ],
-)
-def test_a_loop_of_few_characters_earns_nothing(loop: str) -> None:
-    assert cantonese_reward([loop]) == [0.0]
+    ]:
+        assert cantonese_reward([loop]) == [0.0], loop
 
 
-@pytest.mark.parametrize(
-    "sentence",
-    [
+def test_a_short_sentence_in_cantonese_earns_all() -> None:
+    for sentence in [
         *("今日落雨唔想出街", "我唔知佢去咗邊", "部電腦壞咗要攞去整", "琴晚瞓得好差"),
         *("我想買多兩本簿", "今日個天好靚", "個老細成日鬧人", "你幫我拎住先"),
         *("尖沙咀成日都好多人", "等埋我先好走", "今朝凍到震", "阿妹畫畫好叻"),
         *("出面好嘈，閂窗啦", "架車泊喺邊度", "佢笑到碌地", "條河好大到好似好大好大咁"),
-    ],
-)
-def test_a_short_sentence_in_cantonese_earns_all(sentence: str) -> None:
-    assert cantonese_reward([sentence]) == [1.0]
+    ]:
+        assert cantonese_reward([sentence]) == [1.0], sentence
 
 
 @pytest.mark.realdata
@@ -308,49 +288,46 @@ def test_real_sentences_in_cantonese_earn_all() -> None:
 # As trainers call them ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "completion",
-    [
+def test_completions_are_texts_or_messages() -> None:
+    for completion in [
         "<think>C？</think>B",
         [{"role": "assistant", "content": "<think>C？</think>B"}],
         [{"role": "assistant", "content": [{"type": "text", "text": "<think>C？</think>B"}]}],
         [{"role": "assistant", "reasoning_content": "C？", "content": "B"}],
-        [{"role": "assistant", "content": "C"}, {"role": "tool", "content": "…"},
-         {"role": "assistant", "thinking": "C？", "content": "B"}],
-    ],
-)  # fmt: skip
-def test_completions_are_texts_or_messages(completion: Any) -> None:
-    assert choice_reward([completion], answer=["B"], options=[ISLANDS]) == [1.0]
-    if "C？" in str(completion):
-        assert format_reward([completion]) == [1.0]
+        [
+            {"role": "assistant", "content": "C"},
+            {"role": "tool", "content": "…"},
+            {"role": "assistant", "thinking": "C？", "content": "B"},
+        ],
+    ]:
+        assert choice_reward([completion], answer=["B"], options=[ISLANDS]) == [1.0], completion
+        if "C？" in str(completion):
+            assert format_reward([completion]) == [1.0], completion
 
 
-@pytest.mark.parametrize("completion", ["", [], [{"role": "assistant", "content": None}]])
-def test_nothing_is_rewarded_with_nothing(completion: Any) -> None:
-    assert choice_reward([completion], answer=["A"], options=[ISLANDS]) == [0.0]
-    assert jyutping_reward([completion], ["nei5"]) == [0.0]
-    for reward in (cantonese_reward, format_reward, reasoning_language_reward):
-        assert reward([completion]) == [0.0]
+def test_nothing_is_rewarded_with_nothing() -> None:
+    for completion in ["", [], [{"role": "assistant", "content": None}]]:
+        assert choice_reward([completion], answer=["A"], options=[ISLANDS]) == [0.0], completion
+        assert jyutping_reward([completion], ["nei5"]) == [0.0], completion
+        for reward in (cantonese_reward, format_reward, reasoning_language_reward):
+            assert reward([completion]) == [0.0], completion
 
 
-@pytest.mark.parametrize(
-    ("answer", "options"),
-    [
+def test_options_are_a_list_or_a_mapping() -> None:
+    for answer, options in [
         ("B", ISLANDS),
         ("B", [*ISLANDS.values()]),
         (1, [*ISLANDS.values()]),
         ("B", {**ISLANDS, "E": None}),  # as `datasets` fills missing keys
-    ],
-)
-def test_options_are_a_list_or_a_mapping(answer: Any, options: Any) -> None:
-    assert choice_reward(["我揀南丫島。"], answer=[answer], options=[options]) == [1.0]
-    assert choice_reward(["我揀南丫島。"], answer=[answer], choices=[options]) == [1.0]
+    ]:
+        assert choice_reward(["我揀南丫島。"], answer=[answer], options=[options]) == [1.0], answer
+        assert choice_reward(["我揀南丫島。"], answer=[answer], choices=[options]) == [1.0], answer
 
 
-@pytest.mark.parametrize("answer", ["E", 4, -1, ""])
-def test_an_answer_that_is_no_option_is_refused(answer: Any) -> None:
-    with pytest.raises(ValueError, match="is not one of the options A, B, C, D"):
-        choice_reward(["B"], answer=[answer], options=[ISLANDS])
+def test_an_answer_that_is_no_option_is_refused() -> None:
+    for answer in ["E", 4, -1, ""]:
+        with pytest.raises(ValueError, match="is not one of the options A, B, C, D"):
+            choice_reward(["B"], answer=[answer], options=[ISLANDS])
 
 
 def test_a_weight_of_tones_outside_of_its_range_is_refused() -> None:
@@ -450,9 +427,8 @@ TEXTS = ["我揀南丫島。", "我揀南丫島。", "nei5 hou2"]
 LISTED = [*ISLANDS.values()]
 
 
-@pytest.mark.parametrize(
-    ("answer", "options"),
-    [
+def test_columns_may_be_of_numpy_or_pandas() -> None:
+    for answer, options in [
         (np.array(["B", "A", None], object), np.array([LISTED, LISTED, None], object)),
         (np.array(["B", "A", None], object), [np.array(LISTED), np.array(LISTED, object), None]),
         ([np.str_("B"), np.str_("A"), np.nan], [LISTED, LISTED, np.nan]),
@@ -461,12 +437,10 @@ LISTED = [*ISLANDS.values()]
         (pd.Series([1, 0, None], index=[7, 5, 3]), pd.Series([LISTED, LISTED, None])),
         (pd.Series([1, 0, None], dtype="Int64"), pd.Series([ISLANDS, ISLANDS, None])),
         (pd.Series(["B", "A", None], dtype="string"), pd.Series([ISLANDS, ISLANDS, None])),
-    ],
-)
-def test_columns_may_be_of_numpy_or_pandas(answer: Any, options: Any) -> None:
-    assert choice_reward(TEXTS, answer=answer, options=options) == [1.0, 0.0, None]
-    assert choice_reward(np.array(TEXTS), answer, choices=options) == [1.0, 0.0, None]
-    assert choice_reward(pd.Series(TEXTS), answer, options) == [1.0, 0.0, None]
+    ]:
+        assert choice_reward(TEXTS, answer=answer, options=options) == [1.0, 0.0, None], answer
+        assert choice_reward(np.array(TEXTS), answer, choices=options) == [1.0, 0.0, None], answer
+        assert choice_reward(pd.Series(TEXTS), answer, options) == [1.0, 0.0, None], answer
 
 
 def test_completions_may_be_of_numpy() -> None:
@@ -486,20 +460,17 @@ def half(completions: list[str], **_: object) -> list[float | None]:
     return [0.5] * len(completions)
 
 
-@pytest.mark.parametrize(
-    "reward",
-    [
+def test_a_reward_can_be_pickled() -> None:
+    for reward in [
         *(cantonese_reward, choice_reward, format_reward, jyutping_reward),
         *(reasoning_language_reward, multiply_rewards(choice_reward, half)),
         multiply_rewards(multiply_rewards(choice_reward, cantonese_reward), half),
-    ],
-)
-def test_a_reward_can_be_pickled(reward: Callable[..., Any]) -> None:
-    texts = ["答案係B。", "<think>佢問緊邊個城市，應該係香港。</think>B"]
-    columns = {"answer": ["B", 1], "options": [LISTED] * 2, "jyutping": ["nei5", "hou2"]}
-    copied = pickle.loads(pickle.dumps(reward))
-    assert copied.__name__ == reward.__name__
-    assert copied(texts, **columns) == reward(texts, **columns)
+    ]:
+        texts = ["答案係B。", "<think>佢問緊邊個城市，應該係香港。</think>B"]
+        columns = {"answer": ["B", 1], "options": [LISTED] * 2, "jyutping": ["nei5", "hou2"]}
+        copied = pickle.loads(pickle.dumps(reward))
+        assert copied.__name__ == reward.__name__, reward
+        assert copied(texts, **columns) == reward(texts, **columns), reward
 
 
 def test_a_reward_runs_in_another_process() -> None:

@@ -1,12 +1,23 @@
-"""Verifiers of language and script, code-mixing, numerals and particles."""
+"""Verifiers of language, script and sound.
+
+A character may have several readings. The reading that PyCantonese gives it in its word and line
+counts. So does every reading that it has in at least a tenth of its words in rime-cantonese's list:
+聽 can be teng1, ting1 or ting3, and 女 can be neoi5 or neoi2. A character fits if one of its
+readings fits. A character without a reading fits nothing.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import Literal
+from collections import Counter, defaultdict
+from functools import cache
+from typing import Annotated, Literal
 
-from hkcanto_metrics.constraints.declaring import Texts, condition, measure
+from msgspec import Meta
+
+from hkcanto_metrics.constraints.declaring import Number, Texts, verifier
 from hkcanto_metrics.constraints.reading import (
+    UNITS,
     han_of,
     latin_words_of,
     lines_of,
@@ -14,9 +25,18 @@ from hkcanto_metrics.constraints.reading import (
     sentences_of,
     without_code,
 )
-from hkcanto_metrics.constraints.words import each_sentence_ends_with
-from hkcanto_metrics.script import count_scripts, to_simplified
+from hkcanto_metrics.constraints.writing import each_sentence_ends_with
+from hkcanto_metrics.jyutping import is_valid, parse_syllable
+from hkcanto_metrics.language import identify_language
+from hkcanto_metrics.script import count_scripts, to_simplified, to_traditional
 
+Tones = Annotated[
+    str, Meta(pattern=r"^[1-6平仄*]+$", description="text of tones: 1 to 6, 平, 仄, or * for any")
+]
+Scheme = Annotated[
+    str,
+    Meta(pattern=r"^[A-Z-]{2,}$", description="text like AABA, with - for a free line"),
+]
 # Forms that China's list of variants (第一批異體字整理表, 1955) or its fonts prefer. They are not
 # simplifications, because Traditional print uses them, too. 涂 is a surname; 响 is written for 喺.
 _ALSO_TRADITIONAL = (
@@ -41,7 +61,10 @@ _CHINESE_NUMBER = re.compile(
 )
 
 
-@condition()
+# Language and script
+
+
+@verifier("Language and script")
 def language(answer: str, *, language: Literal["cantonese", "written_chinese", "english"]) -> bool:
     """The answer is in a language.
 
@@ -60,13 +83,11 @@ def language(answer: str, *, language: Literal["cantonese", "written_chinese", "
         >>> language("他們回家了。", language="cantonese")
         False
     """
-    from hkcanto_metrics.language import identify_language
-
     found = identify_language(answer).language
     return ("written_chinese" if found == "simplified_mandarin" else found) == language
 
 
-@condition()
+@verifier("Language and script")
 def script(answer: str, *, script: Literal["traditional", "simplified"]) -> bool:
     """The Chinese is in one script only.
 
@@ -97,7 +118,7 @@ def _is_also_simplified(character: str) -> bool:
     return character in _ALSO_SIMPLIFIED or not is_typed
 
 
-@measure(least=0)
+@verifier("Language and script", least=0)
 def latin_words(answer: str) -> int:
     """The number of words in Latin letters; exactly 0 asks for no code-mixing.
 
@@ -114,7 +135,7 @@ def latin_words(answer: str) -> int:
     return len(latin_words_of(answer))
 
 
-@measure(least=0)
+@verifier("Language and script", least=0)
 def code_mixed_sentences(answer: str) -> int:
     """The number of sentences with both Chinese characters and words in Latin letters.
 
@@ -128,11 +149,10 @@ def code_mixed_sentences(answer: str) -> int:
         >>> code_mixed_sentences("我 book 咗位。See you. 好開心！")
         1
     """
-    said = [each for each, _ in sentences_of(answer)]
-    return sum(bool(han_of(each) and latin_words_of(each)) for each in said)
+    return sum(bool(han_of(each) and latin_words_of(each)) for each in sentences_of(answer))
 
 
-@condition()
+@verifier("Language and script")
 def numerals(answer: str, *, form: Literal["arabic", "chinese"]) -> bool:
     """Numbers are written in one form only, and there is at least one number.
 
@@ -156,7 +176,7 @@ def numerals(answer: str, *, form: Literal["arabic", "chinese"]) -> bool:
     return has_digits and not _CHINESE_NUMBER.search(text)
 
 
-@condition()
+@verifier("Language and script")
 def final_particles(answer: str, *, particles: Texts = PARTICLES) -> bool:
     """Each sentence ends in a sentence-final particle (語氣助詞).
 
@@ -172,3 +192,169 @@ def final_particles(answer: str, *, particles: Texts = PARTICLES) -> bool:
         (True, False)
     """
     return each_sentence_ends_with(answer, words=particles)
+
+
+# Sound
+
+_LEAST_SHARE = 0.1
+# The longest line that is read in context; PyCantonese is slow on long lines.
+_CONTEXT = 40
+
+
+@cache
+def _known() -> dict[str, frozenset[str]]:
+    from pycantonese.data.rime_cantonese import CHARS_TO_JYUTPING
+
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for word, jyutping in CHARS_TO_JYUTPING.items():
+        if len(syllables := jyutping.split()) == len(word):
+            for character, syllable in zip(word, syllables, strict=True):
+                counts[character][syllable] += 1
+    return {
+        character: frozenset(s for s, n in each.items() if n >= _LEAST_SHARE * each.total())
+        for character, each in counts.items()
+    }
+
+
+def readings(text: str) -> list[frozenset[str]]:
+    """Return the readings of each Chinese character.
+
+    Args:
+        text: A line; of a long one, only the last 40 characters are read in context.
+
+    Returns:
+        The syllables that count for each character, see the module; none for an unknown one.
+
+    Examples:
+        >>> [sorted(each) for each in readings("聽歌")]
+        [['teng1', 'ting1', 'ting3'], ['go1']]
+    """
+    from pycantonese import characters_to_jyutping
+
+    han = to_traditional(han_of(text))
+    in_context: list[str | None] = [None] * max(0, len(han) - _CONTEXT)
+    for word, jyutping in characters_to_jyutping(han[-_CONTEXT:]):
+        syllables = (jyutping or "").split()
+        in_context += syllables if len(syllables) == len(word) else [None] * len(word)
+    return [
+        _known().get(character, frozenset()) | ({said} if said else set())
+        for character, said in zip(han, in_context, strict=True)
+    ]
+
+
+def _fits(syllables: frozenset[str], symbol: str) -> bool:
+    """Whether a reading has a tone. 平 (level) is 1 or 4 without a stop; 仄 is any other."""
+    if symbol in "平仄":
+        return any((s[-1] in "14" and s[-2] not in "ptk") == (symbol == "平") for s in syllables)
+    return symbol == "*" or any(each[-1] == symbol for each in syllables)
+
+
+def _follow(found: list[frozenset[str]], pattern: str) -> bool:
+    return len(found) == len(pattern) and all(map(_fits, found, pattern))
+
+
+def _nothing_rhymes(scheme: str | None, **_: object) -> str:
+    rhymes = not scheme or re.search(r"([A-Z]).*\1", scheme)
+    return "" if rhymes else f"no letter is twice in scheme {scheme}"
+
+
+@verifier("Sound", impossible=_nothing_rhymes)
+def rhyme(
+    answer: str, *, scheme: Scheme | None = None, unit: Literal["lines", "verses"] = "lines"
+) -> bool:
+    """The last characters of the lines rhyme in Cantonese (押韻).
+
+    Args:
+        answer: The answer, without a title.
+        scheme: A letter for each line. Lines with the same letter rhyme; a letter that occurs once,
+            and -, leave a line free. By default all lines rhyme.
+        unit: Whether to compare lines or verses (see `verses`).
+
+    Returns:
+        Whether they have the same nucleus and coda, in any tone; see the module for characters with
+        several readings. Lines that all end in the same character do not rhyme.
+
+    Examples:
+        >>> rhyme("天色青青\\n風好輕\\n月光明"), rhyme("天光\\n天光"), rhyme("去街\\n飲茶")
+        (True, False, False)
+    """
+    units = [han_of(each) for each in UNITS[unit](answer)]
+    scheme = scheme or "A" * len(units)
+    if len(units) < 2 or len(units) != len(scheme) or not all(units):
+        return False
+    groups = [
+        [each for each, own in zip(units, scheme, strict=True) if own == letter]
+        for letter in {*scheme} - {"-"}
+    ]
+    return all(
+        len(group) == 1
+        or (len({each[-1] for each in group}) > 1 and frozenset.intersection(*map(_rimes, group)))
+        for group in groups
+    )
+
+
+def _rimes(line: str) -> frozenset[tuple[str | None, str | None]]:
+    parsed = map(parse_syllable, readings(line)[-1])
+    return frozenset((each.nucleus, each.coda) for each in parsed if each.nucleus)
+
+
+@verifier("Sound")
+def tones(answer: str, *, pattern: Tones, line: Number | None = None) -> bool:
+    """The Chinese characters have these tones, in this order.
+
+    Args:
+        answer: The answer.
+        pattern: A sign for each character: a tone of Jyutping from 1 to 6; 平 (tones 1 and 4, not
+            before -p, -t, -k) or 仄 (the others); * for any.
+        line: The number of the line to check, from 1; by default the whole answer.
+
+    Returns:
+        Whether the answer has as many characters, with these tones; see the module for characters
+        with several readings.
+
+    Examples:
+        >>> tones("香港人", pattern="124"), tones("花開\\n月落", pattern="仄仄", line=2)
+        (True, True)
+    """
+    lines = lines_of(answer)
+    text = "".join(lines) if line is None else "".join(lines[line - 1 : line])
+    return len(han_of(text)) == len(pattern) and _follow(readings(text), pattern)
+
+
+@verifier("Sound")
+def line_end_tones(answer: str, *, pattern: Tones) -> bool:
+    """The last characters of the lines have these tones, as 仄平 in a couplet (對聯).
+
+    Args:
+        answer: The answer.
+        pattern: A sign for each line, as in `tones`.
+
+    Returns:
+        Whether the answer has as many lines, with these tones.
+
+    Examples:
+        >>> line_end_tones("天增歲月人增壽\\n春滿乾坤福滿門", pattern="仄平")
+        True
+    """
+    lines = lines_of(answer)
+    ends = [readings(line)[-1:] for line in lines] if len(lines) == len(pattern) else []
+    return all(ends) and _follow([end for (end,) in ends], pattern)
+
+
+@verifier("Sound")
+def only_jyutping(answer: str) -> bool:
+    """The answer is only Jyutping.
+
+    Args:
+        answer: The answer. Punctuation is ignored.
+
+    Returns:
+        Whether every word consists of valid syllables, each with its tone.
+
+    Examples:
+        >>> only_jyutping("Nei5 hou2!"), only_jyutping("nei hao"), only_jyutping("你好 nei5 hou2")
+        (True, False, False)
+    """
+    words = re.findall(r"[^\W_]+", narrow(answer))
+    tokens = [each for word in words for each in re.findall(r"[^\W\d_]+\d?|\d", word)]
+    return bool(tokens) and all(map(is_valid, tokens))

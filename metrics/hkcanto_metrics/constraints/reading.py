@@ -37,7 +37,7 @@ _VERSE_END = re.compile("[，。、！？；：,.!?;:…—\u3000\n]+")
 _WORD = re.compile(rf"[{LATIN}]+(?:['’-][{LATIN}]+)*")
 _UNIT = re.compile(rf"[{HAN}]|[{LATIN}]+(?:['’-][{LATIN}]+)*|\d+(?:[.,:]\d+)*")
 _HAN = re.compile(f"[{HAN}]")
-_LETTER = re.compile(r"[^\W_]")
+LETTER = re.compile(r"[^\W_]")
 
 
 def narrow(text: str) -> str:
@@ -68,7 +68,7 @@ def lines_of(text: str) -> list[str]:
         ['買餸', '菜心', '魚']
     """
     lines = (_without_marks(line) for line in text.split("\n") if not _FENCE.match(line))
-    return [line for line in lines if _LETTER.search(line)]
+    return [line for line in lines if LETTER.search(line)]
 
 
 def paragraphs_of(text: str) -> list[list[str]]:
@@ -87,7 +87,7 @@ def paragraphs_of(text: str) -> list[list[str]]:
     return [[line] for line in lines_of(text)] if len(blocks) < 2 else blocks
 
 
-def sentences_of(text: str) -> list[tuple[str, str]]:
+def sentences_with_ends(text: str) -> list[tuple[str, str]]:
     """Return the sentences, each with the marks that end it.
 
     The end of a line ends a sentence, too; …… alone does not. Quotations and parentheses are part
@@ -95,12 +95,22 @@ def sentences_of(text: str) -> list[tuple[str, str]]:
     line follows.
 
     Examples:
-        >>> sentences_of("我……我唔知。佢話：「係咩？」然後走咗！")
+        >>> sentences_with_ends("我……我唔知。佢話：「係咩？」然後走咗！")
         [('我……我唔知', '。'), ('佢話：「係咩」然後走咗', '！')]
     """
     parts = [*_END.split(_INSIDE.sub(_inside, "\n".join(lines_of(text)))), ""]
     pairs = zip(parts[::2], parts[1::2], strict=True)
-    return [(said.strip(), end or "") for said, end in pairs if _LETTER.search(said)]
+    return [(said.strip(), end or "") for said, end in pairs if LETTER.search(said)]
+
+
+def sentences_of(text: str) -> list[str]:
+    """Return the sentences without the marks that end them, see `sentences_with_ends`.
+
+    Examples:
+        >>> sentences_of("好呀！去邊？")
+        ['好呀', '去邊']
+    """
+    return [said for said, _ in sentences_with_ends(text)]
 
 
 def verses_of(text: str) -> list[str]:
@@ -112,6 +122,10 @@ def verses_of(text: str) -> list[str]:
     """
     said = (part for line in lines_of(text) for part in _VERSE_END.split(line))
     return [part.strip() for part in said if _HAN.search(part)]
+
+
+UNITS = {"lines": lines_of, "sentences": sentences_of, "verses": verses_of}
+"""Unit → the function that splits a text into such units."""
 
 
 def han_of(text: str) -> str:
@@ -152,28 +166,6 @@ def graphemes_of(text: str) -> list[str]:
         2
     """
     return [each for each in regex.findall(r"\X", text) if not each.isspace()]
-
-
-def after_letters(text: str) -> str:
-    """Return the part of a text after its last letter or digit.
-
-    Examples:
-        >>> after_letters("好唔好呀？」")
-        '？」'
-    """
-    last = _LETTER.search(text[::-1])
-    return text[len(text) - last.start() :] if last else text
-
-
-def from_letters(text: str) -> str:
-    """Return the part of a text from its first letter or digit on.
-
-    Examples:
-        >>> from_letters("**「你好」**")
-        '你好」**'
-    """
-    first = _LETTER.search(text)
-    return text[first.start() :] if first else ""
 
 
 def _without_marks(line: str) -> str:
