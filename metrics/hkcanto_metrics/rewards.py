@@ -19,19 +19,35 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from hkcanto_metrics.reasoning import split_reasoning, strip_reasoning
+
+if TYPE_CHECKING:
+    from hkcanto_metrics.language import Language
 
 Completions = Sequence[str | Sequence[Mapping[str, Any]]]
 Texts = Sequence[str | None]
 Options = Sequence[Mapping[str, str | None] | Sequence[str | None] | None] | None
 Rewards = list[float | None]
 
+_CHINESE: list[Language] = ["written_chinese", "simplified_mandarin"]
+_LANGUAGES: dict[str, list[Language]] = {
+    "cantonese": ["cantonese"],
+    "yue": ["cantonese"],
+    "written_chinese": _CHINESE,
+    "zh": _CHINESE,
+    "english": ["english"],
+    "en": ["english"],
+}
 _LETTERS = "ABCDEFGHIJ"
 _LONGEST_JYUTPING = 20_000
 _TONE = re.compile("[a-z][1-6]")
-_ALTERNATIVES = re.compile(r"[a-z][1-6]\s*[|/]\s*[a-z]+[1-6]")
+# Two syllables with | or / between them, several in braces, or two tones of one syllable.
+_ALTERNATIVES = re.compile(
+    r"[a-z][1-6]\s*(?:[|/~]|\bor\b|或)\s*[a-z]+[1-6]|\{[^{}]*[1-6][^{}\w]+[a-z]+[1-6]"
+    r"|\b([a-z]+)[1-6]\W*[,、(){}\[\]]\W*\1[1-6]"
+)
 # Han characters, clause marks and line ends, which separate stretches of Jyutping. An answer is one
 # stretch or several.
 _NOT_JYUTPING = re.compile("[\u3000-\u9fff\uf900-\ufaff\uff00-\uffef\n:;,.!?→=>]+")
@@ -141,33 +157,42 @@ def cantonese_reward(
     question: Texts | None = None,
     options: Options = None,
     choices: Options = None,
+    language: Texts | None = None,
     *,
     script: Literal["hant", "hans"] | None = None,
     min_characters: int = 4,
+    exponent: float = 1.0,
     **_: object,
 ) -> Rewards:
     """Reward an answer in Cantonese, whatever it says.
 
-    Quotations of the question and of the options do not count, nor do clauses that end in an
+    Quotations of the question and of the options do not count, nor do clauses that only name an
     option, such as 答案係A. The rest must be prose of some length, not a list of words or a loop.
+    What is quoted otherwise, is code, or follows a colon earns nothing, and reduces the share if it
+    is in another language.
 
     Args:
         completions: What the model wrote, each a text or a list of messages.
         question: The questions, if any.
         options: The options of each question, as in `choice_reward`.
         choices: The same as ``options``, for data sets that use this name.
+        language: The language that each row asks for, by name or code: ``cantonese`` or ``yue``,
+            ``written_chinese`` or ``zh``, ``english`` or ``en``. By default, Cantonese.
         script: The script to write in: Traditional (``hant``) or Simplified (``hans``); None for
             either.
         min_characters: The number of different Chinese characters that the answer needs, not
             counting particles such as 嘅.
+        exponent: The power to which the share is raised. Above 1, a little Cantonese earns less.
 
     Returns:
-        For each completion, the share of the Chinese that is in Cantonese (`cantonese_prose`),
-        times the share of its characters that are in the script; 0.0 if it has fewer than
-        ``min_characters``, or if `cantonese_fluency` finds too many words of Written Chinese.
+        For each completion, the share of the text that is in Cantonese (`cantonese_share`), times
+        the share of its characters that are in the script; 0.0 if it has fewer than
+        ``min_characters``. If `cantonese_fluency` finds too many words of Written Chinese, at most
+        their share of Cantonese words. None if the row is in another language.
 
     Raises:
-        ValueError: ``script`` is none of these, or ``min_characters`` is not a number from 0 up.
+        ValueError: ``script`` is none of these, ``min_characters`` is not a number from 0 up,
+            ``exponent`` is not above 0, or a language is unknown.
 
     Examples:
         >>> cantonese_reward(["佢哋返咗屋企。", "他們回家了。", "你试下早啲瞓。"], script="hant")
@@ -175,30 +200,36 @@ def cantonese_reward(
         >>> of_both = {"options": [["叮叮", "纜車"]] * 2}
         >>> cantonese_reward(["答案係叮叮。", "係叮叮，因為佢會響。"], **of_both)
         [0.0, 1.0]
+        >>> cantonese_reward(["佢哋返咗屋企。他們在家。今日好凍。"], exponent=2)
+        [0.5102040816326531]
     """
     from hkcanto_metrics.cleaning import clean_output
     from hkcanto_metrics.fluency import MIN_CANTONESE_RATIO, count_features
-    from hkcanto_metrics.own_words import cantonese_share, without_quotations
     from hkcanto_metrics.script import simplified_share
 
     _check("cantonese_reward", "script", script, script in (None, "hant", "hans"), "hant or hans")
-    _check_length("cantonese_reward", min_characters)
+    _check_sizes("cantonese_reward", min_characters, exponent)
 
-    def score(text: str, question: str, options: dict[str, str]) -> float:
+    def score(
+        text: str, question: str, options: dict[str, str], language: str | None
+    ) -> float | None:
+        if _languages(language) != ["cantonese"]:
+            return None
         # Twice, as in an evaluation: once to find the answer, once to clean it.
         answer = strip_reasoning(strip_reasoning(text).lstrip())
         cleaned = clean_output(answer)
         if "reasoning" in cleaned.removed:  # behind a label, such as 譯文：
             answer = cleaned.text
-        said = without_quotations(answer, question, options.values())
-        share = cantonese_share(said, min_characters, answers=bool(options))
+        said, share = _own_share(answer, question, options, min_characters, answers=bool(options))
         ratio, written = count_features(said)
         if written and ratio < MIN_CANTONESE_RATIO:
-            return 0.0
+            share = min(share, float(ratio))
         simplified = simplified_share(said)
-        return share * {None: 1.0, "hant": 1 - simplified, "hans": simplified}[script]
+        in_script = {None: 1.0, "hant": 1 - simplified, "hans": simplified}[script]
+        return math.pow(share * in_script, exponent)
 
     columns = {"question": question, "options": options, "choices": choices}
+    columns["language"] = language
     return _rewards("cantonese_reward", score, completions, columns)
 
 
@@ -207,42 +238,60 @@ def reasoning_language_reward(
     question: Texts | None = None,
     options: Options = None,
     choices: Options = None,
+    language: Texts | None = None,
     *,
     min_characters: int = 10,
+    exponent: float = 1.0,
     **_: object,
 ) -> Rewards:
-    """Reward reasoning in Cantonese that comes to an end.
+    """Reward reasoning in Cantonese, or in a row's language, that comes to an end.
+
+    Text before the reasoning counts as reasoning.
 
     Args:
         completions: What the model wrote, each a text or a list of messages.
         question: The questions. Repeating their words does not count.
         options: The options of each question. Repeating them does not count, either.
         choices: The same as ``options``, for data sets that use this name.
+        language: The language to reason in for each row, as in `cantonese_reward`.
         min_characters: The number of different Chinese characters that the reasoning needs, as in
-            `cantonese_reward`.
+            `cantonese_reward`; in another language, of all characters.
+        exponent: The power to which the share is raised.
 
     Returns:
-        For each completion, the share of the reasoning's Chinese that is in Cantonese; 0.0 if the
-        reasoning has no end, is in another language, too short, a loop or a list of words. Missing
-        reasoning gets 0.0, too, so a model cannot gain by omitting it.
+        For each completion, the share of the reasoning that is in Cantonese, as in
+        `cantonese_reward`, or the share of its prose in the row's language by `identify_language`;
+        0.0 if the reasoning has no end, is in another language, too short, a loop or a list of
+        words. Missing reasoning gets 0.0, too, so a model cannot gain by omitting it.
 
     Raises:
-        ValueError: ``min_characters`` is not a number from 0 up.
+        ValueError: ``min_characters`` is not a number from 0 up, ``exponent`` is not above 0, or a
+            language is unknown.
 
     Examples:
         >>> reasoning_language_reward(["<think>佢問緊邊個城市，應該係香港。</think>B", "B"])
         [1.0, 0.0]
+        >>> reasoning_language_reward(["<think>It is in Hong Kong.</think>B"], language=["en"])
+        [1.0]
     """
-    from hkcanto_metrics.own_words import cantonese_share, without_quotations
+    from hkcanto_metrics.language import identify_language
+    from hkcanto_metrics.repetition import is_degenerate
 
-    _check_length("reasoning_language_reward", min_characters)
+    _check_sizes("reasoning_language_reward", min_characters, exponent)
 
-    def score(text: str, question: str, options: dict[str, str]) -> float:
+    def score(text: str, question: str, options: dict[str, str], language: str | None) -> float:
         found = split_reasoning(text)
-        own = without_quotations(found.reasoning, question, options.values())
-        return cantonese_share(own, min_characters) if found.finished else 0.0
+        before = "".join(text[start:end] for start, end in found.spans[:-1])
+        said = f"{before}\n{found.reasoning}" if found.reasoning.strip() else ""
+        own, share = _own_share(said, question, options, min_characters)
+        if (names := _languages(language)) != ["cantonese"]:
+            identified = identify_language(own)
+            fits = identified.n_characters >= min_characters and not is_degenerate(own)
+            share = sum(identified.shares.get(each, 0) for each in names) if fits else 0.0
+        return math.pow(share, exponent) if found.finished else 0.0
 
     columns = {"question": question, "options": options, "choices": choices}
+    columns["language"] = language
     return _rewards("reasoning_language_reward", score, completions, columns)
 
 
@@ -399,9 +448,31 @@ def _check(reward: str, name: str, value: object, fits: bool, expected: str) -> 
         raise ValueError(f"{reward}: {name} is {value!r}; give {expected}")
 
 
-def _check_length(reward: str, least: object) -> None:
+def _check_sizes(reward: str, least: object, exponent: object) -> None:
     fits = isinstance(least, int) and not isinstance(least, bool) and least >= 0
     _check(reward, "min_characters", least, fits, "a number from 0 up")
+    fits = isinstance(exponent, int | float) and 0 < exponent < math.inf
+    _check(reward, "exponent", exponent, fits, "a number above 0")
+
+
+def _languages(given: str | None) -> list[Language]:
+    """Return the languages of `identify_language` that a row's language stands for."""
+    name = "cantonese" if given is None else str(given).lower()
+    if name not in _LANGUAGES:
+        raise ValueError(f"the language is {given!r}; give {', '.join(_LANGUAGES)}")
+    return _LANGUAGES[name]
+
+
+def _own_share(
+    text: str, question: str, options: dict[str, str], least: int, *, answers: bool = False
+) -> tuple[str, float]:
+    """Return what a text says itself, and the share of it that is in Cantonese."""
+    from hkcanto_metrics.constraints.reading import normalise
+    from hkcanto_metrics.own_words import cantonese_share, without_quotations
+
+    own = without_quotations(normalise(text), question, options.values())
+    asked = "".join((question, *options.values()))
+    return own, cantonese_share(own, least, asked, answers=answers)
 
 
 def _question(given: Any) -> str:

@@ -83,11 +83,11 @@ def test_what_earns_as_cantonese_is_fluent_and_what_earns_as_reasoning_is_canton
 ) -> None:
     (reward,) = cantonese_reward([text])
     judged = FLUENCY.judge(text, Sample(id="", target="")).values
-    assert not reward or judged["fluent"]
+    assert reward < 1 or judged["fluent"]
     assert cantonese_reward([text], script="hant") == [reward]  # there is no Simplified text
     (reward,) = reasoning_language_reward([text], min_characters=0)
     reasoned = score_reasoning(text)
-    assert not reward or (reasoned.cantonese, reasoned.finished) == (1.0, 1.0)
+    assert reward < 1 or (reasoned.cantonese, reasoned.finished) == (1.0, 1.0)
 
 
 def real_folder() -> Path:
@@ -187,13 +187,163 @@ TRAM = {"question": ["電車公司嘅綽號係咩？"], "options": [["叮叮", "
 def test_a_game_earns_at_most_half_unless_the_table_says_why() -> None:
     for game, earns in docs.games():
         assert earns <= 0.5 or len(game["note"]) > 20, game
-        assert earns <= game["earned"] or "note" in game, game
+
+
+CANTONESE = [
+    "佢哋成日都搭電車返屋企",
+    "我琴晚冇瞓所以而家好攰",
+    "嗰間茶餐廳嘅奶茶好好飲",
+    "你聽日得唔得閒同我去行街",
+    "阿媽叫我買啲餸返去煮飯",
+    "個天黑晒應該就嚟落雨喇",
+]
+OTHERS = {
+    "Written Chinese": [
+        "他們經常乘坐電車回家",
+        "我昨晚沒有睡所以現在很累",
+        "那間茶餐廳的奶茶很好喝",
+        "你明天有沒有空和我去逛街",
+        "媽媽叫我買些菜回去做飯",
+        "天都黑了應該快要下雨了",
+    ],
+    "English": [
+        "They always take the tram to go home",
+        "I did not sleep so I am tired now",
+        "The milk tea at that cafe is very nice",
+        "Are you free to go shopping with me",
+        "My mother told me to buy some food",
+        "It is dark and it should be raining soon",
+    ],
+    "Japanese": [
+        "彼らはいつも電車で家に帰ります",
+        "昨夜は寝ていないのでとても疲れています",
+        "あの店のミルクティーはとても美味しいです",
+        "明日一緒に買い物に行けますか",
+        "母が野菜を買って料理しなさいと言いました",
+        "空が暗くなったのでもうすぐ雨が降ります",
+    ],
+}
+
+
+@pytest.mark.parametrize("reward", [cantonese_reward, reasoning_language_reward])
+def test_each_sentence_or_clause_in_cantonese_earns_more(reward: Callable[..., Any]) -> None:
+    for (name, other), between, is_last in every(OTHERS.items(), "。，\n", (False, True)):
+        texts = []
+        for k in range(7):
+            said = [*CANTONESE[:k], *other[k:]]
+            texts.append(between.join(said[::-1] if is_last else said) + "。")
+        if reward is reasoning_language_reward:
+            texts = [f"<think>{each}</think>A" for each in texts]
+        earned = reward(texts)
+        assert earned == sorted({*earned}), (name, between, earned)  # rising, all different
+        assert (earned[0], earned[-1]) == (0.0, 1.0), (name, between, earned)
+        assert max(abs(earned[k] - k / 6) for k in range(7)) < 0.15, (name, between, earned)
+        squared = reward(texts, exponent=2)
+        assert squared == pytest.approx([each**2 for each in earned])
+
+
+def test_each_word_in_cantonese_earns_no_less() -> None:
+    cantonese = ["佢哋", "唔", "鍾意", "嗰啲", "人", "嘅", "嘢", "，", "成日", "喺度", "鬧交", "㗎"]
+    written = [
+        "他們",
+        "不",
+        "喜歡",
+        "那些",
+        "人",
+        "的",
+        "東西",
+        "，",
+        "總是",
+        "在這裏",
+        "吵架",
+        "的",
+    ]
+    texts = ["".join((*cantonese[:k], *written[k:])) for k in range(13)]
+    earned = cantonese_reward(texts)
+    assert earned == sorted(earned), earned
+    assert (earned[0], earned[-1]) == (0.0, 1.0)
+    assert len({*earned}) >= 7, earned
+
+
+WRITTEN = "這輛電車的外號是叮叮，因為它行駛的時候會發出這樣的聲音。他們認為這個答案是正確的。"
+
+
+def test_written_chinese_earns_nothing_wherever_it_is_hidden() -> None:
+    """Only what is in the prompt may be quoted."""
+    own = "佢哋成日都搭電車返屋企。"
+    for form in (
+        *("{0}\n```\n{1}\n```", "{0}`{1}`", "{0}「{1}」", "{0}『{1}』", "{0}“{1}”", '{0}"{1}"'),
+        *("{0}\nA. {1}\nB. {1}", "{0}\n> {1}", "{0}佢話：{1}", "{0}<!-- {1} -->", "{0}$${1}$$"),
+        *("{1}\n{0}", "{0}《{1}》", "{0}[{1}]", "{0}'{1}'"),
+    ):
+        text = form.format(own, WRITTEN)
+        thought = f"<think>{text}</think>A"
+        for earned in (*cantonese_reward([text]), *reasoning_language_reward([thought])):
+            assert (earned or 0) < 0.35, text
+    own = f"佢問「{WRITTEN}」係咩意思，即係話架車個花名。"
+    assert reasoning_language_reward([f"<think>{own}</think>A"], [WRITTEN]) == [1.0]
+
+
+def test_what_looks_like_other_letters_is_judged_as_letters() -> None:
+    for english in (
+        "Ｔｈｅ　ｔｒａｍ　ｉｓ　ｏｌｄ　ａｎｄ　ｉｔ　ｉｓ　ｓｌｏｗ",
+        "𝐓𝐡𝐞 𝐭𝐫𝐚𝐦 𝐢𝐬 𝐨𝐥𝐝 𝐚𝐧𝐝 𝐢𝐭 𝐢𝐬 𝐬𝐥𝐨𝐰",
+    ):
+        (earned,) = cantonese_reward([f"佢哋返咗屋企。{english}。"])
+        assert earned == pytest.approx(6 / (6 + 1.5 * 8))
+
+
+def test_text_before_the_reasoning_counts_as_reasoning() -> None:
+    thought = "<think>佢問緊邊個城市，應該係香港。</think>A"
+    (earned,) = reasoning_language_reward(
+        [f"The tram is old and it is slow, but so am I. {thought}"]
+    )
+    assert 0 < (earned or 0) < 0.6
+
+
+def test_repeated_clauses_earn_as_if_written_once() -> None:
+    once = "琴晚我同阿媽去咗旺角行街，買咗對波鞋返嚟。"
+    for times in (1, 2):
+        assert cantonese_reward([once * times])[0] <= 1 / times  # type: ignore[operator]
+    alike = "我覺得電車好得意㗎。我覺得電車真係好得意㗎。我都覺得電車好得意㗎。"
+    assert cantonese_reward([alike])[0] <= 0.5  # type: ignore[operator]
+
+
+def test_a_row_is_rewarded_in_its_language() -> None:
+    english = "<think>The tram is old and it is slow, but it is cheap.</think>A"
+    cantonese = "<think>佢問緊邊個城市，應該係香港。</think>A"
+    columns = {"language": ["en", "yue", None, "zh", "English"]}
+    texts = [english, cantonese, cantonese, cantonese, cantonese]
+    assert reasoning_language_reward(texts, **columns) == [1.0, 1.0, 1.0, 0.0, 0.0]
+    said = ["佢哋返咗屋企。"] * 5
+    assert cantonese_reward(said, **columns) == [None, 1.0, 1.0, None, None]
+    with pytest.raises(ValueError, match="row 0: the language is 'fr'; give cantonese, yue, wri"):
+        reasoning_language_reward([english], language=["fr"])
+
+
+def test_honest_completions_earn_all() -> None:
+    """Two of 60 do not: one has no word of Cantonese's lists, one has 把, which is also Written."""
+    path = Path(__file__).with_name("honest_completions.jsonl")
+    less = []
+    for line in path.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        columns = {name: [row[name]] for name in ("question", "options") if name in row}
+        if getattr(rewards, row["reward"])([row["text"]], **columns) != [1.0]:
+            less.append(row["text"])
+    assert [each[:4] for each in less] == ["煲湯最緊", "尋日個天"]
+
+
+def test_an_argument_may_end_in_a_part_of_an_option() -> None:
+    columns = {"options": [["佢行車嗰陣會叮叮聲", "佢好似一個豬籠"]]}
+    text = "因為個司機會踩個腳掣打鐘，搞到成條街都係叮叮聲。"
+    assert cantonese_reward([text], **columns) == [1.0]
+    assert cantonese_reward(["我揀佢行車嗰陣會叮叮聲。"], **columns) == [0.0]
 
 
 def test_the_table_of_games_is_that_of_the_docs() -> None:
     text = (Path(__file__).parents[2] / "docs" / "rewards.md").read_text("utf-8")
     assert docs.with_games(text) == text, "run `python docs/generate.py`"
-    assert len(docs.games()) == 60
+    assert len(docs.games()) == 140
 
 
 def test_an_answer_earns_by_what_it_says_itself() -> None:
@@ -206,7 +356,7 @@ def test_an_answer_earns_by_what_it_says_itself() -> None:
         ("綽號梗係叮叮啦。", 0.0),
         # Besides 10 characters of Cantonese, as many neutral ones earn reward; the other 6 do not.
         ("佢哋成日都搭車返屋企。今日天氣晴朗，市民外出活動，公園遊人眾多。", 20 / 28),
-        ("佢哋成日都搭車返屋企。是。", 0.0),  # 佢, 哋, 屋企 against 是: less than nine tenths
+        ("佢哋成日都搭車返屋企。是。", 0.75),  # 佢, 哋, 屋企 against 是: not fluent, so 3 of 4
     ]:
         assert cantonese_reward([text], **TRAM) == [pytest.approx(reward)], text
 
@@ -247,6 +397,9 @@ def test_the_last_complete_jyutping_counts_and_alternatives_earn_nothing() -> No
         ("nei5\nhou2", 1.0),
         ("nei5 (hou2|hou3)", 0.0),
         ("nei5 hou2|hou3", 0.0),
+        ("{nei5,lei5} hou2", 0.0),
+        ("nei5 or lei5 hou2", 0.0),
+        ("nei5 hou2 (hou3)", 0.0),
         ("nei5 hou2 / hou3", 0.0),
         ("/nei5 hou2/", 1.0),
         ("nei5 hou2 nei5 hou2", 0.0),  # two errors in two syllables
@@ -281,7 +434,7 @@ def test_real_sentences_in_cantonese_earn_all() -> None:
     fluent = [each for each in sentences if cantonese_fluency(each).passed]
     told = [each for each in fluent if identify_language(each).cantonese_share]
     assert len(told) > 1900
-    assert cantonese_reward(told).count(1.0) > 0.99 * len(told)
+    assert cantonese_reward(told).count(1.0) > 0.985 * len(told)
     assert cantonese_reward(fluent).count(1.0) > 0.9 * len(fluent)
 
 

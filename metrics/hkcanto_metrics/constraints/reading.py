@@ -7,8 +7,11 @@ character is what a reader sees as one, including its combining marks.
 from __future__ import annotations
 
 import re
+import unicodedata
 
 import regex
+
+from hkcanto_metrics.script import CharacterTable
 
 HAN = "\u3005\u3007\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 LATIN = "A-Za-z\u00c0-\u024f"
@@ -17,6 +20,10 @@ _FULL_WIDTH = {0xFF01 + code: 0x21 + code for code in range(94)}
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
 _AROUND = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+)?")
+_EMOJI_JOINER = r"(?<=[\p{Extended_Pictographic}\ufe0f\U0001f3fb-\U0001f3ff])\u200d"
+_HIDDEN = regex.compile(
+    rf"(?!{_EMOJI_JOINER})(?![\U000e0020-\U000e007f])[\p{{Cf}}\u034f\u115f\u1160\u3164\uffa0]"
+)
 BULLET = re.compile(r"(?P<indent>\s*)(?:[-*+–]\s+|[•●‧·▪]\s*)(?=.*[^\W_])")
 NUMBERED = re.compile(
     r"(?P<indent>\s*)(?:#{1,6}\s+)?\**(?:[(（]?(?P<number>\d{1,3}|[一二三四五六七八九十]{1,3})[.．)）、:：](?!\d)"
@@ -38,6 +45,20 @@ _WORD = re.compile(rf"[{LATIN}]+(?:['’-][{LATIN}]+)*")
 _UNIT = re.compile(rf"[{HAN}]|[{LATIN}]+(?:['’-][{LATIN}]+)*|\d+(?:[.,:]\d+)*")
 _HAN = re.compile(f"[{HAN}]")
 LETTER = re.compile(r"[^\W_]")
+
+
+def normalise(text: str) -> str:
+    """Write letters and digits in one way, and remove characters that nobody sees.
+
+    Full-width, mathematical and superscript forms become plain letters and digits, and radicals
+    become characters. Punctuation, emoji and numbers in circles stay as they are. Characters of
+    Unicode's category Cf, such as a zero-width space, are removed, except in emoji.
+
+    Examples:
+        >>> normalise("ＯＫ 𝐡𝐞𝐥𝐥𝐨 ⾬ nei⁵ 投\u200b訴")
+        'OK hello 雨 nei5 投訴'
+    """
+    return text if text.isascii() else _HIDDEN.sub("", text).translate(_PLAIN)
 
 
 def narrow(text: str) -> str:
@@ -85,6 +106,18 @@ def paragraphs_of(text: str) -> list[list[str]]:
     blocks = [lines_of(block) for block in re.split(r"\n[^\S\n]*\n", text.strip())]
     blocks = [lines for lines in blocks if lines]
     return [[line] for line in lines_of(text)] if len(blocks) < 2 else blocks
+
+
+def _plain(character: str) -> str:
+    """A letter or digit in its usual form."""
+    form = unicodedata.normalize("NFKC", character)
+    kept = regex.match(r"\p{Emoji}", character) or unicodedata.decomposition(character).startswith(
+        ("<circle>", "<square>", "<fraction>")
+    )
+    return character if kept or not form.isalnum() else form
+
+
+_PLAIN = CharacterTable(_plain)
 
 
 def sentences_with_ends(text: str) -> list[tuple[str, str]]:
