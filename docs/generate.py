@@ -390,7 +390,22 @@ nothing. *Strict* figures check the answer as it is. *Loose* figures, as in
 [IFEval](https://arxiv.org/abs/2311.07911) (section 2.2), also accept an answer if one of its seven
 variants follows the constraint. A variant lacks the first line, the last line, every `*`, or
 several of these. Loose figures are upper bounds, because the line that a variant lacks may be the
-one that breaks a rule."""
+one that breaks a rule.
+
+## Definitions
+
+* **Text**: before any check, letters and digits in full width, mathematical type or superscript
+  become plain ones (NFKC), radicals become characters, and characters that nobody sees, such as
+  zero-width spaces, are removed. Punctuation, emoji and numbers in circles stay as they are. In
+  words, Cyrillic and Greek letters that look like Latin ones count as Latin.
+* **Sentence**: it ends in 。！？ or at the end of a line, an English one in a full stop, but not
+  that of Mr. or P.S. …… does not end a sentence. Quotations and parentheses are part of the
+  sentence around them. A quotation ends a sentence if another quotation or the end of the line
+  follows.
+* **Number**: digits in any width, or a Chinese number: two numerals or more, as in 二十, or one
+  before a measure, as in 三天, 九折 and 百元. 一齊, 統一, 第二 and idioms such as 變化萬千 have none.
+* **Line**: a line with a letter or a digit, without marks of Markdown around it.
+* **Verse**: Chinese between punctuation marks or line ends."""
 
 _TOPICS = {
     "Words": """\

@@ -272,6 +272,24 @@ def test_emoji_are_counted_as_seen() -> None:
     assert holds("emoji", "1 ★ :) © # ™ ✓", exactly=0)
     assert holds("emoji", "🇭🇰🇭🇰", exactly=2)
     assert holds("emoji", "❤☀️", exactly=2)
+    assert holds("emoji", "‼️▶️☎⁉️©️", exactly=5)
+    assert holds("emoji", "☎\ufe0e‼©▶", exactly=0)  # as text
+
+
+def test_a_hashtag_has_a_letter_and_may_follow_another() -> None:
+    assert holds("hashtags", "#香港#美食 ＃深水埗 #2026香港", exactly=4)
+    assert holds("hashtags", "排名 #1，C# 同 F#，&#39; a.html#top `#茶`", exactly=0)
+    assert holds("hashtags", "好好食#香港", exactly=1)
+
+
+def test_bold_is_not_a_blank_to_fill_in_nor_code() -> None:
+    assert holds("bold", "姓名：____ 電話：____", exactly=0)
+    assert holds("bold", "**重要**：__必看__", exactly=2)
+    assert holds("bold", "2 ** 3 ** 4，`**x**`", exactly=0)
+
+
+def test_a_comment_in_code_is_no_heading() -> None:
+    assert holds("headings", "# 做法\n```python\n# 註解\n```", exactly=1)
 
 
 def test_a_link_and_a_check_box_are_no_place_to_fill_in() -> None:
@@ -284,6 +302,8 @@ def test_two_versions_differ() -> None:
     assert not holds("parts", "早晨\n******\n早晨", mark="******", exactly=2)
     assert not holds("parts", "早晨\n******\n******\n你好", mark="******", exactly=2)
     assert holds("parts", "早晨\n******\n你好\n******", mark="******", exactly=2)
+    assert holds("parts", "|一|二|\n|---|---|\n---\n你好", mark="---", exactly=2)
+    assert holds("parts", "***早晨***呀\n***\n你好", mark="***", exactly=2)
 
 
 # Traps: language and script -----------------------------------------------------------------------
@@ -357,6 +377,76 @@ def test_numerals_are_distinguished_from_words_with_numerals() -> None:
     assert not holds("numerals", "冇數字", form="chinese")
 
 
+def test_a_chinese_number_is_several_numerals_or_one_before_a_measure() -> None:
+    for number in (
+        *(
+            "三天",
+            "九折",
+            "百元",
+            "二十",
+            "三百蚊",
+            "十五號",
+            "兩個",
+            "七點",
+            "一九九七",
+            "百分之五",
+        ),
+        *("十分鐘", "四人", "八成", "萬元", "兩三次", "十二", "廿蚊", "六公里", "五度"),
+    ):
+        assert not holds("numerals", f"3 日後有{number}。", form="arabic"), number
+        assert holds("numerals", f"有{number}。", form="chinese"), number
+    for word in (
+        *(
+            "一齊",
+            "統一",
+            "變化萬千",
+            "萬一",
+            "千萬唔好",
+            "第三日",
+            "十分",
+            "七上八落",
+            "四川",
+            "九龍",
+        ),
+        *(
+            "三文治",
+            "一個",
+            "三心兩意",
+            "五花八門",
+            "第十二屆",
+            "千層糕",
+            "百度",
+            "七七八八",
+            "八達通",
+        ),
+    ):
+        assert holds("numerals", f"3 日後{word}。", form="arabic"), word
+    for word in ("一齊", "統一", "變化萬千", "萬一"):
+        assert not holds("numerals", f"我哋{word}。", form="chinese"), word
+
+
+def test_invisible_and_alike_characters_are_read_as_what_they_look_like() -> None:
+    for text in ("投\u200b訴", "投\u2060訴", "投\u00ad訴", "投\ufeff訴", "投\u202d訴"):
+        assert not holds("avoids", text, words=["投訴"]), text
+    assert not holds("avoids", "落⾬", words=["雨"])
+    assert not holds("avoids", "用 \u0410I 寫", words=["AI"])  # a Cyrillic А
+    for text in ("𝐡𝐞𝐥𝐥𝐨", "ｈｅｌｌｏ", "ⓗⓔⓛⓛⓞ", "ℎ𝑒𝑙𝑙𝑜", "he\u200bllo"):
+        assert not holds("avoids", text, words=["hello"]), text
+        assert holds("latin_words", text, exactly=1), text
+        assert holds("characters", text, counting="units", exactly=1), text
+    assert holds("avoids", "投\n訴", words=["投訴"])
+    assert holds("uses_all", "AI 同茶", words=["ＡＩ", "⾬"]) == holds(
+        "uses_all", "雨", words=["AI"]
+    )
+    assert holds("only_jyutping", "nei⁵ hou²")
+    assert holds("emoji", "👨‍👩‍👧 ① 🏴󠁧󠁢󠁥󠁮󠁧󠁿", exactly=2)  # joiners and tags of emoji stay
+    assert holds("numbered_items", "① 一\n② 二", exactly=2)
+    assert holds("punctuation_width", "好，買！", width="full")
+    assert not holds("punctuation_width", "好，買！", width="half")
+    with_marks = [{"name": "avoids", "args": {"words": ["投訴"]}}]
+    assert constraint_reward(["投\u200b訴", "讚"], [with_marks] * 2) == [0.0, 1.0]
+
+
 def test_code_mixing_is_in_a_sentence() -> None:
     assert holds("code_mixed_sentences", "Hello. 早晨。", exactly=0)
     assert holds("latin_words", "Ａ餐", exactly=1)
@@ -378,6 +468,17 @@ def test_an_entering_tone_is_oblique_though_it_is_tone_one() -> None:
     assert holds("tones", "一七八", pattern="仄仄仄")  # jat1 cat1 baat3
     assert not holds("tones", "一", pattern="平")
     assert holds("tones", "天人", pattern="平平")  # tin1 jan4
+
+
+def test_particles_are_those_of_hong_kong() -> None:
+    for particle in "添先㖭噶㖞嚹啦㗎喎":
+        assert holds("final_particles", f"我食咗飯{particle}！"), particle
+    assert not holds("final_particles", "我食咗飯。")
+
+
+def test_a_character_rhymes_in_any_of_its_readings() -> None:
+    assert holds("rhyme", "去行\n好撐")  # haang4 (also hang4, hong4), caang1
+    assert holds("rhyme", "銀行\n江旁")  # hong4, pong4
 
 
 def test_a_rhyme_has_nucleus_and_coda_and_another_character() -> None:

@@ -20,6 +20,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 import msgspec
 from msgspec import Meta
 
+from hkcanto_metrics.constraints.reading import normalise
 from hkcanto_metrics.reasoning import strip_reasoning
 
 Text = Annotated[str, Meta(pattern=r"\S", description="text")]
@@ -96,8 +97,9 @@ class Verifier:
         )
 
     def holds(self, answer: str, args: Mapping[str, Any]) -> bool:
-        """Whether an answer satisfies the verifier with these arguments; see `read` for errors."""
-        values = self.read(args)
+        """Whether an answer, normalised, satisfies the verifier; see `read` for errors."""
+        values = {name: _normalised(value) for name, value in self.read(args).items()}
+        answer = normalise(answer)
         if self.least is None:
             return bool(self.function(answer, **values))
         exactly, at_least, at_most = (values.pop(name) for name in _BOUNDS)
@@ -334,6 +336,12 @@ def _variants(answer: str) -> list[str]:
     ends = product((None, 1), (None, -1))
     kept = ["\n".join(lines[start:end]) for start, end in ends]
     return [*kept, *(each.replace("*", "") for each in kept)]
+
+
+def _normalised(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_normalised, value))
+    return normalise(value) if isinstance(value, str) else value
 
 
 def _given(args: Mapping[str, Any]) -> dict[str, Any]:

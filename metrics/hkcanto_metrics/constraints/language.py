@@ -47,21 +47,24 @@ _ALSO_TRADITIONAL_WORDS = re.compile("拮据|海淀|白洋淀")
 # Characters restored to Simplified script (通用規範漢字表, 2013), or used in it for one meaning.
 _ALSO_SIMPLIFIED = "拚捱摺夥徵薹榘袷醣麴吒"
 
-PARTICLES = tuple("啦喇囉咯喎咩呀㗎架啊吖嘞啫咋嗱咧噃啩呢吓嘛嗎吧嘅啵哩哦喔")
+PARTICLES = tuple("啦喇囉咯喎咩呀㗎架啊吖嘞啫咋嗱咧噃啩呢吓嘛嗎吧嘅啵哩哦喔添先㖭噶㖞嚹𠺢𠿪")
 """Sentence-final particles of Cantonese and Written Chinese."""
 
-_CHINESE_DIGITS = "〇零一二兩两三四五六七八九十百千萬万億亿廿卅"
+_DIGITS = "〇零一二兩两三四五六七八九十廿卅"
+_NUMERALS = f"{_DIGITS}百千萬万億亿"
+# Words with numerals that are not numbers. 千萬 and 萬一 are none unless a measure follows.
 _IDIOMS = re.compile(
-    "千[萬万](?=[要唔別别不咪記记])|[萬万]一|十分(?![鐘钟之])|一一|一五一十|三三[兩两][兩两]|七七八八|亂七八糟"
-    "|零零(?=[星碎散])|第[一二三四五六七八九十]|三番[四五]次"
+    "十分(?![鐘钟之])|一一|一五一十|三三[兩两][兩两]|三五成群|七七八八|亂七八糟|百度(?!以)|九層塔|千層[糕麵酥]"
+    "|零零(?=[星碎散])|第[一二三四五六七八九十]+|三番[四五]次|一[萬千]個[唔不]"
 )
-_COUNTED = "年月日號号時时點点蚊元歲岁個个位次件條条本隻只張张杯碗份間间層层樓楼"
+_MEASURE = (
+    "(?:分[鐘钟之]|小時|小时|公[里斤尺升]|星期|禮拜|[年月日號号时時點点秒週周天晚折元蚊毫倍成歲岁個个"
+    "位名人次回件條条本隻只張张杯碗份間间層层樓楼座幢架輛部台把支枝包盒袋樽罐斤磅呎吋米度級级班科頁页"
+    "頓顿餐句行段篇首項项種种款樣样對对雙双塊块片粒站鐘钟])"
+)
 _CHINESE_NUMBER = re.compile(
-    f"[{_CHINESE_DIGITS}]{{2,}}|[二兩两三四五六七八九十](?=[{_COUNTED}])|一(?=[月號号蚊元歲岁])"
+    f"[{_DIGITS}][{_NUMERALS}]+|[{_NUMERALS}](?<!一)[{_NUMERALS}]*(?={_MEASURE})|一(?=[月號号蚊元歲岁折成])"
 )
-
-
-# Language and script
 
 
 @verifier("Language and script")
@@ -158,9 +161,10 @@ def numerals(answer: str, *, form: Literal["arabic", "chinese"]) -> bool:
 
     Args:
         answer: The answer. The numbers of list items do not count.
-        form: `arabic`: digits, in full or half width, and no Chinese number: two numerals or more
-            in a row, or one before a measure such as 月, 號, 蚊 or 個. 一個, 一齊, 第二 and idioms
-            such as 千萬唔好, 萬一 and 十分 are allowed. `chinese`: 一, 廿 or 〇, and no digits.
+        form: `arabic`: digits, in full or half width, and no Chinese number. `chinese`: a Chinese
+            number, and no digits. A Chinese number is two numerals or more, as in 二十, or one
+            before a measure, as in 三天, 九折 and 百元. 一個 is one only if Chinese numbers are
+            asked for. 一齊, 統一, 第二 and idioms such as 千萬唔好, 變化萬千 and 十分 have none.
 
     Returns:
         Whether there is a number in this form and none in the other.
@@ -171,9 +175,10 @@ def numerals(answer: str, *, form: Literal["arabic", "chinese"]) -> bool:
     """
     text = _IDIOMS.sub(" ", narrow("\n".join(lines_of(answer))))
     has_digits = re.search("[0-9]", text) is not None
+    has_chinese = _CHINESE_NUMBER.search(text) is not None
     if form == "chinese":
-        return not has_digits and re.search(f"[{_CHINESE_DIGITS}]", text) is not None
-    return has_digits and not _CHINESE_NUMBER.search(text)
+        return not has_digits and (has_chinese or re.search(f"一{_MEASURE}", text) is not None)
+    return has_digits and not has_chinese
 
 
 @verifier("Language and script")
@@ -202,7 +207,7 @@ _CONTEXT = 40
 
 
 @cache
-def _known() -> dict[str, frozenset[str]]:
+def _known(least: float) -> dict[str, frozenset[str]]:
     from pycantonese.data.rime_cantonese import CHARS_TO_JYUTPING
 
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -211,16 +216,17 @@ def _known() -> dict[str, frozenset[str]]:
             for character, syllable in zip(word, syllables, strict=True):
                 counts[character][syllable] += 1
     return {
-        character: frozenset(s for s, n in each.items() if n >= _LEAST_SHARE * each.total())
+        character: frozenset(s for s, n in each.items() if n >= least * each.total())
         for character, each in counts.items()
     }
 
 
-def readings(text: str) -> list[frozenset[str]]:
+def readings(text: str, least: float = _LEAST_SHARE) -> list[frozenset[str]]:
     """Return the readings of each Chinese character.
 
     Args:
         text: A line; of a long one, only the last 40 characters are read in context.
+        least: The share of its words in which a character must have a reading.
 
     Returns:
         The syllables that count for each character, see the module; none for an unknown one.
@@ -237,7 +243,7 @@ def readings(text: str) -> list[frozenset[str]]:
         syllables = (jyutping or "").split()
         in_context += syllables if len(syllables) == len(word) else [None] * len(word)
     return [
-        _known().get(character, frozenset()) | ({said} if said else set())
+        _known(least).get(character, frozenset()) | ({said} if said else set())
         for character, said in zip(han, in_context, strict=True)
     ]
 
@@ -271,8 +277,9 @@ def rhyme(
         unit: Whether to compare lines or verses (see `verses`).
 
     Returns:
-        Whether they have the same nucleus and coda, in any tone; see the module for characters with
-        several readings. Lines that all end in the same character do not rhyme.
+        Whether they have the same nucleus and coda, in any tone; of a character with several
+        readings, any that rime-cantonese's list has counts. Lines that all end in the same
+        character do not rhyme.
 
     Examples:
         >>> rhyme("天色青青\\n風好輕\\n月光明"), rhyme("天光\\n天光"), rhyme("去街\\n飲茶")
@@ -294,7 +301,7 @@ def rhyme(
 
 
 def _rimes(line: str) -> frozenset[tuple[str | None, str | None]]:
-    parsed = map(parse_syllable, readings(line)[-1])
+    parsed = map(parse_syllable, readings(line, least=0)[-1])
     return frozenset((each.nucleus, each.coda) for each in parsed if each.nucleus)
 
 

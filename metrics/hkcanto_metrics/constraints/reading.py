@@ -17,6 +17,11 @@ HAN = "\u3005\u3007\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 LATIN = "A-Za-z\u00c0-\u024f"
 
 _FULL_WIDTH = {0xFF01 + code: 0x21 + code for code in range(94)}
+# Cyrillic and Greek letters that look like Latin ones.
+_LOOK_ALIKE = str.maketrans(
+    "АВЕЅІЈКМНОРСТУХаеѕіјорсухԁԛԝһΑΒΕΖΗΙΚΜΝΟΡΤΥΧονυαι",
+    "ABESIJKMHOPCTYXaesijopcyxdqwhABEZHIKMNOPTYXovuai",
+)
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
 _AROUND = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+)?")
@@ -62,13 +67,13 @@ def normalise(text: str) -> str:
 
 
 def narrow(text: str) -> str:
-    """Convert a text to half-width and lower-case letters, for comparison.
+    """Convert a text to half width, lower case and Latin look-alikes, for comparison.
 
     Examples:
-        >>> narrow("ＯＫ！你好")
-        'ok!你好'
+        >>> narrow("ＯＫ！你好"), narrow("\u0410I")  # with a Cyrillic А
+        ('ok!你好', 'ai')
     """
-    return text.translate(_FULL_WIDTH).lower()
+    return text.translate(_FULL_WIDTH).translate(_LOOK_ALIKE).lower()
 
 
 def without_code(text: str) -> str:
@@ -109,12 +114,11 @@ def paragraphs_of(text: str) -> list[list[str]]:
 
 
 def _plain(character: str) -> str:
-    """A letter or digit in its usual form."""
+    """A letter or digit in its usual form; numbers in circles, fractions and emoji as they are."""
     form = unicodedata.normalize("NFKC", character)
-    kept = regex.match(r"\p{Emoji}", character) or unicodedata.decomposition(character).startswith(
-        ("<circle>", "<square>", "<fraction>")
-    )
-    return character if kept or not form.isalnum() else form
+    encircled = unicodedata.decomposition(character).startswith(("<circle>", "<fraction>"))
+    is_sign = (encircled and form.isnumeric()) or regex.match(r"\p{Emoji}", character)
+    return form if form.isalnum() and not is_sign else character
 
 
 _PLAIN = CharacterTable(_plain)

@@ -32,6 +32,7 @@ from hkcanto_metrics.constraints.reading import (
     sentences_with_ends,
     units_of,
     verses_of,
+    without_code,
 )
 from hkcanto_metrics.number import parse_number
 
@@ -46,14 +47,16 @@ Level = Annotated[int, Meta(ge=1, le=6, description="number from 1 to 6")]
 _FENCED = re.compile(r"\A```[^\n`]*\n(.*)\n\s*```\Z", re.DOTALL)
 _RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
 _PIPE = re.compile(r"(?<!\\)\|")
+# As a reader sees it: signs such as ☎ are emoji, unless a selector asks for text style (\ufe0e).
 _EMOJI = regex.compile(
-    r"(?V1)[\p{Emoji_Presentation}[\p{Emoji}&&\p{Extended_Pictographic}&&[\u2600-\U0001faff]]\u20e3]"
+    r"(?V1)[\p{Emoji_Presentation}[\p{Emoji}&&\p{Extended_Pictographic}&&[\u2600-\U0001faff]]]"
+    r"(?!\ufe0e)|\p{Emoji}\ufe0f|\u20e3"
 )
-_BOLD = re.compile(r"\*\*([^*\n]+)\*\*|__([^_\n]+)__")
+_BOLD = re.compile(r"\*\*(?=[^\s*])[^*\n]+(?<!\s)\*\*|(?<!_)__(?=[^\s_])[^_\n]+(?<!\s)__(?!_)")
 _HEADING = re.compile(r"\s{0,3}(#{1,6})\s+\S")
 _PLACEHOLDER = re.compile(r"\[(?![ xX]\])[^\[\]\n]+\](?!\()|【[^【】\n]+】")
 _QUOTATION = re.compile(r"「[^「」\n]+」|(?<!「)『[^『』\n]+』|“[^“”\n]+”")
-_HASHTAG = re.compile(r"(?<![\w&])[#＃](?=[^\W_])\w+")
+_HASHTAG = re.compile(r"(?<![A-Za-z0-9_&/])[#＃](?=\w*[^\W\d_])\w+")
 # Unicode's category P includes these, which represent words or are Markdown; it lacks ～ and ~.
 _NO_PUNCTUATION = frozenset("@#%&*/\\_§¶†‡‰※＠＃％＆＊／＼＿")
 _IN_WORD = re.compile(rf"(?<=[{LATIN}0-9])[.,:'’-](?=[{LATIN}0-9])")
@@ -799,13 +802,13 @@ def headings(answer: str, *, level: Level | None = None) -> int:
         level: Count only headings of this level (number of #), from 1 to 6.
 
     Returns:
-        The number of lines that begin with # and a blank.
+        The number of lines that begin with # and a blank; those in code do not count.
 
     Examples:
         >>> headings("# 材料\\n## 魚\\n#香港"), headings("# 材料\\n## 魚", level=2)
         (2, 1)
     """
-    found = [_HEADING.match(line) for line in answer.split("\n")]
+    found = [_HEADING.match(line) for line in without_code(answer).split("\n")]
     return sum(level in (None, len(each[1])) for each in found if each)
 
 
@@ -817,13 +820,14 @@ def bold(answer: str) -> int:
         answer: The answer.
 
     Returns:
-        The number of passages on one line between ** or __.
+        The number of passages on one line between ** or __, with no blank inside the marks; those
+        in code do not count.
 
     Examples:
-        >>> bold("**小心**地滑，*慢慢*行")
-        1
+        >>> bold("**小心**地滑，*慢慢*行"), bold("姓名：____ 電話：____")
+        (1, 0)
     """
-    return sum(bool((a or b).strip()) for a, b in _BOLD.findall(answer))
+    return len(_BOLD.findall(without_code(answer)))
 
 
 @verifier("Form", least=0)
@@ -868,13 +872,13 @@ def hashtags(answer: str) -> int:
         answer: The answer.
 
     Returns:
-        The number of words directly after # or ＃; Markdown headings do not count.
+        The number of words directly after # or ＃, with a letter; headings and code do not count.
 
     Examples:
-        >>> hashtags("# 今日\\n好好食！#香港 #foodie")
+        >>> hashtags("# 今日\\n排名 #1，好好食！#香港#foodie")
         2
     """
-    return len(_HASHTAG.findall(answer))
+    return len(_HASHTAG.findall(without_code(answer)))
 
 
 @verifier("Form", least=1)
@@ -887,13 +891,17 @@ def parts(answer: str, *, mark: Text) -> int:
 
     Returns:
         The number of parts; 0 if two are the same or a part between marks is empty. A mark at the
-        beginning or the end is ignored.
+        beginning or the end is ignored. If a line has only the mark, marks in other lines are text.
 
     Examples:
         >>> parts("早晨！\\n***\\n你好！", mark="***"), parts("早晨***早晨", mark="***")
         (2, 0)
+        >>> parts("***早晨***\\n***\\n你好", mark="***")
+        2
     """
-    found = ["".join(part.split()) for part in answer.split(mark.strip())]
+    alone = re.compile(rf"^[^\S\n]*{re.escape(mark.strip())}[^\S\n]*$", re.MULTILINE)
+    split = alone.split(answer) if alone.search(answer) else answer.split(mark.strip())
+    found = ["".join(part.split()) for part in split]
     found = found[not found[0] :]
     found = found[: len(found) - (not found[-1])] if found else found
     return len(found) if all(found) and len({*found}) == len(found) else 0
@@ -954,11 +962,12 @@ def emoji(answer: str) -> int:
         answer: The answer.
 
     Returns:
-        The number of emoji as a reader sees them: a family or a flag is one. :) and ★ do not count.
+        The number of emoji as a reader sees them: a family or a flag is one, ‼️ and ☎ are, too. :)
+        and ★ do not count.
 
     Examples:
-        >>> emoji("好嘢👍🏽 👨‍👩‍👧 ❤️ 1️⃣ :)")
-        4
+        >>> emoji("好嘢👍🏽 👨‍👩‍👧 ❤️ 1️⃣ ‼️ :)")
+        5
     """
     return sum(bool(_EMOJI.search(each)) for each in regex.findall(r"\X", answer))
 
