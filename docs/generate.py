@@ -381,9 +381,14 @@ show how to
 * [evaluate on your own prompts](examples/constraints/README.md);
 * look up [what each verifier counts and does not count](reference.md#constraints).
 
+Files in IFEval's form load as they are: its columns `instruction_id_list` and `kwargs` take the
+place of `constraints`, in a benchmark, in `constraint_reward` and in `read_ifeval`. All its 25
+instructions are known; an unknown one is an error.
+
 There are two types of verifiers. A *condition* holds or does not. A *count* needs a bound:
-`exactly`, `at_least`, `at_most`, or both of the last two. With a count *from 1*, an answer that has
-none never follows the constraint: an answer without a list fails "a list of at most three".
+`exactly`, `about` (10 % more or less), `at_least`, `at_most`, or both of the last two. With a
+count *from 1*, an answer that has none never follows the constraint: an answer without a list fails
+"a list of at most three".
 
 Reasoning and outer white space are removed before an answer is checked. An empty answer follows
 nothing. *Strict* figures check the answer as it is. *Loose* figures, as in
@@ -402,8 +407,8 @@ one that breaks a rule.
   that of Mr. or P.S. …… does not end a sentence. Quotations and parentheses are part of the
   sentence around them. A quotation ends a sentence if another quotation or the end of the line
   follows.
-* **Number**: digits in any width, or a Chinese number: two numerals or more, as in 二十, or one
-  before a measure, as in 三天, 九折 and 百元. 一齊, 統一, 第二 and idioms such as 變化萬千 have none.
+* **Number**: digits in any width, or a Chinese number: two numerals or more, as in 二十, or
+  one before a measure, as in 三天, 九折 and 百元. 一齊, 統一, 第二 and idioms have none.
 * **Line**: a line with a letter or a digit, without marks of Markdown around it.
 * **Verse**: Chinese between punctuation marks or line ends."""
 

@@ -17,6 +17,7 @@ from hkcanto_metrics.constraints import (
     follows,
     pool_constraints,
     read_constraints,
+    read_ifeval,
 )
 
 from ..data.tables import Record
@@ -46,7 +47,8 @@ class Constraints(Prompted):
     """Requests with constraints. Columns: `prompt`, `constraints`; optional: `id`, `topic`.
 
     The column `constraints` has a list of `{"name": …, "args": {…}}`, or such a list as a JSON
-    text. An answer is checked as written, without its reasoning.
+    text. IFEval's columns `instruction_id_list` and `kwargs` do as well. An answer is checked as
+    written, without its reasoning.
     """
 
     FIGURES = (
@@ -67,13 +69,15 @@ class Constraints(Prompted):
                 set aside: it is the author's mistake, and may affect every row of the file.
         """
         cell, columns = record.find(self.columns("constraints")), self.columns("constraints")
-        if cell is None:
+        ids: Any = record.find(("instruction_id_list",))
+        kwargs: Any = record.find(("kwargs",)) or []
+        if cell is None and ids is None:
             raise DataCorrupt(
                 f"{record.where} has no constraints: expected a list in a column "
                 f"{' or '.join(columns)}, found {record.named()}. Correct the row."
             )
         try:
-            asked = read_constraints(cell)  # type: ignore[arg-type]  # checked by it
+            asked = read_ifeval(ids, kwargs) if cell is None else read_constraints(cell)  # type: ignore[arg-type]  # checked by it
         except ValueError as error:
             raise DataCorrupt(f"{record.where}: {error}. Correct the row.") from error
         target = msgspec.json.encode(asked).decode()

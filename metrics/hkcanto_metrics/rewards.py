@@ -297,7 +297,9 @@ def reasoning_language_reward(
 
 def constraint_reward(
     completions: Completions,
-    constraints: Sequence[str | Sequence[Any] | None],
+    constraints: Sequence[str | Sequence[Any] | None] | None = None,
+    instruction_id_list: Sequence[Sequence[str] | None] | None = None,
+    kwargs: Sequence[Sequence[Mapping[str, Any]] | None] | None = None,
     *,
     loose: bool = False,
     **_: object,
@@ -312,6 +314,9 @@ def constraint_reward(
         completions: What the model wrote, each a text or a list of messages.
         constraints: For each prompt a list of mappings with ``name`` and ``args``, or the same as
             JSON (see `read_constraints`).
+        instruction_id_list: For each prompt the ids of IFEval's instructions, instead of
+            ``constraints`` (see `read_ifeval`).
+        kwargs: For each prompt the arguments of these instructions.
         loose: Whether to ignore an introduction, a farewell and emphasis (see `follows_loosely`).
             A model trained with this reward learns to write them.
 
@@ -327,17 +332,26 @@ def constraint_reward(
         >>> constraint_reward(["食咗飯未？", "未呀。"], [asked] * 2)
         [1.0, 0.5]
     """
-    from hkcanto_metrics.constraints import follows, follows_loosely, read_constraints
+    from hkcanto_metrics.constraints import (
+        follows,
+        follows_loosely,
+        read_constraints,
+        read_ifeval,
+    )
 
     check = follows_loosely if loose else follows
 
-    def score(text: str, constraints: Any) -> float | None:
-        if constraints is None:
+    def score(text: str, constraints: Any, instruction_id_list: Any, kwargs: Any) -> float | None:
+        if constraints is None and instruction_id_list is None:
             return None
-        asked = read_constraints(constraints)
+        if constraints is None:
+            asked = read_ifeval(instruction_id_list, kwargs or [])
+        else:
+            asked = read_constraints(constraints)
         return sum(check(text, each) for each in asked) / len(asked)
 
-    return _rewards("constraint_reward", score, completions, {"constraints": constraints})
+    columns = {"constraints": constraints, "instruction_id_list": instruction_id_list}
+    return _rewards("constraint_reward", score, completions, {**columns, "kwargs": kwargs})
 
 
 def format_reward(completions: Completions, *, pattern: str = r".*\S.*", **_: object) -> Rewards:

@@ -24,6 +24,7 @@ from hkcanto_metrics.constraints import (
     follows_loosely,
     pool_constraints,
     read_constraints,
+    read_ifeval,
 )
 from hkcanto_metrics.rewards import cantonese_reward, multiply_rewards
 
@@ -503,7 +504,11 @@ def test_a_constraint_that_no_answer_could_follow_is_refused() -> None:
         (3, {}, "no constraint is named 3"),
         ([], {}, r"no constraint is named \[\]"),
         ("lines", {1: 2}, "constraint 'lines': "),
-        ("lines", {"min": 1}, "unknown field min; it takes exactly, or at_least and at_most"),
+        (
+            "lines",
+            {"min": 1},
+            "unknown field min; it takes exactly, about, or at_least and at_most",
+        ),
         ("lines", {}, "no bound is given"),
         ("lines", {"exactly": 1.5}, "got float - at exactly"),
         ("lines", {"exactly": True}, "got bool - at exactly"),
@@ -627,3 +632,126 @@ def test_a_keyword_alone_earns_unless_the_reward_is_multiplied() -> None:
 
 def test_a_constraint_can_be_pickled() -> None:
     assert pickle.loads(pickle.dumps(TWO_LINES)) == TWO_LINES
+
+
+# IFEval's files -----------------------------------------------------------------------------------
+
+# Rows in the form of IFEval's input_data.jsonl: an answer that follows each instruction, and one
+# that does not.
+INSTRUCTIONS: list[tuple[str, dict[str, Any], str, str]] = [
+    ("keywords:existence", {"keywords": ["tram"]}, "The tram.", "The bus."),
+    ("keywords:frequency", {"keyword": "tram", "frequency": 2, "relation": "at least"},
+     "Tram, tram.", "Tram."),
+    ("keywords:frequency", {"keyword": "tram", "frequency": 2, "relation": "less than"},
+     "Tram.", "Tram, tram."),
+    ("keywords:forbidden_words", {"forbidden_words": ["tram"]}, "The bus.", "The tram."),
+    ("keywords:letter_frequency",
+     {"letter": "a", "let_frequency": 3, "let_relation": "at least"}, "banana", "tram"),
+    ("language:response_language", {"language": "en"}, "It is the tram.", "佢哋返咗屋企。"),
+    ("language:response_language", {"language": "yue"}, "佢哋返咗屋企。", "他們回家了。"),
+    ("length_constraints:number_sentences", {"num_sentences": 2, "relation": "at least"},
+     "Good. Bad.", "Good."),
+    ("length_constraints:number_paragraphs", {"num_paragraphs": 2}, "A\n***\nB", "A"),
+    ("length_constraints:number_words", {"num_words": 3, "relation": "less than"},
+     "two words", "now three words"),
+    ("length_constraints:nth_paragraph_first_word",
+     {"num_paragraphs": 2, "nth_paragraph": 2, "first_word": "but"}, "A.\n\nBut no.", "A.\nBut"),
+    ("detectable_content:number_placeholders", {"num_placeholders": 1}, "Dear [name]", "Dear all"),
+    ("detectable_content:postscript", {"postscript_marker": "P.S."}, "Hi\nP.S. Bye", "Hi"),
+    ("detectable_format:number_bullet_lists", {"num_bullets": 2}, "* a\n* b", "* a"),
+    ("detectable_format:constrained_response", {}, "My answer is yes.", "Yes."),
+    ("detectable_format:number_highlighted_sections", {"num_highlights": 1}, "**a**", "a"),
+    ("detectable_format:multiple_sections",
+     {"section_spliter": "Section", "num_sections": 2}, "Section 1\nSection 2", "Section 1"),
+    ("detectable_format:json_format", {}, '{"a": 1}', "a: 1"),
+    ("detectable_format:title", {}, "<<Poem>>\nwords", "Poem\nwords"),
+    ("combination:two_responses", {}, "a\n******\nb", "a"),
+    ("combination:repeat_prompt", {"prompt_to_repeat": "Say hi."}, "Say hi. Hi.", "Hi."),
+    ("startend:end_checker", {"end_phrase": "Any questions?"}, "Bye. Any questions?", "Bye."),
+    ("startend:quotation", {}, '"Hi."', "Hi."),
+    ("change_case:capital_word_frequency",
+     {"capital_frequency": 2, "capital_relation": "at least"}, "TWO WORDS", "ONE word"),
+    ("change_case:english_capital", {}, "THE TRAM IS OLD AND SLOW.", "The tram is old and slow."),
+    ("change_case:english_lowercase", {}, "the tram is old and slow.", "The tram is old and slow."),
+    ("punctuation:no_comma", {}, "Well done.", "Well, done."),
+]  # fmt: skip
+
+
+def test_the_files_of_ifeval_load_as_they_are() -> None:
+    assert len({name for name, *_ in INSTRUCTIONS}) == 25
+    none = {"num_sentences": None, "relation": None}  # as `datasets` fills missing arguments
+    for name, given_, right, wrong in INSTRUCTIONS:
+        asked = read_ifeval([name], [none | given_])
+        assert all(follows(right, each) for each in asked), (name, right)
+        assert not all(follows(wrong, each) for each in asked), (name, wrong)
+        columns: dict[str, Any] = {"instruction_id_list": [[name]], "kwargs": [[none | given_]]}
+        assert constraint_reward([right], **columns) == [1.0]
+
+
+def test_an_unknown_instruction_or_argument_is_named() -> None:
+    for ids, of_each, says in [
+        (["keywords:exist"], [{}], "no instruction is named 'keywords:exist'; give keywords:exi"),
+        (["keywords:existence"], [{}], "'keywords:existence' has no argument 'keywords'"),
+        (["keywords:existence"], [{"keywords": []}], "'keywords:existence': constraint 'uses_all'"),
+        (["language:response_language"], [{"language": "fr"}], "Invalid enum value 'fr'"),
+        (["startend:quotation"], [], "1 instructions have 0 kwargs"),
+        ([], [], "0 instructions"),
+    ]:
+        with pytest.raises(ValueError, match=re.escape(says)):
+            read_ifeval(ids, of_each)
+
+
+def test_about_is_a_tenth_more_or_less() -> None:
+    for n, fits in ((17, False), (18, True), (22, True), (23, False)):
+        assert holds("characters", "茶" * n, about=20) == fits, n
+    assert not holds("characters", "茶" * 6, about=5)
+    with pytest.raises(ValueError, match="about goes with no other bound"):
+        Constraint("characters", {"about": 5, "at_most": 9})
+
+
+def test_traps_of_words_at_places() -> None:
+    assert holds("distinct", "一去二三里，煙村四五家", unit="characters")
+    assert not holds("distinct", "今日今日", unit="words")
+    assert not holds("distinct", "- 山頂\n## 一\n- 山頂", unit="items")
+    assert holds("distinct", "上晝\n- 山頂\n上晝\n- 中環", unit="items")
+    assert not holds("each_sentence_starts_with", "我瞓。食。", words=["我"])
+    assert not holds("ends_as_it_begins", "茶")  # it does not overlap
+    assert holds("ends_as_it_begins", "Tea 好飲，要 tea!")
+    assert not holds("word_at", "我聽日好攰", word="今日", place=2)
+    assert not holds("word_at", "今", word="今日", place=-1)
+    with pytest.raises(ValueError, match="place 0 does not exist"):
+        Constraint("word_at", {"word": "茶", "place": 0})
+
+
+def test_traps_of_data_formats() -> None:
+    bomb = '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'
+    assert not holds("data_format", bomb, form="xml")
+    assert not holds("data_format", "以下係：\n<a/>", form="xml")
+    assert not holds("data_format", "就係咁。", form="yaml")
+    assert not holds("data_format", "a,b\n1,2,3", form="csv")
+    assert not holds("data_format", "一行,而已", form="csv")
+    assert holds("data_format", 'a,b\n"1,2",3', form="csv")
+    assert not holds("json_depth", "{" * 9, exactly=9)
+    assert holds("json_depth", '{"a": {}, "b": [[1]]}', exactly=3)
+
+
+def test_traps_of_lists_and_marks() -> None:
+    assert not holds("only_list", "- 魚\n\n以上")
+    assert not holds("only_list", "**魚**")
+    assert holds("sub_items", "1. 甲\n   - 乙\n2. 丙", exactly=1)
+    assert holds("sub_items", "- 甲\n- 乙", exactly=0)
+    assert not holds("bullet_items", "• 魚\n• 菜", mark="-", exactly=2)
+    assert not holds("quotations", "“好”「好」", marks="「」", exactly=2)
+    assert not holds("placeholders", "[名]【日】", marks="【】", exactly=2)
+    assert not holds("paragraphs", "一\n二", blank_lines=True, exactly=2)
+    assert not holds("parts", "早晨***你好", mark="***", own_line=True, exactly=2)
+
+
+def test_traps_of_letters_and_idioms() -> None:
+    assert holds("letters", "Ａ同a", letter="a", exactly=2)
+    assert not holds("letter_case", "你好", case="lower")
+    assert holds("capital_words", "MTR, Mtr, A", exactly=2)
+    assert holds("latin_percent", "全部中文", exactly=0)
+    assert holds("idioms", "一心一意，一心一意", exactly=1)
+    assert holds("idioms", "今日去街市", exactly=0)
+    assert holds("idioms", "半途而废", exactly=1)  # in either script

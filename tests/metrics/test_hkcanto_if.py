@@ -6,7 +6,7 @@ hkcanto_if_answers.jsonl has an answer to each, written by hand.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from rapidfuzz import fuzz
@@ -36,15 +36,17 @@ def test_there_are_as_many_prompts_as_the_issue_asks_for() -> None:
     by_topic = Counter(row["topic"] for row in PROMPTS)
     assert len(by_topic) == 20
     assert {*by_topic.values()} <= {7, 8}
-    assert {len(row["constraints"]) for row in PROMPTS} == {1, 2, 3}
+    assert {len(row["constraints"]) for row in PROMPTS} == {1, 2, 3, 4}
 
 
 def test_every_verifier_is_asked_for_and_none_too_often() -> None:
     prompts = Counter(
         name for row in PROMPTS for name in {each["name"] for each in row["constraints"]}
     )
-    assert prompts.keys() == VERIFIERS.keys()
-    assert max(prompts.values()) <= 0.12 * len(PROMPTS)
+    later = "each_sentence_starts_with ends_as_it_begins word_at sub_items json_depth data_format"
+    later += " letters capital_words letter_case latin_percent idioms"
+    assert {*prompts} == VERIFIERS.keys() - {*later.split()}
+    assert max(prompts.values()) <= 0.2 * len(PROMPTS)
 
 
 def test_no_two_prompts_are_alike() -> None:
@@ -96,14 +98,14 @@ IN_CHINESE = dict(enumerate("一兩三四五六七八九十", 1)) | {
 TEXTS = {"word", "words", "text", "phrases", "keys", "mark", "marks"}
 BOUNDS = {
     "exactly": "",
-    "at_least": "最少|至少|[一四0]\\s?至\\s?[三六2]",
-    "at_most": "最多|唔好多過|不可?多於|不超過|限|[一四0]\\s?至\\s?[三六2]",
+    "at_least": r"最少|至少|\w\s?至\s?\w",
+    "at_most": r"最多|唔好多過|不可?多於|不超過|限|\w\s?至\s?\w",
 }
 
 
 def test_a_prompt_says_every_text_and_number_that_is_checked() -> None:
     for where, prompt, constraint in asked():
-        said = prompt.replace("感嘆號", "！")
+        said = prompt.replace("感嘆號", "！").replace("[ ]", "[]")
         for name, value in constraint.args.items():
             if name in TEXTS:
                 texts = value if isinstance(value, list) else [value]
@@ -113,3 +115,41 @@ def test_a_prompt_says_every_text_and_number_that_is_checked() -> None:
             elif name in BOUNDS:
                 assert str(value) in said or IN_CHINESE[value] in said, (where, constraint)
                 assert re.search(BOUNDS[name], said), (where, constraint)
+
+
+REFUSALS = {
+    "yue": ["對唔住，我幫唔到你。", "唔好意思，我冇辦法處理呢個要求。"],
+    "zh": ["對不起，我無法協助你。", "抱歉，我不能處理這個要求。"],
+}
+WANTED = {"text", "word", "words", "phrases", "keys", "mark"}
+
+
+def floor(answer: Callable[[dict[str, Any]], str]) -> float:
+    """The share of prompts whose constraints an answer follows that does not read the request."""
+    followed = (
+        all(follows(answer(row), each) for each in read_constraints(row["constraints"]))
+        for row in PROMPTS
+    )
+    return sum(followed) / len(PROMPTS)
+
+
+def wanted(row: dict[str, Any]) -> str:
+    """The words that a prompt asks for, and nothing else."""
+    texts: list[str] = []
+    for each in row["constraints"]:
+        for name, value in each.get("args", {}).items():
+            if name in WANTED and each["name"] != "avoids":
+                texts += value if isinstance(value, list) else [value]
+    return "，".join(texts)
+
+
+def test_an_answer_that_does_not_read_the_request_earns_what_the_readme_says() -> None:
+    floors = {
+        "a refusal": max(floor(lambda row, n=n: REFUSALS[row["language"]][n]) for n in (0, 1)),  # type: ignore[misc]
+        "the prompt itself": floor(lambda row: row["prompt"]),
+        "only the words that the prompt asks for": floor(wanted),
+    }
+    assert max(floors.values()) <= 0.02
+    readme = (FOLDER / "README.md").read_text("utf-8")
+    for answer, share in floors.items():
+        assert f"| {answer} | {100 * share:.1f} % |" in readme, (answer, share)

@@ -22,6 +22,7 @@ from hkcanto_metrics.constraints.declaring import (
     pool_constraints,
     read_constraints,
 )
+from hkcanto_metrics.constraints.ifeval import read_ifeval
 
 __all__ = [
     "VERIFIERS",
@@ -33,4 +34,5 @@ __all__ = [
     "follows_loosely",
     "pool_constraints",
     "read_constraints",
+    "read_ifeval",
 ]

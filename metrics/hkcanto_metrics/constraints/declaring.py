@@ -10,6 +10,7 @@ https://arxiv.org/abs/2311.07911.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -28,7 +29,7 @@ Texts = Annotated[tuple[Text, ...], Meta(min_length=1, description="list of text
 AnyTexts = Annotated[tuple[Text, ...], Meta(description="list of texts")]
 Number = Annotated[int, Meta(ge=1, description="number from 1")]
 _F = TypeVar("_F", bound=Callable[..., bool | int | list[int]])
-_BOUNDS = ("exactly", "at_least", "at_most")
+_BOUNDS = ("exactly", "at_least", "at_most", "about")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class Verifier:
             return values
         takes = [f"{name} ({kind})" for name, kind in self.arguments.items()]
         if self.least is not None:
-            takes.append(f"exactly, or at_least and at_most (numbers from {self.least})")
+            takes.append(f"exactly, about, or at_least and at_most (numbers from {self.least})")
         raise ValueError(
             f"constraint {self.name!r}: {problem}; it takes {', '.join(takes) or 'no arguments'}"
         )
@@ -102,7 +103,9 @@ class Verifier:
         answer = normalise(answer)
         if self.least is None:
             return bool(self.function(answer, **values))
-        exactly, at_least, at_most = (values.pop(name) for name in _BOUNDS)
+        exactly, at_least, at_most, about = (values.pop(name) for name in _BOUNDS)
+        if about is not None:
+            at_least, at_most = math.ceil(about * 0.9), math.floor(about * 1.1)
         counts = self.function(answer, **values)
         counts = counts if isinstance(counts, list) else [counts]
         fewest, most = (
@@ -164,7 +167,7 @@ class Constraint:
         Traceback (most recent call last):
         ...
         ValueError: constraint 'sentences': at_least 3 is more than at_most 2; it takes exactly, \
-or at_least and at_most (numbers from 1)
+about, or at_least and at_most (numbers from 1)
     """
 
     name: str
@@ -351,12 +354,17 @@ def _given(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _bounds_problem(
-    exactly: int | None, at_least: int | None, at_most: int | None, **_: object
+    exactly: int | None,
+    at_least: int | None,
+    at_most: int | None,
+    about: int | None,
+    **_: object,
 ) -> str:
-    if exactly is at_least is at_most is None:
+    given = [each for each in (exactly, at_least, at_most, about) if each is not None]
+    if not given:
         return "no bound is given"
-    if exactly is not None and (at_least, at_most) != (None, None):
-        return "exactly goes with no other bound"
+    if len(given) > 1 and (exactly is not None or about is not None):
+        return f"{'about' if exactly is None else 'exactly'} goes with no other bound"
     if at_least == 0:
         return "at_least 0 is followed by every answer"
     if at_least and at_most is not None and at_least > at_most:

@@ -15,14 +15,16 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from hkcanto_metrics.constraints.declaring import Number, Texts, verifier
+from hkcanto_metrics.constraints.declaring import Number, Text, Texts, verifier
 from hkcanto_metrics.constraints.reading import (
     UNITS,
+    WORD,
     han_of,
     latin_words_of,
     lines_of,
     narrow,
     sentences_of,
+    units_of,
     without_code,
 )
 from hkcanto_metrics.constraints.writing import each_sentence_ends_with
@@ -136,6 +138,99 @@ def latin_words(answer: str) -> int:
         (3, 0)
     """
     return len(latin_words_of(answer))
+
+
+@verifier("Language and script", least=0)
+def letters(answer: str, *, letter: Text) -> int:
+    """The number of times a letter or other sign is used.
+
+    Args:
+        answer: The answer.
+        letter: The letter; width and case do not matter.
+
+    Returns:
+        The number of times, in words, too.
+
+    Examples:
+        >>> letters("Banana", letter="a")
+        3
+    """
+    return narrow(answer).count(narrow(letter))
+
+
+@verifier("Language and script", least=0)
+def capital_words(answer: str) -> int:
+    """The number of words in capital letters.
+
+    Args:
+        answer: The answer.
+
+    Returns:
+        The number of words without a lower-case letter; a single capital is one.
+
+    Examples:
+        >>> capital_words("MTR 同 Star Ferry，A 出口")
+        2
+    """
+    return sum(each.isupper() for each in WORD.findall(answer))
+
+
+@verifier("Language and script")
+def letter_case(answer: str, *, case: Literal["upper", "lower"]) -> bool:
+    """All Latin letters are capital or all are small ones.
+
+    Args:
+        answer: The answer.
+        case: Which ones.
+
+    Returns:
+        Whether there are letters, all of this case.
+
+    Examples:
+        >>> letter_case("good morning", case="lower"), letter_case("Good", case="lower")
+        (True, False)
+    """
+    text = "".join(WORD.findall(answer))
+    return text.isupper() if case == "upper" else text.islower()
+
+
+@verifier("Language and script", least=0)
+def latin_percent(answer: str) -> int:
+    """The percentage of words in Latin letters among all characters.
+
+    Args:
+        answer: The answer.
+
+    Returns:
+        The percentage, rounded, from 0 to 100; a Chinese character, a Latin word and a number
+        count as one each.
+
+    Examples:
+        >>> latin_percent("我 book 咗位")
+        25
+    """
+    return round(100 * len(latin_words_of(answer)) / (len(units_of(answer)) or 1))
+
+
+@verifier("Language and script", least=0)
+def idioms(answer: str) -> int:
+    """The number of different four-character idioms (四字詞).
+
+    Args:
+        answer: The answer.
+
+    Returns:
+        The number of different words of four characters in rime-cantonese's list, in either script.
+
+    Examples:
+        >>> idioms("佢一心一意，唔會半途而廢。")
+        2
+    """
+    from pycantonese.data.rime_cantonese import CHARS_TO_JYUTPING
+
+    text = to_traditional(narrow(answer))
+    found = {text[i : i + 4] for i in range(len(text) - 3)}
+    return sum(len(han_of(each)) == 4 and each in CHARS_TO_JYUTPING for each in found)
 
 
 @verifier("Language and script", least=0)

@@ -46,7 +46,7 @@ _INSIDE = re.compile(
     re.MULTILINE,
 )
 _VERSE_END = re.compile("[，。、！？；：,.!?;:…—\u3000\n]+")
-_WORD = re.compile(rf"[{LATIN}]+(?:['’-][{LATIN}]+)*")
+WORD = re.compile(rf"[{LATIN}]+(?:['’-][{LATIN}]+)*")
 _UNIT = re.compile(rf"[{HAN}]|[{LATIN}]+(?:['’-][{LATIN}]+)*|\d+(?:[.,:]\d+)*")
 _HAN = re.compile(f"[{HAN}]")
 LETTER = re.compile(r"[^\W_]")
@@ -97,10 +97,22 @@ def lines_of(text: str) -> list[str]:
     return [line for line in lines if LETTER.search(line)]
 
 
-def paragraphs_of(text: str) -> list[list[str]]:
+def items_of(text: str) -> list[str]:
+    """Return the items of lists, nested ones too, without marks of Markdown.
+
+    Examples:
+        >>> items_of("要買：\\n- 魚\\n  - 蝦")
+        ['魚', '蝦']
+    """
+    lines = text.split("\n")
+    return [_without_marks(each) for each in lines if BULLET.match(each) or NUMBERED.match(each)]
+
+
+def paragraphs_of(text: str, *, blank_lines: bool = False) -> list[list[str]]:
     """Return the paragraphs, each as its lines.
 
-    Blank lines separate paragraphs; in a text without a blank line, each line is a paragraph.
+    Blank lines separate paragraphs; in a text without a blank line, each line is a paragraph,
+    unless ``blank_lines`` are necessary.
 
     Examples:
         >>> paragraphs_of("一行\\n兩行\\n\\n三行")
@@ -110,7 +122,7 @@ def paragraphs_of(text: str) -> list[list[str]]:
     """
     blocks = [lines_of(block) for block in re.split(r"\n[^\S\n]*\n", text.strip())]
     blocks = [lines for lines in blocks if lines]
-    return [[line] for line in lines_of(text)] if len(blocks) < 2 else blocks
+    return blocks if blank_lines or len(blocks) > 1 else [[line] for line in lines_of(text)]
 
 
 def _plain(character: str) -> str:
@@ -161,10 +173,6 @@ def verses_of(text: str) -> list[str]:
     return [part.strip() for part in said if _HAN.search(part)]
 
 
-UNITS = {"lines": lines_of, "sentences": sentences_of, "verses": verses_of}
-"""Unit → the function that splits a text into such units."""
-
-
 def han_of(text: str) -> str:
     """Return only the Chinese characters, including 々 and 〇.
 
@@ -185,6 +193,18 @@ def units_of(text: str) -> list[str]:
     return _UNIT.findall(narrow(text))
 
 
+def words_of(text: str) -> list[str]:
+    """Return the words of a text as PyCantonese finds them, with numbers and Latin words.
+
+    Examples:
+        >>> words_of("我哋去旺角 shopping。")
+        ['我哋', '去', '旺角', 'shopping']
+    """
+    from pycantonese import segment
+
+    return [each for each in segment(narrow(text)) if LETTER.search(each)]
+
+
 def latin_words_of(text: str) -> list[str]:
     """Return the words in Latin letters.
 
@@ -192,7 +212,7 @@ def latin_words_of(text: str) -> list[str]:
         >>> latin_words_of("A餐 don't ｆｒｅｅ")
         ['a', "don't", 'free']
     """
-    return _WORD.findall(narrow(text))
+    return WORD.findall(narrow(text))
 
 
 def graphemes_of(text: str) -> list[str]:
@@ -203,6 +223,17 @@ def graphemes_of(text: str) -> list[str]:
         2
     """
     return [each for each in regex.findall(r"\X", text) if not each.isspace()]
+
+
+UNITS = {
+    "lines": lines_of,
+    "items": items_of,
+    "sentences": sentences_of,
+    "verses": verses_of,
+    "words": words_of,
+    "characters": units_of,
+}
+"""Unit → the function that splits a text into such units."""
 
 
 def _without_marks(line: str) -> str:

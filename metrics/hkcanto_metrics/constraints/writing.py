@@ -7,10 +7,12 @@ is not in RAIN. Chinese has no word boundaries: 的 is in 的士, unless `not_in
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import unicodedata
 from typing import Annotated, Any, Literal
+from xml.etree import ElementTree
 
 import regex
 from msgspec import Meta
@@ -25,6 +27,7 @@ from hkcanto_metrics.constraints.reading import (
     UNITS,
     graphemes_of,
     han_of,
+    items_of,
     lines_of,
     narrow,
     paragraphs_of,
@@ -54,8 +57,8 @@ _EMOJI = regex.compile(
 )
 _BOLD = re.compile(r"\*\*(?=[^\s*])[^*\n]+(?<!\s)\*\*|(?<!_)__(?=[^\s_])[^_\n]+(?<!\s)__(?!_)")
 _HEADING = re.compile(r"\s{0,3}(#{1,6})\s+\S")
-_PLACEHOLDER = re.compile(r"\[(?![ xX]\])[^\[\]\n]+\](?!\()|【[^【】\n]+】")
-_QUOTATION = re.compile(r"「[^「」\n]+」|(?<!「)『[^『』\n]+』|“[^“”\n]+”")
+_PLACEHOLDERS = {"[]": r"\[(?![ xX]\])[^\[\]\n]+\](?!\()", "【】": r"【[^【】\n]+】"}
+_QUOTATIONS = {"「」": "「[^「」\n]+」", "『』": "(?<!「)『[^『』\n]+』", "“”": "“[^“”\n]+”"}
 _HASHTAG = re.compile(r"(?<![A-Za-z0-9_&/])[#＃](?=\w*[^\W\d_])\w+")
 # Unicode's category P includes these, which represent words or are Markdown; it lacks ～ and ~.
 _NO_PUNCTUATION = frozenset("@#%&*/\\_§¶†‡‰※＠＃％＆＊／＼＿")
@@ -126,20 +129,24 @@ def lines(answer: str) -> int:
 
 
 @verifier("Length", least=1)
-def paragraphs(answer: str) -> int:
+def paragraphs(answer: str, *, blank_lines: bool = False) -> int:
     """The number of paragraphs.
 
     Args:
         answer: The answer.
+        blank_lines: Whether only blank lines separate paragraphs.
 
     Returns:
-        The number of blocks between blank lines; without a blank line, the number of lines.
+        The number of blocks between blank lines; without a blank line, the number of lines, or 1
+        if only blank lines separate them.
 
     Examples:
         >>> paragraphs("一行\\n兩行\\n\\n三行"), paragraphs("一行\\n兩行")
         (2, 2)
+        >>> paragraphs("一行\\n兩行", blank_lines=True)
+        1
     """
-    return len(paragraphs_of(answer))
+    return len(paragraphs_of(answer, blank_lines=blank_lines))
 
 
 @verifier("Length", least=1)
@@ -266,8 +273,9 @@ def _more_than_given(words: Texts, exactly: int | None, at_least: int | None, **
     return f"{least} different words of {most} are impossible" if least > most else ""
 
 
-def _no_place(sentence: int, **_: object) -> str:
-    return "" if sentence else "sentence 0 does not exist; 1 is the first and -1 the last"
+def _no_place(sentence: int = 1, place: int = 1, **_: object) -> str:
+    name = "place" if sentence else "sentence"
+    return "" if sentence and place else f"{name} 0 does not exist; 1 is the first and -1 the last"
 
 
 def _pattern(word: str) -> str:
@@ -599,12 +607,17 @@ def acrostic(
 
 
 @verifier("Words")
-def distinct(answer: str, *, unit: Literal["lines", "sentences"] = "lines") -> bool:
-    """No line (or no sentence) is repeated.
+def distinct(
+    answer: str,
+    *,
+    unit: Literal["lines", "items", "sentences", "words", "characters"] = "lines",
+) -> bool:
+    """No line, list item, sentence, word or character is repeated.
 
     Args:
         answer: The answer.
-        unit: Whether to compare lines or sentences.
+        unit: What to compare. Words are those that PyCantonese finds; a Latin word or a number is
+            one character.
 
     Returns:
         Whether all differ, apart from their marks.
@@ -612,9 +625,70 @@ def distinct(answer: str, *, unit: Literal["lines", "sentences"] = "lines") -> b
     Examples:
         >>> distinct("今日好熱\\n聽日好凍"), distinct("- 好熱。\\n- 好熱！")
         (True, False)
+        >>> distinct("今日好熱", unit="characters"), distinct("日日好熱", unit="characters")
+        (True, False)
     """
     units = UNITS[unit](answer)
     return len({_bare(each) for each in units}) == len(units)
+
+
+@verifier("Words")
+def each_sentence_starts_with(answer: str, *, words: Texts) -> bool:
+    """Each sentence begins with one of the words.
+
+    Args:
+        answer: The answer.
+        words: The words. Marks before them are ignored.
+
+    Returns:
+        Whether each sentence does.
+
+    Examples:
+        >>> each_sentence_starts_with("我瞓。佢食。", words=("我", "佢"))
+        True
+    """
+    said = sentences_of(answer)
+    return bool(said) and all(any(_starts(each, word) for word in words) for each in said)
+
+
+@verifier("Words")
+def ends_as_it_begins(answer: str, *, length: Number = 1) -> bool:
+    """The first characters are also the last ones (首尾呼應).
+
+    Args:
+        answer: The answer.
+        length: The number of characters; a Latin word or a number is one.
+
+    Returns:
+        Whether they are the same, and do not overlap.
+
+    Examples:
+        >>> ends_as_it_begins("雨落，落山。"), ends_as_it_begins("好天，話好天！", length=2)
+        (False, True)
+    """
+    units = units_of(answer)
+    return len(units) >= 2 * length and units[:length] == units[-length:]
+
+
+@verifier("Words", impossible=_no_place)
+def word_at(answer: str, *, word: Text, place: Place) -> bool:
+    """A word is at a given place, counted in characters.
+
+    Args:
+        answer: The answer.
+        word: The word.
+        place: Where it begins, from 1, or ends, from -1 back; a Latin word or a number is one.
+
+    Returns:
+        Whether it is there.
+
+    Examples:
+        >>> word_at("我今日好攰", word="今日", place=2), word_at("好攰呀！", word="呀", place=-1)
+        (True, True)
+    """
+    units, wanted = units_of(answer), units_of(word)
+    start = place - 1 if place > 0 else len(units) + place + 1 - len(wanted)
+    return start >= 0 and bool(wanted) and units[start : start + len(wanted)] == wanted
 
 
 # Form
@@ -674,6 +748,61 @@ def json_items(answer: str) -> int:
     return len(found) if isinstance(found, list) else 0
 
 
+@verifier("Form", least=1)
+def json_depth(answer: str) -> int:
+    """The depth of nesting, if the answer is a JSON object or list.
+
+    Args:
+        answer: The answer. A code fence around all of it is ignored; any other text is not.
+
+    Returns:
+        The number of objects and lists inside one another; 0 if the answer is neither.
+
+    Examples:
+        >>> json_depth('{"菜": ["魚"]}'), json_depth("[1, 2]"), json_depth("1")
+        (2, 1, 0)
+    """
+    level, depth = [_json(answer)], 0
+    while level := [each for each in level if isinstance(each, dict | list)]:
+        depth += 1
+        level = [x for each in level for x in (each.values() if isinstance(each, dict) else each)]
+    return depth
+
+
+@verifier("Form")
+def data_format(answer: str, *, form: Literal["xml", "yaml", "csv"]) -> bool:
+    """The answer is XML, YAML or CSV, and nothing else.
+
+    Args:
+        answer: The answer. A code fence around all of it is ignored; any other text is not.
+        form: The format. XML has no DTD, YAML is a list or has keys, CSV has rows of the same
+            number of fields, at least two.
+
+    Returns:
+        Whether it can be read in this format.
+
+    Examples:
+        >>> data_format("菜,價\\n魚,58", form="csv"), data_format("菜: 魚\\n價: 58", form="yaml")
+        (True, True)
+        >>> data_format("<菜>魚</菜>", form="xml"), data_format("<菜>魚", form="xml")
+        (True, False)
+    """
+    import yaml
+
+    text = answer.strip()
+    fenced = _FENCED.match(text)
+    text = fenced[1] if fenced else text
+    try:
+        if form == "xml":
+            return "<!DOCTYPE" not in text and ElementTree.fromstring(text) is not None
+        if form == "yaml":
+            return isinstance(yaml.safe_load(text), dict | list)
+        widths = {len(row) for row in csv.reader(text.split("\n"), strict=True)}
+        return len(widths) == 1 and widths.pop() > 1 and "\n" in text
+    except (ValueError, RecursionError, ElementTree.ParseError, yaml.YAMLError, csv.Error):
+        return False
+
+
 def _outer(found: list[re.Match[str] | None]) -> list[re.Match[str]]:
     """The items that are not indented deeper than the first one."""
     items = [each for each in found if each]
@@ -681,11 +810,12 @@ def _outer(found: list[re.Match[str] | None]) -> list[re.Match[str]]:
 
 
 @verifier("Form", least=1)
-def bullet_items(answer: str) -> int:
+def bullet_items(answer: str, *, mark: Literal["-", "*", "+", "•"] | None = None) -> int:
     """The number of items of a bullet list.
 
     Args:
         answer: The answer.
+        mark: Count only items with this mark; all by default.
 
     Returns:
         The number of lines that begin with - * + – or •, except nested items and rules such as ---;
@@ -695,7 +825,8 @@ def bullet_items(answer: str) -> int:
         >>> bullet_items("要買：\\n- 魚\\n  - 要新鮮\\n- 菜")
         2
     """
-    return len(_outer([BULLET.match(line) for line in answer.split("\n")]))
+    found = _outer([BULLET.match(line) for line in answer.split("\n")])
+    return sum(mark in (None, each[0].strip()) for each in found)
 
 
 @verifier("Form", least=1)
@@ -719,6 +850,41 @@ def numbered_items(answer: str) -> int:
         number = unicodedata.numeric(circled) if circled else parse_number(item["number"])
         next_number += number == next_number
     return next_number - 1
+
+
+@verifier("Form", least=0)
+def sub_items(answer: str) -> int:
+    """The number of nested list items.
+
+    Args:
+        answer: The answer.
+
+    Returns:
+        The number of items that are indented deeper than the first one.
+
+    Examples:
+        >>> sub_items("- 魚\\n  - 蝦\\n  1. 蟹\\n- 菜")
+        2
+    """
+    found = [BULLET.match(line) or NUMBERED.match(line) for line in answer.split("\n")]
+    return sum(each is not None for each in found) - len(_outer(found))
+
+
+@verifier("Form")
+def only_list(answer: str) -> bool:
+    """The answer is a list, with nothing before, between or after its items.
+
+    Args:
+        answer: The answer.
+
+    Returns:
+        Whether each line is an item of a bullet or numbered list.
+
+    Examples:
+        >>> only_list("- 魚\\n- 菜"), only_list("要買：\\n- 魚\\n- 菜")
+        (True, False)
+    """
+    return 0 < len(items_of(answer)) == len(lines_of(answer))
 
 
 @verifier("Form", least=1)
@@ -774,7 +940,7 @@ def quoted(answer: str, *, marks: Literal["「」", "『』", "“”", '""', "�
 
 
 @verifier("Form")
-def title(answer: str, *, marks: Literal["《》", "〈〉", "【】", "「」"] = "《》") -> bool:
+def title(answer: str, *, marks: Literal["《》", "〈〉", "【】", "「」", "<<>>"] = "《》") -> bool:
     """The first line is a title between marks, with text below it.
 
     Args:
@@ -789,7 +955,7 @@ def title(answer: str, *, marks: Literal["《》", "〈〉", "【】", "「」"]
         (True, False)
     """
     first, *rest = lines_of(answer) or [""]
-    opening, closing = map(re.escape, marks)
+    opening, closing = marks[: len(marks) // 2], marks[len(marks) // 2 :]
     return bool(rest and re.fullmatch(f"{opening}[^{marks}]+{closing}", first))
 
 
@@ -831,11 +997,12 @@ def bold(answer: str) -> int:
 
 
 @verifier("Form", least=0)
-def placeholders(answer: str) -> int:
+def placeholders(answer: str, *, marks: Literal["[]", "【】"] | None = None) -> int:
     """The number of places to fill in, such as [姓名] or 【日期】.
 
     Args:
         answer: The answer.
+        marks: Count only those between these marks; both by default.
 
     Returns:
         The number of texts in [] or 【】, except links and check boxes.
@@ -844,15 +1011,17 @@ def placeholders(answer: str) -> int:
         >>> placeholders("[姓名]你好，【日期】見；睇[呢度](https://example.org)")
         2
     """
-    return len(_PLACEHOLDER.findall(answer))
+    pattern = _PLACEHOLDERS[marks] if marks else "|".join(_PLACEHOLDERS.values())
+    return len(re.findall(pattern, answer))
 
 
 @verifier("Form", least=0)
-def quotations(answer: str) -> int:
+def quotations(answer: str, *, marks: Literal["「」", "『』", "“”"] | None = None) -> int:
     """The number of quotations.
 
     Args:
         answer: The answer.
+        marks: Count only those between these marks; all by default.
 
     Returns:
         The number of passages between 「」, 『』 or “” on one line; nested ones do not count.
@@ -861,7 +1030,8 @@ def quotations(answer: str) -> int:
         >>> quotations("佢話：「我聽過『早晨』。」")
         1
     """
-    return len(_QUOTATION.findall(answer))
+    pattern = _QUOTATIONS[marks] if marks else "|".join(_QUOTATIONS.values())
+    return len(re.findall(pattern, answer))
 
 
 @verifier("Form", least=0)
@@ -882,12 +1052,13 @@ def hashtags(answer: str) -> int:
 
 
 @verifier("Form", least=1)
-def parts(answer: str, *, mark: Text) -> int:
+def parts(answer: str, *, mark: Text, own_line: bool = False) -> int:
     """The number of different parts that a mark separates, such as two versions.
 
     Args:
         answer: The answer.
         mark: The separator between two parts.
+        own_line: Whether the mark must be alone on its line.
 
     Returns:
         The number of parts; 0 if two are the same or a part between marks is empty. A mark at the
@@ -900,7 +1071,8 @@ def parts(answer: str, *, mark: Text) -> int:
         2
     """
     alone = re.compile(rf"^[^\S\n]*{re.escape(mark.strip())}[^\S\n]*$", re.MULTILINE)
-    split = alone.split(answer) if alone.search(answer) else answer.split(mark.strip())
+    is_alone = own_line or alone.search(answer)
+    split = alone.split(answer) if is_alone else answer.split(mark.strip())
     found = ["".join(part.split()) for part in split]
     found = found[not found[0] :]
     found = found[: len(found) - (not found[-1])] if found else found
