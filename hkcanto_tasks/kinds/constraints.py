@@ -68,16 +68,17 @@ class Constraints(Prompted):
             DataCorrupt: A constraint is invalid. Unlike other unreadable rows, such a row is never
                 set aside: it is the author's mistake, and may affect every row of the file.
         """
-        cell, columns = record.find(self.columns("constraints")), self.columns("constraints")
+        columns = self.columns("constraints")
+        cell: Any = record.find(columns)
         ids: Any = record.find(("instruction_id_list",))
-        kwargs: Any = record.find(("kwargs",)) or []
+        kwargs: Any = record.find(("kwargs",))
         if cell is None and ids is None:
             raise DataCorrupt(
                 f"{record.where} has no constraints: expected a list in a column "
                 f"{' or '.join(columns)}, found {record.named()}. Correct the row."
             )
         try:
-            asked = read_ifeval(ids, kwargs) if cell is None else read_constraints(cell)  # type: ignore[arg-type]  # checked by it
+            asked = read_ifeval(ids, kwargs) if cell is None else read_constraints(cell)
         except ValueError as error:
             raise DataCorrupt(f"{record.where}: {error}. Correct the row.") from error
         target = msgspec.json.encode(asked).decode()

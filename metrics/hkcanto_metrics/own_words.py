@@ -62,18 +62,16 @@ def without_quotations(text: str, question: str = "", options: Iterable[str] = (
     folded = fold_script(text)
     marks = bytearray(len(text))
 
-    def quote(source: str, size: int, mark: int) -> None:
-        for gram in {source[i : i + size] for i in range(len(source) - size + 1)}:
-            start = folded.find(gram) if size > 1 else -1
+    shown = [fold_script(each.strip()) for each in options]
+    quoted = [(each, _QUOTED, 1) for each in (fold_script(question.strip()), *shown)]
+    # Half of an option names it.
+    quoted += [(each, max(min(_QUOTED, len(each)), (len(each) + 1) // 2), 2) for each in shown]
+    for source, size, mark in quoted:
+        for gram in {source[i : i + size] for i in range(len(source) - size + 1) if size > 1}:
+            start = folded.find(gram)
             while start >= 0:
                 marks[start : start + size] = bytes([mark]) * size
                 start = folded.find(gram, start + 1)
-
-    shown = [fold_script(each.strip()) for each in options]
-    for source in (fold_script(question.strip()), *shown):
-        quote(source, _QUOTED, 1)
-    for source in shown:  # half of an option names it
-        quote(source, max(min(_QUOTED, len(source)), (len(source) + 1) // 2), 2)
     if not any(marks):
         return text
     kept = zip(text, marks, b"\0" + marks, strict=False)
@@ -122,17 +120,18 @@ def cantonese_share(
     n_particles = sum(each in _PARTICLES for each in han)
     own = different - {*fold_script(asked)} - {*(fold_script(_VERDICT) if answers else "")}
     n_clauses = sum(any(map(is_han, each)) for each in clauses)
-    is_list = (
-        n_han < _LEAST_IN_A_CLAUSE * n_clauses
-        or (n_clauses >= _LIST and n_han < _LEAST_IN_AN_ITEM * n_clauses)
-        or (len(different) >= _LONG and prose.features > _MOST_IN_FEATURES)
-        or (n_han >= _LONG and n_particles > _MOST_PARTICLES * n_han)
+    windows = [{*han[start : start + _WINDOW]} for start in range(0, n_han, _WINDOW)]
+    is_loop = n_han >= _LONG and sum(map(len, windows)) < _LEAST_DIFFERENT * n_han
+    least = _LEAST_IN_AN_ITEM if n_clauses >= _LIST else _LEAST_IN_A_CLAUSE
+    is_list = n_han < least * n_clauses or (
+        len(different) >= _LONG
+        and (prose.features > _MOST_IN_FEATURES or n_particles > _MOST_PARTICLES * n_han)
     )
     if (
         len(_different(text)) < max(1, min_characters)
         or len(own) < max(1, min(min_characters, _LEAST_OWN))
         or is_list
-        or _is_loop(said)
+        or is_loop
         or is_degenerate(text)
         or len(_LATIN_WORD.findall(prose.text)) > n_han
     ):
@@ -145,12 +144,6 @@ def cantonese_share(
 def _different(text: str) -> set[str]:
     """The different characters of a text, in one script, without particles."""
     return {*filter(is_han, fold_script(text))} - {*fold_script(_PARTICLES)}
-
-
-def _is_loop(text: str) -> bool:
-    han = [*filter(is_han, text)]
-    windows = [{*han[start : start + _WINDOW]} for start in range(0, len(han), _WINDOW)]
-    return len(han) >= _LONG and sum(map(len, windows)) < _LEAST_DIFFERENT * len(han)
 
 
 def _repeated(clauses: list[str]) -> float:

@@ -19,27 +19,16 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from hkcanto_metrics.reasoning import split_reasoning, strip_reasoning
-
-if TYPE_CHECKING:
-    from hkcanto_metrics.language import Language
 
 Completions = Sequence[str | Sequence[Mapping[str, Any]]]
 Texts = Sequence[str | None]
 Options = Sequence[Mapping[str, str | None] | Sequence[str | None] | None] | None
 Rewards = list[float | None]
 
-_CHINESE: list[Language] = ["written_chinese", "simplified_mandarin"]
-_LANGUAGES: dict[str, list[Language]] = {
-    "cantonese": ["cantonese"],
-    "yue": ["cantonese"],
-    "written_chinese": _CHINESE,
-    "zh": _CHINESE,
-    "english": ["english"],
-    "en": ["english"],
-}
+_LANGUAGES = {"yue": "cantonese", "zh": "written_chinese", "en": "english"}
 _LETTERS = "ABCDEFGHIJ"
 _LONGEST_JYUTPING = 20_000
 _TONE = re.compile("[a-z][1-6]")
@@ -213,7 +202,7 @@ def cantonese_reward(
     def score(
         text: str, question: str, options: dict[str, str], language: str | None
     ) -> float | None:
-        if _languages(language) != ["cantonese"]:
+        if _language(language) != "cantonese":
             return None
         # Twice, as in an evaluation: once to find the answer, once to clean it.
         answer = strip_reasoning(strip_reasoning(text).lstrip())
@@ -284,10 +273,12 @@ def reasoning_language_reward(
         before = "".join(text[start:end] for start, end in found.spans[:-1])
         said = f"{before}\n{found.reasoning}" if found.reasoning.strip() else ""
         own, share = _own_share(said, question, options, min_characters)
-        if (names := _languages(language)) != ["cantonese"]:
-            identified = identify_language(own)
-            fits = identified.n_characters >= min_characters and not is_degenerate(own)
-            share = sum(identified.shares.get(each, 0) for each in names) if fits else 0.0
+        if (wanted := _language(language)) != "cantonese":
+            found_in = identify_language(own)
+            is_chinese = wanted == "written_chinese"
+            names = {wanted, "simplified_mandarin" if is_chinese else wanted}
+            is_long = found_in.n_characters >= min_characters and not is_degenerate(own)
+            share = sum(x for name, x in found_in.shares.items() if name in names and is_long)
         return math.pow(share, exponent) if found.finished else 0.0
 
     columns = {"question": question, "options": options, "choices": choices}
@@ -332,12 +323,8 @@ def constraint_reward(
         >>> constraint_reward(["食咗飯未？", "未呀。"], [asked] * 2)
         [1.0, 0.5]
     """
-    from hkcanto_metrics.constraints import (
-        follows,
-        follows_loosely,
-        read_constraints,
-        read_ifeval,
-    )
+    from hkcanto_metrics.constraints import follows, follows_loosely, read_constraints
+    from hkcanto_metrics.constraints.ifeval import read_ifeval
 
     check = follows_loosely if loose else follows
 
@@ -345,7 +332,7 @@ def constraint_reward(
         if constraints is None and instruction_id_list is None:
             return None
         if constraints is None:
-            asked = read_ifeval(instruction_id_list, kwargs or [])
+            asked = read_ifeval(instruction_id_list, kwargs)
         else:
             asked = read_constraints(constraints)
         return sum(check(text, each) for each in asked) / len(asked)
@@ -435,11 +422,10 @@ def _rewards(
     given = {"completions": completions, **(columns or {})}
     rows = {name: _plain(column) for name, column in given.items() if column is not None}
     for name, column in rows.items():
-        if isinstance(column, str | Mapping) or not hasattr(column, "__len__"):
-            raise ValueError(f"{reward}: {name} is {column!r:.80}; give a list")
-        if len(column) != len(rows["completions"]):
-            count = f"{len(column)} entries for {len(rows['completions'])} completions"
-            raise ValueError(f"{reward}: {name} has {count}; give one for each")
+        is_list = hasattr(column, "__len__") and not isinstance(column, str | Mapping)
+        if not is_list or len(column) != len(rows["completions"]):
+            expected = f"a list of {len(rows['completions'])}, one for each completion"
+            raise ValueError(f"{reward}: {name} is {column!r:.80}; give {expected}")
     rewards: Rewards = []
     for row in range(len(rows["completions"])):
         try:
@@ -469,12 +455,13 @@ def _check_sizes(reward: str, least: object, exponent: object) -> None:
     _check(reward, "exponent", exponent, fits, "a number above 0")
 
 
-def _languages(given: str | None) -> list[Language]:
-    """Return the languages of `identify_language` that a row's language stands for."""
-    name = "cantonese" if given is None else str(given).lower()
-    if name not in _LANGUAGES:
-        raise ValueError(f"the language is {given!r}; give {', '.join(_LANGUAGES)}")
-    return _LANGUAGES[name]
+def _language(given: str | None) -> str:
+    """Return the name of a row's language, given by name or code; by default Cantonese."""
+    name = "yue" if given is None else str(given).lower()
+    if name not in {*_LANGUAGES, *_LANGUAGES.values()}:
+        known = ", ".join((*_LANGUAGES, *_LANGUAGES.values()))
+        raise ValueError(f"the language is {given!r}; give {known}")
+    return _LANGUAGES.get(name, name)
 
 
 def _own_share(

@@ -487,7 +487,7 @@ def test_a_rhyme_has_nucleus_and_coda_and_another_character() -> None:
     assert not holds("rhyme", "新\n山")  # san1, saan1
     assert not holds("rhyme", "好呀\n係呀\n真呀")
     assert holds("rhyme", "說話要大聲\n唔好咁夜瞓醒\n天青", scheme="A-A")
-    with pytest.raises(ValueError, match="no letter is twice in scheme ABC"):
+    with pytest.raises(ValueError, match="at scheme; it takes scheme"):
         Constraint("rhyme", {"scheme": "ABC"})
 
 
@@ -527,7 +527,7 @@ def test_a_constraint_that_no_answer_could_follow_is_refused() -> None:
             {"words": ["茶"], "exactly": 2},
             "2 different words of 1 are",
         ),
-        ("word_in_sentence", {"word": "茶", "sentence": 0}, "sentence 0 does not exist"),
+        ("word_in_sentence", {"word": "茶", "sentence": 0}, "0 does not exist"),
         ("tones", {"pattern": "7"}, "at pattern"),
         ("acrostic", {"text": "AB"}, "at text"),
         ("quoted", [], "args is \\[\\]; give a mapping"),
@@ -691,7 +691,11 @@ def test_the_files_of_ifeval_load_as_they_are() -> None:
 def test_an_unknown_instruction_or_argument_is_named() -> None:
     for ids, of_each, says in [
         (["keywords:exist"], [{}], "no instruction is named 'keywords:exist'; give keywords:exi"),
-        (["keywords:existence"], [{}], "'keywords:existence' has no argument 'keywords'"),
+        (
+            ["keywords:existence"],
+            [{}],
+            "'keywords:existence': constraint 'uses_all': Object missing",
+        ),
         (["keywords:existence"], [{"keywords": []}], "'keywords:existence': constraint 'uses_all'"),
         (["language:response_language"], [{"language": "fr"}], "Invalid enum value 'fr'"),
         (["startend:quotation"], [], "1 instructions have 0 kwargs"),
@@ -719,7 +723,7 @@ def test_traps_of_words_at_places() -> None:
     assert holds("ends_as_it_begins", "Tea 好飲，要 tea!")
     assert not holds("word_at", "我聽日好攰", word="今日", place=2)
     assert not holds("word_at", "今", word="今日", place=-1)
-    with pytest.raises(ValueError, match="place 0 does not exist"):
+    with pytest.raises(ValueError, match="0 does not exist"):
         Constraint("word_at", {"word": "茶", "place": 0})
 
 

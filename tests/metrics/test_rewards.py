@@ -317,7 +317,7 @@ def test_a_row_is_rewarded_in_its_language() -> None:
     assert reasoning_language_reward(texts, **columns) == [1.0, 1.0, 1.0, 0.0, 0.0]
     said = ["佢哋返咗屋企。"] * 5
     assert cantonese_reward(said, **columns) == [None, 1.0, 1.0, None, None]
-    with pytest.raises(ValueError, match="row 0: the language is 'fr'; give cantonese, yue, wri"):
+    with pytest.raises(ValueError, match="row 0: the language is 'fr'; give yue, zh, en, canto"):
         reasoning_language_reward([english], language=["fr"])
 
 
@@ -516,7 +516,7 @@ def test_an_error_names_the_reward_and_the_row() -> None:
         "choice_reward, row 0: the option 3 is not a text": lambda: choice_reward(
             ["A"], answer=["A"], options=[[3, 4]]
         ),
-        "choice_reward: answer has 1 entries for 2 completions": lambda: choice_reward(
+        "choice_reward: answer is ['A']; give a list of 2, one for": lambda: choice_reward(
             ["A", "B"], answer=["A"], options=[ISLANDS] * 2
         ),
         "choice_reward: answer is 'AB'; give a list": lambda: choice_reward(

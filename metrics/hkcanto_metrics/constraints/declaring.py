@@ -84,7 +84,7 @@ class Verifier:
         """
         try:
             values = msgspec.structs.asdict(msgspec.convert(_given(args), self.record))
-            problem = "" if self.least is None else _bounds_problem(**values)
+            problem = "" if self.least is None else _bounds_problem(values)
             problem = problem or (self.impossible(**values) if self.impossible else "")
         except msgspec.ValidationError as error:
             problem = str(error).replace("`", "").replace("at $.", "at ")
@@ -99,8 +99,7 @@ class Verifier:
 
     def holds(self, answer: str, args: Mapping[str, Any]) -> bool:
         """Whether an answer, normalised, satisfies the verifier; see `read` for errors."""
-        values = {name: _normalised(value) for name, value in self.read(args).items()}
-        answer = normalise(answer)
+        values, answer = self.read(args), normalise(answer)
         if self.least is None:
             return bool(self.function(answer, **values))
         exactly, at_least, at_most, about = (values.pop(name) for name in _BOUNDS)
@@ -341,35 +340,22 @@ def _variants(answer: str) -> list[str]:
     return [*kept, *(each.replace("*", "") for each in kept)]
 
 
-def _normalised(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return tuple(map(_normalised, value))
-    return normalise(value) if isinstance(value, str) else value
-
-
 def _given(args: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments that are not None, with arrays of NumPy as lists."""
     given = {name: value for name, value in args.items() if value is not None}
     return {k: v.tolist() if hasattr(v, "tolist") else v for k, v in given.items()}
 
 
-def _bounds_problem(
-    exactly: int | None,
-    at_least: int | None,
-    at_most: int | None,
-    about: int | None,
-    **_: object,
-) -> str:
-    given = [each for each in (exactly, at_least, at_most, about) if each is not None]
+def _bounds_problem(values: Mapping[str, Any]) -> str:
+    given = {name: values[name] for name in _BOUNDS if values[name] is not None}
+    least, most = given.get("at_least"), given.get("at_most", math.inf)
     if not given:
         return "no bound is given"
-    if len(given) > 1 and (exactly is not None or about is not None):
-        return f"{'about' if exactly is None else 'exactly'} goes with no other bound"
-    if at_least == 0:
+    if len(given) > 1 and (alone := [*given.keys() & {"exactly", "about"}]):
+        return f"{alone[0]} goes with no other bound"
+    if least == 0:
         return "at_least 0 is followed by every answer"
-    if at_least and at_most is not None and at_least > at_most:
-        return f"at_least {at_least} is more than at_most {at_most}"
-    return ""
+    return f"at_least {least} is more than at_most {most}" if least and least > most else ""
 
 
 def _in_words(argument: msgspec.structs.FieldInfo) -> str:

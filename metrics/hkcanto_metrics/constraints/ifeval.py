@@ -19,7 +19,7 @@ _LANGUAGES = {"en": "english", "zh": "written_chinese", "yue": "cantonese"}
 
 
 def read_ifeval(
-    instruction_id_list: Sequence[str], kwargs: Sequence[Mapping[str, Any] | None]
+    instruction_id_list: Sequence[str], kwargs: Sequence[Mapping[str, Any] | None] | None
 ) -> tuple[Constraint, ...]:
     """Read the instructions of a prompt in IFEval's form.
 
@@ -38,6 +38,7 @@ def read_ifeval(
         >>> read_ifeval(["keywords:frequency"], [asked])
         (Constraint(name='occurrences', args={'word': '奶茶', 'at_most': 2}),)
     """
+    kwargs = kwargs or []
     if not instruction_id_list or len(instruction_id_list) != len(kwargs):
         raise ValueError(f"{len(instruction_id_list)} instructions have {len(kwargs)} kwargs")
     asked = []
@@ -48,8 +49,6 @@ def read_ifeval(
         for verifier, args in _verifiers()[name]:
             try:
                 asked.append(Constraint(verifier, _filled(args, given)))
-            except KeyError as error:
-                raise ValueError(f"the instruction {name!r} has no argument {error}") from error
             except ValueError as error:
                 raise ValueError(f"the instruction {name!r}: {error}") from error
     return tuple(asked)
@@ -65,11 +64,10 @@ def _filled(args: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]
     filled = {}
     for key, value in args.items():
         is_place = isinstance(value, str) and value.startswith("$")
-        filled[key] = given[value[1:]] if is_place else value
+        filled[key] = given.get(value[1:]) if is_place else value
     if "language" in filled:
-        filled["language"] = _LANGUAGES.get(filled["language"], filled["language"])
-    if "bound" in filled:
-        number = int(filled.pop("bound"))
+        filled["language"] = _LANGUAGES.get(str(filled["language"]), filled["language"])
+    if (number := filled.pop("bound", None)) is not None:
         is_most = "less than" in (value for key, value in given.items() if key.endswith("relation"))
         filled["at_most" if is_most else "at_least"] = number - 1 if is_most else number
     return filled

@@ -73,7 +73,7 @@ def narrow(text: str) -> str:
         >>> narrow("ＯＫ！你好"), narrow("\u0410I")  # with a Cyrillic А
         ('ok!你好', 'ai')
     """
-    return text.translate(_FULL_WIDTH).translate(_LOOK_ALIKE).lower()
+    return normalise(text).translate(_FULL_WIDTH).translate(_LOOK_ALIKE).lower()
 
 
 def without_code(text: str) -> str:
@@ -213,16 +213,6 @@ def latin_words_of(text: str) -> list[str]:
         ['a', "don't", 'free']
     """
     return WORD.findall(narrow(text))
-
-
-def graphemes_of(text: str) -> list[str]:
-    """Return the characters as a reader sees them, without white space.
-
-    Examples:
-        >>> len(graphemes_of("e\\u0301 👨‍👩‍👧"))
-        2
-    """
-    return [each for each in regex.findall(r"\X", text) if not each.isspace()]
 
 
 UNITS = {

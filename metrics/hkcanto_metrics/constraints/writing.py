@@ -8,12 +8,12 @@ is not in RAIN. Chinese has no word boundaries: 的 is in 的士, unless `not_in
 from __future__ import annotations
 
 import csv
-import json
 import re
 import unicodedata
 from typing import Annotated, Any, Literal
 from xml.etree import ElementTree
 
+import msgspec
 import regex
 from msgspec import Meta
 
@@ -25,7 +25,6 @@ from hkcanto_metrics.constraints.reading import (
     LETTER,
     NUMBERED,
     UNITS,
-    graphemes_of,
     han_of,
     items_of,
     lines_of,
@@ -39,6 +38,7 @@ from hkcanto_metrics.constraints.reading import (
 )
 from hkcanto_metrics.number import parse_number
 
+Unit = Literal["lines", "items", "sentences", "words", "characters"]
 Counting = Literal["units", "han", "all"]
 Lengths = Annotated[tuple[Number, ...], Meta(min_length=1, description="list of numbers from 1")]
 Han = Annotated[
@@ -86,9 +86,9 @@ def characters(answer: str, *, counting: Counting = "units") -> int:
         >>> characters("買 iPhone 喇！"), characters("買 iPhone 喇！", counting="all")
         (3, 9)
     """
-    if counting == "units":
-        return len(units_of(answer))
-    return len(han_of(answer) if counting == "han" else graphemes_of(answer))
+    if counting == "all":
+        return len(regex.findall(r"(?=\S)\X", answer))
+    return len(units_of(answer) if counting == "units" else han_of(answer))
 
 
 @verifier("Length", least=1)
@@ -274,8 +274,7 @@ def _more_than_given(words: Texts, exactly: int | None, at_least: int | None, **
 
 
 def _no_place(sentence: int = 1, place: int = 1, **_: object) -> str:
-    name = "place" if sentence else "sentence"
-    return "" if sentence and place else f"{name} 0 does not exist; 1 is the first and -1 the last"
+    return "" if sentence and place else "0 does not exist; 1 is the first and -1 the last"
 
 
 def _pattern(word: str) -> str:
@@ -607,11 +606,7 @@ def acrostic(
 
 
 @verifier("Words")
-def distinct(
-    answer: str,
-    *,
-    unit: Literal["lines", "items", "sentences", "words", "characters"] = "lines",
-) -> bool:
+def distinct(answer: str, *, unit: Unit = "lines") -> bool:
     """No line, list item, sentence, word or character is repeated.
 
     Args:
@@ -696,16 +691,15 @@ def word_at(answer: str, *, word: Text, place: Place) -> bool:
 
 def _json(answer: str) -> Any:
     """Parse an answer as JSON, with or without a code fence; None if it is not JSON."""
-
-    def refuse(constant: str) -> None:
-        raise ValueError(constant)
-
-    text = answer.strip()
-    fenced = _FENCED.match(text)
     try:
-        return json.loads(fenced[1] if fenced else text, parse_constant=refuse)
+        return msgspec.json.decode(_unfenced(answer))
     except (ValueError, RecursionError):
         return None
+
+
+def _unfenced(answer: str) -> str:
+    fenced = _FENCED.match(answer.strip())
+    return fenced[1] if fenced else answer.strip()
 
 
 @verifier("Form")
@@ -789,9 +783,7 @@ def data_format(answer: str, *, form: Literal["xml", "yaml", "csv"]) -> bool:
     """
     import yaml
 
-    text = answer.strip()
-    fenced = _FENCED.match(text)
-    text = fenced[1] if fenced else text
+    text = _unfenced(answer)
     try:
         if form == "xml":
             return "<!DOCTYPE" not in text and ElementTree.fromstring(text) is not None
