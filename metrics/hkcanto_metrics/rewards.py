@@ -274,6 +274,8 @@ def reasoning_language_reward(
         said = f"{before}\n{found.reasoning}" if found.reasoning.strip() else ""
         own, share = _own_share(said, question, options, min_characters)
         if (wanted := _language(language)) != "cantonese":
+            if wanted == "english":  # four letters in a row are no quotation
+                own = said.replace(question, "")
             found_in = identify_language(own)
             is_chinese = wanted == "written_chinese"
             names = {wanted, "simplified_mandarin" if is_chinese else wanted}

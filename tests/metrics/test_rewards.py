@@ -713,6 +713,44 @@ def test_the_example_for_verifiers_rewards_a_reply(monkeypatch: pytest.MonkeyPat
     assert asyncio.run(pasted["Question"](data=data).letter(reply)) == 1.0
 
 
+def test_the_environment_for_verifiers_rewards_letter_and_language(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With a stand-in for verifiers; its README says with which version we ran it."""
+
+    class Generic(SimpleNamespace):
+        def __init__(self, *values: Any, **named: Any) -> None:
+            super().__init__(**named, data=values[0] if values else None)
+
+        def __class_getitem__(cls, _: Any) -> type:
+            return cls
+
+    def reward(function: Any = None, **_: Any) -> Any:
+        return function or (lambda each: each)
+
+    interface = SimpleNamespace(TaskData=SimpleNamespace, Task=Generic, Taskset=Generic)
+    interface.Trace, interface.reward = SimpleNamespace, reward
+    monkeypatch.setitem(sys.modules, "verifiers", SimpleNamespace(v1=interface))
+    monkeypatch.setitem(sys.modules, "verifiers.v1", interface)
+    examples = Path(__file__).parents[2] / "docs" / "examples"
+    monkeypatch.syspath_prepend(examples / "verifiers")
+    from hkcanto_reasoning import ReasoningTaskset
+
+    tasks = [*ReasoningTaskset(config=SimpleNamespace(task=None)).load()]
+    assert [each.data.language for each in tasks] == ["yue", "zh", "en"]
+    assert tasks[0].data.prompt.startswith("電車嘅花名係咩？\nA. 叮叮\nB. 豬籠車")
+    for task, content, letter, language in [
+        (tasks[0], "<think>我記得架車行嗰陣會響鐘，所以大家都咁叫。</think>A", 1.0, 1.0),
+        (tasks[0], "<think>It is old and it makes a sound.</think>B", 0.0, 0.0),
+        (tasks[1], "<think>只有牠有翅膀，所以我們選擇這個。</think>B", 1.0, 1.0),
+        (tasks[2], "<think>There are seven of them in it.</think>C", 1.0, 1.0),
+    ]:
+        message = SimpleNamespace(model_dump=lambda content=content: {"content": content})
+        trace = SimpleNamespace(assistant_messages=[message])
+        assert asyncio.run(task.letter(trace)) == letter, content
+        assert asyncio.run(task.language(trace)) == language, content
+
+
 def test_the_example_for_nemo_gym_verifies_a_response(monkeypatch: pytest.MonkeyPatch) -> None:
     class Record(SimpleNamespace):
         def model_dump(self) -> dict[str, Any]:
