@@ -235,7 +235,7 @@ def reasoning_language_reward(
 ) -> Rewards:
     """Reward reasoning in Cantonese, or in a row's language, that comes to an end.
 
-    Text before the reasoning counts as reasoning.
+    Text before the reasoning counts as reasoning if it is in another language.
 
     Args:
         completions: What the model wrote, each a text or a list of messages.
@@ -273,6 +273,9 @@ def reasoning_language_reward(
         before = "".join(text[start:end] for start, end in found.spans[:-1])
         said = f"{before}\n{found.reasoning}" if found.reasoning.strip() else ""
         own, share = _own_share(said, question, options, min_characters)
+        if before.strip():  # it can only reduce the share
+            alone = _own_share(found.reasoning, question, options, min_characters)
+            share = min(share, alone[1])
         if (wanted := _language(language)) != "cantonese":
             if wanted == "english":  # four letters in a row are no quotation
                 own = said.replace(question, "")

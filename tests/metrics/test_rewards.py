@@ -299,6 +299,7 @@ def test_text_before_the_reasoning_counts_as_reasoning() -> None:
         [f"The tram is old and it is slow, but so am I. {thought}"]
     )
     assert 0 < (earned or 0) < 0.6
+    assert reasoning_language_reward(["佢哋返咗屋企，仲未食飯喎。<think>OK</think>A"]) == [0.0]
 
 
 def test_repeated_clauses_earn_as_if_written_once() -> None:
