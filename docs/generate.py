@@ -380,16 +380,48 @@ show how to
 * [evaluate on your own prompts](examples/constraints/README.md);
 * look up [what each verifier counts and does not count](reference.md#constraints).
 
+Files in IFEval's form load as they are: its columns `instruction_id_list` and `kwargs` take the
+place of `constraints`, in a benchmark, in `constraint_reward` and in `read_ifeval`. All its 25
+instructions are known; an unknown one is an error.
+
 There are two types of verifiers. A *condition* holds or does not. A *count* needs a bound:
-`exactly`, `at_least`, `at_most`, or both of the last two. With a count *from 1*, an answer that has
-none never follows the constraint: an answer without a list fails "a list of at most three".
+`exactly`, `about` (10 % more or less), `at_least`, `at_most`, or both of the last two. With a
+count *from 1*, an answer that has none never follows the constraint: an answer without a list fails
+"a list of at most three".
 
 Reasoning and outer white space are removed before an answer is checked. An empty answer follows
 nothing. *Strict* figures check the answer as it is. *Loose* figures, as in
 [IFEval](https://arxiv.org/abs/2311.07911) (section 2.2), also accept an answer if one of its seven
 variants follows the constraint. A variant lacks the first line, the last line, every `*`, or
 several of these. Loose figures are upper bounds, because the line that a variant lacks may be the
-one that breaks a rule."""
+one that breaks a rule.
+
+## Definitions
+
+* **Text**: before any check, letters and digits in full width, mathematical type or superscript
+  become plain ones (NFKC), radicals become characters, and characters that nobody sees, such as
+  zero-width spaces, are removed. Punctuation, emoji and numbers in circles stay as they are. In
+  words, Cyrillic and Greek letters that look like Latin ones count as Latin.
+* **Sentence**: it ends in 。！？ or at the end of a line, an English one in a full stop, but not
+  that of Mr. or P.S. …… does not end a sentence. Quotations and parentheses are part of the
+  sentence around them. A quotation ends a sentence if another quotation or the end of the line
+  follows.
+* **Number**: digits in any width, or a Chinese number: two numerals or more, as in 二十, or
+  one before a measure, as in 三天, 九折 and 百元. 一齊, 統一, 第二 and idioms have none.
+* **Line**: a line with a letter or a digit, without marks of Markdown around it.
+* **Verse**: Chinese between punctuation marks or line ends."""
+
+_TOPICS = {
+    "Words": """\
+Words are matched as they are written: 電車 does not match 电车. The width and case of letters do
+not matter. A word that begins or ends in a Latin letter or a digit matches only as a whole word: AI
+is not in RAIN. Chinese has no word boundaries: 的 is in 的士, unless `not_in` lists 的士.""",
+    "Sound": """\
+A character may have several readings. The reading that PyCantonese gives it in its word and line
+counts. So does every reading that it has in at least a tenth of its words in rime-cantonese's list:
+聽 can be teng1, ting1 or ting3, and 女 can be neoi5 or neoi2. A character fits if one of its
+readings fits. A character without a reading fits nothing.""",
+}
 
 
 def constraints_page() -> str:
@@ -400,13 +432,9 @@ def constraints_page() -> str:
         '# Constraints that a program can check'
     """
     blocks = [_MADE.replace("the catalogue", "the verifiers"), _CONSTRAINTS]
-    for title, module in constraints.TOPICS.items():
-        _, _, policy = (module.__doc__ or "").partition("\n")
-        own = [
-            each
-            for each in constraints.VERIFIERS.values()
-            if each.function.__module__ == module.__name__
-        ]
+    topics = dict.fromkeys(each.topic for each in constraints.VERIFIERS.values())
+    for topic in topics:
+        own = [each for each in constraints.VERIFIERS.values() if each.topic == topic]
         rows = [
             (
                 f"`{each.name}`",
@@ -417,7 +445,7 @@ def constraints_page() -> str:
             for each in own
         ]
         table = _rows(("verifier", "type", "arguments", "what it requires or counts"), rows)
-        blocks += [f"## {title}", policy.strip(), table]
+        blocks += [f"## {topic}", _TOPICS.get(topic, ""), table]
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 

@@ -1,18 +1,20 @@
-"""Train a model on a reward with GRPO: `python performance/grpo_curves.py MODEL REWARD OUTPUT`.
+"""Train a model on a reward with GRPO: `python performance/grpo_curves.py MODEL TASK OUTPUT`.
 
 MODEL is a folder with Gemma 3 270M. On a CPU, its vocabulary of 262,144 tokens takes most of the
 time, so it is trained with only 38,094: those of Chinese and Japanese, and the most common others.
 
-REWARD is `now` or `before`: the present `cantonese_reward`, or that of version 0.2, which rewarded
-any text with a Chinese character and without words of Written Chinese. Each step's completions are
-written to OUTPUT, one a line, with both rewards.
+TASK is a key of `TASKS`. Each step's completions are written to OUTPUT, one step a line, with the
+columns of their rows and what they earned. An older version's rewards are trained on if its
+`metrics` folder comes first in PYTHONPATH.
 """
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import torch
 from datasets import Dataset
@@ -20,10 +22,7 @@ from measuring import arguments
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import GRPOConfig, GRPOTrainer
 
-from hkcanto_metrics import cantonese_reward
-from hkcanto_metrics.fluency import MIN_CANTONESE_RATIO, count_features
-from hkcanto_metrics.repetition import is_degenerate
-from hkcanto_metrics.script import is_han
+import hkcanto_metrics
 
 QUESTIONS = (
     "落雨天可以去邊度玩？",
@@ -35,27 +34,87 @@ QUESTIONS = (
     "行山要帶啲咩？",
     "夜晚肚餓應該食乜？",
 )
+CHOICES = (
+    ("一個星期有幾多日？", ("五日", "六日", "七日", "八日"), "C"),
+    ("邊種動物識飛？", ("雀仔", "水牛", "山羊", "烏龜"), "A"),
+    ("落雨嗰陣最啱帶乜出街？", ("風扇", "雨遮", "墨鏡", "毛巾"), "B"),
+    ("邊樣嘢係凍嘅？", ("熱茶", "蒸飯", "火鍋", "雪條"), "D"),
+    ("三加四係幾多？", ("六", "七", "八", "九"), "B"),
+    ("邊個係水果？", ("蘿蔔", "白菜", "薯仔", "橙"), "D"),
+    ("太陽喺邊個方向升起？", ("東面", "南面", "西面", "北面"), "A"),
+    ("邊樣用嚟寫字？", ("飯碗", "枕頭", "鉛筆", "毛巾"), "C"),
+)
+WORDS = {
+    "多謝": "do1 ze6",
+    "香港": "hoeng1 gong2",
+    "朋友": "pang4 jau5",
+    "學校": "hok6 haau6",
+    "天氣": "tin1 hei3",
+    "飲茶": "jam2 caa4",
+    "電車": "din6 ce1",
+    "返工": "faan1 gung1",
+}
+REASONED = (
+    "問：好熱，去邊度好？\n<think>日頭咁曬，行山實中暑，不如搵個有冷氣嘅地方。</think>\n"
+    "去睇戲啦。\n\n"
+)
+MIXED = (
+    "問：好熱，去邊度好？\n答：去圖書館啦，嗰度凍冰冰。那裏有很多書，人也不多。\n\n"
+    "問：買咩送畀阿媽好？\n答：可以送一束花給她。佢實會好開心㗎。\n\n"
+)
+SPELT = "你好 = nei5 hou2\n早晨 = zou2 san4\n食飯 = sik6 faan6\n"
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is trained: rows with a prompt and columns, and the rewards that are multiplied."""
+
+    rewards: Sequence[str]
+    rows: Sequence[dict[str, Any]]
+    max_tokens: int = 20
+
+
+TASKS = {
+    "cantonese": Task(
+        ["cantonese_reward"],
+        [{"prompt": f"問：{each}\n答：", "question": each} for each in QUESTIONS],
+    ),
+    "mixed": Task(
+        ["cantonese_reward"],
+        [{"prompt": f"{MIXED}問：{each}\n答：", "question": each} for each in QUESTIONS],
+        max_tokens=40,
+    ),
+    "reasoning": Task(
+        ["reasoning_language_reward"],
+        [{"prompt": f"{REASONED}問：{each}\n<think>", "question": each} for each in QUESTIONS],
+        max_tokens=40,
+    ),
+    "choice": Task(
+        ["choice_reward", "cantonese_reward"],
+        [
+            {
+                "prompt": f"用廣東話答，講埋點解。\n問：{question}\n"
+                + "".join(
+                    f"{letter}. {text}\n" for letter, text in zip("ABCD", options, strict=True)
+                )
+                + "答：",
+                "question": question,
+                "options": options,
+                "answer": answer,
+            }
+            for question, options, answer in CHOICES
+        ],
+        max_tokens=30,
+    ),
+    "jyutping": Task(
+        ["jyutping_reward"],
+        [{"prompt": f"{SPELT}{word} =", "jyutping": gold} for word, gold in WORDS.items()],
+    ),
+}
 SEED = 1
 SPECIAL = ("<bos>", "<eos>", "<pad>", "<unk>", "<mask>")
 CHINESE_OR_JAPANESE = re.compile("[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]+|<0x..>")
 COMMON, IS_ASCII = 20_000, re.compile("[▁\n!-~]+")
-
-
-def before(completions: Sequence[str], **_: object) -> list[float]:
-    """The reward of version 0.2: for any Chinese without words of Written Chinese or loops."""
-    return [
-        float(
-            any(map(is_han, text)) and not is_degenerate(text) and (not written or ratio >= least)
-        )
-        for text in completions
-        for ratio, written in [count_features(text)]
-        for least in [MIN_CANTONESE_RATIO]
-    ]
-
-
-def now(completions: Sequence[str], question: Sequence[str], **_: object) -> list[float]:
-    """The present reward."""
-    return [reward or 0.0 for reward in cantonese_reward(completions, question)]
 
 
 def with_fewer_tokens(source: Path, target: Path) -> Path:
@@ -97,22 +156,24 @@ def with_fewer_tokens(source: Path, target: Path) -> Path:
 
 
 def main() -> None:
-    """Train, and write the completions with their rewards."""
+    """Train, and write the completions with what they earned."""
     given = arguments(
-        __doc__, {"model": None, "reward": "now", "output": "curves.jsonl"}, steps=200
+        __doc__, {"model": None, "task": "cantonese", "output": "curves.jsonl"}, steps=200
     )
-    output, paid = Path(given.output), {"before": before, "now": now}[given.reward]
+    output, task = Path(given.output), TASKS[given.task]
     output.write_text("", encoding="utf-8")
-    steps: list[int] = []
+    rewards: list[Callable[..., list[float | None]]] = [
+        getattr(hkcanto_metrics, name) for name in task.rewards
+    ]
+    earns = hkcanto_metrics.multiply_rewards(*rewards)
 
-    def reward(completions: Sequence[str], **columns: Sequence[str]) -> list[float]:
-        steps.append(len(steps))
-        row = {"step": steps[-1], "trained": given.reward, "question": columns["question"]}
-        row |= {"texts": [*completions]}
-        row |= {"before": before(completions, **columns), "now": now(completions, **columns)}
+    def reward(completions: Sequence[str], **given: Any) -> list[float]:
+        columns = {name: given[name] for name in task.rows[0] if name != "prompt"}
+        earned = [each or 0.0 for each in earns(completions, **columns)]
+        row = {"rewards": task.rewards, "texts": completions, "columns": columns, "earned": earned}
         with output.open("a", encoding="utf-8") as lines:
             print(json.dumps(row, ensure_ascii=False), file=lines)
-        return paid(completions, **columns)
+        return earned
 
     with TemporaryDirectory() as folder:
         model = with_fewer_tokens(Path(given.model), Path(folder))
@@ -120,9 +181,7 @@ def main() -> None:
             model=AutoModelForCausalLM.from_pretrained(model),
             processing_class=AutoTokenizer.from_pretrained(model, padding_side="left"),
             reward_funcs=[reward],
-            train_dataset=Dataset.from_list(
-                [{"prompt": f"問：{each}\n答：", "question": each} for each in QUESTIONS] * 100
-            ),
+            train_dataset=Dataset.from_list([*task.rows] * 100),
             args=GRPOConfig(
                 output_dir=folder,
                 max_steps=given.steps,
@@ -130,7 +189,7 @@ def main() -> None:
                 lr_scheduler_type="constant",
                 per_device_train_batch_size=4,
                 num_generations=4,
-                max_completion_length=20,
+                max_completion_length=task.max_tokens,
                 gradient_checkpointing=False,
                 beta=0.0,
                 use_cpu=True,

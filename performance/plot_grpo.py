@@ -1,7 +1,7 @@
 """Plot the rewards of training runs: `python performance/plot_grpo.py OUTPUT.svg TITLE=CURVES …`.
 
 CURVES: a file written by grpo_curves.py. Each gets a panel with the reward used in training and the
-present `cantonese_reward` of the same completions. Points are means of five steps.
+present version's reward of the same completions. Points are means of five steps.
 """
 
 import json
@@ -9,23 +9,28 @@ import sys
 from pathlib import Path
 from statistics import fmean
 
-from hkcanto_metrics import cantonese_reward
+import hkcanto_metrics
 
 STEPS, WIDTH, HEIGHT, MARGIN = 5, 220, 130, 34
+COLUMNS, PANEL = 2, HEIGHT + 70
 COLOURS = {"trained on": "#1f77b4", "present reward": "#d62728"}
 
 
-def panel(title: str, path: Path, left: int) -> str:
+def panel(title: str, path: Path, left: int, top: int) -> str:
     """Draw one training run."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rewards = [getattr(hkcanto_metrics, name) for name in rows[0]["rewards"]]
+    present = hkcanto_metrics.multiply_rewards(*rewards)
     paid = {
-        "trained on": [fmean(row[row["trained"]]) for row in rows],
+        "trained on": [fmean(row["earned"]) for row in rows],
         "present reward": [
-            fmean(each or 0.0 for each in cantonese_reward(row["texts"], row["question"]))
-            for row in rows
+            fmean(each or 0.0 for each in present(row["texts"], **row["columns"])) for row in rows
         ],
     }
-    drawn = [f'<text x="{left}" y="14" font-weight="bold">{title}</text>']
+    drawn = [
+        f'<g transform="translate(0 {top})">',
+        f'<text x="{left}" y="14" font-weight="bold">{title}</text>',
+    ]
     for share in (0, 0.5, 1):
         y = MARGIN + HEIGHT * (1 - share)
         drawn += [f'<path d="M{left} {y}h{WIDTH}" stroke="#ccc"/>']
@@ -43,7 +48,7 @@ def panel(title: str, path: Path, left: int) -> str:
         ]
     bottom = MARGIN + HEIGHT + 16
     drawn += [f'<text x="{left}" y="{bottom}">step 1</text>']
-    drawn += [f'<text x="{left + WIDTH}" y="{bottom}" text-anchor="end">{len(rows)}</text>']
+    drawn += [f'<text x="{left + WIDTH}" y="{bottom}" text-anchor="end">{len(rows)}</text></g>']
     return "\n".join(drawn)
 
 
@@ -52,10 +57,10 @@ def main() -> None:
     output, *given = sys.argv[1:]
     named = [each.partition("=") for each in given]
     panels = [
-        panel(title, Path(path), MARGIN + n * (WIDTH + MARGIN))
+        panel(title, Path(path), MARGIN + n % COLUMNS * (WIDTH + MARGIN), n // COLUMNS * PANEL)
         for n, (title, _, path) in enumerate(named)
     ]
-    width, bottom = MARGIN + len(panels) * (WIDTH + MARGIN), MARGIN + HEIGHT + 38
+    width, bottom = MARGIN + COLUMNS * (WIDTH + MARGIN), -(-len(panels) // COLUMNS) * PANEL + 14
     legend = "\n".join(
         f'<text x="{MARGIN + 130 * n}" y="{bottom}" fill="{colour}">{"- -" if n else "—"} {name}'
         "</text>"

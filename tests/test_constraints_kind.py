@@ -228,7 +228,9 @@ def wrong(constraints_: Any) -> str:
 
 WRONG = {
     wrong([{"name": "sentence"}]): "no constraint is named 'sentence'; give sentences",
-    wrong([{"name": "sentences"}]): "no bound is given; it takes exactly, or at_least and at_most",
+    wrong(
+        [{"name": "sentences"}]
+    ): "no bound is given; it takes exactly, about, or at_least and at_most",
     wrong([{"name": "sentences", "exactly": 1}]): "give a mapping with name and args",
     wrong([{"name": "lines", "args": {"at_least": 3, "at_most": 2}}]): "more than at_most 2",
     wrong([{"name": "quoted", "args": {"mark": "「」"}}]): "it takes marks",
@@ -258,6 +260,19 @@ def test_a_csv_file_has_them_as_json(asked: Callable[[str, str], Path]) -> None:
     assert json.loads(sample.target) == [{"name": "uses_all", "args": {"words": ["茶", "飯"]}}]
     judged = load_task("asked").kind.judge("飲茶。", sample)
     assert judged.values[STRICT] == 0
+
+
+def test_a_file_of_ifeval_loads_as_it_is(asked: Callable[[str, str], Path]) -> None:
+    row = {"key": 1000, "prompt": "講兩次茶。", "instruction_id_list": ["keywords:frequency"]}
+    arguments = [{"keyword": "茶", "frequency": 2, "relation": "at least"}]
+    asked("prompts.jsonl", json.dumps(row | {"kwargs": arguments}))
+    (sample,) = load_task("asked").samples
+    assert json.loads(sample.target) == [
+        {"name": "occurrences", "args": {"word": "茶", "at_least": 2}}
+    ]
+    asked("prompts.jsonl", json.dumps(row | {"instruction_id_list": ["a:b"], "kwargs": [{}]}))
+    with pytest.raises(DataCorrupt, match="row 1: no instruction is named 'a:b'; give keywords"):
+        load_task("asked")
 
 
 def test_a_wrong_constraint_in_a_release_is_not_set_aside(

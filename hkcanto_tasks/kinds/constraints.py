@@ -5,7 +5,6 @@ judged. The verifiers are in `hkcanto_metrics.constraints`.
 """
 
 import re
-from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from operator import itemgetter
 from typing import Any, ClassVar
@@ -14,11 +13,11 @@ import msgspec
 
 from hkcanto_metrics.constraints import (
     Constraint,
-    Followed,
     check_constraints,
     follows,
     pool_constraints,
     read_constraints,
+    read_ifeval,
 )
 
 from ..data.tables import Row
@@ -28,11 +27,6 @@ from ..judgements import Judgement
 from ..samples import Sample
 from .prompted import Prompted
 
-_LOOSELY = (
-    "followed by the answer as it is, or without its first line, its last line, all *, or several "
-    "of these."
-)
-_POOLED = ("inst_level_strict_acc", "inst_level_loose_acc")
 _ANSWERS = "constraint_answers.json"
 
 
@@ -40,7 +34,8 @@ class Constraints(Prompted):
     """Requests with constraints. Columns: `prompt`, `constraints`; optional: `id`, `topic`.
 
     The column `constraints` has a list of `{"name": …, "args": {…}}`, or such a list as a JSON
-    text. An answer is checked as written, without its reasoning.
+    text. IFEval's columns `instruction_id_list` and `kwargs` do as well. An answer is checked as
+    written, without its reasoning.
     """
 
     FIGURES = figures(
@@ -56,14 +51,17 @@ class Constraints(Prompted):
             DataCorrupt: A constraint is invalid. Unlike other unreadable rows, such a row is never
                 set aside: it is the author's mistake, and may affect every row of the file.
         """
-        cell, columns = row.find(self.columns("constraints")), self.columns("constraints")
-        if cell is None:
+        columns = self.columns("constraints")
+        cell: Any = row.find(columns)
+        ids: Any = row.find(("instruction_id_list",))
+        kwargs: Any = row.find(("kwargs",))
+        if cell is None and ids is None:
             raise DataCorrupt(
                 f"{row.where} has no constraints: expected a list in a column "
                 f"{' or '.join(columns)}, found {row.named()}. Correct the row."
             )
         try:
-            asked = read_constraints(cell)  # type: ignore[arg-type]  # checked by it
+            asked = read_ifeval(ids, kwargs) if cell is None else read_constraints(cell)
         except ValueError as error:
             raise DataCorrupt(f"{row.where}: {error}. Correct the row.") from error
         target = msgspec.json.encode(asked).decode()
@@ -71,11 +69,10 @@ class Constraints(Prompted):
 
     def made_up(self) -> Sample:
         """Return an item with constraints that distinguish strict from loose checks."""
-        asked = [
-            Constraint("lines", {"exactly": 1}),
-            Constraint("characters", {"counting": "all", "at_most": 3}),
-        ]
-        target = msgspec.json.encode(asked).decode()
+        target = (
+            '[{"name":"lines","args":{"exactly":1}},'
+            '{"name":"characters","args":{"counting":"all","at_most":3}}]'
+        )
         return msgspec.structs.replace(super().made_up(), target=target)
 
     def further_readings(self) -> list[Any]:
@@ -99,13 +96,26 @@ class Constraints(Prompted):
         """
         asked = read_constraints(sample.target)
         found = check_constraints(answer, asked)
+        missed, explained = [], []
+        for number, (each, strict, loose) in enumerate(
+            zip(asked, found.strict, found.loose, strict=True), start=1
+        ):
+            verdict = (
+                "followed" if strict else "not followed, but loosely" if loose else "not followed"
+            )
+            explained.append(
+                f"{number}. `{each.name}` `{msgspec.json.encode(each.args).decode()}`: {verdict}"
+            )
+            if not strict:
+                missed.append(f"{number}. {each.name}{' (but loosely)' if loose else ''}")
+        reason = f"not followed: {', '.join(missed)}" if missed else "all followed"
         empty = not answer.strip()
         return Judgement(
             values={**pool_constraints([found]), "empty": float(empty)},
             answer=answer,
-            reason="none: empty" if empty else _reason(asked, found),
-            weights=dict.fromkeys(_POOLED, len(asked)),
-            explanation=_explanation(asked, found),
+            reason="none: empty" if empty else reason,
+            weights={f"inst_level_{way}_acc": len(asked) for way in ("strict", "loose")},
+            explanation="\n".join(explained),
         )
 
 
@@ -126,25 +136,3 @@ def followed_strictly(target: str, reason: str) -> list[tuple[str, bool]]:
         (each["name"], not without and number not in missed)
         for number, each in enumerate(msgspec.json.decode(target), start=1)
     ]
-
-
-def _reason(asked: Sequence[Constraint], found: Followed) -> str:
-    missed = [
-        f"{number}. {each.name}" + " (but loosely)" * loose
-        for number, (each, strict, loose) in enumerate(_each(asked, found), start=1)
-        if not strict
-    ]
-    return f"not followed: {', '.join(missed)}" if missed else "all followed"
-
-
-def _explanation(asked: Sequence[Constraint], found: Followed) -> str:
-    """Say in Markdown which constraints were followed."""
-    return "\n".join(
-        f"{number}. `{each.name}` `{msgspec.json.encode(each.args).decode()}`: "
-        + ("followed" if strict else f"not followed{', but loosely' * loose}")
-        for number, (each, strict, loose) in enumerate(_each(asked, found), start=1)
-    )
-
-
-def _each(asked: Sequence[Constraint], found: Followed) -> Iterable[tuple[Constraint, bool, bool]]:
-    return zip(asked, found.strict, found.loose, strict=True)

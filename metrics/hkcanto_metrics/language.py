@@ -33,6 +33,9 @@ Language = Literal[
 MIN_SHARE = 0.85
 """The share of the prose that must be in one language; with less, the text is mixed."""
 
+# A text with at most this share of slips is pure. A sentence or clause counts wholly as Cantonese
+# if at least this share of its features is; otherwise, it counts by that share.
+_MOST_SLIPS, _LEAST_IN_PURE, _LEAST_IN_MIXED = 0.1, 0.5, 0.75
 _MIN_SCRIPT = 0.9  # least share in one script of the characters that belong to one script only
 _WORD_WEIGHT = 1.5  # Chinese characters that say as much as an English word
 _FEWEST = 3  # Chinese characters, or their worth in words: less is not prose unless it has features
@@ -105,6 +108,7 @@ _OTHER = re.compile(
 )
 _ANY_LETTER = re.compile(r"[^\W\d_]")
 _END = re.compile(r"([。！？!?；;]+|(?<=[a-z)])\.(?= ))")
+_CLAUSE = re.compile(r"[^\w\s'’-]+|\n")
 _COLON = re.compile(r"[：:](?!//|\d)")
 
 _NO_PROSE = re.compile(
@@ -206,7 +210,7 @@ class CantoneseProse(NamedTuple):
     """The part of a text that is in Cantonese.
 
     Attributes:
-        share: Its share of the Chinese prose, from 0 to 1.
+        share: Its share of the text, from 0 to 1.
         text: Its sentences.
         features: Share of its characters in words that only Cantonese uses, from 0 to 1.
     """
@@ -217,38 +221,71 @@ class CantoneseProse(NamedTuple):
 
 
 def cantonese_prose(text: str) -> CantoneseProse:
-    """Find the sentences of a text that are in Cantonese.
+    """Find the sentences of a text that are in Cantonese, and measure their share.
 
-    Sentences without a word that separates Cantonese from Written Chinese count as Cantonese, up to
-    the amount of clearly Cantonese text. Quotations count if nothing around them shows a language.
+    A clause with words of Cantonese and of Written Chinese counts in part; slips are forgiven, if
+    they are at most a quarter of such words, or a tenth in the whole text. Sentences without such a
+    word count as Cantonese, up to the amount of clearly Cantonese text. Quotations, code, options,
+    questions and text after a colon do not count, but if they are in another language, they reduce
+    the share: all of it but a few words. So do sentences in another language, if they are more than
+    a few.
 
     Args:
         text: Any text. The running time is linear in its length.
 
     Returns:
-        The Cantonese part; empty if the text is in another language (see `identify_language`).
+        The Cantonese part; empty if no word shows that it is Cantonese.
 
     Examples:
         >>> cantonese_prose("佢哋返咗屋企。今日天氣晴朗，市民外出活動。").share
         0.6666666666666666
+        >>> cantonese_prose("佢哋返咗屋企。「他們已經回到家裏了。」").share
+        0.4
         >>> cantonese_prose("They call it 叮叮.").share
         0.0
     """
-    weights, features, _, pieces = _judge(text)
+    found = _FEATURE.finditer(text.translate(IN_DETECTORS_CHARACTERS))
+    languages = [each.lastgroup for each in found if each.lastgroup]
+    pure = languages.count("written") <= _MOST_SLIPS * len(languages)
+    weights, features, _, pieces = _judge(text, pure=pure)
     is_untold = not any(features) and {*filter(weights.get, weights)} <= {*_WRITTEN_CHINESE}
     if is_untold and weights and _QUOTED.search(text):
-        weights, features, _, pieces = _judge(text, quoted=True)
-    if not features[0] or weights["cantonese"] < MIN_SHARE * sum(weights.values()):
+        weights, features, _, pieces = _judge(text, quoted=True, pure=pure)
+    if not features[0]:
         return CantoneseProse(0.0, "", 0.0)
-    size = {kind: sum(each.weight for each in pieces if each.kind == kind) for kind in _CHINESE}
-    said = "\n".join(each.text for each in pieces if each.kind in ("cantonese", "chinese"))
+    pieces = [each for each in pieces if each.kind in _CHINESE]
+    chinese = sum(each.weight for each in pieces)
+    cantonese = sum(each.weight * each.cantonese_part(pure) for each in pieces)
+    neutral = sum(each.weight for each in pieces if not each.cantonese + each.written)
+    own = sum(weights.get(each, 0) for each in ("english", "other"))
+    judged = _in_other_languages("\n".join(each.text for each in pieces))
+    hidden = _in_other_languages(text) - judged - own
+    other = (own if own > (1 - MIN_SHARE) * chinese else 0) + (hidden if hidden > _A_FEW else 0)
+    said = "\n".join(each.text for each in pieces if each.kind != "written")
     told = _FEATURE.finditer(said.translate(IN_DETECTORS_CHARACTERS))
     in_features = sum(len(each[0]) for each in told if each.lastgroup == "cantonese")
     return CantoneseProse(
-        share=(size["cantonese"] + min(size["cantonese"], size["chinese"])) / sum(size.values()),
+        share=(cantonese + min(cantonese, neutral)) / (chinese + other),
         text=said,
-        features=in_features / sum(map(len, _HAN.findall(said))),
+        features=in_features / (sum(map(len, _HAN.findall(said))) or 1),
     )
+
+
+def _clauses(text: str) -> list[_Piece]:
+    return [*map(_Piece, filter(_ANY_LETTER.search, _CLAUSE.split(text)))]
+
+
+def _in_other_languages(text: str) -> float:
+    """Weigh the clauses of a text, quotations and code included, that are not Cantonese."""
+    return sum(each.foreign_weight() for each in _clauses(text))
+
+
+def _fine(piece: _Piece, pure: bool) -> list[_Piece]:
+    """Return a Cantonese sentence as one piece, and a mixed one as its clauses."""
+    clauses = _clauses(piece.text)
+    foreign = sum(each.foreign_weight(pure) for each in clauses)
+    few = foreign <= (1 - MIN_SHARE) * sum(each.weight for each in clauses)
+    return [piece] if few and piece.cantonese_part(pure) in (0, 1) else clauses
 
 
 def identify_reasoning(reasoned: Reasoned) -> WrittenLanguage:
@@ -322,6 +359,16 @@ class _Piece:
         if self.cantonese != self.written:
             self.kind = "cantonese" if self.cantonese > self.written else "written"
 
+    def cantonese_part(self, pure: bool = False) -> float:
+        """The part that is in Cantonese, by its features. In a pure text, slips are forgiven."""
+        part = self.cantonese / ((self.cantonese + self.written) or 1)
+        return 1.0 if part >= (_LEAST_IN_PURE if pure else _LEAST_IN_MIXED) else part
+
+    def foreign_weight(self, pure: bool = False) -> float:
+        """The weight of what is neither Cantonese nor neutral, without mere names and terms."""
+        counts = self.kind == "other" or self.words > 2 or (self.written and not pure)
+        return self.weight * (1 - self.cantonese_part()) if counts else 0
+
     @property
     def is_told(self) -> bool:
         """Whether its own words show its language."""
@@ -336,15 +383,18 @@ class _Piece:
 _Weighed = tuple[dict[Language, float], tuple[int, int], Script, "list[_Piece]"]
 
 
-def _judge(text: str, *, quoted: bool = False) -> _Weighed:
-    """Weigh the languages of a text's prose (see `_weigh`), with its quotations if necessary."""
+def _judge(text: str, *, quoted: bool = False, pure: bool | None = None) -> _Weighed:
+    """Weigh the languages of a text's prose (see `_weigh`), with its quotations if necessary.
+
+    Unless ``pure`` is None, the clauses of mixed sentences are weighed by themselves, see `_fine`.
+    """
     lines = "\n".join(line for each in text.split("\n") if (line := each.strip()))
     prose = _NO_PROSE.sub("…", lines)
     own = _OPTIONS.sub("", prose)
     own = own if quoted else _QUOTED.sub("…", own)
-    weighed = _weigh(_own_pieces(own))
+    weighed = _weigh(_own_pieces(own, pure=pure))
     if (rest := _LETTERED.sub("", own)) != own:
-        found = _weigh(_own_pieces(rest))
+        found = _weigh(_own_pieces(rest, pure=pure))
         if sum(found[0].values()) >= max(_ENOUGH, _LEAST_OWN * sum(weighed[0].values())):
             weighed = found
     return weighed if weighed[0] else _weigh(map(_Piece, prose.split("\n")))
@@ -392,7 +442,7 @@ def _weigh(judged: Iterable[_Piece]) -> _Weighed:
     return weights, features, script, others
 
 
-def _own_pieces(prose: str) -> Iterator[_Piece]:
+def _own_pieces(prose: str, *, pure: bool | None = None) -> Iterator[_Piece]:
     """Judge the sentences, without questions or text after a colon in another language."""
     for line in filter(_ANY_LETTER.search, prose.split("\n")):
         parts = [*_END.split(line), ""]
@@ -406,4 +456,5 @@ def _own_pieces(prose: str) -> Iterator[_Piece]:
             said = [_Piece(part) for part in (head, *rest)]
             if len(said) > 1 and said[0].differs(said[1]):
                 said = [said[0]] * (said[0].weight >= _A_FEW)
-            yield from said
+            for each in said:
+                yield from [each] if pure is None else _fine(each, pure)

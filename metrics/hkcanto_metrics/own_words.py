@@ -7,6 +7,8 @@ and lists of words are cheap to write, so they do not count here.
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from hkcanto_metrics.language import cantonese_prose
@@ -16,15 +18,23 @@ from hkcanto_metrics.script import fold_script, is_han
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# This many characters in a row in common with the question are a quotation.
+# This many characters in a row in common with the question or an option are a quotation.
 _QUOTED = 4
 _PARTICLES = "嘅啦喇囉咯喎咩呀㗎𠺢啊吖嘞啫咋嗱咧噃啩呢吓嘛嗎吧呵哦嗯"
+# Characters that say that an option is right or wrong, and not why.
+_VERDICT = "答案正確啱錯揀選擇係唔因為所以都就嚟"
 # In the reference translations, sentences of five or more characters have at least 2.3 per clause,
 # and sentences of twelve or more have at most three quarters in words that only Cantonese uses.
-_LEAST_IN_A_CLAUSE, _MOST_IN_FEATURES, _LONG = 2, 0.85, 12
+# At most 23 % of their characters are particles.
+_LEAST_IN_A_CLAUSE, _MOST_IN_FEATURES, _MOST_PARTICLES, _LONG = 2, 0.85, 0.25, 12
+_LIST, _LEAST_IN_AN_ITEM = 6, 3  # this many clauses are a list if they are shorter on average
 # In these sentences, at least 58 % of 20 characters in a row are distinct; in loops such as
 # 唔想諗唔想睇, which GRPO leads to, at most 50 %.
 _WINDOW, _LEAST_DIFFERENT = 20, 0.55
+# A clause repeats an earlier one if they share this much of its pairs of characters. Some clauses
+# in prose do so.
+_ALIKE, _MOST_ALIKE = 0.65, 0.3
+_LEAST_OWN = 3  # different characters that are not in the question, unless fewer are asked for
 
 _MARK = "\ue000"  # private-use character, put in place of an option
 _OPTION = rf"(?:{_MARK}|(?<![A-Za-z])[A-J](?![A-Za-z]))"
@@ -51,11 +61,13 @@ def without_quotations(text: str, question: str = "", options: Iterable[str] = (
     """
     folded = fold_script(text)
     marks = bytearray(len(text))
-    for quoted, mark in ((question, 1), *((option, 2) for option in options)):
-        source = fold_script(quoted.strip())
-        size = _QUOTED if mark == 1 else min(_QUOTED, len(source))
-        grams = {source[i : i + size] for i in range(len(source) - size + 1)} if size > 1 else set()
-        for gram in grams:
+
+    shown = [fold_script(each.strip()) for each in options]
+    quoted = [(each, _QUOTED, 1) for each in (fold_script(question.strip()), *shown)]
+    # Half of an option names it.
+    quoted += [(each, max(min(_QUOTED, len(each)), (len(each) + 1) // 2), 2) for each in shown]
+    for source, size, mark in quoted:
+        for gram in {source[i : i + size] for i in range(len(source) - size + 1) if size > 1}:
             start = folded.find(gram)
             while start >= 0:
                 marks[start : start + size] = bytes([mark]) * size
@@ -69,20 +81,25 @@ def without_quotations(text: str, question: str = "", options: Iterable[str] = (
     )
 
 
-def cantonese_share(text: str, min_characters: int, *, answers: bool = False) -> float:
-    """Measure how much of a text's Chinese is in Cantonese.
+def cantonese_share(
+    text: str, min_characters: int, asked: str = "", *, answers: bool = False
+) -> float:
+    """Measure how much of a text is in Cantonese.
 
     Args:
         text: A text without its quotations, see `without_quotations`.
-        min_characters: The number of different Chinese characters that its Cantonese needs.
-            Particles do not count.
-        answers: Whether the text answers a question with options. If so, clauses that end in an
-            option's letter or text do not count; if none does, the shortest clause that names an
-            option does not count.
+        min_characters: The number of different Chinese characters that it needs. Particles do not
+            count.
+        asked: The question and its options. Three different characters of the Cantonese must
+            not occur in them.
+        answers: Whether the text answers a question with options. If so, clauses that only name an
+            option's letter or text, or call it right or wrong, do not count; if none does, the
+            shortest clause that names an option does not count.
 
     Returns:
-        The share by `cantonese_prose`, from 0 to 1; 0 if the text is too short, caught in a loop, a
-        list of words, or mostly in Latin letters.
+        The share by `cantonese_prose`, from 0 to 1, less what repeats earlier clauses, and less if
+        its Cantonese is too short; 0 if the whole text is, or if it is caught in a loop, a list of
+        words, or mostly in Latin letters.
 
     Examples:
         >>> cantonese_share("答案係A。", 4, answers=True), cantonese_share("佢哋返咗屋企。", 4)
@@ -91,26 +108,55 @@ def cantonese_share(text: str, min_characters: int, *, answers: bool = False) ->
     prose = cantonese_prose(text)
     clauses = [each for each in _CLAUSE_END.split(prose.text) if each]
     if answers and (naming := [*filter(_NAMED.search, clauses)]):
-        announcing = [*filter(_ANNOUNCED.search, naming)] or [min(naming, key=_length)]
+        announcing = [
+            each
+            for each in naming
+            if _ANNOUNCED.search(each) or len(_different(each) - {*fold_script(_VERDICT)}) < 2
+        ] or [min(naming, key=lambda each: len(_different(each)))]
         clauses = [each for each in clauses if each not in announcing]
     said = "".join(clauses)
     han = [*filter(is_han, said)]
-    length, n_han = _length(said), len(han)
+    different, n_han = _different(said), len(han)
+    n_particles = sum(each in _PARTICLES for each in han)
+    own = different - {*fold_script(asked)} - {*(fold_script(_VERDICT) if answers else "")}
+    n_clauses = sum(any(map(is_han, each)) for each in clauses)
     windows = [{*han[start : start + _WINDOW]} for start in range(0, n_han, _WINDOW)]
     is_loop = n_han >= _LONG and sum(map(len, windows)) < _LEAST_DIFFERENT * n_han
-    n_clauses = sum(any(map(is_han, each)) for each in clauses)
-    is_list = n_han < _LEAST_IN_A_CLAUSE * n_clauses or (
-        length >= _LONG and prose.features > _MOST_IN_FEATURES
+    least = _LEAST_IN_AN_ITEM if n_clauses >= _LIST else _LEAST_IN_A_CLAUSE
+    is_list = n_han < least * n_clauses or (
+        len(different) >= _LONG
+        and (prose.features > _MOST_IN_FEATURES or n_particles > _MOST_PARTICLES * n_han)
     )
     if (
-        length < max(1, min_characters)
+        len(_different(text)) < max(1, min_characters)
+        or len(own) < max(1, min(min_characters, _LEAST_OWN))
         or is_list
         or is_loop
-        or len(_LATIN_WORD.findall(text)) > n_han
+        or is_degenerate(text)
+        or len(_LATIN_WORD.findall(prose.text)) > n_han
     ):
         return 0.0
-    return 0.0 if is_degenerate(text) else prose.share
+    repeated = _repeated(clauses)
+    new = 1 - repeated if repeated > _MOST_ALIKE else 1
+    return prose.share * new * min(1, len(different) / max(1, min_characters))
 
 
-def _length(text: str) -> int:
-    return len({each for each in text if is_han(each)} - {*_PARTICLES})
+def _different(text: str) -> set[str]:
+    """The different characters of a text, in one script, without particles."""
+    return {*filter(is_han, fold_script(text))} - {*fold_script(_PARTICLES)}
+
+
+def _repeated(clauses: list[str]) -> float:
+    """The share of the characters in clauses that nearly repeat an earlier one."""
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    total = repeated = 0
+    for n, clause in enumerate(clauses):
+        han = [each for each in clause if is_han(each) and each not in _PARTICLES]
+        pairs = {*map("".join, pairwise(han))}
+        shared = Counter(place for pair in pairs for place in places[pair][:_WINDOW])
+        total += len(han)
+        if shared and max(shared.values()) >= _ALIKE * len(pairs):
+            repeated += len(han)
+        for pair in pairs:
+            places[pair].append(n)
+    return repeated / (total or 1)

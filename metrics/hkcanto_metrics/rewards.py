@@ -18,19 +18,25 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from hkcanto_metrics.reasoning import split_reasoning, strip_reasoning
 
-Completion = str | Sequence[Mapping[str, Any]]
-Options = Mapping[str, str | None] | Sequence[str | None]
+Completions = Sequence[str | Sequence[Mapping[str, Any]]]
+Texts = Sequence[str | None]
+Options = Sequence[Mapping[str, str | None] | Sequence[str | None] | None] | None
 Rewards = list[float | None]
 
+_LANGUAGES = {"yue": "cantonese", "zh": "written_chinese", "en": "english"}
 _LETTERS = "ABCDEFGHIJ"
 _LONGEST_JYUTPING = 20_000
 _TONE = re.compile("[a-z][1-6]")
-_ALTERNATIVES = re.compile(r"[a-z][1-6]\s*[|/]\s*[a-z]+[1-6]")
+# Two syllables with | or / between them, several in braces, or two tones of one syllable.
+_ALTERNATIVES = re.compile(
+    r"[a-z][1-6]\s*(?:[|/~]|\bor\b|或)\s*[a-z]+[1-6]|\{[^{}]*[1-6][^{}\w]+[a-z]+[1-6]"
+    r"|\b([a-z]+)[1-6]\W*[,、(){}\[\]]\W*\1[1-6]"
+)
 # Han characters, clause marks and line ends, which separate stretches of Jyutping. An answer is one
 # stretch or several.
 _NOT_JYUTPING = re.compile("[\u3000-\u9fff\uf900-\ufaff\uff00-\uffef\n:;,.!?→=>]+")
@@ -39,10 +45,10 @@ _REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
 
 
 def choice_reward(
-    completions: Sequence[Completion],
+    completions: Completions,
     answer: Sequence[str | int | None],
-    options: Sequence[Options | None] | None = None,
-    choices: Sequence[Options | None] | None = None,
+    options: Options = None,
+    choices: Options = None,
     **_: object,
 ) -> Rewards:
     """Reward the right letter of a multiple-choice question, read as in the evaluation.
@@ -68,23 +74,25 @@ def choice_reward(
     """
     from hkcanto_metrics.choice import read_choice
 
-    def score(text: str, answer: Any, options: Any = None, choices: Any = None) -> float | None:
+    def score(text: str, answer: Any, options: dict[str, str]) -> float | None:
         if answer is None:
             return None
-        shown, letter = _shown(options if options is not None else choices), _letter(answer)
-        if letter not in list(shown):
+        is_index = isinstance(answer, int | float) and not isinstance(answer, bool)
+        letter = dict(enumerate(_LETTERS)).get(answer, answer) if is_index else answer
+        if letter not in [*options]:
             raise ValueError(
-                f"the answer {answer!r} is not one of the options {', '.join(shown) or '(none)'}; "
-                "give a letter or a number from 0, and the options in a column `options`"
+                f"the answer {answer!r} is not one of the options "
+                f"{', '.join(options) or '(none)'}; give a letter or a number from 0, and the "
+                "options in a column `options`"
             )
-        return float(read_choice(strip_reasoning(text).lstrip(), shown).letter == letter)
+        return float(read_choice(strip_reasoning(text).lstrip(), options).letter == letter)
 
     columns = {"answer": answer, "options": options, "choices": choices}
     return _rewards("choice_reward", score, completions, columns)
 
 
 def jyutping_reward(
-    completions: Sequence[Completion],
+    completions: Completions,
     jyutping: Sequence[str | None],
     *,
     tone_weight: float = 1.0,
@@ -114,10 +122,8 @@ def jyutping_reward(
     """
     from hkcanto_metrics.g2p import score_jyutping
 
-    if not (isinstance(tone_weight, int | float) and 0 <= tone_weight <= 1):
-        raise ValueError(
-            f"jyutping_reward: tone_weight is {tone_weight!r}; give a number from 0 to 1"
-        )
+    is_weight = isinstance(tone_weight, int | float) and 0 <= tone_weight <= 1
+    _check("jyutping_reward", "tone_weight", tone_weight, is_weight, "a number from 0 to 1")
 
     def score(text: str, jyutping: Any) -> float | None:
         if jyutping is None:
@@ -125,46 +131,57 @@ def jyutping_reward(
         if not isinstance(jyutping, str):
             raise ValueError(f"the gold string is {jyutping!r}; give Jyutping as a text")
         found = score_jyutping(_last_jyutping(strip_reasoning(text).lstrip(), jyutping), jyutping)
-        pairs = [(right, got) for right, got in found.alignment if right and got and right != got]
-        tones = sum(right.rstrip("123456") == got.rstrip("123456") for right, got in pairs)
-        spared = (1 - tone_weight) * tones / found.ser.total
-        return max(0.0, 1 - found.ser + spared)
+        tones = sum(
+            right != got and right.rstrip("123456") == got.rstrip("123456")
+            for right, got in found.alignment
+            if right and got
+        )
+        return max(0.0, 1 - found.ser + (1 - tone_weight) * tones / found.ser.total)
 
     return _rewards("jyutping_reward", score, completions, {"jyutping": jyutping})
 
 
 def cantonese_reward(
-    completions: Sequence[Completion],
-    question: Sequence[str | None] | None = None,
-    options: Sequence[Options | None] | None = None,
-    choices: Sequence[Options | None] | None = None,
+    completions: Completions,
+    question: Texts | None = None,
+    options: Options = None,
+    choices: Options = None,
+    language: Texts | None = None,
     *,
     script: Literal["hant", "hans"] | None = None,
     min_characters: int = 4,
+    exponent: float = 1.0,
     **_: object,
 ) -> Rewards:
     """Reward an answer in Cantonese, whatever it says.
 
-    Quotations of the question and of the options do not count, nor do clauses that end in an
+    Quotations of the question and of the options do not count, nor do clauses that only name an
     option, such as 答案係A. The rest must be prose of some length, not a list of words or a loop.
+    What is quoted otherwise, is code, or follows a colon earns nothing, and reduces the share if it
+    is in another language.
 
     Args:
         completions: What the model wrote, each a text or a list of messages.
         question: The questions, if any.
         options: The options of each question, as in `choice_reward`.
         choices: The same as ``options``, for data sets that use this name.
+        language: The language that each row asks for, by name or code: ``cantonese`` or ``yue``,
+            ``written_chinese`` or ``zh``, ``english`` or ``en``. By default, Cantonese.
         script: The script to write in: Traditional (``hant``) or Simplified (``hans``); None for
             either.
         min_characters: The number of different Chinese characters that the answer needs, not
             counting particles such as 嘅.
+        exponent: The power to which the share is raised. Above 1, a little Cantonese earns less.
 
     Returns:
-        For each completion, the share of the Chinese that is in Cantonese (`cantonese_prose`),
-        times the share of its characters that are in the script; 0.0 if it has fewer than
-        ``min_characters``, or if `cantonese_fluency` finds too many words of Written Chinese.
+        For each completion, the share of the text that is in Cantonese (`cantonese_share`), times
+        the share of its characters that are in the script; 0.0 if it has fewer than
+        ``min_characters``. If `cantonese_fluency` finds too many words of Written Chinese, at most
+        their share of Cantonese words. None if the row is in another language.
 
     Raises:
-        ValueError: ``script`` is none of these, or ``min_characters`` is not a number from 0 up.
+        ValueError: ``script`` is none of these, ``min_characters`` is not a number from 0 up,
+            ``exponent`` is not above 0, or a language is unknown.
 
     Examples:
         >>> cantonese_reward(["佢哋返咗屋企。", "他們回家了。", "你试下早啲瞓。"], script="hant")
@@ -172,82 +189,113 @@ def cantonese_reward(
         >>> of_both = {"options": [["叮叮", "纜車"]] * 2}
         >>> cantonese_reward(["答案係叮叮。", "係叮叮，因為佢會響。"], **of_both)
         [0.0, 1.0]
+        >>> cantonese_reward(["佢哋返咗屋企。他們在家。今日好凍。"], exponent=2)
+        [0.5102040816326531]
     """
     from hkcanto_metrics.cleaning import clean_output
     from hkcanto_metrics.fluency import MIN_CANTONESE_RATIO, count_features
-    from hkcanto_metrics.own_words import cantonese_share, without_quotations
     from hkcanto_metrics.script import simplified_share
 
-    if script not in (None, "hant", "hans"):
-        raise ValueError(f"cantonese_reward: script is {script!r}; give 'hant', 'hans' or None")
-    _check_length("cantonese_reward", min_characters)
+    _check("cantonese_reward", "script", script, script in (None, "hant", "hans"), "hant or hans")
+    _check_sizes("cantonese_reward", min_characters, exponent)
 
-    def score(text: str, **asked: Any) -> float:
-        asks, shown = _question(**asked)
+    def score(
+        text: str, question: str, options: dict[str, str], language: str | None
+    ) -> float | None:
+        if _language(language) != "cantonese":
+            return None
         # Twice, as in an evaluation: once to find the answer, once to clean it.
         answer = strip_reasoning(strip_reasoning(text).lstrip())
         cleaned = clean_output(answer)
         if "reasoning" in cleaned.removed:  # behind a label, such as 譯文：
             answer = cleaned.text
-        said = without_quotations(answer, asks, shown)
-        if not (share := cantonese_share(said, min_characters, answers=bool(shown))):
-            return 0.0
+        said, share = _own_share(answer, question, options, min_characters, answers=bool(options))
         ratio, written = count_features(said)
+        if written and ratio < MIN_CANTONESE_RATIO:
+            share = min(share, float(ratio))
         simplified = simplified_share(said)
         in_script = {None: 1.0, "hant": 1 - simplified, "hans": simplified}[script]
-        return share * in_script * (not written or ratio >= MIN_CANTONESE_RATIO)
+        return math.pow(share * in_script, exponent)
 
     columns = {"question": question, "options": options, "choices": choices}
+    columns["language"] = language
     return _rewards("cantonese_reward", score, completions, columns)
 
 
 def reasoning_language_reward(
-    completions: Sequence[Completion],
-    question: Sequence[str | None] | None = None,
-    options: Sequence[Options | None] | None = None,
-    choices: Sequence[Options | None] | None = None,
+    completions: Completions,
+    question: Texts | None = None,
+    options: Options = None,
+    choices: Options = None,
+    language: Texts | None = None,
     *,
     min_characters: int = 10,
+    exponent: float = 1.0,
     **_: object,
 ) -> Rewards:
-    """Reward reasoning in Cantonese that comes to an end.
+    """Reward reasoning in Cantonese, or in a row's language, that comes to an end.
+
+    Text before the reasoning counts as reasoning if it is in another language.
 
     Args:
         completions: What the model wrote, each a text or a list of messages.
         question: The questions. Repeating their words does not count.
         options: The options of each question. Repeating them does not count, either.
         choices: The same as ``options``, for data sets that use this name.
+        language: The language to reason in for each row, as in `cantonese_reward`.
         min_characters: The number of different Chinese characters that the reasoning needs, as in
-            `cantonese_reward`.
+            `cantonese_reward`; in another language, of all characters.
+        exponent: The power to which the share is raised.
 
     Returns:
-        For each completion, the share of the reasoning's Chinese that is in Cantonese; 0.0 if the
-        reasoning has no end, is in another language, too short, a loop or a list of words. Missing
-        reasoning gets 0.0, too, so a model cannot gain by omitting it.
+        For each completion, the share of the reasoning that is in Cantonese, as in
+        `cantonese_reward`, or the share of its prose in the row's language by `identify_language`;
+        0.0 if the reasoning has no end, is in another language, too short, a loop or a list of
+        words. Missing reasoning gets 0.0, too, so a model cannot gain by omitting it.
 
     Raises:
-        ValueError: ``min_characters`` is not a number from 0 up.
+        ValueError: ``min_characters`` is not a number from 0 up, ``exponent`` is not above 0, or a
+            language is unknown.
 
     Examples:
         >>> reasoning_language_reward(["<think>佢問緊邊個城市，應該係香港。</think>B", "B"])
         [1.0, 0.0]
+        >>> reasoning_language_reward(["<think>It is in Hong Kong.</think>B"], language=["en"])
+        [1.0]
     """
-    from hkcanto_metrics.own_words import cantonese_share, without_quotations
+    from hkcanto_metrics.language import identify_language
+    from hkcanto_metrics.repetition import is_degenerate
 
-    _check_length("reasoning_language_reward", min_characters)
+    _check_sizes("reasoning_language_reward", min_characters, exponent)
 
-    def score(text: str, **asked: Any) -> float:
+    def score(text: str, question: str, options: dict[str, str], language: str | None) -> float:
         found = split_reasoning(text)
-        own = without_quotations(found.reasoning, *_question(**asked))
-        return cantonese_share(own, min_characters) if found.finished else 0.0
+        before = "".join(text[start:end] for start, end in found.spans[:-1])
+        said = f"{before}\n{found.reasoning}" if found.reasoning.strip() else ""
+        own, share = _own_share(said, question, options, min_characters)
+        if before.strip():  # it can only reduce the share
+            alone = _own_share(found.reasoning, question, options, min_characters)
+            share = min(share, alone[1])
+        if (wanted := _language(language)) != "cantonese":
+            if wanted == "english":  # four letters in a row are no quotation
+                own = said.replace(question, "")
+            found_in = identify_language(own)
+            is_chinese = wanted == "written_chinese"
+            names = {wanted, "simplified_mandarin" if is_chinese else wanted}
+            is_long = found_in.n_characters >= min_characters and not is_degenerate(own)
+            share = sum(x for name, x in found_in.shares.items() if name in names and is_long)
+        return math.pow(share, exponent) if found.finished else 0.0
 
     columns = {"question": question, "options": options, "choices": choices}
+    columns["language"] = language
     return _rewards("reasoning_language_reward", score, completions, columns)
 
 
 def constraint_reward(
-    completions: Sequence[Completion],
-    constraints: Sequence[str | Sequence[Any] | None],
+    completions: Completions,
+    constraints: Sequence[str | Sequence[Any] | None] | None = None,
+    instruction_id_list: Sequence[Sequence[str] | None] | None = None,
+    kwargs: Sequence[Sequence[Mapping[str, Any]] | None] | None = None,
     *,
     loose: bool = False,
     **_: object,
@@ -262,6 +310,9 @@ def constraint_reward(
         completions: What the model wrote, each a text or a list of messages.
         constraints: For each prompt a list of mappings with ``name`` and ``args``, or the same as
             JSON (see `read_constraints`).
+        instruction_id_list: For each prompt the ids of IFEval's instructions, instead of
+            ``constraints`` (see `read_ifeval`).
+        kwargs: For each prompt the arguments of these instructions.
         loose: Whether to ignore an introduction, a farewell and emphasis (see `follows_loosely`).
             A model trained with this reward learns to write them.
 
@@ -278,21 +329,24 @@ def constraint_reward(
         [1.0, 0.5]
     """
     from hkcanto_metrics.constraints import follows, follows_loosely, read_constraints
+    from hkcanto_metrics.constraints.ifeval import read_ifeval
 
     check = follows_loosely if loose else follows
 
-    def score(text: str, constraints: Any) -> float | None:
-        if constraints is None:
+    def score(text: str, constraints: Any, instruction_id_list: Any, kwargs: Any) -> float | None:
+        if constraints is None and instruction_id_list is None:
             return None
-        asked = read_constraints(constraints)
+        if constraints is None:
+            asked = read_ifeval(instruction_id_list, kwargs)
+        else:
+            asked = read_constraints(constraints)
         return sum(check(text, each) for each in asked) / len(asked)
 
-    return _rewards("constraint_reward", score, completions, {"constraints": constraints})
+    columns = {"constraints": constraints, "instruction_id_list": instruction_id_list}
+    return _rewards("constraint_reward", score, completions, {**columns, "kwargs": kwargs})
 
 
-def format_reward(
-    completions: Sequence[Completion], *, pattern: str = r".*\S.*", **_: object
-) -> Rewards:
+def format_reward(completions: Completions, *, pattern: str = r".*\S.*", **_: object) -> Rewards:
     r"""Reward reasoning, in any format that `split_reasoning` knows, followed by an answer.
 
     Args:
@@ -346,64 +400,91 @@ def multiply_rewards(*rewards: Callable[..., Rewards]) -> Callable[..., Rewards]
 
     if not rewards:
         raise ValueError("multiply_rewards: give at least one reward")
-    return _Product(rewards)
+    product = partial(_product, rewards)
+    names = (getattr(each, "__name__", type(each).__name__) for each in rewards)
+    product.__name__ = "_x_".join(names)  # type: ignore[attr-defined]
+    return product
 
 
-@dataclass(frozen=True, slots=True)
-class _Product:
-    rewards: tuple[Callable[..., Rewards], ...]
-
-    @property
-    def __name__(self) -> str:
-        return "_x_".join(getattr(each, "__name__", type(each).__name__) for each in self.rewards)
-
-    def __call__(self, completions: Sequence[Completion], **columns: Any) -> Rewards:
-        of_each = [reward(completions=completions, **columns) for reward in self.rewards]
-        if {*map(len, of_each)} != {len(completions)}:
-            counts = ", ".join(str(len(each)) for each in of_each)
-            raise ValueError(
-                f"{self.__name__}: {len(completions)} completions, but {counts} rewards"
-            )
-        return [None if None in each else math.prod(each) for each in zip(*of_each, strict=True)]
+def _product(
+    rewards: Sequence[Callable[..., Rewards]], completions: Completions, **columns: Any
+) -> Rewards:
+    of_each = [reward(completions=completions, **columns) for reward in rewards]
+    if {*map(len, of_each)} != {len(completions)}:
+        counts = ", ".join(str(len(each)) for each in of_each)
+        name = multiply_rewards(*rewards).__name__
+        raise ValueError(f"{name}: {len(completions)} completions, but {counts} rewards")
+    return [None if None in each else math.prod(each) for each in zip(*of_each, strict=True)]
 
 
 def _rewards(
     reward: str,
     score: Callable[..., float | None],
-    completions: Sequence[Completion],
+    completions: Completions,
     columns: Mapping[str, Sequence[Any] | None] | None = None,
 ) -> Rewards:
     """Score each completion with its entries of the columns; an error names reward and row."""
     given = {"completions": completions, **(columns or {})}
     rows = {name: _plain(column) for name, column in given.items() if column is not None}
     for name, column in rows.items():
-        if isinstance(column, str | Mapping) or not hasattr(column, "__len__"):
-            raise ValueError(f"{reward}: {name} is {column!r:.80}; give a list")
-        if len(column) != len(rows["completions"]):
-            count = f"{len(column)} entries for {len(rows['completions'])} completions"
-            raise ValueError(f"{reward}: {name} has {count}; give one for each")
+        is_list = hasattr(column, "__len__") and not isinstance(column, str | Mapping)
+        if not is_list or len(column) != len(rows["completions"]):
+            expected = f"a list of {len(rows['completions'])}, one for each completion"
+            raise ValueError(f"{reward}: {name} is {column!r:.80}; give {expected}")
     rewards: Rewards = []
-    for row, (completion, *cells) in enumerate(zip(*rows.values(), strict=True)):
+    for row in range(len(rows["completions"])):
         try:
-            named = dict(zip([*rows][1:], map(_plain, cells), strict=True))
-            rewards.append(score(_text(completion), **named))
+            cells = {name: _plain(rows[name][row]) if name in rows else None for name in given}
+            text = _text(cells.pop("completions"))
+            if "choices" in cells:
+                options, choices = cells["options"], cells.pop("choices")
+                cells["options"] = _shown(choices if options is None else options)
+            if "question" in cells:
+                cells["question"] = _question(cells["question"])
+            rewards.append(score(text, **cells))
         except (AttributeError, TypeError, ValueError) as error:
             raise ValueError(f"{reward}, row {row}: {error}") from error
     return rewards
 
 
-def _check_length(reward: str, least: object) -> None:
-    if isinstance(least, bool) or not isinstance(least, int) or least < 0:
-        raise ValueError(f"{reward}: min_characters is {least!r}; give a number from 0 up")
+def _check(reward: str, name: str, value: object, fits: bool, expected: str) -> None:
+    """Refuse a setting that does not fit."""
+    if not fits:
+        raise ValueError(f"{reward}: {name} is {value!r}; give {expected}")
 
 
-def _question(
-    question: Any = None, options: Any = None, choices: Any = None
-) -> tuple[str, list[str]]:
-    """Return what a row asks, and the texts of the options that it shows."""
-    if not isinstance(question, str | None):
-        raise ValueError(f"the question is {question!r}; give a text")
-    return question or "", [*_shown(options if options is not None else choices).values()]
+def _check_sizes(reward: str, least: object, exponent: object) -> None:
+    fits = isinstance(least, int) and not isinstance(least, bool) and least >= 0
+    _check(reward, "min_characters", least, fits, "a number from 0 up")
+    fits = isinstance(exponent, int | float) and 0 < exponent < math.inf
+    _check(reward, "exponent", exponent, fits, "a number above 0")
+
+
+def _language(given: str | None) -> str:
+    """Return the name of a row's language, given by name or code; by default Cantonese."""
+    name = "yue" if given is None else str(given).lower()
+    if name not in {*_LANGUAGES, *_LANGUAGES.values()}:
+        known = ", ".join((*_LANGUAGES, *_LANGUAGES.values()))
+        raise ValueError(f"the language is {given!r}; give {known}")
+    return _LANGUAGES.get(name, name)
+
+
+def _own_share(
+    text: str, question: str, options: dict[str, str], least: int, *, answers: bool = False
+) -> tuple[str, float]:
+    """Return what a text says itself, and the share of it that is in Cantonese."""
+    from hkcanto_metrics.constraints.reading import normalise
+    from hkcanto_metrics.own_words import cantonese_share, without_quotations
+
+    own = without_quotations(normalise(text), question, options.values())
+    asked = "".join((question, *options.values()))
+    return own, cantonese_share(own, least, asked, answers=answers)
+
+
+def _question(given: Any) -> str:
+    if not isinstance(given, str | None):
+        raise ValueError(f"the question is {given!r}; give a text")
+    return given or ""
 
 
 def _last_jyutping(text: str, gold: str) -> str:
@@ -439,18 +520,11 @@ def _shown(given: Any) -> dict[str, str]:
                 f"the options are {given!r}; give a list of at most {len(_LETTERS)} texts, or a "
                 "mapping from letters"
             )
-        given = dict(zip(_LETTERS, given))  # noqa: B905
+        given = dict(zip(_LETTERS, given, strict=False))
     shown = {letter: text for letter, each in given.items() if (text := _plain(each)) is not None}
     if wrong := [text for text in shown.values() if not isinstance(text, str)]:
         raise ValueError(f"the option {wrong[0]!r} is not a text")
     return shown
-
-
-def _letter(right: Any) -> Any:
-    """Return the letter of an answer, which may be given as an index from 0."""
-    if isinstance(right, bool) or not isinstance(right, int | float) or right % 1:
-        return right
-    return _LETTERS[int(right) : int(right) + 1] if right >= 0 else right
 
 
 def _text(completion: Any) -> str:

@@ -36,8 +36,10 @@ def answers_to(constraint: Constraint, seed: int = 0) -> Answers:
     if constraint.name in _PAIRS:
         return _PAIRS[constraint.name](random, args)
     least = VERIFIERS[constraint.name].least
-    bounds = {name: args.pop(name, None) for name in ("exactly", "at_least", "at_most")}
+    bounds = {name: args.pop(name, None) for name in ("exactly", "at_least", "at_most", "about")}
     end = 60 + max(bound or 0 for bound in bounds.values())
+    if constraint.name == "idioms":
+        end = 11
     fits = [n for n in range(least or 0, end) if _is_within(n, bounds)]
     others = [n for n in range(end) if n not in fits]
     make = _COUNTS[constraint.name]
@@ -47,6 +49,8 @@ def answers_to(constraint: Constraint, seed: int = 0) -> Answers:
 
 def _is_within(n: int, bounds: dict[str, int | None]) -> bool:
     exactly, least, most = (bounds[name] for name in ("exactly", "at_least", "at_most"))
+    if bounds["about"] is not None and 10 * abs(n - bounds["about"]) > bounds["about"]:
+        return False
     return (exactly is None or n == exactly) and (least or 0) <= n and (most is None or n <= most)
 
 
@@ -115,8 +119,9 @@ def _different(random: Random, n: int, args: dict[str, Any]) -> str:
     return "，".join([*_filler(*args["words"]), *used, *used[:2]])
 
 
-def _bullets(random: Random, n: int, _: dict[str, Any]) -> str:
-    items = (f"{random.choice('-*+•')} {random.choice(CLAUSES)}\n  - 細項" for _ in range(n))
+def _bullets(random: Random, n: int, args: dict[str, Any]) -> str:
+    mark = args.get("mark") or random.choice("-*+•")
+    items = (f"{mark} {random.choice(CLAUSES)}\n  - 細項" for _ in range(n))
     return "\n".join(["以下係建議：", *items, "---", "-5 度", "**小心**"])
 
 
@@ -144,6 +149,16 @@ def _among(*marks: str) -> Make:
         return "\n".join(
             [CLAUSES[0], *(random.choice(CLAUSES) + random.choice(marks) for _ in range(n))]
         )
+
+    return make
+
+
+def _between(*forms: str) -> Make:
+    """An answer with n passages between marks."""
+
+    def make(random: Random, n: int, args: dict[str, Any]) -> str:
+        marks = args.get("marks")
+        return _among(*(each for each in forms if not marks or each[0] == marks[0]))(random, n, {})
 
     return make
 
@@ -182,7 +197,46 @@ def _questions(random: Random, n: int, _: dict[str, Any]) -> str:
     return "".join([CLAUSES[0], "。", *asked])
 
 
+def _sub_items(random: Random, n: int, _: dict[str, Any]) -> str:
+    return "\n".join(["- 街市", *(f"  {random.choice('-*')} {_han(random, 2)}" for _ in range(n))])
+
+
+def _json_depth(random: Random, n: int, _: dict[str, Any]) -> str:
+    text = json.dumps(_han(random, 2), ensure_ascii=False)
+    for _ in range(n):
+        text = random.choice([f"[1, {text}]", f'{{"菜": {text}}}'])
+    return text
+
+
+def _letters(random: Random, n: int, args: dict[str, Any]) -> str:
+    return "".join(_han(random, 1) + args["letter"] for _ in range(n)) + "茶"
+
+
+def _capital(random: Random, n: int, _: dict[str, Any]) -> str:
+    return "搭 Tram，".join(
+        ["", *(f"{random.choice(['MTR', 'KMB', 'A'])} " for _ in range(n)), "ok"]
+    )
+
+
+def _percent(_: Random, n: int, __: dict[str, Any]) -> str:
+    return "茶" * (100 - n) + " ok" * n
+
+
+IDIOMS = ["一心一意", "半途而廢", "守株待兔", "雪中送炭", "亂七八糟"]
+IDIOMS += ["畫蛇添足", "持之以恆", "迫不及待", "三心兩意", "井底之蛙"]
+
+
+def _idioms(_: Random, n: int, __: dict[str, Any]) -> str:
+    return "，".join(IDIOMS[:n]) + "，早晨。"
+
+
 _COUNTS: dict[str, Make] = {
+    "sub_items": _sub_items,
+    "json_depth": _json_depth,
+    "letters": _letters,
+    "capital_words": _capital,
+    "latin_percent": _percent,
+    "idioms": _idioms,
     "characters": _characters,
     "sentences": _sentences,
     "lines": _lines,
@@ -199,8 +253,8 @@ _COUNTS: dict[str, Make] = {
     "json_items": _json_items,
     "headings": _headings,
     "bold": _among("**小心**", "__小心__"),
-    "placeholders": _among("[姓名]", "【日期】"),
-    "quotations": _among("「早晨」", "“早晨”", "『早晨』", "「佢話『早晨』」"),
+    "placeholders": _between("[姓名]", "【日期】"),
+    "quotations": _between("「早晨」", "“早晨”", "『早晨』"),
     "hashtags": _hashtags,
     "parts": _parts,
     "punctuation": _punctuation,
@@ -313,8 +367,12 @@ def _acrostic(random: Random, args: dict[str, Any]) -> Answers:
 
 
 def _distinct(_: Random, args: dict[str, Any]) -> Answers:
-    between = "\n" if args.get("unit", "lines") == "lines" else "。"
-    return Answers(between.join(CLAUSES), between.join([*CLAUSES, CLAUSES[0] + "！"]))
+    unit = args.get("unit", "lines")
+    if unit in ("words", "characters"):
+        return Answers("今朝落雨，貓瞓醒喇", "今朝落雨，今朝好凍")
+    mark, between = ("- " if unit == "items" else "", "。" if unit == "sentences" else "\n")
+    units = [mark + each for each in CLAUSES]
+    return Answers(between.join(units), between.join([*units, units[0] + "！"]))
 
 
 def _json_object(random: Random, args: dict[str, Any]) -> Answers:
@@ -416,7 +474,43 @@ def _line_tones(random: Random, args: dict[str, Any]) -> Answers:
     return Answers(*("，\n".join("茶杯" + end for end in ends) for ends in (right, wrong)))
 
 
+def _starting(random: Random, args: dict[str, Any]) -> Answers:
+    said = [random.choice(args["words"]) + "，" + CLAUSES[1] + random.choice(ENDS) for _ in "123"]
+    return Answers("".join(said), "".join([*said, "今朝落雨。"]))
+
+
+def _framed(random: Random, args: dict[str, Any]) -> Answers:
+    frame = "".join(random.sample("山水天光", args.get("length", 1)))
+    return Answers(f"{frame}，{CLAUSES[0]}，{frame}。", f"{frame}，{CLAUSES[0]}。")
+
+
+def _placed(_: Random, args: dict[str, Any]) -> Answers:
+    place, word = args["place"], args["word"]
+    before, after = ("山" * (place - 1), "水水") if place > 0 else ("水水", "山" * (-place - 1))
+    return Answers(f"{before} {word} {after}", f"{before}天 {word} 天{after}")
+
+
+def _data(_: Random, args: dict[str, Any]) -> Answers:
+    right = {"xml": "<菜>魚</菜>", "yaml": "菜: 魚\n價: 58", "csv": "菜,價\n魚,58"}[args["form"]]
+    wrong = {"xml": "<菜>魚", "yaml": "一條魚", "csv": "菜,價\n魚"}[args["form"]]
+    return Answers(f"```\n{right}\n```", wrong)
+
+
+def _cased(_: Random, args: dict[str, Any]) -> Answers:
+    upper, lower = "THE TRAM 好慢", "the tram 好慢"
+    right, wrong = (upper, lower) if args["case"] == "upper" else (lower, upper)
+    return Answers(right, f"{wrong}，{right}")
+
+
 _PAIRS: dict[str, Callable[[Random, dict[str, Any]], Answers]] = {
+    "each_sentence_starts_with": _starting,
+    "ends_as_it_begins": _framed,
+    "word_at": _placed,
+    "data_format": _data,
+    "letter_case": _cased,
+    "only_list": _fixed(
+        ("- 魚\n- 菜", "1. 魚\n2. 菜\n   - 蝦"), ("要買：\n- 魚", "- 魚\n多謝", "魚\n菜")
+    ),
     "verse_lengths": _verse_lengths,
     "equal_lines": _equal,
     "uses_all": _all_words,
@@ -463,7 +557,7 @@ _ARGUMENTS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "different_words": {"words": st.just(WORDS)},
     "table_rows": {"columns": st.none() | st.integers(1, 5)},
     "headings": {"level": st.none() | st.integers(1, 6)},
-    "parts": {"mark": st.sampled_from(["***", "---", "【第二個版本】"])},
+    "parts": {"mark": st.sampled_from(["***", "---", "【第二個版本】"]), "own_line": st.booleans()},
     "punctuation": {"marks": st.none() | st.sampled_from(["，", "!", "。！"])},
     "verse_lengths": {"lengths": st.lists(st.integers(1, 9), min_size=1)},
     "uses_all": {"words": _words},
@@ -484,7 +578,17 @@ _ARGUMENTS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "place": st.sampled_from(["first", "last"]),
         "unit": _unit,
     },
-    "distinct": {"unit": st.sampled_from(["lines", "sentences"])},
+    "distinct": {"unit": st.sampled_from(["lines", "items", "sentences", "words", "characters"])},
+    "each_sentence_starts_with": {"words": st.just(["我", "OK"])},
+    "ends_as_it_begins": {"length": st.integers(1, 3)},
+    "word_at": {"word": _word, "place": st.sampled_from([1, 2, 5, -1, -3])},
+    "data_format": {"form": st.sampled_from(["xml", "yaml", "csv"])},
+    "letter_case": {"case": st.sampled_from(["upper", "lower"])},
+    "letters": {"letter": st.sampled_from(["a", "Z"])},
+    "paragraphs": {"blank_lines": st.booleans()},
+    "bullet_items": {"mark": st.none() | st.sampled_from("-*+•")},
+    "placeholders": {"marks": st.none() | st.sampled_from(["[]", "【】"])},
+    "quotations": {"marks": st.none() | st.sampled_from(["「」", "『』", "“”"])},
     "json_object": {"keys": st.sampled_from([[], ["菜"], ["菜", "價"]]), "only": st.booleans()},
     "quoted": {"marks": st.sampled_from(["「」", "『』", "“”", '""', "《》"])},
     "title": {"marks": st.sampled_from(["《》", "〈〉", "【】", "「」"])},
@@ -503,10 +607,11 @@ def constraints_of(name: str) -> st.SearchStrategy[Constraint]:
     own, least = st.fixed_dictionaries(_ARGUMENTS.get(name, {})), VERIFIERS[name].least
     if least is None:
         return own.map(lambda args: Constraint(name, args))
-    most = 6 if name == "different_words" else 20
+    most = {"different_words": 6, "idioms": 8}.get(name, 20)
     numbers = st.integers(1, most)
     bounds = (
         st.fixed_dictionaries({"exactly": st.integers(least, most)})
+        | st.fixed_dictionaries({"about": numbers})
         | st.fixed_dictionaries({"at_least": numbers})
         | st.fixed_dictionaries({"at_most": st.integers(least, most)})
         | st.tuples(numbers, numbers).map(

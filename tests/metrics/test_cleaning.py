@@ -10,7 +10,7 @@ from hkcanto_metrics.cleaning import clean_output
 from hkcanto_metrics.script import to_simplified
 from hkcanto_metrics.translation import score_translation
 from hkcanto_tasks.samples import Sample
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.tasks import task_as_run
 
 from .test_reasoning import assert_quick
 
@@ -282,7 +282,7 @@ def test_the_task_says_which_language_is_asked_for() -> None:
         ("hkcanto_translation_yue_zh", MANDARIN),
     ):
         source = {"en": ENGLISH, "zh": CHINESE, "yue": CANTONESE}[name.split("_")[2]]
-        judged = setup(name).judge(text, Sample(id="", source=source, target=kept))
+        judged = task_as_run(name).judge(text, Sample(id="", source=source, target=kept))
         assert judged.answer == kept, name
 
 

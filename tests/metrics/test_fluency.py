@@ -26,7 +26,7 @@ from hkcanto_metrics.fluency import (
     pool_fluency,
 )
 from hkcanto_tasks.samples import Sample
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.tasks import task_as_run
 
 from ..scripts import load_script
 
@@ -99,7 +99,9 @@ def test_without_chinese_characters_nothing_passes(text: str) -> None:
 )
 def test_a_text_in_another_language_fails_whatever_it_names(text: str) -> None:
     assert not cantonese_fluency(text).passed
-    assert setup("hkcanto_fluency").judge(text, Sample(id="", source="？")).values["fluent"] == 0
+    assert (
+        task_as_run("hkcanto_fluency").judge(text, Sample(id="", source="？")).values["fluent"] == 0
+    )
 
 
 @pytest.mark.parametrize("text", LOOPS)

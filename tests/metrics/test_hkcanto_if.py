@@ -6,9 +6,9 @@ hkcanto_if_answers.jsonl has an answer to each, written by hand.
 import json
 import re
 from collections import Counter
+from collections.abc import Callable, Iterator
 from typing import Any
 
-import pytest
 from rapidfuzz import fuzz
 
 from hkcanto_metrics.constraints import VERIFIERS, Constraint, follows, read_constraints
@@ -28,7 +28,6 @@ def rows_of(path: Any) -> list[dict[str, Any]]:
 PROMPTS = rows_of(FOLDER / "data" / "prompts.jsonl")
 ANSWERS = rows_of(REPOSITORY / "tests" / "metrics" / "hkcanto_if_answers.jsonl")
 WRITTEN = {row["id"]: row["answer"] for row in ANSWERS}
-each_prompt = pytest.mark.parametrize("row", PROMPTS, ids=lambda row: row["id"])
 
 
 def test_there_are_as_many_prompts_as_the_issue_asks_for() -> None:
@@ -37,15 +36,17 @@ def test_there_are_as_many_prompts_as_the_issue_asks_for() -> None:
     by_topic = Counter(row["topic"] for row in PROMPTS)
     assert len(by_topic) == 20
     assert {*by_topic.values()} <= {7, 8}
-    assert {len(row["constraints"]) for row in PROMPTS} == {1, 2, 3}
+    assert {len(row["constraints"]) for row in PROMPTS} == {1, 2, 3, 4}
 
 
 def test_every_verifier_is_asked_for_and_none_too_often() -> None:
     prompts = Counter(
         name for row in PROMPTS for name in {each["name"] for each in row["constraints"]}
     )
-    assert prompts.keys() == VERIFIERS.keys()
-    assert max(prompts.values()) <= 0.12 * len(PROMPTS)
+    later = "each_sentence_starts_with ends_as_it_begins word_at sub_items json_depth data_format"
+    later += " letters capital_words letter_case latin_percent idioms"
+    assert {*prompts} == VERIFIERS.keys() - {*later.split()}
+    assert max(prompts.values()) <= 0.2 * len(PROMPTS)
 
 
 def test_no_two_prompts_are_alike() -> None:
@@ -61,24 +62,27 @@ def test_no_two_prompts_are_alike() -> None:
     assert max(asked.values()) <= 2  # nor do many have the same constraints
 
 
-@each_prompt
-def test_a_prompt_is_in_its_language_and_in_traditional_characters(row: dict[str, Any]) -> None:
-    assert row.keys() == {"id", "language", "topic", "prompt", "constraints"}
-    assert identify_language(row["prompt"]).language == LANGUAGES[row["language"]]
-    assert follows(row["prompt"], Constraint("script", {"script": "traditional"}))
+def test_a_prompt_is_in_its_language_and_in_traditional_characters() -> None:
+    for row in PROMPTS:
+        assert row.keys() == {"id", "language", "topic", "prompt", "constraints"}
+        assert identify_language(row["prompt"]).language == LANGUAGES[row["language"]], row["id"]
+        assert follows(row["prompt"], Constraint("script", {"script": "traditional"})), row["id"]
 
 
-@each_prompt
-def test_a_written_answer_follows_all_constraints_of_a_prompt_together(row: dict[str, Any]) -> None:
-    answer = WRITTEN[row["id"]]
-    missed = [each for each in read_constraints(row["constraints"]) if not follows(answer, each)]
-    assert missed == [], answer
+def asked() -> Iterator[tuple[str, str, Constraint]]:
+    """The constraints of all prompts, each with the prompt's id and text."""
+    for row in PROMPTS:
+        for constraint in read_constraints(row["constraints"]):
+            yield row["id"], row["prompt"], constraint
 
 
-@each_prompt
-def test_each_constraint_of_a_prompt_can_be_followed_and_missed(row: dict[str, Any]) -> None:
-    for constraint in read_constraints(row["constraints"]):
-        for seed in range(5):
+def test_a_written_answer_follows_all_constraints_of_a_prompt_together() -> None:
+    assert [(n, each) for n, _, each in asked() if not follows(WRITTEN[n], each)] == []
+
+
+def test_each_constraint_of_a_prompt_can_be_followed_and_missed() -> None:
+    for _, _, constraint in asked():
+        for seed in range(3):
             right, wrong = answers_to(constraint, seed)
             assert follows(right, constraint), (constraint, right)
             assert not follows(wrong, constraint), (constraint, wrong)
@@ -94,21 +98,58 @@ IN_CHINESE = dict(enumerate("一兩三四五六七八九十", 1)) | {
 TEXTS = {"word", "words", "text", "phrases", "keys", "mark", "marks"}
 BOUNDS = {
     "exactly": "",
-    "at_least": "最少|至少|[一四0]\\s?至\\s?[三六2]",
-    "at_most": "最多|唔好多過|不可?多於|不超過|限|[一四0]\\s?至\\s?[三六2]",
+    "at_least": r"最少|至少|\w\s?至\s?\w",
+    "at_most": r"最多|唔好多過|不可?多於|不超過|限|\w\s?至\s?\w",
 }
 
 
-@each_prompt
-def test_a_prompt_says_every_text_and_number_that_is_checked(row: dict[str, Any]) -> None:
-    said = row["prompt"].replace("感嘆號", "！")
-    for constraint in read_constraints(row["constraints"]):
+def test_a_prompt_says_every_text_and_number_that_is_checked() -> None:
+    for where, prompt, constraint in asked():
+        said = prompt.replace("感嘆號", "！").replace("[ ]", "[]")
         for name, value in constraint.args.items():
             if name in TEXTS:
                 texts = value if isinstance(value, list) else [value]
-                assert [text for text in texts if text not in said] == [], constraint
+                assert [text for text in texts if text not in said] == [], (where, constraint)
             elif name in BOUNDS and value == 0:
-                assert re.search("唔好|不", said), constraint
+                assert re.search("唔好|不", said), (where, constraint)
             elif name in BOUNDS:
-                assert str(value) in said or IN_CHINESE[value] in said, constraint
-                assert re.search(BOUNDS[name], said), constraint
+                assert str(value) in said or IN_CHINESE[value] in said, (where, constraint)
+                assert re.search(BOUNDS[name], said), (where, constraint)
+
+
+REFUSALS = {
+    "yue": ["對唔住，我幫唔到你。", "唔好意思，我冇辦法處理呢個要求。"],
+    "zh": ["對不起，我無法協助你。", "抱歉，我不能處理這個要求。"],
+}
+WANTED = {"text", "word", "words", "phrases", "keys", "mark"}
+
+
+def floor(answer: Callable[[dict[str, Any]], str]) -> float:
+    """The share of prompts whose constraints an answer follows that does not read the request."""
+    followed = (
+        all(follows(answer(row), each) for each in read_constraints(row["constraints"]))
+        for row in PROMPTS
+    )
+    return sum(followed) / len(PROMPTS)
+
+
+def wanted(row: dict[str, Any]) -> str:
+    """The words that a prompt asks for, and nothing else."""
+    texts: list[str] = []
+    for each in row["constraints"]:
+        for name, value in each.get("args", {}).items():
+            if name in WANTED and each["name"] != "avoids":
+                texts += value if isinstance(value, list) else [value]
+    return "，".join(texts)
+
+
+def test_an_answer_that_does_not_read_the_request_earns_what_the_readme_says() -> None:
+    floors = {
+        "a refusal": max(floor(lambda row, n=n: REFUSALS[row["language"]][n]) for n in (0, 1)),  # type: ignore[misc]
+        "the prompt itself": floor(lambda row: row["prompt"]),
+        "only the words that the prompt asks for": floor(wanted),
+    }
+    assert max(floors.values()) <= 0.02
+    readme = (FOLDER / "README.md").read_text("utf-8")
+    for answer, share in floors.items():
+        assert f"| {answer} | {100 * share:.1f} % |" in readme, (answer, share)

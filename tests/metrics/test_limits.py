@@ -34,7 +34,7 @@ from hkcanto_metrics.translation import (
     sufficient_statistics,
 )
 from hkcanto_tasks.samples import Sample
-from hkcanto_tasks.setup import setup
+from hkcanto_tasks.tasks import task_as_run
 
 SIZE = 200_000
 SOURCE, REFERENCE = "他今天沒有空，明天才來。", "佢今日唔得閒，聽日先至嚟。"
@@ -140,7 +140,7 @@ def test_of_a_translation_ten_thousand_characters_are_scored() -> None:
 
 @pytest.mark.parametrize("name", ["hkmmlu_translation_zh_yue", "hkmmlu_translation_yue_zh"])
 def test_a_judgement_says_what_part_of_a_translation_was_scored(name: str) -> None:
-    how = setup(name)
+    how = task_as_run(name)
     for repeats, note in ((1_000, ""), (1_429, "the first 10,000 of 10,003 characters")):
         judgement = how.judge(
             "佢今日唔得閒，" * repeats, Sample(id="", target=REFERENCE, source=SOURCE)
@@ -151,7 +151,7 @@ def test_a_judgement_says_what_part_of_a_translation_was_scored(name: str) -> No
 
 
 def test_of_a_loop_the_first_words_of_written_chinese_are_named() -> None:
-    how = setup("hkmmlu_translation_zh_yue")
+    how = task_as_run("hkmmlu_translation_zh_yue")
     explanation = how.judge(
         "他們的這" * 20_000, Sample(id="", target=REFERENCE, source=SOURCE)
     ).explanation

@@ -10,27 +10,21 @@ lists them.
 True
 """
 
-from hkcanto_metrics.constraints import form, language, length, sound, words
-from hkcanto_metrics.constraints.declaring import VERIFIERS, Constraint, Verifier, read_constraints
-from hkcanto_metrics.constraints.following import (
+from hkcanto_metrics.constraints import language, writing  # noqa: F401  # they register
+from hkcanto_metrics.constraints.declaring import (
+    VERIFIERS,
+    Constraint,
     Followed,
+    Verifier,
     check_constraints,
     follows,
     follows_loosely,
     pool_constraints,
+    read_constraints,
 )
-
-TOPICS = {
-    "Length": length,
-    "Words": words,
-    "Form": form,
-    "Language and script": language,
-    "Sound": sound,
-}
-"""Topic → the module with its verifiers."""
+from hkcanto_metrics.constraints.ifeval import read_ifeval
 
 __all__ = [
-    "TOPICS",
     "VERIFIERS",
     "Constraint",
     "Followed",
@@ -40,4 +34,5 @@ __all__ = [
     "follows_loosely",
     "pool_constraints",
     "read_constraints",
+    "read_ifeval",
 ]

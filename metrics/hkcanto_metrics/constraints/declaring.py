@@ -1,29 +1,35 @@
-"""Register verifiers, and check the constraints that use them.
+"""Register verifiers, and check which constraints a response follows.
 
 A verifier is a function of an answer and keyword arguments. It returns a bool, or one or several
 counts, for which a constraint sets bounds. The arguments of every constraint are checked against
-the function's signature.
+the function's signature. Strict and loose checks and the four figures follow section 2.2 of Zhou
+and others (2023), "Instruction-Following Evaluation for Large Language Models",
+https://arxiv.org/abs/2311.07911.
 """
 
 from __future__ import annotations
 
 import inspect
-import re
-import types
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from itertools import product
+from statistics import fmean
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta
 
-Text = Annotated[str, Meta(pattern=r"\S")]
-Texts = Annotated[tuple[Text, ...], Meta(min_length=1)]
-Number = Annotated[int, Meta(ge=1)]
-Function = Callable[..., bool | int | list[int]]
-_F = TypeVar("_F", bound=Function)
-_BOUNDS = ("exactly", "at_least", "at_most")
+from hkcanto_metrics.constraints.reading import normalise
+from hkcanto_metrics.reasoning import strip_reasoning
+
+Text = Annotated[str, Meta(pattern=r"\S", description="text")]
+Texts = Annotated[tuple[Text, ...], Meta(min_length=1, description="list of texts")]
+AnyTexts = Annotated[tuple[Text, ...], Meta(description="list of texts")]
+Number = Annotated[int, Meta(ge=1, description="number from 1")]
+_F = TypeVar("_F", bound=Callable[..., bool | int | list[int]])
+_BOUNDS = ("exactly", "at_least", "at_most", "about")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +38,7 @@ class Verifier:
 
     Attributes:
         name: Its name in constraints.
+        topic: What it checks, such as Length.
         function: The check, called with an answer and keyword arguments.
         record: The types of the arguments.
         least: For a count, the smallest one that can satisfy bounds, 0 or 1. None for a condition.
@@ -40,7 +47,8 @@ class Verifier:
     """
 
     name: str
-    function: Function
+    topic: str
+    function: Callable[..., bool | int | list[int]]
     record: type[msgspec.Struct]
     least: int | None
     impossible: Callable[..., str] | None
@@ -59,14 +67,10 @@ class Verifier:
             >>> VERIFIERS["word_in_sentence"].arguments
             {'word': 'text', 'sentence': 'number from 1, or from -1 back'}
         """
-        hints = get_type_hints(self.record, include_extras=True)
-        return {
-            each.name: _in_words(hints[each.name]) + _default(each)
-            for each in msgspec.structs.fields(self.record)
-            if each.name not in _BOUNDS
-        }
+        named = {each.name: each for each in msgspec.structs.fields(self.record)}
+        return {name: _in_words(named[name]) for name in named if name not in _BOUNDS}
 
-    def read(self, args: Mapping[str, Any]) -> msgspec.Struct:
+    def read(self, args: Mapping[str, Any]) -> dict[str, Any]:
         """Check arguments.
 
         Args:
@@ -79,60 +83,68 @@ class Verifier:
             ValueError: A name or a type is wrong, or no answer could follow the arguments.
         """
         try:
-            read = msgspec.convert(given(args), self.record)
+            values = msgspec.structs.asdict(msgspec.convert(_given(args), self.record))
+            problem = "" if self.least is None else _bounds_problem(values)
+            problem = problem or (self.impossible(**values) if self.impossible else "")
         except msgspec.ValidationError as error:
-            raise self._refusal(str(error).replace("`", "").replace("at $.", "at ")) from error
-        if self.least is not None and (problem := _bounds_problem(read)):
-            raise self._refusal(problem)
-        if self.impossible and (problem := self.impossible(**msgspec.structs.asdict(read))):
-            raise self._refusal(problem)
-        return read
-
-    def holds(self, answer: str, args: Mapping[str, Any]) -> bool:
-        """Whether an answer satisfies the verifier with these arguments; see `read` for errors."""
-        values = msgspec.structs.asdict(self.read(args))
-        if self.least is None:
-            return bool(self.function(answer, **values))
-        exactly, at_least, at_most = (values.pop(name) for name in _BOUNDS)
-        found = self.function(answer, **values)
-        counts = found if isinstance(found, list) else [found]
-        return bool(counts) and all(
-            self.least <= count
-            and exactly in (None, count)
-            and (at_least or 0) <= count
-            and (at_most is None or count <= at_most)
-            for count in counts
-        )
-
-    def _refusal(self, problem: str) -> ValueError:
+            problem = str(error).replace("`", "").replace("at $.", "at ")
+        if not problem:
+            return values
         takes = [f"{name} ({kind})" for name, kind in self.arguments.items()]
         if self.least is not None:
-            takes.append(f"exactly, or at_least and at_most (numbers from {self.least})")
-        return ValueError(
+            takes.append(f"exactly, about, or at_least and at_most (numbers from {self.least})")
+        raise ValueError(
             f"constraint {self.name!r}: {problem}; it takes {', '.join(takes) or 'no arguments'}"
         )
+
+    def holds(self, answer: str, args: Mapping[str, Any]) -> bool:
+        """Whether an answer, normalised, satisfies the verifier; see `read` for errors."""
+        values, answer = self.read(args), normalise(answer)
+        if self.least is None:
+            return bool(self.function(answer, **values))
+        exactly, at_least, at_most, about = (values.pop(name) for name in _BOUNDS)
+        if about is not None:
+            at_least, at_most = math.ceil(about * 0.9), math.floor(about * 1.1)
+        counts = self.function(answer, **values)
+        counts = counts if isinstance(counts, list) else [counts]
+        fewest, most = (
+            max(self.least, exactly or at_least or 0),
+            at_most if exactly is None else exactly,
+        )
+        return bool(counts) and fewest <= min(counts) and (most is None or max(counts) <= most)
 
 
 VERIFIERS: dict[str, Verifier] = {}
 """Name → verifier."""
 
 
-def condition(*, impossible: Callable[..., str] | None = None) -> Callable[[_F], _F]:
-    """Register a function that returns a bool as a verifier."""
-    return lambda function: _register(function, None, impossible)
-
-
-def measure(
-    *, least: Literal[0, 1], impossible: Callable[..., str] | None = None
+def verifier(
+    topic: str, *, least: int | None = None, impossible: Callable[..., str] | None = None
 ) -> Callable[[_F], _F]:
-    """Register a function that returns a count as a verifier; of several counts, all have to fit.
+    """Register a function as a verifier.
 
     Args:
-        least: 0 if a constraint may ask for none; 1 if an answer with a count of 0, such as one
+        topic: What it checks, such as Length.
+        least: None if the function returns a bool. If it returns counts, of which all have to fit:
+            0 if a constraint may ask for none; 1 if an answer with a count of 0, such as one
             without a list, satisfies no bounds.
         impossible: See `Verifier`.
     """
-    return lambda function: _register(function, least, impossible)
+
+    def register(function: _F) -> _F:
+        hints = get_type_hints(function, include_extras=True)
+        fields: list[Any] = [
+            (name, hints[name], msgspec.NODEFAULT if each.default is each.empty else each.default)
+            for name, each in [*inspect.signature(function).parameters.items()][1:]
+        ]
+        if least is not None:
+            fields += [(name, Annotated[int, Meta(ge=least)] | None, None) for name in _BOUNDS]
+        name = function.__name__
+        record = msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True)
+        VERIFIERS[name] = Verifier(name, topic, function, record, least, impossible)
+        return function
+
+    return register
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +166,7 @@ class Constraint:
         Traceback (most recent call last):
         ...
         ValueError: constraint 'sentences': at_least 3 is more than at_most 2; it takes exactly, \
-or at_least and at_most (numbers from 1)
+about, or at_least and at_most (numbers from 1)
     """
 
     name: str
@@ -167,7 +179,7 @@ or at_least and at_most (numbers from 1)
         if not isinstance(self.args, Mapping):
             raise ValueError(f"constraint {self.name!r}: args is {self.args!r}; give a mapping")
         VERIFIERS[self.name].read(self.args)
-        object.__setattr__(self, "args", given(self.args))
+        object.__setattr__(self, "args", _given(self.args))
 
 
 def read_constraints(rows: str | Sequence[Any]) -> tuple[Constraint, ...]:
@@ -193,73 +205,170 @@ def read_constraints(rows: str | Sequence[Any]) -> tuple[Constraint, ...]:
         raise ValueError(f"the constraints are {rows!r:.80}: {error}; give a list") from error
     if isinstance(listed, str | Mapping) or not isinstance(listed, Sequence) or not listed:
         raise ValueError(f"the constraints are {rows!r:.80}; give a list of one or more")
-    return tuple(map(_constraint, listed))
+    asked = []
+    for row in listed:
+        if isinstance(row, Mapping) and {"name"} <= row.keys() <= {"name", "args"}:
+            row = Constraint(row["name"], row.get("args") or {})
+        if not isinstance(row, Constraint):
+            raise ValueError(f"the constraint is {row!r:.80}; give a mapping with name and args")
+        asked.append(row)
+    return tuple(asked)
 
 
-def _constraint(row: Any) -> Constraint:
-    if isinstance(row, Constraint):
-        return row
-    if not isinstance(row, Mapping) or not {"name"} <= row.keys() <= {"name", "args"}:
-        raise ValueError(f"the constraint is {row!r:.80}; give a mapping with name and args")
-    return Constraint(row["name"], row.get("args") or {})
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """Which constraints of a prompt a response follows.
+
+    Attributes:
+        strict: For each constraint, whether the response follows it.
+        loose: For each constraint, whether the response or one of its seven variants follows it.
+    """
+
+    strict: tuple[bool, ...]
+    loose: tuple[bool, ...]
 
 
-def given(args: Mapping[str, Any]) -> dict[str, Any]:
+def follows(response: str, constraint: Constraint) -> bool:
+    """Return whether a response strictly follows a constraint.
+
+    Args:
+        response: What the model wrote. Reasoning is removed first (see `split_reasoning`).
+        constraint: The constraint.
+
+    Returns:
+        Whether the answer follows it. A response without an answer follows nothing.
+
+    Examples:
+        >>> once = Constraint("occurrences", {"word": "叮叮", "exactly": 1})
+        >>> follows("<think>叮叮？</think>搭叮叮。", once), follows("叮叮叮叮", once)
+        (True, False)
+        >>> follows("", Constraint("avoids", {"words": ["的士"]}))
+        False
+    """
+    return _holds(strip_reasoning(response), constraint)
+
+
+def follows_loosely(response: str, constraint: Constraint) -> bool:
+    """Return whether a response loosely follows a constraint: as it is, or as one of its variants.
+
+    A variant lacks the first line, the last line, every ``*``, or several of these. So an
+    introduction, a farewell and emphasis do not matter. Neither does a violation in one of these
+    lines, so the result is an upper bound.
+
+    Args:
+        response: What the model wrote. Reasoning is removed first (see `split_reasoning`).
+        constraint: The constraint.
+
+    Returns:
+        Whether the answer or one of its seven variants follows it. An empty text follows nothing.
+
+    Examples:
+        >>> one_line, said = Constraint("lines", {"exactly": 1}), "好呀：\\n搭電車去。"
+        >>> follows_loosely(said, one_line), follows(said, one_line)
+        (True, False)
+    """
+    answer = strip_reasoning(response)
+    return any(_holds(variant, constraint) for variant in _variants(answer))
+
+
+def check_constraints(response: str, constraints: Sequence[Constraint]) -> Followed:
+    """Check which of a prompt's constraints a response follows, strictly and loosely.
+
+    Args:
+        response: What the model wrote. Reasoning is removed first.
+        constraints: The constraints of the prompt, at least one.
+
+    Returns:
+        For each constraint, whether it is followed.
+
+    Raises:
+        ValueError: There are no constraints.
+
+    Examples:
+        >>> asked = [Constraint("lines", {"exactly": 1}), Constraint("ends_with_question")]
+        >>> check_constraints("好呀：\\n搭電車？", asked)
+        Followed(strict=(False, True), loose=(True, True))
+    """
+    if not constraints:
+        raise ValueError("there are no constraints; give at least one")
+    return Followed(
+        strict=tuple(follows(response, each) for each in constraints),
+        loose=tuple(follows_loosely(response, each) for each in constraints),
+    )
+
+
+def pool_constraints(followed: Iterable[Followed]) -> dict[str, float]:
+    """Return the four figures of IFEval.
+
+    Args:
+        followed: For each prompt the result of `check_constraints`.
+
+    Returns:
+        ``prompt_level_strict_acc`` and ``prompt_level_loose_acc``: the share of prompts whose
+        constraints are all followed; ``inst_level_strict_acc`` and ``inst_level_loose_acc``: the
+        share of all constraints that are followed. From 0 to 1.
+
+    Raises:
+        ValueError: There are no results.
+
+    Examples:
+        >>> pool_constraints([Followed((True, False), (True, True)), Followed((True,), (True,))])
+        {'prompt_level_strict_acc': 0.5, 'inst_level_strict_acc': 0.6666666666666666, \
+'prompt_level_loose_acc': 1.0, 'inst_level_loose_acc': 1.0}
+    """
+    results = list(followed)
+    if not results:
+        raise ValueError("no results to pool: the list is empty; check at least one response")
+    figures = {}
+    for name in ("strict", "loose"):
+        of_each: list[tuple[bool, ...]] = [getattr(each, name) for each in results]
+        figures[f"prompt_level_{name}_acc"] = fmean(map(all, of_each))
+        figures[f"inst_level_{name}_acc"] = fmean(each for found in of_each for each in found)
+    return figures
+
+
+def _holds(answer: str, constraint: Constraint) -> bool:
+    answer = answer.strip()
+    return bool(answer) and VERIFIERS[constraint.name].holds(answer, constraint.args)
+
+
+def _variants(answer: str) -> list[str]:
+    """Return an answer and its seven variants."""
+    lines = answer.strip().split("\n")
+    ends = product((None, 1), (None, -1))
+    kept = ["\n".join(lines[start:end]) for start, end in ends]
+    return [*kept, *(each.replace("*", "") for each in kept)]
+
+
+def _given(args: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments that are not None, with arrays of NumPy as lists."""
-    return {
-        name: value.tolist() if hasattr(value, "tolist") else value
-        for name, value in args.items()
-        if value is not None
-    }
+    given = {name: value for name, value in args.items() if value is not None}
+    return {k: v.tolist() if hasattr(v, "tolist") else v for k, v in given.items()}
 
 
-def _register(function: _F, least: int | None, impossible: Callable[..., str] | None) -> _F:
-    hints = get_type_hints(function, include_extras=True)
-    fields: list[Any] = [
-        (name, hints[name], msgspec.NODEFAULT if each.default is each.empty else each.default)
-        for name, each in [*inspect.signature(function).parameters.items()][1:]
-    ]
-    if least is not None:
-        bound = Annotated[int, Meta(ge=least)] | None
-        fields += [(name, bound, None) for name in _BOUNDS]
-    name = function.__name__
-    record = msgspec.defstruct(name, fields, kw_only=True, frozen=True, forbid_unknown_fields=True)
-    VERIFIERS[name] = Verifier(name, function, record, least, impossible)
-    return function
-
-
-def _bounds_problem(read: Any) -> str:
-    if read.exactly is read.at_least is read.at_most is None:
+def _bounds_problem(values: Mapping[str, Any]) -> str:
+    given = {name: values[name] for name in _BOUNDS if values[name] is not None}
+    least, most = given.get("at_least"), given.get("at_most", math.inf)
+    if not given:
         return "no bound is given"
-    if read.exactly is not None and (read.at_least, read.at_most) != (None, None):
-        return "exactly goes with no other bound"
-    if read.at_least == 0:
+    if len(given) > 1 and (alone := [*given.keys() & {"exactly", "about"}]):
+        return f"{alone[0]} goes with no other bound"
+    if least == 0:
         return "at_least 0 is followed by every answer"
-    if None not in (read.at_least, read.at_most) and read.at_least > read.at_most:
-        return f"at_least {read.at_least} is more than at_most {read.at_most}"
-    return ""
+    return f"at_least {least} is more than at_most {most}" if least and least > most else ""
 
 
-def _default(argument: msgspec.structs.FieldInfo) -> str:
+def _in_words(argument: msgspec.structs.FieldInfo) -> str:
+    """The possible values of an argument, and its default."""
+    kind = argument.type
+    if type(None) in get_args(kind):
+        kind = get_args(kind)[0]
+    if hasattr(kind, "__metadata__"):
+        words = str(kind.__metadata__[0].description)
+    else:
+        words = " or ".join(map(repr, get_args(kind))) or "true or false"
     if argument.required:
-        return ""
+        return words
     if not isinstance(argument.default, str | bool):
-        return ", optional"
-    return f", {repr(argument.default).replace('False', 'false')} by default"
-
-
-def _in_words(kind: Any) -> str:
-    origin, arguments = get_origin(kind), get_args(kind)
-    if origin is Annotated:
-        meta = arguments[1]
-        words = _in_words(arguments[0])
-        if meta.ge is not None:
-            words += f" from {meta.ge}"
-        return meta.description or words
-    if origin in (Union, types.UnionType):
-        return " or ".join(_in_words(each) for each in arguments if each is not type(None))
-    if origin is Literal:
-        return " or ".join(f"{each!r}" for each in arguments)
-    if origin is tuple:
-        return "list of " + re.sub("^[a-z]+", r"\g<0>s", _in_words(arguments[0]))
-    return {str: "text", int: "number", bool: "true or false"}[kind]
+        return f"{words}, optional"
+    return f"{words}, {argument.default!r} by default".replace("False", "false")

@@ -1,22 +1,42 @@
-"""Verifiers of language and script, code-mixing, numerals and particles."""
+"""Verifiers of language, script and sound.
+
+A character may have several readings. The reading that PyCantonese gives it in its word and line
+counts. So does every reading that it has in at least a tenth of its words in rime-cantonese's list:
+聽 can be teng1, ting1 or ting3, and 女 can be neoi5 or neoi2. A character fits if one of its
+readings fits. A character without a reading fits nothing.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import Literal
+from collections import Counter, defaultdict
+from functools import cache
+from typing import Annotated, Literal
 
-from hkcanto_metrics.constraints.declaring import Texts, condition, measure
+from msgspec import Meta
+
+from hkcanto_metrics.constraints.declaring import Number, Text, Texts, verifier
 from hkcanto_metrics.constraints.reading import (
+    UNITS,
+    WORD,
     han_of,
     latin_words_of,
     lines_of,
     narrow,
     sentences_of,
+    units_of,
     without_code,
 )
-from hkcanto_metrics.constraints.words import each_sentence_ends_with
-from hkcanto_metrics.script import count_scripts, to_simplified
+from hkcanto_metrics.constraints.writing import each_sentence_ends_with
+from hkcanto_metrics.jyutping import is_valid, parse_syllable
+from hkcanto_metrics.language import identify_language
+from hkcanto_metrics.script import count_scripts, to_simplified, to_traditional
 
+Tones = Annotated[
+    str, Meta(pattern=r"^[1-6平仄*]+$", description="text of tones: 1 to 6, 平, 仄, or * for any")
+]
+_SCHEME = "text like AABA, in which a letter is twice, with - for a free line"
+Scheme = Annotated[str, Meta(pattern=r"^(?=.*([A-Z]).*\1)[A-Z-]+$", description=_SCHEME)]
 # Forms that China's list of variants (第一批異體字整理表, 1955) or its fonts prefer. They are not
 # simplifications, because Traditional print uses them, too. 涂 is a surname; 响 is written for 喺.
 _ALSO_TRADITIONAL = (
@@ -27,21 +47,27 @@ _ALSO_TRADITIONAL_WORDS = re.compile("拮据|海淀|白洋淀")
 # Characters restored to Simplified script (通用規範漢字表, 2013), or used in it for one meaning.
 _ALSO_SIMPLIFIED = "拚捱摺夥徵薹榘袷醣麴吒"
 
-PARTICLES = tuple("啦喇囉咯喎咩呀㗎架啊吖嘞啫咋嗱咧噃啩呢吓嘛嗎吧嘅啵哩哦喔")
+PARTICLES = tuple("啦喇囉咯喎咩呀㗎架啊吖嘞啫咋嗱咧噃啩呢吓嘛嗎吧嘅啵哩哦喔添先㖭噶㖞嚹𠺢𠿪")
 """Sentence-final particles of Cantonese and Written Chinese."""
 
-_CHINESE_DIGITS = "〇零一二兩两三四五六七八九十百千萬万億亿廿卅"
+_DIGITS = "〇零一二兩两三四五六七八九十廿卅"
+_NUMERALS = f"{_DIGITS}百千萬万億亿"
+# Words with numerals that are not numbers. 千萬 and 萬一 are none unless a measure follows.
 _IDIOMS = re.compile(
-    "千[萬万](?=[要唔別别不咪記记])|[萬万]一|十分(?![鐘钟之])|一一|一五一十|三三[兩两][兩两]|七七八八|亂七八糟"
-    "|零零(?=[星碎散])|第[一二三四五六七八九十]|三番[四五]次"
+    "十分(?![鐘钟之])|一一|一五一十|三三[兩两][兩两]|三五成群|七七八八|亂七八糟|百度(?!以)|九層塔|千層[糕麵酥]"
+    "|零零(?=[星碎散])|第[一二三四五六七八九十]+|三番[四五]次|一[萬千]個[唔不]"
 )
-_COUNTED = "年月日號号時时點点蚊元歲岁個个位次件條条本隻只張张杯碗份間间層层樓楼"
+_MEASURE = (
+    "(?:分[鐘钟之]|小時|小时|公[里斤尺升]|星期|禮拜|[年月日號号时時點点秒週周天晚折元蚊毫倍成歲岁個个"
+    "位名人次回件條条本隻只張张杯碗份間间層层樓楼座幢架輛部台把支枝包盒袋樽罐斤磅呎吋米度級级班科頁页"
+    "頓顿餐句行段篇首項项種种款樣样對对雙双塊块片粒站鐘钟])"
+)
 _CHINESE_NUMBER = re.compile(
-    f"[{_CHINESE_DIGITS}]{{2,}}|[二兩两三四五六七八九十](?=[{_COUNTED}])|一(?=[月號号蚊元歲岁])"
+    f"[{_DIGITS}][{_NUMERALS}]+|[{_NUMERALS}](?<!一)[{_NUMERALS}]*(?={_MEASURE})|一(?=[月號号蚊元歲岁折成])"
 )
 
 
-@condition()
+@verifier("Language and script")
 def language(answer: str, *, language: Literal["cantonese", "written_chinese", "english"]) -> bool:
     """The answer is in a language.
 
@@ -60,13 +86,11 @@ def language(answer: str, *, language: Literal["cantonese", "written_chinese", "
         >>> language("他們回家了。", language="cantonese")
         False
     """
-    from hkcanto_metrics.language import identify_language
-
     found = identify_language(answer).language
     return ("written_chinese" if found == "simplified_mandarin" else found) == language
 
 
-@condition()
+@verifier("Language and script")
 def script(answer: str, *, script: Literal["traditional", "simplified"]) -> bool:
     """The Chinese is in one script only.
 
@@ -97,7 +121,7 @@ def _is_also_simplified(character: str) -> bool:
     return character in _ALSO_SIMPLIFIED or not is_typed
 
 
-@measure(least=0)
+@verifier("Language and script", least=0)
 def latin_words(answer: str) -> int:
     """The number of words in Latin letters; exactly 0 asks for no code-mixing.
 
@@ -114,7 +138,100 @@ def latin_words(answer: str) -> int:
     return len(latin_words_of(answer))
 
 
-@measure(least=0)
+@verifier("Language and script", least=0)
+def letters(answer: str, *, letter: Text) -> int:
+    """The number of times a letter or other sign is used.
+
+    Args:
+        answer: The answer.
+        letter: The letter; width and case do not matter.
+
+    Returns:
+        The number of times, in words, too.
+
+    Examples:
+        >>> letters("Banana", letter="a")
+        3
+    """
+    return narrow(answer).count(narrow(letter))
+
+
+@verifier("Language and script", least=0)
+def capital_words(answer: str) -> int:
+    """The number of words in capital letters.
+
+    Args:
+        answer: The answer.
+
+    Returns:
+        The number of words without a lower-case letter; a single capital is one.
+
+    Examples:
+        >>> capital_words("MTR 同 Star Ferry，A 出口")
+        2
+    """
+    return sum(each.isupper() for each in WORD.findall(answer))
+
+
+@verifier("Language and script")
+def letter_case(answer: str, *, case: Literal["upper", "lower"]) -> bool:
+    """All Latin letters are capital or all are small ones.
+
+    Args:
+        answer: The answer.
+        case: Which ones.
+
+    Returns:
+        Whether there are letters, all of this case.
+
+    Examples:
+        >>> letter_case("good morning", case="lower"), letter_case("Good", case="lower")
+        (True, False)
+    """
+    text = "".join(WORD.findall(answer))
+    return text.isupper() if case == "upper" else text.islower()
+
+
+@verifier("Language and script", least=0)
+def latin_percent(answer: str) -> int:
+    """The percentage of words in Latin letters among all characters.
+
+    Args:
+        answer: The answer.
+
+    Returns:
+        The percentage, rounded, from 0 to 100; a Chinese character, a Latin word and a number
+        count as one each.
+
+    Examples:
+        >>> latin_percent("我 book 咗位")
+        25
+    """
+    return round(100 * len(latin_words_of(answer)) / (len(units_of(answer)) or 1))
+
+
+@verifier("Language and script", least=0)
+def idioms(answer: str) -> int:
+    """The number of different four-character idioms (四字詞).
+
+    Args:
+        answer: The answer.
+
+    Returns:
+        The number of different words of four characters in rime-cantonese's list, in either script.
+
+    Examples:
+        >>> idioms("佢一心一意，唔會半途而廢。")
+        2
+    """
+    from pycantonese.data.rime_cantonese import CHARS_TO_JYUTPING
+
+    text = to_traditional(narrow(answer))
+    found = {text[i : i + 4] for i in range(len(text) - 3)}
+    return sum(len(han_of(each)) == 4 and each in CHARS_TO_JYUTPING for each in found)
+
+
+@verifier("Language and script", least=0)
 def code_mixed_sentences(answer: str) -> int:
     """The number of sentences with both Chinese characters and words in Latin letters.
 
@@ -128,19 +245,19 @@ def code_mixed_sentences(answer: str) -> int:
         >>> code_mixed_sentences("我 book 咗位。See you. 好開心！")
         1
     """
-    said = [each for each, _ in sentences_of(answer)]
-    return sum(bool(han_of(each) and latin_words_of(each)) for each in said)
+    return sum(bool(han_of(each) and latin_words_of(each)) for each in sentences_of(answer))
 
 
-@condition()
+@verifier("Language and script")
 def numerals(answer: str, *, form: Literal["arabic", "chinese"]) -> bool:
     """Numbers are written in one form only, and there is at least one number.
 
     Args:
         answer: The answer. The numbers of list items do not count.
-        form: `arabic`: digits, in full or half width, and no Chinese number: two numerals or more
-            in a row, or one before a measure such as 月, 號, 蚊 or 個. 一個, 一齊, 第二 and idioms
-            such as 千萬唔好, 萬一 and 十分 are allowed. `chinese`: 一, 廿 or 〇, and no digits.
+        form: `arabic`: digits, in full or half width, and no Chinese number. `chinese`: a Chinese
+            number, and no digits. A Chinese number is two numerals or more, as in 二十, or one
+            before a measure, as in 三天, 九折 and 百元. 一個 is one only if Chinese numbers are
+            asked for. 一齊, 統一, 第二 and idioms such as 千萬唔好, 變化萬千 and 十分 have none.
 
     Returns:
         Whether there is a number in this form and none in the other.
@@ -151,12 +268,13 @@ def numerals(answer: str, *, form: Literal["arabic", "chinese"]) -> bool:
     """
     text = _IDIOMS.sub(" ", narrow("\n".join(lines_of(answer))))
     has_digits = re.search("[0-9]", text) is not None
+    has_chinese = _CHINESE_NUMBER.search(text) is not None
     if form == "chinese":
-        return not has_digits and re.search(f"[{_CHINESE_DIGITS}]", text) is not None
-    return has_digits and not _CHINESE_NUMBER.search(text)
+        return not has_digits and (has_chinese or re.search(f"一{_MEASURE}", text) is not None)
+    return has_digits and not has_chinese
 
 
-@condition()
+@verifier("Language and script")
 def final_particles(answer: str, *, particles: Texts = PARTICLES) -> bool:
     """Each sentence ends in a sentence-final particle (語氣助詞).
 
@@ -172,3 +290,166 @@ def final_particles(answer: str, *, particles: Texts = PARTICLES) -> bool:
         (True, False)
     """
     return each_sentence_ends_with(answer, words=particles)
+
+
+# Sound
+
+_LEAST_SHARE = 0.1
+# The longest line that is read in context; PyCantonese is slow on long lines.
+_CONTEXT = 40
+
+
+@cache
+def _known(least: float) -> dict[str, frozenset[str]]:
+    from pycantonese.data.rime_cantonese import CHARS_TO_JYUTPING
+
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for word, jyutping in CHARS_TO_JYUTPING.items():
+        if len(syllables := jyutping.split()) == len(word):
+            for character, syllable in zip(word, syllables, strict=True):
+                counts[character][syllable] += 1
+    return {
+        character: frozenset(s for s, n in each.items() if n >= least * each.total())
+        for character, each in counts.items()
+    }
+
+
+def readings(text: str, least: float = _LEAST_SHARE) -> list[frozenset[str]]:
+    """Return the readings of each Chinese character.
+
+    Args:
+        text: A line; of a long one, only the last 40 characters are read in context.
+        least: The share of its words in which a character must have a reading.
+
+    Returns:
+        The syllables that count for each character, see the module; none for an unknown one.
+
+    Examples:
+        >>> [sorted(each) for each in readings("聽歌")]
+        [['teng1', 'ting1', 'ting3'], ['go1']]
+    """
+    from pycantonese import characters_to_jyutping
+
+    han = to_traditional(han_of(text))
+    in_context: list[str | None] = [None] * max(0, len(han) - _CONTEXT)
+    for word, jyutping in characters_to_jyutping(han[-_CONTEXT:]):
+        syllables = (jyutping or "").split()
+        in_context += syllables if len(syllables) == len(word) else [None] * len(word)
+    return [
+        _known(least).get(character, frozenset()) | ({said} if said else set())
+        for character, said in zip(han, in_context, strict=True)
+    ]
+
+
+def _fits(syllables: frozenset[str], symbol: str) -> bool:
+    """Whether a reading has a tone. 平 (level) is 1 or 4 without a stop; 仄 is any other."""
+    if symbol in "平仄":
+        return any((s[-1] in "14" and s[-2] not in "ptk") == (symbol == "平") for s in syllables)
+    return symbol == "*" or any(each[-1] == symbol for each in syllables)
+
+
+def _follow(found: list[frozenset[str]], pattern: str) -> bool:
+    return len(found) == len(pattern) and all(map(_fits, found, pattern))
+
+
+@verifier("Sound")
+def rhyme(
+    answer: str, *, scheme: Scheme | None = None, unit: Literal["lines", "verses"] = "lines"
+) -> bool:
+    """The last characters of the lines rhyme in Cantonese (押韻).
+
+    Args:
+        answer: The answer, without a title.
+        scheme: A letter for each line. Lines with the same letter rhyme; a letter that occurs once,
+            and -, leave a line free. By default all lines rhyme.
+        unit: Whether to compare lines or verses (see `verses`).
+
+    Returns:
+        Whether they have the same nucleus and coda, in any tone; of a character with several
+        readings, any that rime-cantonese's list has counts. Lines that all end in the same
+        character do not rhyme.
+
+    Examples:
+        >>> rhyme("天色青青\\n風好輕\\n月光明"), rhyme("天光\\n天光"), rhyme("去街\\n飲茶")
+        (True, False, False)
+    """
+    units = [han_of(each) for each in UNITS[unit](answer)]
+    scheme = scheme or "A" * len(units)
+    if len(units) < 2 or len(units) != len(scheme) or not all(units):
+        return False
+    groups = [
+        [each for each, own in zip(units, scheme, strict=True) if own == letter]
+        for letter in {*scheme} - {"-"}
+    ]
+    return all(
+        len(group) == 1
+        or (len({each[-1] for each in group}) > 1 and frozenset.intersection(*map(_rimes, group)))
+        for group in groups
+    )
+
+
+def _rimes(line: str) -> frozenset[tuple[str | None, str | None]]:
+    parsed = map(parse_syllable, readings(line, least=0)[-1])
+    return frozenset((each.nucleus, each.coda) for each in parsed if each.nucleus)
+
+
+@verifier("Sound")
+def tones(answer: str, *, pattern: Tones, line: Number | None = None) -> bool:
+    """The Chinese characters have these tones, in this order.
+
+    Args:
+        answer: The answer.
+        pattern: A sign for each character: a tone of Jyutping from 1 to 6; 平 (tones 1 and 4, not
+            before -p, -t, -k) or 仄 (the others); * for any.
+        line: The number of the line to check, from 1; by default the whole answer.
+
+    Returns:
+        Whether the answer has as many characters, with these tones; see the module for characters
+        with several readings.
+
+    Examples:
+        >>> tones("香港人", pattern="124"), tones("花開\\n月落", pattern="仄仄", line=2)
+        (True, True)
+    """
+    lines = lines_of(answer)
+    text = "".join(lines) if line is None else "".join(lines[line - 1 : line])
+    return len(han_of(text)) == len(pattern) and _follow(readings(text), pattern)
+
+
+@verifier("Sound")
+def line_end_tones(answer: str, *, pattern: Tones) -> bool:
+    """The last characters of the lines have these tones, as 仄平 in a couplet (對聯).
+
+    Args:
+        answer: The answer.
+        pattern: A sign for each line, as in `tones`.
+
+    Returns:
+        Whether the answer has as many lines, with these tones.
+
+    Examples:
+        >>> line_end_tones("天增歲月人增壽\\n春滿乾坤福滿門", pattern="仄平")
+        True
+    """
+    lines = lines_of(answer)
+    ends = [readings(line)[-1:] for line in lines] if len(lines) == len(pattern) else []
+    return all(ends) and _follow([end for (end,) in ends], pattern)
+
+
+@verifier("Sound")
+def only_jyutping(answer: str) -> bool:
+    """The answer is only Jyutping.
+
+    Args:
+        answer: The answer. Punctuation is ignored.
+
+    Returns:
+        Whether every word consists of valid syllables, each with its tone.
+
+    Examples:
+        >>> only_jyutping("Nei5 hou2!"), only_jyutping("nei hao"), only_jyutping("你好 nei5 hou2")
+        (True, False, False)
+    """
+    words = re.findall(r"[^\W_]+", narrow(answer))
+    tokens = [each for word in words for each in re.findall(r"[^\W\d_]+\d?|\d", word)]
+    return bool(tokens) and all(map(is_valid, tokens))

@@ -7,16 +7,28 @@ character is what a reader sees as one, including its combining marks.
 from __future__ import annotations
 
 import re
+import unicodedata
 
 import regex
+
+from hkcanto_metrics.script import CharacterTable
 
 HAN = "\u3005\u3007\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 LATIN = "A-Za-z\u00c0-\u024f"
 
 _FULL_WIDTH = {0xFF01 + code: 0x21 + code for code in range(94)}
+# Cyrillic and Greek letters that look like Latin ones.
+_LOOK_ALIKE = str.maketrans(
+    "АВЕЅІЈКМНОРСТУХаеѕіјорсухԁԛԝһΑΒΕΖΗΙΚΜΝΟΡΤΥΧονυαι",
+    "ABESIJKMHOPCTYXaesijopcyxdqwhABEZHIKMNOPTYXovuai",
+)
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
 _AROUND = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+)?")
+_EMOJI_JOINER = r"(?<=[\p{Extended_Pictographic}\ufe0f\U0001f3fb-\U0001f3ff])\u200d"
+_HIDDEN = regex.compile(
+    rf"(?!{_EMOJI_JOINER})(?![\U000e0020-\U000e007f])[\p{{Cf}}\u034f\u115f\u1160\u3164\uffa0]"
+)
 BULLET = re.compile(r"(?P<indent>\s*)(?:[-*+–]\s+|[•●‧·▪]\s*)(?=.*[^\W_])")
 NUMBERED = re.compile(
     r"(?P<indent>\s*)(?:#{1,6}\s+)?\**(?:[(（]?(?P<number>\d{1,3}|[一二三四五六七八九十]{1,3})[.．)）、:：](?!\d)"
@@ -34,20 +46,34 @@ _INSIDE = re.compile(
     re.MULTILINE,
 )
 _VERSE_END = re.compile("[，。、！？；：,.!?;:…—\u3000\n]+")
-_WORD = re.compile(rf"[{LATIN}]+(?:['’-][{LATIN}]+)*")
+WORD = re.compile(rf"[{LATIN}]+(?:['’-][{LATIN}]+)*")
 _UNIT = re.compile(rf"[{HAN}]|[{LATIN}]+(?:['’-][{LATIN}]+)*|\d+(?:[.,:]\d+)*")
 _HAN = re.compile(f"[{HAN}]")
-_LETTER = re.compile(r"[^\W_]")
+LETTER = re.compile(r"[^\W_]")
+
+
+def normalise(text: str) -> str:
+    """Write letters and digits in one way, and remove characters that nobody sees.
+
+    Full-width, mathematical and superscript forms become plain letters and digits, and radicals
+    become characters. Punctuation, emoji and numbers in circles stay as they are. Characters of
+    Unicode's category Cf, such as a zero-width space, are removed, except in emoji.
+
+    Examples:
+        >>> normalise("ＯＫ 𝐡𝐞𝐥𝐥𝐨 ⾬ nei⁵ 投\u200b訴")
+        'OK hello 雨 nei5 投訴'
+    """
+    return text if text.isascii() else _HIDDEN.sub("", text).translate(_PLAIN)
 
 
 def narrow(text: str) -> str:
-    """Convert a text to half-width and lower-case letters, for comparison.
+    """Convert a text to half width, lower case and Latin look-alikes, for comparison.
 
     Examples:
-        >>> narrow("ＯＫ！你好")
-        'ok!你好'
+        >>> narrow("ＯＫ！你好"), narrow("\u0410I")  # with a Cyrillic А
+        ('ok!你好', 'ai')
     """
-    return text.translate(_FULL_WIDTH).lower()
+    return normalise(text).translate(_FULL_WIDTH).translate(_LOOK_ALIKE).lower()
 
 
 def without_code(text: str) -> str:
@@ -68,13 +94,25 @@ def lines_of(text: str) -> list[str]:
         ['買餸', '菜心', '魚']
     """
     lines = (_without_marks(line) for line in text.split("\n") if not _FENCE.match(line))
-    return [line for line in lines if _LETTER.search(line)]
+    return [line for line in lines if LETTER.search(line)]
 
 
-def paragraphs_of(text: str) -> list[list[str]]:
+def items_of(text: str) -> list[str]:
+    """Return the items of lists, nested ones too, without marks of Markdown.
+
+    Examples:
+        >>> items_of("要買：\\n- 魚\\n  - 蝦")
+        ['魚', '蝦']
+    """
+    lines = text.split("\n")
+    return [_without_marks(each) for each in lines if BULLET.match(each) or NUMBERED.match(each)]
+
+
+def paragraphs_of(text: str, *, blank_lines: bool = False) -> list[list[str]]:
     """Return the paragraphs, each as its lines.
 
-    Blank lines separate paragraphs; in a text without a blank line, each line is a paragraph.
+    Blank lines separate paragraphs; in a text without a blank line, each line is a paragraph,
+    unless ``blank_lines`` are necessary.
 
     Examples:
         >>> paragraphs_of("一行\\n兩行\\n\\n三行")
@@ -84,10 +122,21 @@ def paragraphs_of(text: str) -> list[list[str]]:
     """
     blocks = [lines_of(block) for block in re.split(r"\n[^\S\n]*\n", text.strip())]
     blocks = [lines for lines in blocks if lines]
-    return [[line] for line in lines_of(text)] if len(blocks) < 2 else blocks
+    return blocks if blank_lines or len(blocks) > 1 else [[line] for line in lines_of(text)]
 
 
-def sentences_of(text: str) -> list[tuple[str, str]]:
+def _plain(character: str) -> str:
+    """A letter or digit in its usual form; numbers in circles, fractions and emoji as they are."""
+    form = unicodedata.normalize("NFKC", character)
+    encircled = unicodedata.decomposition(character).startswith(("<circle>", "<fraction>"))
+    is_sign = (encircled and form.isnumeric()) or regex.match(r"\p{Emoji}", character)
+    return form if form.isalnum() and not is_sign else character
+
+
+_PLAIN = CharacterTable(_plain)
+
+
+def sentences_with_ends(text: str) -> list[tuple[str, str]]:
     """Return the sentences, each with the marks that end it.
 
     The end of a line ends a sentence, too; …… alone does not. Quotations and parentheses are part
@@ -95,12 +144,22 @@ def sentences_of(text: str) -> list[tuple[str, str]]:
     line follows.
 
     Examples:
-        >>> sentences_of("我……我唔知。佢話：「係咩？」然後走咗！")
+        >>> sentences_with_ends("我……我唔知。佢話：「係咩？」然後走咗！")
         [('我……我唔知', '。'), ('佢話：「係咩」然後走咗', '！')]
     """
     parts = [*_END.split(_INSIDE.sub(_inside, "\n".join(lines_of(text)))), ""]
     pairs = zip(parts[::2], parts[1::2], strict=True)
-    return [(said.strip(), end or "") for said, end in pairs if _LETTER.search(said)]
+    return [(said.strip(), end or "") for said, end in pairs if LETTER.search(said)]
+
+
+def sentences_of(text: str) -> list[str]:
+    """Return the sentences without the marks that end them, see `sentences_with_ends`.
+
+    Examples:
+        >>> sentences_of("好呀！去邊？")
+        ['好呀', '去邊']
+    """
+    return [said for said, _ in sentences_with_ends(text)]
 
 
 def verses_of(text: str) -> list[str]:
@@ -134,6 +193,18 @@ def units_of(text: str) -> list[str]:
     return _UNIT.findall(narrow(text))
 
 
+def words_of(text: str) -> list[str]:
+    """Return the words of a text as PyCantonese finds them, with numbers and Latin words.
+
+    Examples:
+        >>> words_of("我哋去旺角 shopping。")
+        ['我哋', '去', '旺角', 'shopping']
+    """
+    from pycantonese import segment
+
+    return [each for each in segment(narrow(text)) if LETTER.search(each)]
+
+
 def latin_words_of(text: str) -> list[str]:
     """Return the words in Latin letters.
 
@@ -141,39 +212,18 @@ def latin_words_of(text: str) -> list[str]:
         >>> latin_words_of("A餐 don't ｆｒｅｅ")
         ['a', "don't", 'free']
     """
-    return _WORD.findall(narrow(text))
+    return WORD.findall(narrow(text))
 
 
-def graphemes_of(text: str) -> list[str]:
-    """Return the characters as a reader sees them, without white space.
-
-    Examples:
-        >>> len(graphemes_of("e\\u0301 👨‍👩‍👧"))
-        2
-    """
-    return [each for each in regex.findall(r"\X", text) if not each.isspace()]
-
-
-def after_letters(text: str) -> str:
-    """Return the part of a text after its last letter or digit.
-
-    Examples:
-        >>> after_letters("好唔好呀？」")
-        '？」'
-    """
-    last = _LETTER.search(text[::-1])
-    return text[len(text) - last.start() :] if last else text
-
-
-def from_letters(text: str) -> str:
-    """Return the part of a text from its first letter or digit on.
-
-    Examples:
-        >>> from_letters("**「你好」**")
-        '你好」**'
-    """
-    first = _LETTER.search(text)
-    return text[first.start() :] if first else ""
+UNITS = {
+    "lines": lines_of,
+    "items": items_of,
+    "sentences": sentences_of,
+    "verses": verses_of,
+    "words": words_of,
+    "characters": units_of,
+}
+"""Unit → the function that splits a text into such units."""
 
 
 def _without_marks(line: str) -> str:

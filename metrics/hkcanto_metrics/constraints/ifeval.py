@@ -1,0 +1,73 @@
+"""Read the constraints of IFEval's files, and of files in its form.
+
+``ifeval.toml`` maps its instructions to our verifiers. They count as this package does, not as
+IFEval's code does: a word is a Chinese character, a Latin word or a number, and only ``**`` and
+``__`` highlight.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from hkcanto_metrics.constraints.declaring import Constraint
+
+_LANGUAGES = {"en": "english", "zh": "written_chinese", "yue": "cantonese"}
+
+
+def read_ifeval(
+    instruction_id_list: Sequence[str], kwargs: Sequence[Mapping[str, Any] | None] | None
+) -> tuple[Constraint, ...]:
+    """Read the instructions of a prompt in IFEval's form.
+
+    Args:
+        instruction_id_list: The ids of the instructions.
+        kwargs: For each id its arguments; None counts as not given.
+
+    Returns:
+        Our constraints, at least one for each id.
+
+    Raises:
+        ValueError: An id is unknown, or an argument is missing or wrong.
+
+    Examples:
+        >>> asked = {"keyword": "奶茶", "frequency": 3, "relation": "less than"}
+        >>> read_ifeval(["keywords:frequency"], [asked])
+        (Constraint(name='occurrences', args={'word': '奶茶', 'at_most': 2}),)
+    """
+    kwargs = kwargs or []
+    if not instruction_id_list or len(instruction_id_list) != len(kwargs):
+        raise ValueError(f"{len(instruction_id_list)} instructions have {len(kwargs)} kwargs")
+    asked = []
+    for name, of_name in zip(instruction_id_list, kwargs, strict=True):
+        if name not in _verifiers():
+            raise ValueError(f"no instruction is named {name!r}; give {', '.join(_verifiers())}")
+        given = {key: value for key, value in (of_name or {}).items() if value is not None}
+        for verifier, args in _verifiers()[name]:
+            try:
+                asked.append(Constraint(verifier, _filled(args, given)))
+            except ValueError as error:
+                raise ValueError(f"the instruction {name!r}: {error}") from error
+    return tuple(asked)
+
+
+@cache
+def _verifiers() -> dict[str, list[tuple[str, dict[str, Any]]]]:
+    return tomllib.loads(files(__package__).joinpath("ifeval.toml").read_text("utf-8"))
+
+
+def _filled(args: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return our arguments, with IFEval's in their places."""
+    filled = {}
+    for key, value in args.items():
+        is_place = isinstance(value, str) and value.startswith("$")
+        filled[key] = given.get(value[1:]) if is_place else value
+    if "language" in filled:
+        filled["language"] = _LANGUAGES.get(str(filled["language"]), filled["language"])
+    if (number := filled.pop("bound", None)) is not None:
+        is_most = "less than" in (value for key, value in given.items() if key.endswith("relation"))
+        filled["at_most" if is_most else "at_least"] = number - 1 if is_most else number
+    return filled
