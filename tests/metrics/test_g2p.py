@@ -38,12 +38,15 @@ PUBLISHED = [
 ]
 
 
-@pytest.mark.parametrize(("response", "answer", "cer", "levenshtein"), PUBLISHED)
-def test_published_figures_are_those_of_the_release(
-    response: str, answer: str, cer: float, levenshtein: float
-) -> None:
-    score = score_jyutping(response, answer)
-    assert (score.cer_published, score.levenshtein_published) == (cer, levenshtein)
+def test_published_figures_are_those_of_the_release() -> None:
+    for response, answer, cer, levenshtein in PUBLISHED:
+        score = score_jyutping(response, answer)
+        assert (score.cer_published, score.levenshtein_published) == (cer, levenshtein), (
+            response,
+            answer,
+            cer,
+            levenshtein,
+        )
 
 
 def test_published_figures_keep_optional_parts_and_double_blanks_as_they_are_written() -> None:
@@ -177,22 +180,20 @@ def test_among_equally_near_variants_the_first_is_taken() -> None:
     assert score_jyutping("lei5 hou2", "(nei5|mei5) hou2").variant == "nei5 hou2"
 
 
-@pytest.mark.parametrize(
-    ("response", "problem"),
-    [
+def test_a_response_without_valid_jyutping_is_wrong_and_says_why() -> None:
+    for response, problem in [
         ("", "empty response"),
         (" \n", "empty response"),
         ("<think>nei5 hou2", "only reasoning; the token limit may have cut off the answer"),
         ("我唔知", "no Jyutping: no syllable with a tone digit"),
         ("hao3 zhi1", "no valid Jyutping: PyCantonese accepts 0 of 2 syllables"),
-    ],
-)
-def test_a_response_without_valid_jyutping_is_wrong_and_says_why(
-    response: str, problem: str
-) -> None:
-    score = score_jyutping(response, "nei5 hou2")
-    assert (score.valid, score.valid_share, score.problem) == (False, 0, problem)
-    assert score.ser == score.onset_error_rate == 1
+    ]:
+        score = score_jyutping(response, "nei5 hou2")
+        assert (score.valid, score.valid_share, score.problem) == (False, 0, problem), (
+            response,
+            problem,
+        )
+        assert score.ser == score.onset_error_rate == 1, (response, problem)
 
 
 def test_a_response_that_aligns_nothing_has_every_tone_wrong() -> None:
