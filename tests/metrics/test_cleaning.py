@@ -81,7 +81,6 @@ def test_anything_else_stays() -> None:
         "你好\n\n解釋：「你好」係打招呼。",
         "佢寫咗 ```print(1)``` 喺度",
         "《紅樓夢》",
-        "**你好**",
         "(你好)",
     ]:
         cleaned = clean_output(text)
