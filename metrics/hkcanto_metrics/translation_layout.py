@@ -10,9 +10,11 @@ just as well, all are kept. Quality never counts.
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 
 from rapidfuzz.distance import LCSseq
 
@@ -27,10 +29,11 @@ _CHARACTERS_READ, _LINES_READ = 30_000, 500
 _RELATED, _ALIKE, _COPIED = 0.12, 0.3, 0.88
 # Lengths relative to the source. Of 3,000 Cantonese references of English texts, 98 % have 0.76 to
 # 1.33 times its length; of Chinese texts, 0.88 to 1.09 times. A summary is much shorter.
-_SUMMARY, _SHORT, _COMPLETE, _FULL, _TOO_LONG = 0.15, 0.3, 0.6, 1.25, 2.0
+_SUMMARY, _SHORT, _HALF, _COMPLETE, _ENOUGH, _WHOLE, _FULL = 0.15, 0.3, 0.5, 0.6, 0.7, 0.95, 1.25
 _CHARACTERS_IN_A_WORD = 1.3
-_FEW = 15  # units of a source whose translation may have twice its length, or no bigram of it
-_ENOUGH, _CLEAR = 0.7, 0.1
+# The size of a source so short that length and wording show less.
+_FEW = 15
+_CLEAR = 0.1  # a difference of evidence that decides
 _HEAD, _LONGEST_LABEL, _LONGEST_NAME = 200, 60, 5
 
 _HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -38,61 +41,24 @@ _HAN_CHARACTER = re.compile(f"[{_HAN}]")
 _UNIT = re.compile(rf"[{_HAN}]|[^\W\d_{_HAN}]+(?:['’][a-z]+)?[1-6]?")
 _NAME = re.compile(r"[^\W_\u3400-\u9fff]*(?:\d|[A-Z])[^\W_\u3400-\u9fff]*")
 _TONE = re.compile("[1-6]$|[āáǎàēéěèīíǐìōóǒòūúǔùǖǘǚǜ]")
-_SENTENCE = re.compile(r"[。！？!?]+|\.(?=\W*(?:\s|$))")
-
-# Patterns meet text folded to Simplified script.
-_VARIETIES = (
-    "粤语|广东话|白话文?|口语|普通话|国语|书面语|中文|汉语|英文|英语"
-    "|cantonese|mandarin|chinese|english"
-)
-_RESULT = "翻译|译[文本句]?|translat(?:ion|ed)"
-_QUALIFIERS = (
-    "香港|标准|现代|书面|简体|繁体|[成为做的嘅]|结果|版本?"
-    "|the|hong kong|standard|modern|written|spoken|traditional|simplified|text|sentence|version"
-)
-_WORDS = rf"(?:(?:{_VARIETIES}|{_RESULT}|{_QUALIFIERS}) ?)*"
-_LABEL = re.compile(
-    rf"(?i)[#*\s]*(?:(【)|([(（]))?\**{_WORDS}(?:{_VARIETIES}|{_RESULT}) ?{_WORDS}\**"
-    r"(?(1)】[:：]?|(?(2)[:：]?[)）][:：]?|[:：]))\**"
-)
-# Words for translating, languages and saying. A line with them is not part of the translation of a
-# source that has none.
-_ABOUT = re.compile(
-    r"(?i)翻[译成做]|译|粤语|广东话|普通话|书面语|口语|白话|拼音|直译|原[文句]|[讲说写]法|[咁样点]讲"
-    r"|表达|translat|cantonese|mandarin|jyutping|romani[sz]|^(?:in )?(?:english|chinese)\b"
-    r"|^[这此上][段句]?.{0,4}(?:意思|大意)|希望.{0,12}(?:帮|满意|啱)|hope (?:this|that|it) help"
-    r"|(?:say|put|phrase) (?:it|this|that)\b"
-)
-_OF_LANGUAGE = re.compile(
-    r"(?i)[语译]|[话文]\b|中文|英文|广东话|普通话|表达|chinese|english|cantonese|language|translat"
-)
-_ASKS = re.compile(r"(?i)(?:[请将把]|please|\W*translate)(?!.*(?:以下[是为系]|如下))")
-_TURN = re.compile(
-    r"(?i)[#*\s]*(?:human|user|system|instruction|人类|用户|问题?"
-    r"|(assistant|response|助手|助理))\**(?:[:：]|\n|$)\**\s*"
-)
-_NOTES = re.compile(
-    r"(?i)[*#\s(（\[【]*(?:(?:notes?|explanations?|breakdown|pronunciation|romani[sz]ation|jyutping"
-    r"|yale|pinyin|back.?translation|original|source|literal(?:ly)?)\b"
-    r"|注|备注|附注|译注|请注意|解[释说析]|说明|分析|词汇|[粤广].{0,3}拼音|拼音|粤拼|发音|读音|直译|原[文句])"
-    r"[^:：。，]{0,30}[:：)）\]】]"
-)
-_VERSION = re.compile(
-    r"(?i)[*#\s(（\[【]*(?:或者?|又或者?|另外?一?[种个]?|更[^:：，。]{1,8}的?|其他"
-    r"|(?:or|alternative|another|(?:here's )?a more|more|version)\b)"
-    r"[^:：。]{0,60}[:：]\**(?:\s*$|\s*[*\"「『“])"
-)
-_HEADING = re.compile(r"#+$|\*\*[^*]{1,80}[:：]?\*\*\W*$|#+ |[-*_=]{3,}$")
-_BRACKET = re.compile(r"[(（\[［](.*)[)）\]］]\W?$")
-_ITEM = re.compile(r"(?:[1-9][.、)]\s*|\([1-9]\)\s*|[-*•]\s+)(?=\S)")
-_ANNOUNCEMENT = re.compile(r"[^:：。\n]{2,60}?(?:[:：]|\s[—–-]+\s|->|→)\**\s*")
-_OPENING = re.compile(r"[^。！!.\n]{2,60}[。！!.]\s*(?=\S)")
-_FOREIGN_START = re.compile(rf"[^{_HAN}]{{20,1500}}[.!?:][\"'”]?\s+(?=[「『“\"]?[{_HAN}])")
-_QUOTED = re.compile(r"[「『“\"]([^「」『』“”\"]+)[」』”\"]")
-
+_SENTENCE = re.compile(r"[。！？!?]+|\.[. ]*(?=\W*(?:\s|$))")
 _QUESTION = re.compile("[?？]")
-_ENDS_ANOTHER = re.compile(r"[，。、；：？！」』）”,.;:?!)]")
+_QUOTED = re.compile(r"[「『“\"]([^「」『』“”\"]+)[」』”\"]")
 _COLONS, _QUOTATION = (":", "："), ("「", "『", "“", '"')
+
+
+def _patterns() -> dict[str, re.Pattern[str]]:
+    texts: dict[str, str] = {}
+    data = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+    for name, text in data.items():
+        for other, pattern in texts.items():
+            text = text.replace(f"{{{other}}}", pattern)
+        texts[name] = text
+    return {name: re.compile(text, re.IGNORECASE | re.VERBOSE) for name, text in texts.items()}
+
+
+_PATTERNS = _patterns()
+_MARKS = ("turn", "label", "notes", "version", "heading", "bracket", "item", "closing")
 
 # The names of the requested language. A text without a distinctive word may be in any variety of
 # Chinese.
@@ -109,20 +75,23 @@ class _Part:
 
     def __init__(self, text: str, gap: str = "") -> None:
         self.text, self.gap = text, gap
+        self.announced = False  # whether the line before it announces a translation
         self.folded = fold_script(text)
         self.units = _UNIT.findall(self.folded.lower())
-        self.bigrams = set(pairwise(self.units))
         han = len(_HAN_CHARACTER.findall(self.folded))
         words = len(self.units) - han
         self.size = han + _CHARACTERS_IN_A_WORD * words or 0.1
         self.chinese = han > words
-        toned = sum(bool(_TONE.search(unit)) for unit in self.units)
-        self.romanised = words > max(2, han) and toned > 0.3 * words
-        # Whether its beginning or its end speaks of translating.
-        ends = self.folded[:160], self.folded[160:][-60:]
-        self.about = any(map(_ABOUT.search, ends))
+        self.romanised = (
+            words > max(2, han) and sum(map(bool, map(_TONE.search, self.units))) > 0.3 * words
+        )
+        self.about = any(map(_PATTERNS["about"].search, (self.folded[:160], self.folded[-60:])))
         lines = filter(None, map(str.strip, text.splitlines()))
         self.sentences = sum(len(_SENTENCE.findall(line)) or 1 for line in lines)
+
+    @cached_property
+    def bigrams(self) -> set[tuple[str, str]]:
+        return set(pairwise(self.units))
 
     @cached_property
     def language(self) -> Language | None:
@@ -138,22 +107,19 @@ class _Part:
             return len({*self.units} & {*other.units}) / (len({*self.units}) or 1)
         return len(self.bigrams & other.bigrams) / len(self.bigrams)
 
-    def is_like(self, other: _Part) -> bool:
-        """Whether it is another version of a text."""
-        few = min(len(self.units), len(other.units)) < _FEW
-        return self.share(other) >= (0.5 if few else _ALIKE)
 
+class _Lines(_Part):
+    """Lines in a row that may be the translation."""
 
-@dataclass
-class _Section:
-    """Lines in a row that could be translation, and whether the line before announces one."""
+    def __init__(self, section: list[_Part], start: int, end: int) -> None:
+        self.lines, self.section = section[start:end], section
+        super().__init__("".join(line.gap + line.text for line in self.lines).strip())
+        self.announced = section[0].announced
 
-    announced: bool = False
-    lines: list[_Part] = field(default_factory=list)
-
-    @property
-    def size(self) -> float:
-        return sum(line.size for line in self.lines)
+    def with_(self, other: _Lines) -> _Lines:
+        """Both, and the lines between them."""
+        places = [self.section.index(line) for each in (self, other) for line in each.lines]
+        return _Lines(self.section, min(places), max(places) + 1)
 
 
 def label_length(text: str) -> int:
@@ -163,7 +129,7 @@ def label_length(text: str) -> int:
         >>> label_length("譯文：好"), label_length("(Cantonese) 好"), label_length("好：好")
         (3, 11, 0)
     """
-    label = _LABEL.match(fold_script(text[:_LONGEST_LABEL]))
+    label = _PATTERNS["label"].match(fold_script(text[:_LONGEST_LABEL]))
     return label.end() if label else 0
 
 
@@ -209,15 +175,14 @@ class _Reader:
     """What could be a translation of one source."""
 
     def __init__(self, source: str, language: str) -> None:
-        self.source = source
+        self.source, self.language, self.strict = source, language, True
         self.original = _Part(source[:_CHARACTERS_READ])
-        self.language = language
         self.lines_of_source = len(list(filter(str.strip, source.splitlines())))
         self.names = {name.lower() for name in _NAME.findall(source)}
-        self.about_language = bool(_OF_LANGUAGE.search(self.original.folded))
+        self.about_language = _PATTERNS["language"].search(self.original.folded) is not None
         heads = [line.strip()[:_HEAD] for line in self.original.folded.splitlines()[:_LINES_READ]]
-        marks = (_TURN, _LABEL, _NOTES, _VERSION, _HEADING, _BRACKET, _ITEM, _ENDS_ANOTHER)
-        self.marks = {mark for mark in marks if not any(map(mark.match, heads))}
+        marks = {name: _PATTERNS[name] for name in _MARKS}
+        self.marks = {name: mark for name, mark in marks.items() if not any(map(mark.match, heads))}
         self.brackets = re.search("[(（)）]", source) is not None
         self.colon = re.search("[:：→—]", source) is not None
         self.removed: set[str] = set()
@@ -232,32 +197,17 @@ class _Reader:
         passes = [(True, self.language), (False, self.language), (False, "")]
         for self.strict, self.language in passes[: 2 if romanised else 3]:
             sections = self._sections(lines)
-            size = sum(section.size for section in sections)
+            size = sum(line.size for section in sections for line in section)
             if self.copies or size >= _SUMMARY * self.original.size:
                 break
         else:
             if romanised:
                 return Found("", {"romanisation", *(["notes"] if len(spelt) < len(lines) else [])})
             return Found(text)
-        kept, ambiguous = self._choose(sections)
-        self._name_others(kept, lines)
-        found = "".join(line.gap + line.text for line in kept).strip()
-        goes_on = kept[-1] is lines[-1]
-        return Found(self._trim(found + (rest if goes_on else "")), self.removed, ambiguous)
-
-    def _choose(self, sections: list[_Section]) -> tuple[list[_Part], bool]:
-        """The lines of the translation, and whether others could be it, too."""
-        least = self.original.size
-        complete = [section for section in sections if section.size >= _COMPLETE * least]
-        if complete and complete[0] is not sections[0] and sections[0].size >= _SHORT * least:
-            covered = [self._evidence(_joined(each.lines)) for each in (sections[0], *complete)]
-            complete = sections[:1] if covered[0] >= max(covered) else complete
-        related = [section for section in complete if self._is_related(_joined(section.lines))]
-        if related or (complete and not self.copies):
-            return self._fewest(self._section(sections, related or complete).lines)
-        if self.copies:
-            return self.copies[:1], False
-        return max(sections, key=lambda section: section.size).lines, False
+        best, ambiguous = self._choose(sections)
+        self._name_others(best.lines, lines)
+        goes_on = best.lines[-1] is lines[-1]
+        return Found(self._trim(best.text + (rest if goes_on else "")), self.removed, ambiguous)
 
     def _lines(self, text: str) -> tuple[list[_Part], str]:
         """Split a text into its lines, with announcements and copies of the source apart."""
@@ -265,10 +215,9 @@ class _Reader:
         parts: list[_Part] = []
         gap = ""
         for line in read:
-            before, copy, after = line.strip().partition(self.source)
             pieces = [line.strip()]
-            others = _Part(before + after)
-            if copy and (others.about or others.size >= _COMPLETE * self.original.size):
+            before, copy, after = pieces[0].partition(self.source)
+            if copy and len(before + after) > _LONGEST_NAME:
                 pieces = [before, copy, after.lstrip(" →=>-–—:：")]
             for piece in pieces:
                 while piece:
@@ -280,17 +229,18 @@ class _Reader:
 
     def _head_length(self, line: str) -> int:
         """The length of a label or an announcement before other text in a line; 0 without one."""
-        turn = self._match(_TURN, line)
+        turn = self._match("turn", line)
         if turn and turn[1]:
             return turn.end()
-        if _LABEL in self.marks and (length := label_length(line)):
+        if "label" in self.marks and (length := label_length(line)):
             return length
-        if not self.original.chinese and (foreign := _FOREIGN_START.match(line)):
+        if not self.original.chinese and (foreign := _PATTERNS["foreign"].match(line)):
             return foreign.end()
-        for pattern in () if self.about_language else (_ANNOUNCEMENT, _OPENING):
-            head = pattern.match(line)
-            if head and _ABOUT.search(fold_script(head[0])) and _UNIT.search(line, head.end()):
-                return 0 if pattern is _ANNOUNCEMENT and self.colon else head.end()
+        for name in () if self.about_language else ("colon", "opening"):
+            head = _PATTERNS[name].match(line)
+            announces = head and _PATTERNS["about"].search(fold_script(head[0]))
+            if head and announces and _UNIT.search(line, head.end()):
+                return 0 if name == "colon" and self.colon else head.end()
         return 0
 
     def _remark_start(self, line: str) -> int:
@@ -299,216 +249,207 @@ class _Reader:
         if opening < 1 or line.rstrip("。. ")[-1:] not in (")", "）") or self.brackets:
             return len(line)
         remark, before = _Part(line[opening:]), _Part(line[:opening])
-        notes = _NOTES.match(remark.folded[:_HEAD]) or (remark.about and not self.about_language)
+        notes = _PATTERNS["notes"].match(remark.folded) or (
+            remark.about and not self.about_language
+        )
         quotes = any(quoted in before.text for quoted in _QUOTED.findall(remark.text))
-        other = remark.chinese != before.chinese and len(remark.units) > 5
+        other = remark.chinese != before.chinese and len(remark.units) > _LONGEST_NAME
         return opening if remark.romanised or notes or quotes or other else len(line)
 
-    def _sections(self, lines: list[_Part]) -> list[_Section]:
+    def _sections(self, lines: list[_Part]) -> list[list[_Part]]:
         """The lines that could be translation, in sections between those that could not."""
-        sections = [_Section()]
+        sections: list[list[_Part]] = [[]]
         self.removed.clear()
         self.copies.clear()
-        for place, line in enumerate(lines):
-            size = sum(section.size for section in sections) / self.original.size
-            if size >= _SHORT and (
-                name := self._end(line, size, next(s.lines[0] for s in sections if s.lines))
-            ):
+        size, announced = 0.0, False
+        for line, after in pairwise([*lines, _Part("")]):
+            first = next((section[0] for section in sections if section), line)
+            if size >= _SHORT and (name := self._end(line, size, first)):
                 self.removed.add(name)
                 break
-            after = lines[place + 1].text if place + 1 < len(lines) else ""
-            if self._is_out(line, after, sections, size):
-                sections.append(_Section(not _SENTENCE.search(line.text[-2:])))
-            else:
-                if self._match(_BRACKET, line.text) or self._changes_script(sections[-1], line):
-                    sections.append(_Section())
-                sections[-1].lines.append(line)
-        return [section for section in sections if section.lines]
+            is_out = self._is_out(line, after.text, sections, size)
+            before = sections[-1][-1] if sections[-1] else line
+            changes = not self.language and before.chinese != line.chinese and len(line.units) > 2
+            if is_out or changes or self._match("bracket", line.text):
+                sections.append([])
+                announced = is_out and not _SENTENCE.search(line.text[-2:])
+            if not is_out:
+                line.announced, announced = announced, False
+                sections[-1].append(line)
+                size += line.size / self.original.size
+        return [section for section in sections if section]
 
     def _end(self, line: _Part, size: float, first: _Part) -> str:
         """The name of a line with which something else begins after the translation."""
-        if self._match(_TURN, line.text) or (line.about and _ASKS.match(line.folded)):
+        if self._match("turn", line.text) or (line.about and _PATTERNS["asks"].match(line.folded)):
             return "other turn"
-        if self._match(_VERSION, line.text):
+        if self._match("version", line.text):
             return "second version"
-        if self._match(_NOTES, line.text) or self._match(_HEADING, line.text):
+        if self._match("notes", line.text) or self._match("heading", line.text):
             return "romanisation" if line.romanised else "notes"
-        if self._match(_ITEM, line.text) and not self._match(_ITEM, first.text):
-            return self._name(line, size * self.original.size, True)
+        if self._match("item", line.text) and not self._match("item", first.text):
+            return self._name(line, size * self.original.size, line.chinese == first.chinese)
         return ""
 
-    def _is_out(self, line: _Part, after: str, sections: list[_Section], size: float) -> bool:
+    def _is_out(self, line: _Part, after: str, sections: list[list[_Part]], size: float) -> bool:
         """Whether a line cannot be part of the translation."""
         original, text = self.original, line.text
-        if not line.units or text.startswith("```") or self._match(_NOTES, text):
+        if not line.units or text.startswith("```"):
             return True
-        if self.strict and not size and self._match(_ENDS_ANOTHER, text):
-            return True
-        if self._match(_TURN, text) or (label_length(text) == len(text) and _LABEL in self.marks):
+        if any(self._match(name, text) for name in ("notes", "turn")) or self._is_label(text):
             return True
         asked = {"yue": True, "zh": True, "en": False}.get(self.language, line.chinese)
         foreign = line.chinese != asked or not (line.chinese or original.chinese)
         is_name = len(line.units) <= _LONGEST_NAME and {*line.units} <= {*original.units}
-        if foreign and len(line.units) > 2 and not is_name:
+        if (foreign and len(line.units) > 2 and not is_name) or (
+            line.romanised and not original.romanised
+        ):
             return True
-        if line.romanised and not original.romanised:
-            return True
-        literal = LCSseq.similarity(text, self.source) >= _COPIED * len(text)
-        if literal and line.size >= _COMPLETE * original.size:
+        is_long = line.size >= _COMPLETE * original.size
+        if is_long and LCSseq.similarity(text, self.source) >= _COPIED * len(text):
             self.copies.append(line)
             return True
-        is_long = original.size >= _FEW and line.size >= _COMPLETE * original.size
-        complete = size >= _COMPLETE
+        is_long, complete = is_long and original.size >= _FEW, size >= _COMPLETE
         if line.about and not self.about_language and (complete or not is_long):
             return True
         if text.rstrip("*")[-1] in _COLONS and not self.colon and not is_long:
             return after[:1] not in _QUOTATION
         if size >= _SHORT and not _QUOTED.search(self.source):
-            whole = "".join(each.text for section in sections for each in section.lines)
-            whole += self.source
-            if any(quoted in whole for quoted in _QUOTED.findall(text)):
-                return True
-        doubtful = complete or (self.strict and not size)
-        return doubtful and line.size > _LONGEST_NAME and not self._is_related(line)
+            known = "".join(each.text for part in sections for each in part)
+            for quoted in _QUOTED.findall(text):
+                if (complete and quoted in known) or (quoted[1:] and quoted in self.source):
+                    return True
+        first = self.strict and not size and self.lines_of_source == 1
+        if first and self._match("closing", text):
+            return True
+        doubtful = first or (complete and line.size > _LONGEST_NAME)
+        return doubtful and not self._is_related(line)
 
-    def _is_related(self, part: _Part) -> bool:
-        return not self._is_comparable(part) or part.share(self.original) >= _RELATED
+    def _is_label(self, text: str) -> bool:
+        return "label" in self.marks and label_length(text) == len(text)
 
     def _is_comparable(self, part: _Part) -> bool:
         return part.chinese and self.original.chinese and self.original.size >= _FEW
 
-    def _changes_script(self, section: _Section, line: _Part) -> bool:
-        different = section.lines and section.lines[-1].chinese != line.chinese
-        return bool(different) and len(line.units) > 2 and not self.language
+    def _is_related(self, part: _Part) -> bool:
+        return not self._is_comparable(part) or part.share(self.original) >= _RELATED
 
-    def _section(self, sections: list[_Section], complete: list[_Section]) -> _Section:
-        """The section with the translation: the first, unless another is surely it."""
-        first = complete[0]
-        parts = {id(section): _joined(section.lines) for section in sections}
-        told = parts[id(first)].language
+    def _choose(self, sections: list[list[_Part]]) -> tuple[_Lines, bool]:
+        """The translation, and whether other lines could be it, too."""
+        size, short = self.original.size, self.original.size < _FEW
+        parts = [part for section in sections for part in self._fewest(section)]
+        others = [part for part in parts if part.size >= _COMPLETE * size]
+        if not self.copies and parts[0] not in others and parts[0].size >= _SHORT * size:
+            evidence = self._evidence(parts[0])
+            if all(evidence >= self._evidence(part) for part in others):
+                others = parts[:1]
+        others = [*filter(self._is_related, others)] or ([] if self.copies else others)
+        if self.copies and not others:
+            return _Lines(self.copies, 0, 1), False
+        best = others[0] if others else max(parts, key=lambda part: part.size)
         asked = _ASKED.get(self.language, frozenset())
-        if not self.language and {told, self.original.language} <= {*_WRITTEN, None}:
+        if not self.language and {best.language, self.original.language} <= {*_WRITTEN, None}:
             asked = _ASKED["yue"]
-        if asked and told is not None and told not in asked:
-            for section in sections:
-                least = _COMPLETE if parts[id(section)].chinese == parts[id(first)].chinese else 0
-                least = min(least, 0.5)
-                if (
-                    parts[id(section)].language in asked
-                    and section.size >= least * self.original.size
-                ):
-                    return section
-        evidence = self._evidence(parts[id(first)])
-        for section in complete[1:]:
-            part = parts[id(section)]
-            if part.language not in (told, *asked):
+        if asked and best.language not in (None, *asked):
+            in_asked = [each for each in parts if each.language in asked]
+            best = next((each for each in in_asked if each.size >= _HALF * size), best)
+        ambiguous: list[_Lines] = []
+        for part in others:
+            if part is best or part.language not in (None, best.language, *asked):
                 continue
-            better = self._evidence(part) - evidence
-            if better > _CLEAR and self._is_comparable(part):
-                return section
-            if section.announced and not first.announced and better >= 0:
-                return section
-        return first
+            better = self._evidence(part) - self._evidence(best)
+            same = part.section is best.section
+            decides = (short and same) or self._is_comparable(part)
+            supersedes = better >= 0 and self._supersedes(part, best, asked)
+            if supersedes or (decides and better > _CLEAR):
+                best, ambiguous = part, []
+            elif short and same and better >= -_CLEAR and part.share(best) < _HALF:
+                ambiguous.append(part)
+        for part in ambiguous:
+            best = best.with_(part)
+        return best, bool(ambiguous)
 
-    def _fewest(self, lines: list[_Part]) -> tuple[list[_Part], bool]:
-        """The fewest lines that say as much as the source, and whether others could, too."""
-        least, short = self.original.size, self.original.size < _FEW
-        size = sum(line.size for line in lines)
-        if len(lines) <= self.lines_of_source or (not short and size <= _FULL * least):
-            return lines, False
+    def _supersedes(self, part: _Lines, best: _Lines, asked: frozenset[Language]) -> bool:
+        """Whether an announced text is the translation, rather than one that is not."""
+        if not part.announced or best.announced or part.section is best.section:
+            return False
+        in_asked = part.language in asked and best.language not in asked
+        return in_asked or self.original.size < _FEW
+
+    def _fewest(self, section: list[_Part]) -> list[_Lines]:
+        """The runs of the fewest lines that say as much as the source, one after the other."""
+        sizes = [line.size / self.original.size for line in section]
+        # A line that ends in a colon belongs to the next one.
+        open_ = [line.text[-1] in _COLONS for line in section]
+        counts = [
+            0 if colon else line.sentences for line, colon in zip(section, open_, strict=True)
+        ]
+        long = self.original.size >= _FEW and sum(sizes) <= _FULL
+        if len(section) <= self.lines_of_source or long:
+            return [_Lines(section, 0, len(section))]
         runs: list[tuple[int, int]] = []
         start = 0
-        for end in range(1, len(lines) + 1):
-            while self._is_enough(lines[start:end]):
+        for end in range(1, len(section) + 1):
+            while (
+                not open_[end - 1]
+                and sum(sizes[start:end]) >= _ENOUGH
+                and (
+                    sum(counts[start:end]) >= self.original.sentences
+                    or sum(sizes[start:end]) >= _WHOLE
+                )
+            ):
                 if runs and runs[-1][1] == end:
                     runs.pop()
                 runs.append((start, end))
-                start += 1
-                while lines[start - 1].text[-1] in _COLONS:  # it belongs to the next line
-                    start += 1
+                start = next(at for at in range(start + 1, end + 1) if not open_[at - 1])
         apart = runs[:1]
-        for run in runs[1:]:
-            if run[0] >= apart[-1][1]:
+        for run in runs:
+            if apart[-1][1] <= run[0]:
                 apart.append(run)
-        if len(apart) < 2:
-            ends = (runs[0][0], runs[-1][1]) if runs else (0, len(lines))
-            return lines[slice(*ends)], False
-        parts = {run: _joined(lines[slice(*run)]) for run in apart}
-        asked = (None, *_ASKED.get(self.language, ()))
-        apart = [run for run in apart if parts[run].language in asked] or apart
-        if short or self._is_comparable(parts[apart[0]]):
-            evidence = {run: self._evidence(parts[run]) for run in apart}
-            apart.sort(key=lambda run: -round(evidence[run], 1))
-            others = [
-                run
-                for run in apart[1:]
-                if evidence[run] > evidence[apart[0]] - _CLEAR
-                and not parts[run].is_like(parts[apart[0]])
-            ]
-            if short and others:
-                ends = min([apart[0], *others])[0], max([apart[0], *others])[1]
-                return lines[slice(*ends)], True
-        return lines[slice(*apart[0])], False
-
-    def _is_enough(self, lines: list[_Part]) -> bool:
-        if not lines or lines[-1].text[-1] in _COLONS:
-            return False
-        size = sum(line.size for line in lines)
-        sentences = sum(line.sentences for line in lines if line.text[-1] not in _COLONS)
-        enough = _ENOUGH * self.original.size
-        return size >= enough and sentences >= self.original.sentences
+        if len(apart) > 1:
+            return [_Lines(section, *run) for run in apart]
+        return [_Lines(section, *((runs[0][0], runs[-1][1]) if runs else (0, len(section))))]
 
     def _evidence(self, part: _Part) -> float:
         """How much of the source's names and numbers a text has, and of its wording if Chinese."""
         named = sum(name in part.text.lower() for name in self.names)
-        named = named and 0.5 + named / len(self.names)
-        comparable = part.chinese and self.original.chinese
         question = bool(_QUESTION.search(part.text)) == bool(_QUESTION.search(self.source))
-        shared = self.original.share(part) if comparable else 0
-        return named + shared + question / 5
+        evidence = question / 5 + (named and 0.5 + named / len(self.names))
+        both_chinese = part.chinese and self.original.chinese
+        return evidence + (self.original.share(part) if both_chinese else 0)
 
     def _name_others(self, kept: list[_Part], lines: list[_Part]) -> None:
         """Name the lines before and after the translation."""
         first, last = lines.index(kept[0]), lines.index(kept[-1])
         size = sum(line.size for line in kept)
+        ended = bool({"other turn", "second version"} & self.removed)
         for place, line in enumerate(lines):
-            if label_length(line.text) == len(line.text):
+            if self._is_label(line.text):
                 self.removed.add("label")
             elif line.text.startswith("```"):
                 self.removed.add("code fence")
             elif place < first:
                 self.removed.add("preamble")
-            elif place > last:
-                if "other turn" in self.removed or "second version" in self.removed:
-                    break
+            elif place > last and not ended:
                 self.removed.add(self._name(line, size, line.chinese == kept[0].chinese))
 
     def _name(self, line: _Part, size: float, same: bool) -> str:
         if line.romanised and not _HAN_CHARACTER.search(line.text):
             return "romanisation"
-        if (
-            line.about
-            or line.romanised
-            or _NOTES.match(line.folded[:_HEAD])
-            or line.size < _ALIKE * size
-        ):
+        notes = line.about or line.romanised or _PATTERNS["notes"].match(line.folded)
+        if notes or line.size < _SHORT * size:
             return "notes"
         return "second version" if same else "back-translation"
 
     def _trim(self, text: str) -> str:
-        """Cut other text from the line of the translation."""
-        if not self.original.text.startswith("。"):
+        """Remove a mark of an item, brackets, or a bracket without its partner."""
+        if not self.source.startswith("。"):
             text = text.removeprefix("。").lstrip()
-        if _ITEM in self.marks and "\n" not in text:
-            text = _ITEM.sub("", text, count=1) if _ITEM.match(text) else text
-        if _BRACKET in self.marks and (inside := _BRACKET.fullmatch(text)):
+        if "\n" not in text and (item := self._match("item", text)):
+            text = text[item.end() :]
+        if "bracket" in self.marks and (inside := _PATTERNS["bracket"].fullmatch(text)):
             return inside[1]
-        opened = text.count("(") + text.count("（")
-        return text if opened or self.brackets else text.rstrip(")）")
+        return text if self.brackets or re.search("[(（]", text) else text.rstrip(")）")
 
-    def _match(self, mark: re.Pattern[str], text: str) -> re.Match[str] | None:
-        return mark.match(fold_script(text[:_HEAD])) if mark in self.marks else None
-
-
-def _joined(lines: list[_Part]) -> _Part:
-    return _Part("".join(line.gap + line.text for line in lines).strip())
+    def _match(self, mark: str, text: str) -> re.Match[str] | None:
+        return self.marks[mark].match(fold_script(text[:_HEAD])) if mark in self.marks else None
