@@ -20,6 +20,7 @@ from rapidfuzz.distance import Indel, Levenshtein
 from hkcanto_metrics.jyutping import (
     Syllable,
     extract_jyutping,
+    fold,
     is_valid,
     normalize_as_published,
     parse_answer,
@@ -96,8 +97,9 @@ def score_jyutping(response: str, answer: str) -> JyutpingScore:
     Each measure compares the response with every variant of the gold string and takes the best.
 
     ``cer_published`` and ``levenshtein_published`` follow the released code of HKCanto-Eval, with
-    one exception: a response without a single correct character scores 1.0 in both. The released
-    code gives it a CER of 0.0, the score of a perfect answer.
+    two exceptions. A response without a single correct character scores 1.0 in both; the released
+    code gives it a CER of 0.0, the score of a perfect answer. Superscript tones and full-width
+    letters count as plain ones, as in every other figure; the released code drops them.
 
     Only the first 20,000 characters of a response are scored; ``problem`` says if there are more.
 
@@ -176,7 +178,7 @@ def pool_jyutping(scores: Iterable[JyutpingScore]) -> dict[str, float]:
 
 def _published(text: str, answer: str) -> tuple[str, float, float]:
     """The variant nearest to the response, and the release's CER and Levenshtein figures for it."""
-    response = normalize_as_published(text)
+    response = normalize_as_published(fold(text))
     variants = published_variants(answer)
     variant = min(variants, key=lambda each: Indel.normalized_distance(each, response))
     similarity = Indel.normalized_similarity(variant, response)

@@ -136,6 +136,18 @@ def test_an_introduction_counts_in_the_published_figures_only() -> None:
     assert score.cer_published == 1
 
 
+def test_a_syllable_without_a_tone_costs_its_tone_wherever_it_is() -> None:
+    score = score_jyutping("gwong dung1 waa2", "gwong2 dung1 waa2")
+    assert (score.cer.errors, score.cer.total) == (1, len("gwong2 dung1 waa2"))
+    assert (score.tone_error_rate.errors, score.onset_error_rate.errors) == (1, 0)
+
+
+def test_superscript_tones_are_tones_in_every_figure() -> None:
+    score = score_jyutping("nei⁵ ｈｏｕ²", "nei5 hou2")
+    assert (score.cer_published, score.levenshtein_published, score.ser) == (0, 0, 0)
+    assert score.valid_share == 1
+
+
 def test_reasoning_is_not_scored() -> None:
     score = score_jyutping("<think>lei5 hou2? No.</think>nei5 hou2", "nei5 hou2")
     assert (score.cer_published, score.ser) == (0, 0)
