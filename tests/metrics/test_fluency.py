@@ -89,6 +89,10 @@ def test_a_text_in_another_language_fails_whatever_it_names() -> None:
         "전차는 叮叮 이라고 불립니다.",
         "A：叮叮",
         "Din6 ce1 ge3 faa1 meng2 hai6 叮叮",
+        "侬讲啥物事？",
+        "𠊎等天光日愛去街路。",
+        "遐的物件傷貴，阮買袂起。",
+        "有朋自遠方來，不亦樂乎？",
     ]:
         assert not cantonese_fluency(text).passed, text
         assert (

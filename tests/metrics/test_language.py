@@ -199,3 +199,32 @@ def test_reasoning_in_a_field_of_its_own() -> None:
     for response, finished in [("B", 1.0), (" ", 0.0)]:
         found = score_reasoning(response, CANTONESE)
         assert (found.language, found.finished) == ("cantonese", finished), (response, finished)
+
+
+# ------------------------------------------------------------------ questions, other varieties
+
+
+def test_questions_count_where_nothing_else_shows_the_language() -> None:
+    for text in (
+        "你食咗飯未？一齊去飲茶啦！",
+        "點解佢成日遲到嘅？",
+        "今晚食咩好？火鍋或者薄餅。",
+        "幾多錢呀？十蚊。",
+    ):
+        assert identify_language(text).language == "cantonese", text
+    assert identify_language("為什麼他們還沒來？等一下。").language == "written_chinese"
+
+
+def test_other_varieties_of_chinese_are_other_languages() -> None:
+    for text in (
+        "侬今朝到啥地方去白相？",  # Wu
+        "𠊎今晡日愛轉屋下食飯。",  # Hakka
+        "阮兜佇台南，逐家攏真好客。",  # Southern Min
+        "吾日三省吾身，不亦說乎？",  # Classical Chinese
+    ):
+        assert identify_language(text).language == "other", text
+
+
+def test_a_word_that_another_variety_has_too_does_not_decide() -> None:
+    for text in ("佢姓阮，喺伊利沙伯醫院做嘢。", "心不在焉嘅，佢唔知聽緊乜。", "於是乎我哋走咗。"):
+        assert identify_language(text).language == "cantonese", text
