@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from hkcanto_metrics.reasoning import strip_reasoning
-from hkcanto_metrics.translation_layout import Found, find_translation, label_length
+from hkcanto_metrics.translation_layout import find_translation, label_length
 
 
 @dataclass(frozen=True)
@@ -71,13 +71,13 @@ def clean_output(text: str, *, source: str = "", language: str = "") -> Cleaned:
     """
     candidates = _WRAPPINGS.keys() - (clean_output(source).removed if source else ())
     kept, removed = _unwrapped(text.strip(), candidates)
-    found = Found(kept)
+    ambiguous = False
     if source.strip():
-        found = find_translation(kept, source, language)
-        kept, within = _unwrapped(found.text.strip(), candidates - removed)
-        removed |= found.removed | within
+        found, around, ambiguous = find_translation(kept, source, language)
+        kept, within = _unwrapped(found.strip(), candidates - removed)
+        removed |= around | within
     named = tuple(name for name in (*_WRAPPINGS, *_AROUND) if name in removed)
-    return Cleaned(kept, named, found.ambiguous)
+    return Cleaned(kept, named, ambiguous)
 
 
 def _unwrapped(text: str, candidates: Set[str]) -> tuple[str, set[str]]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -133,23 +132,7 @@ def label_length(text: str) -> int:
     return label.end() if label else 0
 
 
-@dataclass
-class Found:
-    """The translation found in a response.
-
-    Attributes:
-        text: The translation, or the whole text if none is found. It is empty if the response has
-            only its romanisation.
-        removed: The names of the removed parts.
-        ambiguous: Whether several parts could be the translation; all are kept.
-    """
-
-    text: str
-    removed: set[str] = field(default_factory=set)
-    ambiguous: bool = False
-
-
-def find_translation(text: str, source: str, language: str = "") -> Found:
+def find_translation(text: str, source: str, language: str = "") -> tuple[str, set[str], bool]:
     """Find the translation in a response.
 
     Args:
@@ -160,12 +143,14 @@ def find_translation(text: str, source: str, language: str = "") -> Found:
             preferred to Written Chinese if the source is Written Chinese.
 
     Returns:
-        The translation, and what was removed.
+        The translation, or the whole text if none is found; it is empty if the response has only
+        its romanisation. The names of the removed parts. Whether several parts could be the
+        translation; all are kept.
 
     Examples:
         >>> find_translation("佢走咗。\\n\\nNote: 佢 means he.", "He left.")
-        Found(text='佢走咗。', removed={'notes'}, ambiguous=False)
-        >>> find_translation("他走了。\\n直接翻譯成粵語：佢走咗。", "他走了。", "yue").text
+        ('佢走咗。', {'notes'}, False)
+        >>> find_translation("他走了。\\n直接翻譯成粵語：佢走咗。", "他走了。", "yue")[0]
         '佢走咗。'
     """
     return _Reader(source.strip(), language).find(text)
@@ -188,7 +173,7 @@ class _Reader:
         self.removed: set[str] = set()
         self.copies: list[_Part] = []
 
-    def find(self, text: str) -> Found:
+    def find(self, text: str) -> tuple[str, set[str], bool]:
         """Find the translation in a response; see `find_translation`."""
         lines, rest = self._lines(text)
         # A gloss repeats the characters that it explains.
@@ -202,12 +187,12 @@ class _Reader:
                 break
         else:
             if romanised:
-                return Found("", {"romanisation", *(["notes"] if len(spelt) < len(lines) else [])})
-            return Found(text)
+                return "", {"romanisation", *(["notes"] if len(spelt) < len(lines) else [])}, False
+            return text, set(), False
         best, ambiguous = self._choose(sections)
         self._name_others(best.lines, lines)
         goes_on = best.lines[-1] is lines[-1]
-        return Found(self._trim(best.text + (rest if goes_on else "")), self.removed, ambiguous)
+        return self._trim(best.text + (rest if goes_on else "")), self.removed, ambiguous
 
     def _lines(self, text: str) -> tuple[list[_Part], str]:
         """Split a text into its lines, with announcements and copies of the source apart."""
@@ -223,7 +208,8 @@ class _Reader:
                 while piece:
                     end = self._head_length(piece) or self._remark_start(piece)
                     parts.append(_Part(piece[:end].strip(), gap))
-                    piece, gap = piece[end:].strip(), ""
+                    gap = " " if piece[:end][-1].isspace() else ""
+                    piece = piece[end:].strip()
             gap += "\n" if line[-1:].isspace() else ""
         return parts, text[sum(map(len, read)) :]
 
@@ -246,15 +232,8 @@ class _Reader:
     def _remark_start(self, line: str) -> int:
         """The place of a remark in brackets at the end of a line; its length without one."""
         opening = max(line.rfind("("), line.rfind("（"))
-        if opening < 1 or line.rstrip("。. ")[-1:] not in (")", "）") or self.brackets:
-            return len(line)
-        remark, before = _Part(line[opening:]), _Part(line[:opening])
-        notes = _PATTERNS["notes"].match(remark.folded) or (
-            remark.about and not self.about_language
-        )
-        quotes = any(quoted in before.text for quoted in _QUOTED.findall(remark.text))
-        other = remark.chinese != before.chinese and len(remark.units) > _LONGEST_NAME
-        return opening if remark.romanised or notes or quotes or other else len(line)
+        ends = line.rstrip("。. ")[-1:] in (")", "）")
+        return opening if opening > 0 and ends and not self.brackets else len(line)
 
     def _sections(self, lines: list[_Part]) -> list[list[_Part]]:
         """The lines that could be translation, in sections between those that could not."""
@@ -270,7 +249,7 @@ class _Reader:
             is_out = self._is_out(line, after.text, sections, size)
             before = sections[-1][-1] if sections[-1] else line
             changes = not self.language and before.chinese != line.chinese and len(line.units) > 2
-            if is_out or changes or self._match("bracket", line.text):
+            if is_out or changes or ("\n" in line.gap and self._match("bracket", line.text)):
                 sections.append([])
                 announced = is_out and not _SENTENCE.search(line.text[-2:])
             if not is_out:
