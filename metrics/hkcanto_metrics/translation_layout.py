@@ -57,7 +57,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
 
 
 _PATTERNS = _patterns()
-_MARKS = ("turn", "label", "notes", "version", "heading", "bracket", "item", "closing")
+_MARKS = ("turn", "label", "notes", "version", "bracket", "item")
 
 # The names of the requested language. A text without a distinctive word may be in any variety of
 # Chinese.
@@ -242,8 +242,7 @@ class _Reader:
         self.copies.clear()
         size, announced = 0.0, False
         for line, after in pairwise([*lines, _Part("")]):
-            first = next((section[0] for section in sections if section), line)
-            if size >= _SHORT and (name := self._end(line, size, first)):
+            if size >= _SHORT and (name := self._end(line)):
                 self.removed.add(name)
                 break
             is_out = self._is_out(line, after.text, sections, size)
@@ -258,16 +257,14 @@ class _Reader:
                 size += line.size / self.original.size
         return [section for section in sections if section]
 
-    def _end(self, line: _Part, size: float, first: _Part) -> str:
+    def _end(self, line: _Part) -> str:
         """The name of a line with which something else begins after the translation."""
         if self._match("turn", line.text) or (line.about and _PATTERNS["asks"].match(line.folded)):
             return "other turn"
         if self._match("version", line.text):
             return "second version"
-        if self._match("notes", line.text) or self._match("heading", line.text):
+        if self._match("notes", line.text):
             return "romanisation" if line.romanised else "notes"
-        if self._match("item", line.text) and not self._match("item", first.text):
-            return self._name(line, size * self.original.size, line.chinese == first.chinese)
         return ""
 
     def _is_out(self, line: _Part, after: str, sections: list[list[_Part]], size: float) -> bool:
@@ -299,8 +296,6 @@ class _Reader:
                 if (complete and quoted in known) or (quoted[1:] and quoted in self.source):
                     return True
         first = self.strict and not size and self.lines_of_source == 1
-        if first and self._match("closing", text):
-            return True
         doubtful = first or (complete and line.size > _LONGEST_NAME)
         return doubtful and not self._is_related(line)
 
@@ -318,10 +313,6 @@ class _Reader:
         size, short = self.original.size, self.original.size < _FEW
         parts = [part for section in sections for part in self._fewest(section)]
         others = [part for part in parts if part.size >= _COMPLETE * size]
-        if not self.copies and parts[0] not in others and parts[0].size >= _SHORT * size:
-            evidence = self._evidence(parts[0])
-            if all(evidence >= self._evidence(part) for part in others):
-                others = parts[:1]
         others = [*filter(self._is_related, others)] or ([] if self.copies else others)
         if self.copies and not others:
             return _Lines(self.copies, 0, 1), False
