@@ -242,7 +242,8 @@ class _Reader:
         self.copies.clear()
         size, announced = 0.0, False
         for line, after in pairwise([*lines, _Part("")]):
-            if size >= _SHORT and (name := self._end(line)):
+            first = next((section[0] for section in sections if section), line)
+            if size >= _SHORT and (name := self._end(line, first)):
                 self.removed.add(name)
                 break
             is_out = self._is_out(line, after.text, sections, size)
@@ -257,7 +258,7 @@ class _Reader:
                 size += line.size / self.original.size
         return [section for section in sections if section]
 
-    def _end(self, line: _Part) -> str:
+    def _end(self, line: _Part, first: _Part) -> str:
         """The name of a line with which something else begins after the translation."""
         if self._match("turn", line.text) or (line.about and _PATTERNS["asks"].match(line.folded)):
             return "other turn"
@@ -265,7 +266,8 @@ class _Reader:
             return "second version"
         if self._match("notes", line.text):
             return "romanisation" if line.romanised else "notes"
-        return ""
+        is_list = self._match("item", line.text) and not self._match("item", first.text)
+        return "notes" if is_list else ""
 
     def _is_out(self, line: _Part, after: str, sections: list[list[_Part]], size: float) -> bool:
         """Whether a line cannot be part of the translation."""
@@ -329,22 +331,16 @@ class _Reader:
                 continue
             better = self._evidence(part) - self._evidence(best)
             same = part.section is best.section
-            decides = (short and same) or self._is_comparable(part)
-            supersedes = better >= 0 and self._supersedes(part, best, asked)
-            if supersedes or (decides and better > _CLEAR):
+            surely = better > _CLEAR and ((short and same) or self._is_comparable(part))
+            in_asked = part.language in asked and best.language not in asked
+            announced = part.announced and not (best.announced or same)
+            if surely or (announced and (in_asked or (short and better >= 0))):
                 best, ambiguous = part, []
-            elif short and same and better >= -_CLEAR and part.share(best) < _HALF:
+            elif same and size < 2 * _FEW and better >= -_CLEAR and part.share(best) < _HALF:
                 ambiguous.append(part)
         for part in ambiguous:
             best = best.with_(part)
         return best, bool(ambiguous)
-
-    def _supersedes(self, part: _Lines, best: _Lines, asked: frozenset[Language]) -> bool:
-        """Whether an announced text is the translation, rather than one that is not."""
-        if not part.announced or best.announced or part.section is best.section:
-            return False
-        in_asked = part.language in asked and best.language not in asked
-        return in_asked or self.original.size < _FEW
 
     def _fewest(self, section: list[_Part]) -> list[_Lines]:
         """The runs of the fewest lines that say as much as the source, one after the other."""
@@ -364,7 +360,8 @@ class _Reader:
                 not open_[end - 1]
                 and sum(sizes[start:end]) >= _ENOUGH
                 and (
-                    sum(counts[start:end]) >= self.original.sentences
+                    (self.original.size >= _FEW and end - start == self.lines_of_source)
+                    or sum(counts[start:end]) >= self.original.sentences
                     or sum(sizes[start:end]) >= _WHOLE
                 )
             ):
