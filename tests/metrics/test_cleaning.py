@@ -362,3 +362,74 @@ def test_references_are_left_as_they_are() -> None:
             if clean_output(pair["output"], source=pair["input"]).text != pair["output"].strip()
         ]
         assert changed == [], direction
+
+
+# A source, and its translation; `{}` stands for it in the responses.
+FREE = ("He isn't free today.", "佢今日唔得閒。", "yue")
+BALL = ("昨天晚上的球賽非常精彩，可惜我們沒買到票。", "尋晚場波好好睇，可惜我哋買唔到飛。", "yue")
+BANK = ("David has worked at HSBC since 2011.", "David 由 2011 年開始喺 HSBC 做嘢。", "yue")
+TEA = ("唔該俾杯凍檸茶我，少甜。", "An iced lemon tea please, less sugar.", "en")
+AROUND_CONTENT = [
+    # A chat line before or after it, whatever it says.
+    (FREE, "好，我嚟幫你翻譯。\n\n{}"),
+    (FREE, "冇問題！\n\n{}"),
+    (FREE, "{}\n\n仲有冇其他句子想我幫手？"),
+    (FREE, "好的，翻譯如下：{}"),
+    (BALL, "明白，請睇以下譯文。\n{}"),
+    (BALL, "{}\n希望啱你用。"),
+    (BANK, "I'd say it like this in Hong Kong.\n\n{}"),
+    (BANK, "好呀，我哋一齊睇下呢一句。\n\n{}"),
+    (TEA, "好，我幫你譯做英文。\n\n{}"),
+    # Notes without a heading, glosses, copies of the source.
+    (FREE, "{}\n\n呢度用「唔得閒」嚟表達冇時間。"),
+    (BALL, "{}\n\n「場波」即係球賽，「飛」即係票。"),
+    (BALL, "{}\n\n- 飛：票\n- 尋晚：昨天晚上"),
+    (BALL, f"{BALL[0]} → {{}}"),
+    (TEA, f"{TEA[0]}\n\n{{}}"),
+    # JSON, Markdown, tags and tokens of chat templates.
+    (FREE, '{"translation": "{}"}'),
+    (BALL, f'```json\n{{"source": "{BALL[0]}", "translation": "{{}}"}}\n```'),
+    (BANK, "**{}**"),
+    (BANK, "粵語：\n\n> **{}**"),
+    (FREE, "<p>{}</p>"),
+    (BALL, "{}<|im_end|>"),
+    (BALL, "{}<|endoftext|>Human: 今日天氣點"),
+    (BANK, "<|im_start|>assistant\n{}<|im_end|>\n"),
+]
+
+
+def test_only_what_could_be_a_translation_of_the_source_is_left() -> None:
+    for (source, translation, language), response in AROUND_CONTENT:
+        text = response.replace("{}", translation)
+        assert clean_output(text, source=source, language=language).text == translation, text
+
+
+def test_where_two_parts_could_be_the_translation_both_are_kept() -> None:
+    source, translation, language = FREE
+    for response in ("今日天氣真係好好。\n\n{}", "{}\n\n聽日再傾啦，唔使急。"):
+        text = response.replace("{}", translation)
+        cleaned = clean_output(text, source=source, language=language)
+        assert (cleaned.text, cleaned.ambiguous, cleaned.overgenerated) == (text, True, True)
+
+
+def test_names_and_numbers_of_the_source_decide() -> None:
+    source, translation, language = BANK
+    cleaned = clean_output(
+        f"阿明喺銀行做咗好多年嘢啦。\n\n{translation}", source=source, language=language
+    )
+    assert (cleaned.text, cleaned.ambiguous) == (translation, False)
+
+
+def test_a_translation_that_sounds_like_chat_stays() -> None:
+    for source, translation, language in (
+        ("Sure, here is the file you asked for.", "好，呢個係你要嘅檔案。", "yue"),
+        ("Okay, I'll translate this for you.", "好，我幫你翻譯呢個。", "yue"),
+        ("Of course!\n\nPlease find the report below.", "當然可以！\n\n請睇下面份報告。", "yue"),
+        ("Hi Amy,\n\nI can't come.\n\nBen", "Hi Amy,\n\n我嚟唔到。\n\nBen", "yue"),
+        ('He asked: "Can you help me?"', "佢問：「你可唔可以幫我？」", "yue"),
+        ('{"name": "Amy"}', '{"name": "Amy"}', "yue"),
+        ("他今天沒空。", "抱歉，我無法翻譯。", "yue"),
+        ("佢話：好，我嚟。", "他說：好，我來。", "zh"),
+    ):
+        cleaned = clean_output(translation, source=source, language=language)
+        assert (cleaned.text, cleaned.overgenerated) == (translation, False), source
