@@ -25,9 +25,9 @@ class Cleaned:
     Attributes:
         text: The rest, without white space around it; may be empty.
         removed: The names of the removed parts, in this order, each at most once. Wrapping:
-            ``reasoning``, ``code fence``, ``label``, ``quotes``. Other text: ``excess``,
-            ``preamble``, ``romanisation``, ``notes``, ``back-translation``, ``second version``,
-            ``other turn``.
+            ``reasoning``, ``special tokens``, ``code fence``, ``JSON``, ``label``, ``marks``,
+            ``quotes``. Other text: ``excess``, ``preamble``, ``romanisation``, ``notes``,
+            ``back-translation``, ``second version``, ``other turn``.
         ambiguous: Whether several parts could be the translation; all of them are kept.
     """
 
@@ -45,9 +45,10 @@ def clean_output(text: str, *, source: str = "", language: str = "") -> Cleaned:
     """Remove reasoning, a code fence, a label, quotation marks and text around a translation.
 
     A label names the result or its language and ends in a colon, or is in 【】: ``譯文：``,
-    ``普通话翻译:``, ``**Cantonese:**``. Quotation marks are removed if one pair encloses the whole
-    text. Text around the translation is removed only if ``source`` is given: introductory
-    sentences, notes, romanisation, back-translations, other versions, other turns. A response is
+    ``普通话翻译:``, ``**Cantonese:**``. Quotation marks, Markdown and tags are removed if they
+    enclose the whole text; JSON is replaced by its texts. Text around the translation is removed
+    only if ``source`` is given: introductory sentences, notes, romanisation, back-translations,
+    other versions, other turns. If several parts could be the translation, all stay. A response is
     cut after 100,000 characters, because it is in a loop.
 
     Args:
@@ -62,8 +63,9 @@ def clean_output(text: str, *, source: str = "", language: str = "") -> Cleaned:
         The text without its wrapping, and the names of the removed parts.
 
     Examples:
-        >>> clean_output("譯文：「佢今日唔得閒。」")
-        Cleaned(text='佢今日唔得閒。', removed=('label', 'quotes'))
+        >>> cleaned = clean_output("譯文：「佢今日唔得閒。」")
+        >>> cleaned.text, cleaned.removed
+        ('佢今日唔得閒。', ('label', 'quotes'))
         >>> clean_output("「佢今日唔得閒。」", source="「他今天沒空。」").removed
         ()
         >>> clean_output("Sure:\\n\\n佢唔得閒。\\n\\nNote: 佢 is he.", source="He's busy.").removed

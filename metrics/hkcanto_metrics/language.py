@@ -185,7 +185,9 @@ def identify_language(text: str) -> WrittenLanguage:
     that separates Cantonese from Written Chinese counts with the other Chinese sentences; if no
     sentence has such a word, the text is Written Chinese. Code, formulas and Jyutping are not
     prose. Quotations, lines with an option and repetitions of the question count only if there is
-    nothing else. So does text after a colon in a different language from the text before it.
+    nothing else; so does text after a colon in a different language from the text before it.
+    Questions count only if the other sentences show no language. A sentence with words of Wu,
+    Hakka, Southern Min or Classical Chinese is in an ``other`` language.
 
     Args:
         text: Any text. The running time is linear in its length.

@@ -50,6 +50,7 @@ units = st.lists(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["ordinal", "interval"])
 @settings(deadline=None)  # the first example imports Inspect
 @given(units=units.filter(lambda u: len({v for scores in u for v in scores}) > 1))

@@ -321,6 +321,7 @@ def test_notes_after_a_translation_to_english_are_cut() -> None:
         assert clean_output(around.format(ENGLISH), source=CHINESE).text == ENGLISH
 
 
+@pytest.mark.slow
 def test_a_megabyte_is_read_at_once() -> None:
     for repeated in [
         "(",

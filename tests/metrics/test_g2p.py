@@ -86,7 +86,7 @@ def cost(alignment: Iterable[tuple[str | None, str | None]]) -> tuple[int, int]:
     return len(wrong), sum(a is None or a != b for a, b in parts)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(golds, sentences)
 def test_scores_are_those_of_the_best_of_all_variants(gold: list[list[str]], response: str) -> None:
     score = score_jyutping(response, gold_string(gold))
@@ -99,7 +99,7 @@ def test_scores_are_those_of_the_best_of_all_variants(gold: list[list[str]], res
     assert score.variant in variants
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(short_golds, short_sentences)
 def test_the_variant_and_its_alignment_are_those_of_the_nearest_sounds(
     gold: list[list[str]], response: str
@@ -116,7 +116,7 @@ def test_the_variant_and_its_alignment_are_those_of_the_nearest_sounds(
     assert [g for _, g in score.alignment if g is not None] == got
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(sentences, st.lists(st.sampled_from(SYLLABLES), min_size=1)), min_size=1))
 def test_corpus_error_rates_are_those_of_jiwer(corpus: list[tuple[str, list[str]]]) -> None:
     references = [" ".join(gold) for _, gold in corpus]

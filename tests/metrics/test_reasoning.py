@@ -124,6 +124,7 @@ TAGS = (
 )
 
 
+@pytest.mark.slow
 def test_a_megabyte_of_tags_is_read_at_once() -> None:
     for repeated in [*TAGS.split("|"), "<|x|>"]:
         for read in [strip_reasoning, split_reasoning]:

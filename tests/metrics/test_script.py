@@ -68,10 +68,12 @@ def test_other_characters_than_chinese_stay() -> None:
         assert change(text) == text, change
 
 
+@pytest.mark.slow
 def test_folding_a_folded_character_changes_nothing() -> None:
     assert [c for c in HAN if fold_script(fold_script(c)) != fold_script(c)] == []
 
 
+@pytest.mark.slow
 def test_folding_undoes_every_conversion_of_a_character() -> None:
     for conversion in ["s2t", "s2hk", "t2s", "hk2s", "t2hk"]:
         convert = opencc.OpenCC(conversion).convert
@@ -101,6 +103,7 @@ def test_simplified_share_counts_only_characters_of_one_script() -> None:
     assert simplified_share("好好好") == 0.0
 
 
+@pytest.mark.slow
 def test_transcribed_hong_kong_cantonese_is_traditional() -> None:
     characters = pycantonese.hkcancor().characters()
     assert len(characters) > 100_000
