@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from time import process_time
 
+import pytest
+
 from hkcanto_metrics.reasoning import opens_reasoning, split_reasoning, strip_reasoning
 
 
