@@ -140,7 +140,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 _TOKEN = re.compile(
-    r"<\|[a-z_]+\|>(?:(?:assistant|user|system)(?:<\|[a-z_]+\|>|\n))?|</?s>|<[be]os>|\[/?INST\]"
+    r"<\|[a-z_]+\|>(?:(?:assistant|user|system)(?:<\|[a-z_]+\|>|\n))?|</?s>|<[be]os>|\A\s*\[/?INST\]"
     r"|<(?:start|end)_of_turn>(?:model|user)?"
 )
 _JSON = re.compile(r"^[{\[].*[}\]]$", re.DOTALL | re.MULTILINE)
