@@ -57,7 +57,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
 
 
 _PATTERNS = _patterns()
-_MARKS = ("turn", "label", "notes", "version", "bracket", "item")
+_MARKS = ("turn", "label", "notes", "version", "bracket", "item", "closing")
 
 # The names of the requested language. A text without a distinctive word may be in any variety of
 # Chinese.
@@ -202,7 +202,8 @@ class _Reader:
         for line in read:
             pieces = [line.strip()]
             before, copy, after = pieces[0].partition(self.source)
-            if copy and len(before + after) > _LONGEST_NAME:
+            others = _Part(before + after)
+            if copy and (others.about or others.size >= _COMPLETE * self.original.size):
                 pieces = [before, copy, after.lstrip(" →=>-–—:：")]
             for piece in pieces:
                 while piece:
@@ -298,6 +299,8 @@ class _Reader:
                 if (complete and quoted in known) or (quoted[1:] and quoted in self.source):
                     return True
         first = self.strict and not size and self.lines_of_source == 1
+        if first and self._match("closing", text):
+            return True
         doubtful = first or (complete and line.size > _LONGEST_NAME)
         return doubtful and not self._is_related(line)
 
@@ -308,7 +311,8 @@ class _Reader:
         return part.chinese and self.original.chinese and self.original.size >= _FEW
 
     def _is_related(self, part: _Part) -> bool:
-        return not self._is_comparable(part) or part.share(self.original) >= _RELATED
+        shared = len(part.bigrams & self.original.bigrams)
+        return not self._is_comparable(part) or shared > _RELATED * len(part.bigrams)
 
     def _choose(self, sections: list[list[_Part]]) -> tuple[_Lines, bool]:
         """The translation, and whether other lines could be it, too."""
@@ -325,7 +329,7 @@ class _Reader:
         if asked and best.language not in (None, *asked):
             in_asked = [each for each in parts if each.language in asked]
             best = next((each for each in in_asked if each.size >= _HALF * size), best)
-        ambiguous: list[_Lines] = []
+        rivals: list[_Lines] = []
         for part in others:
             if part is best or part.language not in (None, best.language, *asked):
                 continue
@@ -335,12 +339,12 @@ class _Reader:
             in_asked = part.language in asked and best.language not in asked
             announced = part.announced and not (best.announced or same)
             if surely or (announced and (in_asked or (short and better >= 0))):
-                best, ambiguous = part, []
+                best, rivals = part, []
             elif same and size < 2 * _FEW and better >= -_CLEAR and part.share(best) < _HALF:
-                ambiguous.append(part)
-        for part in ambiguous:
+                rivals.append(part)
+        for part in rivals:
             best = best.with_(part)
-        return best, bool(ambiguous)
+        return best, bool(rivals)
 
     def _fewest(self, section: list[_Part]) -> list[_Lines]:
         """The runs of the fewest lines that say as much as the source, one after the other."""
