@@ -336,9 +336,9 @@ class _Reader:
             better = self._evidence(part) - self._evidence(best)
             same = part.section is best.section
             surely = better > _CLEAR and ((short and same) or self._is_comparable(part))
-            in_asked = part.language in asked and best.language not in asked
+            prefers = part.language in asked and best.language not in asked
             announced = part.announced and not (best.announced or same)
-            if surely or (announced and (in_asked or (short and better >= 0))):
+            if surely or (announced and (prefers or (short and better >= 0))):
                 best, rivals = part, []
             elif same and size < 2 * _FEW and better >= -_CLEAR and part.share(best) < _HALF:
                 rivals.append(part)
