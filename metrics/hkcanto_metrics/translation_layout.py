@@ -202,8 +202,8 @@ class _Reader:
         for line in read:
             pieces = [line.strip()]
             before, copy, after = pieces[0].partition(self.source)
-            others = _Part(before + after)
-            if copy and (others.about or others.size >= _COMPLETE * self.original.size):
+            others = _Part(before + after if copy else "")
+            if others.about or others.size >= _COMPLETE * self.original.size:
                 pieces = [before, copy, after.lstrip(" →=>-–—:：")]
             for piece in pieces:
                 while piece:
