@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -26,6 +26,7 @@ HumanScores = Mapping[str, Mapping[str, Sequence[float]]]
 _Floats = NDArray[np.float64]
 JudgeScores = Mapping[str, Mapping[str, float]]
 
+_FEWEST = 5  # items that a jackknife needs
 _LARGEST = 1e9  # the largest score accepted: the squares of larger ones soon overflow
 
 
@@ -79,8 +80,6 @@ def agreement(judge: JudgeScores, human: HumanScores, level: Level = "interval")
         >>> row.items, round(row.pearson, 3), round(row.human_alpha, 3)
         (3, 0.961, 0.828)
     """
-    from scipy import stats
-
     rows = []
     for criterion, scores in human.items():
         if criterion not in judge:
@@ -94,27 +93,23 @@ def agreement(judge: JudgeScores, human: HumanScores, level: Level = "interval")
             )
         by_judge = [float(judged[item]) for item in shared]
         by_people = [fmean(scores[item]) for item in shared]
-        varies = len(set(by_judge)) > 1 and len(set(by_people)) > 1
-        pearson, spearman, kendall = (
-            float(correlation(by_judge, by_people).statistic) if varies else math.nan
-            for correlation in (stats.pearsonr, stats.spearmanr, stats.kendalltau)
-        )
-        only_judged = [score for item, score in judged.items() if item not in scores]
+        correlations = {
+            kind: _correlation(kind, by_judge, by_people) for kind in get_args(Correlation)
+        }
         rows.append(
             Agreement(
                 criterion=criterion,
                 items=len(shared),
-                pearson=pearson,
-                spearman=spearman,
-                kendall=kendall,
+                **{kind: correlation.value for kind, correlation in correlations.items()},
                 alpha=krippendorff_alpha(zip(by_judge, by_people, strict=True), level),
                 human_alpha=krippendorff_alpha([scores[item] for item in shared], level),
-                intervals={
-                    kind: correlation_interval(kind, by_judge, by_people)
-                    for kind in get_args(Correlation)
-                },
+                intervals={kind: (each.low, each.high) for kind, each in correlations.items()},
                 bias=corrected_mean(np.subtract(by_judge, by_people).tolist(), by_judge),
-                corrected=corrected_mean(by_people, by_judge, only_judged),
+                corrected=corrected_mean(
+                    by_people,
+                    by_judge,
+                    [score for item, score in judged.items() if item not in scores],
+                ),
             )
         )
     return rows
@@ -182,30 +177,53 @@ def correlation_interval(
         >>> [round(end, 2) for end in correlation_interval("pearson", judge, people)]
         [0.36, 0.97]
     """
-    x, y = (np.asarray(side, float) for side in (judge, people))
-    if len(x) < 5 or not np.ptp(x) or not np.ptp(y):
-        return math.nan, math.nan
-    of = _kendall if kind == "kendall" else _spearman if kind == "spearman" else _pearson
+    correlation = _correlation(kind, judge, people)
+    return correlation.low, correlation.high
+
+
+def _correlation(kind: Correlation, judge: Sequence[float], people: Sequence[float]) -> Estimate:
+    """Return a correlation with its interval.
+
+    Each kind is Daniels' general coefficient (1944): a sum of products over all pairs of items, of
+    the differences of their scores, of their ranks, or of the differences' signs.
+    """
+    from scipy import stats
+
+    both = np.array([judge, people], float)
+    scored = stats.rankdata(both, axis=1) if kind == "spearman" else both
+    sums = np.zeros((len(judge), 3))  # for each item, over the pairs that it is in
+    for place, item in enumerate(scored.T):
+        differences = scored - item[:, None]
+        x, y = np.sign(differences) if kind == "kendall" else differences
+        sums[place] = x @ y, x @ x, y @ y
+    whole = sums.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        value, without = of(x, y)
-    if not np.abs(without).max() < 1:  # also if one is undefined
-        return -1.0, 1.0
-    return _jackknifed(value, without, kind == "pearson")
+        shared, of_x, of_y = np.vstack([whole, whole - 2 * sums]).T
+        value, *without = shared / np.sqrt(of_x * of_y)
+        if kind == "spearman" and len(judge) >= _FEWEST:  # the other items' ranks change
+            rest = (np.delete(both, place, axis=1) for place in range(len(judge)))
+            without = [np.corrcoef(stats.rankdata(each, axis=1))[0, 1] for each in rest]
+    return _jackknifed(value, without, outlier=kind == "pearson")
 
 
-def _jackknifed(value: float, without: _Floats, outlier: bool = False) -> tuple[float, float]:
-    """Return the interval of a correlation from the leave-one-out correlations.
+def _jackknifed(value: float, without: Sequence[float], *, outlier: bool = False) -> Estimate:
+    """Return a coefficient with its interval from the coefficients with each item left out.
 
     With ``outlier``, the one that moves farthest counts twice.
     """
     from scipy import stats
 
+    if len(without) < _FEWEST or math.isnan(value):
+        return Estimate(float(value), math.nan, math.nan)
+    if not np.abs(without).max() < 1:  # also if one is undefined
+        return Estimate(float(value), -1.0, 1.0)
     center, moves, freedom = math.atanh(value), np.arctanh(without), len(without) - 1
     squares = (moves - moves.mean()) ** 2
     if outlier:
         squares = np.append(squares, squares.max())
     reach = stats.t.ppf(0.975, freedom) * math.sqrt(squares.mean() * freedom)
-    return float(np.tanh(center - reach)), float(np.tanh(center + reach))
+    low, high = np.tanh([center - reach, center + reach]).tolist()
+    return Estimate(float(value), low, high)
 
 
 def weighted_kappa(judge: Sequence[float], people: Sequence[Sequence[float]]) -> Estimate:
@@ -229,52 +247,22 @@ def weighted_kappa(judge: Sequence[float], people: Sequence[Sequence[float]]) ->
     """
     sums = np.array(
         [
-            [len(own), a * len(own), sum(own), a * sum(own), sum(a * a + b * b for b in own)]
-            for a, own in zip(judge, people, strict=True)
+            [
+                len(levels),
+                a * len(levels),
+                sum(levels),
+                a * sum(levels),
+                sum(a * a + level * level for level in levels),
+            ]
+            for a, levels in zip(judge, people, strict=True)
         ]
     )
-
-    def kappa(of: _Floats) -> _Floats:
-        pairs, own, other, shared, squares = of.T
-        chance = squares - 2 * own * other / pairs
-        found: _Floats = 1 - (squares - 2 * shared) / np.where(chance > 1e-9, chance, np.nan)
-        return found
-
-    whole = sums.sum(axis=0)
-    value, low, high = float(kappa(whole[None])[0]), math.nan, math.nan
-    if len(sums) >= 5 and not math.isnan(value):
-        without = kappa(whole - sums)
-        low, high = _jackknifed(value, without) if np.abs(without).max() < 1 else (-1.0, 1.0)
-    return Estimate(value, low, high)
-
-
-def _pearson(x: _Floats, y: _Floats) -> tuple[float, _Floats]:
-    """Return the correlation over all items, and the correlations with each item left out."""
-    x, y = x - x.mean(), y - y.mean()
-    share = len(x) / (len(x) - 1)  # leaving an item out moves the means, too
-    shared, *own = (sums.sum() - share * sums for sums in (x * y, x * x, y * y))
-    return float(x @ y / math.sqrt((x @ x) * (y @ y))), shared / np.sqrt(own[0] * own[1])
-
-
-def _spearman(x: _Floats, y: _Floats) -> tuple[float, _Floats]:
-    from scipy.stats import rankdata
-
-    sides = [(side, rankdata(side)) for side in (x, y)]
-    found = []
-    for place in range(len(x)):
-        above = (
-            (ranks - (side > side[place]) - (side == side[place]) / 2) for side, ranks in sides
-        )
-        found.append(np.corrcoef([np.delete(ranks, place) for ranks in above])[0, 1])
-    return _pearson(*(ranks for _, ranks in sides))[0], np.array(found)
-
-
-def _kendall(x: _Floats, y: _Floats) -> tuple[float, _Floats]:
-    pairs = ((np.sign(x - one), np.sign(y - other)) for one, other in zip(x, y, strict=True))
-    shared, *own = np.array([(a @ b, a @ a, b @ b) for a, b in pairs]).T
-    without = [sums.sum() - 2 * sums for sums in own]
-    value = shared.sum() / math.sqrt(own[0].sum() * own[1].sum())
-    return float(value), (shared.sum() - 2 * shared) / np.sqrt(without[0] * without[1])
+    totals = np.vstack([sums.sum(axis=0), sums.sum(axis=0) - sums])
+    pairs, of_judge, of_people, products, squares = totals.T
+    with np.errstate(invalid="ignore"):
+        chance = squares - 2 * of_judge * of_people / pairs
+        value, *without = 1 - (squares - 2 * products) / np.where(chance > 1e-9, chance, np.nan)
+    return _jackknifed(value, without)
 
 
 def corrected_mean(
@@ -365,43 +353,35 @@ def read_human_scores(
             f"{path}: byte {error.start + 1} is not UTF-8; save the file as CSV in UTF-8"
         ) from error
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        return _scores(rows, criteria)
-    except (csv.Error, ValueError) as error:
-        raise ValueError(f"{path}, line {max(1, rows.line_num)}: {error}") from error
-
-
-def _scores(
-    rows: Iterator[list[str]], criteria: Collection[str]
-) -> dict[str, dict[str, list[float]]]:
-    header = [name.strip() for name in next(rows, [])]
-    found = [column for column in header if column in criteria]
-    if "id" not in header or not found:
-        raise ValueError(
-            f"the header is {', '.join(header) or 'empty'}; it must have 'id' and at least one of "
-            f"{', '.join(criteria)}"
-        )
-    if twice := [column for column in ("id", *found) if header.count(column) > 1]:
-        raise ValueError(f"there is more than one column {twice[0]!r}; give each another name")
     scores: dict[str, dict[str, list[float]]] = {}
-    for cells in rows:
-        if not any(map(str.strip, cells)):
-            continue
-        if len(cells) != len(header):
+    try:
+        header = [name.strip() for name in next(rows, [])]
+        named = [column for column in header if column in criteria]
+        if "id" not in header or not named:
             raise ValueError(
-                f"{len(cells)} cells, and {len(header)} columns in the header; write a missing "
-                "score as an empty cell, and a text with commas in quotes"
+                f"the header is {', '.join(header) or 'empty'}; it must have 'id' and at least one "
+                f"of {', '.join(criteria)}"
             )
-        row = dict(zip(header, map(str.strip, cells), strict=True))
-        for criterion in found:
-            if cell := row[criterion]:
+        if twice := [column for column in ("id", *named) if header.count(column) > 1]:
+            raise ValueError(f"there is more than one column {twice[0]!r}; give each another name")
+        for cells in rows:
+            bare = [cell.strip() for cell in cells]
+            if any(bare) and len(bare) != len(header):
+                raise ValueError(
+                    f"{len(cells)} cells, and {len(header)} columns in the header; write a missing "
+                    "score as an empty cell, and a text with commas in quotes"
+                )
+            row = dict(zip(header, bare, strict=False))
+            for criterion in filter(row.get, named):
                 if not row["id"]:
                     raise ValueError(f"a score of {criterion!r} without an 'id'")
-                score = _score(cell, criterion)
-                scores.setdefault(criterion, {}).setdefault(row["id"], []).append(score)
-    if not scores:
-        raise ValueError(f"there are no scores in the columns {', '.join(found)}")
-    return {criterion: scores[criterion] for criterion in found if criterion in scores}
+                items = scores.setdefault(criterion, {})
+                items.setdefault(row["id"], []).append(_score(row[criterion], criterion))
+        if not scores:
+            raise ValueError(f"there are no scores in the columns {', '.join(named)}")
+    except (csv.Error, ValueError) as error:
+        raise ValueError(f"{path}, line {max(1, rows.line_num)}: {error}") from error
+    return {criterion: scores[criterion] for criterion in named if criterion in scores}
 
 
 def _score(cell: str, criterion: str) -> float:

@@ -8,8 +8,9 @@ names of the removed parts are reported.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -24,27 +25,30 @@ class Cleaned:
     Attributes:
         text: The rest, without white space around it; may be empty.
         removed: The names of the removed parts, in this order, each at most once. Wrapping:
-            ``reasoning``, ``code fence``, ``label``, ``quotes``. Other text: ``excess``,
-            ``preamble``, ``romanisation``, ``notes``, ``back-translation``, ``second version``,
-            ``other turn``.
+            ``reasoning``, ``special tokens``, ``code fence``, ``JSON``, ``label``, ``marks``,
+            ``quotes``. Other text: ``excess``, ``preamble``, ``romanisation``, ``notes``,
+            ``back-translation``, ``second version``, ``other turn``.
+        ambiguous: Whether several parts could be the translation; all of them are kept.
     """
 
     text: str
     removed: tuple[str, ...] = ()
+    ambiguous: bool = False
 
     @property
     def overgenerated(self) -> bool:
         """Whether there was text around the translation that was not wrapping."""
-        return not {"reasoning", "code fence", "label", "quotes"} >= set(self.removed)
+        return self.ambiguous or not _WRAPPINGS.keys() - {"excess"} >= set(self.removed)
 
 
 def clean_output(text: str, *, source: str = "", language: str = "") -> Cleaned:
     """Remove reasoning, a code fence, a label, quotation marks and text around a translation.
 
     A label names the result or its language and ends in a colon, or is in 【】: ``譯文：``,
-    ``普通话翻译:``, ``**Cantonese:**``. Quotation marks are removed if one pair encloses the whole
-    text. Text around the translation is removed only if ``source`` is given: introductory
-    sentences, notes, romanisation, back-translations, other versions, other turns. A response is
+    ``普通话翻译:``, ``**Cantonese:**``. Quotation marks, Markdown and tags are removed if they
+    enclose the whole text; JSON is replaced by its texts. Text around the translation is removed
+    only if ``source`` is given: introductory sentences, notes, romanisation, back-translations,
+    other versions, other turns. If several parts could be the translation, all stay. A response is
     cut after 100,000 characters, because it is in a loop.
 
     Args:
@@ -59,8 +63,9 @@ def clean_output(text: str, *, source: str = "", language: str = "") -> Cleaned:
         The text without its wrapping, and the names of the removed parts.
 
     Examples:
-        >>> clean_output("譯文：「佢今日唔得閒。」")
-        Cleaned(text='佢今日唔得閒。', removed=('label', 'quotes'))
+        >>> cleaned = clean_output("譯文：「佢今日唔得閒。」")
+        >>> cleaned.text, cleaned.removed
+        ('佢今日唔得閒。', ('label', 'quotes'))
         >>> clean_output("「佢今日唔得閒。」", source="「他今天沒空。」").removed
         ()
         >>> clean_output("Sure:\\n\\n佢唔得閒。\\n\\nNote: 佢 is he.", source="He's busy.").removed
@@ -68,12 +73,13 @@ def clean_output(text: str, *, source: str = "", language: str = "") -> Cleaned:
     """
     candidates = _WRAPPINGS.keys() - (clean_output(source).removed if source else ())
     kept, removed = _unwrapped(text.strip(), candidates)
+    ambiguous = False
     if source.strip():
-        kept, found = find_translation(kept, source, language)
-        removed |= found
-        kept, within = _unwrapped(kept.strip(), candidates - removed)
-        removed |= within
-    return Cleaned(kept, tuple(name for name in (*_WRAPPINGS, *_AROUND) if name in removed))
+        found, around, ambiguous = find_translation(kept, source, language)
+        kept, within = _unwrapped(found.strip(), candidates - removed)
+        removed |= around | within
+    named = tuple(name for name in (*_WRAPPINGS, *_AROUND) if name in removed)
+    return Cleaned(kept, named, ambiguous)
 
 
 def _unwrapped(text: str, candidates: Set[str]) -> tuple[str, set[str]]:
@@ -109,11 +115,59 @@ def _without_quotes(text: str) -> str:
     return text[1:-1] if all(open_marks) and open_marks[-1] == 1 else text
 
 
+def _without_tokens(text: str) -> str:
+    """Keep the first text between special tokens of a chat template."""
+    return next(filter(None, map(str.strip, _TOKEN.split(text))), "")
+
+
+def _without_json(text: str) -> str:
+    """Put the texts of a JSON object or list in its place, each on a line of its own."""
+    data = _JSON.search(text)
+    try:
+        texts = [*_texts(json.loads(data[0]))] if data else []
+    except ValueError:
+        return text
+    return text.replace(data[0], "\n\n".join(texts)) if data and texts else text
+
+
+def _texts(value: object) -> Iterator[str]:
+    """The texts in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts(inner)
+
+
+_TOKEN = re.compile(
+    r"<\|[a-z_]+\|>(?:(?:assistant|user|system)(?:<\|[a-z_]+\|>|\n))?|</?s>|<[be]os>|\A\s*\[/?INST\]"
+    r"|<(?:start|end)_of_turn>(?:model|user)?"
+)
+_JSON = re.compile(r"^[{\[].*[}\]]$", re.DOTALL | re.MULTILINE)
+_MARKED = re.compile(
+    r"\A(?:(?P<mark>\*\*|__|[*_`])(?P<marked>(?:(?!(?P=mark)).)+)(?P=mark)"
+    r"|<(?P<tag>\w+)>(?P<tagged>.*)</(?P=tag)>|(?:#+|[-*•]) (?P<line>[^\n]*))\Z",
+    re.DOTALL,
+)
+
+
+def _without_marks(text: str) -> str:
+    """Remove Markdown and tags around the whole text."""
+    if text.startswith("> "):
+        return _without_marks(re.sub("(?m)^> ?", "", text))
+    marked = _MARKED.match(text)
+    inside = marked and (marked["marked"] or marked["tagged"] or marked["line"])
+    return _without_marks(inside.strip()) if inside else text
+
+
 _WRAPPINGS: dict[str, Callable[[str], str]] = {
     "reasoning": strip_reasoning,
     "excess": lambda text: text[:_LONGEST],
+    "special tokens": _without_tokens,
     "code fence": lambda text: _FENCED.sub(r"\1", text),
+    "JSON": _without_json,
     "label": lambda text: text[label_length(text) :],
+    "marks": _without_marks,
     "quotes": _without_quotes,
 }
 _AROUND = ("preamble", "romanisation", "notes", "back-translation", "second version", "other turn")

@@ -95,9 +95,10 @@ def cantonese_fluency(text: str, *, max_characters: int | None = None) -> Fluenc
       uses. Formal Cantonese is often neutral. Among the questions of HKCanto-Eval of the same
       length, more are neutral in Cantonese than in Written Chinese.
     * Quotations in 「」, 『』, “”, "", 《》 and 【】 do not count, unless the whole text is quoted.
-    * English words in Cantonese sentences do not count. A text in English or in any other language
-      fails, even if it names Cantonese words. A text without any prose, such as a letter with a
-      name, fails, too. A single Chinese word, too short to judge, passes as neutral.
+    * English words in Cantonese sentences do not count. A text in English, in any other language or
+      in another variety of Chinese, such as Wu or Classical Chinese, fails, even if it names
+      Cantonese words. A text without any prose, such as a letter with a name, fails, too. A single
+      Chinese word, too short to judge, passes as neutral.
     * Simplified script does not fail a text; ``simplified_ratio`` reports it. Features are looked
       up after conversion to Traditional characters.
 

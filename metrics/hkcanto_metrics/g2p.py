@@ -10,15 +10,17 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, starmap, zip_longest
+from itertools import starmap, zip_longest
 from operator import eq
 from statistics import fmean
 
+import jiwer
 from rapidfuzz.distance import Indel, Levenshtein
 
 from hkcanto_metrics.jyutping import (
     Syllable,
     extract_jyutping,
+    fold,
     is_valid,
     normalize_as_published,
     parse_answer,
@@ -35,6 +37,10 @@ _TIMES_TOO_LONG = 3
 _LONGEST_RESPONSE = 20_000
 # Gold syllables times response syllables, over all variants: takes a quarter of a second.
 _MOST_ALIGNED_BY_SOUND = 1 << 18
+
+# jiwer's own transforms without those that clean up white space, of which there is none.
+_SYLLABLES = jiwer.Compose([jiwer.ReduceToListOfListOfWords()])
+_CHARACTERS = jiwer.Compose([jiwer.ReduceToListOfListOfChars()])
 
 Alignment = tuple[tuple[str | None, str | None], ...]
 
@@ -91,8 +97,9 @@ def score_jyutping(response: str, answer: str) -> JyutpingScore:
     Each measure compares the response with every variant of the gold string and takes the best.
 
     ``cer_published`` and ``levenshtein_published`` follow the released code of HKCanto-Eval, with
-    one exception: a response without a single correct character scores 1.0 in both. The released
-    code gives it a CER of 0.0, the score of a perfect answer.
+    two exceptions. A response without a single correct character scores 1.0 in both; the released
+    code gives it a CER of 0.0, the score of a perfect answer. Superscript tones and full-width
+    letters count as plain ones, as in every other figure; the released code drops them.
 
     Only the first 20,000 characters of a response are scored; ``problem`` says if there are more.
 
@@ -118,15 +125,16 @@ def score_jyutping(response: str, answer: str) -> JyutpingScore:
     syllables = extracted.split()
     published_variant, cer_published, levenshtein_published = _published(text, answer)
     variant, alignment = _nearest_sounds(variants, syllables)
-    characters = (" ".join(each) for each in variants)
-    rates = [Rate.of(Levenshtein.distance(each, extracted), len(each)) for each in characters]
+    spelt = min(map(" ".join, variants), key=lambda each: _distance(each, extracted))
+    characters = jiwer.process_characters(spelt, extracted, _CHARACTERS, _CHARACTERS)
+    errors = characters.substitutions + characters.deletions + characters.insertions
     valid = [is_valid(syllable) for syllable in syllables]
     return JyutpingScore(
         cer_published=cer_published,
         levenshtein_published=levenshtein_published,
         published_variant=published_variant,
-        cer=min(rates),
-        ser=Rate.of(Levenshtein.distance(variant, syllables), len(variant)),
+        cer=Rate.of(errors, len(spelt)),
+        ser=Rate.of(sum(gold != got for gold, got in alignment), len(variant)),
         **_component_rates(alignment),
         valid=any(valid),
         valid_share=fmean(valid) if valid else 0.0,
@@ -170,7 +178,7 @@ def pool_jyutping(scores: Iterable[JyutpingScore]) -> dict[str, float]:
 
 def _published(text: str, answer: str) -> tuple[str, float, float]:
     """The variant nearest to the response, and the release's CER and Levenshtein figures for it."""
-    response = normalize_as_published(text)
+    response = normalize_as_published(fold(text))
     variants = published_variants(answer)
     variant = min(variants, key=lambda each: Indel.normalized_distance(each, response))
     similarity = Indel.normalized_similarity(variant, response)
@@ -181,11 +189,15 @@ def _published(text: str, answer: str) -> tuple[str, float, float]:
     return variant, 1 - correct / len(syllables), 1 - similarity
 
 
+def _distance(variant: Sequence[str], response: Sequence[str]) -> float:
+    return Levenshtein.distance(variant, response) / len(variant)
+
+
 def _nearest_sounds(
     variants: Sequence[Sequence[str]], response: Sequence[str]
 ) -> tuple[Sequence[str], Alignment]:
     """The variant with the lowest syllable error rate; of several, the one closest in sound."""
-    rates = [Levenshtein.distance(variant, response) / len(variant) for variant in variants]
+    rates = [_distance(variant, response) for variant in variants]
     lowest = min(rates)
     nearest = [each for each, rate in zip(variants, rates, strict=True) if rate == lowest]
     most_cells = _MOST_ALIGNED_BY_SOUND // len(nearest)
@@ -196,19 +208,20 @@ def _nearest_sounds(
 
 
 def _alignment(variant: Sequence[str], response: Sequence[str], most_cells: int) -> Alignment:
-    """An alignment with the fewest errors; if it is short, the one closest in sound of several."""
-    steps = Levenshtein.opcodes(variant, response)
+    """jiwer's alignment; if others have as few errors and it is short, the closest in sound."""
+    output = jiwer.process_words(" ".join(variant), " ".join(response), _SYLLABLES, _SYLLABLES)
+    errors = output.substitutions + output.deletions + output.insertions
     is_short = len(variant) * len(response) <= most_cells
-    several = Levenshtein.distance(variant, response) > 1
-    if is_short and several and any(step.tag == "replace" for step in steps):
+    if is_short and output.substitutions and errors > 1:
         return _align_by_sound(variant, response)
-    parts = (
-        zip_longest(
-            variant[step.src_start : step.src_end], response[step.dest_start : step.dest_end]
+    return tuple(
+        pair
+        for chunk in output.alignments[0]
+        for pair in zip_longest(
+            variant[chunk.ref_start_idx : chunk.ref_end_idx],
+            response[chunk.hyp_start_idx : chunk.hyp_end_idx],
         )
-        for step in steps
     )
-    return tuple(chain.from_iterable(parts))
 
 
 def _align_by_sound(gold: Sequence[str], response: Sequence[str]) -> Alignment:

@@ -17,6 +17,8 @@ from typing import NamedTuple
 # time.
 _TONED_SYLLABLE = re.compile(r"(?<![a-z])[a-z]+[1-6]")
 _TOKEN = re.compile(r"[a-z]*[1-6]|[a-z]+")
+_WORD, _GAP = re.compile("([a-z]+)([0-9]?)"), re.compile(r"[\s,-]*")
+_GLOSS = re.compile(r"(?<![a-z])[(\[【]([^()\[\]【】]*)[)\]】](?![a-z])")
 _GOLD_PIECE = re.compile(r"\((?P<group>[^()]*)\)|(?P<literal>[^()|]+)|(?P<stray>.)", re.DOTALL)
 _PUBLISHED_GROUP = re.compile(r"\(([^()]*\|[^()]*)\)")
 
@@ -99,7 +101,9 @@ def extract_jyutping(response: str) -> str:
 
     On each line with a toned syllable, the Jyutping is everything from the first such syllable to
     the end of the line, so an introduction ("Sure! The Jyutping is: ...") does not count as an
-    error. Other text after that syllable is kept and counts as wrong syllables.
+    error. Syllables right before it count, too, even if they have no tone or a wrong digit. Other
+    text after that syllable is kept and counts as wrong syllables, except a gloss: text in brackets
+    that has no toned syllable.
 
     Args:
         response: A model's response, without reasoning.
@@ -111,11 +115,22 @@ def extract_jyutping(response: str) -> str:
     Examples:
         >>> extract_jyutping("Sure! The Jyutping is: Nei5hou2.")
         'nei5 hou2'
+        >>> extract_jyutping("gwong dung1 waa2 (Cantonese)")
+        'gwong dung1 waa2'
     """
     tokens: list[str] = []
-    for line in fold(response).splitlines():
+    text = _GLOSS.sub(
+        lambda gloss: gloss[0] if _TONED_SYLLABLE.search(gloss[1]) else " ", fold(response)
+    )
+    for line in text.splitlines():
         if first := _TONED_SYLLABLE.search(line):
-            tokens += _TOKEN.findall(line, first.start())
+            start = first.start()
+            for word in reversed([*_WORD.finditer(line, 0, start)]):
+                is_syllable = word[2] or None not in parse_syllable(word[1])[:3]
+                if not is_syllable or not _GAP.fullmatch(line, word.end(), start):
+                    break
+                start = word.start()
+            tokens += _TOKEN.findall(line, start)
     return " ".join(tokens)
 
 
@@ -142,7 +157,8 @@ def parse_syllable(token: str) -> Syllable:
     """Parse one syllable with PyCantonese.
 
     Args:
-        token: Letters and a tone digit, lower case; either may be missing or wrong.
+        token: Letters and a tone digit, in any form that `fold` folds; either may be missing or
+            wrong.
 
     Returns:
         Its onset, nucleus, coda and tone. ``hao3`` has a tone, although PyCantonese rejects its
@@ -154,6 +170,7 @@ def parse_syllable(token: str) -> Syllable:
     """
     from pycantonese import parse_jyutping
 
+    token = fold(token) if len(token) <= 2 * _LONGEST_SYLLABLE else token
     letters = token.rstrip("123456")
     tone = token[len(letters) :] or None
     if not letters or len(letters) > _LONGEST_SYLLABLE:

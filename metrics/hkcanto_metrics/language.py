@@ -43,8 +43,9 @@ _A_FEW = 6  # characters of another language that may be a term
 _ENOUGH, _LEAST_OWN = 12, 0.25  # enough prose to leave out the lines that may explain options
 _LEAST_OTHER = 0.2  # share of kana, or of other letters, in a sentence with Chinese characters
 
-_Kind = Literal["cantonese", "written", "chinese", "latin", "other"]  # `chinese` is either
-_CHINESE: tuple[_Kind, ...] = ("cantonese", "written", "chinese")
+# `variety` is another variety of Chinese; `chinese` is any of the first three.
+_Kind = Literal["cantonese", "written", "variety", "chinese", "latin", "other"]
+_CHINESE: tuple[_Kind, ...] = ("cantonese", "written", "variety", "chinese")
 _WRITTEN_CHINESE: tuple[Language, ...] = ("written_chinese", "simplified_mandarin")
 
 # cantonesedetect 1.1.2 lacks a "|" here, so it takes the 些 of 些少 for an SWC feature.
@@ -66,7 +67,7 @@ IN_DETECTORS_CHARACTERS = CharacterTable(_to_detectors_character)
 
 # Words that only Cantonese uses, besides cantonesedetect's; characters that occur in many of them.
 _CANTONESE = (
-    r"唔|(?<![關聯干體維])係(?![數指屬為由因依統列])|[唔即就都但定淨真仲只]系(?![統列數])"
+    r"唔|[0-9一二兩三四五六七八九十百千萬幾]蚊|(?<![關聯干體維])係(?![數指屬為由因依統列])|[唔即就都但定淨真仲只]系(?![統列數])"
     r"|呢[個啲度句題道位樣種次項條件組類部段篇張隻間日邊陣埋一二兩三四幾]|俾|咩|囉|嘞|吖|嗌|攞|咋|噉"
     r"|(?<![伯杜昆])仲(?![裁介夏尼春秋冬])|邊[個啲種樣句項題條隻間]|點[計算]|喇(?![嘛叭])"
     r"|跟住|同埋|先至|淨係|(?<!挑)揀(?!選)|[問講睇做諗考計搵用寫讀食行玩學]緊"
@@ -75,6 +76,17 @@ _CANTONESE = (
     r"|[買食飲玩坐攞講睇寫行等]多[兩幾三啲](?!天)|[等同計搵食擺企坐行執]埋(?![葬伏頭])"
 )
 _WRITTEN = r"們|很|怎|您|給|讓|還[是有要需會不沒可能]|不[是會對知用該夠太]|看[來看到起出見著了一]"
+# Words of Wu, Hakka, Southern Min and Classical Chinese that neither of the two uses.
+_OTHER_VARIETY = (
+    r"[侬儂搿倷尞吂佮厝𠊎𠍲恁矣汝]|弗(?=[是要會曾好曉得來去歡])|阿拉(?![伯斯木丁法巴善維])|伊拉(?!克)"
+    r"|(?<![請切幸])勿(?:要(?!求)|是|曾|好|會|清)|迭[個樁]|辰光|白相(?![機片簿])|屋[裡裏]向|小囡|囡[仔囡]"
+    r"|(?<![人動植生寵藥食貨財])物事(?![件業務])|事體|鬧猛|(?<![討征殺步砍])伐(?=[？?])|俚[笃篤]|我伲|啥物"
+    r"|毋(?![須需庸寧忘容論])|今晡|天光日|(?<![房大])屋下|細人仔|煞猛|這兜|麼个|佇(?![立候足])|按[怎呢]"
+    r"|(?<!姓)阮(?=[兜攏的欲嘛講會毋是來去佇買])|(?<![拉靠合收聚併])攏(?![絡統括])|逐家(?![逐店查公])"
+    r"|(?<!乃)伊(?=[講無會的是昨欲去來敢毋])|遐的|(?<![聯連分])袂|古錐|做伙|今仔日|昨昏|佗位|底塊|歹勢"
+    r"|(?<![調審搜核檢偵])查[某埔]|代誌|吾(?=[輩等國家嘗日與人妻身師聞謂友])|(?<!在)焉(?=[。，？！])|哉"
+    r"|不亦[說樂悅]|(?<=[子王公人又或客對問答])曰|(?<![似在幾關合近出至介視])乎(?=[？?！!。，])|者也"
+)
 _GRAMMATICAL = {
     word: language
     for language, words in {
@@ -93,6 +105,7 @@ _GRAMMATICAL = {
 _FEATURES = (
     f"{CANTO_EXCLUDE_RE.pattern}|(?P<cantonese>{CANTO_FEATURE_RE.pattern}|{_CANTONESE})"
     f"|(?:{SWC_EXCEPTIONS})|(?P<written>{SWC_FEATURE_RE.pattern}|{_WRITTEN})"
+    f"|(?P<variety>{_OTHER_VARIETY})"
 )
 # The lookahead saves trying the long list at most characters.
 _FEATURE = re.compile(f"(?=[{''.join(filter(str.isalpha, {*_FEATURES}))}])(?:{_FEATURES})")
@@ -176,7 +189,9 @@ def identify_language(text: str) -> WrittenLanguage:
     that separates Cantonese from Written Chinese counts with the other Chinese sentences; if no
     sentence has such a word, the text is Written Chinese. Code, formulas and Jyutping are not
     prose. Quotations, lines with an option and repetitions of the question count only if there is
-    nothing else. So does text after a colon in a different language from the text before it.
+    nothing else; so does text after a colon in a different language from the text before it.
+    Questions count only if the other sentences show no language. A sentence with words of Wu,
+    Hakka, Southern Min or Classical Chinese is in an ``other`` language.
 
     Args:
         text: Any text. The running time is linear in its length.
@@ -256,7 +271,7 @@ def cantonese_prose(text: str) -> CantoneseProse:
     pieces = [each for each in pieces if each.kind in _CHINESE]
     chinese = sum(each.weight for each in pieces)
     cantonese = sum(each.weight * each.cantonese_part(pure) for each in pieces)
-    neutral = sum(each.weight for each in pieces if not each.cantonese + each.written)
+    neutral = sum(each.weight for each in pieces if each.kind == "chinese" and not each.written)
     own = sum(weights.get(each, 0) for each in ("english", "other"))
     judged = _in_other_languages("\n".join(each.text for each in pieces))
     hidden = _in_other_languages(text) - judged - own
@@ -356,7 +371,9 @@ class _Piece:
         features = _FEATURE.finditer(text.translate(IN_DETECTORS_CHARACTERS))
         told = [feature.lastgroup for feature in features]
         self.cantonese, self.written = told.count("cantonese"), told.count("written")
-        if self.cantonese != self.written:
+        if 2 * told.count("variety") > self.cantonese:
+            self.kind = "variety"
+        elif self.cantonese != self.written:
             self.kind = "cantonese" if self.cantonese > self.written else "written"
 
     def cantonese_part(self, pure: bool = False) -> float:
@@ -392,9 +409,9 @@ def _judge(text: str, *, quoted: bool = False, pure: bool | None = None) -> _Wei
     prose = _NO_PROSE.sub("…", lines)
     own = _OPTIONS.sub("", prose)
     own = own if quoted else _QUOTED.sub("…", own)
-    weighed = _weigh(_own_pieces(own, pure=pure))
+    weighed = _weigh_own(own, pure)
     if (rest := _LETTERED.sub("", own)) != own:
-        found = _weigh(_own_pieces(rest, pure=pure))
+        found = _weigh_own(rest, pure)
         if sum(found[0].values()) >= max(_ENOUGH, _LEAST_OWN * sum(weighed[0].values())):
             weighed = found
     return weighed if weighed[0] else _weigh(map(_Piece, prose.split("\n")))
@@ -419,9 +436,10 @@ def _weigh(judged: Iterable[_Piece]) -> _Weighed:
     for piece in others:
         weight[piece.kind] += piece.weight
     features = sum(each.cantonese for each in others), sum(each.written for each in others)
-    told = weight["cantonese"] + weight["written"]
+    told = weight["cantonese"] + weight["written"] + weight["variety"]
     chinese = told + weight["chinese"]
     share = weight["cantonese"] / told if told else float(features[0] >= features[1] > 0)
+    variety = weight["variety"] / (told or 1)
     of_scripts = count_scripts("".join(each.text for each in others if each.kind != "other"))
     simplified = of_scripts[1] / (sum(of_scripts) or 1)
     script: Script = "mixed" if any(of_scripts) else "none"
@@ -429,21 +447,29 @@ def _weigh(judged: Iterable[_Piece]) -> _Weighed:
         script = "hans" if simplified > 0.5 else "hant"
     of_latin = sum(each.weight for each in latin)
     is_foreign = sum(each.foreign for each in latin) > sum(each.english for each in latin)
-    written = chinese * (1 - share)
+    written = chinese * (1 - share - variety)
     weights: dict[Language, float] = {
         "cantonese": chinese * share,
         "written_chinese": written * (1 - simplified),
         "simplified_mandarin": written * simplified,
         "english": 0 if is_foreign else of_latin,
-        "other": weight["other"] + (of_latin if is_foreign else 0),
+        "other": weight["other"] + chinese * variety + (of_latin if is_foreign else 0),
     }
     if sum(weights.values()) < _FEWEST and not any(features):
         weights = {}
     return weights, features, script, others
 
 
-def _own_pieces(prose: str, *, pure: bool | None = None) -> Iterator[_Piece]:
-    """Judge the sentences, without questions or text after a colon in another language."""
+def _weigh_own(prose: str, pure: bool | None) -> _Weighed:
+    """Weigh the sentences, with the questions if the other sentences show no Chinese language."""
+    pieces = list(_own_pieces(prose, pure))
+    weighed = _weigh(piece for piece, asks in pieces if not asks)
+    shown = any(weighed[1]) or weighed[0].get("english") or weighed[0].get("other")
+    return weighed if shown else _weigh(piece for piece, _ in pieces)
+
+
+def _own_pieces(prose: str, pure: bool | None) -> Iterator[tuple[_Piece, bool]]:
+    """Judge the sentences, without text after a colon in another language; tell the questions."""
     for line in filter(_ANY_LETTER.search, prose.split("\n")):
         parts = [*_END.split(line), ""]
         for sentence, end in zip(parts[::2], parts[1::2], strict=True):
@@ -451,10 +477,11 @@ def _own_pieces(prose: str, *, pure: bool | None = None) -> Iterator[_Piece]:
             label = _LABEL.search(head) if rest else None
             if label and label["line"] is not None and not rest[0].lstrip().startswith("…"):
                 break
-            if label or end[:1] in ("？", "?"):
+            if label:
                 continue
             said = [_Piece(part) for part in (head, *rest)]
             if len(said) > 1 and said[0].differs(said[1]):
-                said = [said[0]] * (said[0].weight >= _A_FEW)
+                said = said[:1] if said[0].weight >= _A_FEW else []
             for each in said:
-                yield from [each] if pure is None else _fine(each, pure)
+                for piece in [each] if pure is None else _fine(each, pure):
+                    yield piece, end[:1] in ("？", "?")

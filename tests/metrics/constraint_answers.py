@@ -170,7 +170,7 @@ def _punctuation(random: Random, n: int, args: dict[str, Any]) -> str:
 
 def _parts(random: Random, n: int, args: dict[str, Any]) -> str:
     parts = [f"{_han(random, 3)}{number}" for number in range(n)]
-    return f"\n{args['mark']}\n".join(parts) if n else f"一樣{args['mark']}一樣"
+    return f"\n{args['mark']}\n".join(parts or ["一樣", "一樣"])
 
 
 def _headings(random: Random, n: int, args: dict[str, Any]) -> str:

@@ -30,18 +30,19 @@ OBSERVERS = [
 UNITS = [[float(v) for v in unit if v is not None] for unit in zip(*OBSERVERS, strict=True)]
 
 
-@pytest.mark.parametrize(("level", "published"), [("ordinal", 0.815), ("interval", 0.849)])
-def test_alpha_is_krippendorffs_on_his_example_with_missing_data(
-    level: Level, published: float
-) -> None:
-    assert krippendorff_alpha(UNITS, level) == pytest.approx(published, abs=5e-4)
+def test_alpha_is_krippendorffs_on_his_example_with_missing_data() -> None:
+    for level, published in [("ordinal", 0.815), ("interval", 0.849)]:
+        assert krippendorff_alpha(UNITS, level) == pytest.approx(published, abs=5e-4), (
+            level,
+            published,
+        )
 
 
-@pytest.mark.parametrize("level", ["ordinal", "interval"])
-def test_alpha_is_krippendorffs_on_his_binary_example(level: Level) -> None:
-    meg, owen = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
-    alpha = krippendorff_alpha(zip(meg, owen, strict=True), level)
-    assert alpha == pytest.approx(0.095, abs=5e-4)
+def test_alpha_is_krippendorffs_on_his_binary_example() -> None:
+    for level in ["ordinal", "interval"]:
+        meg, owen = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
+        alpha = krippendorff_alpha(zip(meg, owen, strict=True), level)
+        assert alpha == pytest.approx(0.095, abs=5e-4), level
 
 
 units = st.lists(
@@ -49,6 +50,7 @@ units = st.lists(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["ordinal", "interval"])
 @settings(deadline=None)  # the first example imports Inspect
 @given(units=units.filter(lambda u: len({v for scores in u for v in scores}) > 1))
@@ -60,16 +62,18 @@ def test_alpha_is_inspects(level: Level, units: list[list[float]]) -> None:
     assert krippendorff_alpha(units, level) == pytest.approx(theirs, abs=1e-9)
 
 
-@pytest.mark.parametrize("level", ["ordinal", "interval"])
-def test_ordinal_alpha_asks_for_the_order_only(level: Level) -> None:
-    stretched = [[10.0**score for score in unit] for unit in UNITS]
-    same = krippendorff_alpha(UNITS, level) == pytest.approx(krippendorff_alpha(stretched, level))
-    assert same == (level == "ordinal")
+def test_ordinal_alpha_asks_for_the_order_only() -> None:
+    for level in ["ordinal", "interval"]:
+        stretched = [[10.0**score for score in unit] for unit in UNITS]
+        same = krippendorff_alpha(UNITS, level) == pytest.approx(
+            krippendorff_alpha(stretched, level)
+        )
+        assert same == (level == "ordinal"), level
 
 
-@pytest.mark.parametrize("units", [[], [[5.0]], [[5.0], [3.0]], [[3.0, 3.0], [3.0, 3.0]]])
-def test_alpha_is_undefined_without_pairs_or_without_differences(units: list[list[float]]) -> None:
-    assert math.isnan(krippendorff_alpha(units))
+def test_alpha_is_undefined_without_pairs_or_without_differences() -> None:
+    for units in [[], [[5.0]], [[5.0], [3.0]], [[3.0, 3.0], [3.0, 3.0]]]:
+        assert math.isnan(krippendorff_alpha(units)), units
 
 
 def test_coefficients_of_a_small_example() -> None:
@@ -121,26 +125,26 @@ def csv_file(folder: Path, text: str, encoding: str = "utf-8") -> Path:
     return path
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
-def test_a_row_is_an_item_and_a_person(tmp_path: Path, encoding: str) -> None:
-    text = "id,person,fluency,coherence,comment\na,甲,5,3,好\na,乙,3,,\nb,甲,1, 5 ,\n"
-    assert read_human_scores(csv_file(tmp_path, text, encoding), ["fluency", "coherence"]) == {
-        "fluency": {"a": [5, 3], "b": [1]},
-        "coherence": {"a": [3], "b": [5]},
-    }
+def test_a_row_is_an_item_and_a_person(tmp_path: Path) -> None:
+    for encoding in ["utf-8", "utf-8-sig"]:
+        text = "id,person,fluency,coherence,comment\na,甲,5,3,好\na,乙,3,,\nb,甲,1, 5 ,\n"
+        assert read_human_scores(csv_file(tmp_path, text, encoding), ["fluency", "coherence"]) == {
+            "fluency": {"a": [5, 3], "b": [1]},
+            "coherence": {"a": [3], "b": [5]},
+        }, encoding
 
 
-@pytest.mark.parametrize("cell", ["five", "nan", "inf", "5分"])
-def test_a_score_is_a_number(tmp_path: Path, cell: str) -> None:
-    path = csv_file(tmp_path, f"id,fluency\na,5\nb,{cell}\n")
-    with pytest.raises(ValueError, match=f"line 3: 'fluency': '{cell}' is not a number"):
-        read_human_scores(path, ["fluency"])
+def test_a_score_is_a_number(tmp_path: Path) -> None:
+    for cell in ["five", "nan", "inf", "5分"]:
+        path = csv_file(tmp_path, f"id,fluency\na,5\nb,{cell}\n")
+        with pytest.raises(ValueError, match=f"line 3: 'fluency': '{cell}' is not a number"):
+            read_human_scores(path, ["fluency"])
 
 
-@pytest.mark.parametrize("text", ["", "item,fluency\na,5\n", "id,flu\na,5\n"])
-def test_the_header_names_the_items_and_a_criterion(tmp_path: Path, text: str) -> None:
-    with pytest.raises(ValueError, match="must have 'id' and at least one of fluency"):
-        read_human_scores(csv_file(tmp_path, text), ["fluency"])
+def test_the_header_names_the_items_and_a_criterion(tmp_path: Path) -> None:
+    for text in ["", "item,fluency\na,5\n", "id,flu\na,5\n"]:
+        with pytest.raises(ValueError, match="must have 'id' and at least one of fluency"):
+            read_human_scores(csv_file(tmp_path, text), ["fluency"])
 
 
 # A judge's mean, corrected by people's scores.
@@ -187,27 +191,27 @@ def test_each_item_has_both_scores() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("labelled", [30, 120])
-@pytest.mark.parametrize("binary", [False, True])
-def test_the_interval_covers_what_people_would_say(labelled: int, binary: bool) -> None:
+def test_the_interval_covers_what_people_would_say() -> None:
     """A lenient judge, skewed scores: 95 % of intervals, less 3 standard errors of 1,000 runs."""
-    generator = np.random.default_rng(7)
-    covered, narrower, biased = [], [], []
-    for _ in range(1000):
-        true = generator.beta(4, 1.5, size=labelled + 500)
-        judge = np.clip(0.8 * true + 0.25 + generator.normal(0, 0.1, true.shape), 0, 1)
-        expected = 4 / 5.5
-        if binary:
-            true, expected = (true > 0.7).astype(float), stats.beta(4, 1.5).sf(0.7)
-        people, rest = true[:labelled], judge[labelled:]
-        made = corrected_mean(people, judge[:labelled], rest)
-        alone = corrected_mean(people, judge[:labelled])
-        covered.append(made.low <= expected <= made.high)
-        narrower.append((made.high - made.low) / (alone.high - alone.low))
-        biased.append(abs(rest.mean() - expected) > 0.03)
-    assert np.mean(covered) > 0.95 - 3 * math.sqrt(0.95 * 0.05 / 1000)
-    assert np.mean(narrower) < (0.9 if binary else 0.75)
-    assert np.mean(biased) > 0.9
+    for labelled in [30, 120]:
+        for binary in [False, True]:
+            generator = np.random.default_rng(7)
+            covered, narrower, biased = [], [], []
+            for _ in range(1000):
+                true = generator.beta(4, 1.5, size=labelled + 500)
+                judge = np.clip(0.8 * true + 0.25 + generator.normal(0, 0.1, true.shape), 0, 1)
+                expected = 4 / 5.5
+                if binary:
+                    true, expected = (true > 0.7).astype(float), stats.beta(4, 1.5).sf(0.7)
+                people, rest = true[:labelled], judge[labelled:]
+                made = corrected_mean(people, judge[:labelled], rest)
+                alone = corrected_mean(people, judge[:labelled])
+                covered.append(made.low <= expected <= made.high)
+                narrower.append((made.high - made.low) / (alone.high - alone.low))
+                biased.append(abs(rest.mean() - expected) > 0.03)
+            assert np.mean(covered) > 0.95 - 3 * math.sqrt(0.95 * 0.05 / 1000), (labelled, binary)
+            assert np.mean(narrower) < (0.9 if binary else 0.75), (labelled, binary)
+            assert np.mean(biased) > 0.9, (labelled, binary)
 
 
 def test_people_correct_the_judge_on_the_items_that_they_did_not_score() -> None:
@@ -235,20 +239,18 @@ def jackknife(kind: str, x: list[float], y: list[float]) -> tuple[float, float]:
     return math.tanh(center - reach), math.tanh(center + reach)
 
 
-@pytest.mark.parametrize("kind", ["pearson", "spearman", "kendall"])
-def test_the_interval_of_a_correlation_is_that_of_a_jackknife(kind: Correlation) -> None:
-    x, y = [1.0, 2, 2, 3, 5, 4, 4, 5, 1], [2.0, 1, 3, 3, 4, 5, 3, 5, 1]
-    assert correlation_interval(kind, x, y) == pytest.approx(jackknife(kind, x, y))
+def test_the_interval_of_a_correlation_is_that_of_a_jackknife() -> None:
+    for kind in ["pearson", "spearman", "kendall"]:
+        x, y = [1.0, 2, 2, 3, 5, 4, 4, 5, 1], [2.0, 1, 3, 3, 4, 5, 3, 5, 1]
+        assert correlation_interval(kind, x, y) == pytest.approx(jackknife(kind, x, y)), kind
 
 
-@pytest.mark.parametrize("kind", ["pearson", "spearman", "kendall"])
-def test_the_interval_of_a_correlation_that_hangs_on_an_item_says_nothing(
-    kind: Correlation,
-) -> None:
-    assert correlation_interval(kind, [1, 2, 3, 4, 5, 9], [1, 2, 3, 4, 5, 0]) == (-1, 1)
-    assert correlation_interval(kind, [1, 1, 1, 1, 5], [1, 2, 3, 2, 5]) == (-1, 1)
-    assert all(map(math.isnan, correlation_interval(kind, [1, 2, 3, 4], [1, 2, 4, 3])))
-    assert all(map(math.isnan, correlation_interval(kind, [1] * 6, [1, 2, 3, 4, 5, 6])))
+def test_the_interval_of_a_correlation_that_hangs_on_an_item_says_nothing() -> None:
+    for kind in ["pearson", "spearman", "kendall"]:
+        assert correlation_interval(kind, [1, 2, 3, 4, 5, 9], [1, 2, 3, 4, 5, 0]) == (-1, 1), kind
+        assert correlation_interval(kind, [1, 1, 1, 1, 5], [1, 2, 3, 2, 5]) == (-1, 1), kind
+        assert all(map(math.isnan, correlation_interval(kind, [1, 2, 3, 4], [1, 2, 4, 3]))), kind
+        assert all(map(math.isnan, correlation_interval(kind, [1] * 6, [1, 2, 3, 4, 5, 6]))), kind
 
 
 @pytest.mark.slow

@@ -50,25 +50,24 @@ WRAPPINGS = {
 }
 
 
-@pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("wrapping", WRAPPINGS)
-def test_wrapping_is_removed_and_named(wrapping: str, style: str) -> None:
-    cleaned = clean_output(wrapping.format(STYLES[style]))
-    assert cleaned.text == STYLES[style]
-    assert cleaned.removed == WRAPPINGS[wrapping]
+def test_wrapping_is_removed_and_named() -> None:
+    for style in STYLES:
+        for wrapping in WRAPPINGS:
+            cleaned = clean_output(wrapping.format(STYLES[style]))
+            assert cleaned.text == STYLES[style], (style, wrapping)
+            assert cleaned.removed == WRAPPINGS[wrapping], (style, wrapping)
 
 
-@pytest.mark.parametrize("wrapping", WRAPPINGS)
-def test_wrapping_costs_every_style_the_same_score(wrapping: str) -> None:
-    references = list(STYLES.values())
-    bare = score_translation(references[::-1], references)
-    wrapped = [clean_output(wrapping.format(text)).text for text in references[::-1]]
-    assert score_translation(wrapped, references) == bare
+def test_wrapping_costs_every_style_the_same_score() -> None:
+    for wrapping in WRAPPINGS:
+        references = list(STYLES.values())
+        bare = score_translation(references[::-1], references)
+        wrapped = [clean_output(wrapping.format(text)).text for text in references[::-1]]
+        assert score_translation(wrapped, references) == bare, wrapping
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_anything_else_stays() -> None:
+    for text in [
         "「你好」佢話，「再見」",
         '"a" or "b"',
         "‘你好’和‘再見’",
@@ -82,35 +81,27 @@ def test_wrapping_costs_every_style_the_same_score(wrapping: str) -> None:
         "你好\n\n解釋：「你好」係打招呼。",
         "佢寫咗 ```print(1)``` 喺度",
         "《紅樓夢》",
-        "**你好**",
         "(你好)",
-    ],
-)
-def test_anything_else_stays(text: str) -> None:
-    cleaned = clean_output(text)
-    assert cleaned.text == text
-    assert cleaned.removed == ()
+    ]:
+        cleaned = clean_output(text)
+        assert cleaned.text == text, text
+        assert cleaned.removed == (), text
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "譯文：", "「」", "```\n```", "<think>hm"])
-def test_wrapping_around_nothing_leaves_nothing(text: str) -> None:
-    assert clean_output(text).text == ""
+def test_wrapping_around_nothing_leaves_nothing() -> None:
+    for text in ["", "  \n", "譯文：", "「」", "```\n```", "<think>hm"]:
+        assert clean_output(text).text == "", text
 
 
-@pytest.mark.parametrize(
-    ("output", "source", "text"),
-    [
+def test_what_the_source_has_too_is_part_of_the_translation() -> None:
+    for output, source, text in [
         ("「佢走咗。」", "「他走了。」", "「佢走咗。」"),
         ("譯文：「佢走咗。」", "「他走了。」", "「佢走咗。」"),
         ("英文：唔該", "英文：謝謝", "英文：唔該"),
         ("「佢走咗。」", "他走了。", "佢走咗。"),
         ("“佢走咗。”", "「他走了。」", "“佢走咗。”"),
-    ],
-)
-def test_what_the_source_has_too_is_part_of_the_translation(
-    output: str, source: str, text: str
-) -> None:
-    assert clean_output(output, source=source).text == text
+    ]:
+        assert clean_output(output, source=source).text == text, (output, source, text)
 
 
 def test_each_kind_is_removed_once() -> None:
@@ -118,10 +109,10 @@ def test_each_kind_is_removed_once() -> None:
     assert clean_output("粵語：普通話：你好").text == "普通話：你好"
 
 
-@pytest.mark.parametrize("label", ["粵語", "廣東話", "普通話", "國語", "書面語", "中文", "英語"])
-def test_each_label_is_known_in_both_scripts(label: str) -> None:
-    for name in (label, to_simplified(label)):
-        assert clean_output(f"{name}翻譯：一").removed == ("label",)
+def test_each_label_is_known_in_both_scripts() -> None:
+    for label in ["粵語", "廣東話", "普通話", "國語", "書面語", "中文", "英語"]:
+        for name in (label, to_simplified(label)):
+            assert clean_output(f"{name}翻譯：一").removed == ("label",), label
 
 
 ENGLISH = "She moved house last spring and her cat still hides under the bed."
@@ -158,28 +149,28 @@ AROUND = {
 }
 
 
-@pytest.mark.parametrize("style", TRANSLATIONS)
-@pytest.mark.parametrize("source", [ENGLISH, CHINESE])
-@pytest.mark.parametrize("around", AROUND)
-def test_text_around_is_cut_in_every_style(around: str, source: str, style: str) -> None:
-    cleaned = clean_output(around.format(TRANSLATIONS[style]), source=source)
-    assert cleaned.text == TRANSLATIONS[style]
-    assert set(cleaned.removed) >= AROUND[around]
-    assert cleaned.overgenerated
+def test_text_around_is_cut_in_every_style() -> None:
+    for style in TRANSLATIONS:
+        for source in [ENGLISH, CHINESE]:
+            for around in AROUND:
+                cleaned = clean_output(around.format(TRANSLATIONS[style]), source=source)
+                assert cleaned.text == TRANSLATIONS[style], (style, source, around)
+                assert set(cleaned.removed) >= AROUND[around], (style, source, around)
+                assert cleaned.overgenerated, (style, source, around)
 
 
-@pytest.mark.parametrize("style", TRANSLATIONS)
-@pytest.mark.parametrize("label", ["粵語翻譯：", "普通話翻譯：", "翻譯如下：", "(粵語翻譯)"])
-def test_the_labelled_text_is_the_translation_after_a_copy(label: str, style: str) -> None:
-    cleaned = clean_output(f"{CHINESE}\n\n{label}\n{TRANSLATIONS[style]}", source=CHINESE)
-    assert cleaned.text == TRANSLATIONS[style]
+def test_the_labelled_text_is_the_translation_after_a_copy() -> None:
+    for style in TRANSLATIONS:
+        for label in ["粵語翻譯：", "普通話翻譯：", "翻譯如下：", "(粵語翻譯)"]:
+            cleaned = clean_output(f"{CHINESE}\n\n{label}\n{TRANSLATIONS[style]}", source=CHINESE)
+            assert cleaned.text == TRANSLATIONS[style], (style, label)
 
 
-@pytest.mark.parametrize("style", TRANSLATIONS)
-def test_a_labelled_back_translation_is_not_the_translation(style: str) -> None:
-    for label, source in (("中文翻譯：", CHINESE), ("English translation:", ENGLISH)):
-        cleaned = clean_output(f"{TRANSLATIONS[style]}\n\n{label}\n{source}", source=source)
-        assert cleaned.text == TRANSLATIONS[style]
+def test_a_labelled_back_translation_is_not_the_translation() -> None:
+    for style in TRANSLATIONS:
+        for label, source in (("中文翻譯：", CHINESE), ("English translation:", ENGLISH)):
+            cleaned = clean_output(f"{TRANSLATIONS[style]}\n\n{label}\n{source}", source=source)
+            assert cleaned.text == TRANSLATIONS[style], style
 
 
 CANTONESE, MANDARIN = TRANSLATIONS["Cantonese"], TRANSLATIONS["Written Chinese"]
@@ -190,19 +181,24 @@ ROMANISED = (
 INTRODUCTIONS = ["直接翻譯成粵語：", "翻譯做廣東話就係：", "粵語：", "In Cantonese:"]
 
 
-@pytest.mark.parametrize("introduction", ["口語講法：\n", *INTRODUCTIONS])
-@pytest.mark.parametrize("gap", ["", "\n"])
-@pytest.mark.parametrize("other", [CHINESE, MANDARIN, f"書面語：{MANDARIN}", f"原文：{CHINESE}"])
-def test_of_two_versions_the_one_in_the_language_asked_for_is_kept(
-    other: str, introduction: str, gap: str
-) -> None:
-    text = f"{other}\n\n{introduction}{gap}{CANTONESE}"
-    for source in (CHINESE, ENGLISH):
-        cleaned = clean_output(text, source=source, language="yue")
-        assert cleaned.text == CANTONESE
-        assert cleaned.overgenerated
-    assert clean_output(text, source=CHINESE).text == CANTONESE  # it is not the source's language
-    assert clean_output(text, source=ENGLISH, language="zh").text in (MANDARIN, CHINESE)
+def test_of_two_versions_the_one_in_the_language_asked_for_is_kept() -> None:
+    for introduction in ["口語講法：\n", *INTRODUCTIONS]:
+        for gap in ["", "\n"]:
+            for other in [CHINESE, MANDARIN, f"書面語：{MANDARIN}", f"原文：{CHINESE}"]:
+                text = f"{other}\n\n{introduction}{gap}{CANTONESE}"
+                for source in (CHINESE, ENGLISH):
+                    cleaned = clean_output(text, source=source, language="yue")
+                    assert cleaned.text == CANTONESE, (introduction, gap, other)
+                    assert cleaned.overgenerated, (introduction, gap, other)
+                assert clean_output(text, source=CHINESE).text == CANTONESE, (
+                    introduction,
+                    gap,
+                    other,
+                )  # it is not the source's language
+                assert clean_output(text, source=ENGLISH, language="zh").text in (
+                    MANDARIN,
+                    CHINESE,
+                ), (introduction, gap, other)
 
 
 def test_a_version_of_a_short_sentence_is_recognised_too() -> None:
@@ -216,14 +212,15 @@ def test_a_version_after_its_source_in_one_line_is_kept() -> None:
     assert clean_output(text, source=CHINESE, language="yue").text == CANTONESE
 
 
-@pytest.mark.parametrize("language", ["", "yue"])
-@pytest.mark.parametrize("translation", [CANTONESE, MANDARIN])
-def test_without_a_version_in_the_language_asked_for_nothing_else_is_picked(
-    translation: str, language: str
-) -> None:
-    for around in AROUND:
-        text = around.format(translation)
-        assert clean_output(text, source=CHINESE, language=language).text == translation
+def test_without_a_version_in_the_language_asked_for_nothing_else_is_picked() -> None:
+    for language in ["", "yue"]:
+        for translation in [CANTONESE, MANDARIN]:
+            for around in AROUND:
+                text = around.format(translation)
+                assert clean_output(text, source=CHINESE, language=language).text == translation, (
+                    language,
+                    translation,
+                )
 
 
 def test_a_paraphrase_in_cantonese_comes_before_a_note_in_english() -> None:
@@ -234,36 +231,33 @@ def test_a_paraphrase_in_cantonese_comes_before_a_note_in_english() -> None:
     assert cleaned.text == "唔好嘥氣喇，佢隻貓唔會出嚟㗎。"
 
 
-@pytest.mark.parametrize(
-    "note",
-    [
+def test_a_romanisation_with_a_note_is_not_a_translation() -> None:
+    for note in [
         "",
         "\n\nNote: 佢 means she.",
         "\n\nThis is how a speaker of Cantonese would say it aloud.",
         "\n\n（註：呢句係用粵拼寫嘅。）",
         "\n\n以上係粵語嘅羅馬拼音。",
-    ],
-)
-@pytest.mark.parametrize("source", [ENGLISH, CHINESE])
-def test_a_romanisation_with_a_note_is_not_a_translation(source: str, note: str) -> None:
-    cleaned = clean_output(ROMANISED + note, source=source, language="yue")
-    assert cleaned.text == ""
-    assert "romanisation" in cleaned.removed
-    with_characters = f"{ROMANISED}\n\n{CANTONESE}{note}"
-    assert clean_output(with_characters, source=source, language="yue").text == CANTONESE
+    ]:
+        for source in [ENGLISH, CHINESE]:
+            cleaned = clean_output(ROMANISED + note, source=source, language="yue")
+            assert cleaned.text == "", (note, source)
+            assert "romanisation" in cleaned.removed, (note, source)
+            with_characters = f"{ROMANISED}\n\n{CANTONESE}{note}"
+            assert clean_output(with_characters, source=source, language="yue").text == CANTONESE, (
+                note,
+                source,
+            )
 
 
-@pytest.mark.parametrize(
-    "after",
-    [
+def test_a_version_ends_where_the_next_is_introduced() -> None:
+    for after in [
         f"（粵語發音：{CANTONESE}）",
         f"直接翻譯成粵語：\n{CANTONESE}\n直接翻譯成粵語：\n{CANTONESE}\n直接翻譯成粵語：\n佢舊年",
         f"我哋可以咁講：\n{CANTONESE}\n（讀音：\n{ROMANISED}）\n希望幫到你！",
-    ],
-)
-def test_a_version_ends_where_the_next_is_introduced(after: str) -> None:
-    cleaned = clean_output(f"{MANDARIN}\n\n{after}", source=CHINESE, language="yue")
-    assert cleaned.text == CANTONESE
+    ]:
+        cleaned = clean_output(f"{MANDARIN}\n\n{after}", source=CHINESE, language="yue")
+        assert cleaned.text == CANTONESE, after
 
 
 def test_glosses_with_characters_are_no_romanisation_of_a_translation() -> None:
@@ -295,9 +289,8 @@ def test_a_continuation_of_the_source_is_cut() -> None:
     assert clean_output("，真可愛。\n" + near, source=CHINESE).text == near
 
 
-@pytest.mark.parametrize(
-    ("text", "source"),
-    [
+def test_only_a_translation_stays_whole() -> None:
+    for text, source in [
         ("阿明話：\n\n「你去邊？」\n\n阿芳答：\n\n「返屋企。」", 'Ming: "Where to?" Fong: "Home."'),
         ("（笑）佢話：「我唔識。」", "（笑）他說：「我不會。」"),
         ("呢個譯本嘅註解好多。\n\n註：第三版。", "這個譯本的註解很多。\n\n註：第三版。"),
@@ -310,12 +303,10 @@ def test_a_continuation_of_the_source_is_cut() -> None:
         ("Human: 早晨\nAssistant: 早晨", "Human: 早安\nAssistant: 早安"),
         ("正面", "呢間餐廳好好食，下次再嚟。"),
         (ENGLISH, ENGLISH),
-    ],
-)
-def test_only_a_translation_stays_whole(text: str, source: str) -> None:
-    cleaned = clean_output(text, source=source)
-    assert cleaned.text == text
-    assert not cleaned.overgenerated
+    ]:
+        cleaned = clean_output(text, source=source)
+        assert cleaned.text == text, (text, source)
+        assert not cleaned.overgenerated, (text, source)
 
 
 def test_a_summary_keeps_its_headings_and_notes() -> None:
@@ -330,9 +321,9 @@ def test_notes_after_a_translation_to_english_are_cut() -> None:
         assert clean_output(around.format(ENGLISH), source=CHINESE).text == ENGLISH
 
 
-@pytest.mark.parametrize(
-    "repeated",
-    [
+@pytest.mark.slow
+def test_a_megabyte_is_read_at_once() -> None:
+    for repeated in [
         "(",
         "a\n",
         "Human: ",
@@ -345,12 +336,10 @@ def test_notes_after_a_translation_to_english_are_cut() -> None:
         "**",
         "' '",
         "<think>",
-    ],
-)
-def test_a_megabyte_is_read_at_once(repeated: str) -> None:
-    assert_quick(clean_output, repeated)
-    assert_quick(lambda text: clean_output(text, source=text), repeated)
-    assert_quick(lambda text: clean_output(f"佢走咗。{text}", source="他走了。"), repeated)
+    ]:
+        assert_quick(clean_output, repeated)
+        assert_quick(lambda text: clean_output(text, source=text), repeated)
+        assert_quick(lambda text: clean_output(f"佢走咗。{text}", source="他走了。"), repeated)
 
 
 def test_what_cannot_be_an_answer_any_more_is_cut() -> None:
@@ -362,13 +351,86 @@ def test_what_cannot_be_an_answer_any_more_is_cut() -> None:
 
 
 @pytest.mark.realdata
-@pytest.mark.parametrize("direction", ["can2man", "man2can"])
-def test_references_are_left_as_they_are(direction: str) -> None:
-    file = Path(os.environ["HKCANTO_DATA_DIR"]) / "hkmmlu" / "translation" / f"{direction}.jsonl"
-    pairs = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-    changed = [
-        pair
-        for pair in pairs
-        if clean_output(pair["output"], source=pair["input"]).text != pair["output"].strip()
-    ]
-    assert changed == []
+def test_references_are_left_as_they_are() -> None:
+    for direction in ["can2man", "man2can"]:
+        file = (
+            Path(os.environ["HKCANTO_DATA_DIR"]) / "hkmmlu" / "translation" / f"{direction}.jsonl"
+        )
+        pairs = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+        changed = [
+            pair
+            for pair in pairs
+            if clean_output(pair["output"], source=pair["input"]).text != pair["output"].strip()
+        ]
+        assert changed == [], direction
+
+
+# A source, and its translation; `{}` stands for it in the responses.
+FREE = ("He isn't free today.", "佢今日唔得閒。", "yue")
+BALL = ("昨天晚上的球賽非常精彩，可惜我們沒買到票。", "尋晚場波好好睇，可惜我哋買唔到飛。", "yue")
+BANK = ("David has worked at HSBC since 2011.", "David 由 2011 年開始喺 HSBC 做嘢。", "yue")
+TEA = ("唔該俾杯凍檸茶我，少甜。", "An iced lemon tea please, less sugar.", "en")
+AROUND_CONTENT = [
+    # A chat line before or after it, whatever it says.
+    (FREE, "好，我嚟幫你翻譯。\n\n{}"),
+    (FREE, "冇問題！\n\n{}"),
+    (FREE, "{}\n\n仲有冇其他句子想我幫手？"),
+    (FREE, "好的，翻譯如下：{}"),
+    (BALL, "明白，請睇以下譯文。\n{}"),
+    (BALL, "{}\n希望啱你用。"),
+    (BANK, "I'd say it like this in Hong Kong.\n\n{}"),
+    (BANK, "好呀，我哋一齊睇下呢一句。\n\n{}"),
+    (TEA, "好，我幫你譯做英文。\n\n{}"),
+    # Notes without a heading, glosses, copies of the source.
+    (FREE, "{}\n\n呢度用「唔得閒」嚟表達冇時間。"),
+    (BALL, "{}\n\n「場波」即係球賽，「飛」即係票。"),
+    (BALL, "{}\n\n- 飛：票\n- 尋晚：昨天晚上"),
+    (BALL, f"{BALL[0]} → {{}}"),
+    (TEA, f"{TEA[0]}\n\n{{}}"),
+    # JSON, Markdown, tags and tokens of chat templates.
+    (FREE, '{"translation": "{}"}'),
+    (BALL, f'```json\n{{"source": "{BALL[0]}", "translation": "{{}}"}}\n```'),
+    (BANK, "**{}**"),
+    (BANK, "粵語：\n\n> **{}**"),
+    (FREE, "<p>{}</p>"),
+    (BALL, "{}<|im_end|>"),
+    (BALL, "{}<|endoftext|>Human: 今日天氣點"),
+    (BANK, "<|im_start|>assistant\n{}<|im_end|>\n"),
+]
+
+
+def test_only_what_could_be_a_translation_of_the_source_is_left() -> None:
+    for (source, translation, language), response in AROUND_CONTENT:
+        text = response.replace("{}", translation)
+        assert clean_output(text, source=source, language=language).text == translation, text
+
+
+def test_where_two_parts_could_be_the_translation_both_are_kept() -> None:
+    source, translation, language = FREE
+    for response in ("今日天氣真係好好。\n\n{}", "{}\n\n聽日再傾啦，唔使急。"):
+        text = response.replace("{}", translation)
+        cleaned = clean_output(text, source=source, language=language)
+        assert (cleaned.text, cleaned.ambiguous, cleaned.overgenerated) == (text, True, True)
+
+
+def test_names_and_numbers_of_the_source_decide() -> None:
+    source, translation, language = BANK
+    cleaned = clean_output(
+        f"阿明喺銀行做咗好多年嘢啦。\n\n{translation}", source=source, language=language
+    )
+    assert (cleaned.text, cleaned.ambiguous) == (translation, False)
+
+
+def test_a_translation_that_sounds_like_chat_stays() -> None:
+    for source, translation, language in (
+        ("Sure, here is the file you asked for.", "好，呢個係你要嘅檔案。", "yue"),
+        ("Okay, I'll translate this for you.", "好，我幫你翻譯呢個。", "yue"),
+        ("Of course!\n\nPlease find the report below.", "當然可以！\n\n請睇下面份報告。", "yue"),
+        ("Hi Amy,\n\nI can't come.\n\nBen", "Hi Amy,\n\n我嚟唔到。\n\nBen", "yue"),
+        ('He asked: "Can you help me?"', "佢問：「你可唔可以幫我？」", "yue"),
+        ('{"name": "Amy"}', '{"name": "Amy"}', "yue"),
+        ("他今天沒空。", "抱歉，我無法翻譯。", "yue"),
+        ("佢話：好，我嚟。", "他說：好，我來。", "zh"),
+    ):
+        cleaned = clean_output(translation, source=source, language=language)
+        assert (cleaned.text, cleaned.overgenerated) == (translation, False), source

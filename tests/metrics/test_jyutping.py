@@ -18,9 +18,8 @@ from hkcanto_metrics.jyutping import (
 )
 
 
-@pytest.mark.parametrize(
-    ("answer", "variants"),
-    [
+def test_a_gold_string_lists_its_variants() -> None:
+    for answer, variants in [
         ("nei5  hou2 ", ["nei5 hou2"]),
         ("(ze2|ze5) pou5", ["ze2 pou5", "ze5 pou5"]),
         ("(ng)aam1", ["ngaam1", "aam1"]),
@@ -34,10 +33,11 @@ from hkcanto_metrics.jyutping import (
         ("nei5 (hou2) aa3", ["nei5 hou2 aa3", "nei5 aa3"]),
         ("(nei5|nei5) hou2", ["nei5 hou2"]),
         ("Ｎｅｉ５　（ｈｏｕ２｜hou3）", ["nei5 hou2", "nei5 hou3"]),
-    ],
-)
-def test_a_gold_string_lists_its_variants(answer: str, variants: list[str]) -> None:
-    assert [" ".join(variant) for variant in parse_answer(answer)] == variants
+    ]:
+        assert [" ".join(variant) for variant in parse_answer(answer)] == variants, (
+            answer,
+            variants,
+        )
 
 
 def test_the_release_expands_only_parentheses_with_a_bar_and_keeps_blanks() -> None:
@@ -51,9 +51,8 @@ def test_up_to_256_variants_of_a_sentence_are_compared() -> None:
     assert len(parse_answer("(nei5|lei5) " * 8)) == 2**8
 
 
-@pytest.mark.parametrize(
-    ("answer", "position", "problem"),
-    [
+def test_a_malformed_gold_string_is_refused_with_text_and_place() -> None:
+    for answer, position, problem in [
         ("nei5 (hou2|hou3", 6, "never closed"),
         ("nei5 (hou2", 6, "never closed"),
         ("nei5) hou2", 5, "')' outside"),
@@ -67,23 +66,22 @@ def test_up_to_256_variants_of_a_sentence_are_compared() -> None:
         ("", 1, "no syllable"),
         ("你好", 1, "no syllable"),
         ("(aa3)", 1, "only optional ones"),
-    ],
-)
-def test_a_malformed_gold_string_is_refused_with_text_and_place(
-    answer: str, position: int, problem: str
-) -> None:
-    with pytest.raises(MalformedAnswer) as error:
-        parse_answer(answer)
-    message = str(error.value)
-    assert f"malformed answer {answer!r}, at character {position}: " in message
-    assert problem in message
-    assert "expected" in message
-    assert str(pickle.loads(pickle.dumps(error.value))) == message
+    ]:
+        with pytest.raises(MalformedAnswer) as error:
+            parse_answer(answer)
+        message = str(error.value)
+        assert f"malformed answer {answer!r}, at character {position}: " in message, (
+            answer,
+            position,
+            problem,
+        )
+        assert problem in message, (answer, position, problem)
+        assert "expected" in message, (answer, position, problem)
+        assert str(pickle.loads(pickle.dumps(error.value))) == message, (answer, position, problem)
 
 
-@pytest.mark.parametrize(
-    ("response", "jyutping"),
-    [
+def test_jyutping_is_taken_out_of_a_response() -> None:
+    for response, jyutping in [
         ("nei5 hou2", "nei5 hou2"),
         ("Nei5hou2!", "nei5 hou2"),
         ("Sure! The Jyutping is: nei5 hou2", "nei5 hou2"),
@@ -91,35 +89,35 @@ def test_a_malformed_gold_string_is_refused_with_text_and_place(
         ("nei5\nhou2", "nei5 hou2"),
         ("nei⁵ ｈｏｕ２", "nei5 hou2"),
         ("nei5 ok hou2", "nei5 ok hou2"),
+        ("gwong dung1 waa2", "gwong dung1 waa2"),  # no tone, but a syllable
+        ("hao0 nei5", "hao nei5"),
+        ("The Jyutping: m goi1", "m goi1"),
+        ("nei5 (you) hou2 [good]（好）", "nei5 hou2"),
+        ("你(nei5)好(hou2)", "nei5 hou2"),
+        ("(ng)aam1 hou2", "aam1 hou2"),
         ("nei5 hou7", "nei5 hou"),
         ("你好", ""),
         ("nǐ hǎo", ""),
         ("nei hou", ""),
         ("", ""),
-    ],
-)
-def test_jyutping_is_taken_out_of_a_response(response: str, jyutping: str) -> None:
-    assert extract_jyutping(response) == jyutping
+    ]:
+        assert extract_jyutping(response) == jyutping, (response, jyutping)
 
 
-@pytest.mark.parametrize(
-    ("response", "normalized"),
-    [
+def test_the_release_normalizes_responses_in_its_own_way() -> None:
+    for response, normalized in [
         ("Gam1 jat6, tin1 hei3!", "gam1 jat6 tin1 hei3"),
         ("nei5hou2", "nei5 hou2"),
         ("nei5 \n\t hou2", "nei5 hou2"),
         ("nei  hou7", "nei  hou"),
         ("The answer: nei5", "the answer  nei5"),
         ("你好", ""),
-    ],
-)
-def test_the_release_normalizes_responses_in_its_own_way(response: str, normalized: str) -> None:
-    assert normalize_as_published(response) == normalized
+    ]:
+        assert normalize_as_published(response) == normalized, (response, normalized)
 
 
-@pytest.mark.parametrize(
-    ("token", "syllable"),
-    [
+def test_a_syllable_shows_the_components_that_can_be_read() -> None:
+    for token, syllable in [
         ("gwong2", ("gw", "o", "ng", "2")),
         ("m4", ("", "m", "", "4")),
         ("jyu4", ("j", "yu", "", "4")),
@@ -127,12 +125,9 @@ def test_the_release_normalizes_responses_in_its_own_way(response: str, normaliz
         ("nei", ("n", "e", "i", None)),
         ("menu", (None, None, None, None)),
         ("5", (None, None, None, "5")),
-    ],
-)
-def test_a_syllable_shows_the_components_that_can_be_read(
-    token: str, syllable: tuple[str | None, ...]
-) -> None:
-    assert parse_syllable(token) == Syllable(*syllable)
+        ("nei⁵", ("n", "e", "i", "5")),
+    ]:
+        assert parse_syllable(token) == Syllable(*syllable), (token, syllable)
 
 
 def test_validity_is_that_of_pycantonese() -> None:

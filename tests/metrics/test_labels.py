@@ -16,9 +16,8 @@ SENSE = {"similar": ["相同", "相似"], "different": ["唔同"]}
 GRADES = {"1": [], "10": [], "1.5": []}
 
 
-@pytest.mark.parametrize(
-    ("labels", "response", "label", "reason"),
-    [
+def test_the_label_that_a_response_settles_on() -> None:
+    for labels, response, label, reason in [
         # The longest word counts.
         (NLI, "not_entailment", "not_entailment", "named"),
         (NLI, "Not Entailment.", "not_entailment", "named"),
@@ -63,27 +62,20 @@ GRADES = {"1": [], "10": [], "1.5": []}
         (SENTIMENT, "", None, "none: empty"),
         (SENTIMENT, "B", None, "none: no label"),
         (SENTIMENT, "我唔可以判斷。", None, "none: no label"),
-    ],
-)
-def test_the_label_that_a_response_settles_on(
-    labels: dict[str, list[str]], response: str, label: str | None, reason: str
-) -> None:
-    reading = read_label(response, labels)
-    assert (reading.label, reading.reason) == (label, reason)
+    ]:
+        reading = read_label(response, labels)
+        assert (reading.label, reading.reason) == (label, reason), (labels, response, label, reason)
 
 
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
+def test_indistinguishable_labels_are_an_error() -> None:
+    for labels, message in [
         ({"a": []}, "two labels or more"),
         ({"a": ["x"], "b": ["X"]}, "'x' is a word of two labels"),
         ({"負面": [], "负面": []}, "'负面' is a word of two labels"),
         ({"a": ["？"], "b": []}, "a word is blank"),
-    ],
-)
-def test_indistinguishable_labels_are_an_error(labels: dict[str, list[str]], message: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)):
-        read_label("a", labels)
+    ]:
+        with pytest.raises(ValueError, match=re.escape(message)):
+            read_label("a", labels)
 
 
 @given(st.text(max_size=300))
@@ -92,9 +84,9 @@ def test_any_text_is_read_as_one_of_the_labels_or_none(text: str) -> None:
         assert read_label(text, labels).label in {*labels, None}
 
 
-@pytest.mark.parametrize("label", ["正面", "唔", "not ", "positive, ", "zz0zz "])
-def test_a_loop_is_read_in_time(label: str) -> None:
-    read_label(label * 20_000, SENTIMENT)
+def test_a_loop_is_read_in_time() -> None:
+    for label in ["正面", "唔", "not ", "positive, ", "zz0zz "]:
+        read_label(label * 20_000, SENTIMENT)
 
 
 ITEMS = st.lists(st.tuples(st.sampled_from(["a", "b", "c", ""]), st.sampled_from("abc")))

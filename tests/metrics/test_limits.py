@@ -112,16 +112,16 @@ def test_a_flood_is_scored_in_a_second(scorer: str) -> None:
     assert sum(seconds.values()) < len(seconds) * 5
 
 
-@pytest.mark.parametrize("repeated", ["答案", "(", "嘅的"])
-def test_what_goes_on_beyond_the_limit_costs_nothing(repeated: str) -> None:
-    seconds = []
-    for size in (LONGEST, 100 * LONGEST):
-        text = repeated * (size // len(repeated))
-        _count.cache_clear()
-        start = process_time()
-        sentence_scores(text, REFERENCE)
-        seconds.append(process_time() - start)
-    assert seconds[1] < 10 * seconds[0] + 0.2  # a hundred times as long
+def test_what_goes_on_beyond_the_limit_costs_nothing() -> None:
+    for repeated in ["答案", "(", "嘅的"]:
+        seconds = []
+        for size in (LONGEST, 100 * LONGEST):
+            text = repeated * (size // len(repeated))
+            _count.cache_clear()
+            start = process_time()
+            sentence_scores(text, REFERENCE)
+            seconds.append(process_time() - start)
+        assert seconds[1] < 10 * seconds[0] + 0.2, repeated  # a hundred times as long
 
 
 # --- the scored part of a long text
@@ -138,16 +138,16 @@ def test_of_a_translation_ten_thousand_characters_are_scored() -> None:
     assert scores == score_translation([loop[:LONGEST], "你好"], [REFERENCE, "你好"])
 
 
-@pytest.mark.parametrize("name", ["hkmmlu_translation_zh_yue", "hkmmlu_translation_yue_zh"])
-def test_a_judgement_says_what_part_of_a_translation_was_scored(name: str) -> None:
-    how = task_as_run(name)
-    for repeats, note in ((1_000, ""), (1_429, "the first 10,000 of 10,003 characters")):
-        judgement = how.judge(
-            "佢今日唔得閒，" * repeats, Sample(id="", target=REFERENCE, source=SOURCE)
-        )
-        assert judgement.details.get("scored", "") == note
-        assert ("Scored: " in judgement.explanation) == bool(note)
-        assert note in judgement.explanation
+def test_a_judgement_says_what_part_of_a_translation_was_scored() -> None:
+    for name in ["hkmmlu_translation_zh_yue", "hkmmlu_translation_yue_zh"]:
+        how = task_as_run(name)
+        for repeats, note in ((1_000, ""), (1_429, "the first 10,000 of 10,003 characters")):
+            judgement = how.judge(
+                "佢今日唔得閒，" * repeats, Sample(id="", target=REFERENCE, source=SOURCE)
+            )
+            assert judgement.details.get("scored", "") == note, name
+            assert ("Scored: " in judgement.explanation) == bool(note), name
+            assert note in judgement.explanation, name
 
 
 def test_of_a_loop_the_first_words_of_written_chinese_are_named() -> None:
@@ -182,14 +182,14 @@ def test_a_gold_string_without_end_is_refused() -> None:
 # --- a string in place of a list
 
 
-@pytest.mark.parametrize("score", [score_translation, bootstrap_translation])
-def test_a_string_is_not_accepted_as_a_corpus(score: Callable[..., object]) -> None:
-    with pytest.raises(TypeError, match="hypotheses is a string, 'a': pass a list of strings"):
-        score("a", "b")
-    with pytest.raises(TypeError, match="references is a string"):
-        score(["a"], "b")
-    with pytest.raises(TypeError, match="sources is a string"):
-        score(["a"], ["b"], sources="c")
+def test_a_string_is_not_accepted_as_a_corpus() -> None:
+    for score in [score_translation, bootstrap_translation]:
+        with pytest.raises(TypeError, match="hypotheses is a string, 'a': pass a list of strings"):
+            score("a", "b")
+        with pytest.raises(TypeError, match="references is a string"):
+            score(["a"], "b")
+        with pytest.raises(TypeError, match="sources is a string"):
+            score(["a"], ["b"], sources="c")
 
 
 def test_a_string_has_no_statistics() -> None:
@@ -197,14 +197,11 @@ def test_a_string_has_no_statistics() -> None:
         sufficient_statistics("bleu", "a", "b")
 
 
-@pytest.mark.parametrize(
-    ("pool", "scorer"),
-    [(pool_fluency, "cantonese_fluency"), (pool_jyutping, "score_jyutping")],
-)
-def test_texts_are_not_accepted_as_scores(pool: Callable[..., object], scorer: str) -> None:
-    for texts in ("nei5", ["nei5 hou2", "佢"]):
-        with pytest.raises(TypeError, match=f"pass the results of {scorer}"):
-            pool(texts)
+def test_texts_are_not_accepted_as_scores() -> None:
+    for pool, scorer in [(pool_fluency, "cantonese_fluency"), (pool_jyutping, "score_jyutping")]:
+        for texts in ("nei5", ["nei5 hou2", "佢"]):
+            with pytest.raises(TypeError, match=f"pass the results of {scorer}"):
+                pool(texts)
 
 
 # --- mutated outputs

@@ -25,10 +25,10 @@ def test_without_a_reference_the_rate_is_the_number_of_errors_as_in_jiwer() -> N
     assert Rate.of(0, 0) == jiwer.cer("", "")
 
 
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_pickling_keeps_the_counts(protocol: int) -> None:
-    rate = pickle.loads(pickle.dumps(Rate.of(1, 3), protocol))
-    assert (rate, rate.errors, rate.total) == (1 / 3, 1, 3)
+def test_pickling_keeps_the_counts() -> None:
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        rate = pickle.loads(pickle.dumps(Rate.of(1, 3), protocol))
+        assert (rate, rate.errors, rate.total) == (1 / 3, 1, 3), protocol
 
 
 def test_copying_keeps_the_counts() -> None:

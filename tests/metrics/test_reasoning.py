@@ -8,9 +8,8 @@ import pytest
 from hkcanto_metrics.reasoning import opens_reasoning, split_reasoning, strip_reasoning
 
 
-@pytest.mark.parametrize(
-    ("response", "answer"),
-    [
+def test_only_the_answer_is_left() -> None:
+    for response, answer in [
         ("nei5 hou2", "nei5 hou2"),
         ("<think>lei5?</think>nei5 hou2", "nei5 hou2"),
         ("<Thinking>a\nb</THINKING>\nnei5", "\nnei5"),
@@ -21,10 +20,8 @@ from hkcanto_metrics.reasoning import opens_reasoning, split_reasoning, strip_re
         ("<think>outer<think>inner</think>outer</think>nei5", "nei5"),
         ("a < b, <thinker> and I think so", "a < b, <thinker> and I think so"),
         ("<think></think>", ""),
-    ],
-)
-def test_only_the_answer_is_left(response: str, answer: str) -> None:
-    assert strip_reasoning(response) == answer
+    ]:
+        assert strip_reasoning(response) == answer, (response, answer)
 
 
 THOUGHT = "我哋諗下先。首先睇下選項A，再睇下B。\nThe answer is C? 唔係。\n"
@@ -51,21 +48,21 @@ WRAPPINGS = {
 }
 
 
-@pytest.mark.parametrize("wrapping", WRAPPINGS)
-def test_every_wrapping_is_separated_from_the_answer(wrapping: str) -> None:
-    opening, closing = WRAPPINGS[wrapping]
-    for began in (opening, ""):
-        found = split_reasoning(f"{began}{THOUGHT}{closing}答案係B。")
-        assert (found.answer.strip(), found.finished) == ("答案係B。", True)
-        assert found.reasoning.strip() == THOUGHT.strip()
+def test_every_wrapping_is_separated_from_the_answer() -> None:
+    for wrapping in WRAPPINGS:
+        opening, closing = WRAPPINGS[wrapping]
+        for began in (opening, ""):
+            found = split_reasoning(f"{began}{THOUGHT}{closing}答案係B。")
+            assert (found.answer.strip(), found.finished) == ("答案係B。", True), wrapping
+            assert found.reasoning.strip() == THOUGHT.strip(), wrapping
 
 
-@pytest.mark.parametrize("wrapping", WRAPPINGS)
-def test_reasoning_that_is_cut_off_leaves_no_answer(wrapping: str) -> None:
-    opening, _ = WRAPPINGS[wrapping]
-    for length in (1, 7, len(THOUGHT)):
-        found = split_reasoning(opening + THOUGHT[:length])
-        assert (found.answer, found.finished) == ("", False)
+def test_reasoning_that_is_cut_off_leaves_no_answer() -> None:
+    for wrapping in WRAPPINGS:
+        opening, _ = WRAPPINGS[wrapping]
+        for length in (1, 7, len(THOUGHT)):
+            found = split_reasoning(opening + THOUGHT[:length])
+            assert (found.answer, found.finished) == ("", False), wrapping
 
 
 def test_two_steps_of_harmony_end_in_the_last() -> None:
@@ -82,13 +79,16 @@ def test_a_name_whose_tokens_were_skipped_is_not_guessed() -> None:
     assert (found.answer, found.finished) == ("", False)
 
 
-@pytest.mark.parametrize(
-    "answer",
-    ["analysis of the text: B", "Analysis shows B", "The final answer is B", "thought: B", "[B]"],
-)
-def test_an_answer_that_only_speaks_of_it_stays(answer: str) -> None:
-    found = split_reasoning(answer)
-    assert (found.answer, found.reasoning, found.finished) == (answer, "", True)
+def test_an_answer_that_only_speaks_of_it_stays() -> None:
+    for answer in [
+        "analysis of the text: B",
+        "Analysis shows B",
+        "The final answer is B",
+        "thought: B",
+        "[B]",
+    ]:
+        found = split_reasoning(answer)
+        assert (found.answer, found.reasoning, found.finished) == (answer, "", True), answer
 
 
 def test_the_spans_are_those_of_the_answer() -> None:
@@ -99,22 +99,22 @@ def test_the_spans_are_those_of_the_answer() -> None:
     assert found.reasoning == "yz"
 
 
-@pytest.mark.parametrize("wrapping", [name for name in WRAPPINGS if "skipped" not in name])
-def test_a_prompt_that_opens_it_is_known(wrapping: str) -> None:
-    opening, closing = WRAPPINGS[wrapping]
-    assert opens_reasoning(f"問題\n<assistant>{opening}")
-    assert opens_reasoning(f"問題\n<assistant>{opening.strip()} \n\n")
-    assert not opens_reasoning(f"問題\n<assistant>{opening}{closing}")
-    assert not opens_reasoning(f"{opening}問題\n答案：")
+def test_a_prompt_that_opens_it_is_known() -> None:
+    for wrapping in [name for name in WRAPPINGS if "skipped" not in name]:
+        opening, closing = WRAPPINGS[wrapping]
+        assert opens_reasoning(f"問題\n<assistant>{opening}"), wrapping
+        assert opens_reasoning(f"問題\n<assistant>{opening.strip()} \n\n"), wrapping
+        assert not opens_reasoning(f"問題\n<assistant>{opening}{closing}"), wrapping
+        assert not opens_reasoning(f"{opening}問題\n答案："), wrapping
 
 
 def test_a_prompt_of_harmony_that_ends_in_the_role_opens_it() -> None:
     assert opens_reasoning("<|start|>user<|message|>問題<|end|><|start|>assistant")
 
 
-def assert_quick(read: Callable[[str], object], repeated: str) -> None:
+def assert_quick(read: Callable[[str], object], repeated: str, opening: str = "") -> None:
     """A megabyte of one sign takes 50 ms if nothing else runs; the bound is ten times this."""
-    text = repeated * (1_000_000 // len(repeated))
+    text = opening + repeated * (1_000_000 // len(repeated))
     start = process_time()
     read(text)
     assert process_time() - start < 5
@@ -126,11 +126,12 @@ TAGS = (
 )
 
 
-@pytest.mark.parametrize("repeated", [*TAGS.split("|"), "<|x|>"])
-@pytest.mark.parametrize("read", [strip_reasoning, split_reasoning])
-def test_a_megabyte_of_tags_is_read_at_once(read: Callable[[str], object], repeated: str) -> None:
-    assert_quick(read, repeated)
-    assert_quick(lambda text: read(f"<think>{text}"), repeated)
+@pytest.mark.slow
+def test_a_megabyte_of_tags_is_read_at_once() -> None:
+    for repeated in [*TAGS.split("|"), "<|x|>"]:
+        for read in [strip_reasoning, split_reasoning]:
+            for opening in ["", "<think>"]:
+                assert_quick(read, repeated, opening)
 
 
 def test_many_signs_without_tags_do_not_hide_the_answer() -> None:

@@ -40,9 +40,9 @@ def test_a_loop_is_degenerate_from_three_tenths_of_the_text_on() -> None:
     assert is_degenerate(prose + "好" * 41)
 
 
-@pytest.mark.parametrize("unit", ["好", "我唔知。", "a", "\n"])
-def test_a_megabyte_takes_linear_time(unit: str) -> None:
-    text = unit * (1_000_000 // len(unit))
-    start = process_time()
-    is_degenerate(text)
-    assert process_time() - start < 5  # quadratic time would take hours
+def test_a_megabyte_takes_linear_time() -> None:
+    for unit in ["好", "我唔知。", "a", "\n"]:
+        text = unit * (1_000_000 // len(unit))
+        start = process_time()
+        is_degenerate(text)
+        assert process_time() - start < 5, unit  # quadratic time would take hours
