@@ -15,8 +15,7 @@ import msgspec
 
 from ...catalogue import find_task
 from ...signatures import joined
-from ..runs import Items, Run, Sent, SkippedLog
-from ..usage import Usage
+from ..runs import Items, Run, Sent, SkippedLog, Usage
 
 # Settings that change a model's speed but not its answers, and secrets. An access token
 # (`hf_token`) is a secret, but a token of the model's vocabulary is a setting.

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from math import inf, isnan, nan
+from math import isnan, nan
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -14,9 +14,7 @@ from ...catalogue import known_signature
 from ...errors import LogError
 from ...judgements import Judgement
 from ...samples import Sample
-from ..results import Harness
-from ..runs import Run, Sent, SkippedLog
-from ..usage import Timed, Usage
+from ..runs import Harness, Run, Sent, SkippedLog, Usage
 from .items import UNREADABLE, ItemRows, Rows, decode, left_out, reason
 from .joining import WITH_SYSTEM, sent_of, settings_of
 
@@ -35,8 +33,7 @@ class Origin(msgspec.Struct):
     picked: bool
     available: int
     usage: Usage = Usage()
-    generation: dict[str, float] = {}
-    sent: Sent | None = None  # None in logs of versions that only had `generation`
+    sent: Sent = Sent()
 
 
 class _Results(msgspec.Struct):
@@ -49,7 +46,6 @@ class _Results(msgspec.Struct):
     chat_template_sha: str | None = None
     system_instruction_sha: str | None = None
     lm_eval_version: str | None = None
-    total_evaluation_time_seconds: float | None = None  # written as text
     rescored: Origin | None = None
 
 
@@ -124,7 +120,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             version_of_harness=results.lm_eval_version or "unknown",
             settings=settings,
             sent=_sent(results, config, requested),
-            usage=_usage(path, results, config, items),
+            usage=_usage(results, config, items),
         )
         yield _as_first_run(run, results.rescored) if results.rescored else run
     no_samples = (
@@ -138,9 +134,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
 
 def _as_first_run(run: Run, origin: Origin) -> Run:
     """Return a rescored run with what is known of the original one."""
-    known = {each: getattr(origin, each) for each in Origin.__struct_fields__}
-    generation = known.pop("generation")
-    known["sent"] = origin.sent or sent_of(generation)
+    known = msgspec.structs.asdict(origin)
     if run.unfinished:
         known["status"] = run.status
     return replace(run, **known)
@@ -237,21 +231,18 @@ def _sent(results: _Results, config: Mapping[str, Any], requested: Mapping[str, 
     )
 
 
-def _usage(path: Path, results: _Results, config: Mapping[str, Any], items: ItemRows) -> Usage:
-    """Return the usage: the time for all tasks of the log, without token counts.
+def _usage(results: _Results, config: Mapping[str, Any], items: ItemRows) -> Usage:
+    """Return the usage: no tokens, and the time from the last request made to the first response.
 
-    lm-eval's own time begins when its command starts, before it loads the model. Our tasks log a
-    second time, from the last request made to the first response read.
+    Our tasks log this time for all tasks of the log. lm-eval's own includes loading the model.
     """
-    asked = (config.get("metadata") or {}).get("seconds")
-    took = results.total_evaluation_time_seconds if asked is None else float(asked)
-    answers = max(len(items), sum(each.get("effective") or 0 for each in results.counts.values()))
-    timed = took is not None and 0 <= took < inf
+    took = (config.get("metadata") or {}).get("seconds")
+    answers = sum(each.get("effective") or 0 for each in results.counts.values())
+    alone = answers <= len(items) and not results.config.get("use_cache")
     return Usage(
         len(items),
         answer_tokens=None if items.setup.is_generative else 0,
-        timed=(Timed(str(path), took or 0.0, answers, asked is None),) if timed else (),
-        reused=bool(results.config.get("use_cache")),
+        seconds=float(took) if took is not None and alone else None,
     )
 
 
