@@ -384,7 +384,6 @@ def test_an_interrupted_run_is_called_so_and_neither_compared_nor_planned_with(
     (run,) = json.loads(made.stdout)["runs"]
     assert run["status"] == "cancelled"
     shown = CliRunner().invoke(app, ["report", str(law), "--format", "md"])
-    assert "✗ cancelled" in shown.stdout
     assert "(cancelled)" in shown.stdout
     for command in (["compare"], ["compare", "--gate", "50"], ["plan"]):
         done = CliRunner().invoke(app, [*command, f"a={whole}", f"b={law}"])

@@ -198,7 +198,7 @@ def test_an_old_reading_is_read_anew_and_the_change_is_said(tmp_path: Path) -> N
 
 def test_a_run_without_scores_is_scored(tmp_path: Path) -> None:
     for folder, more in (("scored", {}), ("predicted", {"predict_only": True})):
-        run_lm_eval(tmp_path / folder, "hkcanto_law", "hkcanto_law_mc", **more)
+        run_lm_eval(tmp_path / folder, "hkcanto_law", **more)
     told = hkcanto("report", tmp_path / "predicted")
     assert "hkcanto rescore" in " ".join(told.output.split())
     rescored(tmp_path / "predicted", to=tmp_path / "again")

@@ -148,16 +148,6 @@ def test_runs_in_parts_add_up(tmp_path: Path) -> None:
     assert found["seconds"] == pytest.approx(sum(parts), abs=0.002)
 
 
-def test_nobody_knows_what_some_of_a_runs_subjects_took(tmp_path: Path) -> None:
-    whole = run_inspect(tmp_path, tasks.hkmmlu())
-    run_inspect(tmp_path, tasks.hkmmlu(subjects="stem"))
-    assert whole.exists()
-    found = usage_of(tmp_path)
-    assert found["answers"] == 43
-    assert "prompt_tokens" not in found
-    assert "seconds" not in found
-
-
 def test_a_log_whose_samples_say_nothing_has_no_figures_made_up(law: Path) -> None:
     log = law
 

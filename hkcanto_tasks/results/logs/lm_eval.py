@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from math import isnan, nan
+from math import nan
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -52,7 +52,6 @@ class _Results(msgspec.Struct):
 class _Doc(Sample, frozen=True, gc=False, kw_only=True):
     judgement: Judgement | None = None
     in_reasoning: bool = False
-    letters: tuple[str, ...] = ()
 
 
 class _Logged(msgspec.Struct, gc=False):
@@ -189,7 +188,9 @@ def _add(items: ItemRows, logged: _Logged) -> None:
     judgement = logged.doc.judgement
     response: Any = logged.filtered_resps
     if not items.setup.is_generative:
-        response = judgement.answer if judgement else _likeliest(logged)
+        if judgement is None:
+            raise LogError("log-likelihoods without scores: run it without --predict_only")
+        response = judgement.answer
     while isinstance(response, list):  # nested more than once with --metadata repeats or filters
         response = response[0] if response else ""
     response = response if isinstance(response, str) else ""
@@ -210,15 +211,6 @@ def _add(items: ItemRows, logged: _Logged) -> None:
 
 def _number(value: float | None) -> float:
     return nan if value is None else value
-
-
-def _likeliest(logged: _Logged) -> str:
-    """Return the letter with the highest log-likelihood; empty if one is not a number."""
-    values = [float(each[0]) for each in logged.filtered_resps if isinstance(each, list) and each]
-    letters = logged.doc.letters
-    if not letters or len(values) != len(letters):
-        raise LogError("its log-likelihoods are not those of the letters")
-    return "" if any(map(isnan, values)) else letters[values.index(max(values))]
 
 
 def _sent(results: _Results, config: Mapping[str, Any], requested: Mapping[str, Any]) -> Sent:
