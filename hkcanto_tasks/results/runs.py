@@ -53,10 +53,12 @@ class Items:
     values: Mapping[str, Floats]  # figure of items → the logged values; NaN if missing
     weights: Mapping[str, Floats]  # rate → the length of each item's reference
     clusters: Ints  # equal for dependent items: epochs of an item, questions on one passage
-    question_lengths: Ints  # including the options
+    question_lengths: Ints  # characters, including the options
     golds: Ints  # checksums of the gold answers
-    response_lengths: Ints  # after the reasoning block
-    reasoning_lengths: Ints  # of the reasoning block, or of the response in a chain of thought
+    response_lengths: Ints  # characters after the reasoning block
+    reasoning_lengths: (
+        Ints  # characters of the reasoning block, or of the response in a chain of thought
+    )
     output_tokens: Floats  # as counted by the provider; NaN if not logged
     truncated: Floats  # 1 if the response ended at the token limit, else 0; NaN if unknown
     reasons: Sequence[str] = ()  # how answers were read, or why not, such as `none: refusal`
@@ -221,7 +223,6 @@ class Run:
     #: (subjects, figure) → the harness's own value; no subjects mean all
     reported: Mapping[tuple[tuple[str, ...], str], float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # remarks for the reader, such as `judged by openai/gpt-4o`
-    length_unit: str = "characters"  # of the lengths; or `tokens` of a tokenizer
     limited: bool = False  # whether only some of the items were requested
     picked: bool = False  # whether these were chosen one by one, not taken from the beginning
     available: int = 0  # items in its data, whether run or not; 0 if no log has it

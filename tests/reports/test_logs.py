@@ -200,7 +200,7 @@ def test_the_letter_of_a_log_likelihood_task_is_the_likeliest(
 def columns(task: str, *rows: tuple[str, str, str, dict[str, float], str]) -> Items:
     """Items of rows: subject, question, response, values and reasoning."""
     of = task_as_run(task)
-    found = ItemRows(of, len, texts=False)
+    found = ItemRows(of, texts=False)
     for place, (subject, question, response, values, reasoning) in enumerate(rows):
         sample = Sample(id=f"{place}", subject=subject, question=question, target="B")
         judged = of.judge(response, sample, reasoning)
@@ -299,15 +299,6 @@ def test_prompts_are_whole(in_lm_eval: dict[str, Run], in_inspect: dict[str, Run
     assert in_lm_eval["hkcanto_cultural"].items.texts[0].prompt == prompt.text()
     messages = [f"[{role}]\n{content}" for role, content in prompt.messages()]
     assert in_inspect["hkcanto_cultural"].items.texts[0].prompt == "\n\n".join(messages)
-
-
-def test_lengths_can_be_in_tokens(inspect_logs: Path) -> None:
-    (log,) = inspect_logs.glob("*_translation_*.eval")
-    (run,) = read_runs([log], length=lambda text: len(text.encode()), length_unit="bytes")
-    (in_characters,) = read_runs([log])
-    assert run.length_unit == "bytes"
-    bytes_, characters = run.items.response_lengths, in_characters.items.response_lengths
-    assert (bytes_ == 3 * characters).all()
 
 
 def test_progress_is_told_by_log(inspect_logs: Path) -> None:

@@ -110,7 +110,7 @@ def _joined_by(run: Run) -> Hashable:
     return run.harness, run.model, run.settings, whole
 
 
-def join(parts: Sequence[Run], length_unit: str) -> Run:
+def join(parts: Sequence[Run]) -> Run:
     """Join runs of one model under one setup on different subjects; the result has no label."""
     signature = joined(run.signature for run in parts)
     rank = {each.name: place for place, each in enumerate(find_task(signature.task).subjects)}
@@ -135,7 +135,6 @@ def join(parts: Sequence[Run], length_unit: str) -> Run:
         items=items,
         reported=reported,
         notes=tuple(notes),
-        length_unit=length_unit,
         limited=any(run.limited for run in runs),
         picked=any(run.picked for run in runs),
         available=sum(run.available for run in runs),
