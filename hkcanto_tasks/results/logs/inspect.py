@@ -424,8 +424,6 @@ def _notes(log: _Log, scores: list[dict[str, Any]], scored: int, unscored: int) 
         yield WITH_SYSTEM
     if unscored:
         yield f"{unscored} of {scored + unscored} items have no score, because of errors"
-    if log.status != "success":
-        yield f"the run did not succeed (status {log.status!r}); it has {scored} items"
 
 
 def judge_scores(path: Path) -> dict[str, dict[str, float]]:

@@ -131,7 +131,9 @@ class _Rows(ItemRows):
     NEEDS_SCORES = False
 
     def __init__(self, signature: Signature) -> None:
-        super().__init__(setup_of(signature), texts=True)
+        options = options_of(signature)
+        kind = task_as_run(signature.task, shots=signature.shots, **options)
+        super().__init__(kind, texts=True)
         self.scored: list[Scored] = []
         self.rubric = dict(signature.options).get("rubric", "")
 
@@ -142,21 +144,6 @@ class _Rows(ItemRows):
             now = how.judged_again(now, judgement)
         super().add(sample, now, response, **more)
         self.scored.append(Scored(sample, now, judgement, response, more))
-
-
-def setup_of(signature: Signature) -> Kind:
-    """Return the setup of a signature, on all subjects.
-
-    Raises:
-        OptionError: This version has no such option.
-
-    Examples:
-        >>> from ...catalogue import known_signature
-        >>> text = "hkmmlu-cot|shots:0|cot:yes|data:x|sent:a|read:b|metric:m|v:1|pkg:1"
-        >>> setup_of(known_signature(text)).options.cot
-        True
-    """
-    return task_as_run(signature.task, shots=signature.shots, **options_of(signature))
 
 
 def options_of(signature: Signature) -> dict[str, str]:
