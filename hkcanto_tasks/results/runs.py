@@ -187,8 +187,9 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
         """Return the sum of the usage of several runs or answers.
 
         Examples:
-            >>> Usage.total([Usage(1, prompt_tokens=5, dollars=0.5), Usage(1, prompt_tokens=7)])
-            Usage(answers=2, prompt_tokens=12)
+            >>> both = [Usage(1, prompt_tokens=5, dollars=0.5), Usage(1, prompt_tokens=7)]
+            >>> Usage.total(both).known
+            {'answers': 2, 'prompt_tokens': 12}
         """
         sums: dict[str, Any] = {}
         for name in Usage.__struct_fields__:
