@@ -118,10 +118,21 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             backend=str(results.config.get("model") or "unknown"),
             version_of_harness=results.lm_eval_version or "unknown",
             settings=settings,
-            sent=_sent(results, config, requested),
+            # The first request's settings count, then the task's.
+            sent=sent_of(
+                {**(config.get("generation_kwargs") or {}), **requested},
+                template=(results.chat_template_sha or "")[:7],
+                system=(results.system_instruction_sha or "")[:7],
+                repeats=config.get("repeats") or 1,
+            ),
             usage=_usage(results, config, items),
         )
-        yield _as_first_run(run, results.rescored) if results.rescored else run
+        if results.rescored:  # what is known of the original run counts
+            original = msgspec.structs.asdict(results.rescored)
+            if run.unfinished:
+                original["status"] = run.status
+            run = replace(run, **original)
+        yield run
     no_samples = (
         f"no samples_…_{stamp}.jsonl; run lm_eval with --log_samples and do not rename files"
     )
@@ -129,14 +140,6 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         if names:
             listed = shorten(", ".join(names), 100, placeholder=" and more")
             yield SkippedLog(path, f"{why}: {listed}")
-
-
-def _as_first_run(run: Run, origin: Origin) -> Run:
-    """Return a rescored run with what is known of the original one."""
-    known = msgspec.structs.asdict(origin)
-    if run.unfinished:
-        known["status"] = run.status
-    return replace(run, **known)
 
 
 def without_results(folder: Path) -> Iterator[SkippedLog]:
@@ -211,16 +214,6 @@ def _add(items: ItemRows, logged: _Logged) -> None:
 
 def _number(value: float | None) -> float:
     return nan if value is None else value
-
-
-def _sent(results: _Results, config: Mapping[str, Any], requested: Mapping[str, Any]) -> Sent:
-    """Return what was sent: the settings of the first request, or else those of the task."""
-    return sent_of(
-        {**(config.get("generation_kwargs") or {}), **requested},
-        template=(results.chat_template_sha or "")[:7],
-        system=(results.system_instruction_sha or "")[:7],
-        repeats=config.get("repeats") or 1,
-    )
 
 
 def _usage(results: _Results, config: Mapping[str, Any], items: ItemRows) -> Usage:
