@@ -387,11 +387,9 @@ def files_of(runs: Sequence[Rescored], folder: Path) -> dict[str, str]:
         OptionError: A new log would replace one that was read.
     """
     files: dict[str, str] = {}
-    for run in runs:
+    for number, run in enumerate(runs, 1):
         home = re.sub(r"[^\w.@+-]+", "__", run.origin.model).strip("._") or "model"
-        stamp = f"{run.created:%Y-%m-%dT%H-%M-%S.%f}"
-        stems = (f"{stamp}-rescored{number}" for number in ("", *range(2, len(runs) + 2)))
-        stem = next(each for each in stems if f"{home}/results_{each}.json" not in files)
+        stem = f"{run.created:%Y-%m-%dT%H-%M-%S.%f}-rescored{number}"
         files |= {f"{home}/{name}": text for name, text in run.files(stem).items()}
     for source in {run.source for run in runs}:
         if any((folder / name).resolve() == source.resolve() for name in files):
