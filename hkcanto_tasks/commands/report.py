@@ -1,7 +1,7 @@
 """The command `hkcanto report`."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -25,7 +25,6 @@ _BEST = (
     "significantly worse, task, condition, expected overstatement of the score if all runs were "
     "equal."
 )
-_TOKENS = option("Count lengths in tokens: hub id, folder or tokenizer.json.", metavar="NAME")
 
 
 def report(
@@ -33,7 +32,6 @@ def report(
     output: Output = None,
     format: FormatOption = None,  # noqa: A002
     with_items: Annotated[bool, _ITEMS] = False,
-    tokenizer: Annotated[str | None, _TOKENS] = None,
     title: Annotated[str, option("Title; by default the models' names.", metavar="TEXT")] = "",
     full: Full = False,
     best: Annotated[bool, option(_BEST, "--best")] = False,
@@ -60,15 +58,8 @@ def report(
         from ..results.logs import read_runs
         from ..results.reports.summary import build_report
 
-        options: dict[str, Any] = {"texts": with_items}
-        if tokenizer is not None:
-            from ..results.tokens import load_tokenizer
-
-            unit = f"tokens of {Path(tokenizer).name}"
-            count = load_tokenizer(tokenizer)
-            options |= {"length": lambda text: count([text])[0], "length_unit": unit}
         with progress() as advance:
-            read = read_runs(runs or [], progress=advance, **options)
+            read = read_runs(runs or [], texts=with_items, progress=advance)
         if best:
             from ..results.reports.training import best_records
 

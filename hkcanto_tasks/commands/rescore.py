@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 _PATHS = typer.Argument(
     metavar="PATHS",
-    help="Logs of lm-eval (with --log_samples) and of Inspect, .jsonl files with answers, "
-    "twinkle-eval's eval_results_….jsonl, or folders of these.",
+    help="Logs of lm-eval (with --log_samples) and of Inspect, folders of these, or .jsonl files "
+    "with answers.",
     show_default=False,
 )
 _COLUMNS = (
-    "Columns of a .jsonl for id, question, choices, response, reasoning, task and model. Dots "
-    "reach into a value: response=body.choices.0.message"
+    "Columns of a .jsonl for id, question, choices, response and reasoning, if they have other "
+    "names. Dots reach into a value: response=body.choices.0.message"
 )
 
 _READER = (
@@ -38,7 +38,7 @@ _GRADER = (
 def rescore(
     paths: Annotated[list[Path], _PATHS],
     output: Annotated[Path, option("Folder for the new logs.", "-o", "--output", metavar="DIR")],
-    task: Annotated[str, option("Task of a .jsonl that does not name it.", metavar="TASK")] = "",
+    task: Annotated[str, option("Task of a .jsonl.", metavar="TASK")] = "",
     model: Annotated[
         str, option("Model of a .jsonl; by default the file's name.", metavar="NAME")
     ] = "",
@@ -67,8 +67,10 @@ def rescore(
         if reader or grader:
             from ..results.rescoring import by_model
 
-            runs = by_model.reread(runs, reader) if reader else runs
-            runs = by_model.grade(runs, grader) if grader else runs
+            if reader:
+                by_model.reread(runs, reader)
+            if grader:
+                by_model.grade(runs, grader)
         files = files_of(runs, output)
         with on_disk(output, "written", "Make room, or give another place."):
             write(files, output)
@@ -81,7 +83,7 @@ def rescore(
 
 def _say(run: "Rescored") -> None:
     """Print the result of a run."""
-    figure, (then, now) = run.setup.headline, run.headlines
+    figure, (then, now) = run.kind.headline, run.headlines
     factor, sign = (100, " %") if figure.unit in ("share", "rate") else (1, "")
     shown = "–" if isnan(now) else f"{factor * now:.2f}{sign}"
     if not isnan(then):

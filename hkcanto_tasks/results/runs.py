@@ -6,20 +6,25 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ..declarations import Subject
-from ..figures import Pair
-from ..signatures import Signature
-from .results import Harness, Result
-from .usage import Usage
+from ..declarations import Subject, TaskDefinition
+from ..figures import Figure, Pair
+from ..kinds.base import Kind
+from ..signatures import UNKNOWN, Signature
+from ..tasks import task_as_run
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Harness = Literal["lm-eval", "inspect", "other"]
+"""The program that called the model; `other` if a file of answers does not name it."""
+
+UNREAD = ("unparsed_rate", "invalid_rate", "unjudged_rate", "empty")
+"""The kinds' figures for the share of responses from which no answer could be read."""
 
 _ENDINGS = {
     "success": "",
@@ -48,10 +53,12 @@ class Items:
     values: Mapping[str, Floats]  # figure of items → the logged values; NaN if missing
     weights: Mapping[str, Floats]  # rate → the length of each item's reference
     clusters: Ints  # equal for dependent items: epochs of an item, questions on one passage
-    question_lengths: Ints  # including the options
+    question_lengths: Ints  # characters, including the options
     golds: Ints  # checksums of the gold answers
-    response_lengths: Ints  # after the reasoning block
-    reasoning_lengths: Ints  # of the reasoning block, or of the response in a chain of thought
+    response_lengths: Ints  # characters after the reasoning block
+    reasoning_lengths: (
+        Ints  # characters of the reasoning block, or of the response in a chain of thought
+    )
     output_tokens: Floats  # as counted by the provider; NaN if not logged
     truncated: Floats  # 1 if the response ended at the token limit, else 0; NaN if unknown
     reasons: Sequence[str] = ()  # how answers were read, or why not, such as `none: refusal`
@@ -163,8 +170,48 @@ class Sent(msgspec.Struct, frozen=True, omit_defaults=True):
         return f"temperature {self.temperature:g}"
 
 
+class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Tokens and time of answers, as the provider counts them; None if a log does not have them."""
+
+    answers: int = 0  # one for each item and epoch
+    prompt_tokens: int | None = None  # including those from the provider's prefix cache
+    answer_tokens: int | None = None  # including reasoning
+    cached_tokens: int | None = None  # prompt tokens from the provider's prefix cache
+    reasoning_tokens: int | None = None
+    judge_tokens: int | None = None  # a judge's prompts and answers, which no other count includes
+    dollars: float | None = None  # including judges
+    seconds: float | None = None  # unknown if a log has several tasks, or answers from a cache
+
+    @staticmethod
+    def total(parts: Sequence["Usage"]) -> "Usage":
+        """Return the sum of the usage of several runs or answers.
+
+        Examples:
+            >>> both = [Usage(1, prompt_tokens=5, dollars=0.5), Usage(1, prompt_tokens=7)]
+            >>> Usage.total(both).known
+            {'answers': 2, 'prompt_tokens': 12}
+        """
+        sums: dict[str, Any] = {}
+        for name in Usage.__struct_fields__:
+            counts = [getattr(part, name) for part in parts]
+            known = [count for count in counts if count is not None]
+            # A provider leaves out a count of zero.
+            if len(known) == len(counts) or (known and name in _IF_ANY):
+                sums[name] = sum(known)
+        return Usage(**sums)
+
+    @property
+    def known(self) -> dict[str, int | float]:
+        """The known values by name."""
+        values = msgspec.structs.asdict(self).items()
+        return {name: round(value, 6) for name, value in values if value is not None}
+
+
+_IF_ANY = ("cached_tokens", "reasoning_tokens", "judge_tokens")
+
+
 @dataclass(frozen=True, eq=False)
-class Run(Result):
+class Run:
     """One model on one task under one setup, from one log or from several logs of its subjects."""
 
     label: str  # the model's name in a report; unique for a task and setup
@@ -177,7 +224,6 @@ class Run(Result):
     #: (subjects, figure) → the harness's own value; no subjects mean all
     reported: Mapping[tuple[tuple[str, ...], str], float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # remarks for the reader, such as `judged by openai/gpt-4o`
-    length_unit: str = "characters"  # of the lengths; or `tokens` of a tokenizer
     limited: bool = False  # whether only some of the items were requested
     picked: bool = False  # whether these were chosen one by one, not taken from the beginning
     available: int = 0  # items in its data, whether run or not; 0 if no log has it
@@ -189,8 +235,90 @@ class Run(Result):
     #: Settings that can change the answers, such as `dtype`, as the log has them
     settings: tuple[tuple[str, str], ...] = ()
     sent: Sent = field(default_factory=Sent)
-    #: Tokens and time; the seconds may include other tasks (`Usage.shared`)
     usage: Usage = field(default_factory=Usage)
+
+    # ------------------------------------------------------------------ how it was made
+
+    @property
+    def task(self) -> str:
+        """The name in lm-eval of the task and variant, without a subject: `hkmmlu_cot`."""
+        return self.signature.task
+
+    @property
+    def shots(self) -> int | None:
+        """Worked examples in the prompt; None if unknown."""
+        return self.signature.shots
+
+    @cached_property
+    def options(self) -> Mapping[str, str]:
+        """The options that the signature names: `prompt` → `paper`."""
+        return dict(self.signature.options)
+
+    @property
+    def data(self) -> str:
+        """The data: a pinned revision, `sample`, or `local-…`."""
+        return self.signature.data
+
+    @property
+    def version(self) -> str:
+        """The task's version; figures of two versions are not comparable."""
+        return self.signature.version
+
+    @cached_property
+    def setup(self) -> Kind:
+        """The setup of the task and variant with all subjects, and its figures."""
+        return task_as_run(self.task, shots=self.shots)
+
+    @property
+    def definition(self) -> TaskDefinition:
+        """The catalogue's entry of its task."""
+        return self.setup.task.definition
+
+    @cached_property
+    def figures(self) -> Mapping[str, Figure]:
+        """The figures of its task by name, the headline first."""
+        return {figure.name: figure for figure in self.setup.figures}
+
+    @property
+    def headline(self) -> Figure:
+        """The figure to read first, averaged as the paper averages it."""
+        return self.setup.headline
+
+    @cached_property
+    def condition(self) -> str:
+        """The condition in words: the shots, and the options that are not the default."""
+        defaults, variant = self.setup.Options(), self.setup.task.variant
+        of_variant = {"cot": "yes" if variant.cot else "", "script": variant.script}
+        chosen = [
+            f"{name}:{value}"
+            for name, value in self.options.items()
+            if value not in (UNKNOWN, str(of_variant.get(name) or getattr(defaults, name, None)))
+        ]
+        shots = "prompt, shots and decoding unknown" if self.shots is None else f"{self.shots}-shot"
+        return ", ".join([shots, *chosen])
+
+    @property
+    def comparable_as(self) -> Hashable:
+        """A key of task, setup and data, equal for runs that differ only in the model."""
+        signature, data = self.signature, "local" if self.is_local else self.data
+        options = frozenset(each for each in signature.options if each[0] != "rescored")
+        how = options, signature.sent, signature.read
+        return self.task, signature.version, self.shots, how, data
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it ran on the user's own files, whose names differ between the harnesses."""
+        return "local-" in self.data
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether it ran on our sample data, whose figures cannot be compared with any others."""
+        return self.data == "sample"
+
+    @property
+    def trusted_data(self) -> bool:
+        """Whether it ran on a pinned revision, so that its items are known."""
+        return bool(self.data) and not self.is_sample and not self.is_local
 
     # ------------------------------------------------------------------ how it was run
 
@@ -244,7 +372,8 @@ class Run(Result):
         known = not self.limited or self.available or self._is_declared
         return bool(known) and not self.unfinished and self.counts.total() == self.expected
 
-    def is_complete(self, part: str = "") -> bool:  # noqa: D102
+    def is_complete(self, part: str = "") -> bool:
+        """Return whether it covers all items of its task, or of one category or subject."""
         if not part or self.complete or self.unfinished:
             return self.complete
         subjects = self.subjects_of(part)

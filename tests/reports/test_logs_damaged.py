@@ -346,7 +346,7 @@ def test_a_run_of_inspect_that_was_interrupted_has_what_it_has(inspect_g2p: Path
     rezipped(inspect_g2p / "log.eval", change)
     (run,) = read_runs([inspect_g2p])
     assert len(run.items) == 54
-    assert run.notes == ("the run did not succeed (status 'started'); it has 54 items",)
+    assert (run.status, run.notes) == ("started", ())
     assert not run.reported
     assert (run.status, run.unfinished, run.complete) == ("started", "not finished", False)
 
@@ -384,7 +384,6 @@ def test_an_interrupted_run_is_called_so_and_neither_compared_nor_planned_with(
     (run,) = json.loads(made.stdout)["runs"]
     assert run["status"] == "cancelled"
     shown = CliRunner().invoke(app, ["report", str(law), "--format", "md"])
-    assert "✗ cancelled" in shown.stdout
     assert "(cancelled)" in shown.stdout
     for command in (["compare"], ["compare", "--gate", "50"], ["plan"]):
         done = CliRunner().invoke(app, [*command, f"a={whole}", f"b={law}"])

@@ -38,11 +38,11 @@ def test_labels_are_short_and_differ_in_what_differs() -> None:
     named = [origin("org/m7", name="mine"), origin("org/m13", name="mine")]
     assert labelled(*named) == ["mine (org/m7)", "mine (org/m13)"]
     assert labelled(origin("a/chat"), origin("b/chat")) == ["chat (a/chat)", "chat (b/chat)"]
-    # The part of the path, the settings, or the harness
+    # The part of the path, a number, or the harness
     runs = [origin("./out", "runs/base/logs"), origin("./out", "runs/tuned/logs")]
     assert labelled(*runs) == ["out (base)", "out (tuned)"]
     runs = [origin("org/m", dtype="bfloat16"), origin("org/m", dtype="bfloat16", load_in_4bit="1")]
-    assert labelled(*runs) == ["m (plain)", "m (load_in_4bit=1)"]
+    assert labelled(*runs) == ["m (#1)", "m (#2)"]
     runs = [origin("m", dtype="x"), origin("hf/m", harness="inspect")]
     assert labelled(*runs) == ["m (lm-eval)", "m (Inspect)"]
     runs = [

@@ -14,7 +14,7 @@ from ...tasks import task_as_run
 from ..frames import Runs
 from ..runs import Run, SkippedLog
 from . import inspect, lm_eval
-from .items import UNREADABLE, ItemRows, Length, Rows, reason
+from .items import UNREADABLE, ItemRows, Rows, reason
 from .joining import LabelledModel, join, labels, newest
 
 _HEAD_OF_INSPECT = re.compile(rb'\s*\{\s*"(?:version|status|eval)"')
@@ -24,8 +24,6 @@ def read_runs(
     arguments: str | Path | Sequence[str | Path],
     *,
     texts: bool = False,
-    length: Length = len,
-    length_unit: str = "characters",
     progress: Callable[[int, int], None] | None = None,
 ) -> Runs:
     """Read logs of lm-eval and Inspect, mixed freely.
@@ -37,8 +35,6 @@ def read_runs(
         arguments: Logs, or folders with logs: lm-eval's `results_….json` with `samples_….jsonl`
             beside them, and Inspect's `.eval` and `.json`. `NAME=PATH` gives the model a name.
         texts: Whether to keep prompts and responses.
-        length: Measures a text, in `length_unit`.
-        length_unit: The unit that `length` counts.
         progress: Called with the number of logs read so far and the total.
 
     Returns:
@@ -56,7 +52,7 @@ def read_runs(
     seen: dict[Path, int] = {}
 
     def rows(signature: Signature) -> ItemRows:
-        return ItemRows(task_as_run(signature.task, shots=signature.shots), length, texts)
+        return ItemRows(task_as_run(signature.task, shots=signature.shots), texts)
 
     for done, (place, log) in enumerate(logs, 1):
         first = seen.setdefault(log.resolve(), place)
@@ -74,7 +70,7 @@ def read_runs(
         kept, older = newest(runs.pop(place, []))
         skipped += [*lm_eval.without_results(path), *older]
         for parts in kept:
-            run = join(parts, length_unit)
+            run = join(parts)
             model = run.harness, run.model, run.settings
             joined_runs.append((LabelledModel(*model, place, path, name), run))
     if not joined_runs:

@@ -9,7 +9,6 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
 from math import inf, nan
@@ -18,7 +17,6 @@ from statistics import fmean
 from typing import Annotated, Any, BinaryIO
 
 import msgspec
-import numpy as np
 
 from ...catalogue import known_signature
 from ...errors import LogError
@@ -26,8 +24,7 @@ from ...judgements import Judgement
 from ...samples import Sample
 from ...signatures import Signature
 from ...tasks import task_as_run
-from ..runs import Run, Sent, SkippedLog
-from ..usage import Timed, Usage
+from ..runs import Run, Sent, SkippedLog, Usage
 from .items import UNREADABLE, ItemRows, Rows, decode, left_out, reason
 from .joining import WITH_SYSTEM, hashed, sent_of, settings_of
 
@@ -96,6 +93,10 @@ class _Tokens(msgspec.Struct, gc=False):
         cached = self.input_tokens_cache_read or 0
         prompt = (self.input_tokens or 0) + cached + (self.input_tokens_cache_write or 0)
         return prompt, self.output_tokens or 0, cached, self.reasoning_tokens or 0
+
+    @staticmethod
+    def total(parts: Sequence["_Tokens"]) -> tuple[int, ...]:
+        return tuple(map(sum, zip((0, 0, 0, 0), *(each.counts for each in parts), strict=True)))
 
 
 class _Choice(msgspec.Struct, gc=False):
@@ -166,7 +167,8 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                     continue
                 _add(items[task], sample)
                 usage[task].append(_usage(sample))
-                if sample.started_at and sample.completed_at:
+                # A sample without usage has its answer from Inspect's cache.
+                if sample.started_at and sample.completed_at and sample.model_usage:
                     spans.append((sample.started_at.timestamp(), sample.completed_at.timestamp()))
             except UNREADABLE as error:
                 problems.append(f"{name}: {reason(error)}")
@@ -181,7 +183,10 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     status = "invalidated" if log.invalidated else log.status
     if status == "success" and (unscored or problems):
         status = "incomplete"
-    timed = (_timed(path, about, spans),) if len(spans) == scored else ()
+    # A vLLM server that Inspect starts begins to load with the first request.
+    loads = about.model.startswith("vllm/") and not about.model_base_url
+    timed = len(spans) == scored and len(signatures) == 1 and not loads
+    seconds = _seconds(spans) if timed else None
     for task, signature in signatures.items():
         if len(items[task]):
             yield Run(
@@ -203,7 +208,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 version_of_harness=about.packages.get("inspect_ai", "unknown"),
                 settings=settings_of(about.model_generate_config | about.model_args),
                 sent=sent,
-                usage=replace(Usage.total(usage[task]), timed=timed),
+                usage=msgspec.structs.replace(Usage.total(usage[task]), seconds=seconds),
             )
 
 
@@ -320,43 +325,36 @@ def _requested(planned: Sent, sample: _Logged) -> Sent:
 
 def _usage(sample: _Logged) -> Usage:
     """Return the tokens of a sample's answer, with those of judges separate."""
-    used, judges = list(sample.model_usage.values()), list(sample.role_usage.values())
-    prompt, answer, cached, reasoning = _counts(used) - _counts(judges)
-    reused = not (prompt or answer)
-    if reused:  # the answer came from Inspect's cache, or tokens were not counted
-        prompt, answer, cached, reasoning = _counts(filter(None, [sample.output.usage]))
-    if not (prompt or answer):
+    used, judges = [*sample.model_usage.values()], [*sample.role_usage.values()]
+    judged = _Tokens.total(judges)
+    counts = [a - b for a, b in zip(_Tokens.total(used), judged, strict=True)]
+    if not any(counts[:2]) and sample.output.usage:  # the answer came from Inspect's cache
+        counts = list(sample.output.usage.counts)
+    if not any(counts[:2]):
         return Usage(1)
+    prompt, answer, cached, reasoning = counts
     costs = [each.total_cost for each in used]
     return Usage(
         answers=1,
-        prompt_tokens=int(prompt) or None,
-        answer_tokens=int(answer),
-        cached_tokens=int(cached) or None,
-        reasoning_tokens=int(reasoning) or None,
-        judge_tokens=int(_counts(judges)[:2].sum()) or None,
+        prompt_tokens=prompt or None,
+        answer_tokens=answer,
+        cached_tokens=cached or None,
+        reasoning_tokens=reasoning or None,
+        judge_tokens=sum(judged[:2]) or None,
         dollars=sum(filter(None, costs)) if costs and None not in costs else None,
-        reused=reused,
     )
 
 
-def _counts(usage: Iterable[_Tokens]) -> Any:
-    """Return the tokens of the prompt, the answer, the cached part of the prompt, and reasoning."""
-    return np.array([each.counts for each in usage], np.int64).reshape(-1, 4).sum(axis=0)
+def _seconds(samples: Sequence[tuple[float, float]]) -> float:
+    """Return the time during which some sample was running, from their starts and ends.
 
-
-def _timed(path: Path, about: _Eval, spans: Sequence[tuple[float, float]]) -> Timed:
-    """Return the time during which scored samples were running.
-
-    Loading the model and the pause before an `eval-retry` do not count. An exception is a vLLM
-    server that Inspect starts: it begins to load with the first request.
+    Loading the model and the pause before an `eval-retry` do not count.
     """
     seconds, until = 0.0, -inf
-    for start, end in sorted(spans):
+    for start, end in sorted(samples):
         seconds += max(0.0, end - max(start, until))
         until = max(until, end)
-    starts = about.model.startswith("vllm/") and not about.model_base_url
-    return Timed(str(path), seconds, len(spans), with_loading=starts)
+    return seconds
 
 
 # ---------------------------------------------------------------------- answers and scores
@@ -426,8 +424,6 @@ def _notes(log: _Log, scores: list[dict[str, Any]], scored: int, unscored: int) 
         yield WITH_SYSTEM
     if unscored:
         yield f"{unscored} of {scored + unscored} items have no score, because of errors"
-    if log.status != "success":
-        yield f"the run did not succeed (status {log.status!r}); it has {scored} items"
 
 
 def judge_scores(path: Path) -> dict[str, dict[str, float]]:

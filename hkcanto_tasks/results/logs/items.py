@@ -12,8 +12,6 @@ from typing import Any, ClassVar, TypeVar
 import msgspec
 import numpy as np
 
-from hkcanto_metrics.reasoning import split_reasoning
-
 from ...errors import HKCantoError, LogError
 from ...figures import Pair, reasoning_values
 from ...judgements import Judgement
@@ -23,7 +21,6 @@ from ...signatures import Signature
 from ..runs import Floats, Items, ItemText, codes
 
 T = TypeVar("T")
-Length = Callable[[str], int]
 Rows = Callable[[Signature], "ItemRows"]
 """Makes the collector for the items of a task, from its signature."""
 
@@ -33,14 +30,13 @@ _same = lru_cache(maxsize=4096)(lambda one: one)  # Lets thousands of items shar
 
 
 class ItemRows:
-    """Collects the items of a task; `texts` is whether to keep texts, `length` measures them."""
+    """Collects the items of a task; `texts` is whether to keep texts."""
 
     NEEDS_SCORES: ClassVar[bool] = True
     """Whether a response without a judgement is left out."""
 
-    def __init__(self, setup: Kind, length: Length = len, texts: bool = False) -> None:
+    def __init__(self, setup: Kind, texts: bool = False) -> None:
         self.setup, self.texts = setup, texts
-        self._length = length
         form = {figure.form for figure in setup.FIGURES}
         self._pairs = bool(form & {"corpus", "rate"})
         self._known = {subject.name for subject in setup.task.definition.subjects}
@@ -81,6 +77,7 @@ class ItemRows:
         Raises:
             LogError: The catalogue does not have its subject, or it has no judgement.
         """
+        del reasoning  # its judgement has what is needed; rescoring judges it again
         if judgement is None:
             raise LogError(
                 "no scores of this version, as with --predict_only: `hkcanto rescore` adds them"
@@ -96,9 +93,6 @@ class ItemRows:
             values = {**values, **reasoning_values(judged, judgement.answer_language, values)}
             truncated = truncated if judged.finished else 1.0
         written, thought = judgement.length, judged.n_characters if judged else 0
-        if self._length is not len:
-            parts = split_reasoning(response)
-            written, thought = self._length(parts.answer), self._length(reasoning + parts.reasoning)
         if not thought and self.setup.task.variant.cot:
             thought = written
         text = sample.text
@@ -115,7 +109,7 @@ class ItemRows:
                 values,
                 judgement.weights,
                 hash((sample.subject, text[:_PASSAGE])),
-                self._length(text),
+                len(text),
                 zlib.crc32(sample.target.encode()),
                 written,
                 thought,

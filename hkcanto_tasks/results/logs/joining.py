@@ -15,8 +15,7 @@ import msgspec
 
 from ...catalogue import find_task
 from ...signatures import joined
-from ..runs import Items, Run, Sent, SkippedLog
-from ..usage import Usage
+from ..runs import Items, Run, Sent, SkippedLog, Usage
 
 # Settings that change a model's speed but not its answers, and secrets. An access token
 # (`hf_token`) is a secret, but a token of the model's vocabulary is a setting.
@@ -31,9 +30,6 @@ _FIELDS = {"max_gen_toks": "max_tokens", "until": "stop", "stop_seqs": "stop"}
 
 WITH_SYSTEM = "with a system instruction of the user's in front"
 """The note of a run with a system instruction."""
-
-Parts = Mapping[str, Run]
-"""The runs to join: subject → the run that has its items."""
 
 
 def settings_of(given: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
@@ -77,26 +73,35 @@ def hashed(text: object) -> str:
     return sha256(str(text).encode("utf-8", "replace")).hexdigest()[:7] if text else ""
 
 
-def newest(runs: Sequence[Run]) -> tuple[list[Parts], list[SkippedLog]]:
-    """Return the newest runs of each model, setup and subject, and the logs left out."""
-    latest: dict[Hashable, dict[str, Run]] = defaultdict(dict)
-    # An older run that finished wins over a newer one that was interrupted.
-    order = sorted(runs, key=lambda run: (not run.unfinished, run.created, str(run.sources[0])))
-    for run in order:
-        latest[_joined_by(run)] |= dict.fromkeys(run.items.subjects, run)
-    skipped = []
-    for run in runs:
-        parts = latest[_joined_by(run)]
-        counted = Counter(parts[name] for name in dict.fromkeys(run.items.subjects))
-        for other, count in counted.items():
-            if other.sources[0] != run.sources[0]:
-                what = f"{run.task}{f' ({count} subjects)' if count > 1 else ''}"
-                why = f"older run of the same task, {other.sources[0].name} is newer"
-                if run.unfinished and not other.unfinished:
-                    why = f"{run.unfinished}, {other.sources[0].name} is complete"
-                advice = "to keep both, name them NAME=PATH"
-                skipped.append(SkippedLog(run.sources[0], f"{what}: {why}; {advice}"))
-    return list(latest.values()), skipped
+def newest(runs: Sequence[Run]) -> tuple[list[list[Run]], list[SkippedLog]]:
+    """Return the runs to join of each model and setup, and the logs left out.
+
+    Of two runs that share a subject, one counts: the one that finished, then the one with more
+    subjects, then the newer one.
+    """
+
+    def rank(run: Run) -> tuple[Any, ...]:
+        size = len({*run.items.subjects})
+        return not run.unfinished, size, run.created, str(run.sources[0])
+
+    order, skipped = sorted(runs, key=rank), list[SkippedLog]()
+    kept: dict[Hashable, list[Run]] = {_joined_by(run): [] for run in order}
+    for run in reversed(order):
+        parts = kept[_joined_by(run)]
+        subjects = {*run.items.subjects}
+        sharing = [part for part in parts if not subjects.isdisjoint(part.items.subjects)]
+        if not sharing:
+            parts.append(run)
+            continue
+        other = sharing[0].sources[0].name
+        why = f"older run of the same task, {other} is newer"
+        if run.unfinished and not sharing[0].unfinished:
+            why = f"{run.unfinished}, {other} is complete"
+        elif rank(run)[1] < rank(sharing[0])[1]:
+            why = f"{other} has its subjects and more"
+        advice = "to keep both, name them NAME=PATH"
+        skipped.append(SkippedLog(run.sources[0], f"{run.task}: {why}; {advice}"))
+    return list(kept.values()), skipped
 
 
 def _joined_by(run: Run) -> Hashable:
@@ -105,52 +110,37 @@ def _joined_by(run: Run) -> Hashable:
     return run.harness, run.model, run.settings, whole
 
 
-def join(parts: Parts, length_unit: str) -> Run:
-    """Join runs of one model under one setup; the result has no label yet."""
-    signature = joined(run.signature for run in parts.values())
-    order = [each.name for each in find_task(signature.task).subjects if each.name in parts]
-    runs = list(dict.fromkeys(parts[subject] for subject in order))
-    counted = {run: [each for each in order if parts[each] is run] for run in runs}
-    is_whole = {run: len(names) == len({*run.items.subjects}) for run, names in counted.items()}
-    items = Items.joined(
-        [
-            run.items
-            if is_whole[run]
-            else run.items.take(run.items.of_subjects(names).nonzero()[0])
-            for run, names in counted.items()
-        ]
-    )
+def join(parts: Sequence[Run]) -> Run:
+    """Join runs of one model under one setup on different subjects; the result has no label."""
+    signature = joined(run.signature for run in parts)
+    rank = {each.name: place for place, each in enumerate(find_task(signature.task).subjects)}
+    runs = sorted(parts, key=lambda run: rank[run.items.subjects[0]])
+    items = Items.joined([run.items for run in runs])
+    reported = dict(runs[0].reported)
     if len(runs) > 1:
-        rank = {name: place for place, name in enumerate(order)}
         items = items.take(sorted(range(len(items)), key=lambda at: rank[items.subjects[at]]))
+        reported = {
+            (tuple(dict.fromkeys(run.items.subjects)), name): value
+            for run in runs
+            for (_, name), value in run.reported.items()
+        }
     notes = dict.fromkeys(note for run in runs for note in run.notes)
     if unread := sum(map(int, re.findall(r"-(\d+)rows", signature.data))):
         notes[f"{unread} unreadable rows of its data set aside"] = None
-    versions = sorted({run.version_of_harness for run in runs})
-    used = (  # unknown if only some of a run's subjects are taken
-        run.usage if is_whole[run] else Usage(sum(map(run.items.subjects.count, names)))
-        for run, names in counted.items()
-    )
     return replace(
         runs[0],
         signature=signature,
         created=max(run.created for run in runs),
         sources=tuple(dict.fromkeys(source for run in runs for source in run.sources)),
         items=items,
-        reported={
-            (() if len(names) == len(parts) else tuple(names), name): value
-            for run, names in counted.items()
-            if is_whole[run]
-            for (_, name), value in run.reported.items()
-        },
+        reported=reported,
         notes=tuple(notes),
-        length_unit=length_unit,
         limited=any(run.limited for run in runs),
         picked=any(run.picked for run in runs),
         available=sum(run.available for run in runs),
-        status=next((run.status for run in runs if run.status != "success"), "success"),
-        version_of_harness="+".join(versions),
-        usage=Usage.total(list(used)),
+        status=next((run.status for run in runs if run.unfinished), "success"),
+        version_of_harness="+".join(sorted({run.version_of_harness for run in runs})),
+        usage=Usage.total([run.usage for run in runs]),
     )
 
 
@@ -204,16 +194,9 @@ def _folders(alike: Sequence[LabelledModel]) -> list[str]:
     return ["/".join(path[start : len(path) - end]) or path[-1] for path in parts]
 
 
-def _settings(alike: Sequence[LabelledModel]) -> list[str]:
-    shared = set.intersection(*(set(origin.settings) for origin in alike))
-    unshared = ([each for each in origin.settings if each not in shared] for origin in alike)
-    return [", ".join(f"{name}={value}" for name, value in each) or "plain" for each in unshared]
-
-
 _TELL: tuple[Callable[[Sequence[LabelledModel]], list[str]], ...] = (
     lambda alike: [_HARNESS[origin.harness] for origin in alike],
     lambda alike: [origin.model for origin in alike],
     _folders,
-    _settings,
     lambda alike: [f"#{number}" for number in range(1, len(alike) + 1)],
 )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from math import inf, isnan, nan
+from math import nan
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -14,9 +14,7 @@ from ...catalogue import known_signature
 from ...errors import LogError
 from ...judgements import Judgement
 from ...samples import Sample
-from ..results import Harness
-from ..runs import Run, Sent, SkippedLog
-from ..usage import Timed, Usage
+from ..runs import Harness, Run, Sent, SkippedLog, Usage
 from .items import UNREADABLE, ItemRows, Rows, decode, left_out, reason
 from .joining import WITH_SYSTEM, sent_of, settings_of
 
@@ -35,8 +33,7 @@ class Origin(msgspec.Struct):
     picked: bool
     available: int
     usage: Usage = Usage()
-    generation: dict[str, float] = {}
-    sent: Sent | None = None  # None in logs of versions that only had `generation`
+    sent: Sent = Sent()
 
 
 class _Results(msgspec.Struct):
@@ -49,14 +46,12 @@ class _Results(msgspec.Struct):
     chat_template_sha: str | None = None
     system_instruction_sha: str | None = None
     lm_eval_version: str | None = None
-    total_evaluation_time_seconds: float | None = None  # written as text
     rescored: Origin | None = None
 
 
 class _Doc(Sample, frozen=True, gc=False, kw_only=True):
     judgement: Judgement | None = None
     in_reasoning: bool = False
-    letters: tuple[str, ...] = ()
 
 
 class _Logged(msgspec.Struct, gc=False):
@@ -123,10 +118,21 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             backend=str(results.config.get("model") or "unknown"),
             version_of_harness=results.lm_eval_version or "unknown",
             settings=settings,
-            sent=_sent(results, config, requested),
-            usage=_usage(path, results, config, items),
+            # The first request's settings count, then the task's.
+            sent=sent_of(
+                {**(config.get("generation_kwargs") or {}), **requested},
+                template=(results.chat_template_sha or "")[:7],
+                system=(results.system_instruction_sha or "")[:7],
+                repeats=config.get("repeats") or 1,
+            ),
+            usage=_usage(results, config, items),
         )
-        yield _as_first_run(run, results.rescored) if results.rescored else run
+        if results.rescored:  # what is known of the original run counts
+            original = msgspec.structs.asdict(results.rescored)
+            if run.unfinished:
+                original["status"] = run.status
+            run = replace(run, **original)
+        yield run
     no_samples = (
         f"no samples_…_{stamp}.jsonl; run lm_eval with --log_samples and do not rename files"
     )
@@ -134,16 +140,6 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         if names:
             listed = shorten(", ".join(names), 100, placeholder=" and more")
             yield SkippedLog(path, f"{why}: {listed}")
-
-
-def _as_first_run(run: Run, origin: Origin) -> Run:
-    """Return a rescored run with what is known of the original one."""
-    known = {each: getattr(origin, each) for each in Origin.__struct_fields__}
-    generation = known.pop("generation")
-    known["sent"] = origin.sent or sent_of(generation)
-    if run.unfinished:
-        known["status"] = run.status
-    return replace(run, **known)
 
 
 def without_results(folder: Path) -> Iterator[SkippedLog]:
@@ -195,7 +191,9 @@ def _add(items: ItemRows, logged: _Logged) -> None:
     judgement = logged.doc.judgement
     response: Any = logged.filtered_resps
     if not items.setup.is_generative:
-        response = judgement.answer if judgement else _likeliest(logged)
+        if judgement is None:
+            raise LogError("log-likelihoods without scores: run it without --predict_only")
+        response = judgement.answer
     while isinstance(response, list):  # nested more than once with --metadata repeats or filters
         response = response[0] if response else ""
     response = response if isinstance(response, str) else ""
@@ -218,40 +216,18 @@ def _number(value: float | None) -> float:
     return nan if value is None else value
 
 
-def _likeliest(logged: _Logged) -> str:
-    """Return the letter with the highest log-likelihood; empty if one is not a number."""
-    values = [float(each[0]) for each in logged.filtered_resps if isinstance(each, list) and each]
-    letters = logged.doc.letters
-    if not letters or len(values) != len(letters):
-        raise LogError("its log-likelihoods are not those of the letters")
-    return "" if any(map(isnan, values)) else letters[values.index(max(values))]
+def _usage(results: _Results, config: Mapping[str, Any], items: ItemRows) -> Usage:
+    """Return the usage: no tokens, and the time from the last request made to the first response.
 
-
-def _sent(results: _Results, config: Mapping[str, Any], requested: Mapping[str, Any]) -> Sent:
-    """Return what was sent: the settings of the first request, or else those of the task."""
-    return sent_of(
-        {**(config.get("generation_kwargs") or {}), **requested},
-        template=(results.chat_template_sha or "")[:7],
-        system=(results.system_instruction_sha or "")[:7],
-        repeats=config.get("repeats") or 1,
-    )
-
-
-def _usage(path: Path, results: _Results, config: Mapping[str, Any], items: ItemRows) -> Usage:
-    """Return the usage: the time for all tasks of the log, without token counts.
-
-    lm-eval's own time begins when its command starts, before it loads the model. Our tasks log a
-    second time, from the last request made to the first response read.
+    Our tasks log this time for all tasks of the log. lm-eval's own includes loading the model.
     """
-    asked = (config.get("metadata") or {}).get("seconds")
-    took = results.total_evaluation_time_seconds if asked is None else float(asked)
-    answers = max(len(items), sum(each.get("effective") or 0 for each in results.counts.values()))
-    timed = took is not None and 0 <= took < inf
+    took = (config.get("metadata") or {}).get("seconds")
+    answers = sum(each.get("effective") or 0 for each in results.counts.values())
+    alone = answers <= len(items) and not results.config.get("use_cache")
     return Usage(
         len(items),
         answer_tokens=None if items.setup.is_generative else 0,
-        timed=(Timed(str(path), took or 0.0, answers, asked is None),) if timed else (),
-        reused=bool(results.config.get("use_cache")),
+        seconds=float(took) if took is not None and alone else None,
     )
 
 

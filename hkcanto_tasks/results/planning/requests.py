@@ -161,7 +161,6 @@ def measured(name: str, run: Run, count: Count = by_characters) -> Requests:
     )
     if not lengths.any() or len(set(items.ids)) == len(samples):
         answers = replace(answers, low=None, high=None)  # nothing is left to estimate
-    seconds = None if usage.shared or usage.reused else usage.seconds
     return Requests(
         task=name,
         items=len(samples),
@@ -169,7 +168,7 @@ def measured(name: str, run: Run, count: Count = by_characters) -> Requests:
         prompt=ratio * sum(tokens.values()),
         answers=answers,
         judge=usage.judge_tokens and usage.judge_tokens / len(items) * len(samples),
-        seconds=seconds and seconds / usage.answers * len(samples),
+        seconds=usage.seconds and usage.seconds / usage.answers * len(samples),
         run=run,
         remarks=list(_remarks(name, run, counted=was_counted)),
     )
@@ -235,21 +234,9 @@ def _remarks(name: str, run: Run, *, counted: bool) -> Iterator[str]:
             "lm-eval removed before logging is not included."
         )
     if usage.seconds is None:
-        yield f"{where} does not say how long it took."
-    elif usage.reused:
         yield (
-            f"{where}: answers are from a cache, or may be (--use_cache, --cache), so its time is "
-            "not used. Run the quick look without a cache."
-        )
-    elif usage.shared:
-        yield (
-            f"{where} took {usage.seconds:,.0f} s {usage.remarks}: the time for {name} alone is "
-            "unknown. Run the quick look on it alone."
-        )
-    elif usage.with_loading:
-        yield (
-            f"{where}: its {usage.seconds:,.0f} s include loading the model, which is scaled up "
-            "like the rest although it happens once: the hours are an upper limit."
+            f"{where} does not say how long {name} alone took. Run the quick look on it alone, "
+            "without a cache (--use_cache, --cache)."
         )
 
 

@@ -163,15 +163,14 @@ _ANALYSES = (
                 "Mean length",
                 lambda run: _mean(run.items.response_lengths),
                 "number",
-                "The response without reasoning.",
+                "The response without reasoning, in characters.",
             ),
             _column(
                 "Mean reasoning",
                 lambda run: _mean(run.items.reasoning_lengths[run.items.reasoning_lengths > 0]),
                 "number",
-                "Over responses with reasoning.",
+                "Over responses with reasoning, in characters.",
             ),
-            _column("Unit", lambda run: run.length_unit, "text", "The unit of the two lengths."),
             _column(
                 "Output tokens",
                 lambda run: _mean(run.items.output_tokens[~np.isnan(run.items.output_tokens)]),

@@ -10,14 +10,13 @@ from typing import Generic, NamedTuple, TypeVar
 from ...catalogue import benchmarks
 from ...figures import Figure
 from ..published import PublishedColumn
-from ..results import UNREAD, Result
-from ..runs import Run
+from ..runs import UNREAD, Run
 from ..statistics.estimates import Agreement, agreement, estimate, value_of
 from ..statistics.intervals import Estimate
 from .blocks import Column, Kind, Table, Unit, Value, column_of, table
 from .frames import JUDGED
 
-R = TypeVar("R", bound=Result)
+R = TypeVar("R", bound=Run)
 MANY_UNREAD = 0.02
 """Share of unread responses above which a figure is doubtful."""
 
@@ -60,7 +59,7 @@ def short_name(*parts: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", " ".join(parts)).strip("_")
 
 
-def task_title(run: Result) -> str:
+def task_title(run: Run) -> str:
     """Return a task's title with its condition."""
     sample = ["sample data"] if run.is_sample else []
     return ", ".join([run.definition.title, condition_title(run), *sample])
@@ -71,7 +70,7 @@ TASK: FigureColumn = (Column("Task and condition"), task_title)
 
 def usage_table(runs: Sequence[Run], kind: Kind = "run") -> list[Table]:
     """Return a table of the tokens and time of runs; empty if no log has either."""
-    known = [run for run in runs if run.usage.tokens or run.usage.seconds is not None]
+    known = [run for run in runs if len(run.usage.known) > 1]
     columns: list[FigureColumn] = [
         MODEL,
         TASK,
@@ -82,7 +81,6 @@ def usage_table(runs: Sequence[Run], kind: Kind = "run") -> list[Table]:
         ),
         (Column("Cost in $", "number", _COST), lambda run: run.usage.dollars),
         (Column("Seconds", "number"), lambda run: run.usage.seconds),
-        (Column("The seconds are"), lambda run: run.usage.remarks or None),
     ]
     made = table("usage", "Tokens and time", known, columns, _USAGE, kind=lambda _: kind)
     return [made] if known else []
@@ -102,7 +100,7 @@ _USAGE = (
 )
 
 
-def condition_title(run: Result) -> str:
+def condition_title(run: Run) -> str:
     """Return the condition, with the options that a variant's name implies besides its shots."""
     variant = run.setup.task.variant
     words = {
@@ -113,7 +111,7 @@ def condition_title(run: Result) -> str:
     return ", ".join([*(word for word, holds in words.items() if holds), run.condition])
 
 
-def figure_title(run: Result, figure: Figure) -> str:
+def figure_title(run: Run, figure: Figure) -> str:
     """Return the title of a figure of a run, with the figure that it averages."""
     if figure.averages == figure.name:
         return figure.title
@@ -121,19 +119,19 @@ def figure_title(run: Result, figure: Figure) -> str:
     return f"{run.figures[figure.averages].title}, {title}"
 
 
-def headline_title(run: Result) -> str:
+def headline_title(run: Run) -> str:
     """Return the title of the headline, with a remark if lower is better."""
     title = figure_title(run, run.headline)
     return title if run.headline.higher_is_better else f"{title} (lower is better)"
 
 
-def headline(run: Result) -> Estimate | None:
+def headline(run: Run) -> Estimate | None:
     """Return the value of the headline; its note says if the run was interrupted."""
     found = value_of(run, run.headline.name)
     return replace(found, note=run.unfinished) if found and run.unfinished else found
 
 
-def headline_column(run: Result, *, drawn: bool = False) -> Column:
+def headline_column(run: Run, *, drawn: bool = False) -> Column:
     """Return the column of the headline."""
     return column_of(run.headline, headline_title(run), drawn=drawn)
 

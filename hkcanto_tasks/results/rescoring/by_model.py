@@ -1,7 +1,6 @@
 """A second look at logged answers by a model, through Inspect: a reader's or a judge's."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -13,11 +12,12 @@ from ...kinds.multiple_choice import MultipleChoice
 from .rescore import Rescored, Scored
 
 _FIGURES = ("read", "forced", "none", "acc_reread")
+_SUMMED = ("acc_reread", "forced")
 _Request = Callable[[Rescored, Scored], tuple[Any, ...] | None]
 
 
-def reread(runs: Sequence[Rescored], reader: str) -> list[Rescored]:
-    """Return runs with the figures `read`, `forced`, `none` and `acc_reread` of each answer.
+def reread(runs: Sequence[Rescored], reader: str) -> None:
+    """Add the figures `read`, `forced`, `none` and `acc_reread` of each answer to runs.
 
     Args:
         runs: Runs that were scored; a run without letters to read stays as it is.
@@ -26,57 +26,53 @@ def reread(runs: Sequence[Rescored], reader: str) -> list[Rescored]:
     Raises:
         OptionError: Inspect is not installed, no run has letters, or the model cannot be called.
     """
-
-    def has_letters(run: Rescored) -> bool:
-        return isinstance(run.setup, MultipleChoice) and not run.setup.SEVERAL
-
-    def request(run: Rescored, each: Scored) -> tuple[Any, ...] | None:
-        reasoning = each.more.get("reasoning", "")
-        text = split_reasoning(each.response, reasoning).answer.strip()
-        is_unread = has_letters(run) and not each.judgement.answer and text
-        return (run.setup, each.sample, text) if is_unread else None
-
-    if not any(map(has_letters, runs)):
+    lettered = [
+        run for run in runs if isinstance(run.kind, MultipleChoice) and not run.kind.SEVERAL
+    ]
+    if not lettered:
         raise OptionError(f"--reader {reader} is only for multiple choice; leave it out.")
-    letters = _ask("--reader", reader, "hkcanto.second_look", "read_letters", runs, request)
+
+    def request(run: Rescored, scored: Scored) -> tuple[Any, ...] | None:
+        reasoning = scored.more.get("reasoning", "")
+        text = split_reasoning(scored.response, reasoning).answer.strip()
+        is_unread = not scored.judgement.answer and text
+        return (run.kind, scored.sample, text) if is_unread else None
+
+    letters = _ask("--reader", reader, "hkcanto.second_look", "read_letters", lettered, request)
     failed = [letter for letter in letters.values() if isinstance(letter, BaseException)]
     if failed and len(failed) == len(letters):
         raise OptionError(f"--reader {reader} cannot be called: {failed[0]}") from failed[0]
-    made = []
-    for run in runs:
-        if not has_letters(run):
-            made.append(run)
-            continue
-        scored = [_reread(each, letters.get(id(each))) for each in run.scored]
-        known = [
-            each.more["further"] for each in scored if each.more["further"]["read"] is not None
-        ]
-        right, forced = (sum(each[name] for each in known) for name in ("acc_reread", "forced"))
+    for run in lettered:
+        asked = sum(id(scored) in letters for scored in run.scored)
+        figures = [_second_look(scored, letters.get(id(scored))) for scored in run.scored]
+        known = [values for values in figures if values["read"] is not None]
+        right, forced = (sum(values[name] or 0 for values in known) for name in _SUMMED)
         remark = (
-            f"{reader} read {forced:.0f} of {sum(id(each) in letters for each in run.scored):,} "
-            f"answers that the rules left unread: acc_reread {right / max(1, len(known)):.2%}"
+            f"{reader} read {forced:.0f} of {asked:,} answers that the rules left unread: "
+            f"acc_reread {right / max(1, len(known)):.2%}"
         )
-        if len(known) < len(scored):
-            remark += f"; {len(scored) - len(known)} could not be asked"
-        run.origin.notes += (remark,)
-        made.append(replace(run, scored=scored, remarks=[*run.remarks, remark]))
-    return made
+        if len(known) < len(figures):
+            remark += f"; {len(figures) - len(known)} could not be asked"
+        run.note(remark)
+        looked_at = list[Scored]()
+        for scored, values in zip(run.scored, figures, strict=True):
+            further = {**(scored.more.get("further") or {}), **values}
+            looked_at.append(scored._replace(more={**scored.more, "further": further}))
+        run.scored = looked_at
 
 
-def _reread(each: Scored, letter: str | BaseException | None) -> Scored:
-    """Return a response with the figures of the second look; None if the reader failed."""
-    values: dict[str, float | None] = dict.fromkeys(_FIGURES)
-    if not isinstance(letter, BaseException):
-        answer = each.judgement.answer or letter or ""
-        is_right = answer == each.sample.target
-        flags = bool(each.judgement.answer), bool(letter), not answer, is_right
-        values = dict(zip(_FIGURES, map(float, flags), strict=True))
-    further = {**(each.more.get("further") or {}), **values}
-    return each._replace(more={**each.more, "further": further})
+def _second_look(scored: Scored, letter: str | BaseException | None) -> Mapping[str, float | None]:
+    """Return the figures of the second look; None if the reader failed."""
+    if isinstance(letter, BaseException):
+        return dict.fromkeys(_FIGURES)
+    answer = scored.judgement.answer or letter or ""
+    is_right = answer == scored.sample.target
+    flags = bool(scored.judgement.answer), bool(letter), not answer, is_right
+    return dict(zip(_FIGURES, map(float, flags), strict=True))
 
 
-def grade(runs: Sequence[Rescored], grader: str) -> list[Rescored]:
-    """Return runs with answers judged by a model; runs without a rubric stay as they are.
+def grade(runs: Sequence[Rescored], grader: str) -> None:
+    """Have a model judge the answers of runs; runs without a rubric stay as they are.
 
     Args:
         runs: Runs that were scored.
@@ -86,33 +82,28 @@ def grade(runs: Sequence[Rescored], grader: str) -> list[Rescored]:
         OptionError: Inspect is not installed, no run has a rubric, or the model cannot be called.
     """
 
-    def request(run: Rescored, each: Scored) -> tuple[Any, ...] | None:
-        waits = isinstance(run.setup, Judged) and run.setup.waits(each.judgement)
-        return (run.setup, each.sample, each.judgement.answer) if waits else None
+    def request(run: Rescored, scored: Scored) -> tuple[Any, ...] | None:
+        waits = isinstance(run.kind, Judged) and run.kind.waits(scored.judgement)
+        return (run.kind, scored.sample, scored.judgement.answer) if waits else None
 
-    if not any(isinstance(run.setup, Judged) for run in runs):
+    if not any(isinstance(run.kind, Judged) for run in runs):
         raise OptionError(f"--grader {grader} is only for tasks with a rubric; leave it out.")
     replies = _ask("--grader", grader, "hkcanto.judges.rubric", "grade", runs, request)
     if replies and all(reply.failure for reply in replies.values()):
         failure = next(reply.failure for reply in replies.values())
         raise OptionError(f"--grader {grader} cannot be called: {failure}")
-    made = []
     for run in runs:
-        how = run.setup
-        if not isinstance(how, Judged):
-            made.append(run)
+        if not isinstance(run.kind, Judged):
             continue
-        scored = []
-        for each in run.scored:
-            given = [replies[id(each)]] if id(each) in replies else []
-            scored.append(each._replace(judgement=how.judged(each.judgement, given)))
-        unjudged = sum(each.judgement.values["unjudged_rate"] or 0 for each in scored)
-        remark = f"judged by {grader}; {unjudged:.0f} of {len(scored):,} answers are unjudged"
-        run.origin.notes += (remark,)
-        signature = run.signature.judged_by([grader] if replies else [])
-        remarks = [*(each for each in run.remarks if "--grader" not in each), remark]
-        made.append(replace(run, scored=scored, signature=signature, remarks=remarks))
-    return made
+        judged = list[Scored]()
+        for scored in run.scored:
+            given = [replies[id(scored)]] if id(scored) in replies else []
+            judged.append(scored._replace(judgement=run.kind.judged(scored.judgement, given)))
+        unjudged = sum(scored.judgement.values["unjudged_rate"] or 0 for scored in judged)
+        run.remarks = [remark for remark in run.remarks if "--grader" not in remark]
+        run.note(f"judged by {grader}; {unjudged:.0f} of {len(judged):,} answers are unjudged")
+        run.signature = run.signature.judged_by([grader] if replies else [])
+        run.scored = judged
 
 
 def _ask(
@@ -131,7 +122,12 @@ def _ask(
             f"{option} {model}: models are called through Inspect, which cannot be imported "
             f"({error}). pip install 'hkcanto[inspect]', or leave {option} out."
         ) from error
-    asked = {id(each): made for run in runs for each in run.scored if (made := request(run, each))}
+    asked = {
+        id(scored): texts
+        for run in runs
+        for scored in run.scored
+        if (texts := request(run, scored))
+    }
     try:
         return dict(zip(asked, ask(model, [*asked.values()]), strict=True))
     except Exception as error:  # any error of Inspect or of the provider

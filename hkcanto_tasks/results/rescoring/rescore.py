@@ -1,7 +1,7 @@
 """Rescoring of logged answers with this version's rules, and writing the result as a log."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -23,7 +23,7 @@ from ...tasks import LoadedTask, load_task, task_as_run
 from ..logs import logs_in, read_log
 from ..logs.items import ItemRows
 from ..logs.lm_eval import Origin
-from ..runs import Run, Sent, SkippedLog
+from ..runs import SkippedLog
 from .answers import Answer, Questions, read_answers
 
 MOST_UNMATCHED = 0.02
@@ -34,7 +34,6 @@ _NO_OPTION = ("subjects", "rationale", "rescored", "yaml", "decoding", *OF_A_JUD
 _OF_PROMPT = ("prompt", "examples")
 _CUT = ("length", "max_tokens", "model_length")  # values of `finish_reason`
 _MARK = ("rescored", __version__)  # distinguishes a log from its original in one report
-_SAMPLE = tuple(Sample.__struct_fields__)
 
 
 class Scored(NamedTuple):
@@ -46,54 +45,48 @@ class Scored(NamedTuple):
     response: str
     more: Mapping[str, Any]  # see `ItemRows.add`
 
-    @property
-    def changed(self) -> bool:
-        """Whether it was judged differently before."""
-        now, then = self.judgement, self.before
-        return then is not None and (then.answer, then.values) != (now.answer, now.values)
 
-
-@dataclass(frozen=True)
+@dataclass
 class Rescored:
-    """A run that was scored again.
-
-    Attributes:
-        source: The file of the run.
-        origin: The model, and how it was run.
-        signature: The signature of the new figures.
-        created: When the model was run.
-        setup: The setup that reads the answers.
-        scored: The responses.
-        remarks: Caveats for the reader.
-    """
+    """A run that was scored again."""
 
     source: Path
-    origin: Origin
-    signature: Signature
-    created: datetime
-    setup: Kind
+    origin: Origin  # the model, and how it was run
+    signature: Signature  # of the new figures
+    created: datetime  # when the model was run
+    kind: Kind  # reads the answers
     scored: Sequence[Scored]
-    remarks: Sequence[str] = ()
+    remarks: list[str]  # caveats for the reader
 
     @property
     def changed(self) -> int:
         """The number of responses that were judged differently before."""
-        return sum(each.changed for each in self.scored)
+        return sum(
+            (scored.before.answer, scored.before.values)
+            != (scored.judgement.answer, scored.judgement.values)
+            for scored in self.scored
+            if scored.before
+        )
 
     @property
     def headlines(self) -> tuple[float, float]:
         """The old and new headline; the old one is NaN if some response had no score."""
-        before = [each.before for each in self.scored if each.before]
-        headline, is_whole = self.setup.headline, len(before) == len(self.scored)
+        before = [scored.before for scored in self.scored if scored.before]
+        headline, is_whole = self.kind.headline, len(before) == len(self.scored)
         then = self._figure(headline, before) if is_whole else nan
-        return then, self._figure(headline, [each.judgement for each in self.scored])
+        return then, self._figure(headline, [scored.judgement for scored in self.scored])
+
+    def note(self, remark: str) -> None:
+        """Add a remark, for the reader and for the log."""
+        self.remarks.append(remark)
+        self.origin.notes = tuple(dict.fromkeys([*self.origin.notes, remark]))
 
     def _figure(self, figure: Figure, judged: Sequence[Judgement]) -> float:
         values = (
-            item_values([figure], each.sample, judgement).get(figure.name)
-            for each, judgement in zip(self.scored, judged, strict=True)
+            item_values([figure], scored.sample, judgement).get(figure.name)
+            for scored, judgement in zip(self.scored, judged, strict=True)
         )
-        return value(figure, values, self.setup.categories, language_of(self.setup.task))
+        return value(figure, values, self.kind.categories, language_of(self.kind.task))
 
     def files(self, stem: str) -> dict[str, str]:
         """Return the log's files by name: results and samples in lm-eval's form.
@@ -101,12 +94,13 @@ class Rescored:
         Args:
             stem: The common part of the names.
         """
-        name, now = self.signature.task, [each.judgement for each in self.scored]
-        values = {f"{each.name},none": self._figure(each, now) for each in self.setup.table}
-        about = {"task": name, "dataset_path": "hkcanto"}
+        name, now = self.signature.task, [scored.judgement for scored in self.scored]
+        figures = {each.name: self._figure(each, now) for each in self.kind.table}
+        values = {f"{each},none": number for each, number in figures.items() if not isnan(number)}
+        metadata = {"signature": self.signature.text}
         results = {
-            "results": {name: {key: number for key, number in values.items() if not isnan(number)}},
-            "configs": {name: {**about, "metadata": {"signature": self.signature.text}}},
+            "results": {name: values},
+            "configs": {name: {"task": name, "dataset_path": "hkcanto", "metadata": metadata}},
             "n-samples": {name: {"original": len(now), "effective": len(now)}},
             "date": self.created.timestamp(),
             "model_name": self.origin.model,
@@ -119,15 +113,14 @@ class Rescored:
         }
 
 
-def _line(place: int, of: Scored) -> str:
-    doc = {name: getattr(of.sample, name) for name in _SAMPLE}
-    more = {name: text for name, text in of.more.items() if name != "prompt"}
+def _line(place: int, scored: Scored) -> str:
+    doc = {name: getattr(scored.sample, name) for name in Sample.__struct_fields__}
     line = {
         "doc_id": place,
-        "doc": {**doc, "judgement": of.judgement.logged()},
-        "arguments": [[of.more.get("prompt", "")]],
-        "filtered_resps": [of.response],
-        **more,
+        "doc": {**doc, "judgement": scored.judgement.logged()},
+        "arguments": [[scored.more.get("prompt", "")]],
+        "filtered_resps": [scored.response],
+        **{name: text for name, text in scored.more.items() if name != "prompt"},
     }
     return msgspec.json.encode(line).decode() + "\n"
 
@@ -138,7 +131,9 @@ class _Rows(ItemRows):
     NEEDS_SCORES = False
 
     def __init__(self, signature: Signature) -> None:
-        super().__init__(setup_of(signature), texts=True)
+        options = options_of(signature)
+        kind = task_as_run(signature.task, shots=signature.shots, **options)
+        super().__init__(kind, texts=True)
         self.scored: list[Scored] = []
         self.rubric = dict(signature.options).get("rubric", "")
 
@@ -149,21 +144,6 @@ class _Rows(ItemRows):
             now = how.judged_again(now, judgement)
         super().add(sample, now, response, **more)
         self.scored.append(Scored(sample, now, judgement, response, more))
-
-
-def setup_of(signature: Signature) -> Kind:
-    """Return the setup of a signature, on all subjects.
-
-    Raises:
-        OptionError: This version has no such option.
-
-    Examples:
-        >>> from ...catalogue import known_signature
-        >>> text = "hkmmlu-cot|shots:0|cot:yes|data:x|sent:a|read:b|metric:m|v:1|pkg:1"
-        >>> setup_of(known_signature(text)).options.cot
-        True
-    """
-    return task_as_run(signature.task, shots=signature.shots, **options_of(signature))
 
 
 def options_of(signature: Signature) -> dict[str, str]:
@@ -198,10 +178,10 @@ def rescore(
     """Score existing answers again.
 
     Args:
-        paths: Logs of both harnesses, files of answers, and folders of these.
-        task: The task's name in lm-eval, for files without one.
-        model: The model's name, for files without one.
-        columns: Role of a column → its name, for files that are not logs.
+        paths: Logs of both harnesses, folders of logs, and files of answers.
+        task: The task of files of answers, by its name in lm-eval.
+        model: The model of files of answers; by default, the file's name.
+        columns: The names of columns in files of answers, if they are not those of `COLUMNS`.
         progress: Called with the number of files read so far and the total.
 
     Returns:
@@ -214,25 +194,18 @@ def rescore(
     """
     runs, skipped = list[Rescored](), list[SkippedLog]()
     files = list(dict.fromkeys(file for path in paths for file in _files(path)))
-    tasks: dict[str, tuple[LoadedTask, Questions]] = {}
+    loaded: LoadedTask | None = None
     for done, file in enumerate(files, 1):
         if file.suffix == ".jsonl":
-            runs += _of_answers(file, task, model, columns or {}, tasks)
+            loaded = loaded or _generative(task, file)
+            runs.append(_of_answers(file, loaded, model or file.stem, columns or {}))
         else:
-            rows: dict[str, _Rows] = {}
-
-            def collect(signature: Signature, rows: dict[str, _Rows] = rows) -> ItemRows:
-                return rows.setdefault(signature.judged_by(()).text, _Rows(signature))
-
-            for run in read_log(file, collect):
-                if isinstance(run, Run):
-                    runs.append(_of_log(run, rows[run.signature.judged_by(()).text]))
-                else:
-                    skipped.append(run)
+            for run in _of_log(file):
+                runs.append(run) if isinstance(run, Rescored) else skipped.append(run)
         if progress:
             progress(done, len(files))
     if not runs:
-        reasons = "".join(f"\n{each.path}: {each.reason}" for each in skipped[:5])
+        reasons = "".join(f"\n{log.path}: {log.reason}" for log in skipped[:_NAMED])
         raise LogError(f"nothing to score in {', '.join(map(str, paths))}:{reasons}")
     return runs, skipped
 
@@ -243,13 +216,11 @@ def _files(path: Path) -> list[Path]:
         raise LogError(f"{path} does not exist. Give a log, a .jsonl with answers, or a folder.")
     files = [path] if path.suffix in (".json", ".jsonl", ".eval") else []
     if path.is_dir():
-        answers = (file for file in sorted(path.rglob("*.jsonl")) if file.is_file())
-        files = [*logs_in(path), *(each for each in answers if each.name[:8] != "samples_")]
+        files = logs_in(path)
     if not files:
         raise LogError(
             f"{path} has nothing to score. Give the results_….json of lm-eval, an .eval or .json "
-            "of Inspect, a .jsonl with answers, such as twinkle-eval's eval_results_….jsonl, or a "
-            "folder of these."
+            "of Inspect, a folder of these, or a .jsonl with answers."
         )
     return files
 
@@ -257,179 +228,153 @@ def _files(path: Path) -> list[Path]:
 # ---------------------------------------------------------------------- logs of our tasks
 
 
-def _of_log(run: Run, rows: _Rows) -> Rescored:
-    old, how = run.signature, rows.setup
-    sent, read = fingerprints(how)
-    options = dict(old.options) | dict([_MARK])
-    if isinstance(how, Judged):
-        options["rubric"] = how.rubric_hash
-    now = replace(
-        old,
-        options=tuple(options.items()),
-        read=read,
-        metric=how.task.definition.metric if how.is_generative else "loglikelihood",
-        version=str(how.task.definition.version),
-        package=__version__,
-    )
-    now, remarks = rows.judged_by(now), list[str]()
-    if isinstance(how, Judged) and how.rubric_hash != rows.rubric:
-        remarks.append(
-            f"it was judged with another rubric ({rows.rubric or 'none'}, now {how.rubric_hash}): "
-            "those judgements do not count; judge again with --grader MODEL"
+def _of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
+    collected: dict[str, _Rows] = {}
+
+    def collect(signature: Signature) -> ItemRows:
+        return collected.setdefault(signature.judged_by(()).text, _Rows(signature))
+
+    for run in read_log(file, collect):
+        if isinstance(run, SkippedLog):
+            yield run
+            continue
+        old, rows = run.signature, collected[run.signature.judged_by(()).text]
+        kind = rows.setup
+        sent, read = fingerprints(kind)
+        options = dict(old.options) | dict([_MARK])
+        if isinstance(kind, Judged):
+            options["rubric"] = kind.rubric_hash
+        now = replace(
+            old,
+            options=tuple(options.items()),
+            read=read,
+            metric=kind.task.definition.metric if kind.is_generative else "loglikelihood",
+            version=str(kind.task.definition.version),
+            package=__version__,
         )
-    if old.version != now.version:
-        remarks.append(f"version {old.version} of the task is now {now.version}")
-    if old.prompt_known and old.sent != sent:
-        remarks.append(f"it had the prompts of an older version (sent:{old.sent}, now {sent})")
-    origin = Origin(**{name: getattr(run, name) for name in Origin.__struct_fields__})
-    settings = (each for each in run.settings if each[0] != _MARK[0])
-    origin.settings = (*settings, _MARK)
-    origin.notes = tuple(dict.fromkeys([*run.notes, *remarks]))
-    return Rescored(run.sources[0], origin, now, run.created, how, rows.scored, remarks)
+        origin = Origin(**{name: getattr(run, name) for name in Origin.__struct_fields__})
+        origin.settings = tuple(dict([*run.settings, _MARK]).items())
+        signature = rows.judged_by(now)
+        made = Rescored(file, origin, signature, run.created, kind, rows.scored, [])
+        if isinstance(kind, Judged) and kind.rubric_hash != rows.rubric:
+            made.note(
+                f"it was judged with another rubric ({rows.rubric or 'none'}, now "
+                f"{kind.rubric_hash}): those judgements do not count; judge again with --grader "
+                "MODEL"
+            )
+        if old.version != now.version:
+            made.note(f"version {old.version} of the task is now {now.version}")
+        if old.prompt_known and old.sent != sent:
+            made.note(f"it had the prompts of an older version (sent:{old.sent}, now {sent})")
+        yield made
 
 
 # ---------------------------------------------------------------------- files of other tools
 
 
-def _of_answers(
-    path: Path,
-    task: str,
-    model: str,
-    columns: Mapping[str, str],
-    tasks: dict[str, tuple[LoadedTask, Questions]],
-) -> Iterator[Rescored]:
-    groups: dict[tuple[str, str], list[Answer]] = defaultdict(list)
-    for answer in read_answers(path, columns):
-        groups[task or answer.task, model or answer.model or path.stem].append(answer)
-    for (name, of_model), answers in groups.items():
-        if not name:
-            raise OptionError(
-                f"{path} does not say which task its answers are for (line {answers[0].line}). "
-                "Give --task NAME, such as --task hkmmlu; `hkcanto list` shows the names."
-            )
-        if name not in tasks:
-            loaded = load_task(name)
-            if not loaded.kind.is_generative:
-                raise OptionError(
-                    f"{name} compares log-likelihoods, but {path} has generated answers. Give the "
-                    f"generative task: --task {loaded.task.definition.name}."
-                )
-            tasks[name] = loaded, Questions(loaded.samples, loaded.task.definition.letters)
-        yield _of_task(path, of_model, answers, *tasks[name])
+def _generative(name: str, file: Path) -> LoadedTask:
+    """Return the task of files of answers, with its items."""
+    if not name:
+        raise OptionError(
+            f"{file} does not say which task its answers are for. Give --task NAME, such as --task "
+            "hkmmlu; `hkcanto list` shows the names."
+        )
+    loaded = load_task(name)
+    if not loaded.kind.is_generative:
+        raise OptionError(
+            f"{name} compares log-likelihoods, but {file} has generated answers. Give the "
+            f"generative task: --task {loaded.task.definition.name}."
+        )
+    return loaded
 
 
-def _of_task(
-    path: Path, model: str, answers: Sequence[Answer], loaded: LoadedTask, questions: Questions
-) -> Rescored:
-    answered = [answer for answer in answers if not answer.failure]
-    matched, unmatched = _matched(path, answered, loaded, questions)
+def _of_answers(file: Path, loaded: LoadedTask, model: str, columns: Mapping[str, str]) -> Rescored:
+    answers, kind = read_answers(file, columns), loaded.kind
     failures = Counter(answer.failure for answer in answers if answer.failure)
-    if not matched:
-        raise LogError(f"{path}: all {len(answers):,} requests failed ({_listed(failures)}).")
-    epochs, how = _epochs(path, matched), loaded.kind
-    scored = []
+    listed = ", ".join(f"{failure}: {count:,}" for failure, count in failures.most_common(_NAMED))
+    if failures.total() == len(answers):
+        raise LogError(f"{file}: all {len(answers):,} requests failed ({listed}).")
+    matched, remark = _matched(file, [each for each in answers if not each.failure], loaded)
+    scored, cut = list[Scored](), 0
     for answer, sample in matched:
-        judged = how.judge(answer.response, sample, answer.reasoning)
         more: dict[str, Any] = {"reasoning": answer.reasoning}
         if answer.finish:
             more["truncated"] = float(answer.finish in _CUT)
-        scored.append(Scored(sample, judged, None, answer.response, more))
-    distinct, total = {sample.id for _, sample in matched}, len(loaded.samples)
-    beginning = {sample.id for sample in loaded.samples[: len(distinct)]}
-    remarks = []
-    if failures:
-        named = _listed(failures)
-        remarks.append(f"{failures.total():,} requests failed ({named}) and are left out")
-    if unmatched:
-        remarks.append(f"{unmatched} and are left out")
-    if empty := sum(not answer.response.strip() for answer, _ in matched):
-        remarks.append(f"{empty:,} answers are empty")
-    if cut := sum(answer.finish in _CUT for answer, _ in matched):
-        remarks.append(f"{cut:,} answers were cut off at the token limit (finish_reason)")
-    if epochs > 1:
-        remarks.append(f"{epochs} answers to each item count as epochs")
-    if len(distinct) < total:
-        remarks.append(f"it has {len(distinct):,} of the task's {total:,} items")
+            cut += answer.finish in _CUT
+        judgement = kind.judge(answer.response, sample, answer.reasoning)
+        scored.append(Scored(sample, judgement, None, answer.response, more))
+    names, total = {sample.id for _, sample in matched}, len(loaded.samples)
     origin = Origin(
         model=model,
         harness="other",
         backend=UNKNOWN,
         version_of_harness=UNKNOWN,
         settings=(_MARK,),
-        sent=Sent(repeats=epochs),
-        notes=tuple(remarks),
+        notes=(),
         status="incomplete" if failures else "success",
-        limited=len(distinct) < total,
-        picked=distinct != beginning,
+        limited=len(names) < total,
+        picked=names != {sample.id for sample in loaded.samples[: len(names)]},
         available=total,
     )
-    created = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    return Rescored(path, origin, _unknown(loaded), created, how, scored, remarks)
+    signed = kind.at(subjects=loaded.asked).signature(loaded.revision)
+    options = {name: UNKNOWN if name in _OF_PROMPT else text for name, text in signed.options}
+    options |= {"turns": UNKNOWN, "decoding": UNKNOWN, _MARK[0]: _MARK[1]}
+    signature = replace(signed, shots=None, sent=UNKNOWN, options=tuple(options.items()))
+    created = datetime.fromtimestamp(file.stat().st_mtime, UTC)
+    made = Rescored(file, origin, signature, created, kind, scored, [])
+    if failures:
+        made.note(f"{failures.total():,} requests failed ({listed}) and are left out")
+    if remark:
+        made.note(f"{remark} and are left out")
+    if empty := sum(not answer.response.strip() for answer, _ in matched):
+        made.note(f"{empty:,} answers are empty")
+    if cut:
+        made.note(f"{cut:,} answers were cut off at the token limit (finish_reason)")
+    if len(names) < total:
+        made.note(f"it has {len(names):,} of the task's {total:,} items")
+    return made
 
 
 def _matched(
-    path: Path, answers: Sequence[Answer], loaded: LoadedTask, questions: Questions
+    file: Path, answers: Sequence[Answer], loaded: LoadedTask
 ) -> tuple[list[tuple[Answer, Sample]], str]:
     """Return the answers with their items, and how many match none and why; empty if all do.
 
     Raises:
-        LogError: Too many match no item, or the ids count from another number.
+        LogError: Too many match no item, the ids count from another number, or an item has
+            several answers.
     """
-    matched, unmatched = list[tuple[Answer, Sample]](), list[str]()
-    for answer in answers:
-        sample = questions.find(answer)
-        if isinstance(sample, Sample):
-            matched.append((answer, sample))
-            continue
-        unmatched.append(f"line {answer.line}: {sample}")
-        if questions.counted_from_0(answer.id):
-            raise LogError(
-                f"{path}, line {answer.line}: the id {answer.id!r} counts from 0, but ids of "
-                f"{loaded.task.name} count from 1: every answer would go to the item before its "
-                "own. Correct the ids, or leave them out and give the questions."
-            )
     name = loaded.task.name
+    questions = Questions(loaded.samples, loaded.task.definition.letters)
+    matched: dict[str, tuple[Answer, Sample]] = {}
+    unmatched = list[str]()
+    for answer in answers:
+        task, _, number = answer.id.rpartition("/")
+        if number == "0" and answer.id not in questions.by_id and f"{task}/1" in questions.by_id:
+            raise LogError(
+                f"{file}, line {answer.line}: the id {answer.id!r} counts from 0, but ids of "
+                f"{name} count from 1: every answer would go to the item before its own. Correct "
+                "the ids, or leave them out and give the questions."
+            )
+        sample = questions.find(answer)
+        if isinstance(sample, str):
+            unmatched.append(f"line {answer.line}: {sample}")
+            continue
+        first, _ = matched.setdefault(sample.id, (answer, sample))
+        if first is not answer:
+            raise LogError(
+                f"{file}: lines {first.line} and {answer.line} both answer {sample.id}. Give one "
+                "answer to each item; put further ones into a file of their own."
+            )
     listed = f"{len(unmatched):,} of {len(answers):,} answers match no item of {name}"
     reasons = "; ".join(unmatched[:_NAMED])
     if len(unmatched) > MOST_UNMATCHED * len(answers):
         raise LogError(
-            f"{path}: {listed} (data {loaded.revision}): {reasons}. At most {MOST_UNMATCHED:.0%} "
+            f"{file}: {listed} (data {loaded.revision}): {reasons}. At most {MOST_UNMATCHED:.0%} "
             "may be unmatched. If the file is for another task, give it: --task NAME. It may also "
             "be for another script or release."
         )
-    return matched, f"{listed}: {reasons}" if unmatched else ""
-
-
-def _listed(failures: Counter[str]) -> str:
-    return ", ".join(f"{failure}: {count:,}" for failure, count in failures.most_common(_NAMED))
-
-
-def _epochs(path: Path, matched: Sequence[tuple[Answer, Sample]]) -> int:
-    """Return the number of answers to each item.
-
-    Raises:
-        LogError: The number differs between items.
-    """
-    lines: dict[str, list[int]] = defaultdict(list)
-    for answer, sample in matched:
-        lines[sample.id].append(answer.line)
-    counts = Counter(map(len, lines.values()))
-    if len(counts) > 1:
-        name = max(lines, key=lambda each: len(lines[each]))
-        raise LogError(
-            f"{path}: lines {', '.join(map(str, lines[name][:5]))} all answer {name}, but other "
-            "items have fewer answers. Give one answer to each item, or the same number to all "
-            "(epochs)."
-        )
-    return next(iter(counts))
-
-
-def _unknown(loaded: LoadedTask) -> Signature:
-    """Return the signature of answers whose prompt and decoding were not logged."""
-    signed = loaded.kind.at(subjects=loaded.asked).signature(loaded.revision)
-    options = {name: UNKNOWN if name in _OF_PROMPT else text for name, text in signed.options}
-    options |= {"turns": UNKNOWN, "decoding": UNKNOWN, _MARK[0]: _MARK[1]}
-    return replace(signed, shots=None, sent=UNKNOWN, options=tuple(options.items()))
+    return [*matched.values()], f"{listed}: {reasons}" if unmatched else ""
 
 
 # ---------------------------------------------------------------------- writing
@@ -442,11 +387,9 @@ def files_of(runs: Sequence[Rescored], folder: Path) -> dict[str, str]:
         OptionError: A new log would replace one that was read.
     """
     files: dict[str, str] = {}
-    for run in runs:
+    for number, run in enumerate(runs, 1):
         home = re.sub(r"[^\w.@+-]+", "__", run.origin.model).strip("._") or "model"
-        stamp = f"{run.created:%Y-%m-%dT%H-%M-%S.%f}"
-        stems = (f"{stamp}-rescored{number}" for number in ("", *range(2, len(runs) + 2)))
-        stem = next(each for each in stems if f"{home}/results_{each}.json" not in files)
+        stem = f"{run.created:%Y-%m-%dT%H-%M-%S.%f}-rescored{number}"
         files |= {f"{home}/{name}": text for name, text in run.files(stem).items()}
     for source in {run.source for run in runs}:
         if any((folder / name).resolve() == source.resolve() for name in files):

@@ -21,7 +21,6 @@ from ...figures import (
     language_of,
     weights,
 )
-from ..results import Result
 from ..runs import Floats, Ints, Run
 from .intervals import (
     CONFIDENCE,
@@ -79,19 +78,17 @@ def estimate(run: Run, name: str, where: Mask | None = None) -> Estimate | None:
     return _whole(run, name) if where is None else _of(run, name, where)
 
 
-def value_of(result: Result, name: str, part: str = "") -> Estimate | None:
-    """Return a figure of a run or a record, of its task or of one category or subject."""
-    if not isinstance(result, Run):
-        return result.value(name, part)
+def value_of(run: Run, name: str, part: str = "") -> Estimate | None:
+    """Return a figure of a run, of its task or of one category or subject."""
     if not part:
-        return estimate(result, name)
-    subjects = [subject.name for subject in result.subjects_of(part)]
-    return estimate(result, name, result.items.of_subjects(subjects))
+        return estimate(run, name)
+    subjects = [subject.name for subject in run.subjects_of(part)]
+    return estimate(run, name, run.items.of_subjects(subjects))
 
 
-def is_of_harness(result: Result) -> bool:
+def is_of_harness(run: Run) -> bool:
     """Return whether all figures equal those that the harness reports."""
-    return not (isinstance(result, Run) and agreement(result).different)
+    return not agreement(run).different
 
 
 @lru_cache(maxsize=4096)

@@ -414,7 +414,7 @@ def match(a: Run, b: Run, name: str | None, drawing: _Drawing, *, common: bool =
     if a.options.get("shuffle_choices") == b.options.get("shuffle_choices"):
         others |= a.items.golds[at] != b.items.golds[at_b]
     # For the user's own files, only the questions themselves show whether the data is the same.
-    if local and (a.task, a.options, a.length_unit) == (b.task, b.options, b.length_unit):
+    if local and (a.task, a.options) == (b.task, b.options):
         others |= a.items.question_lengths[at] != b.items.question_lengths[at_b]
     if others.any():
         raise ComparisonError(
