@@ -4,9 +4,8 @@ A record has no items, and a contributor may have edited it. So this module refu
 contradicts itself or the catalogue, and computes the intervals itself.
 """
 
-import tomllib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import isclose, sqrt
@@ -17,7 +16,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import msgspec
 
 from ...catalogue import known_signature
-from ...errors import HKCantoError, LogError, OptionError, on_disk
+from ...errors import HKCantoError, LogError, on_disk
 from ...figures import Figure
 from ...kinds.base import Kind
 from ...signatures import OF_A_JUDGE, Signature
@@ -31,9 +30,6 @@ from ..statistics.intervals import Estimate
 
 Standing = Literal["checked", "self-reported", "published"]
 
-_Fact = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
-
-_SAME = 1e-8  # records have ten digits
 _MOST = 5e6  # bytes of a record; ours have about ten thousand
 _TOLERANCE = 1e-6
 _Z_SQUARED = 3.8414588  # of 95 %
@@ -314,24 +310,6 @@ class Results(NamedTuple):
     refused: Sequence[Refused]
 
 
-def read_models(folder: Path) -> Mapping[str, Mapping[str, str]]:
-    """Return the facts of a folder's `models.toml`, by the models' names.
-
-    Raises:
-        OptionError: It is not TOML, or an entry is not made of texts.
-    """
-    path = folder / "models.toml"
-    if not path.is_file():
-        return {}
-    try:
-        return msgspec.convert(tomllib.loads(path.read_text("utf-8")), dict[str, dict[str, _Fact]])
-    except (ValueError, msgspec.ValidationError) as error:
-        raise OptionError(
-            f'{path}: {error}. An entry is ["ORGANISATION/NAME"] with texts, such as size = "7B", '
-            'weights = "open" and link = "https://…".'
-        ) from error
-
-
 def read_results(arguments: Sequence[str]) -> Results:
     """Read records and logs, mixed freely.
 
@@ -352,11 +330,12 @@ def read_results(arguments: Sequence[str]) -> Results:
             raise LogError(f"{path} does not exist. Give a folder of results, or NAME=PATH.")
         with on_disk(root):
             read += _read(name, root)
-    kept = list(_once([each for each in read if isinstance(each, PublishedResult)]))
-    refused = {each for each in (*read, *kept) if isinstance(each, Refused)}
-    results = [each for each in kept if isinstance(each, PublishedResult)]
-    results.sort(key=lambda each: (each.model, each.column, str(each.created), each.source))
-    return Results(results, sorted(refused))
+    results = [each for each in read if isinstance(each, PublishedResult)]
+    # The log of a run counts, not the record of it.
+    logs = {_run(result) for result in results if result.kind == "checked"}
+    kept = [each for each in results if each.kind == "checked" or _run(each) not in logs]
+    kept.sort(key=lambda each: (each.model, each.column, str(each.created), each.source))
+    return Results(kept, sorted({each for each in read if isinstance(each, Refused)}))
 
 
 def _read(name: str, root: Path) -> Iterator[PublishedResult | Refused]:
@@ -426,32 +405,8 @@ def _checked(run: Run, source: str) -> PublishedResult:
     )
 
 
-def _once(results: Sequence[PublishedResult]) -> Iterator[PublishedResult | Refused]:
-    """Yield each result once: a record and its logs are one."""
-    logs = {_run(result): result for result in results if result.kind == "checked"}
-    for result in results:
-        log = logs.get(_run(result))
-        if log is None:
-            yield result
-        elif not _equal(log, result):
-            why = "its figures differ from those of the log beside it for the same run"
-            yield Refused(result.source, why)
-        elif result.by:  # The record says who ran it; its figures are those of the log.
-            logs[_run(result)] = replace(log, by=result.by, url=result.url)
-    yield from logs.values()
-
-
 def _run(result: PublishedResult) -> Hashable:
     """Return a key that a record and the log of the same run share."""
     again = dict(result.signature.options).get("rescored")
     made = round(result.created.timestamp(), 3) if result.created else 0.0
     return result.model, result.settings["harness"], result.column, again, made
-
-
-def _equal(one: PublishedResult, other: PublishedResult) -> bool:
-    """Return whether the figures that two results share are equal, including the headline."""
-    shared = one.values.keys() & other.values.keys()
-    return one.setup.headline.name in shared and all(
-        isclose(one.values[name].value, other.values[name].value, rel_tol=_SAME, abs_tol=_SAME)
-        for name in shared
-    )
