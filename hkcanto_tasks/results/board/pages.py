@@ -29,10 +29,7 @@ _Cell = tuple[PublishedResult, int | None]  # with its tier
 _SPEED = ("backend", "revision")  # does not change answers; already in the model's name
 _HASHES = ("sent", "read", "metric", "pkg")
 _RELEASE = "release"  # the data of a paper
-
-_FREE = ("turns", "rationale", "rescored")  # parts that do not change what is measured
-
-_Measure = tuple[Hashable, ...]
+_FREE = ("data", "pkg", "turns", "rationale", "rescored")  # do not change what is measured
 
 
 # ---------------------------------------------------------------------- columns
@@ -83,9 +80,9 @@ def _age(result: PublishedResult) -> tuple[float, str]:
     return result.created.timestamp() if result.created else 0.0, result.source
 
 
-def _papers() -> Mapping[_Measure, Mapping[str, PublishedResult]]:
+def _papers() -> Mapping[Hashable, Mapping[str, PublishedResult]]:
     """Return the papers' headlines of whole tasks: measure → model → the first table's score."""
-    scores: dict[_Measure, dict[str, PublishedResult]] = defaultdict(dict)
+    scores: dict[Hashable, dict[str, PublishedResult]] = defaultdict(dict)
     for table in published_tables():
         for column in table.columns:
             if len(column.tasks) != 1 or column.category or column.subject or column.unmeasured:
@@ -106,19 +103,10 @@ def _papers() -> Mapping[_Measure, Mapping[str, PublishedResult]]:
     return scores
 
 
-def _measure(result: PublishedResult) -> _Measure:
-    """Return what a result measures: task, shots, and options other than the paper's."""
-    how, options = result.setup, dict(result.signature.options)
-    defaults, variant = how.Options(), how.task.variant
-    cot = variant.cot or options.pop("cot", "").lower() in ("yes", "true")
-    script = "sc" if options.pop("script", "").startswith("sc") else variant.script
-    others = frozenset(
-        (name, value)
-        for name, value in options.items()
-        if name not in _FREE and value != str(getattr(defaults, name, None))
-    )
-    name = how.task.definition.name
-    return name, result.signature.shots, cot, script, variant.scoring, others
+def _measure(result: PublishedResult) -> Hashable:
+    """Return what a result measures: its task as run, on any revision of the data."""
+    parts = result.signature.parts.items()
+    return result.signature.task, frozenset(pair for pair in parts if pair[0] not in _FREE)
 
 
 def _setting(result: PublishedResult, namesakes: Sequence[PublishedResult]) -> str:

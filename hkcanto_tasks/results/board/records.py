@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from math import isclose, sqrt
 from pathlib import Path
-from statistics import fmean
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
@@ -31,7 +30,6 @@ from ..statistics.intervals import Estimate
 Standing = Literal["checked", "self-reported", "published"]
 
 _MOST = 5e6  # bytes of a record; ours have about ten thousand
-_TOLERANCE = 1e-6
 _Z_SQUARED = 3.8414588  # of 95 %
 _FREE = ("rationale", "rescored", *OF_A_JUDGE)  # parts of a signature that no setup has
 _NOT_SETTINGS = ("deployment_type", "model_availability", "backend")
@@ -163,8 +161,6 @@ def read_record(data: bytes, source: str) -> PublishedResult:
     if created > datetime.now(UTC):
         raise LogError(f"its time is in the future: {created:%Y-%m-%d}")
     values = dict(_values(entries, how))
-    for problem in _contradictions(how, values):
-        raise LogError(f"it contradicts itself: {problem}")
     about, args = model.additional_details, entries[0].generation_config.generation_args
     settings = {name: text for name, text in about.items() if name not in _NOT_SETTINGS}
     settings |= {name: f"{args[name]}" for name in sorted(args)}
@@ -272,25 +268,6 @@ def of_items(value: float, items: int, figure: Figure) -> Estimate:
     half = sqrt(extra * (value * (1 - value) + extra / 4))
     low, high = ((value + extra / 2 + end) / (1 + extra) for end in (-half, half))
     return Estimate(value, max(0.0, low), min(1.0, high), items)
-
-
-def _contradictions(how: Kind, values: Mapping[str, Estimate]) -> Iterator[str]:
-    """Yield averages of accuracies that do not match their parts, if these make up the whole."""
-    categories = {each.category for each in how.task.subjects if each.category}
-    names = categories if len(categories) > 1 else {each.name for each in how.task.subjects}
-    parts = [each for each in how.figures if each.part in names and each.name in values]
-    if len(parts) != len(names) or len(names) < 2:
-        return
-    known = [values[each.name] for each in parts]
-    means = {"categories" if names is categories else "subjects": fmean(e.value for e in known)}
-    if all(each.over == "questions" for each in parts):
-        means["questions"] = fmean((e.value for e in known), [e.items for e in known])
-    for figure in how.figures:
-        value, mean = values.get(figure.name), means.get(figure.over)
-        if figure.part or figure.averages != parts[0].averages or value is None or mean is None:
-            continue
-        if not isclose(value.value, mean, abs_tol=_TOLERANCE):
-            yield f"{figure.name} is {value.value:g}, but the average of its parts is {mean:g}"
 
 
 # ---------------------------------------------------------------------- folders of results
