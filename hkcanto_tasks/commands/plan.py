@@ -66,7 +66,7 @@ def plan(
         from ..results.statistics.intervals import Estimate
 
         if not assumed:
-            parts, others, title = report.of_runs(given, metric), (), "Plan from two runs"
+            parts, others, title = report.of_runs(given, metric), [], "Plan from two runs"
             about = "95 % intervals, from the runs' disagreement; items of the whole task."
         else:
             if discordance is not None:
@@ -80,12 +80,12 @@ def plan(
                 spread = power.of_deviation(assumed[0] / 100)
                 title = f"Plan for differences with a standard deviation of {sd:g} points"
                 about = ""
-            parts, others = [report.Part("any", None, spread)], report.catalogue(spread, given)
+            parts, others = [report.Part("any", None, spread)], [*report.catalogue(spread, given)]
             if given:
-                parts, others = [*parts, *others], ()
+                parts, others = [*parts, *others], []
         made = report.build(
             parts,
-            list(others),
+            others,
             title=title,
             about=about,
             sizes=items or (_SIZES if assumed else ()),

@@ -38,7 +38,7 @@ class Part(NamedTuple):
     spread: Spread
 
 
-def of_runs(runs: Sequence[str], metric: str | None = None) -> Sequence[Part]:
+def of_runs(runs: Sequence[str], metric: str | None = None) -> list[Part]:
     """Return the tasks that runs have in common, with the observed spreads.
 
     The number of items is that of the whole task, even if the runs have only some of them.
