@@ -316,59 +316,47 @@ def read_results(arguments: Sequence[str]) -> Results:
 
 
 def _read(name: str, root: Path) -> Iterator[PublishedResult | Refused]:
-    """Yield the results of the logs and the records at a path."""
+    """Yield the results of the logs and the records at a path, and what is refused."""
     folder = root if root.is_dir() else root.parent
-    files = [root] if root.is_file() else [file for file in root.rglob("*") if file.is_file()]
-    files = [
-        file
-        for file in sorted(files)
-        if not any(part.startswith(".") for part in file.relative_to(folder).parts)
-    ]
+    files = [root] if root.is_file() else sorted(file for file in root.rglob("*") if file.is_file())
+    shown = {file: file.relative_to(folder).as_posix() for file in files}
+    files = [file for file in files if "/." not in f"/{shown[file]}"]
     logs = {*logs_in(folder)}.intersection(files)
     # One run may have several logs in a folder, so a folder with logs is read as a whole.
     homes = {log.parent if root.is_dir() else log for log in logs}
-    for home in sorted(homes):
-        if homes.isdisjoint(home.parents):
-            yield from _read_logs(name, home, folder)
+    for home in sorted(home for home in homes if homes.isdisjoint(home.parents)):
+        try:
+            read = read_runs(f"{name}={home}" if name else str(home))
+        except HKCantoError as error:
+            yield Refused(home.relative_to(folder).as_posix(), _sentence(error))
+            continue
+        clean, refused = sorted_out(read)
+        yield from (Refused(shown.get(log.path, log.path.name), log.reason) for log in read.skipped)
+        for run, reason in refused:
+            yield Refused(shown.get(run.sources[0], run.sources[0].name), reason)
+        for run in clean:
+            source = shown.get(run.sources[0], run.sources[0].name)
+            try:
+                yield _checked(run, source)
+            except HKCantoError as error:
+                yield Refused(source, _sentence(error))
     for file in files:
         if file.suffix == ".json" and file not in logs:
-            shown = file.relative_to(folder).as_posix()
             try:
-                yield _record(file, shown)
+                if file.stat().st_size > _MOST:
+                    raise LogError("it is too large for a record")
+                data = file.read_bytes()
+                if b"evaluation_results" not in data:
+                    raise LogError("it is neither a log nor a record of Every Eval Ever")
+                yield read_record(data, shown[file])
             except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-                yield Refused(shown, f"not in the form of a record: {error}")
+                yield Refused(shown[file], f"not in the form of a record: {error}")
             except (HKCantoError, OSError) as error:
-                yield Refused(shown, " ".join(str(error).split()))
+                yield Refused(shown[file], _sentence(error))
 
 
-def _record(file: Path, shown: str) -> PublishedResult:
-    if file.stat().st_size > _MOST:
-        raise LogError("it is too large for a record")
-    data = file.read_bytes()
-    if b"evaluation_results" not in data:
-        raise LogError("it is neither a log nor a record of Every Eval Ever")
-    return read_record(data, shown)
-
-
-def _read_logs(name: str, home: Path, folder: Path) -> Iterator[PublishedResult | Refused]:
-    """Yield the results of the logs at a path, and the logs and runs that are refused."""
-
-    def shown(path: Path) -> str:
-        return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
-
-    try:
-        read = read_runs(f"{name}={home}" if name else str(home))
-    except HKCantoError as error:
-        yield Refused(shown(home), " ".join(str(error).split()))
-        return
-    clean, refused = sorted_out(read)
-    yield from (Refused(shown(log.path), log.reason) for log in read.skipped)
-    yield from (Refused(shown(run.sources[0]), why) for run, why in refused)
-    for run in clean:
-        try:
-            yield _checked(run, shown(run.sources[0]))
-        except HKCantoError as error:
-            yield Refused(shown(run.sources[0]), " ".join(str(error).split()))
+def _sentence(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 def _checked(run: Run, source: str) -> PublishedResult:
