@@ -16,6 +16,6 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     read = read_results([str(Path(config.docs_dir) / PLACE)])
     if read.refused:
         raise SystemExit(f"The records of {PLACE}/ must be made again: {read.refused}")
-    for path, text in pages(read, {}, "Cantonese leaderboard").items():
+    for path, text in pages(read, "Cantonese leaderboard").items():
         files.append(File.generated(config, f"{PLACE}/{path}", content=text))
     return files

@@ -30,17 +30,13 @@ def board(
 
     hkcanto board results/ -o site
 
-    Untrusted results are left out, with reasons. A models.toml in a
-    folder of results gives the models' sizes, links and whether their
-    weights are open.
+    Untrusted results are left out, with reasons.
     """
     with errors_without_traceback():
         from ..results.board.pages import pages, reasons
-        from ..results.board.records import read_models, read_results
+        from ..results.board.records import read_results
 
-        given = results or []
-        read = read_results(given)
-        models = {name: entry for each in given for name, entry in read_models(Path(each)).items()}
+        read = read_results(results or [])
         for reason, paths in reasons(read.refused):
             echo(f"not on the board ({len(paths)}): {reason}", to_err=True)
             for path in paths if check else paths[:3]:
@@ -52,7 +48,7 @@ def board(
             raise typer.Exit(bool(read.refused))
         from ..results.publishing.writing import write
 
-        written = pages(read, models, title)
+        written = pages(read, title)
         with on_disk(output, "written", "Give a folder that you can write to."):
             write(written, output)
     size = sum(len(text.encode()) for text in written.values()) / 1e6

@@ -25,12 +25,9 @@ def contamination(
         list[str] | None,
         typer.Option(metavar="NAME", help="Only this benchmark or task; may be repeated."),
     ] = None,
-    with_items: Annotated[
-        bool, typer.Option("--with-items", help="Also show the items' texts.")
-    ] = False,
     output: shared.Output = None,
     format: shared.FormatOption = None,  # noqa: A002
-    full: Annotated[bool, typer.Option("--full", help="Print every line.")] = False,
+    full: shared.Full = False,
 ) -> None:
     """Find benchmark items in training files, in either script.
 
@@ -44,7 +41,7 @@ def contamination(
         from ..results.contamination import report
 
         try:
-            made, found = report(files, benchmark, with_items=with_items)
+            made, found = report(files, benchmark)
         except MemoryError as error:  # else the exit status would be that of contaminated files
             raise DataCorrupt(
                 "Out of memory; not all files were searched. Split .json files into .jsonl, which "

@@ -10,7 +10,7 @@ from . import output as shared
 _TASKS = typer.Argument(
     metavar="TASKS", help="Tasks or benchmarks; see hkcanto list.", show_default=False
 )
-_TOKENIZER = "Hub id, folder, tokenizer.json, or tiktoken:NAME. Without one, tokens are guessed."
+_TOKENIZER = "Hub id, folder or tokenizer.json. Without one, tokens are guessed."
 _FROM = (
     "Logs of a short run (--limit), to measure tokens and seconds instead of guessing; may be "
     "repeated. Without TASKS, estimate the tasks of these logs."

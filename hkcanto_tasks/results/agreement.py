@@ -19,7 +19,7 @@ from ..errors import LogError
 from ..kinds.judged import Judged
 from .logs import read_runs
 from .logs.inspect import judge_scores
-from .reports.blocks import Column, Estimate, Report, Row, Section, Table
+from .reports.blocks import Column, Estimate, Report, Row, Section, Table, Value
 from .reports.report import report_of
 from .runs import Run
 from .statistics.estimates import mean_estimate
@@ -54,40 +54,31 @@ def agreement_report(log: Path, people: Path) -> Report:
         raise LogError(f"{log} and {people}: {error}") from error
     if run:
         _refuse_another_scale(run, human["level"], people)
-    of_levels = [
-        Column("Exact", "percent", "Share of people's levels that equal the judge's."),
-        Column("Weighted kappa", "number", "Cohen's, quadratic weights, of judge and person."),
-    ]
-    columns = [
-        Column("Criterion"),
-        Column("Items", "count"),
-        *(of_levels if run else ()),
+    columns = [Column("Criterion"), Column("Items", "count")]
+    if run:
+        columns += [
+            Column("Exact", "percent", "Share of people's levels that equal the judge's."),
+            Column("Weighted kappa", "number", "Cohen's, quadratic weights, of judge and person."),
+        ]
+    columns += [
         *(Column(kind.title(), "number") for kind in _CORRELATIONS),
         Column("Alpha", "number", "Krippendorff's, of the judge and the mean of the people."),
         Column("People's alpha", "number", "Among the people."),
         Column("Bias", "number", "The judge's mean minus the people's mean."),
         Column("Corrected mean", "number", "Estimate of people's mean on all judged items."),
     ]
-    listed = [
-        Row(
-            [
-                row.criterion,
-                row.items,
-                *(_of_levels(judge["level"], human["level"]) if run else ()),
-                *(
-                    _figure(rates.Estimate(getattr(row, kind), *row.intervals[kind]), row.items)
-                    for kind in _CORRELATIONS
-                ),
-                row.alpha,
-                row.human_alpha,
-                _figure(row.bias, row.items),
-                _figure(
-                    row.corrected, row.items, _piled(human[row.criterion], judge[row.criterion])
-                ),
-            ]
-        )
-        for row in rows
-    ]
+    listed = []
+    for row in rows:
+        of_judge, of_people = judge[row.criterion], human[row.criterion]
+        values: list[Value] = [row.criterion, row.items]
+        if run:
+            values += _of_levels(of_judge, of_people)
+        for kind in _CORRELATIONS:
+            correlation = rates.Estimate(getattr(row, kind), *row.intervals[kind])
+            values.append(_figure(correlation, row.items))
+        values += [row.alpha, row.human_alpha, _figure(row.bias, row.items)]
+        values.append(_figure(row.corrected, row.items, _piled(of_people, of_judge)))
+        listed.append(Row(values))
     title = "Agreement of the judge with people"
     made = Table("agreement", title, columns, listed)
     return report_of([Section(title, [made], "agreement", True)], title)
@@ -105,49 +96,45 @@ def _by_rubric(log: Path) -> Run | None:
 
 
 def _levels(run: Run) -> dict[str, float]:
-    levels = run.items.values.get("mean_level", np.full(len(run.items), np.nan))
-    found = {
-        name: float(level)
-        for name, level in zip(run.items.ids, levels, strict=True)
-        if not isnan(level)
-    }
     where = run.sources[0]
     if len(set(run.items.ids)) < len(run.items):
         raise LogError(
             f"{where} has several answers to an item, and people's levels do not say which answer "
             "they rate. Run it with one epoch."
         )
-    if not found:
+    values = run.items.values.get("mean_level", np.full(len(run.items), np.nan)).tolist()
+    levels = dict(zip(run.items.ids, values, strict=True))
+    levels = {name: level for name, level in levels.items() if not isnan(level)}
+    if not levels:
         raise LogError(
             f"{where}: no answer has a level. Judge them: hkcanto rescore {where} --grader "
             "openai/gpt-4o -o judged."
         )
-    return found
+    return levels
 
 
 def _refuse_another_scale(run: Run, human: Mapping[str, Sequence[float]], people: Path) -> None:
     """Refuse people's levels that are not on the rubric's scale."""
     assert isinstance(run.setup, Judged)
     scale = {each.number: each.name for each in run.setup.rubric.levels}
-    given = [(item, level) for item, levels in human.items() for level in levels]
-    for item, level in given:
-        if level not in scale:
-            listed = ", ".join(f"{number} ({name})" for number, name in scale.items())
-            raise LogError(
-                f"{people}: {item} has the level {level:g}, but the scale of {run.task} is "
-                f"{listed}. Give people's levels on the same scale."
-            )
+    for item, levels in human.items():
+        for level in levels:
+            if level not in scale:
+                listed = ", ".join(f"{number} ({name})" for number, name in scale.items())
+                raise LogError(
+                    f"{people}: {item} has the level {level:g}, but the scale of {run.task} is "
+                    f"{listed}. Give people's levels on the same scale."
+                )
 
 
 def _of_levels(
     judge: Mapping[str, float], human: Mapping[str, Sequence[float]]
 ) -> tuple[Estimate, Estimate]:
     """Return the share of people's levels that equal the judge's, and kappa."""
-    shared = [(judge[item], levels) for item, levels in human.items() if item in judge]
-    given, levels = zip(*shared, strict=True)
-    exact = [fmean(level == own for level in of_people) for own, of_people in shared]
-    found = mean_estimate(np.array(exact), np.arange(len(exact)))
-    return found, _figure(weighted_kappa(given, levels), len(shared))
+    pairs = [(judge[item], levels) for item, levels in human.items() if item in judge]
+    exact = [fmean(level == of_judge for level in levels) for of_judge, levels in pairs]
+    kappa = weighted_kappa(*zip(*pairs, strict=True))
+    return mean_estimate(np.array(exact), np.arange(len(exact))), _figure(kappa, len(pairs))
 
 
 def _piled(people: Mapping[str, Sequence[float]], judge: Container[str]) -> str:

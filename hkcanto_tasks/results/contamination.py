@@ -22,7 +22,7 @@ from ..catalogue import benchmarks, chosen_tasks
 from ..data.locating import locate
 from ..errors import DataCorrupt, DataNotFound, OptionError
 from ..tasks import load_task
-from .reports.blocks import ITEMS_NOTICE, Block, Column, Note, Report, Row, Section, Table
+from .reports.blocks import Block, Column, Note, Report, Row, Section, Table
 from .reports.report import report_of
 
 N, SHARE, FEW = 8, 0.6, 12
@@ -74,19 +74,17 @@ class Index:
 
     def __init__(self, items: Sequence[Item]) -> None:
         grams = [_grams(units(item.text)) for item in items]
-        by_item = defaultdict[tuple[str, str], set[int]](set)
-        for item, own in zip(items, grams, strict=True):
-            by_item[item.task, item.id].update(own)
-        times = defaultdict[str, Counter[int]](Counter)
-        for (task, _), every in by_item.items():
-            times[task].update(every)
+        of_items = defaultdict[tuple[str, str], set[int]](set)
+        for item, of_text in zip(items, grams, strict=True):
+            of_items[item.task, item.id].update(of_text)
+        times = Counter((task, gram) for (task, _), of_item in of_items.items() for gram in of_item)
         self.items = items
         self._places = defaultdict[int, list[tuple[int, int]]](list)
         self._units = []
-        for number, (item, own) in enumerate(zip(items, grams, strict=True)):
-            rare = [at for at, gram in enumerate(own) if times[item.task][gram] <= _COMMON]
+        for number, (item, of_text) in enumerate(zip(items, grams, strict=True)):
+            rare = [at for at, gram in enumerate(of_text) if times[item.task, gram] <= _COMMON]
             for at in rare:
-                self._places[own[at]].append((number, at))
+                self._places[of_text[at]].append((number, at))
             self._units.append(len({at + step for at in rare for step in range(N)}))
 
     def _enough(self, number: int) -> float:
@@ -194,15 +192,12 @@ def items_of(task: str) -> tuple[Sequence[Item], str]:
     return items, loaded.revision
 
 
-def report(
-    files: Sequence[Path], names: Sequence[str] | None = None, *, with_items: bool = False
-) -> tuple[Report, bool]:
+def report(files: Sequence[Path], names: Sequence[str] | None = None) -> tuple[Report, bool]:
     """Search training files for benchmark items.
 
     Args:
         files: See `read`.
         names: Benchmarks or tasks; by default all benchmarks whose data is available.
-        with_items: Whether to show the items' texts.
 
     Returns:
         The report of hits by task and by line, and whether there are any.
@@ -218,30 +213,30 @@ def report(
                 chosen.append(benchmark.name)
                 continue
         notes.append(f"Not searched for, because its data is not here: {benchmark.title}.")
-    every = {task.name: items_of(task.name) for task in chosen_tasks(chosen)}
-    loaded = {task: items for task, items in every.items() if items[0]}
+    loaded = {task.name: items_of(task.name) for task in chosen_tasks(chosen)}
+    loaded = {task: items for task, items in loaded.items() if items[0]}
     if not loaded:
         raise DataNotFound("No benchmark's data is here: hkcanto data fetch, or HKCANTO_DATA_DIR.")
     if any(data == "sample" for _, data in loaded.values()):
         notes.append("Only the sample data was searched for, not the benchmarks.")
     index = Index([item for items, _ in loaded.values() for item in items])
-    places = dict[tuple[str, str, int], Hit]()
+    shares = dict[tuple[str, int, str], float]()
     for path in files:
         try:
             for hit in (hit for text in read(path) for hit in index.find(text)):
-                key = hit.item.id, str(path), hit.line
-                places[key] = max(places.get(key, hit), hit, key=lambda each: each.share)
+                key = hit.item.id, hit.line, str(path)
+                shares[key] = max(shares.get(key, 0.0), hit.share)
         except ImportError as error:
             raise OptionError(f"{path} needs {error.name}: pip install {error.name}.") from error
         except Exception as error:  # each library raises errors of its own
             what = f"{path} cannot be read ({type(error).__name__}: {error})"
             raise DataCorrupt(f"{what}: is it in the format of its name, and complete?") from error
-    found, looked_for = {item for item, _, _ in places}, index.looked_for
+    places, looked_for = {item for item, _, _ in shares}, index.looked_for
     rows = []
     for task, (items, data) in loaded.items():
         ids = {item.id for item in items}
-        own = len(ids & found)
-        rows.append(Row([task, len(ids), own, own / len(ids), len(ids - looked_for), data]))
+        count = len(ids & places)
+        rows.append(Row([task, len(ids), count, count / len(ids), len(ids - looked_for), data]))
     rows.sort(key=lambda row: not row.values[2])  # tasks with hits first
     short = f"Fewer than {N} units, or all boilerplate: not searched for."
     share = Column("Share", "percent", "Share of the items, or of the item, that was found.")
@@ -253,14 +248,10 @@ def report(
     )
     blocks: list[Block] = [Table("contamination", "Items found", columns, rows, caption)]
     blocks += [Note(text, "warning") for text in notes]
-    columns = [Column("Item"), Column("Line", "count"), share, Column("File")]
-    rows = [
-        Row([item, line, hit.share, file, *([hit.item.text] if with_items else [])])
-        for (item, file, line), hit in places.items()
-    ]
-    columns += [Column("Text")] if with_items else []
-    if found:
+    if shares:
+        columns = [Column("Item"), Column("Line", "count"), Column("File"), share]
+        rows = [Row([*place, size]) for place, size in shares.items()]
         blocks.append(Table("lines", "Places of the items", columns, rows))
-        blocks += [Note(ITEMS_NOTICE, "warning")] if with_items else []
     section = Section("Contamination", blocks, "contamination", is_summary=True)
-    return report_of([section], f"Benchmark items in {', '.join(map(str, files))}"), bool(found)
+    title = f"Benchmark items in {', '.join(map(str, files))}"
+    return report_of([section], title), bool(shares)

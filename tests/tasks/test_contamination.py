@@ -198,14 +198,6 @@ def test_an_item_is_found_in_every_kind_of_file(tmp_path: Path) -> None:
     assert sample.text[:20] not in done.stdout
 
 
-def test_texts_are_shown_when_asked_for(tmp_path: Path) -> None:
-    sample = load_task(TASK).samples[0]
-    file = written(tmp_path / "a.jsonl", [sample.text])
-    made = json.loads(check(file, "--with-items", "--format", "json").stdout)
-    assert sample.text.strip()[:20] in made["tables"]["lines"]["rows"][0]["text"]
-    assert any("Do not publish" in note["text"] for note in made["notes"])
-
-
 def test_an_item_over_several_lines_of_a_long_text_is_found_once(tmp_path: Path) -> None:
     sample = load_task("hkcanto_law").samples[0]
     filler = "".join(f"line {place} of a text about nothing\n" for place in range(4_000))

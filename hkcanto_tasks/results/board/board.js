@@ -1,18 +1,9 @@
 "use strict";
-const selects = [...document.querySelectorAll("select")];
+const select = document.querySelector("select");
 
 function filter() {
-  const chosen = Object.fromEntries(selects.map((select) => [select.dataset.filter, select.value]));
   for (const section of document.querySelectorAll("[data-benchmark]")) {
-    section.hidden = chosen.benchmark !== "" && section.dataset.benchmark !== chosen.benchmark;
-  }
-  for (const body of document.querySelectorAll("[data-benchmark] tbody")) {
-    const [head, ...rows] = body.rows;
-    for (const row of rows) {
-      const facts = { ...JSON.parse(row.dataset.facts), benchmark: chosen.benchmark };
-      row.hidden = Object.keys(chosen).some((name) => chosen[name] && facts[name] !== chosen[name]);
-    }
-    head.hidden = rows.every((row) => row.hidden);
+    section.hidden = select.value !== "" && section.dataset.benchmark !== select.value;
   }
 }
 
@@ -31,8 +22,10 @@ function sort(button) {
   }
 }
 
-for (const select of selects) select.addEventListener("change", filter);
 for (const button of document.querySelectorAll("thead button")) {
   button.addEventListener("click", () => sort(button));
 }
-if (selects.length) filter();
+if (select) {
+  select.addEventListener("change", filter);
+  filter();
+}

@@ -1,7 +1,6 @@
 """The pages of a board: models × tasks in tiers, and each task with all of its results."""
 
 import base64
-import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +9,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import ChainableUndefined, Environment
+from jinja2 import Environment
 from markupsafe import Markup
 
 from ... import __version__
@@ -28,13 +27,9 @@ KINDS: Mapping[Standing, str] = {
 }
 _Cell = tuple[PublishedResult, int | None]  # with its tier
 _SPEED = ("backend", "revision")  # does not change answers; already in the model's name
-_STEP = re.compile(r"(.+@step)([0-9]{1,12})\b")
 _HASHES = ("sent", "read", "metric", "pkg")
 _RELEASE = "release"  # the data of a paper
-
-_FREE = ("turns", "rationale", "rescored")  # parts that do not change what is measured
-
-_Measure = tuple[Hashable, ...]
+_FREE = ("data", "pkg", "turns", "rationale", "rescored")  # do not change what is measured
 
 
 # ---------------------------------------------------------------------- columns
@@ -46,13 +41,11 @@ class Column:
 
     Attributes:
         results: The newest of each model, also the papers'.
-        replaced: Older results, and earlier checkpoints of a training run.
         tiers: Result → tier, 1 for the best; none for a result without an interval.
         setting: What tells it from the task's other columns.
     """
 
     results: Sequence[PublishedResult]
-    replaced: Sequence[PublishedResult]
     tiers: Mapping[PublishedResult, int]
     setting: str
 
@@ -75,29 +68,21 @@ def columns(results: Sequence[PublishedResult]) -> list[Column]:
     )
     made = []
     for group in ordered:
-        # The newest of result model, and the last checkpoint of result training run.
-        newest = {
-            (result.kind, _STEP.sub(r"\1", result.model)): result
-            for result in sorted(group, key=_age)
-        }
-        kept = {*newest.values()}
-        current = [result for result in group if result in kept]
-        replaced = [result for result in group if result not in kept]
+        newest = {(each.kind, each.model): each for each in sorted(group, key=_age)}
+        current = [each for each in group if each in newest.values()]
         task = group[0].setup.task.definition.name
         namesakes = [own[0] for own in ordered if own[0].setup.task.definition.name == task]
-        made.append(Column(current, replaced, tiers(current), _setting(group[0], namesakes)))
+        made.append(Column(current, tiers(current), _setting(group[0], namesakes)))
     return made
 
 
-def _age(result: PublishedResult) -> tuple[int, float, str]:
-    step = _STEP.match(result.model)
-    made = result.created.timestamp() if result.created else 0.0
-    return int(step[2]) if step else 0, made, result.source
+def _age(result: PublishedResult) -> tuple[float, str]:
+    return result.created.timestamp() if result.created else 0.0, result.source
 
 
-def _papers() -> Mapping[_Measure, Mapping[str, PublishedResult]]:
+def _papers() -> Mapping[Hashable, Mapping[str, PublishedResult]]:
     """Return the papers' headlines of whole tasks: measure → model → the first table's score."""
-    scores: dict[_Measure, dict[str, PublishedResult]] = defaultdict(dict)
+    scores: dict[Hashable, dict[str, PublishedResult]] = defaultdict(dict)
     for table in published_tables():
         for column in table.columns:
             if len(column.tasks) != 1 or column.category or column.subject or column.unmeasured:
@@ -118,19 +103,10 @@ def _papers() -> Mapping[_Measure, Mapping[str, PublishedResult]]:
     return scores
 
 
-def _measure(result: PublishedResult) -> _Measure:
-    """Return what a result measures: task, shots, and options other than the paper's."""
-    how, options = result.setup, dict(result.signature.options)
-    defaults, variant = how.Options(), how.task.variant
-    cot = variant.cot or options.pop("cot", "").lower() in ("yes", "true")
-    script = "sc" if options.pop("script", "").startswith("sc") else variant.script
-    others = frozenset(
-        (name, value)
-        for name, value in options.items()
-        if name not in _FREE and value != str(getattr(defaults, name, None))
-    )
-    name = how.task.definition.name
-    return name, result.signature.shots, cot, script, variant.scoring, others
+def _measure(result: PublishedResult) -> Hashable:
+    """Return what a result measures: its task as run, on any revision of the data."""
+    parts = result.signature.parts.items()
+    return result.signature.task, frozenset(pair for pair in parts if pair[0] not in _FREE)
 
 
 def _setting(result: PublishedResult, namesakes: Sequence[PublishedResult]) -> str:
@@ -213,34 +189,25 @@ def _behind(result: PublishedResult, leader: PublishedResult) -> bool:
 # ---------------------------------------------------------------------- pages
 
 
-def pages(read: Results, models: Mapping[str, Mapping[str, str]], title: str) -> dict[str, str]:
-    """Return the pages of a board: path → HTML. Equal results make equal pages.
-
-    Args:
-        read: The results on it.
-        models: The entries of `models.toml`.
-        title: The board's title.
-    """
-    every = columns(read.results)
+def pages(read: Results, title: str) -> dict[str, str]:
+    """Return the pages of a board: path → HTML. Equal results make equal pages."""
     tasks: dict[str, list[Column]] = defaultdict(list)
-    for column in every:
+    for column in columns(read.results):
         tasks[column.results[0].setup.task.definition.name].append(column)
     groups = [(own[0].results[0].setup.task.definition, own) for own in tasks.values()]
-    used = {own[0].results[0].setup.task.benchmark.name for _, own in groups}
     tables = []
-    for benchmark in (each for each in benchmarks() if each.name in used):
-        listed = [group for group in groups if group[0] in benchmark.tasks]
-        tables.append((benchmark, listed, _rows([each for _, own in listed for each in own])))
-    shown = [each for column in every for each in [*column.results, *column.replaced]]
-    facts = {(each.kind, each.model): _facts(each, models) for each in shown}
+    for benchmark in benchmarks():
+        if listed := [group for group in groups if group[0] in benchmark.tasks]:
+            tables.append((benchmark, listed, _rows([each for _, own in listed for each in own])))
     dates = [each.created for each in read.results if each.created]
-    shared = {"facts": facts, "KINDS": KINDS, "date": max(dates, default=None)}
-    names = dict.fromkeys(name for each in facts.values() for name in each if name != "link")
-    home = {"tables": tables, "names": names, "refused": reasons(read.refused)}
-    made = {"index.html": _render(title, "", **home, **shared)}
+    shared = {"KINDS": KINDS, "date": max(dates, default=None)}
+    made = {
+        "index.html": _render(title, "", tables=tables, refused=reasons(read.refused), **shared)
+    }
     for definition, own in groups:
-        page = {"columns": own, "board": title}
-        made[f"tasks/{definition.name}.html"] = _render(definition.title, "../", **page, **shared)
+        made[f"tasks/{definition.name}.html"] = _render(
+            definition.title, "../", columns=own, board=title, **shared
+        )
     return made
 
 
@@ -274,13 +241,6 @@ def _rows(own: Sequence[Column]) -> dict[Standing, list[tuple[str, Sequence[_Cel
     return {kind: rows[kind] for kind in KINDS if kind in rows}
 
 
-def _facts(result: PublishedResult, models: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """Return what is known of a model, by which rows can be filtered."""
-    name = re.split(r"@| \(", result.model)[0]
-    run_in = f"{result.created:%Y-%m}" if result.created else "a paper"
-    return {**models.get(name, {}), "run in": run_in, "results": result.kind}
-
-
 # ---------------------------------------------------------------------- HTML
 
 
@@ -292,7 +252,6 @@ def _render(title: str, up: str, **content: Any) -> str:
     )
     environment = Environment(
         autoescape=True,
-        undefined=ChainableUndefined,
         finalize=lambda value: printable(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,

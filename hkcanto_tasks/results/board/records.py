@@ -4,20 +4,18 @@ A record has no items, and a contributor may have edited it. So this module refu
 contradicts itself or the catalogue, and computes the intervals itself.
 """
 
-import tomllib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import isclose, sqrt
 from pathlib import Path
-from statistics import fmean
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
 from ...catalogue import known_signature
-from ...errors import HKCantoError, LogError, OptionError, on_disk
+from ...errors import HKCantoError, LogError, on_disk
 from ...figures import Figure
 from ...kinds.base import Kind
 from ...signatures import OF_A_JUDGE, Signature
@@ -31,11 +29,7 @@ from ..statistics.intervals import Estimate
 
 Standing = Literal["checked", "self-reported", "published"]
 
-_Fact = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
-
-_SAME = 1e-8  # records have ten digits
 _MOST = 5e6  # bytes of a record; ours have about ten thousand
-_TOLERANCE = 1e-6
 _Z_SQUARED = 3.8414588  # of 95 %
 _FREE = ("rationale", "rescored", *OF_A_JUDGE)  # parts of a signature that no setup has
 _NOT_SETTINGS = ("deployment_type", "model_availability", "backend")
@@ -167,8 +161,6 @@ def read_record(data: bytes, source: str) -> PublishedResult:
     if created > datetime.now(UTC):
         raise LogError(f"its time is in the future: {created:%Y-%m-%d}")
     values = dict(_values(entries, how))
-    for problem in _contradictions(how, values):
-        raise LogError(f"it contradicts itself: {problem}")
     about, args = model.additional_details, entries[0].generation_config.generation_args
     settings = {name: text for name, text in about.items() if name not in _NOT_SETTINGS}
     settings |= {name: f"{args[name]}" for name in sorted(args)}
@@ -278,25 +270,6 @@ def of_items(value: float, items: int, figure: Figure) -> Estimate:
     return Estimate(value, max(0.0, low), min(1.0, high), items)
 
 
-def _contradictions(how: Kind, values: Mapping[str, Estimate]) -> Iterator[str]:
-    """Yield averages of accuracies that do not match their parts, if these make up the whole."""
-    categories = {each.category for each in how.task.subjects if each.category}
-    names = categories if len(categories) > 1 else {each.name for each in how.task.subjects}
-    parts = [each for each in how.figures if each.part in names and each.name in values]
-    if len(parts) != len(names) or len(names) < 2:
-        return
-    known = [values[each.name] for each in parts]
-    means = {"categories" if names is categories else "subjects": fmean(e.value for e in known)}
-    if all(each.over == "questions" for each in parts):
-        means["questions"] = fmean((e.value for e in known), [e.items for e in known])
-    for figure in how.figures:
-        value, mean = values.get(figure.name), means.get(figure.over)
-        if figure.part or figure.averages != parts[0].averages or value is None or mean is None:
-            continue
-        if not isclose(value.value, mean, abs_tol=_TOLERANCE):
-            yield f"{figure.name} is {value.value:g}, but the average of its parts is {mean:g}"
-
-
 # ---------------------------------------------------------------------- folders of results
 
 
@@ -312,24 +285,6 @@ class Results(NamedTuple):
 
     results: Sequence[PublishedResult]
     refused: Sequence[Refused]
-
-
-def read_models(folder: Path) -> Mapping[str, Mapping[str, str]]:
-    """Return the facts of a folder's `models.toml`, by the models' names.
-
-    Raises:
-        OptionError: It is not TOML, or an entry is not made of texts.
-    """
-    path = folder / "models.toml"
-    if not path.is_file():
-        return {}
-    try:
-        return msgspec.convert(tomllib.loads(path.read_text("utf-8")), dict[str, dict[str, _Fact]])
-    except (ValueError, msgspec.ValidationError) as error:
-        raise OptionError(
-            f'{path}: {error}. An entry is ["ORGANISATION/NAME"] with texts, such as size = "7B", '
-            'weights = "open" and link = "https://…".'
-        ) from error
 
 
 def read_results(arguments: Sequence[str]) -> Results:
@@ -352,67 +307,56 @@ def read_results(arguments: Sequence[str]) -> Results:
             raise LogError(f"{path} does not exist. Give a folder of results, or NAME=PATH.")
         with on_disk(root):
             read += _read(name, root)
-    kept = list(_once([each for each in read if isinstance(each, PublishedResult)]))
-    refused = {each for each in (*read, *kept) if isinstance(each, Refused)}
-    results = [each for each in kept if isinstance(each, PublishedResult)]
-    results.sort(key=lambda each: (each.model, each.column, str(each.created), each.source))
-    return Results(results, sorted(refused))
+    results = [each for each in read if isinstance(each, PublishedResult)]
+    # The log of a run counts, not the record of it.
+    logs = {_run(result) for result in results if result.kind == "checked"}
+    kept = [each for each in results if each.kind == "checked" or _run(each) not in logs]
+    kept.sort(key=lambda each: (each.model, each.column, str(each.created), each.source))
+    return Results(kept, sorted({each for each in read if isinstance(each, Refused)}))
 
 
 def _read(name: str, root: Path) -> Iterator[PublishedResult | Refused]:
-    """Yield the results of the logs and the records at a path."""
+    """Yield the results of the logs and the records at a path, and what is refused."""
     folder = root if root.is_dir() else root.parent
-    files = [root] if root.is_file() else [file for file in root.rglob("*") if file.is_file()]
-    files = [
-        file
-        for file in sorted(files)
-        if not any(part.startswith(".") for part in file.relative_to(folder).parts)
-    ]
+    files = [root] if root.is_file() else sorted(file for file in root.rglob("*") if file.is_file())
+    shown = {file: file.relative_to(folder).as_posix() for file in files}
+    files = [file for file in files if "/." not in f"/{shown[file]}"]
     logs = {*logs_in(folder)}.intersection(files)
     # One run may have several logs in a folder, so a folder with logs is read as a whole.
     homes = {log.parent if root.is_dir() else log for log in logs}
-    for home in sorted(homes):
-        if homes.isdisjoint(home.parents):
-            yield from _read_logs(name, home, folder)
+    for home in sorted(home for home in homes if homes.isdisjoint(home.parents)):
+        try:
+            read = read_runs(f"{name}={home}" if name else str(home))
+        except HKCantoError as error:
+            yield Refused(home.relative_to(folder).as_posix(), _sentence(error))
+            continue
+        clean, refused = sorted_out(read)
+        yield from (Refused(shown.get(log.path, log.path.name), log.reason) for log in read.skipped)
+        for run, reason in refused:
+            yield Refused(shown.get(run.sources[0], run.sources[0].name), reason)
+        for run in clean:
+            source = shown.get(run.sources[0], run.sources[0].name)
+            try:
+                yield _checked(run, source)
+            except HKCantoError as error:
+                yield Refused(source, _sentence(error))
     for file in files:
         if file.suffix == ".json" and file not in logs:
-            shown = file.relative_to(folder).as_posix()
             try:
-                yield _record(file, shown)
+                if file.stat().st_size > _MOST:
+                    raise LogError("it is too large for a record")
+                data = file.read_bytes()
+                if b"evaluation_results" not in data:
+                    raise LogError("it is neither a log nor a record of Every Eval Ever")
+                yield read_record(data, shown[file])
             except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-                yield Refused(shown, f"not in the form of a record: {error}")
+                yield Refused(shown[file], f"not in the form of a record: {error}")
             except (HKCantoError, OSError) as error:
-                yield Refused(shown, " ".join(str(error).split()))
+                yield Refused(shown[file], _sentence(error))
 
 
-def _record(file: Path, shown: str) -> PublishedResult:
-    if file.stat().st_size > _MOST:
-        raise LogError("it is too large for a record")
-    data = file.read_bytes()
-    if b"evaluation_results" not in data:
-        raise LogError("it is neither a log nor a record of Every Eval Ever")
-    return read_record(data, shown)
-
-
-def _read_logs(name: str, home: Path, folder: Path) -> Iterator[PublishedResult | Refused]:
-    """Yield the results of the logs at a path, and the logs and runs that are refused."""
-
-    def shown(path: Path) -> str:
-        return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
-
-    try:
-        read = read_runs(f"{name}={home}" if name else str(home))
-    except HKCantoError as error:
-        yield Refused(shown(home), " ".join(str(error).split()))
-        return
-    clean, refused = sorted_out(read)
-    yield from (Refused(shown(log.path), log.reason) for log in read.skipped)
-    yield from (Refused(shown(run.sources[0]), why) for run, why in refused)
-    for run in clean:
-        try:
-            yield _checked(run, shown(run.sources[0]))
-        except HKCantoError as error:
-            yield Refused(shown(run.sources[0]), " ".join(str(error).split()))
+def _sentence(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 def _checked(run: Run, source: str) -> PublishedResult:
@@ -426,32 +370,8 @@ def _checked(run: Run, source: str) -> PublishedResult:
     )
 
 
-def _once(results: Sequence[PublishedResult]) -> Iterator[PublishedResult | Refused]:
-    """Yield each result once: a record and its logs are one."""
-    logs = {_run(result): result for result in results if result.kind == "checked"}
-    for result in results:
-        log = logs.get(_run(result))
-        if log is None:
-            yield result
-        elif not _equal(log, result):
-            why = "its figures differ from those of the log beside it for the same run"
-            yield Refused(result.source, why)
-        elif result.by:  # The record says who ran it; its figures are those of the log.
-            logs[_run(result)] = replace(log, by=result.by, url=result.url)
-    yield from logs.values()
-
-
 def _run(result: PublishedResult) -> Hashable:
     """Return a key that a record and the log of the same run share."""
     again = dict(result.signature.options).get("rescored")
     made = round(result.created.timestamp(), 3) if result.created else 0.0
     return result.model, result.settings["harness"], result.column, again, made
-
-
-def _equal(one: PublishedResult, other: PublishedResult) -> bool:
-    """Return whether the figures that two results share are equal, including the headline."""
-    shared = one.values.keys() & other.values.keys()
-    return one.setup.headline.name in shared and all(
-        isclose(one.values[name].value, other.values[name].value, rel_tol=_SAME, abs_tol=_SAME)
-        for name in shared
-    )

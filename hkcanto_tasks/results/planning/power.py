@@ -10,23 +10,19 @@ there is no difference, which is on the safe side.)
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
-from scipy.stats import binom, norm
+from scipy.stats import norm
 
 from ..statistics.estimates import mean_estimate
 from ..statistics.intervals import CONFIDENCE, Estimate, loss_bound
 from ..statistics.significance import Floats, sum_clusters
 
-POWER = 0.80
-
-_LUCK = float(norm.ppf(POWER))
+_LUCK = float(norm.ppf(0.80))
 _SEEN = float(norm.ppf((1 + CONFIDENCE) / 2)) + _LUCK
 _STEEPEST, _SMALL = 300.0, 1e-3  # the square of exp(_STEEPEST) does not overflow
-_FAR, _ALMOST = 4.0, 0.999  # standard errors; share of the largest loss
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +37,6 @@ class Spread:
     values: Floats  # differences of independent units, each with its negative
     weights: Floats  # their weights in a mean
     copies: Floats  # how many of each there are per item
-    is_plain: bool = False  # whether answers are right or wrong, and all items count alike
 
 
 def of_discordance(share: Estimate) -> Spread:
@@ -54,7 +49,7 @@ def of_discordance(share: Estimate) -> Spread:
     copies = np.array([share.value / 2, 1 - share.value, share.value / 2])
     deviation = applied(math.sqrt, share)
     values = np.array([-1.0, 0.0, 1.0])
-    return Spread(deviation, share, values, np.ones(3), copies, is_plain=True)
+    return Spread(deviation, share, values, np.ones(3), copies)
 
 
 def of_deviation(deviation: float) -> Spread:
@@ -155,56 +150,8 @@ def items_to_show(deviation: float, difference: float) -> int:
     return math.ceil((_SEEN * deviation / difference) ** 2)
 
 
-def power_of_mcnemar(discordance: float, items: int, difference: float) -> float:
-    """Return how often McNemar's exact test at 5 % shows a difference, by enumeration.
-
-    The number of discordant pairs is binomial, and so is the number won among them (Lachin, 1992).
-
-    Examples:
-        >>> round(power_of_mcnemar(0.293, 250, 0.0959), 2)
-        0.78
-    """
-    first, last = binom.ppf([1e-9, 1 - 1e-9], items, discordance)
-    pairs = np.arange(first, last + 1)
-    most = binom.ppf(0.025, pairs, 0.5) - 1  # this many wins or fewer (or losses) are significant
-    share = min(1.0, 0.5 + difference / discordance / 2)
-    shown = binom.cdf(most, pairs, share) + binom.sf(pairs - most - 1, pairs, share)
-    return float(binom.pmf(pairs, items, discordance) @ shown)
-
-
-def smallest_by_mcnemar(discordance: float, items: int) -> float | None:
-    """Return the smallest difference that McNemar's exact test shows in 80 of 100 cases.
-
-    None if not even winning all discordant pairs is enough.
-    """
-    power = partial(power_of_mcnemar, discordance, items)
-    if not discordance or power(discordance) < POWER:
-        return None
-    return float(brentq(lambda difference: power(difference) - POWER, 0, discordance, xtol=1e-6))
-
-
-def items_for_gate(
-    deviation: float, delta: float, loss: float = 0.0, confidence: float = CONFIDENCE
-) -> int:
-    """Return how many paired items pass a gate δ in 80 of 100 cases, by the normal approximation.
-
-    It is ((z₀.₉₅ + z₀.₈) σ / (δ - L))², where L is the true loss of B: Liu, Hsueh, Hsieh and Chen
-    2002, "Tests for equivalence or non-inferiority for paired binary data".
-
-    Examples:
-        >>> items_for_gate(0.15**0.5, 0.02, 0.0046)
-        3911
-    """
-    return math.ceil(((float(norm.ppf(confidence)) + _LUCK) * deviation / (delta - loss)) ** 2)
-
-
 def items_for_bound(
-    spread: Spread,
-    delta: float,
-    loss: float = 0.0,
-    *,
-    power: float = POWER,
-    confidence: float = CONFIDENCE,
+    spread: Spread, delta: float, loss: float = 0.0, confidence: float = CONFIDENCE
 ) -> int | None:
     """Return how many items pass the gate δ of `hkcanto compare` in 80 of 100 cases.
 
@@ -216,7 +163,6 @@ def items_for_bound(
         spread: The spread of the differences if neither run is better.
         delta: The tolerance, from 0 to 1.
         loss: The true loss of the second run.
-        power: How often it should pass.
         confidence: The confidence of the bound.
 
     Examples:
@@ -226,52 +172,21 @@ def items_for_bound(
     worst = _worst(spread)
     if abs(loss) > worst or loss == worst > 0:
         return None
-    luck = float(norm.ppf(power))
 
     def excess(exponent: float) -> float:
-        return _excess(spread, math.exp(exponent), delta, loss, luck, confidence)
+        return _excess(spread, math.exp(exponent), delta, loss, confidence)
 
-    high = math.log(2 + items_for_gate(spread.deviation.value, delta, loss))
+    high = math.log(2)
     while excess(high) > 0:
         high += math.log(2)
     return math.ceil(math.exp(brentq(excess, 0.0, high, xtol=1e-5)))
 
 
-def power_of_bound(
-    spread: Spread, items: int, delta: float, loss: float = 0.0, confidence: float = CONFIDENCE
-) -> float | None:
-    """Return how often this many items pass the gate δ of `hkcanto compare`.
-
-    The inverse of `items_for_bound`, with its arguments.
-
-    Examples:
-        >>> round(power_of_bound(of_discordance(Estimate(0.293, None, None, 0)), 4628, 0.02), 2)
-        0.8
-    """
-    worst, error = _worst(spread), spread.deviation.value / items**0.5
-    if abs(loss) > worst or loss == worst > 0:
-        return None
-    excess = partial(_excess, spread, items, delta, loss, confidence=confidence)
-    if not error:
-        return float(excess(0.0) <= 0)
-    least = max(-_FAR, (-_ALMOST * worst - loss) / error)
-    if excess(least) > 0:
-        return 0.0
-    return float(norm.cdf(brentq(excess, least, _FAR, xtol=1e-4))) if excess(_FAR) > 0 else 1.0
-
-
-def _worst(spread: Spread) -> float:
-    """Return the largest loss in the spread."""
-    return float(spread.values[spread.copies > 0].max())
-
-
-def _excess(
-    spread: Spread, items: float, delta: float, loss: float, luck: float, confidence: float
-) -> float:
-    """Return how far the bound of a run with `luck` standard errors of bad luck is above δ."""
+def _excess(spread: Spread, items: float, delta: float, loss: float, confidence: float) -> float:
+    """Return how far the bound of an unlucky run is above δ."""
     top, worst = spread.values.max(), _worst(spread)
     steepest = _STEEPEST / max(top, _SMALL)
-    mean = loss + luck * spread.deviation.value / items**0.5
+    mean = loss + _LUCK * spread.deviation.value / items**0.5
     if mean >= min(delta, worst or delta):
         return 1.0
 
@@ -283,3 +198,8 @@ def _excess(
     slope = brentq(lambda slope: tilted(slope) @ off, -steepest, steepest) if mean else 0.0
     copies = items * spread.copies.sum() * tilted(slope)
     return loss_bound(spread.values, spread.weights, confidence, copies) - delta
+
+
+def _worst(spread: Spread) -> float:
+    """Return the largest loss in the spread."""
+    return float(spread.values[spread.copies > 0].max())

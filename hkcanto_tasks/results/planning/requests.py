@@ -1,5 +1,6 @@
 """Estimates of requests, tokens, hours and cost, before a run or from the log of a quick look."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,9 +12,8 @@ import numpy as np
 
 from hkcanto_metrics.script import is_han
 
-from ...catalogue import chosen_tasks, find_task, known_signature
+from ...catalogue import chosen_tasks, known_signature
 from ...errors import LogError
-from ...samples import Sample
 from ...tasks import LoadedTask, load_task, task_as_run
 from ..logs import read_runs
 from ..reports.blocks import Block, Column, Note, Report, Section, Value, table
@@ -27,8 +27,7 @@ from .power import applied
 
 _OTHERS = 4  # characters of other scripts to a token
 _UNEVEN = 2  # items that may be missing, failed or unfinished
-BY_CHARACTERS = f"characters (one token per Chinese character, or per {_OTHERS} others)"
-"""How tokens are counted without a tokenizer."""
+_BY_CHARACTERS = f"characters (one token per Chinese character, or per {_OTHERS} others)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,6 @@ class Requests:
         judge: Tokens of a judge, if the log has any.
         seconds: The time for all items; None if no log has a time for this task alone.
         run: The run that it is estimated from.
-        remarks: Caveats for the reader.
     """
 
     task: str
@@ -61,55 +59,29 @@ class Requests:
     judge: float | None = None
     seconds: float | None = None
     run: Run | None = None
-    remarks: Sequence[str] = ()
-
-    @property
-    def share(self) -> str | None:
-        """The part of the items that the run has, such as `8 of 43`; None without a run."""
-        return f"{self.run.counts.total():,} of {self.items:,}" if self.run else None
-
-    def hours(self, speed: float | None) -> float | None:
-        """Hours at a speed in tokens a second, of prompts and answers, or else as measured."""
-        seconds = (self.prompt + self.answers.value) / speed if speed else self.seconds
-        return None if seconds is None else seconds / 3600
-
-    def cost(self, of_prompts: float, of_answers: float) -> float:
-        """The cost at prices per million tokens."""
-        return (self.prompt * of_prompts + self.answers.value * of_answers) / 1e6
 
 
-def by_characters(texts: Sequence[str]) -> list[int]:
-    """Count one token per Chinese character, and one per four others.
-
-    Examples:
-        >>> by_characters(["你好", "four more", ""])
-        [2, 3, 0]
-    """
-    return [
-        (chinese := sum(map(is_han, text))) + -(-(len(text) - chinese) // _OTHERS) for text in texts
-    ]
+def _by_characters(texts: Sequence[str]) -> list[int]:
+    counts = []
+    for text in texts:
+        chinese = sum(map(is_han, text))
+        counts.append(chinese + math.ceil((len(text) - chinese) / _OTHERS))
+    return counts
 
 
-def times(loaded: LoadedTask, sample: Sample) -> int:
-    """Return how often a prompt is sent: once, or by log-likelihood once per letter."""
-    letters = sum(text is not None for text in sample.choices)
-    return 1 if loaded.kind.is_generative else letters
+def _sent(loaded: LoadedTask) -> dict[str, int]:
+    """Return how often each item's prompt is sent: once, or by log-likelihood once per letter."""
+    if loaded.kind.is_generative:
+        return {each.id: 1 for each in loaded.samples}
+    return {each.id: sum(text is not None for text in each.choices) for each in loaded.samples}
 
 
-def requests_of(loaded: LoadedTask, count: Count = by_characters) -> Requests:
-    """Count what a task sends.
-
-    Examples:
-        >>> found = requests_of(load_task("hkcanto_orthography"))
-        >>> found.requests == len(load_task("hkcanto_orthography").samples), found.limit
-        (True, 12)
-    """
-    prompts = [
-        loaded.prompt(each).text() for each in loaded.samples for _ in range(times(loaded, each))
-    ]
+def requests_of(loaded: LoadedTask, count: Count) -> Requests:
+    """Count what a task sends."""
+    sent = _sent(loaded)
+    prompts = [loaded.prompt(each).text() for each in loaded.samples for _ in range(sent[each.id])]
     # Once sorted, each prompt shares its longest beginning with a neighbour.
-    ordered = sorted(prompts)
-    beginnings = [commonprefix(pair) for pair in pairwise(ordered)]  # noqa: RUF071
+    beginnings = [commonprefix(pair) for pair in pairwise(sorted(prompts))]  # noqa: RUF071
     limit = loaded.kind.max_tokens if loaded.kind.is_generative else 0
     prompt = sum(count(prompts))
     return Requests(
@@ -123,7 +95,7 @@ def requests_of(loaded: LoadedTask, count: Count = by_characters) -> Requests:
     )
 
 
-def measured(name: str, run: Run, count: Count = by_characters) -> Requests:
+def measured(name: str, run: Run, count: Count) -> Requests:
     """Estimate a whole task at the setup of a run.
 
     All prompts are known: their tokens by `count` are scaled by the ratio of the log's own count to
@@ -138,39 +110,36 @@ def measured(name: str, run: Run, count: Count = by_characters) -> Requests:
         LogError: The run has items that the task does not, or is not representative of the task.
     """
     loaded = _loaded(name, run)
-    samples, items, usage = loaded.samples, run.items, run.usage
-    sent = {each.id: times(loaded, each) for each in samples}
-    prompts = count([loaded.prompt(each).text() for each in samples])
+    items, usage, sent = run.items, run.usage, _sent(loaded)
+    whole = len(loaded.samples)
+    counts = count([loaded.prompt(each).text() for each in loaded.samples])
     tokens = {
-        each.id: number * sent[each.id] for each, number in zip(samples, prompts, strict=True)
+        each.id: number * sent[each.id] for each, number in zip(loaded.samples, counts, strict=True)
     }
     of_log: float | None = usage.prompt_tokens
     if of_log is None:
-        counted = count([each.prompt for each in items.texts])
-        of_log = sum(n * sent[item] for item, n in zip(items.ids, counted, strict=True))
-    ratio = of_log / max(1, sum(tokens[item] for item in items.ids))
-    lengths, was_counted = items.output_tokens, usage.prompt_tokens is None
+        counts = count([each.prompt for each in items.texts])
+        of_log = sum(n * sent[item] for item, n in zip(items.ids, counts, strict=True))
+    lengths = items.output_tokens
     if not loaded.kind.is_generative:
         lengths = np.zeros(len(items))
     elif usage.answer_tokens is None or np.isnan(lengths).any():
-        was_counted = True
         lengths = np.array(count([each.response for each in items.texts]), np.float64)
     limit = max(loaded.kind.max_tokens, run.sent.max_tokens or 0, *lengths)
     answers = applied(
-        lambda share: share * limit * len(samples), mean_estimate(lengths / limit, items.clusters)
+        lambda share: share * limit * whole, mean_estimate(lengths / limit, items.clusters)
     )
-    if not lengths.any() or len(set(items.ids)) == len(samples):
+    if not lengths.any() or len(set(items.ids)) == whole:
         answers = replace(answers, low=None, high=None)  # nothing is left to estimate
     return Requests(
         task=name,
-        items=len(samples),
+        items=whole,
         requests=sum(sent.values()),
-        prompt=ratio * sum(tokens.values()),
+        prompt=of_log / max(1, sum(tokens[item] for item in items.ids)) * sum(tokens.values()),
         answers=answers,
-        judge=usage.judge_tokens and usage.judge_tokens / len(items) * len(samples),
-        seconds=usage.seconds and usage.seconds / usage.answers * len(samples),
+        judge=usage.judge_tokens and usage.judge_tokens / len(items) * whole,
+        seconds=usage.seconds and usage.seconds / usage.answers * whole,
         run=run,
-        remarks=list(_remarks(name, run, counted=was_counted)),
     )
 
 
@@ -189,7 +158,7 @@ def _loaded(name: str, run: Run) -> LoadedTask:
         )
     subjects = {each.id: each.subject for each in loaded.samples}
     again = f"Run a quick look: `lm_eval --tasks {name} --limit 100 …`, or Inspect's --limit."
-    if odd := [item for item in dict.fromkeys(run.items.ids) if item not in subjects]:
+    if odd := [item for item in run.items.ids if item not in subjects]:
         raise LogError(
             f"{where} has items that {name} does not have here, such as {odd[0]}: it is on more "
             f"subjects, or on other data. {again}"
@@ -205,37 +174,31 @@ def _loaded(name: str, run: Run) -> LoadedTask:
     return loaded
 
 
-def _remarks(name: str, run: Run, *, counted: bool) -> Iterator[str]:
+def _remarks(run: Run) -> Iterator[str]:
     """Yield caveats about a run that an estimate is based on."""
     where, usage = run.sources[0].name, run.usage
-    plain = task_as_run(name).signature(run.data)
-    differences = run.signature.differs(plain).items()
+    differences = run.signature.differs(task_as_run(run.task).signature(run.data)).items()
     unlike = [
         f"{part} {of_run or 'default'} ({default or 'default'})"
         for part, (of_run, default) in differences
         if part != "rationale"
     ]
     if unlike:
-        yield (
-            f"{where} does not have the default setup of {name}: {', '.join(unlike)}. The estimate "
-            "is for the log's setup."
-        )
+        yield f"{where} does not have the default setup of {run.task}: {', '.join(unlike)}."
     if run.interruption:
         yield run.interruption
     elif run.unfinished:
         yield f"{where}: {run.unfinished}; the missing items are not in the log's tokens and time."
     if run.picked:
         yield f"{where}: its items were chosen one by one (--samples, --sample-id)."
-    if (epochs := len(run.items) / run.counts.total()) > 1:
-        yield f"{where} has {epochs:.3g} answers to each item. The estimate is for one to each."
-    if counted:
+    if usage.prompt_tokens is None or usage.answer_tokens is None:
         yield (
             f"{where} has no token counts, so its texts are counted. Reasoning that a server or "
             "lm-eval removed before logging is not included."
         )
     if usage.seconds is None:
         yield (
-            f"{where} does not say how long {name} alone took. Run the quick look on it alone, "
+            f"{where} does not say how long {run.task} alone took. Run the quick look on it alone, "
             "without a cache (--use_cache, --cache)."
         )
 
@@ -260,10 +223,12 @@ def report(
     Raises:
         LogError: A task is in no log, or a log is not representative of a whole task.
     """
-    count = load_tokenizer(tokenizer) if tokenizer else by_characters
-    how = tokenizer or BY_CHARACTERS
+    count = load_tokenizer(tokenizer) if tokenizer else _by_characters
+    how = tokenizer or _BY_CHARACTERS
+    notes: list[str] = []
     if logs:
-        rows, notes = _from_logs(names, logs, count)
+        rows = _from_logs(names, logs, count)
+        notes = [remark for row in rows if row.run for remark in _remarks(row.run)]
         pace = f"at {speed:g} tokens a second. " if speed else "as measured, for answering only. "
         caption = (
             f"Tokens by the log's count, else by {how}. Hours are {pace}"
@@ -271,49 +236,62 @@ def report(
         )
     else:
         tasks = (load_task(task.name, allow_absent=True) for task in chosen_tasks(names))
-        rows, notes = [requests_of(each, count) for each in tasks if each.samples], []
+        rows = [requests_of(each, count) for each in tasks if each.samples]
         caption = (
             f"Tokens by {how}, without a chat template. Hours and cost assume answers of the "
             "maximum length and no prefix cache."
         )
-    title = "Estimates for whole tasks" if logs else "Requests and tokens of a run"
+
+    def hours(row: Requests) -> float | None:
+        seconds = (row.prompt + row.answers.value) / speed if speed else row.seconds
+        return None if seconds is None else seconds / 3600
+
+    def cost(row: Requests) -> float | None:
+        if not prices:
+            return None
+        return (row.prompt * prices[0] + row.answers.value * prices[1]) / 1e6
+
     at_most = "" if logs else ", at most"
     cacheable = "Prompt tokens that a prefix cache can serve."
     columns: list[tuple[Column, Callable[[Requests], Value]]] = [
         (Column("Task"), lambda row: row.task),
         (Column("Model"), lambda row: row.run.label if row.run else None),
         (Column("Condition"), lambda row: row.run.condition if row.run else None),
-        (Column("From"), lambda row: row.share),
+        (
+            Column("From"),
+            lambda row: f"{row.run.counts.total():,} of {row.items:,}" if row.run else None,
+        ),
         (Column("Requests", "count"), lambda row: row.requests),
         (Column("Prompt tokens", "count"), lambda row: row.prompt),
         (Column("Cacheable", "percent", cacheable), lambda row: row.cacheable),
         (Column("Answer limit", "count", "Tokens of one answer."), lambda row: row.limit),
         (Column("Answer tokens", "count"), lambda row: row.answers if row.run else None),
         (Column("Judge tokens", "count"), lambda row: row.judge),
-        (Column(f"Hours{at_most}", "number"), lambda row: row.hours(speed)),
-        (Column(f"Cost{at_most}", "number"), lambda row: prices and row.cost(*prices)),
+        (Column(f"Hours{at_most}", "number"), hours),
+        (Column(f"Cost{at_most}", "number"), cost),
     ]
-    made = table("estimate", title, rows, columns, caption)
-    blocks: list[Block] = [made, *(Note(each, "warning") for each in dict.fromkeys(notes))]
+    title = "Estimates for whole tasks" if logs else "Requests and tokens of a run"
+    blocks: list[Block] = [table("estimate", title, rows, columns, caption)]
+    blocks += [Note(each, "warning") for each in dict.fromkeys(notes)]
     return report_of([Section("Estimate", blocks, "estimate", is_summary=True)], "Estimate")
 
 
-def _from_logs(
-    names: Sequence[str] | None, logs: Sequence[str], count: Count
-) -> tuple[list[Requests], list[str]]:
-    """Return the estimates from logs, and notes for the reader."""
+def _from_logs(names: Sequence[str] | None, logs: Sequence[str], count: Count) -> list[Requests]:
     runs = read_runs(logs, texts=True)
-    logged = {run.task: [each for each in runs if each.task == run.task] for run in runs}
-    tasks, notes = {} if names else {task: find_task(task) for task in logged}, list[str]()
+    tasks = {run.task: run.task for run in runs}  # name → its whole task
     for name in names or ():
-        chosen = chosen_tasks([name])  # a benchmark is estimated on those of its tasks in the logs
-        tasks |= {task.name: task for task in chosen if task.whole in logged}
-        absent = [task.whole for task in chosen if task.whole not in logged]
-        if len(absent) == len(chosen):
-            there = ", ".join(logged)
-            raise LogError(f"no log of {', '.join(absent)} in {', '.join(logs)}, only of {there}.")
-        if absent:
-            notes.append(f"Not in the estimate, because not in the logs: {', '.join(absent)}.")
-    every = ((name, run) for name, task in tasks.items() for run in logged[task.whole])
-    rows = [measured(name, run, count) for name, run in every]
-    return rows, notes + [remark for row in rows for remark in row.remarks]
+        # A benchmark is estimated on those of its tasks that are in the logs.
+        chosen = {task.name: task.whole for task in chosen_tasks([name])}
+        if not tasks.keys() & {*chosen.values()}:
+            raise LogError(
+                f"no log of {', '.join(chosen.values())} in {', '.join(logs)}, only of "
+                f"{', '.join(tasks)}."
+            )
+    if names:
+        tasks = {task.name: task.whole for task in chosen_tasks(names)}
+    return [
+        measured(name, run, count)
+        for name, whole in tasks.items()
+        for run in runs
+        if run.task == whole
+    ]

@@ -72,11 +72,11 @@ def record_of(run: Run, by: Publisher) -> dict[str, Any]:
     condition = short_name(run.task, run.condition, run.harness)
     # This names the run, not the record, so that a record made again replaces the old one.
     identity = f"{condition}/{run.model}/{made}"
-    reasons = run.setup.task.variant.cot or "reasoning" in run.options
-    generation = {
-        "generation_args": {**run.generation, **({"reasoning": True} if reasons else {})},
-        "additional_details": {"shots": str(run.shots), **run.options},
-    }
+    arguments = {**run.generation}
+    if run.setup.task.variant.cot or "reasoning" in run.options:
+        arguments["reasoning"] = True
+    engine = _ENGINES.get(run.backend)
+    settings = {name.replace(" ", "_"): value for name, value in run.settings}
     return {
         "schema_version": "0.3.0",
         "evaluation_id": identity,
@@ -98,33 +98,34 @@ def record_of(run: Run, by: Publisher) -> dict[str, Any]:
                 **{name: str(value) for name, value in run.usage.known.items()},
             },
         },
-        "model_info": _model_info(run),
+        "model_info": {
+            "name": run.model,
+            "id": run.model,
+            "developer": run.model.partition("/")[0],
+            **({"inference_engine": {"name": engine}} if engine else {}),
+            "additional_details": {
+                "deployment_type": "self_deployed" if engine else "unknown",
+                "model_availability": "unknown",
+                "backend": run.backend,
+                **settings,
+            },
+        },
         "evaluation_results": [
             {
-                "evaluation_result_id": f"{identity}#{name}",
                 "evaluation_name": ".".join(filter(None, (run.task, figure.part))),
                 "source_data": _source_data(run),
-                "evaluation_timestamp": made,
                 "metric_config": _metric_config(run, figure),
-                "score_details": _score(figure, found),
-                "generation_config": generation,
+                "score_details": _score(figure, value),
+                "generation_config": {
+                    "generation_args": arguments,
+                    "additional_details": {"shots": str(run.shots), **run.options},
+                },
             }
             for name, figure in run.figures.items()
             # The schema does not allow figures without a direction.
-            if figure.higher_is_better is not None and (found := value_of(run, name))
+            if figure.higher_is_better is not None and (value := value_of(run, name))
         ],
     }
-
-
-def _model_info(run: Run) -> dict[str, Any]:
-    engine, developer = _ENGINES.get(run.backend), run.model.partition("/")[0]
-    runs_on = {"inference_engine": {"name": engine}} if engine else {}
-    deployed = "self_deployed" if engine else "unknown"
-    details = {"deployment_type": deployed, "model_availability": "unknown", "backend": run.backend}
-    details |= {"chat_template": "no"} if run.harness == "lm-eval" else {}
-    details |= {name.replace(" ", "_"): value for name, value in run.settings}
-    named = {"name": run.model, "id": run.model, "developer": developer}
-    return {**named, **runs_on, "additional_details": details}
 
 
 def _source_data(run: Run) -> dict[str, Any]:
@@ -133,47 +134,60 @@ def _source_data(run: Run) -> dict[str, Any]:
     match benchmark.release:
         case HubDataset(repo_id=repository):
             where = {"source_type": "hf_dataset", "hf_repo": repository, "hf_split": "test"}
-            where |= {"samples_number": run.expected}
         case GitHubRelease(repository=repository, commit=commit):
             url = f"https://github.com/{repository}/tree/{commit}"
             where = {"source_type": "url", "url": [url]}
-    details = {"revision": run.data, "paper": benchmark.paper, "terms": benchmark.terms}
-    # These show a reader without items that the run is complete.
-    details |= {"items": str(len({*run.items.ids})), "items_expected": str(run.expected)}
-    return {"dataset_name": benchmark.title, **where, "additional_details": details}
+    return {
+        "dataset_name": benchmark.title,
+        **where,
+        "additional_details": {
+            "revision": run.data,
+            "paper": benchmark.paper,
+            "terms": benchmark.terms,
+            # These show a reader without items that the run is complete.
+            "items": str(len({*run.items.ids})),
+            "items_expected": str(run.expected),
+        },
+    }
 
 
 def _metric_config(run: Run, figure: Figure) -> dict[str, Any]:
     unit, most = UNITS[figure.unit]
-    accuracy = figure.averages == "acc" and figure.over == "questions"
-    range_of = {"score_type": "continuous", "min_score": 0, "max_score": most}
-    details = {"name": figure.name, "signature": run.signature.text, "averages_over": figure.over}
-    details["headline"] = "yes" if figure == run.headline else "no"
+    is_accuracy = figure.averages == "acc"
     return {
         "evaluation_description": figure.help,
-        "metric_id": "accuracy" if accuracy else f"hkcanto.{figure.name}",
+        "metric_id": "accuracy"
+        if is_accuracy and figure.over == "questions"
+        else f"hkcanto.{figure.name}",
         "metric_name": figure_title(run, figure),
-        "metric_kind": "accuracy" if figure.averages == "acc" else figure.averages,
+        "metric_kind": "accuracy" if is_accuracy else figure.averages,
         "metric_unit": unit,
         "lower_is_better": not figure.higher_is_better,
-        **range_of,
-        "additional_details": details,
+        "score_type": "continuous",
+        "min_score": 0,
+        "max_score": most,
+        "additional_details": {
+            "name": figure.name,
+            "signature": run.signature.text,
+            "averages_over": figure.over,
+            "headline": "yes" if figure == run.headline else "no",
+        },
     }
 
 
-def _score(figure: Figure, found: Estimate) -> dict[str, Any]:
-    value, most = round(found.value, _DIGITS), float(UNITS[figure.unit][1])
+def _score(figure: Figure, estimate: Estimate) -> dict[str, Any]:
+    value, most = round(estimate.value, _DIGITS), float(UNITS[figure.unit][1])
     if not 0 <= value <= most or value == float("inf"):
         raise NotPublishable(
-            f"{figure.name} is {found.value}, but a {figure.unit} is from 0 to {most:g}. Read the "
-            "log with `hkcanto report`, and report this to us."
+            f"{figure.name} is {estimate.value}, but a {figure.unit} is from 0 to {most:g}. Read "
+            "the log with `hkcanto report`, and report this to us."
         )
-    uncertainty: dict[str, Any] = {"num_samples": found.items}
-    if found.low is not None and found.high is not None:
-        ends = {"lower": round(found.low, _DIGITS), "upper": round(found.high, _DIGITS)}
-        uncertainty["confidence_interval"] = {**ends, "confidence_level": 0.95}
-    return {
-        "score": value,
-        "uncertainty": uncertainty,
-        **({"details": {"note": found.note}} if found.note else {}),
-    }
+    uncertainty: dict[str, Any] = {"num_samples": estimate.items}
+    if estimate.low is not None and estimate.high is not None:
+        uncertainty["confidence_interval"] = {
+            "lower": round(estimate.low, _DIGITS),
+            "upper": round(estimate.high, _DIGITS),
+            "confidence_level": 0.95,
+        }
+    details = {"details": {"note": estimate.note}} if estimate.note else {}
+    return {"score": value, "uncertainty": uncertainty, **details}

@@ -21,6 +21,12 @@ from .runs import (
     short_name,
 )
 
+try:
+    from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
+except ImportError as error:
+    how = "pip install -U huggingface_hub"
+    raise OptionError(f"--to hf needs a newer huggingface_hub: {how}") from error
+
 
 def publication(runs: Sequence[Run], by: Publisher) -> Publication:
     """Return the headline of each run in the form for model pages and data set leaderboards.
@@ -28,48 +34,36 @@ def publication(runs: Sequence[Run], by: Publisher) -> Publication:
     Raises:
         NotPublishable: No benchmark is on the hub, a model has no name there, or two results would
             be in the same file.
-        OptionError: The installed huggingface_hub is too old.
     """
-    files, submit, others = dict[str, str](), dict[str, None](), set[str]()
+    files, submit, others = dict[str, str](), list[str](), set[str]()
     on_the_hub(runs)
     for run in runs:
-        if not (release := run.setup.task.benchmark.hub):
-            others.add(
-                f"{run.setup.task.benchmark.title} is not a data set on the Hugging Face hub"
-            )
-            continue
-        folder = f"{folder_of(run)}/.eval_results"
+        benchmark, folder = run.setup.task.benchmark, f"{folder_of(run)}/.eval_results"
         path = f"{folder}/{short_name(run.task, run.condition)}.yaml"
+        if not benchmark.hub:
+            others.add(f"{benchmark.title} is not a data set on the Hugging Face hub")
+            continue
         if path in files:
             raise NotPublishable(
                 f"{run.model} has two results of {run.task} under one condition, from both "
                 "harnesses, but a model's page takes only one. Publish one of them."
             )
-        files[path] = _entry(run, release.repo_id, by)
-        submit[f"hf upload {run.model} {{folder}}/{folder} .eval_results --create-pr"] = None
+        figure, value = run.headline, value_of(run, run.headline.name)
+        assert value is not None  # a complete run has its headline
+        in_percent = figure.unit in ("share", "rate")
+        entry = EvalResultEntry(
+            dataset_id=benchmark.hub.repo_id,
+            task_id=run.task,
+            value=round(value.value * (100 if in_percent else 1), 2),  # in the papers' unit
+            date=run.created.isoformat(),
+            source_url=by.url or None,
+            source_name=by.name or None if by.url else None,
+            notes=f"{figure_title(run, figure)}, 95 % interval {interval_text(value, figure)}; "
+            f"{run.signature.text}",
+        )
+        entries = eval_result_entries_to_yaml([entry])
+        files[path] = yaml.safe_dump(entries, sort_keys=False, allow_unicode=True)
+        submit.append(f"hf upload {run.model} {{folder}}/{folder} .eval_results --create-pr")
     if not files:
         raise NotPublishable(f"{'; '.join(sorted(others))}. Publish it --to card or --to eee.")
-    return Publication(files, list(submit), sorted(others))
-
-
-def _entry(run: Run, dataset: str, by: Publisher) -> str:
-    try:
-        from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
-    except ImportError as error:
-        how = "pip install -U huggingface_hub"
-        raise OptionError(f"--to hf needs a newer huggingface_hub: {how}") from error
-    figure, found = run.headline, value_of(run, run.headline.name)
-    assert found is not None  # a complete run has its headline
-    in_percent = figure.unit in ("share", "rate")
-    entry = EvalResultEntry(
-        dataset_id=dataset,
-        task_id=run.task,
-        value=round(found.value * (100 if in_percent else 1), 2),  # in the papers' unit
-        date=run.created.isoformat(),
-        source_url=by.url or None,
-        source_name=by.name or None if by.url else None,
-        notes=f"{figure_title(run, figure)}, 95 % interval {interval_text(found, figure)}; "
-        f"{run.signature.text}",
-    )
-    entries = eval_result_entries_to_yaml([entry])
-    return str(yaml.safe_dump(entries, sort_keys=False, allow_unicode=True))
+    return Publication(files, [*dict.fromkeys(submit)], sorted(others))

@@ -67,22 +67,24 @@ def publishable(read: Runs) -> list[Run]:
 
 def sorted_out(read: Runs) -> tuple[list[Run], list[tuple[Run, str]]]:
     """Return the runs in publishable form, and those that must not be published, with reasons."""
-    named = list[Run]()
+    named = []
     for run, name in zip(read.runs, read.names, strict=True):
-        _, _, own = run.model.partition("/")
-        with_provider = run.harness == "inspect" and "/" in own
-        named.append(replace(run, model=name or (own if with_provider else run.model)))
-    alike = Counter((run.model, run.comparable_as, run.harness) for run in named)
+        _, _, model = run.model.partition("/")
+        own_name = model if model and run.harness == "inspect" else run.model
+        named.append((replace(run, model=name or own_name), bool(name)))
+    alike = Counter((run.model, run.comparable_as, run.harness) for run, _ in named)
     clean, refused = list[Run](), list[tuple[Run, str]]()
-    for run, name in zip(named, read.names, strict=True):
+    for run, is_named in named:
         more = alike[run.model, run.comparable_as, run.harness] - 1
-        if why := next(_refusals(run, more, is_named=bool(name)), ""):
-            refused.append((run, why))
+        if reason := next(_refusals(run, more, is_named=is_named), ""):
+            refused.append((run, reason))
             continue
-        settings = [
-            each for each in run.settings if each[0] in _SETTINGS and _SAFE.fullmatch(each[1])
-        ]
-        clean.append(replace(run, label=run.model, notes=(), settings=tuple(settings)))
+        settings = tuple(
+            (name, value)
+            for name, value in run.settings
+            if name in _SETTINGS and _SAFE.fullmatch(value)
+        )
+        clean.append(replace(run, label=run.model, notes=(), settings=settings))
     return clean, refused
 
 
@@ -97,10 +99,7 @@ def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
     if run.is_sample:
         yield "sample data, whose figures mean nothing. Run it without HKCANTO_DATA=sample."
     if not run.signature.prompt_known:
-        yield (
-            "its prompts were not logged: the answers are from another tool's file. Run it in "
-            "lm-eval or Inspect."
-        )
+        yield "its prompts were not logged. Run it in lm-eval or Inspect."
     if not run.trusted_data:
         yield (
             f"its data ({run.data}) is not a published revision, so the items are unknown. "
