@@ -16,7 +16,7 @@ from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import DataCorrupt, OptionError
 from hkcanto_tasks.kinds import constraints
 from hkcanto_tasks.results.reports.blocks import Table
-from hkcanto_tasks.results.reports.report import build_report
+from hkcanto_tasks.results.reports.summary import build_report
 from hkcanto_tasks.results.statistics.estimates import is_of_harness, value_of
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.tasks import task_as_run

@@ -10,7 +10,7 @@ from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage, get_model
 
 from hkcanto import tasks
 from hkcanto_tasks import read_runs
-from hkcanto_tasks.results.reports.trust import trust
+from hkcanto_tasks.results.reports.presentation import trust
 
 from ..cases import named
 from ..recording import RecordingServer, recording, text_of

@@ -14,7 +14,7 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from hkcanto import tasks
 from hkcanto_tasks.results.logs import read_runs
-from hkcanto_tasks.results.reports.trust import trust
+from hkcanto_tasks.results.reports.presentation import trust
 
 from ..cases import named
 from ..lm_eval.evaluating import evaluate

@@ -10,7 +10,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from hkcanto_tasks import read_runs
 from hkcanto_tasks.figures import ItemValue, Pair, standard_error
-from hkcanto_tasks.results.reports.report import build_report
+from hkcanto_tasks.results.reports.summary import build_report
 from hkcanto_tasks.results.statistics.estimates import (
     Agreement,
     Disagreement,

@@ -17,10 +17,10 @@ from hkcanto_tasks.results.reports.blocks import (
     Row,
     Table,
     Unit,
+    report_of,
 )
 from hkcanto_tasks.results.reports.renderers import render
 from hkcanto_tasks.results.reports.renderers.page import TEXT_LIMIT
-from hkcanto_tasks.results.reports.report import report_of
 from hkcanto_tasks.results.statistics.intervals import Estimate
 
 from .browser import Browser, chromium

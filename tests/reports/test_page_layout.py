@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hkcanto_tasks.results.reports.renderers import render
-from hkcanto_tasks.results.reports.report import build_report
+from hkcanto_tasks.results.reports.summary import build_report
 
 from .browser import Browser, chromium
 from .many import TASKS, many

@@ -11,7 +11,7 @@ import pytest
 from hkcanto_tasks.figures import Pair
 from hkcanto_tasks.results.reports.blocks import Note, Row, Section, Table, Value
 from hkcanto_tasks.results.reports.renderers import render
-from hkcanto_tasks.results.reports.report import build_report
+from hkcanto_tasks.results.reports.summary import build_report
 from hkcanto_tasks.results.runs import ItemText, Run, Sent, SkippedLog
 from hkcanto_tasks.results.statistics.intervals import Estimate
 

@@ -8,7 +8,7 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from hkcanto_tasks.results.reports.blocks import Table
-from hkcanto_tasks.results.reports.report import build_report
+from hkcanto_tasks.results.reports.summary import build_report
 from hkcanto_tasks.results.runs import Run, SkippedLog
 from hkcanto_tasks.results.statistics.estimates import estimate
 from hkcanto_tasks.results.statistics.selection import selection

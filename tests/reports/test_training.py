@@ -19,7 +19,7 @@ from hkcanto_tasks.results.reports import training as curves
 from hkcanto_tasks.results.reports.blocks import Note, Table
 from hkcanto_tasks.results.reports.presentation import headline
 from hkcanto_tasks.results.reports.renderers import render
-from hkcanto_tasks.results.reports.report import build_report
+from hkcanto_tasks.results.reports.summary import build_report
 from hkcanto_tasks.results.runs import Run
 from hkcanto_tasks.results.statistics.intervals import Estimate
 from hkcanto_tasks.results.statistics.selection import selection

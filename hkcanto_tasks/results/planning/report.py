@@ -8,8 +8,7 @@ from ...catalogue import benchmarks, find_task, named_tasks
 from ...errors import OptionError
 from ...figures import subject_weights
 from ...tasks import task_as_run
-from ..reports.blocks import Column, Note, Report, Section, Table, Value, table
-from ..reports.report import report_of
+from ..reports.blocks import Column, Note, Report, Section, Table, Value, report_of, table
 from ..statistics.intervals import CONFIDENCE, Estimate
 from . import power
 from .observed import Part

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from itertools import compress
 from operator import itemgetter
@@ -91,11 +91,8 @@ class Pair(NamedTuple):
         """By how much the second run is better, in points."""
         if self.effect is None:
             return None
-        change, points = self.effect.difference, points_of(self.figure)
-        scale = points if self.figure.higher_is_better else -points
-        ends = [end if end is None else end * scale for end in (change.low, change.high)]
-        low, high = ends if scale > 0 else reversed(ends)
-        return replace(change, value=change.value * scale, low=low, high=high)
+        points = points_of(self.figure)
+        return self.effect.difference.times(points if self.figure.higher_is_better else -points)
 
     @property
     def is_sure(self) -> bool:

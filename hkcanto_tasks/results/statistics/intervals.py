@@ -6,7 +6,7 @@ losses are rare. `performance/simulate_intervals.py` measures the coverage; the 
 intervals hold" in `docs/reports.md` says where the intervals of this module fall short.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -219,6 +219,12 @@ class Estimate:
     high: float | None
     items: int  # the number of items behind it
     note: str = ""  # a remark for readers, such as `not all items`
+
+    def times(self, factor: float) -> "Estimate":
+        """Return it in another unit, or with the other sign."""
+        ends = [end if end is None else factor * end for end in (self.low, self.high)]
+        low, high = ends if factor > 0 else reversed(ends)
+        return replace(self, value=factor * self.value, low=low, high=high)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from ..blocks import Estimate, ItemView, Note, Report, Table
+from ..blocks import Estimate, Note, Report, Table
 from .formatting import encodable
 
 FORMAT_VERSION = 2
@@ -50,7 +50,6 @@ def json_document(report: Report) -> str:
             for section, block in blocks
             if isinstance(block, Note)
         ],
-        "items": [row for _, block in blocks if isinstance(block, ItemView) for row in block.rows],
         "footer": report.footer,
     }
     return json.dumps(plain(document), ensure_ascii=False, indent=1)
