@@ -146,15 +146,13 @@ def _subjects(group: SideBySide[Run]) -> Table:
         ]
     elif len(rows) < 3:
         rows = []
-    chance = 1 / len(some.definition.letters) if some.definition.kind == "multiple_choice" else 0.0
     few = len(runs) <= 2
-    scale = None if few else (chance, 1.0)
     columns: list[tuple[Column, Callable[[Any], Any]]] = [
         (Column("Part"), itemgetter(0)),
         (Column("In Chinese"), itemgetter(1)),
         (Column("Items", "count"), lambda row: max(each.items for each in row[2] if each)),
         *(
-            (Column(run.label, "percent", drawn=few, scale=scale), lambda row, at=at: row[2][at])
+            (Column(run.label, "percent", drawn=few, brief=not few), lambda row, at=at: row[2][at])
             for at, run in enumerate(runs)
         ),
     ]

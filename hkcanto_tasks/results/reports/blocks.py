@@ -41,8 +41,7 @@ class Column:
     drawn: bool = False  # on a page, a series of dots with intervals in the table's plot
     beneath: bool = False  # on a page, shown in small print beneath the name of the row
     under: str = ""  # small text beneath its title, such as the condition
-    #: On a page, cells are coloured by their place between these numbers, the worst and the best
-    scale: tuple[float, float] | None = None
+    brief: bool = False  # on a page, the interval is shown on hovering
 
     @property
     def key(self) -> str:

@@ -25,8 +25,6 @@ from ..statistics.intervals import Estimate
 from .blocks import Column, column_of
 from .presentation import condition_title, figure_title, side_by_side
 
-_MOST = {"share": 1.0, "rate": 1.0, "score": 100.0}
-
 
 @dataclass(frozen=True, eq=False)
 class Standing:
@@ -261,17 +259,13 @@ class Contest:
 
     @property
     def column(self) -> Column:
-        """The column of the headline, coloured from chance to the best published score."""
+        """The column of the headline."""
         some, figure = self.some, self.some.headline
-        up, most = bool(figure.higher_is_better), _MOST.get(figure.unit, 1.0)
-        worst, limit = (0.0, most) if up else (most, 0.0)
-        start = worst if self.chance is None else self.chance
-        end = limit if self.best is None else self.best
-        if (end > start) != up:  # otherwise colours would be reversed
-            end = limit
-        parts = [f"{figure_title(some, figure)} {'↑' if up else '↓'}", condition_title(some)]
-        under = ", ".join([*parts, "sample data"] if some.is_sample else parts)
-        return replace(column_of(figure, some.definition.title), under=under, scale=(start, end))
+        arrow = "↑" if figure.higher_is_better else "↓"
+        under = [f"{figure_title(some, figure)} {arrow}", condition_title(some)]
+        under += ["sample data"] if some.is_sample else []
+        column = column_of(figure, some.definition.title)
+        return replace(column, under=", ".join(under), brief=True)
 
 
 def contests(runs: Iterable[Run]) -> list[Contest]:

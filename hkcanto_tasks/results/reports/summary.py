@@ -49,7 +49,7 @@ from .presentation import (
     published_unit,
     side_by_side,
     task_title,
-    trust,
+    unread_of,
     usage_table,
 )
 from .renderers.formatting import interval_text, value_text
@@ -139,7 +139,8 @@ def _run_records(runs: Sequence[Run], beside: Sequence[Beside]) -> list[Mapping[
             **{name: getattr(run, name) for name in _OF_RUN},
             "signature": run.signature.text,
             "figure": headline(run),
-            "trust": trust(run),
+            "doubts": doubts(run),
+            "unread": unread_of(run),
             "usage": run.usage.known,
             "standings": [
                 {

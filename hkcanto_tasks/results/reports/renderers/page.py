@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from ....printable import one_line, printable
 from ..blocks import Report
 from .formatting import caption, heading, is_chinese, shown
-from .plots import plot, shade
+from .plots import plot
 
 LONG_TABLE = 40
 """A table with more rows than this gets a filter."""
@@ -55,7 +55,7 @@ def _template() -> Template:
     environment.filters |= {"one_line": one_line, "heading": heading}
     environment.tests |= {"chinese": is_chinese}
     environment.globals |= {"LONG_TABLE": LONG_TABLE, "words": _words, "caption": caption}
-    environment.globals |= {"shown": shown, "plot": plot, "shade": shade}
+    environment.globals |= {"shown": shown, "plot": plot}
     return environment.from_string(_resource("page.html.j2"))
 
 

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 from statistics import quantiles
 from typing import NamedTuple
 
-from ..blocks import Column, Table
-from .formatting import ShownCell, ShownRow, value_text
+from ..blocks import Table
+from .formatting import ShownRow, value_text
 
 _MARGIN = 6.0
 _FEWEST_TICKS = 3
@@ -75,21 +75,6 @@ def plot(table: Table, rows: Sequence[ShownRow]) -> Plot | None:
         for row in cells
     ]
     return Plot(series, ticks, x(0) if is_difference else None, dots, max(18, 9 * len(series)))
-
-
-def shade(cell: ShownCell, column: Column) -> str:
-    """Return the classes of a coloured cell, from `s0`, the worst, to `s20`.
-
-    Examples:
-        >>> cell = ShownCell("75.0", "", "", False, 0.75, None, None)
-        >>> shade(cell, Column("", scale=(0.5, 1)))
-        ' scaled shaded s10'
-    """
-    worst, best = column.scale or (0, 0)
-    if cell.number is None or worst == best:
-        return ""
-    share = (cell.number - worst) / (best - worst)
-    return f" scaled shaded s{round(20 * min(1, max(0, share)))}"
 
 
 def _finite(values: Iterable[float | None]) -> list[float]:

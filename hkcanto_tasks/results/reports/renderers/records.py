@@ -12,7 +12,7 @@ from typing import Any
 from ..blocks import Estimate, Note, Report, Table
 from .formatting import encodable
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 
 def json_document(report: Report) -> str:
