@@ -116,29 +116,6 @@ def test_a_comparison_in_a_file_prints_its_verdict_alone(
     assert "W/L/T" not in done.output
 
 
-def test_items_are_shown_only_if_they_are_asked_for(engine: Path) -> None:
-    prompt = "Please convert the given Cantonese sentence"
-    assert prompt not in hkcanto("report", engine, "--format", "json").stdout
-    shown = hkcanto("report", engine, "--format", "json", "--with-items").stdout
-    assert prompt in shown
-    assert "Do not publish this report" in shown
-
-
-def test_lengths_are_counted_in_tokens_of_a_tokenizer(lm_eval_logs: Path, tmp_path: Path) -> None:
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-
-    tokenizer = Tokenizer(models.WordLevel({"a": 0}, unk_token="a"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")
-    tokenizer.decoder = decoders.Fuse()
-    tokenizer.save(str(tmp_path / "tokenizer.json"))
-    done = hkcanto(
-        *("report", lm_eval_logs, "--format", "md"),
-        *("--tokenizer", tmp_path / "tokenizer.json"),
-    )
-    assert done.exit_code == 0, done.output
-    assert "tokens of tokenizer.json" in done.stdout
-
-
 def test_a_report_needs_runs_or_the_example() -> None:
     assert hkcanto("report").exit_code == 2
     assert hkcanto("report", "runs", "--example").exit_code == 2
