@@ -77,7 +77,7 @@ def subjects(count: int = 66, models: int = 5) -> Table:
         values = [chance.uniform(0.2, 0.9) for _ in range(models)]
         figures = [Estimate(value, value - 0.05, value + 0.05, 400) for value in values]
         rows.append(Row([f"Subject {place} 科目{place}", *figures]))
-    named = [Column(name, "percent", brief=True) for name in MODELS[:models]]
+    named = [Column(name, "percent") for name in MODELS[:models]]
     columns = [Column("Subject"), *named]
     return Table("by_subject", "Accuracy by subject", columns, rows, "Wilson's intervals.")
 

@@ -79,14 +79,6 @@ def test_an_interval_of_scores_does_not_leave_their_range():
     assert mean_estimate(np.full(30, 5.0), np.arange(30)).low < 5
 
 
-def test_a_rate_says_if_a_few_items_carry_half_of_the_errors():
-    rates = {"cer": [0.1] * 50 + [10, 30]}
-    found = estimate(a_run("hkcanto_g2p", rates, weights={"cer": [10] * 52}), "cer")
-    assert found.note == "1 of 52 items carries half of the errors"  # 300 of 450
-    even = estimate(a_run("hkcanto_g2p", {"cer": [0.1] * 52}, weights={"cer": [10] * 52}), "cer")
-    assert "half of the errors" not in even.note
-
-
 def test_the_standard_error_of_a_rate_is_that_of_a_ratio():
     # 3 errors in 20 characters: 0, 1 and 2 less 0.15 × 4, 6 and 10 are -0.6, 0.1 and 0.5.
     cer = a_run("hkcanto_g2p", {"cer": [0]}, weights={"cer": [1]}).figures["cer"]

@@ -149,7 +149,7 @@ def printed_pages(browser: Browser) -> int:
 def test_sixteen_models_make_a_short_page_a_small_file_and_few_printed_sheets(
     browser: Browser, tmp_path: Path, limit: int
 ) -> None:
-    assert len(html(16, limit).encode()) <= 400_000
+    assert len(html(16, limit).encode()) <= 600_000
     open_page(browser, html(16, limit), tmp_path, 1440)
     assert browser.run("return document.documentElement.scrollHeight") <= 6_000
     assert 1 <= printed_pages(browser) <= 10

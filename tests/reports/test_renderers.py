@@ -254,7 +254,7 @@ def test_csv_of_tables_has_a_column_a_figure_as_it_was_computed() -> None:
 
 def test_json_has_the_tables_by_name_with_their_columns_keys() -> None:
     document = json.loads(render(rich_report(), "json"))
-    assert document["format_version"] == 2
+    assert document["format_version"] == 3
     assert document["created"] == "2026-01-02T03:04:00+00:00"
     assert list(document["tables"]) == ["scores", "dots", "by_subject"]
     scores = document["tables"]["scores"]

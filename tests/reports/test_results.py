@@ -275,16 +275,6 @@ def test_figures_of_a_corpus_keep_their_scale_beside_the_papers() -> None:
     assert units["BLEU C to M"] == "score"
 
 
-def test_subjects_stand_beside_those_of_the_paper() -> None:
-    made = whole("tmmluplus_gen", subjects=["economics", "physics"])
-    table = papers(made)["published-tmmluplus-11"]
-    assert len(table.rows) == 66
-    assert value(table, "economics", "GPT-4") == 0.6845
-    # The share of 196 of 393.
-    assert numbers([value(table, "economics", "mine")]) == pytest.approx([196 / 393])
-    assert value(table, "trade", "mine") is None
-
-
 def test_nothing_to_compare_gives_no_published_section() -> None:
     assert papers(a_run("hkcanto_law", {"acc": [1, 0]})) == {}
     assert papers() == {}
@@ -378,7 +368,7 @@ def test_what_is_in_no_published_table_says_why_by_reason() -> None:
     ]
     pools, likelihood = [text for text in said(*runs) if text.startswith("Not beside")]
     assert pools.startswith("Not beside published figures: a on hkcanto_law, b on hkcanto_law. ")
-    assert "pools it with hkcanto_dse_zh and hkcanto_professional_zh" in pools
+    assert "Academic & Professional ZH: it pools several tasks" in pools
     assert "a on hkmmlu_mc. The letters were scored by log-likelihood" in likelihood
 
 

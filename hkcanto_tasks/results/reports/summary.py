@@ -61,7 +61,6 @@ from .standings import (
     departures,
     rank_of,
     standings,
-    why_incomparable,
     why_left_out,
 )
 
@@ -320,26 +319,21 @@ def _of_one(runs: Sequence[Run], beside: Sequence[Beside]) -> str:
         interval = interval_text(headline(run), unit)
         said = f"{label} has {_score(run)} {interval} on {task_title(run)} ({headline_title(run)})"
         if not ranked:
-            return f"{said}. {_unranked(runs, beside)}"
+            return f"{said}. {_unranked(beside)}"
         standing = ranked[0][1]
         return f"{said}: rank {standing.rank} of {standing.of} in {standing.table.source}."
     if not ranked:
-        return f"{label} ran {_tasks(len(runs))}. {_unranked(runs, beside)}"
+        return f"{label} ran {_tasks(len(runs))}. {_unranked(beside)}"
     ranked.sort(key=lambda pair: (pair[1].ranks or (0,))[0] / pair[1].of)
     names = [f"{run.definition.title} {each.rank} of {each.of}" for run, each in ranked]
     on = f"on {len(ranked)} of {_tasks(len(runs))}"
     return f"{label} has a rank among published models {on}: {_listed(names)}."
 
 
-def _unranked(runs: Sequence[Run], beside: Sequence[Beside]) -> str:
-    """Say why a model has no rank: doubts about its figures, or else why no table has them."""
-    every = _every_standing(beside)
-    if not every:
-        reasons = {why_incomparable(run) for run in runs} - {""}
-        said = reasons.pop() if len(reasons) == 1 else "“How this was made” says why."
-        return f"No published figure is comparable. {said}"
-    notes = [each.figure.note for each in every if each.figure.note]
-    why = notes[0] if notes else "the papers have no figure of the whole task"
+def _unranked(beside: Sequence[Beside]) -> str:
+    """Say why a model has no rank, or where the reasons are."""
+    notes = [each.figure.note for each in _every_standing(beside) if each.figure.note]
+    why = notes[0] if notes else "“How this was made” says why"
     return f"It has no rank among published models: {why}."
 
 
@@ -446,20 +440,6 @@ def paper_table(beside: Beside) -> Table:
     """Return a published table with the runs in it, sorted and drawn by its headline."""
     paper, key = beside.table, beside.headline
     name, source = f"published_{paper.name}", f"{paper.source}: {paper.title}"
-    if paper.transposed:
-        titles = [*beside.runs, *(row.model for row in paper.rows)]
-        columns = [Column("Subject"), *(Column(title, "percent") for title in titles)]
-        subjects = [
-            Row(
-                [
-                    column.name,
-                    *(_shown(own.get(column.name)) for own in beside.runs.values()),
-                    *(row.values[column.name] for row in paper.rows),
-                ]
-            )
-            for column in paper.columns
-        ]
-        return Table(name, source, columns, subjects, "The runs, then the paper's models.")
     rows: list[tuple[float | None, Row]] = []
     for row in paper.rows:
         place = rank_of(row, paper, key)

@@ -31,12 +31,10 @@ from .intervals import (
     errors_of,
     ratio_interval,
 )
-from .significance import sum_clusters
 
 Mask = NDArray[np.bool_]
 _TOLERANCE = 1e-9
 _SELDOM = 3.5  # three right, or three wrong, answers, with room for rounding
-_FEW = 0.05  # share of the items that have half of the errors
 
 
 class Disagreement(NamedTuple):
@@ -118,20 +116,10 @@ def _of(run: Run, name: str, mask: Mask) -> Estimate | None:
         lengths = items.weights[name][mask]
         errors, total = errors_of(values, lengths), float(lengths.sum())
         low, high = ratio_interval(errors, lengths, clusters) if total else (None, None)
-        rate, note = float(errors.sum()) / (total or 1), _concentration(errors, clusters) or unseen
-        return Estimate(rate, low, high, len(values), note)
+        return Estimate(float(errors.sum()) / (total or 1), low, high, len(values), unseen)
     if known and known.over != "questions":
         return _of_strata(run, values, mask, known.over)
     return replace(mean_estimate(values, clusters), note=unseen)
-
-
-def _concentration(errors: Floats, clusters: Ints) -> str:
-    """Return a note if at most 5 % of the items have half of the errors."""
-    sums = np.sort(sum_clusters(errors[:, None], clusters)[:, 0])[::-1]
-    few = int(np.searchsorted(sums.cumsum(), sums.sum() / 2)) + 1
-    if not sums.any() or few > _FEW * len(sums):
-        return ""
-    return f"{few:,} of {len(sums):,} items carr{'y' if few > 1 else 'ies'} half of the errors"
 
 
 def mean_estimate(values: Floats, clusters: Ints) -> Estimate:

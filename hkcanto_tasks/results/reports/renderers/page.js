@@ -57,14 +57,15 @@
 
   // Tables
 
+  const numberIn = (cell) => parseFloat(cell.textContent.replace('−', '-').replace(/,|< /g, ''));
   // Missing figures come last in both orders; equal ones stay in the table's own order.
   const compare = (place, isNumber, sign) => (a, b) => {
     if (!isNumber) {
       return sign * a.cells[place].innerText.localeCompare(b.cells[place].innerText, 'en', { numeric: true });
     }
-    const [x, y] = [a, b].map((row) => row.cells[place].dataset.value);
-    if (x === undefined || y === undefined) return (x === undefined) - (y === undefined);
-    return sign * (Number(x) - Number(y));
+    const [x, y] = [a, b].map((row) => numberIn(row.cells[place]));
+    if (Number.isNaN(x) || Number.isNaN(y)) return Number.isNaN(x) - Number.isNaN(y);
+    return sign * (x - y);
   };
   const sortBy = (table, header, order, ownOrder) => {
     for (const other of table.tHead.rows[0].cells) other.removeAttribute('aria-sort');
