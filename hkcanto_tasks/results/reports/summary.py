@@ -172,6 +172,11 @@ def _rank(run: Run, beside: Sequence[Beside]) -> Standing | None:
     return next((each for each in of if each.ranks), None)
 
 
+def _rank_text(run: Run, beside: Sequence[Beside]) -> str | None:
+    standing = _rank(run, beside)
+    return f"{standing.rank} of {standing.of}" if standing else None
+
+
 # ---------------------------------------------------------------------- the first section
 
 
@@ -381,14 +386,10 @@ def _tasks_table(runs: Sequence[Run], beside: Sequence[Beside]) -> Table:
         note = "; ".join(doubts(row[1])) if len(runs) > 1 else ""
         return found and replace(found.times(points_of(row[1].headline)), note=note)
 
-    def rank(row: tuple[Contest, Run]) -> str | None:
-        standing = _rank(row[1], beside)
-        return f"{standing.rank} of {standing.of}" if standing else None
-
     columns: list[tuple[Column, Callable[[tuple[Contest, Run]], Value]]] = [
         (Column("Task"), lambda row: task_title(row[1])),
         (Column("Score", "score", f"From 0 to 100. {_INTERVAL}", drawn=True), score),
-        (Column("Rank", help=_RANKS), rank),
+        (Column("Rank", help=_RANKS), lambda row: _rank_text(row[1], beside)),
         (Column("Best published", "score", drawn=True), lambda row: _in_points(row[0])),
         (Column("Figure", beneath=True), lambda row: headline_title(row[1])),
     ]
@@ -493,10 +494,6 @@ def _last_section(
     def of(unit: Unit) -> Callable[[Run], Value]:
         return lambda run: headline(run) if column_of(run.headline).unit == unit else None
 
-    def rank(run: Run) -> str | None:
-        standing = _rank(run, beside)
-        return f"{standing.rank} of {standing.of}" if standing else None
-
     blocks: list[Block] = [
         table(
             "runs",
@@ -507,7 +504,7 @@ def _last_section(
                 TASK,
                 (Column("Result", "percent", _INTERVAL), of("percent")),
                 (Column("Score", "score", f"From 0 to 100. {_INTERVAL}"), of("score")),
-                (Column("Rank", help=_RANKS), rank),
+                (Column("Rank", help=_RANKS), lambda run: _rank_text(run, beside)),
                 (Column("Doubts", help=_DOUBTS), lambda run: "; ".join(doubts(run)) or None),
                 (Column("Called"), lambda run: run.model),
                 (Column("Harness"), lambda run: run.harness),
