@@ -48,6 +48,7 @@ def read(folder: Path) -> Run:
     return run
 
 
+@pytest.mark.slow
 def test_both_harnesses_log_it_and_reports_read_it(tmp_path: Path) -> None:
     options = {"metadata": {"reasoning": True}}
     run_lm_eval(tmp_path / "a", "hkmmlu", model=AnsweringLM(answer), **options)
