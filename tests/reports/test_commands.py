@@ -371,8 +371,7 @@ def test_two_conditions_in_one_folder_must_be_named(tmp_path: Path) -> None:
         files = [run_lm_eval(tmp_path, "hkcanto_law", num_fewshot=shots) for shots in (0, 1)]
     done = hkcanto("compare", tmp_path)
     assert done.exit_code == 2
-    assert "hkcanto compare a=" in done.output
-    assert all(str(file) in done.output for file in files)
+    assert "hkcanto compare a=LOG b=LOG" in " ".join(done.output.split())
     assert hkcanto("compare", f"a={files[0]}", f"b={files[1]}").exit_code == 0
 
 
