@@ -12,6 +12,7 @@ from pathlib import Path
 from .data.tables import ENDINGS, read_table
 from .errors import DataNotFound, OptionError, on_disk
 from .kinds import find_kind
+from .printable import one_line
 
 COLUMN_NAMES = {
     "question": ("question", "問題", "題目"),
@@ -117,7 +118,7 @@ def draft(name: str, kind: str, source: Path | None, into: Path, *, force: bool 
     text = _TEMPLATE.format(
         name=name,
         title=name.replace("_", " ").capitalize(),
-        columns=f"# Columns of {source.name}: {', '.join(columns)}.\n" if source else "",
+        columns=f"# Columns of {source.name}: {one_line(', '.join(columns))}.\n" if source else "",
         question=_PROMPTS.get(kind, _PLAIN),
         kind=kind,
         lines="\n".join(lines),

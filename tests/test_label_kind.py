@@ -14,7 +14,7 @@ from hkcanto_tasks import catalogue, load_task, read_runs, signatures
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import HKCantoError
-from hkcanto_tasks.results.reports.report import build_report
+from hkcanto_tasks.results.reports.summary import build_report
 from hkcanto_tasks.results.statistics.estimates import value_of
 from hkcanto_tasks.results.statistics.paired import match
 from hkcanto_tasks.tasks import task_as_run

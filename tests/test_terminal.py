@@ -51,8 +51,13 @@ def printed(*arguments: str, status: int = 0) -> str:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["list", "sums"], ["show", "sums"], ["show", "sums", "--json"], ["doctor", "sums"]],
-)  # fmt: skip
+    [
+        ["show", "sums"],
+        pytest.param(["list", "sums"], marks=pytest.mark.slow),
+        pytest.param(["show", "sums", "--json"], marks=pytest.mark.slow),
+        pytest.param(["doctor", "sums"], marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.usefixtures("benchmark")
 def test_a_benchmark_from_outside_does_not_act_on_the_terminal(arguments: list[str]) -> None:
     assert "]0;owned" in printed(*arguments)
@@ -72,11 +77,13 @@ def test_a_file_that_is_declared_does_not_act_on_the_terminal(
     monkeypatch.chdir(tmp_path)
     rows = "".join(f"{n}+1?,{n},{n + 1},{'AB'[n % 2]}\n" for n in range(4))
     (tmp_path / "q.csv").write_text(f"question,A,B,{HOSTILE}\n{rows}", "utf-8")
-    assert "owned" in printed("new", "quiz", "--from", "q.csv")
+    assert "owned" in printed("new", "quiz", "--kind", "multiple_choice", "--from", "q.csv")
     written = (tmp_path / "quiz" / "benchmark.toml").read_text("utf-8")
     assert not ACTING.search(written.replace("\n", ""))
     (tmp_path / HOSTILE).write_text("x", "utf-8")
-    assert "owned" in printed("new", "other", "--from", HOSTILE, status=1)
+    assert "owned" in printed(
+        "new", "other", "--kind", "multiple_choice", "--from", HOSTILE, status=1
+    )
 
 
 @pytest.fixture
@@ -107,6 +114,7 @@ def inspect_g2p(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return log
 
 
+@pytest.mark.slow
 def test_a_log_does_not_act_on_the_terminal(logs: Path, inspect_g2p: Path) -> None:
     run, other = str(logs), f"{HOSTILE}={inspect_g2p}"
     for arguments in (

@@ -17,9 +17,6 @@ from .output import (
     write,
 )
 
-_ITEMS = option(
-    "Also show questions, answers and responses. Do not publish such a report.", "--with-items"
-)
 _BEST = (
     "Print the best run of each task, one a line, tab-separated: run, score, runs not "
     "significantly worse, task, condition, expected overstatement of the score if all runs were "
@@ -31,7 +28,6 @@ def report(
     runs: Annotated[list[str] | None, LOGS] = None,
     output: Output = None,
     format: FormatOption = None,  # noqa: A002
-    with_items: Annotated[bool, _ITEMS] = False,
     title: Annotated[str, option("Title; by default the models' names.", metavar="TEXT")] = "",
     full: Full = False,
     best: Annotated[bool, option(_BEST, "--best")] = False,
@@ -56,13 +52,11 @@ def report(
 
             runs = [str(run_example(lambda line: err.print(line, highlight=False)))]
         from ..results.logs import read_runs
-        from ..results.reports.summary import build_report
+        from ..results.reports.summary import best_records, build_report
 
         with progress() as advance:
-            read = read_runs(runs or [], texts=with_items, progress=advance)
+            read = read_runs(runs or [], progress=advance)
         if best:
-            from ..results.reports.training import best_records
-
             for each in best_records(read.runs):
                 shown = (each["label"], repr(each["figure"].value), ",".join(each["ties"]))
                 of = (each["task"], each["condition"], repr(each["overstated"]))

@@ -19,8 +19,7 @@ from ..errors import LogError
 from ..kinds.judged import Judged
 from .logs import read_runs
 from .logs.inspect import judge_scores
-from .reports.blocks import Column, Estimate, Report, Row, Section, Table, Value
-from .reports.report import report_of
+from .reports.blocks import Column, Estimate, Report, Row, Section, Table, Value, report_of
 from .runs import Run
 from .statistics.estimates import mean_estimate
 

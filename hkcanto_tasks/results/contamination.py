@@ -22,8 +22,16 @@ from ..catalogue import benchmarks, chosen_tasks
 from ..data.locating import locate
 from ..errors import DataCorrupt, DataNotFound, OptionError
 from ..tasks import load_task
-from .reports.blocks import Block, Column, Note, Report, Row, Section, Table
-from .reports.report import report_of
+from .reports.blocks import (
+    Block,
+    Column,
+    Note,
+    Report,
+    Row,
+    Section,
+    Table,
+    report_of,
+)
 
 N, SHARE, FEW = 8, 0.6, 12
 """Units in an n-gram; the share of an item that must be found; the number of units that must be

@@ -23,9 +23,8 @@ def engines(lean_path: str) -> Path:
         return run_example()
 
 
-@pytest.fixture(scope="module", params=[(), ("--with-items",)], ids=["plain", "with items"])
+@pytest.fixture(scope="module")
 def page(
-    request: pytest.FixtureRequest,
     engines: Path,
     lm_eval_logs_of_model: Path,
     inspect_logs_of_model: Path,
@@ -33,7 +32,7 @@ def page(
 ) -> Path:
     output = tmp_path_factory.mktemp("report") / "report.html"
     runs = (str(engines), str(lm_eval_logs_of_model), str(inspect_logs_of_model))
-    done = CliRunner().invoke(app, ["report", *runs, *request.param, "-o", str(output)])
+    done = CliRunner().invoke(app, ["report", *runs, "-o", str(output)])
     assert done.exit_code == 0, done.output
     return output
 

@@ -14,7 +14,7 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from hkcanto import tasks
 from hkcanto_tasks.results.logs import read_runs
-from hkcanto_tasks.results.reports.trust import trust
+from hkcanto_tasks.results.statistics.estimates import agreement
 
 from ..cases import named
 from ..lm_eval.evaluating import evaluate
@@ -96,9 +96,9 @@ def test_corpus_figures_are_of_every_epoch(tmp_path: Path) -> None:
     assert figures(both)["bleu"] == pytest.approx(expected)
     assert expected != pytest.approx(figures(once)["bleu"], abs=1e-4)
     (read,) = read_runs([tmp_path / "other"])
-    trusted = trust(read).figures
-    assert trusted.equal > 5
-    assert not trusted.different
+    checked = agreement(read)
+    assert checked.equal > 5
+    assert not checked.different
 
 
 def test_rates_pool_the_responses_of_every_epoch(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_rates_pool_the_responses_of_every_epoch(tmp_path: Path) -> None:
     assert pooled != pytest.approx(fmean(ratios), abs=0.01)
     assert figures(log)["cantonese_ratio"] == pytest.approx(pooled, abs=1e-12)
     (read,) = read_runs(tmp_path)
-    assert not trust(read).figures.different
+    assert not agreement(read).different
 
 
 def test_fluency_and_sentiment_are_lm_evals(tmp_path: Path) -> None:

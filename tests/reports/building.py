@@ -10,7 +10,7 @@ import numpy as np
 
 from hkcanto_tasks.figures import Pair, parts_of
 from hkcanto_tasks.results.reports.blocks import Note, Section, Table
-from hkcanto_tasks.results.reports.report import build_report
+from hkcanto_tasks.results.reports.summary import build_report
 from hkcanto_tasks.results.runs import Items, Run, Sent
 from hkcanto_tasks.results.statistics.intervals import Estimate
 from hkcanto_tasks.tasks import task_as_run

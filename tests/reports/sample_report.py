@@ -8,7 +8,6 @@ from math import nan
 from hkcanto_tasks.results.reports.blocks import (
     Block,
     Column,
-    ItemView,
     Note,
     Report,
     Row,
@@ -71,14 +70,14 @@ def scores() -> Table:
 
 
 def subjects(count: int = 66, models: int = 5) -> Table:
-    """A long table: an accuracy for each of many subjects and several models, shaded."""
+    """A long table: an accuracy for each of many subjects and several models."""
     chance = random.Random(5)
     rows = []
     for place in range(count):
         values = [chance.uniform(0.2, 0.9) for _ in range(models)]
         figures = [Estimate(value, value - 0.05, value + 0.05, 400) for value in values]
         rows.append(Row([f"Subject {place} 科目{place}", *figures]))
-    named = [Column(name, "percent", shaded=True) for name in MODELS[:models]]
+    named = [Column(name, "percent") for name in MODELS[:models]]
     columns = [Column("Subject"), *named]
     return Table("by_subject", "Accuracy by subject", columns, rows, "Wilson's intervals.")
 
@@ -94,34 +93,6 @@ def dots(unit: Unit = "percent", label: str = "粵語大模型-7B") -> Table:
     columns += [Column(name, unit, drawn=True) for name in (label, "GPT-4o")]
     rows = [Row([row.values[0], 90, *row.values[1:]]) for row in rows]
     return Table("dots", "Accuracy by category", columns, rows, "GPT-4o leads in both.")
-
-
-def items(count: int = 120, text: str = "香港嘅首都係邊度？") -> ItemView:
-    """Answers of two models to `count / 2` questions in two tasks.
-
-    The first model is right on every third question, the second one on odd questions. The second
-    one's answers to every tenth question could not be read; its answer to question 1 has no score.
-    """
-    rows = []
-    for place in range(count):
-        question, second = divmod(place, 2)
-        right = question % 2 == 1 if second else question % 3 == 0
-        unread = bool(second) and question % 10 == 0
-        rows.append(
-            {
-                "model": MODELS[second],
-                "task": "HKMMLU" if question % 2 else "TMMLU+",
-                "item": f"q/{question}",
-                "subject": f"subject {question % 3}",
-                "prompt": f"Question {question}: {text}",
-                "response": f"Answer {place}: {text}",
-                "answer": "" if unread else "B" if right else "A",
-                "target": "B",
-                "reason": "none: refusal" if unread else "letter",
-                "score": None if second and question == 1 else float(right and not unread),
-            }
-        )
-    return ItemView(rows, left_out=7)
 
 
 def rich_report() -> Report:
@@ -152,7 +123,6 @@ def hostile_report() -> Report:
         ],
         HOSTILE,
     )
-    view = items(6, HOSTILE)
-    blocks = (table, dots(label=HOSTILE), Note(HOSTILE), Note(HOSTILE, "warning"), view)
+    blocks = (table, dots(label=HOSTILE), Note(HOSTILE), Note(HOSTILE, "warning"))
     made = report(Section(HOSTILE, blocks, "hostile", is_summary=True), title=HOSTILE)
     return Report(made.title, made.created, made.version, made.sections, [HOSTILE])

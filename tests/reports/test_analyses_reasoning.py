@@ -9,14 +9,12 @@ import pytest
 
 from hkcanto import tasks
 from hkcanto_tasks import read_runs
-from hkcanto_tasks.results.reports.blocks import Block, Table
 from hkcanto_tasks.results.runs import Run
 from hkcanto_tasks.results.statistics.estimates import estimate
-from hkcanto_tasks.results.statistics.intervals import Estimate
 from hkcanto_tasks.tasks import task_as_run
 
 from ..lm_eval.evaluating import evaluate, table
-from .building import a_run, sections
+from .building import a_run
 from .harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
 
 SAID = {
@@ -50,6 +48,7 @@ def read(folder: Path) -> Run:
     return run
 
 
+@pytest.mark.slow
 def test_both_harnesses_log_it_and_reports_read_it(tmp_path: Path) -> None:
     options = {"metadata": {"reasoning": True}}
     run_lm_eval(tmp_path / "a", "hkmmlu", model=AnsweringLM(answer), **options)
@@ -147,30 +146,6 @@ def made(languages: dict[str, int], right: int, **answers: int) -> Run:
     return a_run("hkcanto_law", values)
 
 
-def rows(block: Block) -> dict[str, object]:
-    assert isinstance(block, Table)
-    (row,) = block.rows
-    return {
-        column.title: value.value if isinstance(value, Estimate) else value
-        for column, value in zip(block.columns, row.values, strict=True)
-    }
-
-
-def test_shares_and_accuracies() -> None:
-    """Six of ten blocks are Cantonese, and five of these are right; the other four are wrong."""
-    run = made({"cantonese": 6, "english": 3, "mixed": 1}, 5, cantonese=8, english=2)
-    (section,) = sections("reasoning", [run])
-    languages, accuracy, answers = map(rows, section.blocks)
-    assert languages["Items"] == 10
-    assert (languages["Cantonese"], languages["English"], languages["Mixed"]) == (0.6, 0.3, 0.1)
-    assert languages["Reasoning finished"] == 0.9
-    assert not {"Written Chinese", "Other", "No prose"} & languages.keys()
-    assert (accuracy["Accuracy"], accuracy["Right by Cantonese reasoning"]) == (0.5, 0.5)
-    assert accuracy["Accuracy, Cantonese reasoning"] == pytest.approx(5 / 6)
-    assert accuracy["Accuracy, other reasoning"] == 0
-    assert answers["Cantonese"] == 0.8
-
-
 def test_wilsons_interval() -> None:
     """For 10 of 20: 0.299 to 0.701 (Newcombe 1998, method 3)."""
     found = estimate(made({"cantonese": 10, "english": 10}, 0), "reasoning_cantonese")
@@ -179,20 +154,6 @@ def test_wilsons_interval() -> None:
         pytest.approx(0.299, abs=5e-4),
         pytest.approx(0.701, abs=5e-4),
     )
-
-
-def test_responses_without_reasoning_do_not_count() -> None:
-    nothing = float("nan")
-    values = {"acc": [1.0, 1.0], **{f"reasoning_{name}": [0.0, nothing] for name in SAID}}
-    values |= {"reasoning_cantonese": [1.0, nothing], "reasoning_finished": [1.0, nothing]}
-    run = a_run("hkcanto_law", values)
-    (section,) = sections("reasoning", [run])
-    assert rows(section.blocks[0])["Items"] == 1
-    assert rows(section.blocks[0])["Cantonese"] == 1
-
-
-def test_there_is_no_section_where_nothing_reasoned() -> None:
-    assert sections("reasoning", [a_run("hkcanto_law", {"acc": [1.0, 0.0]})]) == []
 
 
 @pytest.mark.parametrize(("task", "has"), [("hkmmlu", 3), ("hkcanto_g2p", 2), ("hkmmlu_mc", 0)])

@@ -16,7 +16,7 @@ from hkcanto_tasks.cli import app
 
 from .harness_runs import run_lm_eval
 
-HEADINGS = ("Results", "Subjects", "Answers and texts", "How this was made")
+HEADINGS = ("Results", "Subjects", "Reading problems", "How this was made")
 
 MAIN = "from hkcanto_tasks.cli import app; app()"
 
@@ -67,7 +67,7 @@ def test_a_report_of_both_harnesses_in_each_form(
         assert all(heading in text for heading in HEADINGS)
     elif form == "json":
         sections = {table["section"] for table in json.loads(text)["tables"].values()}
-        assert sections >= {"results", "subjects", "answers", "made"}
+        assert sections >= {"results", "subjects", "reading", "figures", "made"}
     elif form == "csv":
         figures = {row["figure"] for row in csv.DictReader(text.splitlines())}
         assert figures >= {"cer_published", "acc", "unparsed_rate", "bleu"}
@@ -89,7 +89,6 @@ def test_without_a_file_the_summary_is_printed(engine: Path) -> None:
     assert done.exit_code == 0
     assert "mine" in done.stdout
     assert "--full" in done.stdout
-    assert "Confusion" not in done.stdout
 
 
 def test_two_models_are_a_row_a_task_at_80_columns(lm_eval_logs: Path, inspect_logs: Path) -> None:
@@ -114,14 +113,6 @@ def test_a_comparison_in_a_file_prints_its_verdict_alone(
     assert "Written: " in done.output
     assert len(done.output.splitlines()) <= 12
     assert "W/L/T" not in done.output
-
-
-def test_items_are_shown_only_if_they_are_asked_for(engine: Path) -> None:
-    prompt = "Please convert the given Cantonese sentence"
-    assert prompt not in hkcanto("report", engine, "--format", "json").stdout
-    shown = hkcanto("report", engine, "--format", "json", "--with-items").stdout
-    assert prompt in shown
-    assert "Do not publish this report" in shown
 
 
 def test_a_report_needs_runs_or_the_example() -> None:
@@ -370,7 +361,7 @@ def test_a_narrow_terminal_keeps_the_interval_and_who_wins(
 def test_the_same_log_twice_is_refused_with_advice(engine: Path) -> None:
     done = hkcanto("compare", engine, engine)
     assert done.exit_code == 2
-    assert f"compare a={next(engine.rglob('results_*.json'))} b=ANOTHER_LOG" in done.output
+    assert "each by name: hkcanto compare a=LOG b=LOG" in " ".join(done.output.split())
 
 
 def test_two_conditions_in_one_folder_must_be_named(tmp_path: Path) -> None:
@@ -380,8 +371,7 @@ def test_two_conditions_in_one_folder_must_be_named(tmp_path: Path) -> None:
         files = [run_lm_eval(tmp_path, "hkcanto_law", num_fewshot=shots) for shots in (0, 1)]
     done = hkcanto("compare", tmp_path)
     assert done.exit_code == 2
-    assert "hkcanto compare a=" in done.output
-    assert all(str(file) in done.output for file in files)
+    assert "hkcanto compare a=LOG b=LOG" in " ".join(done.output.split())
     assert hkcanto("compare", f"a={files[0]}", f"b={files[1]}").exit_code == 0
 
 

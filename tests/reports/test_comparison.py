@@ -849,7 +849,7 @@ def test_two_prompts_in_one_run_must_be_named(compared):
     other = replace(with_options(law(B), prompt="yue"), sources=(Path("runs/x/results_2.json"),))
     with pytest.raises(ComparisonError) as caught:
         compared([one, other])
-    assert "compare a=runs/x/results_1.json b=runs/x/results_2.json" in str(caught.value)
+    assert "each by name: hkcanto compare a=LOG b=LOG" in str(caught.value)
 
 
 def test_two_logs_of_one_run_must_be_named(compared):

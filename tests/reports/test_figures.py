@@ -8,24 +8,21 @@ import statsmodels.api as sm
 from scipy.stats import chi2, t
 from statsmodels.stats.proportion import proportion_confint
 
-from hkcanto_tasks import read_runs
+from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.figures import ItemValue, Pair, standard_error
-from hkcanto_tasks.results.reports.report import build_report
 from hkcanto_tasks.results.statistics.estimates import (
     Agreement,
     Disagreement,
     agreement,
     estimate,
-    full_set,
     mean_estimate,
-    stratified_estimate,
 )
 from hkcanto_tasks.results.statistics.intervals import effective_draws, ratio_interval
 
-from .beginning import beginning
 from .building import a_run
-from .harness_runs import run_lm_eval
-from .whole import whole
+
+LAW = find_task("hkcanto_law").subjects
+TMMLUPLUS = find_task("tmmluplus_gen").subjects
 
 
 def test_an_accuracy_has_wilsons_interval():
@@ -80,14 +77,6 @@ def test_an_interval_of_scores_does_not_leave_their_range():
     found = mean_estimate(np.array([5.0] * 27 + [4, 3, 4]), np.arange(30))
     assert found.low < 4.7 < found.value < found.high < 5
     assert mean_estimate(np.full(30, 5.0), np.arange(30)).low < 5
-
-
-def test_a_rate_says_if_a_few_items_carry_half_of_the_errors():
-    rates = {"cer": [0.1] * 50 + [10, 30]}
-    found = estimate(a_run("hkcanto_g2p", rates, weights={"cer": [10] * 52}), "cer")
-    assert found.note == "1 of 52 items carries half of the errors"  # 300 of 450
-    even = estimate(a_run("hkcanto_g2p", {"cer": [0.1] * 52}, weights={"cer": [10] * 52}), "cer")
-    assert "half of the errors" not in even.note
 
 
 def test_the_standard_error_of_a_rate_is_that_of_a_ratio():
@@ -151,8 +140,12 @@ def test_student_counts_the_passages_that_make_up_the_variance():
 
 
 def test_figures_that_the_harness_reports_alike_agree():
-    run = a_run("hkcanto_law", {"acc": [1, 0, 0, 1]}, subjects=[_law()[0].name] * 4)
-    subject = (_law()[0].name,)
+    run = a_run(
+        "hkcanto_law",
+        {"acc": [1, 0, 0, 1]},
+        subjects=[LAW[0].name] * 4,
+    )
+    subject = (LAW[0].name,)
     reported = {
         ((), "acc"): 0.5 + 1e-12,
         (subject, "acc"): 0.25,
@@ -172,7 +165,7 @@ def test_macro_accuracy_counts_subjects_alike():
     run = a_run(
         "hkcanto_law",
         {"acc": [1, 1, 1, 0, 0]},
-        subjects=[_law()[0].name] * 4 + [_law()[1].name],
+        subjects=[LAW[0].name] * 4 + [LAW[1].name],
     )
     assert estimate(run, "acc").value == pytest.approx(3 / 5)
     assert estimate(run, "acc_macro").value == pytest.approx((3 / 4 + 0) / 2)
@@ -180,8 +173,8 @@ def test_macro_accuracy_counts_subjects_alike():
 
 def test_category_macro_is_the_mean_of_category_means_of_subject_means():
     # Two STEM subjects at 1.0 and 0.0, one Humanities subject at 1.0: (0.5 + 1.0) / 2.
-    subjects = {s.category: s.name for s in _tmmluplus()}
-    stem = [s.name for s in _tmmluplus() if s.category == "stem"][:2]
+    subjects = {s.category: s.name for s in TMMLUPLUS}
+    stem = [s.name for s in TMMLUPLUS if s.category == "stem"][:2]
     humanities = subjects["humanities"]
     run = a_run(
         "tmmluplus_gen",
@@ -198,7 +191,7 @@ def test_the_interval_of_a_macro_accuracy_is_that_of_independent_strata():
     run = a_run(
         "hkcanto_law",
         {"acc": [*first, *second]},
-        subjects=[_law()[0].name] * 2000 + [_law()[1].name] * 2000,
+        subjects=[LAW[0].name] * 2000 + [LAW[1].name] * 2000,
     )
     found = estimate(run, "acc_macro")
     error = (0.5 * 0.5 / 2000 + 0.25 * 0.75 / 2000) ** 0.5 / 2
@@ -207,7 +200,7 @@ def test_the_interval_of_a_macro_accuracy_is_that_of_independent_strata():
 
 
 def test_a_macro_accuracy_of_few_items_that_are_all_wrong_is_not_surely_0():
-    run = a_run("hkcanto_law", {"acc": [0, 0]}, subjects=[_law()[0].name] * 2)
+    run = a_run("hkcanto_law", {"acc": [0, 0]}, subjects=[LAW[0].name] * 2)
     found = estimate(run, "acc_macro")
     assert found.low == found.value == 0
     assert found.high == pytest.approx(estimate(run, "acc").high)
@@ -215,7 +208,7 @@ def test_a_macro_accuracy_of_few_items_that_are_all_wrong_is_not_surely_0():
 
 def test_tiny_subjects_that_are_all_right_do_not_make_a_mean_sure():
     # Ten of ten and 1,990 of 2,000: the first alone may lower a mean over both by 14 points.
-    names = [_law()[0].name] * 10 + [_law()[1].name] * 2000
+    names = [LAW[0].name] * 10 + [LAW[1].name] * 2000
     run = a_run("hkcanto_law", {"acc": [1] * 2000 + [0] * 10}, subjects=names)
     found = estimate(run, "acc_macro")
     assert found.value == pytest.approx(0.9975)
@@ -254,126 +247,7 @@ def test_a_part_of_the_items_can_be_asked_for():
     assert estimate(run, "acc", np.array([True, True, False, False])).value == 0.5
 
 
-def _law():
-    from hkcanto_tasks.catalogue import find_task
-
-    return find_task("hkcanto_law").subjects
-
-
-def _tmmluplus():
-    from hkcanto_tasks.catalogue import find_task
-
-    return find_task("tmmluplus_gen").subjects
-
-
 # ---------------------------------------------------------------- all items, from a part of them
-
-
-def test_a_stratified_mean_by_hand():
-    # Strata of 100 and 300 items; 10 and 20 were run, with 5 and 4 right: 0.25 × 0.5 + 0.75 × 0.2.
-    # The variances are s² / n (1 - n / N) (Cochran 1977, equation 5.13). For s², the 10 and 20
-    # items, 2.5 / 9 and 3.2 / 19, are pooled with 20 more with the variance of all, 0.275 × 0.725.
-    values, strata = np.repeat([1.0, 0, 1, 0], [5, 5, 4, 16]), np.repeat([0, 1], [10, 20])
-    found = stratified_estimate(values, strata, np.array([100, 300]), np.array([0.25, 0.75]))
-    first, second = (2.5 + 20 * 0.199375) / 29, (3.2 + 20 * 0.199375) / 39
-    variance = 0.25**2 * first / 10 * 0.9 + 0.75**2 * second / 20 * (1 - 20 / 300)
-    count = 0.275 * 0.725 / variance
-    expected = proportion_confint(0.275 * count, count, method="wilson")
-    assert found.value == pytest.approx(0.275)
-    assert (found.low, found.high) == pytest.approx(expected)
-    assert found.items == 30
-
-
-def test_strata_with_too_few_items_are_put_together():
-    # 10, 1 and none of 100, 20 and 30 items were run: together one stratum with 6 of 11 right.
-    values, strata = np.repeat([1.0, 0], [6, 5]), np.repeat([0, 1], [10, 1])
-    sizes = np.array([100, 20, 30])
-    found = stratified_estimate(values, strata, sizes, sizes / 150)
-    count = 11 / (1 - 11 / 150)
-    expected = proportion_confint(6 / 11 * count, count, method="wilson")
-    assert (found.value, found.low, found.high) == pytest.approx((6 / 11, *expected))
-
-
-def test_items_that_are_all_right_are_not_all_there_are():
-    sizes = np.array([100, 300])
-    found = stratified_estimate(np.ones(40), np.repeat([0, 1], [10, 30]), sizes, sizes / 400)
-    assert (found.value, found.high) == (1, 1)
-    # As if 40 / (1 - 40 / 400) had been drawn.
-    expected = proportion_confint(40 / 0.9, 40 / 0.9, method="wilson")
-    assert found.low == pytest.approx(expected[0])
-
-
-def test_subjects_count_as_in_the_whole_and_not_as_in_the_part():
-    # 252 questions: 54, 56, 44, 70 and 28. The first 30 have 6, 7, 5, 9 and 3 or so.
-    shares = {"food": 1.0, "history_and_landmarks": 1.0}
-    run = beginning("hkcanto_cultural", 30, shares)
-    assert full_set(run, "acc").value == pytest.approx((54 + 56) / 252)
-    assert full_set(run, "acc").value != estimate(run, "acc").value
-    assert full_set(run, "acc_macro").value == pytest.approx(2 / 5)
-
-
-def test_categories_count_as_in_the_whole():
-    stem = {s.name: 1.0 for s in _tmmluplus() if s.category == "stem"}
-    found = full_set(beginning("tmmluplus_gen", 2000, stem), "acc_category_macro")
-    assert found.value == pytest.approx(1 / 4)
-    assert found.low < 1 / 4 < found.high
-
-
-def test_nearly_all_items_leave_little_open():
-    found = full_set(beginning("hkcanto_cultural", 251), "acc")
-    assert found.high - found.low < 0.02
-
-
-def test_epochs_of_an_item_are_one_value():
-    once = beginning("hkcanto_cultural", 60)
-    acc, ids = once.items.values["acc"], list(once.items.ids)
-    subjects = list(once.items.subjects) * 2
-    twice = a_run("hkcanto_cultural", {"acc": [*acc, *acc]}, ids=ids * 2, subjects=subjects)
-    twice = replace(twice, limited=True)
-    assert full_set(twice, "acc") == full_set(once, "acc")
-
-
-@pytest.mark.parametrize(
-    "run",
-    [
-        pytest.param(beginning("hkcanto_cultural", 252), id="whole"),
-        pytest.param(
-            replace(beginning("hkcanto_cultural", 60), status="cancelled"), id="cancelled"
-        ),
-        pytest.param(replace(beginning("hkcanto_cultural", 60), picked=True), id="picked"),
-        pytest.param(replace(beginning("hkcanto_cultural", 60), limited=False), id="no --limit"),
-        pytest.param(beginning("hkcanto_cultural", 60, data="local-1a2b3c4"), id="own data"),
-        pytest.param(beginning("hkcanto_cultural", 60, data="sample"), id="sample"),
-        pytest.param(whole("hkcanto_cultural", subjects=["food"]), id="a subject"),
-        pytest.param(a_run("hkcanto_cultural", {"acc": [1] * 20}), id="out of proportion"),
-        pytest.param(beginning("hkcanto_cultural", 60, value=np.nan), id="without values"),
-    ],
-)
-def test_there_is_no_estimate_if_items_are_not_a_sample_of_a_known_whole(run):
-    assert full_set(run, "acc") is None
-
-
-def test_an_average_of_subjects_waits_until_each_has_an_item():
-    run = beginning("hkmmlu", 100)  # of 66 subjects
-    assert full_set(run, "acc_macro") is None
-    assert full_set(run, "acc").low < estimate(run, "acc").value < full_set(run, "acc").high
-
-
-@pytest.mark.realdata
-def test_a_report_of_a_run_with_a_limit_says_what_all_items_would_give(tmp_path):
-    for name, limit in {"part": 100, "whole": None}.items():
-        run_lm_eval(tmp_path / name, "hkcanto_law", limit=limit)
-    (run,), (all_of_it,) = (read_runs([tmp_path / name]) for name in ("part", "whole"))
-    found, truth = full_set(run, "acc"), estimate(all_of_it, "acc").value
-    assert found.low < truth < found.high
-    assert full_set(all_of_it, "acc") is None
-    report = build_report([run])
-    every = [block for section in report.sections for block in section.blocks]
-    (rows,) = (each.rows for each in every if getattr(each, "name", "") == "full_set")
-    assert [row.values[1] for row in rows][:2] == ["Accuracy", "Accuracy, mean over subjects"]
-    assert rows[0].values[2] == found
-    assert rows[0].values[3] == "100 of 424"
-    assert all(not each["standings"] for each in report.records["runs"])
 
 
 def test_the_interval_of_a_figure_that_one_response_can_move_says_what_it_cannot_know():

@@ -9,7 +9,7 @@ from hkcanto import tasks
 from hkcanto_tasks import read_runs
 from hkcanto_tasks.results.published import published_tables, tables_of
 from hkcanto_tasks.results.reports.blocks import Estimate, Note, Section, Table
-from hkcanto_tasks.results.reports.report import build_report
+from hkcanto_tasks.results.reports.summary import build_report
 from hkcanto_tasks.results.runs import Run
 from hkcanto_tasks.results.statistics.paired import compare
 

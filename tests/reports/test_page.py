@@ -7,30 +7,25 @@ from typing import Any
 
 import pytest
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import Select
 
 from hkcanto_tasks.results.reports.blocks import (
     Column,
-    ItemView,
     Note,
     Report,
     Row,
     Table,
     Unit,
+    report_of,
 )
 from hkcanto_tasks.results.reports.renderers import render
-from hkcanto_tasks.results.reports.renderers.page import TEXT_LIMIT
-from hkcanto_tasks.results.reports.report import report_of
 from hkcanto_tasks.results.statistics.intervals import Estimate
 
 from .browser import Browser, chromium
 from .building import sections
 from .sample_report import (
     HOSTILE,
-    MODELS,
     dots,
     hostile_report,
-    items,
     report,
     rich_report,
     scores,
@@ -113,8 +108,7 @@ def page_width(browser: Browser) -> Any:
 def test_a_page_loads_without_a_word_in_the_console_and_asks_the_network_for_nothing(
     opened: Opened, tmp_path: Path
 ) -> None:
-    made = rich_report()
-    browser = opened(report(*made.sections, section(items(), name="answers")))
+    browser = opened(rich_report())
     assert browser.complaints() == []
     assert browser.requests() == {(tmp_path / "report.html").as_uri()}
 
@@ -198,7 +192,7 @@ def test_without_javascript_tables_plots_and_notes_are_still_there(
 ) -> None:
     browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
-        opened(report(section(Note(HOSTILE), scores(), dots(), items())))
+        opened(report(section(Note(HOSTILE), scores(), dots())))
         assert len(browser.all("tbody tr")) == 5 + 3
         assert len(browser.all("circle")) == 5
         assert "window.pwned" in browser.find("aside").text
@@ -291,36 +285,6 @@ def test_the_headings_of_a_long_table_stay_in_view(opened: Opened) -> None:
     browser.run("document.querySelector('.table').scrollTop = 500")
     (table,), (heading, *_) = boxes(browser, ".table"), boxes(browser, "thead th")
     assert heading["top"] == pytest.approx(table["top"], abs=1)
-
-
-def test_higher_shares_are_shaded_more_and_can_be_read_on_their_shade(opened: Opened) -> None:
-    shares = (0.0, 0.05, 0.3, 0.6, 1.0)
-    rows = [Row([str(share), Estimate(share, share, share, 9, "note")]) for share in shares]
-    columns = [Column("Subject"), Column("Share", "percent", shaded=True)]
-    browser = opened(report(section(Table("t", "T", columns, rows))))
-    # A canvas resolves a colour in any notation.
-    contrasts = """
-        const c = new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});
-        const over = (...colours) => {
-          for (const each of colours) { c.fillStyle = each; c.fillRect(0, 0, 1, 1); }
-          const [r, g, b] = [...c.getImageData(0, 0, 1, 1).data].map(v => v / 255).map(
-            v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-          return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
-        };
-        const paper = getComputedStyle(document.body).backgroundColor;
-        return [...document.querySelectorAll('td.shaded')].map(td => {
-          const behind = over(paper, getComputedStyle(td).backgroundColor);
-          return Math.min(...[td, ...td.children].map(each => {
-            const ink = over(getComputedStyle(each).color);
-            return Math.max(ink, behind) / Math.min(ink, behind);
-          }));
-        })"""
-    for scheme in ("light", "dark"):
-        browser.prefer(scheme)
-        found = browser.run(contrasts)
-        assert all(more > less for more, less in pairwise(found))
-        # WCAG's level AA for small text.
-        assert found[-1] >= 4.5
 
 
 # ---------------------------------------------------------------- plots
@@ -478,9 +442,7 @@ def test_the_names_of_a_header_are_printed_again_on_every_page(opened: Opened) -
 def test_on_paper_headings_keep_their_text_and_what_is_to_be_clicked_is_gone(
     opened: Opened,
 ) -> None:
-    made = rich_report()
-    answers = section(items(), name="answers")
-    browser = opened(report(*made.sections, answers), 1040)
+    browser = opened(rich_report(), 1040)
     browser.prefer("light", "print")
     headings = browser.all("#table-scores thead th")
     assert [heading.text for heading in headings][:3] == ["Model", "Accuracy %", "CER %"]
@@ -488,7 +450,7 @@ def test_on_paper_headings_keep_their_text_and_what_is_to_be_clicked_is_gone(
         (button,) = heading.find_elements("css selector", "button")
         arrow = "return getComputedStyle(arguments[0], '::after').display"
         assert browser.run(arrow, button) == "none"
-    for selector in ("nav", "#theme", ".filter", ".pages", ".skip"):
+    for selector in ("nav", "#theme", ".filter", ".skip"):
         assert not any(element.is_displayed() for element in browser.all(selector))
 
 
@@ -518,16 +480,11 @@ def test_hostile_text_neither_runs_nor_becomes_part_of_the_page(
     opened: Opened, tmp_path: Path
 ) -> None:
     browser = opened(hostile_report())
-    for details in browser.all(".items details"):
-        details.click()
     assert browser.run("return typeof window.pwned") == "undefined"
     assert browser.all("img") == []
-    # The data of the answers, and the page's own script.
-    scripts = browser.run("return [...document.scripts].map(s => s.type)")
-    assert scripts == ["application/json", ""]
+    assert browser.run("return document.scripts.length") == 1  # the page's own
     assert browser.find("h1").text.startswith("</td></table></script><script>window.pwned=1")
     assert "{{ 7*7 }}" in browser.find("h1").text
-    assert "<script>window.pwned=1" in browser.find(".items pre").text
     assert browser.complaints() == []
     assert browser.requests() == {(tmp_path / "report.html").as_uri()}
 
@@ -542,177 +499,3 @@ def test_the_policy_would_stop_a_script_even_if_escaping_failed(
     browser.open(page)
     assert browser.run("return typeof window.pwned") == "undefined"
     assert any("Content Security Policy" in line for line in browser.complaints())
-
-
-# ---------------------------------------------------------------- answers
-
-
-COUNT, ARTICLES = ".items .filter output", ".items article"
-
-
-def choose(browser: Browser, label: str, value: str) -> None:
-    labels = {element.text.split("\n")[0].strip(): element for element in browser.all("label")}
-    field = next(element for name, element in labels.items() if name.startswith(label))
-    Select(field.find_element("tag name", "select")).select_by_visible_text(value)
-
-
-def test_a_question_is_shown_once_with_the_runs_side_by_side(opened: Opened) -> None:
-    browser = opened(report(section(items(4))))
-    assert [text.split(" ")[0] for text in browser.texts(f"{ARTICLES} h3")] == ["q/0", "q/1"]
-    first = browser.all(ARTICLES)[0]
-    assert [
-        each.text for each in first.find_elements("css selector", ".answer p:first-child b")
-    ] == list(MODELS[:2])
-    left, right = boxes(browser, f"{ARTICLES}:first-child .answer")
-    assert left["right"] <= right["left"]
-    assert left["top"] == right["top"]
-    assert "subject 0 · TMMLU+" in first.text
-    assert "Gold: B" in first.text
-    assert "✓ right" in first.text
-    assert "✗ unread" in first.text
-    assert "(none: refusal)" in first.text
-
-
-def test_on_a_phone_the_runs_stand_one_below_the_other(opened: Opened) -> None:
-    browser = opened(report(section(items(2))), 320)
-    upper, lower = boxes(browser, ".answer")
-    assert upper["bottom"] <= lower["top"]
-    assert page_width(browser) <= 320
-
-
-def test_twenty_five_questions_are_on_a_page(opened: Opened) -> None:
-    browser = opened(report(section(items(120))))
-    back, on = browser.all(".pages button")
-    assert browser.find(COUNT).text == "60 of 60 questions"
-    assert len(browser.all(ARTICLES)) == 25
-    assert not back.is_enabled()
-    on.click()
-    assert browser.find(".pages span").text == "26–50 of 60"
-    on.click()
-    assert browser.find(".pages span").text == "51–60 of 60"
-    assert len(browser.all(ARTICLES)) == 10
-    assert not on.is_enabled()
-    back.click()
-    assert browser.find(".pages span").text == "26–50 of 60"
-
-
-# By hand from `items(120)`, 60 questions. The first run is right on 0, 3, …, 57: 20 questions. The
-# second is right on the odd ones except 1, which has no score: 29; it could not be read on 0, 10,
-# …, 50: 6. Both are right on 3, 9, …, 57: 10, so at least one is on 39. Runs disagree if their
-# scores or their answers differ.
-@pytest.mark.parametrize(
-    ("choices", "count"),
-    [
-        ({"Task": "HKMMLU"}, 30),
-        ({"Subject": "subject 1"}, 20),
-        ({"Task": "HKMMLU", "Subject": "subject 1"}, 10),
-        ({"Answer": "right"}, 39),
-        ({"Answer": "right", "Run": MODELS[0]}, 20),
-        ({"Answer": "right", "beside": MODELS[1]}, 29),
-        ({"Answer": "unread"}, 6),
-        ({"Answer": "unread", "Run": MODELS[0]}, 0),
-        ({"Answer": "unscored"}, 1),
-        # 40 in the first run; in the second 24, the even ones that could be read. The first has 8
-        # of these right: the multiples of six but not of ten, 6, …, 54.
-        ({"Answer": "wrong"}, 48),
-        ({"Read as": "none: refusal"}, 6),
-        ({"Read as": "letter", "Run": MODELS[1]}, 54),
-        # Different scores: odd ones that are not multiples of three, 19 without 1; multiples of
-        # six, 10; question 1, with an unknown score. Unread answers beside wrong ones: 10, 20, 40,
-        # 50 (0 and 30 are among the multiples of six).
-        ({"Answer": "runs disagree"}, 19 + 10 + 1 + 4),
-        ({"Answer": "runs disagree", "Run": MODELS[0]}, 0),
-        ({"Answer": "runs disagree", "Run": MODELS[0], "beside": MODELS[1]}, 34),
-        ({"Answer": "runs disagree", "Read as": "none: refusal"}, 6),
-    ],
-)
-def test_questions_are_filtered_by_what_was_answered(
-    opened: Opened, choices: dict[str, str], count: int
-) -> None:
-    browser = opened(report(section(items(120))))
-    for label, value in choices.items():
-        choose(browser, label, value)
-    assert browser.find(COUNT).text == f"{count} of 60 questions"
-    assert len(browser.all(ARTICLES)) == min(count, 25)
-
-
-def test_only_the_chosen_runs_are_shown(opened: Opened) -> None:
-    browser = opened(report(section(items(8))))
-    choose(browser, "Run", MODELS[1])
-    assert set(browser.texts(".answer p:first-child b")) == {MODELS[1]}
-    choose(browser, "beside", MODELS[0])
-    assert browser.texts(".answer p:first-child b")[:2] == list(MODELS[:2])
-
-
-def test_a_text_is_looked_for_in_prompts_and_responses_and_starts_on_the_first_page(
-    opened: Opened,
-) -> None:
-    browser = opened(report(section(items(120))))
-    browser.all(".pages button")[1].click()
-    field = browser.find(".items input")
-    field.send_keys("QUESTION 5")
-    # 5, and 50 to 59.
-    browser.wait(lambda: browser.find(COUNT).text == "11 of 60 questions")
-    assert browser.find(".pages span").text == "1–11 of 11"
-    field.clear()
-    field.send_keys("answer 119:")
-    browser.wait(lambda: browser.find(COUNT).text == "1 of 60 questions")
-    assert browser.find(f"{ARTICLES} h3").text.startswith("q/59 ")
-
-
-def test_a_filter_with_nothing_to_choose_between_is_not_shown(opened: Opened) -> None:
-    browser = opened(report(section(items(1))))
-    shown = [label.text.split("\n")[0] for label in browser.all("label") if label.is_displayed()]
-    assert [name.split(" ")[0] for name in shown] == ["Answer", "Text"]
-
-
-def test_a_prompt_enters_the_page_when_it_is_opened(opened: Opened) -> None:
-    browser = opened(report(section(items(1))))
-    assert browser.texts(".items pre") == ["Answer 0: 香港嘅首都係邊度？"]
-    assert browser.find(".items pre").get_attribute("lang") == "zh-HK"
-    browser.find(".items summary").click()
-    browser.wait("return document.querySelectorAll('.items pre').length === 2")
-    assert browser.texts(".items pre")[0] == "Question 0: 香港嘅首都係邊度？"
-
-
-@pytest.mark.parametrize(("more", "cut"), [(590, False), (591, True)])
-def test_a_response_of_more_than_600_characters_is_cut_with_the_whole_folded(
-    opened: Opened, more: int, cut: bool
-) -> None:
-    browser = opened(report(section(items(1, "x" * more))))
-    begins = browser.run("return document.querySelector('.answer pre').textContent")
-    assert begins == f"Answer 0: {'x' * 590}{'…' if cut else ''}"
-    assert len(browser.all(".answer summary")) == cut
-    if cut:
-        browser.find(".answer summary").click()
-        browser.wait("return document.querySelectorAll('.answer pre').length === 2")
-        assert browser.texts(".answer pre")[1] == f"Answer 0: {'x' * more}"
-
-
-def test_a_response_is_not_cut_within_a_character(opened: Opened) -> None:
-    browser = opened(report(section(items(1, "x" + "𨋢" * 700))))
-    begins = browser.run("return document.querySelector('.answer pre').textContent")
-    assert begins.startswith("Answer 0: x𨋢𨋢")
-    assert begins.endswith("𨋢…")
-
-
-def test_a_line_of_a_megabyte_is_cut_and_wrapped(opened: Opened) -> None:
-    browser = opened(report(section(items(1, "x" * 1_000_000))), width=320)
-    browser.find(".answer summary").click()
-    browser.wait("return document.querySelectorAll('.answer pre').length === 2")
-    text = browser.run("return document.querySelectorAll('.answer pre')[1].textContent")
-    left_out = len("Answer 0: ") + 1_000_000 - TEXT_LIMIT
-    assert text.endswith(f"x… ({left_out:,} more characters)")
-    assert page_width(browser) <= 320
-
-
-def test_a_page_with_answers_says_first_that_it_must_not_be_published(opened: Opened) -> None:
-    browser = opened(report(section(items(1))))
-    assert browser.find("section > h2 + aside").text.startswith("Warning. Do not publish")
-    assert "7 more answers are not on this page." in browser.find("section").text
-
-
-def test_a_view_without_answers_says_that_there_are_none(opened: Opened) -> None:
-    browser = opened(report(section(ItemView([]))))
-    assert browser.find(COUNT).text == "0 of 0 questions"
-    assert browser.complaints() == []

@@ -11,8 +11,8 @@ import pytest
 from hkcanto_tasks.figures import Pair
 from hkcanto_tasks.results.reports.blocks import Note, Row, Section, Table, Value
 from hkcanto_tasks.results.reports.renderers import render
-from hkcanto_tasks.results.reports.report import build_report
-from hkcanto_tasks.results.runs import ItemText, Run, Sent, SkippedLog
+from hkcanto_tasks.results.reports.summary import build_report
+from hkcanto_tasks.results.runs import Run, Sent, SkippedLog
 from hkcanto_tasks.results.statistics.intervals import Estimate
 
 from .building import a_run, changed, sections
@@ -139,14 +139,6 @@ def test_sample_data_is_warned_of_first() -> None:
     assert "sample data, comparable with nothing" in warning
 
 
-def test_a_report_with_answers_says_before_anything_else_not_to_publish_it() -> None:
-    run = a_run("hkcanto_law", {"acc": [1]})
-    texts = [ItemText("prompt", "response", "A", "A")]
-    note, *_ = first(replace(run, items=replace(run.items, texts=texts))).blocks
-    assert isinstance(note, Note)
-    assert (note.level, "Do not publish this report" in note.text) == ("warning", True)
-
-
 # ---------------------------------------------------------------- trust
 
 
@@ -192,7 +184,7 @@ def test_epochs_of_an_item_count_once() -> None:
         ids=[*run.items.ids] * 2,
     )
     (record,) = build_report([twice]).records["runs"]
-    assert (record["trust"].items, record["trust"].expected) == (252, 252)
+    assert "not all items" not in record["doubts"]
 
 
 def test_a_difference_in_the_tenth_digit_is_one_of_rounding() -> None:
@@ -281,16 +273,6 @@ def test_figures_of_a_corpus_keep_their_scale_beside_the_papers() -> None:
     assert value(table, "DeepSeek-V3", "Avg. C to M") == 72.2
     units = {each.title: each.unit for each in table.columns}
     assert units["BLEU C to M"] == "score"
-
-
-def test_subjects_stand_beside_those_of_the_paper() -> None:
-    made = whole("tmmluplus_gen", subjects=["economics", "physics"])
-    table = papers(made)["published-tmmluplus-11"]
-    assert len(table.rows) == 66
-    assert value(table, "economics", "GPT-4") == 0.6845
-    # The share of 196 of 393.
-    assert numbers([value(table, "economics", "mine")]) == pytest.approx([196 / 393])
-    assert value(table, "trade", "mine") is None
 
 
 def test_nothing_to_compare_gives_no_published_section() -> None:
@@ -386,7 +368,7 @@ def test_what_is_in_no_published_table_says_why_by_reason() -> None:
     ]
     pools, likelihood = [text for text in said(*runs) if text.startswith("Not beside")]
     assert pools.startswith("Not beside published figures: a on hkcanto_law, b on hkcanto_law. ")
-    assert "pools it with hkcanto_dse_zh and hkcanto_professional_zh" in pools
+    assert "Academic & Professional ZH: it pools several tasks" in pools
     assert "a on hkmmlu_mc. The letters were scored by log-likelihood" in likelihood
 
 
@@ -421,18 +403,7 @@ def test_json_has_a_record_for_each_run() -> None:
     assert found["figure"]["value"] == pytest.approx(0.5)
     assert found["figure"]["low"] < 0.5 < found["figure"]["high"]
     assert found["figure"]["items"] == 252
-    assert found["trust"] == {
-        "figures": {"equal": 1, "different": []},
-        "ending": "",
-        "items": 252,
-        "expected": 252,
-        "unread": None,
-        "data": "ba2a58b",
-        "data_known": True,
-        "prompt_known": True,
-        "rescored": "",
-        "decoding": "greedy",
-    }
+    assert (found["doubts"], found["unread"]) == ([], None)
 
 
 def test_json_has_the_places_of_a_run_with_the_papers_headline_first() -> None:
@@ -448,13 +419,7 @@ def test_json_has_the_places_of_a_run_with_the_papers_headline_first() -> None:
 def test_json_says_what_the_harness_reported_otherwise_and_why_there_is_no_rank() -> None:
     run = replace(whole("hkcanto_cultural"), reported={((), "acc_macro"): 0.6})
     (found,) = document(run)["runs"]
-    (different,) = found["trust"]["figures"]["different"]
-    assert different == {
-        "subjects": [],
-        "name": "acc_macro",
-        "ours": pytest.approx(0.5),
-        "reported": 0.6,
-    }
+    assert found["doubts"] == ["unlike the harness"]
     assert found["standings"][0]["ranks"] is None
     assert found["standings"][0]["figure"]["note"] == "unlike the harness's figure"
 

@@ -4,8 +4,6 @@
 other methods.
 """
 
-import csv
-import gzip
 import os
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -15,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, multinomial
 
-from hkcanto_tasks.results.statistics.estimates import mean_estimate, stratified_estimate
+from hkcanto_tasks.results.statistics.estimates import mean_estimate
 from hkcanto_tasks.results.statistics.intervals import (
     loss_bound,
     non_inferiority,
@@ -23,8 +21,6 @@ from hkcanto_tasks.results.statistics.intervals import (
     paired_mean_interval,
     ratio_interval,
 )
-from hkcanto_tasks.samples import Sample
-from hkcanto_tasks.tasks import stratified
 
 from ..scripts import load_script
 
@@ -241,58 +237,6 @@ def test_a_share_of_which_few_are_wrong_is_covered(few: int, items: int):
 
 
 # --- all items, from a part of them
-
-
-def covered(hits: Numbers, sizes: Numbers, count: int, rng: np.random.Generator) -> list[float]:
-    """How often intervals from the first items cover the means over all items and over subjects.
-
-    `hits` counts right answers among all items of each subject; their order is drawn each time.
-    """
-    subjects = [
-        [Sample(id=f"{own}/{place}", subject=str(own)) for place in range(size)]
-        for own, size in enumerate(sizes)
-    ]
-    order = [int(sample.subject) for sample in stratified(subjects)[:count]]
-    parts = np.bincount(order, minlength=len(sizes))
-    strata = np.repeat(np.arange(len(sizes)), parts)
-    held = np.zeros(2)
-    for _ in range(REPEATS):
-        right = rng.hypergeometric(hits, sizes - hits, parts)
-        values = np.repeat(np.tile([1.0, 0.0], len(sizes)), np.ravel([right, parts - right], "F"))
-        for place, shares in enumerate((sizes / sizes.sum(), np.full(len(sizes), 1 / len(sizes)))):
-            found = stratified_estimate(values, strata, sizes, shares)
-            held[place] += covers((found.low, found.high), hits / sizes @ shares)
-    return (held / REPEATS).tolist()
-
-
-@pytest.mark.parametrize("count", [200, 500, 1000])
-@pytest.mark.parametrize("share", [0.01, 0.3, 0.6, 0.95])
-def test_all_items_are_covered_by_a_beginning_of_them(share: float, count: int):
-    rng = np.random.default_rng(count)
-    sizes = rng.integers(100, 280, 22)
-    hits = rng.binomial(sizes, rng.beta(8 * share, 8 * (1 - share), 22))
-    for held in covered(hits, sizes, count, rng):
-        # If two right answers are expected, Wilson's interval holds more often.
-        most = 0.99 if share * count < 5 else 0.97 + ERROR / 2
-        assert 0.93 - ERROR / 2 < held < most
-
-
-@pytest.mark.realdata
-@pytest.mark.skipif(not ANSWERS.exists(), reason="the real models' answers are not here")
-@pytest.mark.parametrize("count", [200, 500, 1000])
-def test_all_items_of_real_models_are_covered_by_a_beginning_of_them(count: int):
-    right: dict[str, list[bool]] = {}
-    sizes: dict[str, int] = {}
-    with gzip.open(ANSWERS, "rt", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            if row["shots"] == "5":
-                right.setdefault(row["model"], []).append(row["letter"] == row["gold"])
-                sizes[row["subject"]] = sizes.get(row["subject"], 0) + (len(right) == 1)
-    rng, ends = np.random.default_rng(count), np.cumsum([0, *sizes.values()])[:-1]
-    for model in rng.choice(sorted(right), 5, replace=False):
-        hits = np.add.reduceat(np.array(right[model], int), ends)
-        for held in covered(hits, np.array([*sizes.values()]), count, rng):
-            assert 0.93 < held < 0.97
 
 
 # --- the best of several runs

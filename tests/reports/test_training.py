@@ -1,7 +1,6 @@
-"""Checkpoints of training runs: recognition, curves, the best one, and signal."""
+"""Checkpoints of training runs: their recognition and order, and the best one."""
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,16 +14,13 @@ from typer.testing import CliRunner, Result
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.figures import Pair
-from hkcanto_tasks.results.reports import training as curves
-from hkcanto_tasks.results.reports.blocks import Note, Table
+from hkcanto_tasks.results.reports.frames import checkpoint
 from hkcanto_tasks.results.reports.presentation import headline
-from hkcanto_tasks.results.reports.renderers import render
-from hkcanto_tasks.results.reports.report import build_report
+from hkcanto_tasks.results.reports.summary import best_records, build_report
 from hkcanto_tasks.results.runs import Run
-from hkcanto_tasks.results.statistics.intervals import Estimate
 from hkcanto_tasks.results.statistics.selection import selection
 
-from .building import a_run, sections
+from .building import a_run
 from .harness_runs import AnsweringLM, run_lm_eval
 
 pytestmark = pytest.mark.slow
@@ -93,7 +89,7 @@ def test_the_best_is_a_line_for_a_script(logs: Sequence[Path]) -> None:
     assert 0 < float(overstated) < 0.1
 
 
-def test_json_has_the_best_and_the_curve(logs: Sequence[Path]) -> None:
+def test_json_has_the_best(logs: Sequence[Path]) -> None:
     made = json.loads(report(*logs, "--format", "json").stdout)
 
     (best,) = made["best"]
@@ -101,56 +97,13 @@ def test_json_has_the_best_and_the_curve(logs: Sequence[Path]) -> None:
     assert best["figure"]["value"] == pytest.approx(31 / ITEMS)
     assert len(best["ties"]) == 3
     assert best["picked_from"] == 6
-    rows = made["tables"]["curve_hkmmlu_0_shot_sample"]["rows"]
-    assert [row["step"] for row in rows] == sorted(RIGHT)
-    (name,) = rows[0].keys() - {"kind", "step"}
-    assert [row[name]["value"] * ITEMS for row in rows] == pytest.approx([*RIGHT.values()])
-    assert len(made["runs"]) == 6
-    # The last three of six are right on 30, 29 and 31 items, the first three on 10, 20 and 26.
-    whole = made["tables"]["signal_hkmmlu_0_shot_sample"]["rows"][0]
-    assert whole["last"] == pytest.approx(30 / ITEMS)
-    assert whole["rise"] == pytest.approx(1 - 6 * 2 / (6 * 35))
-    assert whole["signal"] == pytest.approx((30 - 56 / 3) / ((30 + 56 / 3) / 2))
-    assert whole["noise"] == pytest.approx((2 / 3) ** 0.5 / 30)
-    assert whole["signal_to_noise"] == pytest.approx(whole["signal"] / whole["noise"])
-    assert whole["verdict"] == "✓ rises · ✓ above noise · ✓ above chance"
-
-
-def test_the_terminal_shows_the_curve_as_a_table(
-    logs: Sequence[Path],
-) -> None:
-    text = report(*logs).stdout
-
-    assert re.search(r"\n +100 +23\.3 ", text)
-    assert re.search(r"\n *1,000 +72\.1 ", text)
-    assert max(map(len, text.splitlines())) <= 80
-
-
-def test_the_page_draws_a_line_with_its_band(logs: Sequence[Path], tmp_path: Path) -> None:
-    assert report(*logs, "-o", tmp_path / "r.html").exit_code == 0
-    (points,) = re.findall(r'class="line" points="([^"]+)"', (tmp_path / "r.html").read_text())
-    (band,) = re.findall(r'class="band" points="([^"]+)"', (tmp_path / "r.html").read_text())
-
-    places = [tuple(map(float, point.split(","))) for point in points.split()]
-    # The axis goes from the first step, 100, to the last, 1,000.
-    assert [x for x, _ in places] == [0, 11.11, 22.22, 33.33, 44.44, 100]
-    assert [y for _, y in places] == sorted((y for _, y in places), reverse=True)[:3] + [
-        y for _, y in places[3:]
+    assert [run["label"].split("-")[-1] for run in made["runs"]] == [
+        f"{step})" for step in sorted(RIGHT)
     ]
-    edges = [float(point.split(",")[1]) for point in band.split()]
-    assert all(
-        top < y < bottom
-        for (_, y), top, bottom in zip(places, edges[:6], edges[:5:-1], strict=True)
-    )
 
 
 def test_the_best_alone_takes_no_file(logs: Sequence[Path], tmp_path: Path) -> None:
     assert report(*logs, "--best", "-o", tmp_path / "r.json").exit_code == 2
-
-
-def test_two_models_have_a_best_but_no_curve(logs: Sequence[Path]) -> None:
-    assert len(report(*logs[:2], "--best").stdout.splitlines()) == 1
-    assert "Training curves" not in report(*logs[:3], "--full").stdout
 
 
 # ---------------------------------------------------------------------- recognising checkpoints
@@ -180,13 +133,13 @@ def test_two_models_have_a_best_but_no_curve(logs: Sequence[Path]) -> None:
 )
 def test_steps_are_read_from_names(label: str, model: str, found: tuple[str, int] | None) -> None:
     run = replace(a_run("hkcanto_law", {"acc": [1.0]}), label=label, model=model)
-    assert curves.checkpoint(run) == found
+    assert checkpoint(run) == found
 
 
 def test_a_step_may_be_in_the_folder_alone() -> None:
     run = a_run("hkcanto_law", {"acc": [1.0]}, label="mine")
     run = replace(run, sources=(Path("logs/step-40/mine/results_2026-11-22T18-00.json"),))
-    assert curves.checkpoint(run) == ("mine", 40)
+    assert checkpoint(run) == ("mine", 40)
 
 
 def test_runs_are_put_in_the_order_of_training() -> None:
@@ -198,30 +151,6 @@ def test_runs_are_put_in_the_order_of_training() -> None:
         "checkpoint-500",
         "checkpoint-1000",
     ]
-
-
-def test_subjects_without_signal_are_named_as_such() -> None:
-    names = ["dentistry"] * 40 + ["hk_law"] * 40
-    flat = [12, 10, 11, 12, 10, 11]
-    runs = [
-        a_run(
-            "hkmmlu",
-            {"acc": share(right) + share(level)},
-            subjects=names,
-            label=f"checkpoint-{step}",
-        )
-        for step, right, level in zip(range(6), [8, 14, 20, 26, 27, 28], flat, strict=True)
-    ]
-    (section,), (signals,) = sections("curves", runs), sections("subjects", runs)
-    table = signals.blocks[0]
-    assert isinstance(table, Table)
-    assert [(row.values[0], "✗" in str(row.values[-1])) for row in table.rows] == [
-        ("All questions", False),
-        ("Dentistry", False),
-        ("Hong Kong Law", True),
-    ]
-    texts = [block.text for block in section.blocks if isinstance(block, Note)]
-    assert "1 of 2 subjects carry signal at this size: Dentistry." in texts
 
 
 # ---------------------------------------------------------------------- the best
@@ -273,7 +202,7 @@ def test_the_best_of_two_is_told_apart_as_by_the_paired_test() -> None:
         losses = 15 - wins
         first = [1.0] * losses + [0.0] * wins + [1.0] * 25
         second = [0.0] * losses + [1.0] * wins + [1.0] * 25
-        (best,) = curves.best_records(of_steps({1: first, 2: second}))
+        (best,) = best_records(of_steps({1: first, 2: second}))
         assert (best["label"], best["ties"]) == ("checkpoint-2", ties)
 
 
@@ -286,14 +215,14 @@ def test_runs_that_are_alike_have_no_interval_and_no_luck() -> None:
 
 def test_a_checkpoint_on_other_items_is_left_out_and_named() -> None:
     few = a_run("hkcanto_law", {"acc": share(5, 5)}, label="checkpoint-9")
-    (best,) = curves.best_records([*of_steps({1: share(20), 2: share(22)}), few])
+    (best,) = best_records([*of_steps({1: share(20), 2: share(22)}), few])
     assert (best["label"], best["picked_from"]) == ("checkpoint-2", 2)
     assert "do not have the same items" in best["left_out"]["checkpoint-9"]
 
 
 def test_a_cancelled_checkpoint_is_not_the_best() -> None:
     runs = of_steps({1: share(20), 2: share(22), 3: share(39)})
-    (best,) = curves.best_records([*runs[:2], replace(runs[2], status="cancelled")])
+    (best,) = best_records([*runs[:2], replace(runs[2], status="cancelled")])
     assert best["label"] == "checkpoint-2"
     assert ": cancelled, with 40 of 424 items" in best["left_out"]["checkpoint-3"]
 
@@ -310,15 +239,8 @@ def test_scores_of_a_corpus_are_compared_at_once() -> None:
         )
         for step, outputs in enumerate((worse, texts))
     ]
-    (best,) = curves.best_records(runs)
+    (best,) = best_records(runs)
     assert (best["label"], best["ties"]) == ("checkpoint-1", [])
-
-
-def test_the_report_says_how_much_the_pick_flatters() -> None:
-    scores = {1: share(20), 2: share(21), 3: share(23), 4: share(22)}
-    page = render(build_report(of_steps(scores)), "html")
-    assert "checkpoint-3 was picked by this figure out of 4." in page
-    assert "points too good on average" in page
 
 
 def test_of_errors_the_fewest_are_best() -> None:
@@ -330,45 +252,3 @@ def test_of_errors_the_fewest_are_best() -> None:
     ]
     (best,) = build_report(runs).records["best"]
     assert best["label"] == "step300"
-    (signals,) = sections("subjects", runs)
-    assert isinstance(signals.blocks[0], Table)
-    assert signals.blocks[0].rows[0].values[2] == pytest.approx(0.8)  # Spearman's of 4, 3, 1, 2
-
-
-def test_the_rest_of_a_report_is_on_the_best_and_the_last() -> None:
-    scores = {1: share(5), 2: share(20), 3: share(39), 4: share(30), 5: share(31)}
-    base = a_run("hkcanto_law", {"acc": share(10)}, label="base")
-    (results,) = sections("results", [base, *of_steps(scores)])
-    (runs,) = (each for each in results.blocks if isinstance(each, Table) and each.name == "matrix")
-    kept = [row.values[0] for row in runs.rows if row.kind == "run"]
-    assert kept == ["checkpoint-3", "checkpoint-5", "base"]
-
-
-def test_two_training_runs_are_two_lines_with_a_legend() -> None:
-    runs = [
-        a_run("hkcanto_law", {"acc": share(right)}, label=f"{name}@{step}")
-        for name, start in (("ours", 5), ("粵語", 9))
-        for step, right in zip((10, 20, 30, 50), range(start, 40, 8), strict=False)
-    ]
-    made = build_report(runs)
-    page = render(made, "html")
-    assert page.count('class="line"') == 2
-    assert re.findall(r'class="key series-\d"></i><bdi[^>]*>([^<]+)<', page)[:2] == ["ours", "粵語"]
-
-
-def test_a_curve_may_lack_a_step_and_an_interval() -> None:
-    runs = [
-        a_run("hkcanto_law", {"acc": share(right)}, label=f"{name}@{step}")
-        for name, steps in (("a", (1, 2, 3, 4)), ("b", (1, 2, 3, 5)))
-        for right, step in enumerate(steps, 10)
-    ]
-    (table,) = (
-        block
-        for block in sections("curves", runs)[0].blocks
-        if isinstance(block, Table) and block.curve
-    )
-    figures = [
-        [v.value if isinstance(v, Estimate) else v for v in row.values] for row in table.rows
-    ]
-    assert figures[3:] == [[4, 13 / 40, None], [5, None, 13 / 40]]
-    assert render(build_report(runs), "html").count("<circle") >= 8

@@ -14,8 +14,7 @@ from ...errors import ComparisonError, OptionError
 from ...figures import subject_weights
 from ...tasks import task_as_run
 from ..logs import read_runs
-from ..reports.blocks import Column, Note, Report, Section, Value, table
-from ..reports.report import report_of
+from ..reports.blocks import Column, Note, Report, Section, Value, report_of, table
 from ..runs import Run
 from ..statistics.estimates import mean_estimate
 from ..statistics.intervals import CONFIDENCE

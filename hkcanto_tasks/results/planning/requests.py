@@ -16,8 +16,7 @@ from ...catalogue import chosen_tasks, known_signature
 from ...errors import LogError
 from ...tasks import LoadedTask, load_task, task_as_run
 from ..logs import read_runs
-from ..reports.blocks import Block, Column, Note, Report, Section, Value, table
-from ..reports.report import report_of
+from ..reports.blocks import Block, Column, Note, Report, Section, Value, report_of, table
 from ..rescoring.rescore import options_of
 from ..runs import Run
 from ..statistics.estimates import mean_estimate

@@ -1,4 +1,4 @@
-"""The parts of a report, from which renderers work: tables of values, notes and answers.
+"""The parts of a report, from which renderers work: tables of values, and notes.
 
 A value of a table is an `Estimate` (a number with its interval), a number, a text, or None. Its
 column says how to format it, and each output format does so in one place.
@@ -39,11 +39,9 @@ class Column:
     help: str = ""  # the meaning of the figure, in one sentence
     lower_is_better: bool | None = None  # for marking the best; None if neither good nor bad
     drawn: bool = False  # on a page, a series of dots with intervals in the table's plot
-    shaded: bool = False  # on a page, cells are shaded by their shares
     beneath: bool = False  # on a page, shown in small print beneath the name of the row
     under: str = ""  # small text beneath its title, such as the condition
-    #: On a page, cells are coloured by their place between these numbers, the worst and the best
-    scale: tuple[float, float] | None = None
+    brief: bool = False  # on a page, the interval is shown on hovering
 
     @property
     def key(self) -> str:
@@ -76,9 +74,8 @@ class Table:
     """A table whose first column names the row.
 
     Its name, for programs, is unique in a report and has only letters, digits and `_`. The caption
-    gives the source and meaning of the figures. On a page its `drawn` columns are dots in its rows;
-    in a `curve` they are lines, with the first column as the x axis. A terminal turns a `turnable`
-    table: its columns are rows.
+    gives the source and meaning of the figures. On a page its `drawn` columns are dots in its rows.
+    A terminal turns a `turnable` table: its columns are rows.
     """
 
     name: str
@@ -86,7 +83,6 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Row]
     caption: str = ""
-    curve: bool = False
     turnable: bool = False
 
 
@@ -125,23 +121,7 @@ class Note:
     level: Literal["info", "warning", "verdict"] = "info"
 
 
-ITEM_FIELDS = (
-    *("model", "task", "item", "subject", "prompt", "response", "answer", "target", "reason"),
-    "score",
-)
-"""The fields shown for an answer; `answer` and `reason` say how it was read, `score` is 0 to 1."""
-
-
-@dataclass(frozen=True, slots=True)
-class ItemView:
-    """Answers with prompts and gold answers, which must not be published; `left_out` more are not
-    shown."""
-
-    rows: Sequence[Mapping[str, Any]]  # by `ITEM_FIELDS`; an unknown score is None
-    left_out: int = 0
-
-
-Block = Table | Note | ItemView
+Block = Table | Note
 
 
 @dataclass(frozen=True, slots=True)

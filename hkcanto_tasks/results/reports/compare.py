@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from itertools import compress
 from operator import itemgetter
@@ -52,6 +52,9 @@ _ASKED = (
     "For some of these models neither the prompt nor the decoding was logged: the difference may "
     "also come from these."
 )
+_ADVICE = (
+    "Give the logs of two runs with a task in common, each by name: hkcanto compare a=LOG b=LOG"
+)
 _EDITED = {
     "sent": "Their requests differ: the prompt, worked examples, stop texts or token limit was "
     "edited between the runs",
@@ -91,11 +94,8 @@ class Pair(NamedTuple):
         """By how much the second run is better, in points."""
         if self.effect is None:
             return None
-        change, points = self.effect.difference, points_of(self.figure)
-        scale = points if self.figure.higher_is_better else -points
-        ends = [end if end is None else end * scale for end in (change.low, change.high)]
-        low, high = ends if scale > 0 else reversed(ends)
-        return replace(change, value=change.value * scale, low=low, high=high)
+        points = points_of(self.figure)
+        return self.effect.difference.times(points if self.figure.higher_is_better else -points)
 
     @property
     def is_sure(self) -> bool:
@@ -268,7 +268,7 @@ def compare_runs(
             refused.append(str(error))
     not_compared = [*refused, *left_out]
     if not compared:
-        advice = [] if refused else [_advice(sides)]
+        advice = [] if refused else [_ADVICE]
         raise ComparisonError("\n".join(["nothing to compare.", *not_compared, *advice]))
     made = [*sections(compared, not_compared)]
     every = [comparison for group_of in compared for comparison in group_of]
@@ -461,14 +461,6 @@ def _groups(sides: Sequence[Sequence[Run]]) -> tuple[Sequence[Sequence[Run]], li
             who = "; ".join(map(_called, group.values()))
             left_out.append(f"{who}: no partner in {', '.join(others)}.")
     return [list(group.values()) for group in groups.values() if len(group) > 1], left_out
-
-
-def _advice(sides: Sequence[Sequence[Run]]) -> str:
-    """Return a command that names two logs: one from each side, or two from the only side."""
-    several = [*(side[0] for side in sides), *sides[0][1:]]
-    paths = [*dict.fromkeys(str(run.sources[0]) for run in several), "ANOTHER_LOG"]
-    named = " ".join(f"{name}={path}" for name, path in zip("ab", paths, strict=False))
-    return f"Give the logs of two runs with a task in common, each by name: hkcanto compare {named}"
 
 
 def _called(run: Run) -> str:

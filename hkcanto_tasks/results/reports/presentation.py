@@ -4,17 +4,16 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from typing import Generic, NamedTuple, TypeVar
 
 from ...catalogue import benchmarks
 from ...figures import Figure
 from ..published import PublishedColumn
 from ..runs import UNREAD, Run
-from ..statistics.estimates import Agreement, agreement, estimate, value_of
+from ..statistics.estimates import agreement, estimate, value_of
 from ..statistics.intervals import Estimate
 from .blocks import Column, Kind, Table, Unit, Value, column_of, table
-from .frames import JUDGED
 
 R = TypeVar("R", bound=Run)
 MANY_UNREAD = 0.02
@@ -131,71 +130,34 @@ def headline(run: Run) -> Estimate | None:
     return replace(found, note=run.unfinished) if found and run.unfinished else found
 
 
-def headline_column(run: Run, *, drawn: bool = False) -> Column:
-    """Return the column of the headline."""
-    return column_of(run.headline, headline_title(run), drawn=drawn)
-
-
 @cache
 def published_unit(column: PublishedColumn) -> Unit:
     """Return the unit of our figure that matches a published column, or else the column's own."""
     return column_of(column.measure).unit if column.measure else column.unit
 
 
-def figure_columns(runs: Sequence[Run], names: Iterable[str]) -> list[FigureColumn]:
-    """Return a column for each named figure that a run's task or a judge has."""
-    known = {**JUDGED, **{name: each for run in runs for name, each in run.figures.items()}}
-    found = [name for name in names if name in known]
-    return [(column_of(known[name]), partial(estimate, name=name)) for name in found]
-
-
-class Trust(NamedTuple):
-    """The results of the checks of a run."""
-
-    figures: Agreement  # with those that the harness reports
-    ending: str  # why requested items are missing, such as `cancelled`
-    items: int
-    expected: int
-    unread: Estimate | None  # the share of responses from which no answer could be read
-    data: str
-    data_known: bool
-    prompt_known: bool
-    rescored: str  # the version that scored logged answers again; otherwise empty
-    decoding: str  # `greedy`, `temperature 0.7`, `decoding unknown`; empty for log-likelihoods
-
-
-def trust(run: Run) -> Trust:
-    """Check a run's figures: equal to the harness's, all items, few unread answers, known data."""
+def unread_of(run: Run) -> Estimate | None:
+    """Return the share of responses from which no answer could be read; None without any."""
     name = next((name for name in UNREAD if name in run.items.values), None)
-    return Trust(
-        agreement(run),
-        run.unfinished,
-        len(set(run.items.ids)),
-        run.expected,
-        estimate(run, name) if name else None,
-        run.data,
-        run.trusted_data,
-        run.signature.prompt_known,
-        run.options.get("rescored", ""),
-        run.decoding if run.setup.is_generative else "",
-    )
+    return estimate(run, name) if name else None
 
 
 def doubts(run: Run) -> Sequence[str]:
     """Return the doubts about a run's figures, short enough for a table cell."""
-    checks = trust(run)
-    lacks = checks.items != checks.expected and checks.data_known and not checks.ending
-    unread = checks.unread.value if checks.unread else 0.0
-    data = "own data" if run.is_local else f"{checks.data or 'unknown'} data"
+    checked = agreement(run)
+    lacks = len({*run.items.ids}) != run.expected and run.trusted_data and not run.unfinished
+    share = unread.value if (unread := unread_of(run)) else 0.0
+    decoding = run.decoding if run.setup.is_generative else ""
+    prompt_known = run.signature.prompt_known
     texts = {
-        "unlike the harness": bool(checks.figures.different),
-        "unchecked": not (checks.figures.equal or checks.figures.different),
-        "prompt and decoding unknown": not checks.prompt_known,
-        checks.ending: bool(checks.ending),
-        data: not checks.data_known,
+        "unlike the harness": bool(checked.different),
+        "unchecked": not (checked.equal or checked.different),
+        "prompt and decoding unknown": not prompt_known,
+        run.unfinished: bool(run.unfinished),
+        "own data" if run.is_local else f"{run.data or 'unknown'} data": not run.trusted_data,
         "limit" if run.limited else "not all items": lacks,
-        f"{unread:.0%} unread": unread > MANY_UNREAD,
-        checks.decoding: checks.prompt_known and checks.decoding not in ("", "greedy"),
+        f"{share:.0%} unread": share > MANY_UNREAD,
+        decoding: prompt_known and decoding not in ("", "greedy"),
     }
     return [text for text, holds in texts.items() if holds]
 

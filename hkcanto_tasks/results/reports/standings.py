@@ -25,8 +25,6 @@ from ..statistics.intervals import Estimate
 from .blocks import Column, column_of
 from .presentation import condition_title, figure_title, side_by_side
 
-_MOST = {"share": 1.0, "rate": 1.0, "score": 100.0}
-
 
 @dataclass(frozen=True, eq=False)
 class Standing:
@@ -75,14 +73,14 @@ class Beside:
 
 
 def standings(runs: Sequence[Run]) -> list[Beside]:
-    """Return each published table in which a run has a place."""
+    """Return each published table of models in which a run has a place."""
     named: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
         if not why_incomparable(run):
             options = [f"{name}:{value}" for name, value in departures(run).items()]
             named[" ".join([run.label, *options])].append(run)
     found = []
-    for table in published_tables():
+    for table in (each for each in published_tables() if not each.transposed):
         own = {
             name: {each.name: of for each in table.columns if (of := _standing(each, table, group))}
             for name, group in named.items()
@@ -130,23 +128,15 @@ def why_incomparable(run: Run) -> str:
 
 def why_left_out(run: Run) -> str:
     """Say why a run is in no table."""
-    if reason := why_incomparable(run):
-        return reason
-    reasons, is_measured = set(), False
+    where = []
     for table in tables_of(run.task):
         for column in table.columns:
             if any(measures(run, task, column.shots_of(task)) for task in column.named):
-                is_measured = True
-                others = [name for name in column.tasks if name != run.task]
-                where = f"{table.source}, {column.name}"
-                if column.unmeasured:
-                    reasons.add(f"{where}: {column.unmeasured}.")
-                elif others:
-                    reasons.add(f"{where}, pools it with {' and '.join(others)}.")
-    if is_measured:
-        another = "Another run of this model under the same condition is shown instead."
-        return " ".join(sorted(reasons)) or another
-    return f"The papers have no figure for it under this condition ({run.condition})."
+                pooled = "it pools several tasks" if len(column.tasks) > 1 else ""
+                why = column.unmeasured or pooled or "another run of this model is shown"
+                where.append(f"{table.source}, {column.name}: {why}.")
+    no_figure = f"The papers have no figure for it under this condition ({run.condition})."
+    return why_incomparable(run) or " ".join(dict.fromkeys(where)) or no_figure
 
 
 def _standing(
@@ -261,17 +251,13 @@ class Contest:
 
     @property
     def column(self) -> Column:
-        """The column of the headline, coloured from chance to the best published score."""
+        """The column of the headline."""
         some, figure = self.some, self.some.headline
-        up, most = bool(figure.higher_is_better), _MOST.get(figure.unit, 1.0)
-        worst, limit = (0.0, most) if up else (most, 0.0)
-        start = worst if self.chance is None else self.chance
-        end = limit if self.best is None else self.best
-        if (end > start) != up:  # otherwise colours would be reversed
-            end = limit
-        parts = [f"{figure_title(some, figure)} {'↑' if up else '↓'}", condition_title(some)]
-        under = ", ".join([*parts, "sample data"] if some.is_sample else parts)
-        return replace(column_of(figure, some.definition.title), under=under, scale=(start, end))
+        arrow = "↑" if figure.higher_is_better else "↓"
+        under = [f"{figure_title(some, figure)} {arrow}", condition_title(some)]
+        under += ["sample data"] if some.is_sample else []
+        column = column_of(figure, some.definition.title)
+        return replace(column, under=", ".join(under), brief=True)
 
 
 def contests(runs: Iterable[Run]) -> list[Contest]:

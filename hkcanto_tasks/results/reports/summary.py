@@ -14,13 +14,12 @@ from typing import Any, NamedTuple
 from ...errors import ComparisonError
 from ..published import PublishedColumn, RowKind
 from ..runs import Run, SkippedLog
-from ..statistics.estimates import agreement, full_set
+from ..statistics.estimates import agreement
 from ..statistics.intervals import CONFIDENCE, WIDE, Estimate
 from ..statistics.paired import RESAMPLES, SEED, adjusted, match, points_of
 from ..statistics.selection import Selection, selection
-from . import analyses, training
+from . import analyses
 from .blocks import (
-    ITEMS_NOTICE,
     Block,
     Column,
     Kind,
@@ -50,7 +49,7 @@ from .presentation import (
     published_unit,
     side_by_side,
     task_title,
-    trust,
+    unread_of,
     usage_table,
 )
 from .renderers.formatting import interval_text, value_text
@@ -62,7 +61,6 @@ from .standings import (
     departures,
     rank_of,
     standings,
-    why_incomparable,
     why_left_out,
 )
 
@@ -88,26 +86,45 @@ def build_report(
 ) -> Report:
     """Return the report of some runs; the default title names the models."""
     frame = partial(figure_rows, runs)
-    runs = training.ordered(runs)
-    kept = training.outstanding(runs)
+    runs = _in_order_of_training(runs)
     beside = standings(runs)
-    beside_kept = beside if len(kept) == len(runs) else standings(kept)
-    papers = [*map(paper_table, beside_kept)]
-    first, one_task = _first_section(runs, kept, beside_kept, skipped), len(contests(kept)) == 1
-    curves, signals = training.sections(runs)
+    papers = [*map(paper_table, beside)]
     sections = [
-        first,
-        *curves,
-        *section("Published scores", papers, "published", is_summary=one_task),
-        *analyses.sections(kept, signals),
+        _first_section(runs, beside, skipped),
+        *section("Published scores", papers, "published", is_summary=len(contests(runs)) == 1),
+        *analyses.sections(runs),
+        *section("Tokens and time", usage_table(runs), "usage"),
         _last_section(runs, beside, skipped),
     ]
-    best = training.best_records([run for run in runs if checkpoint(run)])
-    records = {"runs": _run_records(runs, beside), "best": best}
-    labels = _labels(runs)
-    more = f" and {len(labels) - _NAMED} more" if len(labels) > _NAMED else ""
-    title = title or ", ".join(labels[:_NAMED]) + more
+    records = {"runs": _run_records(runs, beside), "best": best_records(runs)}
+    title = title or _listed(_labels(runs))
     return report_of(sections, title, footer_of(runs), records, frame)
+
+
+def best_records(runs: Sequence[Run]) -> Sequence[Mapping[str, Any]]:
+    """Return the best run of each task under each condition, as records."""
+    records = []
+    for group in side_by_side(runs):
+        if chosen := selection(tuple(group.runs)):
+            best = chosen.best
+            record: dict[str, Any] = {
+                **{name: getattr(best, name) for name in ("task", "condition", "label")},
+                "step": (checkpoint(best) or ("", None))[1],
+                "figure": headline(best),
+                "picked_from": chosen.picked_from,
+                "overstated": chosen.overstated,
+                "ties": [run.label for run in chosen.ties],
+                "left_out": {run.label: why for run, why in chosen.left_out.items()},
+            }
+            records.append(record)
+    return records
+
+
+def _in_order_of_training(runs: Sequence[Run]) -> Sequence[Run]:
+    """Return runs that are not checkpoints, then each training run's checkpoints by step."""
+    of = {run: checkpoint(run) or ("", 0) for run in runs}
+    names = list(dict.fromkeys(["", *(name for name, _ in of.values())]))
+    return sorted(runs, key=lambda run: (names.index(of[run][0]), of[run][1]))
 
 
 def _labels(runs: Sequence[Run]) -> list[str]:
@@ -121,7 +138,8 @@ def _run_records(runs: Sequence[Run], beside: Sequence[Beside]) -> list[Mapping[
             **{name: getattr(run, name) for name in _OF_RUN},
             "signature": run.signature.text,
             "figure": headline(run),
-            "trust": trust(run),
+            "doubts": doubts(run),
+            "unread": unread_of(run),
             "usage": run.usage.known,
             "standings": [
                 {
@@ -154,6 +172,11 @@ def _rank(run: Run, beside: Sequence[Beside]) -> Standing | None:
     return next((each for each in of if each.ranks), None)
 
 
+def _rank_text(run: Run, beside: Sequence[Beside]) -> str | None:
+    standing = _rank(run, beside)
+    return f"{standing.rank} of {standing.of}" if standing else None
+
+
 # ---------------------------------------------------------------------- the first section
 
 
@@ -171,18 +194,10 @@ class _Race(NamedTuple):
 
 def _first_section(
     runs: Sequence[Run],
-    kept: Sequence[Run],
     beside: Sequence[Beside],
     skipped: Sequence[SkippedLog],
 ) -> Section:
-    """Return the section to read first: a sentence, a line of warnings, and one table.
-
-    Args:
-        runs: All runs, which the sentence is about.
-        kept: Runs in the table; of a training run, the best and the last checkpoint.
-        beside: Ranks of the kept runs in the papers' tables.
-        skipped: Logs that were not read.
-    """
+    """Return the section to read first: a sentence, a line of warnings, and one table."""
     labels, left_out = _labels(runs), list[Run]()
     nothing = (
         f"Nothing is comparable between these {len(labels)} models: no two have complete runs of a "
@@ -194,22 +209,17 @@ def _first_section(
         known = [pair for pair in pairs if pair.effect]
         said = pairs_sentence(pairs, labels) if known else nothing
     elif len(labels) < 2:
-        made, said = _tasks_table(kept, beside), _of_one(runs, beside)
+        made, said = _tasks_table(runs, beside), _of_one(runs, beside)
     else:
         races, left_out = _races(runs)
-        made = _matrix(kept, partial(_cell, races=races, among=runs))
+        made = _matrix(runs, partial(_cell, races=races, among=runs))
         said = _of_many(races, made) if races else nothing
     warnings = [*_warnings(runs, skipped, left_out)]
     blocks: list[Block] = [Note(said, "verdict")]
-    if any(run.items.texts for run in runs):
-        blocks.insert(0, Note(ITEMS_NOTICE, "warning"))
     if warnings:
         blocks.append(Note(" · ".join(warnings), "warning"))
-    estimates = _full_sets(kept)
     if made.rows:
         blocks.append(made)
-    if estimates.rows and len(labels) == 1:
-        blocks.append(estimates)
     return Section("Results", blocks, "results", is_summary=True)
 
 
@@ -314,26 +324,21 @@ def _of_one(runs: Sequence[Run], beside: Sequence[Beside]) -> str:
         interval = interval_text(headline(run), unit)
         said = f"{label} has {_score(run)} {interval} on {task_title(run)} ({headline_title(run)})"
         if not ranked:
-            return f"{said}. {_unranked(runs, beside)}"
+            return f"{said}. {_unranked(beside)}"
         standing = ranked[0][1]
         return f"{said}: rank {standing.rank} of {standing.of} in {standing.table.source}."
     if not ranked:
-        return f"{label} ran {_tasks(len(runs))}. {_unranked(runs, beside)}"
+        return f"{label} ran {_tasks(len(runs))}. {_unranked(beside)}"
     ranked.sort(key=lambda pair: (pair[1].ranks or (0,))[0] / pair[1].of)
     names = [f"{run.definition.title} {each.rank} of {each.of}" for run, each in ranked]
     on = f"on {len(ranked)} of {_tasks(len(runs))}"
     return f"{label} has a rank among published models {on}: {_listed(names)}."
 
 
-def _unranked(runs: Sequence[Run], beside: Sequence[Beside]) -> str:
-    """Say why a model has no rank: doubts about its figures, or else why no table has them."""
-    every = _every_standing(beside)
-    if not every:
-        reasons = {why_incomparable(run) for run in runs} - {""}
-        said = reasons.pop() if len(reasons) == 1 else "“How this was made” says why."
-        return f"No published figure is comparable. {said}"
-    notes = [each.figure.note for each in every if each.figure.note]
-    why = notes[0] if notes else "the papers have no figure of the whole task"
+def _unranked(beside: Sequence[Beside]) -> str:
+    """Say why a model has no rank, or where the reasons are."""
+    notes = [each.figure.note for each in _every_standing(beside) if each.figure.note]
+    why = notes[0] if notes else "“How this was made” says why"
     return f"It has no rank among published models: {why}."
 
 
@@ -377,21 +382,14 @@ def _tasks_table(runs: Sequence[Run], beside: Sequence[Beside]) -> Table:
     rows = [(contest, run) for contest in contests(runs) for run in contest.runs.values()]
 
     def score(row: tuple[Contest, Run]) -> Value:
-        found, points = headline(row[1]), points_of(row[1].headline)
-        if found is None:
-            return None
-        low, high = (end if end is None else points * end for end in (found.low, found.high))
+        found = headline(row[1])
         note = "; ".join(doubts(row[1])) if len(runs) > 1 else ""
-        return replace(found, value=points * found.value, low=low, high=high, note=note)
-
-    def rank(row: tuple[Contest, Run]) -> str | None:
-        standing = _rank(row[1], beside)
-        return f"{standing.rank} of {standing.of}" if standing else None
+        return found and replace(found.times(points_of(row[1].headline)), note=note)
 
     columns: list[tuple[Column, Callable[[tuple[Contest, Run]], Value]]] = [
         (Column("Task"), lambda row: task_title(row[1])),
         (Column("Score", "score", f"From 0 to 100. {_INTERVAL}", drawn=True), score),
-        (Column("Rank", help=_RANKS), rank),
+        (Column("Rank", help=_RANKS), lambda row: _rank_text(row[1], beside)),
         (Column("Best published", "score", drawn=True), lambda row: _in_points(row[0])),
         (Column("Figure", beneath=True), lambda row: headline_title(row[1])),
     ]
@@ -439,42 +437,10 @@ def _mean_ranks(found: Sequence[Contest], labels: Sequence[str]) -> dict[str, fl
     return {label: fmean(of) if of else None for label, of in ranks.items()}
 
 
-def _full_sets(runs: Sequence[Run]) -> Table:
-    known = [(run, each) for run in runs for each in run.figures.values() if not each.part]
-    return table(
-        "full_set",
-        "Estimates for all items",
-        [pair for pair in known if full_set(pair[0], pair[1].name)],
-        [
-            (Column("Model"), lambda row: row[0].label),
-            (Column("Figure"), lambda row: figure_title(*row)),
-            (Column("All items", "percent", drawn=True), lambda row: full_set(row[0], row[1].name)),
-            (Column("From"), lambda row: f"{trust(row[0]).items:,} of {row[0].expected:,}"),
-            (Column("Task and condition", beneath=True), lambda row: task_title(row[0])),
-        ],
-        "Estimated from a run with --limit, as a sample stratified by subject (Cochran 1977, "
-        "chapter 5): subjects are weighted as in the whole task. Only whole runs are ranked.",
-    )
-
-
 def paper_table(beside: Beside) -> Table:
     """Return a published table with the runs in it, sorted and drawn by its headline."""
     paper, key = beside.table, beside.headline
     name, source = f"published_{paper.name}", f"{paper.source}: {paper.title}"
-    if paper.transposed:
-        titles = [*beside.runs, *(row.model for row in paper.rows)]
-        columns = [Column("Subject"), *(Column(title, "percent") for title in titles)]
-        subjects = [
-            Row(
-                [
-                    column.name,
-                    *(_shown(own.get(column.name)) for own in beside.runs.values()),
-                    *(row.values[column.name] for row in paper.rows),
-                ]
-            )
-            for column in paper.columns
-        ]
-        return Table(name, source, columns, subjects, "The runs, then the paper's models.")
     rows: list[tuple[float | None, Row]] = []
     for row in paper.rows:
         place = rank_of(row, paper, key)
@@ -528,11 +494,6 @@ def _last_section(
     def of(unit: Unit) -> Callable[[Run], Value]:
         return lambda run: headline(run) if column_of(run.headline).unit == unit else None
 
-    def rank(run: Run) -> str | None:
-        standing = _rank(run, beside)
-        return f"{standing.rank} of {standing.of}" if standing else None
-
-    estimates = _full_sets(runs)
     blocks: list[Block] = [
         table(
             "runs",
@@ -543,7 +504,7 @@ def _last_section(
                 TASK,
                 (Column("Result", "percent", _INTERVAL), of("percent")),
                 (Column("Score", "score", f"From 0 to 100. {_INTERVAL}"), of("score")),
-                (Column("Rank", help=_RANKS), rank),
+                (Column("Rank", help=_RANKS), lambda run: _rank_text(run, beside)),
                 (Column("Doubts", help=_DOUBTS), lambda run: "; ".join(doubts(run)) or None),
                 (Column("Called"), lambda run: run.model),
                 (Column("Harness"), lambda run: run.harness),
@@ -552,8 +513,6 @@ def _last_section(
             ],
             "Compare numbers only if their signatures match (ignoring pkg).",
         ),
-        *usage_table(runs),
-        *([estimates] if estimates.rows and len(_labels(runs)) > 1 else []),
         *map(Note, _checks(runs)),
         *map(Note, _protocols(beside)),
         *map(Note, _left_out(runs, beside)),

@@ -30,12 +30,10 @@ from .intervals import (
     errors_of,
     ratio_interval,
 )
-from .significance import sum_clusters
 
 Mask = NDArray[np.bool_]
 _TOLERANCE = 1e-9
 _SELDOM = 3.5  # three right, or three wrong, answers, with room for rounding
-_FEW = 0.05  # share of the items that have half of the errors
 
 
 class Disagreement(NamedTuple):
@@ -115,20 +113,10 @@ def _of(run: Run, name: str, mask: Mask) -> Estimate | None:
         lengths = items.weights[name][mask]
         errors, total = errors_of(values, lengths), float(lengths.sum())
         low, high = ratio_interval(errors, lengths, clusters) if total else (None, None)
-        rate, note = float(errors.sum()) / (total or 1), _concentration(errors, clusters) or unseen
-        return Estimate(rate, low, high, len(values), note)
+        return Estimate(float(errors.sum()) / (total or 1), low, high, len(values), unseen)
     if known and known.over != "questions":
         return _of_strata(run, values, mask, known.over)
     return replace(mean_estimate(values, clusters), note=unseen)
-
-
-def _concentration(errors: Floats, clusters: Ints) -> str:
-    """Return a note if at most 5 % of the items have half of the errors."""
-    sums = np.sort(sum_clusters(errors[:, None], clusters)[:, 0])[::-1]
-    few = int(np.searchsorted(sums.cumsum(), sums.sum() / 2)) + 1
-    if not sums.any() or few > _FEW * len(sums):
-        return ""
-    return f"{few:,} of {len(sums):,} items carr{'y' if few > 1 else 'ies'} half of the errors"
 
 
 def mean_estimate(values: Floats, clusters: Ints) -> Estimate:
@@ -142,71 +130,33 @@ def mean_estimate(values: Floats, clusters: Ints) -> Estimate:
         0.5
     """
     limits = min(0.0, float(values.min())), max(1.0, float(values.max()))
-    found = _of_shares(values, np.full(len(values), 1 / len(values)), clusters, limits=limits)
+    found = weighted_estimate(
+        values, np.full(len(values), 1 / len(values)), clusters, limits=limits
+    )
     return replace(found, value=float(values.mean()))
 
 
-def full_set(run: Run, name: str) -> Estimate | None:
-    """Return the `stratified_estimate` for all items of a task from a run with `--limit`.
-
-    None for other parts and figures, for runs that were interrupted or whose items were chosen one
-    by one, and if an average of subjects lacks a subject.
-    """
-    known, items, subjects = run.figures[name], run.items, run.setup.task.subjects
-    of_items = items.values.get(known.averages)
-    drawn = run.limited and not (run.picked or run.unfinished or run.complete)
-    if of_items is None or known.form == "rate" or not (drawn and run.is_beginning):
-        return None
-    _, first, epochs = np.unique(items.ids, return_index=True, return_inverse=True)
-    values = np.bincount(epochs, of_items) / np.bincount(epochs)
-    place = {subject.name: place for place, subject in enumerate(subjects)}
-    strata = np.array([place[items.subjects[each]] for each in first])
-    alike = known.over != "questions"
-    if (alike and len({*strata}) < len(subjects)) or not ((values >= 0) & (values <= 1)).all():
-        return None
-    sizes = np.array([run.expected_of(subject) for subject in subjects])
-    shares = weights(known.over, [*place], run.setup.categories) if alike else sizes
-    return stratified_estimate(values, strata, sizes, np.array(shares) / sum(shares))
-
-
-def stratified_estimate(values: Floats, strata: Ints, sizes: Ints, shares: Floats) -> Estimate:
-    """Return the mean of a population, estimated from values (0 to 1) in a part of each stratum.
-
-    The sizes are those of whole strata, the shares (which add up to 1) their weights. The variance
-    is that of finite strata (Cochran, 1977, "Sampling Techniques", sections 5.3 and 5.4); strata
-    with fewer than two values are merged with the smallest other one (5A.12). The interval is
-    Wilson's, for the number of draws with that variance (Korn and Graubard, 1998; Franco and
-    others, 2019).
-
-    Examples:
-        >>> values, strata = np.array([1.0, 0, 1, 1]), np.array([0, 0, 1, 1])
-        >>> stratified_estimate(values, strata, np.array([10, 30]), np.array([0.25, 0.75])).value
-        0.875
-    """
-    counts = np.bincount(strata, minlength=len(sizes))
-    few = counts < 2
-    if few.any():
-        few[np.where(few, np.inf, counts).argmin()] = True
-    group = np.unique(np.where(few, -1, np.arange(len(few))), return_inverse=True)[1]
-    count, size, share = (np.bincount(group, each) for each in (counts, sizes, shares))
-    own = group[strata]
-    return _of_shares(values, (share / count)[own], np.arange(len(values)), own, 1 - count / size)
-
-
-def _of_shares(
+def weighted_estimate(
     values: Floats,
     shares: Floats,
     clusters: Ints,
     strata: Ints | None = None,
-    open_shares: Floats | None = None,
     limits: tuple[float, float] = (0.0, 1.0),
 ) -> Estimate:
-    """Return a weighted mean of values between two limits, with Wilson's interval."""
+    """Return a weighted mean of values between two limits, with Wilson's interval.
+
+    The arguments are those of `effective_draws`.
+
+    Examples:
+        >>> values, shares, strata = np.array([1.0, 0, 1]), np.array([0.5, 0.25, 0.25]), [0, 1, 1]
+        >>> weighted_estimate(values, shares, np.arange(3), np.array(strata)).value
+        0.75
+    """
     low, reach = limits[0], limits[1] - limits[0]
     own = (values - low) / reach
     share = min(1.0, max(0.0, float(shares @ own)))
     variance = share * (1 - share)
-    draws = effective_draws(own, shares, clusters, variance, strata, open_shares)
+    draws = effective_draws(own, shares, clusters, variance, strata)
     mean = low + reach * share
     if math.isnan(draws.number):
         return Estimate(mean, None, None, len(values))
@@ -239,7 +189,7 @@ def _of_strata(run: Run, values: Floats, mask: Mask, over: Over) -> Estimate:
     codes, clusters = codes[mask], run.items.clusters[mask]
     shares = np.array(weights(over, names[codes].tolist(), run.setup.categories))
     strata = np.unique(codes, return_inverse=True)[1]
-    return _of_shares(values, shares, clusters, strata)
+    return weighted_estimate(values, shares, clusters, strata)
 
 
 def _corpus(run: Run, figure: Figure, mask: Mask) -> Estimate | None:

@@ -6,7 +6,7 @@ losses are rare. `performance/simulate_intervals.py` measures the coverage; the 
 intervals hold" in `docs/reports.md` says where the intervals of this module fall short.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -39,7 +39,6 @@ def effective_draws(
     clusters: Ints,
     variance: float,
     strata: Ints | None = None,
-    open_shares: Floats | None = None,
 ) -> Draws:
     """Return how many independent draws would have the variance of a weighted mean.
 
@@ -59,7 +58,6 @@ def effective_draws(
         clusters: Equal numbers mark values of a stratum that are not independent.
         variance: The variance of one draw if all values were at the limits.
         strata: Numbers from 0 up, without gaps; one stratum by default.
-        open_shares: The share of each stratum that was not drawn; all of it by default.
 
     Examples:
         >>> right = np.array([1.0, 1.0, 0.0, 0.0])
@@ -84,7 +82,7 @@ def effective_draws(
     common = (count * spread + limits * variance) / freedom if freedom else np.nan
     own = np.bincount(group, (scale * (means - centers[group])) ** 2)
     each = (own + _OF_ALL * common) / (units - 1 + _OF_ALL) if len(units) > 1 else common
-    factors = whole**2 / units * (1 if open_shares is None else open_shares)
+    factors = whole**2 / units
     error, alike = float((factors * each).sum()), max(_ROUNDING, float(factors.sum()))
     draws = 1 / alike if error <= _ROUNDING * alike else variance / error
     if limits == 1:
@@ -219,6 +217,12 @@ class Estimate:
     high: float | None
     items: int  # the number of items behind it
     note: str = ""  # a remark for readers, such as `not all items`
+
+    def times(self, factor: float) -> "Estimate":
+        """Return it in another unit, or with the other sign."""
+        ends = [end if end is None else factor * end for end in (self.low, self.high)]
+        low, high = ends if factor > 0 else reversed(ends)
+        return replace(self, value=factor * self.value, low=low, high=high)
 
 
 @dataclass(frozen=True, slots=True)

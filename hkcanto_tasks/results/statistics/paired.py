@@ -376,8 +376,8 @@ def adjusted(effects: Sequence[Effect]) -> Sequence[Effect]:
     return [replace(effect, p_by_holm=p) for effect, p in zip(effects, p_values, strict=True)]
 
 
-def match(a: Run, b: Run, name: str | None, drawing: _Drawing, *, common: bool = False) -> _Paired:
-    """Match the items of two runs; `common` leaves out items that only one of them has."""
+def match(a: Run, b: Run, name: str | None, drawing: _Drawing) -> _Paired:
+    """Match the items of two runs."""
     first, second = (f"{side.label} ({side.sources[0].name})" for side in (a, b))
     figure = a.figures.get(name) if name else a.headline
     if figure is None:
@@ -397,7 +397,7 @@ def match(a: Run, b: Run, name: str | None, drawing: _Drawing, *, common: bool =
                 f"{first} has {what} {own}, {second} has {other}: run both on the same {what}."
             )
     in_a, in_b = a.items.places, b.items.places
-    if in_a.keys() != in_b.keys() and not common:
+    if in_a.keys() != in_b.keys():
         only = (first, in_a.keys() - in_b.keys()), (second, in_b.keys() - in_a.keys())
         said = "; ".join(
             f"{len(own):,} items are only in {file}, such as {', '.join(sorted(own)[:5])}"

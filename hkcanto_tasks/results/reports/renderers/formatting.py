@@ -20,12 +20,6 @@ def encodable(text: str) -> str:
     return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
-def shorten(text: str, limit: int) -> str:
-    """Return the beginning of a text, with a note of how much is left out."""
-    more = len(text) - limit
-    return f"{text[:limit]}… ({more:,} more characters)" if more > 0 else text
-
-
 def is_chinese(text: str) -> bool:
     """Return whether a text has Chinese characters."""
     return bool(re.search("[\u2e80-\u2fdf\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]", text))

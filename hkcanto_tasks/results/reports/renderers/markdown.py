@@ -4,17 +4,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ....printable import one_line
-from ..blocks import ITEMS_NOTICE, Block, ItemView, Note, Report, Table
-from .formatting import ShownCell, ShownRow, caption, heading, shorten, shown
+from ..blocks import Block, Note, Report, Table
+from .formatting import ShownCell, ShownRow, caption, heading, shown
 
 # All characters with a special meaning to GitHub within a line; `&` and `<` would begin HTML.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>&|~#$!])")
 
-_CELL_LENGTH = 300
-
 
 def markdown(report: Report, *, folded: bool = False) -> str:
-    r"""Return a report as Markdown; long answers are cut.
+    r"""Return a report as Markdown.
 
     With `folded` it is for a pull request: sections other than summaries are folded, and headings
     are small.
@@ -51,8 +49,6 @@ def _block(block: Block) -> Iterator[str]:
         case Note(text, level):
             said = {"verdict": "**{}**", "warning": "> **Warning.** {}", "info": "> {}"}[level]
             yield said.format(_text(text))
-        case ItemView():
-            yield from _items(block)
 
 
 def _table(table: Table) -> Iterator[str]:
@@ -76,16 +72,6 @@ def _cell(cell: ShownCell) -> str:
     text, note = _text(cell.text), f"({_text(cell.note)})" if cell.note else ""
     parts = [f"**{text}**" if cell.best else text, _text(cell.interval), note]
     return " ".join(filter(None, parts))
-
-
-def _items(view: ItemView) -> Iterator[str]:
-    yield f"> **Warning.** {ITEMS_NOTICE}"
-    headings = ["Item", "Model", "Task", "Subject", "Answer", "Gold", "Read as", "Response"]
-    names = ["item", "model", "task", "subject", "answer", "target", "reason", "response"]
-    rows = [[_text(shorten(row[name], _CELL_LENGTH)) for name in names] for row in view.rows]
-    yield _grid(headings, ["---"] * len(headings), rows)
-    if view.left_out:
-        yield f"… {view.left_out:,} more answers are not shown."
 
 
 def _grid(headings: Sequence[str], aligned: Sequence[str], rows: Iterable[list[str]]) -> str:

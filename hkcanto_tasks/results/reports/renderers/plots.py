@@ -1,5 +1,6 @@
-"""Plots of a table's `drawn` columns on a page: dots with intervals over one axis, or lines with
-bands. All positions are percentages of the width or the height.
+"""Plots of a table's `drawn` columns on a page: dots with intervals over one axis.
+
+All positions are percentages of the width or the height.
 
 The axis covers every dot, and every interval except for ends that are far out in Tukey's sense:
 more than three interquartile ranges from the quartiles of all lower, or upper, ends (Tukey 1977,
@@ -9,12 +10,12 @@ complete interval reaches the edge.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from statistics import quantiles
 from typing import NamedTuple
 
-from ..blocks import Column, Table, Unit
-from .formatting import ShownCell, ShownRow, value_text
+from ..blocks import Table
+from .formatting import ShownRow, value_text
 
 _MARGIN = 6.0
 _FEWEST_TICKS = 3
@@ -24,8 +25,6 @@ _FAR_OUT = 3  # interquartile ranges
 Place = float | None
 """None for a number that is missing or infinite."""
 Ticks = Sequence[tuple[Place, str]]
-Line = tuple[str, str, Sequence[tuple[Place, Place, ShownCell, str]]]
-"""The points and the band of a line for SVG, and x, y, cell and step of each dot."""
 
 
 class Plot(NamedTuple):
@@ -52,7 +51,20 @@ def plot(table: Table, rows: Sequence[ShownRow]) -> Plot | None:
     unit = table.columns[series[0]].unit
     is_difference = unit in ("points", "score_points")
     kept = [*_not_far_below(lows), *(-end for end in _not_far_below([-end for end in highs]))]
-    x, ticks = _axis([*numbers, *kept, *[0.0] * is_difference], unit, margin=_MARGIN)
+    within = [*numbers, *kept, 0.0] if is_difference else [*numbers, *kept]
+    low, high = min(within), max(within)
+    if low == high:
+        low, high = low - (abs(low) or 1) / 2, high + (abs(high) or 1) / 2
+
+    def x(value: float | None) -> Place:
+        if value is None or not math.isfinite(value):
+            return None
+        share = (value - low) / (high - low)
+        if not 0 <= share <= 1:
+            return 0.0 if share < 0 else 100.0
+        return round(_MARGIN + (100 - 2 * _MARGIN) * share, 2)
+
+    ticks = [(x(tick), value_text(tick, unit).removesuffix(".0")) for tick in _ticks(low, high)]
     heights = [round(100 * (place + 1) / (len(series) + 1), 1) for place in range(len(series))]
     dots = [
         [
@@ -63,46 +75,6 @@ def plot(table: Table, rows: Sequence[ShownRow]) -> Plot | None:
         for row in cells
     ]
     return Plot(series, ticks, x(0) if is_difference else None, dots, max(18, 9 * len(series)))
-
-
-def curve(table: Table, rows: Sequence[ShownRow]) -> tuple[Ticks, Ticks, Mapping[Column, Line]]:
-    """Return the ticks of both axes of a curve, and its lines by column.
-
-    The rows are given as text; each begins with a number.
-    """
-    known = {
-        column: [(row.cells[0], cell) for row in rows if (cell := row.cells[at]).number is not None]
-        for at, column in enumerate(table.columns)
-        if column.drawn
-    }
-    cells = [cell for own in known.values() for _, cell in own]
-    x, x_ticks = _axis([step.number for own in known.values() for step, _ in own], "count")
-    ends = [end for cell in cells for end in (cell.number, cell.low, cell.high)]
-    y, y_ticks = _axis(ends, next(iter(known)).unit, turned=True)
-    lines = {}
-    for column, own in known.items():
-        dots = [(x(step.number), y(cell.number), cell, step.text) for step, cell in own]
-        sure = [dot for dot in dots if dot[2].low is not None]
-        edges = [(dot[0], y(dot[2].high)) for dot in sure]
-        edges += [(dot[0], y(dot[2].low)) for dot in reversed(sure)]
-        band, points = (" ".join(f"{x},{y}" for x, y, *_ in each) for each in (edges, dots))
-        lines[column] = points, band, dots
-    return x_ticks, y_ticks, lines
-
-
-def shade(cell: ShownCell, column: Column) -> str:
-    """Return the classes of a coloured cell, from `s0`, the worst, to `s20`.
-
-    Examples:
-        >>> cell = ShownCell("75.0", "", "", False, 0.75, None, None)
-        >>> shade(cell, Column("", scale=(0.5, 1)))
-        ' scaled shaded s10'
-    """
-    worst, best = (0, 1) if column.shaded else column.scale or (0, 0)
-    if cell.number is None or worst == best:
-        return ""
-    share = (cell.number - worst) / (best - worst)
-    return f"{' scaled' * bool(column.scale)} shaded s{round(20 * min(1, max(0, share)))}"
 
 
 def _finite(values: Iterable[float | None]) -> list[float]:
@@ -121,30 +93,6 @@ def _not_far_below(ends: Sequence[float]) -> list[float]:
     lower, _, upper = quantiles(ends, n=4, method="inclusive")
     least = lower - _FAR_OUT * (upper - lower)
     return [end for end in ends if end >= least or lower == upper]
-
-
-def _axis(
-    values: Iterable[float | None], unit: Unit, *, margin: float = 0.0, turned: bool = False
-) -> tuple[Callable[[float | None], Place], Ticks]:
-    """Return the scale of an axis from the lowest to the highest value, and its ticks.
-
-    `turned` reverses it. A value beyond the axis is placed at its edge, 0 or 100.
-    """
-    known = _finite(values)
-    low, high = min(known), max(known)
-    if low == high:
-        low, high = low - (abs(low) or 1) / 2, high + (abs(high) or 1) / 2
-
-    def place(value: float | None) -> Place:
-        if value is None or not math.isfinite(value):
-            return None
-        share = (high - value if turned else value - low) / (high - low)
-        if margin and not 0 <= share <= 1:
-            return 0.0 if share < 0 else 100.0
-        return round(margin + (100 - 2 * margin) * share, 2)
-
-    ticks = _ticks(low, high)
-    return place, [(place(tick), value_text(tick, unit).removesuffix(".0")) for tick in ticks]
 
 
 def _ticks(low: float, high: float) -> list[float]:

@@ -4,15 +4,15 @@ import csv
 import io
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from ..blocks import Estimate, ItemView, Note, Report, Table
+from ..blocks import Estimate, Note, Report, Table
 from .formatting import encodable
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 
 def json_document(report: Report) -> str:
@@ -50,7 +50,6 @@ def json_document(report: Report) -> str:
             for section, block in blocks
             if isinstance(block, Note)
         ],
-        "items": [row for _, block in blocks if isinstance(block, ItemView) for row in block.rows],
         "footer": report.footer,
     }
     return json.dumps(plain(document), ensure_ascii=False, indent=1)
@@ -69,10 +68,8 @@ def _keys(table: Table) -> Sequence[str]:
     return keys
 
 
-def plain(value: Any, text: Callable[[str], str] = encodable) -> Any:
+def plain(value: Any) -> Any:
     """Return a value, which may contain records, in JSON types; NaN and infinities become None.
-
-    `text` converts strings; by default it replaces lone surrogates.
 
     Examples:
         >>> plain({"a": (float("nan"), 1)})
@@ -80,7 +77,7 @@ def plain(value: Any, text: Callable[[str], str] = encodable) -> Any:
     """
     match value._asdict() if hasattr(value, "_asdict") else value:
         case str():
-            return text(value)
+            return encodable(value)
         case float():
             return float(value) if math.isfinite(value) else None
         case int() | None:
@@ -88,10 +85,10 @@ def plain(value: Any, text: Callable[[str], str] = encodable) -> Any:
         case datetime():
             return value.isoformat()
         case Mapping() as entries:
-            return {text(str(key)): plain(entry, text) for key, entry in entries.items()}
+            return {encodable(str(key)): plain(entry) for key, entry in entries.items()}
         case Sequence() as entries:
-            return [plain(entry, text) for entry in entries]
-    return {field.name: plain(getattr(value, field.name), text) for field in fields(value)}
+            return [plain(entry) for entry in entries]
+    return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
 
 
 def tidy_csv(report: Report) -> str:

@@ -10,7 +10,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from ....printable import one_line
-from ..blocks import Block, Column, ItemView, Note, Report, Table
+from ..blocks import Block, Column, Note, Report, Table
 from .formatting import ShownCell, ShownRow, caption, heading, shown, turned
 
 LONG_TABLE = 20
@@ -22,7 +22,7 @@ _FEWEST = 3  # columns to keep before intervals are dropped
 
 
 def show(report: Report, console: Console, *, full: bool = False) -> None:
-    """Print the summary sections of a report, or with `full` all; answers are never printed.
+    """Print the summary sections of a report, or with `full` all.
 
     In a narrow terminal, a table loses its last columns, then its intervals, and says so. The table
     of models and tasks has a row for each task. With `full`, long tables are complete, columns are
@@ -63,9 +63,6 @@ def _show_block(block: Block, console: Console, full: bool) -> None:
             _show_table(block, console, full)
         case Note():
             show_note(block, console)
-        case ItemView(rows, left_out):
-            count = f"{len(rows) + left_out:,} answers: read them with -o report.html."
-            _print_indented(console, count)
 
 
 def show_note(note: Note, console: Console) -> None:
