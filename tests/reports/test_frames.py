@@ -252,7 +252,6 @@ def test_json_is_as_its_schema_says(
 ) -> None:
     for arguments in (
         ("report", "100=0", "200=1"),
-        ("report", "a=0", "--with-items"),
         ("compare", "a=0", "b=1"),
         ("compare", "a=0", "b=1", "c=0", "--gate", "100", "--candidates", "2", "--look", "1/2"),
         ("plan", "0", "1"),

@@ -310,7 +310,7 @@ def test_what_nobody_logged_is_unknown_and_has_no_rank(
     made = json.loads(hkcanto("report", tmp_path / "a", "--format", "json").stdout)
     assert all(not each["standings"] for each in made["runs"])
     text = hkcanto("report", tmp_path / "a", "--format", "md").stdout
-    assert "prompt, shots and decoding unknown" in text
+    assert "prompt and decoding unknown" in text
     compared = hkcanto("compare", tmp_path / "a", tmp_path / "b", "--format", "md")
     assert "neither the prompt nor the decoding was logged" in compared.stdout
     gate = hkcanto("compare", tmp_path / "a", tmp_path / "b", "--gate", "50")
