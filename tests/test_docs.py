@@ -245,25 +245,6 @@ def test_every_task_and_variant_has_its_place() -> None:
             assert f"--tasks {task.name}`" in text
 
 
-def test_the_pages_show_the_limit_and_the_stop_texts_of_lm_evals_files() -> None:
-    files = {path.stem: path for path in TASK_FILES.rglob("*.yaml")}
-    shown = 0
-    for name in (task.name for task in named_tasks().values() if task.scope == "task"):
-        declared = yaml.safe_load(files[name].read_text("utf-8").replace("!function ", ""))
-        if asked := declared.get("generation_kwargs"):
-            texts = [f"`{json.dumps(each, ensure_ascii=False)}`" for each in asked["until"]]
-            (page,) = [
-                text
-                for path in PAGES.iterdir()
-                if re.search(rf"^##+ {name}$", text := path.read_text("utf-8"), re.M)
-            ]
-            section = re.split(rf"^##+ {name}$", page, flags=re.M)[1].partition("\n##")[0]
-            line = f"at most {asked['max_gen_toks']:,} tokens; stop texts: "
-            assert f"* generative: {line}{' or '.join(texts) or 'none'}" in section, name
-            shown += 1
-    assert shown > 20
-
-
 def test_inspect_sends_no_stop_texts_as_the_pages_say(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HKCANTO_DATA", "sample")
     for name in ("law", "g2p", "hkmmlu"):
