@@ -96,7 +96,7 @@ sentence = {toml["sentence"]}
 printed = {toml["printed"]}
 kind = "multiple_choice"
 shots = 1
-files = {{ dev = "{{stem}}_dev.csv", test = "{{stem}}_test.csv" }}
+files = {{ dev = "sample/{{stem}}_dev.csv", test = "sample/{{stem}}_test.csv" }}
 variants = [{{ suffix = "mc", scoring = "loglikelihood" }}]
 [[tasks.subjects]]
 name = "food"
