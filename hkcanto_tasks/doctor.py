@@ -3,14 +3,11 @@
 import importlib.metadata
 import os
 import platform
-import signal
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 from . import __version__
 from .catalogue import left_out
@@ -18,7 +15,7 @@ from .data.locating import locate
 from .declarations import Benchmark
 from .describing import quietly
 from .errors import HKCantoError, NetworkUnavailable
-from .tasks import LoadedTask, load_task
+from .tasks import load_task
 
 _PACKAGES = ("lm-eval", "inspect-ai", "pycantonese", "ToJyutping", "torch", "transformers", "vllm")
 _IMPORTS = {
@@ -61,8 +58,7 @@ def installed() -> dict[str, str | None]:
 
 def harnesses() -> list[Finding]:
     """Import each harness with our adapter, and check whether it finds our tasks by name."""
-    with ThreadPoolExecutor() as both:
-        return [*both.map(_harness, _IMPORTS)]
+    return [*map(_harness, _IMPORTS)]
 
 
 def _harness(package: str) -> Finding:
@@ -102,15 +98,19 @@ def why_not(code: str) -> str:
         ('', "ModuleNotFoundError: No module named 'nowhere'")
     """
     command = [sys.executable, "-P", "-c", f"{code}\nprint({_DONE!r}, flush=True)"]
-    given: dict[str, Any] = {"encoding": "utf-8", "errors": "replace", "stdin": subprocess.DEVNULL}
     try:
-        run = subprocess.run(command, capture_output=True, timeout=_PATIENCE, check=False, **given)
+        run = subprocess.run(
+            command,
+            capture_output=True,
+            check=False,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            timeout=_PATIENCE,
+        )
     except subprocess.TimeoutExpired:
         return f"it takes more than {_PATIENCE} s"
     if _DONE in run.stdout.splitlines():
         return ""
-    if run.returncode < 0:
-        return f"it crashes: {signal.strsignal(-run.returncode)}"
     lines = [line for line in run.stderr.splitlines() if line.strip()]
     return lines[-1].strip() if lines else f"it ends the interpreter with status {run.returncode}"
 
@@ -144,14 +144,11 @@ def data(benchmark: Benchmark) -> Finding:
     whole = present == asked or folder.kind == "sample"
     subjects = "" if present == asked else f", {present} of {asked} subjects"
     text = f"{benchmark.title}: {items:,} items{subjects}, in {folder.root} ({folder.kind})"
-    details = [f"{task.task.definition.name}: {line}" for task in loaded for line in notes(task)]
+    details = []
+    for task in loaded:
+        remarks = [*task.differences.lines, task.kind.remark(task.samples)]
+        details += [f"{task.task.definition.name}: {line}" for line in remarks if line]
     return Finding(whole and not details, text, details, "" if whole else fetch)
-
-
-def notes(loaded: LoadedTask) -> list[str]:
-    """Return what is to be known about a task's data: differences, and a telling order."""
-    remark = loaded.kind.remark(loaded.samples)
-    return [*loaded.differences.lines, *([remark] if remark else [])]
 
 
 def files(benchmark: Benchmark) -> Finding:
