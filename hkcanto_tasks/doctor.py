@@ -129,8 +129,9 @@ def data(benchmark: Benchmark) -> Finding:
     fetch = f"hkcanto data fetch {benchmark.name}"
     try:
         folder = locate(benchmark)
+        allowed = folder.kind != "own"
         with quietly(HKCANTO_OFFLINE="1"):  # the findings say what the warnings would say
-            loaded = [load_task(task.name, allow_absent=True) for task in benchmark.tasks]
+            loaded = [load_task(task.name, allow_absent=allowed) for task in benchmark.tasks]
     except NetworkUnavailable:
         text = f"{benchmark.title}: not downloaded yet, or not completely, in {folder.root}"
         return Finding(False, text, command=fetch)

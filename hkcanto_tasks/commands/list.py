@@ -67,7 +67,7 @@ def _print(benchmark: "Benchmark", tasks: Sequence["TaskVariant"]) -> None:
     groups = [benchmark.name] if benchmark.averages else []
     groups += [average.name for average in benchmark.averages if len(average.columns) == 1]
     variants = [name for task in listed for name in task["variants"]]
-    for label, names in (("variants", variants), ("groups", groups)):
-        if names:
-            out.print(Text(f"{label}: {' '.join(names)}", style="dim"))
+    for label, further in (("variants", variants), ("groups", groups)):
+        if further:
+            out.print(Text(f"{label}: {' '.join(further)}", style="dim"))
     print_line()
