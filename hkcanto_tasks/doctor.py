@@ -1,5 +1,6 @@
 """The checks of `hkcanto doctor` and `hkcanto data verify`: installation, harnesses and data."""
 
+import importlib
 import importlib.metadata
 import os
 import platform
@@ -73,10 +74,8 @@ def _harness(package: str) -> Finding:
         there = "hkcanto" in importlib.metadata.entry_points(group="inspect_ai").names
         text = "finds our tasks by name" if there else "does not find our tasks: no entry point"
         return Finding(there, f"{package} {text}", command="" if there else install)
-    from hkcanto_lm_eval._autoload import is_installed
-
     by_path = 'lm_eval --include_path "$(hkcanto path)"'
-    if is_installed():
+    if importlib.import_module("hkcanto_lm_eval._autoload").is_installed():
         return Finding(True, f"{package} finds our tasks by name (autoload is on)")
     if os.environ.get("HKCANTO_AUTOLOAD"):
         return Finding(None, f"{package}: autoload is off (HKCANTO_AUTOLOAD)", command=by_path)
