@@ -1,9 +1,8 @@
 """Descriptions of tasks for people: commands, prompt, figures, options, signature.
 
 `hkcanto show`, the pages in `docs/tasks` and, in part, `hkcanto list` print them. Descriptions
-never show right answers, or questions from a downloaded release: prompts are made from the sample
-data or from data in the benchmark's own folder. `first_items` returns both, for the author of a
-benchmark to check.
+never show questions from a release: prompts are made from the sample data, or from data in the
+benchmark's own folder.
 """
 
 import difflib
@@ -16,20 +15,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from unittest.mock import patch
 
 import msgspec
 
-from .catalogue import (
-    BENCHMARKS,
-    benchmarks,
-    find_benchmark,
-    find_task,
-    named_tasks,
-)
-from .declarations import Rubric, Subject, TaskDefinition, TaskVariant
-from .errors import CatalogueError, DataNotFound, HKCantoError, NetworkUnavailable, OptionError
+from .catalogue import BENCHMARKS, benchmarks, find_benchmark, find_task, named_tasks
+from .declarations import Subject, TaskDefinition, TaskVariant
+from .errors import CatalogueError, DataNotFound, OptionError
 from .figures import Figure
 from .kinds.base import Kind
 from .tasks import RUN_OPTIONS, load_task, option_values
@@ -47,11 +40,6 @@ UNITS = {
 WAYS = {True: "↑", False: "↓", None: "–"}
 """Whether a higher value is better → an arrow."""
 
-_SCORING = {
-    "generative": "generative: the model writes, and its answer is read from the text",
-    "loglikelihood": "log-likelihood: the letter that the model finds likeliest is its answer",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Description:
@@ -64,6 +52,7 @@ class Description:
         commands: Harness → the command that runs it; empty if it does not run there.
         facts: Label → text, in the order in which they are shown.
         prompt: The prompt of an item; empty if there is none to show.
+        answer: The right answer to it, for the author of a benchmark; empty for our own.
         origin: The item of the prompt, or the reason why there is no prompt.
         figures: Its figures, the headline first; `help` says which are only in reports.
         options: Name, values, default and effect of each option.
@@ -75,6 +64,7 @@ class Description:
     commands: Mapping[str, str]
     facts: Mapping[str, str]
     prompt: str
+    answer: str
     origin: str
     figures: Sequence[Figure]
     options: Sequence[tuple[str, str, str, str]]
@@ -94,8 +84,10 @@ class Description:
             "stop": list(self.setup.sent_stop(chat=False)),
             "max_tokens": self.setup.max_tokens,
             "prompt": self.prompt,
-            "figures": [{key: getattr(each, key) for key in of_figure} for each in self.figures],
-            "options": [dict(zip(of_option, each, strict=True)) for each in self.options],
+            "figures": [
+                {key: getattr(figure, key) for key in of_figure} for figure in self.figures
+            ],
+            "options": [dict(zip(of_option, row, strict=True)) for row in self.options],
             "subjects": [subject.name for subject in self.task.subjects if subject.name],
         }
 
@@ -121,7 +113,7 @@ def describe(
     """
     given: dict[str, Any] = dict(options or {})
     task = _task_called(name, given)
-    subjects = [each for each in str(given.pop("subjects", "")).split(",") if each]
+    subjects = [subject for subject in str(given.pop("subjects", "")).split(",") if subject]
     asked = given.pop("shots", None)
     setup = make_setup(task.name, subjects, shots=asked if shots is None else shots, **given)
     if setup.task.scope != "task" and setup.task.variant.suffix:
@@ -135,25 +127,19 @@ def describe(
     if subjects:
         chosen = {"subjects": ",".join(subjects), **chosen}
     task, definition, benchmark = setup.task, setup.task.definition, setup.task.benchmark
-    every = [find_task(definition.name), *variants_of(definition)]
     commands = _commands(task, setup.shots, chosen)
-    prompt, origin, suspect = _prompt(task, setup.shots, chosen)
-    kind = (inspect.getdoc(type(setup)) or "").partition("\n\n")[0]
-    sources = [benchmark.paper or benchmark.title, definition.specified]
+    prompt, answer, origin = _prompt(task, setup.shots, chosen)
+    variants = [find_task(definition.name), *variants_of(definition)]
+    sources = filter(None, (benchmark.paper or benchmark.title, definition.specified))
     facts = {
         "benchmark": benchmark.title,
-        "from": ". ".join(filter(None, sources)) + ".",
+        "from": f"{'. '.join(sources)}.",
         "lm-eval": commands["lm-eval"],
         "Inspect": commands["Inspect"] or "none, because Inspect does not support log-likelihoods",
-        "items": _items(task, setup),
-        "version": str(definition.version),
+        "items": f"{items_of_run(task, setup) or 'unknown'}",
         "signature": setup.signature("…").text,
-        "kind": f"{definition.kind}: {' '.join(kind.split())}",
-        "scoring": _SCORING[task.variant.scoring],
-        "rubric": _scale(definition.rubric) if definition.rubric else "",
-        "look at": suspect,
-        "response": f"ends {_ends(setup)}" if setup.is_generative else "",
-        "variants": " ".join(each.name for each in every if each.variant != task.variant),
+        "response": f"ends {_ends(setup)}" if setup.is_generative else "the likeliest letter",
+        "variants": " ".join(each.name for each in variants if each.variant != task.variant),
     }
     apart = " Only in reports, not in the harnesses' tables."
     return Description(
@@ -163,77 +149,26 @@ def describe(
         commands=commands,
         facts={label: text for label, text in facts.items() if text},
         prompt=prompt,
+        answer=answer,
         origin=origin,
         figures=[
-            each if each in setup.table else replace(each, help=each.help + apart)
-            for each in setup.figures
+            figure if figure in setup.table else replace(figure, help=figure.help + apart)
+            for figure in setup.figures
         ],
         options=[*_options(task, setup)],
     )
 
 
-class FirstItems(NamedTuple):
-    """The first items of a benchmark from outside this package, which a limited run would use.
-
-    Attributes:
-        items: Id, prompt as sent, and right answer of each; none for our own benchmarks.
-        downloaded: Whether they are from a downloaded release, which belongs to its authors.
-        why: Why there are no items, if there is a reason to give.
-    """
-
-    items: Sequence[tuple[str, str, str]] = ()
-    downloaded: bool = False
-    why: str = ""
-
-
-def first_items(of: Description, count: int = 3) -> FirstItems:
-    """Return the first items of a task that a user declared, with their right answers.
-
-    Nothing is downloaded.
-
-    Args:
-        of: The task and its setup.
-        count: The number of items.
-    """
-    benchmark = of.task.benchmark
-    if Path(benchmark.home).parent == BENCHMARKS:
-        return FirstItems()
-    options = {**msgspec.structs.asdict(of.setup.options), "multiturn": of.setup.multiturn}
-    subjects = [each.name for each in of.task.subjects if each.name]
-    try:
-        with quietly(HKCANTO_OFFLINE="1"):
-            loaded = load_task(of.task.name, subjects, shots=of.setup.shots, **options)
-    except NetworkUnavailable:
-        fetch = f"`hkcanto data fetch {benchmark.name}`"
-        return FirstItems(why=f"Its release is not downloaded yet: run {fetch}.")
-    except HKCantoError as error:
-        return FirstItems(why=str(error))
-    items = [
-        (each.id, loaded.prompt(each).text(), loaded.kind.answer(each))
-        for each in loaded.samples[:count]
-    ]
-    return FirstItems(items, benchmark.data is None and loaded.revision != "sample")
-
-
 def _commands(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> dict[str, str]:
     parameters = {**chosen, "shots": shots} if shots != task.shots else chosen
-    metadata, lm_eval = parameters, f"lm_eval --model … --tasks {task.name}"
-    if shots != task.shots and task.variant.shots != 0:  # the flag does not override an explicit 0
-        metadata, lm_eval = chosen, f"{lm_eval} --num_fewshot {shots}"
-    if metadata:
-        lm_eval += f" --metadata '{json.dumps(metadata, ensure_ascii=False)}'"
+    lm_eval = f"lm_eval --model … --tasks {task.name}"
+    if parameters:
+        lm_eval += f" --metadata '{json.dumps(parameters, ensure_ascii=False)}'"
     if name := inspect_name(task):
         given = "".join(f" -T {key}={plain(value)}" for key, value in parameters.items())
         grader = " --model-role grader=…" if task.definition.rubric else ""
         name = f"inspect eval {name}{given} --model …{grader}"
     return {"lm-eval": lm_eval, "Inspect": name}
-
-
-def _scale(rubric: Rubric) -> str:
-    """Name the levels of a judge's rubric."""
-    names = {each.number: f"{each.number} {each.name}" for each in rubric.levels}
-    names |= {number: f"{names[number]} (passes)" for number in rubric.passes}
-    return f"a model judges: {', '.join(names.values())}; lm-eval's by hkcanto rescore --grader …"
 
 
 def _ends(setup: Kind) -> str:
@@ -260,36 +195,32 @@ def _options(task: TaskVariant, setup: Kind) -> Iterator[tuple[str, str, str, st
         yield "subjects", f"{names}, separated by commas", "all", "Only these subjects."
     helps, values_of = attributes(type(setup).Options), option_values(task.name)
     for name, default in msgspec.structs.asdict(make_setup(task.name).options).items():
-        if default is not False or _can_switch_on(task, name):
-            yield name, values_of[name], plain(default), helps.get(name, "")
-
-
-def _can_switch_on(task: TaskVariant, option: str) -> bool:
-    """Return False if the task refuses the option, as one whose prompt asks for no reasoning."""
-    switched_on: dict[str, Any] = {option: True}
-    try:
-        make_setup(task.name, **switched_on)
-    except OptionError:
-        return False
-    return True
+        if default is False:
+            try:
+                make_setup(task.name, **{name: "true"})
+            except OptionError:  # such as a chain of thought that no prompt asks for
+                continue
+        yield name, values_of[name], plain(default), helps.get(name, "")
 
 
 def _prompt(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Return a prompt without items of a release, its item, or why there is none, and a remark."""
+    """Return a prompt without items of a release, its right answer, and its item or why not."""
+    benchmark = task.benchmark
     try:
         with quietly(HKCANTO_DATA="sample"):  # its gaps do not mean gaps in the release
             loaded = load_task(task.name, **{**chosen, "shots": shots})
     except DataNotFound:
-        if task.benchmark.data is not None:  # such a benchmark has no other data
+        if benchmark.data is not None:  # such a benchmark has no other data
             raise
-        has_sample = Path(task.benchmark.home, "sample").is_dir()
+        has_sample = Path(benchmark.home, "sample").is_dir()
         lacks = f"item of {task.name}" if has_sample else "sample data"
-        return "", f"No prompt is shown: {task.benchmark.title} has no {lacks}.", ""
+        return "", "", f"No prompt is shown: {benchmark.title} has no {lacks}."
     item = loaded.samples[0]
     data = "sample data" if loaded.revision == "sample" else "benchmark's own data"
     examples = "1 worked example" if shots == 1 else f"{shots} worked examples"
-    origin = f"item {item.id} of the {data}, {examples}"
-    return loaded.prompt(item).text(), origin, loaded.kind.remark(loaded.samples)
+    is_ours = Path(benchmark.home).parent == BENCHMARKS
+    answer = "" if is_ours else loaded.kind.answer(item)
+    return loaded.prompt(item).text(), answer, f"item {item.id} of the {data}, {examples}"
 
 
 @contextmanager
@@ -322,12 +253,6 @@ def inspect_name(task: TaskVariant) -> str:
         return f"hkcanto/run -T task={task.name}"
     chosen = f" -T {definition.parameter}" if definition.parameter else ""
     return f"hkcanto/{definition.inspect}{chosen}"
-
-
-def _items(task: TaskVariant, setup: Kind) -> str:
-    published, scored = published_items(task), items_of_run(task, setup)
-    drawn = f" drawn from {published:,}" if scored < published else ""
-    return f"{scored:,}{drawn}" if published else ""
 
 
 def published_items(task: TaskVariant) -> int:
@@ -363,52 +288,34 @@ def _task_called(name: str, given: dict[str, Any]) -> TaskVariant:
         if "task" not in given:
             raise OptionError("hkcanto/run can run any task: name one with -T task=NAME.")
         name = given.pop("task")
-    every = [task for benchmark in benchmarks() for task in benchmark.tasks]
-    if name.startswith("hkcanto/"):
-        called = [task for task in every if f"hkcanto/{task.inspect}" == name]
-        if not called:
-            names = dict.fromkeys(f"hkcanto/{task.inspect}" for task in every if task.inspect)
-            raise CatalogueError(f"no task {name!r} in Inspect; there are {', '.join(names)}.")
-        parameter = called[0].parameter.partition("=")[0]
-        wanted = f"{parameter}={given[parameter]}" if parameter in given else ""
-        fitting = [
-            task
-            for task in called
-            if len(called) == 1 or (task.parameter == wanted if wanted else task.by_default)
-        ]
-        if not fitting:
-            choices = " or ".join(f"-T {task.parameter}" for task in called)
-            raise OptionError(f"{name} is {len(called)} tasks. Choose one with {choices}.")
-        name = fitting[0].name
-    elif name not in named_tasks() and name in [benchmark.name for benchmark in benchmarks()]:
+    if name not in named_tasks() and name in [benchmark.name for benchmark in benchmarks()]:
         tasks = ", ".join(task.name for task in find_benchmark(name).tasks)
         raise CatalogueError(f"{name} is a benchmark. Ask for one of its tasks: {tasks}.")
-    task = find_task(name)
-    parameter, _, value = task.definition.parameter.partition("=")
-    if parameter and given.get(parameter) == value:
-        del given[parameter]
-    return task
+    if not name.startswith("hkcanto/"):
+        return find_task(name)
+    every = [task for benchmark in benchmarks() for task in benchmark.tasks if task.inspect]
+    called = [task for task in every if f"hkcanto/{task.inspect}" == name]
+    if not called:
+        names = dict.fromkeys(f"hkcanto/{task.inspect}" for task in every)
+        raise CatalogueError(f"no task {name!r} in Inspect; there are {', '.join(names)}.")
+    for task in called:
+        parameter, _, value = task.parameter.partition("=")
+        is_default = len(called) == 1 or task.by_default
+        if given.get(parameter) == value or (parameter not in given and is_default):
+            given.pop(parameter, None)
+            return find_task(task.name)
+    choices = " or ".join(f"-T {task.parameter}" for task in called)
+    raise OptionError(f"{name} is {len(called)} tasks. Choose one with {choices}.")
 
 
 def _title(task: TaskVariant) -> str:
     """Return a task's title, with that of a subject or part."""
-    title, of = _in_both(task.definition), len(task.definition.subjects)
-    if len(task.subjects) == of:
+    title, total = _in_both(task.definition), len(task.definition.subjects)
+    if len(task.subjects) == total:
         return title
-    some = f"{len(task.subjects)} of {of} subjects"
-    return f"{title}: {_in_both(task.subjects[0]) if len(task.subjects) == 1 else some}"
-
-
-def short_title(task: TaskVariant) -> str:
-    """Return a task's title for a list; for a subject or part, only its own title.
-
-    Examples:
-        >>> short_title(find_task("hkmmlu_dentistry"))
-        'Dentistry 牙醫學'
-    """
-    if task.scope == "part":
-        return f"{len(task.subjects)} subjects of {task.definition.title}"
-    return _in_both(task.subjects[0] if task.scope == "subject" else task.definition)
+    if len(task.subjects) == 1:
+        return f"{title}: {_in_both(task.subjects[0])}"
+    return f"{title}: {len(task.subjects)} of {total} subjects"
 
 
 def _in_both(named: Subject | TaskDefinition) -> str:
@@ -433,23 +340,22 @@ def matching(text: str) -> list[TaskVariant]:
         ['hkcanto_g2p']
     """
     every = [task for task in named_tasks().values() if not task.variant.suffix]
-    found = [task for task in every if text.casefold() in _searched(task).casefold()]
+    found = []
+    for task in every:
+        names = [task.name, inspect_name(task), _title(task)]
+        names += [task.benchmark.name, task.benchmark.title]
+        if task.scope == "task":
+            names += [variant.name for variant in variants_of(task.definition)]
+        if text.casefold() in "\n".join(names).casefold():
+            found.append(task)
     if not found:
-        known = {task.name.casefold(): task.name for task in every}
-        near = difflib.get_close_matches(text.casefold(), known)
-        meant = f"Did you mean {' or '.join(known[each] for each in near)}? " if near else ""
+        near = difflib.get_close_matches(text.casefold(), [task.name for task in every])
+        meant = f"Did you mean {' or '.join(near)}? " if near else ""
         raise CatalogueError(
             f"no task has {text!r} in its name, its title or its benchmark. {meant}`hkcanto list` "
             "shows all."
         )
     return [task for task in found if task.scope == "task"] or found
-
-
-def _searched(task: TaskVariant) -> str:
-    listed, whole = record(task), task.scope == "task"
-    of_benchmark = [task.benchmark.name, task.benchmark.title] if whole else []
-    names = [listed["name"], listed["inspect"], *listed["variants"], *of_benchmark]
-    return "\n".join([*names, listed["title"] if task.scope != "part" else ""])
 
 
 def record(task: TaskVariant) -> dict[str, Any]:
@@ -464,7 +370,7 @@ def record(task: TaskVariant) -> dict[str, Any]:
         "name": task.name,
         "inspect": inspect_name(task),
         "benchmark": task.benchmark.name,
-        "title": short_title(task),
+        "title": _title(task),
         "kind": task.definition.kind,
         "scoring": task.variant.scoring,
         "version": task.definition.version,

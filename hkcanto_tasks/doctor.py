@@ -1,16 +1,14 @@
 """The checks of `hkcanto doctor` and `hkcanto data verify`: installation, harnesses and data."""
 
+import importlib
 import importlib.metadata
 import os
 import platform
-import signal
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 from . import __version__
 from .catalogue import left_out
@@ -18,7 +16,7 @@ from .data.locating import locate
 from .declarations import Benchmark
 from .describing import quietly
 from .errors import HKCantoError, NetworkUnavailable
-from .tasks import LoadedTask, load_task
+from .tasks import load_task
 
 _PACKAGES = ("lm-eval", "inspect-ai", "pycantonese", "ToJyutping", "torch", "transformers", "vllm")
 _IMPORTS = {
@@ -61,8 +59,7 @@ def installed() -> dict[str, str | None]:
 
 def harnesses() -> list[Finding]:
     """Import each harness with our adapter, and check whether it finds our tasks by name."""
-    with ThreadPoolExecutor() as both:
-        return [*both.map(_harness, _IMPORTS)]
+    return [*map(_harness, _IMPORTS)]
 
 
 def _harness(package: str) -> Finding:
@@ -77,10 +74,8 @@ def _harness(package: str) -> Finding:
         there = "hkcanto" in importlib.metadata.entry_points(group="inspect_ai").names
         text = "finds our tasks by name" if there else "does not find our tasks: no entry point"
         return Finding(there, f"{package} {text}", command="" if there else install)
-    from hkcanto_lm_eval._autoload import is_installed
-
     by_path = 'lm_eval --include_path "$(hkcanto path)"'
-    if is_installed():
+    if importlib.import_module("hkcanto_lm_eval._autoload").is_installed():
         return Finding(True, f"{package} finds our tasks by name (autoload is on)")
     if os.environ.get("HKCANTO_AUTOLOAD"):
         return Finding(None, f"{package}: autoload is off (HKCANTO_AUTOLOAD)", command=by_path)
@@ -102,15 +97,19 @@ def why_not(code: str) -> str:
         ('', "ModuleNotFoundError: No module named 'nowhere'")
     """
     command = [sys.executable, "-P", "-c", f"{code}\nprint({_DONE!r}, flush=True)"]
-    given: dict[str, Any] = {"encoding": "utf-8", "errors": "replace", "stdin": subprocess.DEVNULL}
     try:
-        run = subprocess.run(command, capture_output=True, timeout=_PATIENCE, check=False, **given)
+        run = subprocess.run(
+            command,
+            capture_output=True,
+            check=False,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            timeout=_PATIENCE,
+        )
     except subprocess.TimeoutExpired:
         return f"it takes more than {_PATIENCE} s"
     if _DONE in run.stdout.splitlines():
         return ""
-    if run.returncode < 0:
-        return f"it crashes: {signal.strsignal(-run.returncode)}"
     lines = [line for line in run.stderr.splitlines() if line.strip()]
     return lines[-1].strip() if lines else f"it ends the interpreter with status {run.returncode}"
 
@@ -129,8 +128,9 @@ def data(benchmark: Benchmark) -> Finding:
     fetch = f"hkcanto data fetch {benchmark.name}"
     try:
         folder = locate(benchmark)
+        allowed = folder.kind != "own"
         with quietly(HKCANTO_OFFLINE="1"):  # the findings say what the warnings would say
-            loaded = [load_task(task.name, allow_absent=True) for task in benchmark.tasks]
+            loaded = [load_task(task.name, allow_absent=allowed) for task in benchmark.tasks]
     except NetworkUnavailable:
         text = f"{benchmark.title}: not downloaded yet, or not completely, in {folder.root}"
         return Finding(False, text, command=fetch)
@@ -144,14 +144,11 @@ def data(benchmark: Benchmark) -> Finding:
     whole = present == asked or folder.kind == "sample"
     subjects = "" if present == asked else f", {present} of {asked} subjects"
     text = f"{benchmark.title}: {items:,} items{subjects}, in {folder.root} ({folder.kind})"
-    details = [f"{task.task.definition.name}: {line}" for task in loaded for line in notes(task)]
+    details = []
+    for task in loaded:
+        remarks = [*task.differences.lines, task.kind.remark(task.samples)]
+        details += [f"{task.task.definition.name}: {line}" for line in remarks if line]
     return Finding(whole and not details, text, details, "" if whole else fetch)
-
-
-def notes(loaded: LoadedTask) -> list[str]:
-    """Return what is to be known about a task's data: differences, and a telling order."""
-    remark = loaded.kind.remark(loaded.samples)
-    return [*loaded.differences.lines, *([remark] if remark else [])]
 
 
 def files(benchmark: Benchmark) -> Finding:

@@ -241,28 +241,12 @@ def test_log_likelihood_on_a_chat_server_is_refused_by_lm_eval_itself(
 # ------------------------------------------------------------------ caches, retries, failures
 
 
-def test_cached_requests_are_those_of_the_data_and_the_options(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_requests_are_not_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import lm_eval.caching.cache as cache
 
     monkeypatch.setattr(cache, "PATH", str(tmp_path / "cache"))
-    seen = []
-    ways: list[dict[str, Any]] = [{}, {}, {"script": "sc"}, {"shuffle_choices": 3}, {"shots": 1}]
-    for metadata in ways:
-        model = AnsweringLM()
-        results = evaluate(
-            "hkmmlu", model=model, cache_requests=True, limit=6, metadata=metadata or None
-        )
-        fresh = evaluate("hkmmlu", model=model, limit=6, metadata=metadata or None)
-        asked = [each["arguments"][0][0] for each in results["samples"]["hkmmlu"]]
-        assert asked == [each["arguments"][0][0] for each in fresh["samples"]["hkmmlu"]]
-        figures = results["results"]["hkmmlu"]
-        assert figures["acc,none"] == fresh["results"]["hkmmlu"]["acc,none"]
-        seen.append(asked)
-    assert seen[0] == seen[1]
-    assert len({tuple(asked) for asked in seen}) == len(ways) - 1
-    assert len(list((tmp_path / "cache").iterdir())) == len(ways) - 1
+    evaluate("hkmmlu", model=AnsweringLM(), cache_requests=True, limit=6)
+    assert not (tmp_path / "cache").exists()
 
 
 class Broken(AnsweringLM):

@@ -4,15 +4,12 @@ import doctest
 import importlib
 import pkgutil
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 PACKAGES = ["hkcanto_metrics", "hkcanto_tasks", "hkcanto_lm_eval", "hkcanto"]
 RUN_ON_IMPORT = ["evaluate_modules", "__main__"]
-if not find_spec("lm_eval.scorers"):  # these need lm-eval 0.5
-    RUN_ON_IMPORT += ["hkcanto_lm_eval.scorer", "hkcanto_lm_eval/scorer.py"]
 
 
 def modules() -> Iterator[str]:

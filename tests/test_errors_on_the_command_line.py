@@ -78,7 +78,7 @@ def test_a_task_without_its_file(
     checked = CliRunner().invoke(app, ["doctor"], env=env)
     assert checked.exit_code == 1
     assert "✗ Quiz: " in checked.output
-    assert "none of them a test file of quiz" in " ".join(checked.output.split())
+    assert "has no test file of quiz; expected exam.csv" in " ".join(checked.output.split())
 
 
 def test_a_program_is_told_which_task_is_left_out(

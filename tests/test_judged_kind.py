@@ -203,22 +203,6 @@ def test_the_command_names_the_role_before_it_makes_the_model(tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("example")
-def test_an_answer_that_is_cut_off_is_judged_and_said_to_be(tmp_path: Path) -> None:
-    file = run_inspect(
-        tmp_path,
-        tasks.run(task=TASK),
-        answering_model(lambda _: "首先，", stop_reason="max_tokens"),
-        model_roles={"grader": Grader(lambda _: "Level: 0").model},
-        limit=1,
-    )
-    (sample,) = read_eval_log(str(file)).samples
-    score = sample.scores["judged"]
-    assert score.metadata["judgement"]["details"]["cut_off"] == "yes"
-    assert score.explanation.startswith("The answer is cut off at the token limit.")
-    assert score.value["pass_rate"] == 1
-
-
-@pytest.mark.usefixtures("example")
 def test_an_epoch_without_a_level_leaves_the_others(tmp_path: Path) -> None:
     """Each item has two answers; the second has no level."""
     seen: dict[str, int] = {}

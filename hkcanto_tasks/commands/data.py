@@ -57,7 +57,7 @@ def _for_each(name: str | None, do: Callable[[Benchmark], None]) -> None:
 
     Without a network, stop at the first benchmark that needs it.
     """
-    said: set[str] = set()
+    failed = False
     with errors_without_traceback():
         for found in chosen(name):
             try:
@@ -65,8 +65,7 @@ def _for_each(name: str | None, do: Callable[[Benchmark], None]) -> None:
             except NetworkUnavailable:
                 raise
             except HKCantoError as error:
-                if str(error) not in said:
-                    print_error(error)
-                said.add(str(error))
-    if said:
+                print_error(error)
+                failed = True
+    if failed:
         raise typer.Exit(1)

@@ -1,11 +1,17 @@
 """The command `hkcanto path`."""
 
-from pathlib import Path
+from importlib.resources import files
 from typing import Annotated
 
 import typer
 
 from ..console import echo
+
+_FOLDERS = {
+    "lm-eval": ("hkcanto_lm_eval", "tasks"),
+    "inspect": ("hkcanto", ""),
+    "evaluate": ("hkcanto_metrics", "evaluate_modules"),
+}
 
 
 def path(
@@ -14,15 +20,7 @@ def path(
     ] = "lm-eval",
 ) -> None:
     """Print the folder of the task files: lm_eval --include_path "$(hkcanto path)"."""
-    import hkcanto
-    import hkcanto_lm_eval
-    import hkcanto_metrics
-
-    folders = {
-        "lm-eval": Path(hkcanto_lm_eval.task_path()),
-        "inspect": Path(hkcanto.__path__[0]),
-        "evaluate": Path(hkcanto_metrics.__path__[0]) / "evaluate_modules",
-    }
-    if what not in folders:
-        raise typer.BadParameter(f"{what!r}: there are {', '.join(folders)}.")
-    echo(folders[what])
+    if what not in _FOLDERS:
+        raise typer.BadParameter(f"{what!r}: there are {', '.join(_FOLDERS)}.")
+    package, folder = _FOLDERS[what]
+    echo(files(package) / folder)

@@ -18,7 +18,7 @@ from ..console import (
 from ..errors import OptionError
 
 if TYPE_CHECKING:
-    from ..describing import Description, FirstItems
+    from ..describing import Description
 
 
 def show(
@@ -31,17 +31,25 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show a task: commands, prompt, figures, options and signature."""
-    from ..describing import describe, first_items
+    from ..describing import describe
 
     with errors_without_traceback():
-        described = describe(task, dict(map(_option, option or ())), shots)
+        given = {}
+        for text in option or ():
+            name, equals, value = text.partition("=")
+            if not equals:
+                raise OptionError(
+                    f"-T {text}: an option is given as name=value, such as -T prompt=yue."
+                )
+            given[name] = value
+        described = describe(task, given, shots)
         if as_json:
             print_json(described.record())
         else:
-            _show(described, first_items(described))
+            _show(described)
 
 
-def _show(of: "Description", first: "FirstItems") -> None:
+def _show(of: "Description") -> None:
     from ..describing import UNITS, WAYS
 
     print_line(Text(of.task.name, style="bold"))
@@ -54,17 +62,12 @@ def _show(of: "Description", first: "FirstItems") -> None:
             print_line(Text.assemble(head, "\n" if too_long else "", fact))
         else:
             print_row(head, fact)
-    if first.items and (out.is_terminal or not first.downloaded):
-        _show_items(first)
-    else:
-        _section("Prompt")
-        print_line(Text(of.origin, style="dim"))
-        _quote(of.prompt)
-        if first.items:
-            there = "The first items of the downloaded release are shown on a terminal only."
-            print_line(Text(there, style="dim"))
-        elif first.why:
-            print_row(Text(), Text(first.why, style="yellow"))
+    _section("Prompt")
+    print_line(Text(of.origin, style="dim"))
+    for line in of.prompt.splitlines():
+        print_row(Text("│ ", style="dim"), line)
+    if of.answer:
+        print_row(Text("→ ", style="green"), of.answer)
     figures = (
         (one.name, f"{WAYS[one.higher_is_better]} {UNITS[one.unit]}", f"{one.title}. {one.help}")
         for one in of.figures
@@ -81,21 +84,6 @@ def _show(of: "Description", first: "FirstItems") -> None:
         out.print(Text(" ".join(subject.name for subject in of.task.subjects)))
 
 
-def _show_items(first: "FirstItems") -> None:
-    _section(f"The first {len(first.items)} items, as they are sent")
-    if first.downloaded:
-        print_line(Text("From the release that you downloaded: do not publish.", style="dim"))
-    for name, prompt, answer in first.items:
-        print_line(Text(name, style="dim"))
-        _quote(prompt)
-        print_row(Text("→ ", style="green"), answer or "no right answer: a judge decides")
-
-
-def _quote(text: str) -> None:
-    for line in text.split("\n") if text else ():
-        print_row(Text("│ ", style="dim"), line)
-
-
 def _section(title: str, rows: Iterable[tuple[str, str, str]] = ()) -> None:
     print_line()
     print_line(Text(title, style="bold"))
@@ -105,10 +93,3 @@ def _section(title: str, rows: Iterable[tuple[str, str, str]] = ()) -> None:
         grid.add_row(*map(Text, row))
     if grid.row_count:
         out.print(grid)
-
-
-def _option(text: str) -> tuple[str, str]:
-    name, given, value = text.partition("=")
-    if not given:
-        raise OptionError(f"-T {text}: an option is given as name=value, such as -T prompt=yue.")
-    return name, value

@@ -20,7 +20,7 @@ import re
 import shutil
 import stat
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -133,13 +133,14 @@ class DataFolder:
         links = self.kind in ("local", "cache")
         return fnmatch.filter(files_under(self.root, links=links), pattern)
 
-    def revision(self, *files: str) -> str:
+    def revision(self, *files: str, hashes: Mapping[str, str] | None = None) -> str:
         """Name the version of some files, for the signature of a score.
 
         A file is the recorded one only if it has the recorded content at the recorded path.
 
         Args:
             files: Paths in the folder, downloaded if necessary; none means the whole release.
+            hashes: The sha256 of the files that have been read.
 
         Returns:
             `sample` for sample data; otherwise the short ids of the files' commits, joined by `+`.
@@ -152,7 +153,8 @@ class DataFolder:
         self.fetch(files or None)
         commits, others = set(), []
         for file in sorted({*files} or self.files()):
-            content, entry = digest(self.root / file), self.recorded.get(file)
+            content = (hashes or {}).get(file) or digest(self.root / file)
+            entry = self.recorded.get(file)
             if entry and entry.sha256 == content:
                 commits.add(entry.commit[:7])
             else:

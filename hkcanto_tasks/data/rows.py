@@ -5,13 +5,14 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from ..declarations import Subject, TaskDefinition, TaskVariant
 from ..errors import CatalogueError, DataCorrupt, DataNotFound
 from .fetch import DataFolder
-from .tables import ENDINGS, Row, Table, as_text, is_file, read_table, table_of
+from .tables import ENDINGS, Row, Table, as_text, is_file, read_bytes, read_table, table_of
 
 _FEW = 6
 
@@ -31,6 +32,7 @@ class ReleaseRows:
 
     def __init__(self, folder: DataFolder, task: TaskVariant, headerless: Sequence[str]) -> None:
         self.folder, self._task, self._headerless = folder, task, headerless
+        self._hashes: dict[str, str] = {}
         self._tables: dict[tuple[str, ...], tuple[Table, Mapping[str, list[Row]]]] = {}
         definition = task.definition
         listed: list[str] | None = None
@@ -177,12 +179,15 @@ class ReleaseRows:
         definition, whole = self._task.definition, Table([], [])
         columns = () if definition.header else self._headerless
         for file in files:
+            content = read_bytes(self.folder.root / file)
+            self._hashes[file] = sha256(content).hexdigest()
             table = read_table(
                 self.folder.root / file,
                 columns,
                 definition.delimiter,
                 quotes=definition.quotes,
                 rows=definition.rows,
+                content=content,
             )
             whole.rows.extend(table.rows)
             whole.bad.extend(table.bad)
@@ -258,7 +263,7 @@ class ReleaseRows:
             for subject in subjects
             for file in self.files(subject, split)
         ]
-        return self.folder.revision(*dict.fromkeys(read)) if read else ""
+        return self.folder.revision(*dict.fromkeys(read), hashes=self._hashes) if read else ""
 
 
 def reader_of(home: str, definition: TaskDefinition) -> tuple[Path, str]:

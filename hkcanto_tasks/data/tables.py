@@ -220,6 +220,7 @@ def read_table(
     *,
     quotes: bool = True,
     rows: str = "",
+    content: bytes | None = None,
 ) -> Table:
     r"""Read a file of rows: CSV, JSON Lines, a JSON list or object, or Parquet.
 
@@ -234,6 +235,7 @@ def read_table(
             and a comma in others.
         quotes: Whether quotation marks enclose cells in a CSV file; if not, they are text.
         rows: The keys that lead to the rows in a JSON object, with dots between them.
+        content: The file's content, if it has been read.
 
     Raises:
         DataCorrupt: The file is not such data, is truncated, names a column twice, or lacks the
@@ -247,7 +249,7 @@ def read_table(
         ...     [row.cells["input"] for row in read_table(path).rows]
         ['我哋', '007']
     """
-    ending, content = path.suffix.lower(), read_bytes(path)
+    ending, content = path.suffix.lower(), read_bytes(path) if content is None else content
     if reason := refusal(content):
         raise DataCorrupt(f"{path}: {reason}.")
     if ending not in ENDINGS:

@@ -7,10 +7,10 @@ from inspect_ai._util.registry import RegistryInfo, registry_add, set_registry_i
 
 from hkcanto_tasks.errors import without_traceback
 
-from . import before_model, metrics, models, scorers, second_look, solvers, tasks
+from . import metrics, models, scorers, second_look, solvers, tasks
 from .judges import judged_summary, judged_translation
 
-__all__ = ["before_model", "metrics", "models", "scorers", "solvers", "tasks"]
+__all__ = ["metrics", "models", "scorers", "solvers", "tasks"]
 
 
 def _register_as(logged: str, scorer: Any, *others: str) -> None:
@@ -33,4 +33,3 @@ for each in (scorers.judged, second_look.second_look, judged_summary, judged_tra
 # If it were logged as `choice`, Inspect would score the log again with its own scorer of that name.
 _register_as("hkcanto_choice", scorers.choice, "hkcanto/choice")
 without_traceback()
-before_model.check()

@@ -68,7 +68,7 @@ def make(
         headline_metric=HeadlineMetric(scorer="judged", score="judged", metric=how.headline.name),
     )
     if judge or rubric:
-        by = f"rubric:{rubric}" if rubric else f"prompts:{judge_texts().version}"
+        by = f"rubric:{rubric}" if rubric else f"prompts:{judge_texts()['version']}"
         made.metadata = {**(made.metadata or {}), "judge": by}
     return made
 

@@ -12,7 +12,6 @@ from inspect_ai.solver import TaskState
 from hkcanto_metrics.choice import read_choice
 from hkcanto_metrics.reasoning import split_reasoning
 from hkcanto_tasks.cut_off import FIRST, CutOff
-from hkcanto_tasks.judgements import Judgement
 from hkcanto_tasks.kinds.judged import Judged
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.tasks import task_as_run
@@ -51,7 +50,9 @@ def judged(task: str | list[str] | None = None, options: dict[str, Any] | None =
         asked = msgspec.convert(state.metadata, Sample)
         judgement = how.judge(state.output.completion, asked, reasoning_of(state.output))
         if isinstance(how, Judged):
-            judgement = await _by_rubric(how, asked, judgement, state)
+            waits = how.waits(judgement)
+            said = await ask_role(how, asked, judgement.answer, state.epoch) if waits else ()
+            judgement = how.judged(judgement, said)
         cut_off.add(judgement)
         if cut_off.responses == FIRST and cut_off.many:
             _log.warning(cut_off.told)
@@ -67,22 +68,6 @@ def judged(task: str | list[str] | None = None, options: dict[str, Any] | None =
         )
 
     return score
-
-
-async def _by_rubric(
-    how: Judged, sample: Sample, judgement: Judgement, state: TaskState
-) -> Judgement:
-    """Have the role `grader` judge an answer; note in the explanation if it was cut off."""
-    waits, answer = how.waits(judgement), judgement.answer
-    said = await ask_role(how, sample, answer, state.epoch) if waits else ()
-    made = how.judged(judgement, said)
-    if not waits or state.output.stop_reason not in ("max_tokens", "model_length"):
-        return made
-    return msgspec.structs.replace(
-        made,
-        details={**made.details, "cut_off": "yes"},
-        explanation=f"The answer is cut off at the token limit.\n\n{made.explanation}",
-    )
 
 
 @scorer(metrics=[accuracy(), stderr()], name="hkcanto_choice")

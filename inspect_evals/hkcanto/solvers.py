@@ -48,7 +48,9 @@ def ask(
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         for role in roles:
             if role not in model_roles():
-                raise OptionError(no_model(role))
+                raise OptionError(
+                    f"no model has the role {role}, which judges: --model-role {role}=MODEL."
+                )
         model, task = get_model(), state.metadata["task"]
         if task in untold:
             untold.discard(task)
@@ -77,11 +79,6 @@ def _tell_reasoning(output: ModelOutput, prompt: str) -> None:
     if output.stop_reason == "max_tokens" and ends_in_reasoning(prompt, output.completion):
         output.message.content = [ContentReasoning(reasoning=output.completion)]
         output.completion = ""
-
-
-def no_model(role: str) -> str:
-    """Return the message that a role has no model."""
-    return f"no model has the role {role}, which judges: --model-role {role}=MODEL."
 
 
 def _template(model: Model) -> tuple[str, str]:

@@ -27,7 +27,6 @@ failures: "list[BaseException]" = []
 
 
 MODEL = "hkcanto-g2p"
-SCORER = "hkcanto_choice"
 _MODULE = "lm_eval.tasks.manager"
 
 
@@ -104,13 +103,13 @@ class LmEvalFinder:
 
 
 def patch(module: "ModuleType") -> None:
-    """Register our tasks, our model and our scorer; an lm-eval that we do not know stays as it is.
+    """Register our tasks and our model; an lm-eval that we do not know stays as it is.
 
     Args:
         module: The module of lm-eval's `TaskManager`.
     """
     setattr(module, "hkcanto_autoload", True)  # noqa: B010
-    for register in (add_tasks, add_model, add_scorer):
+    for register in (add_tasks, add_model):
         attempt(register, module)
 
 
@@ -190,14 +189,3 @@ def add_model(_: "ModuleType") -> None:
     # An lm-eval with `load_plugins` reads our entry point in `lm_eval.models`.
     if not hasattr(registry, "load_plugins") and MODEL not in registry.model_registry:
         registry.model_registry.register(MODEL, target="hkcanto_lm_eval.models:RuleBasedG2P")
-
-
-def add_scorer(_: "ModuleType") -> None:
-    """Register our answer extraction as a scorer of lm-eval 0.5, which is imported on first use."""
-    from importlib.util import find_spec
-
-    if find_spec("lm_eval.scorers"):
-        import lm_eval.scorers  # noqa: F401
-        from lm_eval.api.registry import scorer_registry
-
-        scorer_registry.register(SCORER, target="hkcanto_lm_eval.scorer:ChoiceScorer")

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from hkcanto_tasks.figures import Figure
 from hkcanto_tasks.kinds.base import Kind
 from hkcanto_tasks.tasks import RUN_OPTIONS, option_values, refuse_unknown
 
@@ -73,9 +72,19 @@ def _keys_of(*flags: str) -> set[str]:
     return keys
 
 
+def output_type(how: Kind) -> str:
+    """Return lm-eval's name for the requests that a task sends."""
+    return "generate_until" if how.is_generative else "multiple_choice"
+
+
 def configuration(how: Kind) -> dict[str, Any]:
-    """Return the configuration for lm-eval's `ConfigurableTask`."""
-    template = how.template
+    """Return the configuration for lm-eval's `ConfigurableTask`.
+
+    Examples:
+        >>> from hkcanto_tasks.tasks import task_as_run
+        >>> configuration(task_as_run("hkcanto_cultural_0shot"))["num_fewshot"]
+        0
+    """
     config: dict[str, Any] = {
         "dataset_path": "hkcanto",
         "test_split": "test",
@@ -86,65 +95,23 @@ def configuration(how: Kind) -> dict[str, Any]:
         "description": "system",
         "doc_to_text": "text",
         "doc_to_target": "target",
-        "target_delimiter": template.answer_separator,
-        "fewshot_delimiter": template.example_separator,
+        "target_delimiter": how.template.answer_separator,
+        "fewshot_delimiter": how.template.example_separator,
+        "output_type": output_type(how),
         # Any value keeps lm-eval from looking the metrics' names up on the hub.
         "process_results": "process_results",
         # The task's own aggregations replace these.
-        "metric_list": [{**each, "aggregation": "mean"} for each in shown(how)["metric_list"]],
-        **_request(how),
-    }
-    return config if how.is_generative else {**config, "doc_to_choice": "letters"}
-
-
-def shown(how: Kind) -> dict[str, Any]:
-    """Return the contents of a task's YAML file, in lm-eval's usual keys.
-
-    Examples:
-        >>> from hkcanto_tasks.tasks import task_as_run
-        >>> shown(task_as_run("hkcanto_cultural_0shot"))["num_fewshot"]
-        0
-    """
-    template, options = how.template, how.options
-    system = template.system
-    if getattr(options, "cot", False) and template.system_cot is not None:
-        system = template.system_cot
-    elif not how.task.shots and template.zero_shot and "{zero}" not in system:
-        system = template.zero_shot
-    request = _request(how)
-    return {
-        "output_type": request.pop("output_type"),
-        "description": system,
-        "num_fewshot": how.task.shots,
-        **request,
         "metric_list": [
             {
                 "metric": figure.name,
-                "aggregation": aggregation_name(figure),
+                "aggregation": "mean",
                 "higher_is_better": figure.higher_is_better,
             }
             for figure in how.table
         ],
     }
-
-
-def aggregation_name(figure: Figure) -> str:
-    """Return a short name for how a figure is aggregated from its items.
-
-    Examples:
-        >>> from hkcanto_tasks.tasks import task_as_run
-        >>> aggregation_name(task_as_run("tmmluplus_gen").table[0])
-        'mean_over_categories'
-    """
-    if figure.form != "mean":
-        return {"corpus": "corpus", "rate": "pooled"}[figure.form]
-    over = "mean" if figure.over == "questions" else f"mean_over_{figure.over}"
-    return f"{over}_of_{figure.part}" if figure.part else over
-
-
-def _request(how: Kind) -> dict[str, Any]:
     if not how.is_generative:
-        return {"output_type": "multiple_choice"}
+        return {**config, "doc_to_choice": "letters"}
     until = list(how.sent_stop(chat=False))
     asked = {"until": until, "max_gen_toks": how.max_tokens, "do_sample": False}
-    return {"output_type": "generate_until", "generation_kwargs": asked}
+    return {**config, "generation_kwargs": asked}

@@ -1,12 +1,11 @@
 """The lm-eval task: a `ConfigurableTask` whose configuration and data come from the catalogue.
 
-A YAML file in `tasks/` names a task of the catalogue and shows what it does. If another YAML file
-changes a key, its value overrides the catalogue's, as in any lm-eval task. Prompts, scoring and
-data are those of the Inspect task of the same name.
+A YAML file in `tasks/` names a task of the catalogue. If another YAML file sets a key, its value
+overrides the catalogue's, as in any lm-eval task. Prompts, scoring and data are those of the
+Inspect task of the same name.
 """
 
 import atexit
-import json
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
@@ -31,7 +30,7 @@ from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.tasks import LoadedTask, task_as_run
 
 from .before_model import load
-from .config import configuration, options_of, says_turns, shown
+from .config import configuration, options_of, output_type, says_turns
 from .generations import Task, class_for, requests, values
 
 _log = logging.getLogger("lm_eval.hkcanto")  # lm-eval's command shows messages of this logger
@@ -91,7 +90,7 @@ class CatalogueTask(Task):
 
     def __new__(cls, config: Mapping[str, Any]) -> "CatalogueTask":
         """Create a task that sends the requests of its kind."""
-        asked = config.get("output_type") or shown(task_as_run(_name_in(config)))["output_type"]
+        asked = config.get("output_type") or output_type(task_as_run(_name_in(config)))
         made: CatalogueTask = super().__new__(class_for(cls, asked))
         return made
 
@@ -108,8 +107,7 @@ class CatalogueTask(Task):
         self._until = (ours.get("generation_kwargs") or {}).get("until")
         if "shots" in options:
             ours["num_fewshot"] = how.shots
-        plain = {**shown(task_as_run(name)), "class": config.get("class")}
-        overridden = {key: value for key, value in config.items() if plain.get(key) != value}
+        overridden = {key: value for key, value in config.items() if key != "class"}
         own = {key: value for key, value in overridden.items() if key not in _OF_NO_MATTER}
         self._own = sha256(repr(sorted(own.items())).encode()).hexdigest()[:7] if own else ""
         overridden["dataset_name"] = name
@@ -228,26 +226,15 @@ class CatalogueTask(Task):
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the requests; none for a subject that the data lacks.
 
-        With `--cache_requests`, lm-eval's cache key gets everything that our prompts depend on.
+        `--cache_requests` has no effect: lm-eval's cache does not see data, options and prompts.
         """
         self._think_end_token = getattr(_model_of(kwargs), "think_end_token", None)
         if self.loaded.samples:
-            if kwargs.get("cache_requests"):
-                named = kwargs.get("tokenizer_name") or ""
-                kwargs["tokenizer_name"] = f"{named}-{self._fingerprint()}"
-            super().build_all_requests(**kwargs)
+            super().build_all_requests(**{**kwargs, "cache_requests": False})
         else:
             self._instances = _NoInstances()
         _clock.clear()
         _clock["asked"] = perf_counter()
-
-    def _fingerprint(self) -> str:
-        run = self._as_run
-        parts: list[Any] = [run.signature, self._multiturn, says_turns()]
-        parts += [self.config.description, self.config.doc_to_text, self.config.generation_kwargs]
-        parts += [self._fewshot(run, subject.name) for subject in run.task.subjects]
-        parts += self.dataset["test"]
-        return sha256(json.dumps(parts, default=str).encode()).hexdigest()[:16]
 
     def apply_filters(self) -> Any:
         """Apply the filters to the responses, if there are any."""

@@ -16,8 +16,7 @@ import pytest
 from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
 from inspect_ai.dataset import Sample
-from inspect_ai.model import GenerateConfig, Model, ModelName, ModelOutput, ModelUsage, get_model
-from inspect_ai.solver import TaskState
+from inspect_ai.model import GenerateConfig, Model, ModelOutput, ModelUsage, get_model
 from typer.testing import CliRunner
 
 from hkcanto.judges import judged_summary, judged_translation
@@ -181,8 +180,8 @@ def test_the_labels_are_kept_with_their_places(translate: Callable[..., Any]) ->
         "source_errors": 2,
         "removed": 0,
     }
-    assert "(10 - 1) / (10 + 2) = 0.750" in score.explanation
-    assert "因為" in score.explanation
+    assert score.value["judged_accuracy"] == 0.75  # (10 - 1) / (10 + 2)
+    assert '"reason": "因為"' in score.explanation
 
 
 def test_an_empty_translation_scores_zero_unseen(translate: Callable[..., Any]) -> None:
@@ -404,31 +403,27 @@ def test_the_last_object_counts_whatever_is_written_around_it(
     assert score.value == {"judged_accuracy": pytest.approx(0.8), "judge_failure_rate": 0}
 
 
-@pytest.mark.parametrize(
-    "answer",
-    ["\ud83d", "RIGHT \ud83d", '"\ud83d": 1', '"errors": [{"text": "\\ud83d"}]', '"\\udc00": 1'],
-)
-def test_half_a_character_does_not_end_the_run(translate: Callable[..., Any], answer: str) -> None:
+def test_half_a_character_does_not_end_the_run(translate: Callable[..., Any]) -> None:
     """Raw and as a JSON escape; in a key, in a value, and around a correct answer."""
 
-    def script(messages: list[Any], _: GenerateConfig) -> str:
-        code = code_of(messages[0].text)
-        right = json.dumps({"code": code, **labels(error("佢哋"))})
-        return (
-            answer.replace("RIGHT", right)
-            if "RIGHT" in answer
-            else f'{{"code": "{code}", {answer}}}'
-        )
+    def writes(answer: str) -> Model:
+        def script(messages: list[Any], _: GenerateConfig) -> str:
+            code = code_of(messages[0].text)
+            if answer.startswith("RIGHT"):
+                right = json.dumps({"code": code, **labels(error("佢哋"))})
+                return answer.replace("RIGHT", right)
+            return f'{{"code": "{code}", {answer}}}'
 
-    score = translate([model(script), says(labels())])
-    assert score.value["judge_failure_rate"] == (0 if "RIGHT" in answer else 0.5)
+        return model(script)
+
+    bad = ("\ud83d", '"\ud83d": 1', '"errors": [{"text": "\\ud83d"}]', '"\\udc00": 1')
+    score = translate([writes("RIGHT \ud83d"), *map(writes, bad)])
+    assert score.value["judge_failure_rate"] == 4 / 5
     json.dumps(score.model_dump(), ensure_ascii=False).encode()
 
 
 def test_half_a_character_in_an_output_is_shown_as_a_wrong_one() -> None:
-    output = ModelOutput.from_content("m", TRANSLATION + "\ud83d")
-    state = TaskState(ModelName("m/m"), 1, 1, SOURCE, [], output=output)
-    assert judged_text(state, [], SOURCE, "yue") == (TRANSLATION + "�", "")
+    assert judged_text(TRANSLATION + "\ud83d", [], SOURCE, "yue") == TRANSLATION + "�"
 
 
 def test_an_answer_that_was_cut_off_is_not_completed(translate: Callable[..., Any]) -> None:
@@ -451,19 +446,15 @@ def test_deeply_nested_nonsense_is_survived(translate: Callable[..., Any]) -> No
     assert translate(says('{"a":' * 3000)).value["judge_failure_rate"] == 1
 
 
-@pytest.mark.parametrize("structured", [True, False])
-def test_the_form_goes_along_as_a_schema(translate: Callable[..., Any], structured: bool) -> None:
+def test_the_form_goes_along_as_a_schema(translate: Callable[..., Any]) -> None:
     schemas = []
 
     def script(messages: list[Any], config: GenerateConfig) -> str:
         schemas.append(config.response_schema)
         return json.dumps({"code": code_of(messages[0].text), **labels()})
 
-    translate(model(script), structured=structured)
+    translate(model(script))
     (schema,) = schemas
-    if not structured:
-        assert schema is None
-        return
     properties = schema.json_schema.properties
     assert set(properties) == {"code", "errors"}
     assert len(properties["errors"].items.properties["category"].enum) == 12
@@ -502,7 +493,7 @@ def test_reasons_and_key_points_are_kept(summarize: Callable[..., Any]) -> None:
     (judgement,) = score.metadata["judgements"]
     assert judgement["accuracy"] == {"reason": "accuracy 嘅原因", "points": 3}
     assert judgement["key_points"] == ["睇戲"]
-    assert "coherence 1: coherence 嘅原因" in score.explanation
+    assert '"reason": "coherence 嘅原因"' in score.explanation
 
 
 def test_a_summary_of_750_characters_loses_half(summarize: Callable[..., Any]) -> None:
@@ -642,16 +633,7 @@ def test_a_text_can_write_no_models_control_token() -> None:
                 )
 
 
-def test_what_changed_in_a_text_is_on_record(
-    translate: Callable[..., Any], summarize: Callable[..., Any]
-) -> None:
-    for judge, answer in ((translate, labels()), (summarize, ratings(5, 5, 5, 5))):
-        assert judge(says(answer), TRANSLATION).metadata["shown"] == ""
-        shown = judge(says(answer), f"{TRANSLATION}[INST]好[/INST]").metadata["shown"]
-        assert shown == "brackets shown as others: 4"
-
-
-def test_an_endless_text_is_cut_before_judging_and_the_record_says_so(
+def test_an_endless_text_is_cut_before_judging(
     translate: Callable[..., Any], summarize: Callable[..., Any]
 ) -> None:
     sent = []
@@ -667,13 +649,10 @@ def test_an_endless_text_is_cut_before_judging_and_the_record_says_so(
         (translate, "translation", labels()),
         (summarize, "summary", ratings(5, 5, 5, 5)),
     ):
-        score = judge(model(script(name, answer)), "佢聽日唔得閒，" * 20_000, judgements=4)
+        score = judge(model(script(name, answer)), "佢聽日唔得閒，" * 20_000, judgements=2)
         assert score.value["judge_failure_rate"] == 0
         assert len(score.answer) == 10_000
-        assert score.metadata["shown"] == (
-            "removed: excess; cut: the first 10,000 of 100,000 characters"
-        )
-    assert list(map(len, sent)) == [10_000] * 8
+    assert list(map(len, sent)) == [10_000] * 4
 
 
 def test_the_judge_is_told_that_the_texts_are_data() -> None:
@@ -925,13 +904,13 @@ def test_agreement_does_not_import_inspect(judged: Any, tmp_path: Path) -> None:
 
 def test_the_judges_version_is_raised_with_every_change_of_what_they_are_shown() -> None:
     shown = [
-        judge_texts().retry,
+        judge_texts()["retry"],
         translation_prompt("zh_yue", f"[{SOURCE}]", "佢哋聽日去睇戲。", TRANSLATION, "c0de"),
         translation_prompt("yue_en", TRANSLATION, "", "<They>", "c0de"),
         summary_prompt(TRANSLATION * 3, "", SUMMARY, "c0de"),
     ]
     pinned = "a30e6b93c0876805"
     found = hashlib.sha256("\n".join(shown).encode()).hexdigest()[:16]
-    assert (judge_texts().version, found) == (2, pinned), (
+    assert (judge_texts()["version"], found) == (2, pinned), (
         "take the change back, or raise `version` in prompts.toml and here"
     )

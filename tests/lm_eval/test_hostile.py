@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 from lm_eval.tasks import TaskManager
 
-from hkcanto_lm_eval import generate, task_path
-from hkcanto_tasks.prompts import Prompt
+from hkcanto_lm_eval import task_path
 
 from ..answering import AnsweringLM
 from ..cases import named
@@ -97,7 +96,7 @@ sentence = {toml["sentence"]}
 printed = {toml["printed"]}
 kind = "multiple_choice"
 shots = 1
-files = {{ dev = "{{stem}}_dev.csv", test = "{{stem}}_test.csv" }}
+files = {{ dev = "sample/{{stem}}_dev.csv", test = "sample/{{stem}}_test.csv" }}
 variants = [{{ suffix = "mc", scoring = "loglikelihood" }}]
 [[tasks.subjects]]
 name = "food"
@@ -185,20 +184,3 @@ def test_a_task_of_the_users_folder_goes_before_one_from_outside(
     folders = [task_path(), str(tmp_path)]
     entry = TaskManager(include_path=folders, include_defaults=False).task_index["quiz"]
     assert Path(entry.yaml_path) == tmp_path / "mine.yaml"
-
-
-def test_the_comments_of_our_own_files_end_where_yaml_ends_a_line(
-    planted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Our sample data has no such text; if it ever has, the files keep their meaning."""
-    from lm_eval.tasks._yaml_loader import load_yaml
-
-    plain = load_yaml(Path(task_path()) / "hkmmlu" / "hkmmlu.yaml")
-    text = "".join(end + PAYLOADS[0] for end in BREAKS)
-    monkeypatch.setattr(Prompt, "text", lambda _: text)
-    made = generate.files()
-    (tmp_path / "hkmmlu.yaml").write_text(made["hkmmlu/hkmmlu.yaml"], "utf-8", newline="")
-    assert "planted" in made["hkmmlu/hkmmlu.yaml"]
-    loaded = load_yaml(tmp_path / "hkmmlu.yaml")
-    assert {**loaded, "class": None} == {**plain, "class": None}
-    assert not planted.exists()

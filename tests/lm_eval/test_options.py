@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -123,3 +125,24 @@ def test_a_task_that_was_checked_before_the_model_is_not_loaded_again(
     assert loads == ["hkmmlu", "hkmmlu_cot"]
     manager.load(names)
     assert loads == ["hkmmlu", "hkmmlu_cot"]
+
+
+def test_a_file_is_opened_once_a_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its hash, for the signature, is of the bytes that were read."""
+    file = tmp_path / "hkmmlu" / "test" / "hk_law.csv"
+    file.parent.mkdir(parents=True)
+    file.write_text("Question,A,B,C,D,Answer\n題,甲,乙,丙,丁,A\n", "utf-8")
+    listed = f"{sha256(file.read_bytes()).hexdigest()}  test/hk_law.csv\n"
+    monkeypatch.delenv("HKCANTO_DATA")
+    monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path))
+    opened = []
+
+    def read(path: Path) -> bytes:
+        opened.append(path.name)
+        return path.read_bytes()
+
+    monkeypatch.setattr("hkcanto_tasks.data.rows.read_bytes", read)
+    monkeypatch.setattr("hkcanto_tasks.data.fetch.digest", lambda path: opened.append(path.name))
+    signature = load_task("hkmmlu").signature
+    assert f"|data:local-{sha256(listed.encode()).hexdigest()[:7]}|" in signature
+    assert opened == ["hk_law.csv"]

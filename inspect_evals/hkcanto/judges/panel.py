@@ -14,7 +14,6 @@ from random import Random
 from string import Template
 from typing import Any
 
-import msgspec
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
@@ -50,12 +49,10 @@ class Judgement:
 
     Attributes:
         values: Name → value; empty if the judge failed.
-        words: The judgement for people to read, in Markdown.
-        record: The judgement for the log.
+        record: The judgement for the log, with its reasons.
     """
 
     values: Mapping[str, float]
-    words: str
     record: Mapping[str, Any]
 
 
@@ -97,7 +94,6 @@ def judge(
     of_nothing: Mapping[str, float],
     judgements: int,
     stop: Sequence[str],
-    structured: bool,
     language: str,
 ) -> Scorer:
     """Return a scorer that combines several judgements of a response.
@@ -110,7 +106,6 @@ def judge(
         judgements: Number of judgements by a single grader, with the seeds 1, 2, …; if the role has
             several models, each judges once.
         stop: Stop texts: the model's answer ends before the first of them.
-        structured: Whether to send the form's JSON schema, too, for providers that enforce it.
         language: The language asked for, as `clean_output` takes it.
 
     Raises:
@@ -130,14 +125,14 @@ def judge(
                 f"sample {state.sample_id}: metadata['source'] is {source!r}, but the judge "
                 "compares with the source text; the task must put it there"
             )
-        text, shown = judged_text(state, stop, source, language)
+        text = judged_text(state.output.completion, stop, source, language)
 
         def ask(grader: Model, seed: int) -> Awaitable[Judgement]:
             code = fresh_code(state.sample_id, state.epoch, source, text, str(grader), seed)
             asked = prompt(source, target.text, text, code)
-            config = GenerateConfig(seed=seed, response_schema=schema if structured else None)
+            config = GenerateConfig(seed=seed, response_schema=schema)
             read = partial(_read, code=code, form=reply, source=source, text=text)
-            again = partial(fill, judge_texts().retry, code=code)
+            again = partial(fill, judge_texts()["retry"], code=code)
             return ask_judge(grader, asked, config, read, again)
 
         graders = enumerate(panel(judgements), start=1) if text else ()
@@ -148,9 +143,9 @@ def judge(
         return Score(
             value={**values, "judge_failure_rate": failures / max(len(made), 1)},
             answer=text,
-            explanation="\n\n".join(each.words for each in made) or "The text is empty.",
+            explanation="\n\n".join(map(_shown, made)) or "The text is empty.",
             reason="no_response" if not text else None if succeeded else "grader_failed",
-            metadata={"judgements": [each.record for each in made], "shown": shown, **more},
+            metadata={"judgements": [each.record for each in made], **more},
         )
 
     return score
@@ -171,23 +166,17 @@ def panel(judgements: int = 1) -> Sequence[Model]:
     return [get_model(role=ROLE, required=True)] * judgements
 
 
-def judged_text(
-    state: TaskState, stop: Sequence[str], source: str, language: str
-) -> tuple[str, str]:
-    """Return a model's answer as judges see it, with a description of the changes.
+def _shown(judgement: Judgement) -> str:
+    return f"```json\n{json.dumps(judgement.record, ensure_ascii=False, indent=1)}\n```"
+
+
+def judged_text(response: str, stop: Sequence[str], source: str, language: str) -> str:
+    """Return a model's answer as judges see it.
 
     As for the automatic metrics, wrapping is removed and the length is limited.
     """
-    response = strip_reasoning(well_formed(state.output.completion)).lstrip()
-    cleaned = clean_output(until_stop(response, stop), source=source, language=language)
-    text, whole = cleaned.text[:LONGEST], len(cleaned.text)
-    replaced = sum(a != b for a, b in zip(text, neutralize(text), strict=True))
-    changes = [f"removed: {', '.join(cleaned.removed)}"] if cleaned.removed else []
-    if whole > LONGEST:
-        changes.append(f"cut: the first {LONGEST:,} of {whole:,} characters")
-    if replaced:
-        changes.append(f"brackets shown as others: {replaced:,}")
-    return text, "; ".join(changes)
+    answer = until_stop(strip_reasoning(well_formed(response)).lstrip(), stop)
+    return clean_output(answer, source=source, language=language).text[:LONGEST]
 
 
 def well_formed(text: str) -> str:
@@ -220,7 +209,6 @@ async def ask_judge(
         The judgement; without values if the judge failed.
     """
     who = {"grader": str(grader), "seed": config.seed}
-    head = f"**{grader}, seed {config.seed}:**"
     messages: list[ChatMessage] = [ChatMessageUser(content=prompt)]
     failure = ""
     for _ in range(_ATTEMPTS):
@@ -232,7 +220,7 @@ async def ask_judge(
         completion = well_formed(output.completion)
         try:
             said = read(strip_reasoning(completion))
-            return Judgement(said.values, f"{head}{said.words}", {**who, **said.record})
+            return Judgement(said.values, {**who, **said.record})
         except Unusable as error:
             # A JSON escape can be a lone surrogate, which is not allowed in an answer.
             reason = well_formed(str(error))[:_LONGEST_REASON]
@@ -240,7 +228,7 @@ async def ask_judge(
             # Some providers refuse an assistant's message without text.
             answered = ChatMessageAssistant(content=completion or "…")
             messages = [*messages, answered, ChatMessageUser(content=again(reason=reason))]
-    return Judgement({}, f"{head} no judgement. {failure}", {**who, "failure": failure})
+    return Judgement({}, {**who, "failure": failure})
 
 
 def _read(completion: str, *, code: str, form: type[Reply], source: str, text: str) -> Judgement:
@@ -281,37 +269,30 @@ def _json_objects(text: str, needle: str) -> Iterator[dict[str, Any]]:
 _BRACKETS = str.maketrans("<＜﹤◁>＞﹥▷[［﹇]］﹈", "‹‹‹‹››››〔〔〔〕〕〕")
 
 
-class JudgeTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The contents of `prompts.toml`.
-
-    Attributes:
-        version: Version of these texts, and of how the texts under judgement are shown.
-        data: The statement that the texts under judgement are data.
-        retry: The message after a reply that cannot be used.
-        retry_level: The same message if a level is asked for.
-        languages: Language code → what the prompt calls it.
-        translation: The judge of translations: the paper's error categories in `rubric`, and our
-            `prompt` around them.
-        summary: The judge of summaries: the `instructions` of the paper's annotators, the `scale`
-            of its points, and our `prompt`.
-        criteria: Criterion → its text in the rubric of summaries.
-    """
-
-    version: int
-    data: str
-    retry: str
-    retry_level: str
-    languages: dict[str, str]
-    translation: dict[str, str]
-    summary: dict[str, str]
-    criteria: dict[str, str]
-
-
 @cache
-def judge_texts() -> JudgeTexts:
-    """Read the texts of the judges."""
-    text = (files(__package__) / "prompts.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text), JudgeTexts)
+def judge_texts() -> dict[str, Any]:
+    """Read the texts of the judges, `prompts.toml`."""
+    return tomllib.loads((files(__package__) / "prompts.toml").read_text("utf-8"))
+
+
+def render(name: str, code: str, texts: Mapping[str, str], **values: str) -> str:
+    """Render the prompt for a judge.
+
+    Args:
+        name: The table of `prompts.toml` with the prompt and the paper's words.
+        code: The call's code, see `fresh_code`.
+        texts: Tag → the text between such tags.
+        values: Further texts of the prompt.
+    """
+    words = judge_texts()
+    return fill(
+        words[name]["prompt"],
+        **{key: text for key, text in words[name].items() if key != "prompt"},
+        **values,
+        data=fill(words["data"], code=code),
+        texts=quote(texts, code),
+        code=code,
+    )
 
 
 def fresh_code(*parts: str | int | None) -> str:

@@ -57,12 +57,12 @@ async def _ask(
     def read(reply: str) -> Judgement:
         texts.append(reply)
         try:
-            return Judgement({"level": read_level(reply, how.rubric).number}, "", {})
+            return Judgement({"level": read_level(reply, how.rubric).number}, {})
         except ValueError as error:
             raise Unusable(str(error)) from error
 
     prompt = how.request(answer, sample, fresh_code(sample.id, epoch, answer, str(grader), seed))
-    again = partial(fill, judge_texts().retry_level, marker=how.rubric.marker)
+    again = partial(fill, judge_texts()["retry_level"], marker=how.rubric.marker)
     made = await ask_judge(grader, prompt, GenerateConfig(seed=seed), read, again)
     failure = "" if made.values or texts else str(made.record["failure"])
     return Said(str(grader), texts[-1] if texts else "", failure)

@@ -18,7 +18,7 @@ from hkcanto_metrics.rubric import (
     summary_score,
 )
 
-from .panel import Form, Judgement, Reply, fill, judge, judge_texts, quote
+from .panel import Form, Judgement, Reply, judge, judge_texts, render
 
 SUMMARY_METRICS: dict[str, list[Metric]] = {
     "judged_score": [mean(), stderr()],
@@ -71,18 +71,12 @@ class Ratings(Reply):
         ratings: dict[str, Rating] = {criterion: getattr(self, criterion) for criterion in CRITERIA}
         return Judgement(
             values={criterion: rating.points for criterion, rating in ratings.items()},
-            words="".join(
-                f"\n* {criterion} {rating.points}: {rating.reason}"
-                for criterion, rating in ratings.items()
-            ),
             record=self.model_dump(exclude={"code"}),
         )
 
 
 @scorer(metrics=SUMMARY_METRICS)
-def judged_summary(
-    judgements: int = 4, stop: Sequence[str] = (), structured: bool = True
-) -> Scorer:
+def judged_summary(judgements: int = 4, stop: Sequence[str] = ()) -> Scorer:
     """Score summaries by the paper's rubric, with the model in the role `grader` as the rater.
 
     `judged_score` is the paper's figure, from 0 to 1; the four criteria are means over the
@@ -97,11 +91,9 @@ def judged_summary(
         judgements: Number of judgements of each item, with different seeds. A role with several
             models gets one judgement from each instead.
         stop: Stop texts: the model's answer ends before the first of them.
-        structured: Whether to send a JSON schema, too. Providers without support ignore it; turn it
-            off for a provider that refuses it.
     """
     of_nothing = dict.fromkeys(CRITERIA, COMPLETE_FAILURE)
-    return judge(Ratings, summary_prompt, _score, of_nothing, judgements, stop, structured, "yue")
+    return judge(Ratings, summary_prompt, _score, of_nothing, judgements, stop, "yue")
 
 
 def summary_prompt(source: str, key_points: str, summary: str, code: str) -> str:
@@ -113,22 +105,12 @@ def summary_prompt(source: str, key_points: str, summary: str, code: str) -> str
         summary: The summary to judge.
         code: The call's code, see `fresh_code`.
     """
-    texts = judge_texts()
     criteria = (
         f"- **Category: {criterion.capitalize()}**\n\n{text.strip()}"
-        for criterion, text in texts.criteria.items()
+        for criterion, text in judge_texts()["criteria"].items()
     )
-    return fill(
-        texts.summary["prompt"],
-        instructions=texts.summary["instructions"],
-        scale=texts.summary["scale"],
-        criteria="\n\n".join(criteria),
-        data=fill(texts.data, code=code),
-        texts=quote(
-            {"original_text": source, "marking_scheme": key_points, "summary": summary}, code
-        ),
-        code=code,
-    )
+    texts = {"original_text": source, "marking_scheme": key_points, "summary": summary}
+    return render("summary", code, texts, criteria="\n\n".join(criteria))
 
 
 def _score(

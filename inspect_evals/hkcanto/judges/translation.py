@@ -18,7 +18,7 @@ from hkcanto_metrics.error_spans import (
     translation_accuracy,
 )
 
-from .panel import Form, Judgement, Reply, Unusable, fill, judge, judge_texts, neutralize, quote
+from .panel import Form, Judgement, Reply, Unusable, judge, judge_texts, neutralize, render
 
 Direction = Literal["yue_en", "en_yue", "yue_zh", "zh_yue"]
 
@@ -76,22 +76,19 @@ class LabelledErrors(Reply):
             [span for span in spans if span.category != OMISSION],
             [span for span in spans if span.category == OMISSION],
         )
-        errors, words = list[dict[str, Any]](), ""
-        for error, span in zip(self.errors, spans, strict=True):
-            errors.append({**error.model_dump(), "start": span.start, "end": span.end})
-            quoted = f"「{error.text}{'…' if error.to_end else ''}」"
-            words += f"\n* {error.category} {quoted}: {error.reason}"
+        errors = [
+            {**error.model_dump(), "start": span.start, "end": span.end}
+            for error, span in zip(self.errors, spans, strict=True)
+        ]
         return Judgement(
             values={"judged_accuracy": terms.value},
-            words=f" ({terms.target_length} - {terms.target_errors}) / "
-            f"({terms.target_length} + {terms.source_errors}) = {terms.value:.3f}{words}",
             record={"judged_accuracy": terms.value, "terms": asdict(terms), "errors": errors},
         )
 
 
 @scorer(metrics=TRANSLATION_METRICS)
 def judged_translation(
-    direction: Direction, judgements: int = 4, stop: Sequence[str] = (), structured: bool = True
+    direction: Direction, judgements: int = 4, stop: Sequence[str] = ()
 ) -> Scorer:
     """Score translations by formula (1), with the model in the role `grader` as the annotator.
 
@@ -104,12 +101,10 @@ def judged_translation(
         judgements: Number of judgements of each item, with different seeds; the paper had four
             annotators. A role with several models gets one judgement from each instead.
         stop: Stop texts: the model's answer ends before the first of them.
-        structured: Whether to send a JSON schema, too. Providers without support ignore it; turn it
-            off for a provider that refuses it.
     """
     prompt, of_nothing = partial(translation_prompt, direction), {"judged_accuracy": 0.0}
     into = direction.split("_")[1]
-    return judge(LabelledErrors, prompt, _score, of_nothing, judgements, stop, structured, into)
+    return judge(LabelledErrors, prompt, _score, of_nothing, judgements, stop, into)
 
 
 def translation_prompt(
@@ -124,17 +119,13 @@ def translation_prompt(
         translation: The translation to judge.
         code: The call's code, see `fresh_code`.
     """
-    texts = judge_texts()
-    source_language, target_language = direction.split("_")
-    blocks = {"source": source, "reference_translation": reference, "translation": translation}
-    return fill(
-        texts.translation["prompt"],
-        source_language=texts.languages[source_language],
-        target_language=texts.languages[target_language],
-        rubric=texts.translation["rubric"],
-        data=fill(texts.data, code=code),
-        texts=quote(blocks, code),
-        code=code,
+    languages, (before, into) = judge_texts()["languages"], direction.split("_")
+    return render(
+        "translation",
+        code,
+        {"source": source, "reference_translation": reference, "translation": translation},
+        source_language=languages[before],
+        target_language=languages[into],
     )
 
 
