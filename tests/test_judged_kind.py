@@ -665,7 +665,7 @@ def test_two_models_of_one_judge_are_compared_planned_and_published(
     assert hkcanto("plan", *both)
     assert hkcanto("report", *both)
     who = "--to", "eee", "--by", "me", "--relationship", "other"
-    hkcanto("publish", both[1], *who, "-o", tmp_path / "published")
+    hkcanto("publish", f"me/tuned={both[1]}", *who, "-o", tmp_path / "published")
     (made,) = (tmp_path / "published").rglob("*.json")
     text = made.read_text("utf-8")
     assert "judge:mockllm/judge" in text

@@ -273,16 +273,16 @@ def test_another_version_of_the_package_makes_no_difference(
 ) -> None:
     folder = signed(lm_eval_logs, tmp_path / "one", f"|pkg:{__version__}", "|pkg:9.9.9")
     one, other = read_runs([folder, lm_eval_logs / "pycantonese"])
-    assert one.signature.text.endswith("|v:1|pkg:9.9.9")
+    assert one.signature.text.endswith("|v:2|pkg:9.9.9")
     assert one.comparable_as == other.comparable_as
     assert compare(one, other, resamples=100).overall.ties == 60
 
 
 def test_another_version_of_the_task_is_another_run(tmp_path: Path, lm_eval_logs: Path) -> None:
-    signed(lm_eval_logs, tmp_path / "old", "|v:1|", "|v:2|")
+    signed(lm_eval_logs, tmp_path / "old", "|v:2|", "|v:3|")
     shutil.copytree(lm_eval_logs / "pycantonese", tmp_path / "new")
     read = read_runs([tmp_path])
-    assert sorted(each.version for each in read) == ["1", "2"]
+    assert sorted(each.version for each in read) == ["2", "3"]
     assert not read.skipped
     assert len({each.comparable_as for each in read}) == 2
 

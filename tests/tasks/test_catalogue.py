@@ -36,7 +36,7 @@ WRONG = (
     ('commit = "', 'comit = "', "comit|commit"),
     ("test = ", "val = ", "split 'test'"),
     ('prompts = { paper = "g2p" }', 'prompts = { yue = "g2p" }', "no prompt 'paper'"),
-    ("version = 1", "version = 0", r"tasks\[0\].version"),
+    ("version = 2", "version = 0", r"tasks\[0\].version"),
     ("[github]", "[hub]\nrepo_id = 'a/b'\n[github]", r"exactly one of \[github\]"),
     (
         'headline = "acc"',
