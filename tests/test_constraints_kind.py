@@ -120,11 +120,6 @@ def test_two_constraints_of_one_name_are_two() -> None:
     kind = constraints.Constraints.__new__(constraints.Constraints)
     judged = kind.score("水。", sample)
     assert judged.reason == "not followed: 2. uses_all"
-    assert constraints.followed_strictly(sample.target, judged.reason) == [
-        ("uses_all", True),
-        ("uses_all", False),
-        ("uses_all", True),
-    ]
 
 
 @pytest.mark.usefixtures("example")
@@ -159,7 +154,6 @@ def test_reasoning_follows_nothing_and_its_language_is_known() -> None:
         "<think>佢哋話要帶三樣嘢，我諗緊寫啲咩好。\n1. 水\n2. 帽\n3. 相機", picnic
     )
     assert (cut.values[POOLED], cut.values[POOLED_LOOSE], cut.reason) == (0, 0, "none: cut off")
-    assert constraints.followed_strictly(picnic.target, cut.reason) == [("numbered_items", False)]
     assert cut.reasoning is not None
     assert cut.reasoning.language == "cantonese"
 

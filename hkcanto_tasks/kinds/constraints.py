@@ -4,7 +4,6 @@ The figures are the four of IFEval (Zhou et al. 2023, section 2.2). The content 
 judged. The verifiers are in `hkcanto_metrics.constraints`.
 """
 
-import re
 from importlib.resources import files
 from operator import itemgetter
 from typing import Any, ClassVar
@@ -117,22 +116,3 @@ class Constraints(Prompted):
             weights={f"inst_level_{way}_acc": len(asked) for way in ("strict", "loose")},
             explanation="\n".join(explained),
         )
-
-
-def followed_strictly(target: str, reason: str) -> list[tuple[str, bool]]:
-    """Return an item's verifiers, each with whether the answer was judged to follow it.
-
-    Args:
-        target: The item's target.
-        reason: The judgement's reason.
-
-    Examples:
-        >>> followed_strictly('[{"name": "lines"}, {"name": "quoted"}]', "not followed: 1. lines")
-        [('lines', False), ('quoted', True)]
-    """
-    missed = {int(number) for number in re.findall(r"(\d+)\. ", reason)}
-    without = reason.startswith("none:")
-    return [
-        (each["name"], not without and number not in missed)
-        for number, each in enumerate(msgspec.json.decode(target), start=1)
-    ]

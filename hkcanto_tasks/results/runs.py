@@ -399,11 +399,6 @@ class Run:
         scored = self.setup.task.scored_rows(subject)
         return min(scored, int(self.options.get("size", 0)) or scored)
 
-    @cached_property
-    def is_beginning(self) -> bool:
-        """Whether its numbers of items per subject are in proportion, as in a limited run."""
-        return self.trusted_data and self.in_proportion(self.setup.task.subjects)
-
     def in_proportion(self, subjects: Sequence[Subject]) -> bool:
         """Return whether its items of these subjects are in proportion to the subjects' sizes."""
         sizes = {each.name: self.expected_of(each) for each in subjects}
