@@ -1,12 +1,12 @@
 """Find a task's files as its benchmark declares them, and read their rows."""
 
-import importlib.util
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from ..declarations import Subject, TaskDefinition, TaskVariant
@@ -209,11 +209,10 @@ class ReleaseRows:
     @cached_property
     def _reader(self) -> Callable[[Path, str], Iterable[Mapping[str, Any]]]:
         path, function = reader_of(self._task.benchmark.home, self._task.definition)
-        spec = importlib.util.spec_from_file_location(f"hkcanto_reader_{path.stem}", path)
-        assert spec is not None  # for a .py file, there is one
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        # Compiled from the source that the signature hashes: a cached .pyc may be of an older one.
+        module = ModuleType(f"hkcanto_reader_{path.stem}")
+        module.__file__ = str(path)
+        exec(compile(path.read_bytes(), path, "exec"), module.__dict__)
         reader: Callable[[Path, str], Iterable[Mapping[str, Any]]] = getattr(module, function)
         return reader
 
