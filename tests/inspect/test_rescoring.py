@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 def rescored(log: Any, folder: Path, *arguments: str) -> Any:
     """The log that the command makes of another one."""
-    made = folder / "again.eval"
+    made = folder / f"again{len(arguments)}.eval"
     done = subprocess.run(
         [
             *(sys.executable, "-m", "inspect_ai", "score", log.location, "--action", "overwrite"),

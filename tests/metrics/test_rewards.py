@@ -110,7 +110,7 @@ def test_a_reward_is_the_score_of_every_real_output() -> None:
     assert found == [evaluated(row["text"], row["options"], row["gold"]) for row in rows]
     assert 0.3 < sum(filter(None, found)) / len(found) < 0.9
     rewarded = zip(cantonese_reward(columns["text"]), rows, strict=True)
-    earned = [row["text"] for reward, row in rewarded if reward]
+    earned = [row["text"] for reward, row in rewarded if reward == 1]
     fluent = [FLUENCY.judge(text, Sample(id="", target="")).values["fluent"] for text in earned]
     assert sum(fluent) > 0.99 * len(fluent) > 0  # a reward ignores what the options say
 

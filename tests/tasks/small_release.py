@@ -22,8 +22,9 @@ def write_hkeval2025(data_dir: Path) -> None:
             for place, subject in enumerate(entry.subjects, start=len(entry.name)):
                 rows = subject.rows if entry.name.startswith(_POOLED) else 1 + place % 5
                 for split, count in (("dev", DEV_ROWS), ("test", rows)):
-                    (path,) = entry.paths(split, subject.stem)
-                    _write(data_dir / "hkeval2025" / path, entry, count)
+                    (declared,) = entry.paths[split]
+                    path = data_dir / "hkeval2025" / declared.format(stem=subject.stem)
+                    _write(path, entry, count)
 
 
 def _write(path: Path, entry: TaskDefinition, count: int) -> None:
