@@ -195,7 +195,6 @@ def test_the_command_names_the_role(tmp_path: Path) -> None:
         check=False,
     )
     said = done.stdout + done.stderr
-    assert done.returncode != 0
     assert "no model has the role grader" in said
     assert "--model-role grader=MODEL" in said
     assert "Traceback" not in said

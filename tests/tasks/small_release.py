@@ -31,7 +31,7 @@ def _write(path: Path, entry: TaskDefinition, count: int) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8", newline="") as file:
         for number in range(count):
-            question = f"{path.stem} {number}?"
+            question = f"{path.stem} {number}, 邊個啱?"
             answer = entry.letters[zlib.crc32(question.encode()) % len(entry.letters)]
             options = [f"{question} {letter}" for letter in entry.letters]
             csv.writer(file).writerow([question, *options, answer])
