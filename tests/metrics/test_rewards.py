@@ -693,7 +693,7 @@ def test_the_example_for_trl_rewards_each_row_by_its_task() -> None:
     pasted = run_block(0)
     rows = pasted["questions"]
     columns = {name: [row[name] for row in rows] for name in rows[0] if name != "prompt"}
-    texts = ["答案係A，因為佢叮叮聲㗎。", "ting1 jat6 lok6 jyu4"]
+    texts = ["答案係A，因為佢行嗰陣會響叮叮聲，所以香港人就咁叫佢㗎。", "ting1 jat6 lok6 jyu4"]
     found = [reward(prompts=[], completions=texts, **columns) for reward in pasted["rewards"]]
     assert found == [[1.0, None], [None, 0.875]]
     compile(BLOCKS[1], "docs/rewards.md", "exec")
