@@ -1,9 +1,10 @@
 """Compare our answer extraction with others: `python performance/compare_extractors.py LABELLED`.
 
 LABELLED has one response a line, with `text`, `options` (letter to text), `answer` (a letter or
-null) and optionally `sure`; responses that are not sure are left out. The extractors of lm-eval and
-Inspect are called if these are installed. The others are reimplemented here from their sources,
-condensed but with the same results; `docs/extraction.md` gives the versions.
+null) and optionally `question`, which only ours reads, and `sure`; responses that are not sure are
+left out. The extractors of lm-eval and Inspect are called if these are installed. The others are
+reimplemented here from their sources, condensed but with the same results; `docs/extraction.md`
+gives the versions.
 """
 
 import json
@@ -118,7 +119,6 @@ RULES: dict[str, Rule] = {
     "evalscope, Chinese": partial(evalscope, "答案"),
     "lighteval, English": partial(lighteval, False),
     "lighteval, Chinese": partial(lighteval, True),
-    "`extract_choice`": extract_choice,
 }
 
 
@@ -143,6 +143,9 @@ def main(path: Path) -> None:
         readings["Inspect choice"] = [inspect_choice(*r) for r in zip(texts, options, strict=True)]
     for name, rule in RULES.items():
         readings[name] = [rule(*row) for row in zip(texts, options, strict=True)]
+    readings["`extract_choice`"] = [
+        extract_choice(row["text"], row["options"], row.get("question", "")) for row in rows
+    ]
     print(f"| {len(rows)} responses | right | wrong letter | left unread |\n|---|---|---|---|")
     answers = [row["answer"] for row in rows]
     for name, read in sorted(readings.items(), key=lambda item: counts(item[1], answers)[0]):

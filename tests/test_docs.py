@@ -178,6 +178,16 @@ def test_the_demo_prints_what_is_shown(tmp_path: Path) -> None:
     assert " ".join(shown.split()) in " ".join(printed.split())
 
 
+def test_the_published_scores_are_counted() -> None:
+    tables = published.published_tables()
+    rows = [row for table in tables for row in table.rows]
+    scores = sum(value is not None for row in rows for value in row.values.values())
+    for readme in (README, README.with_name("README.zh-Hant.md")):
+        text = readme.read_text("utf-8")
+        for number in (scores, len(rows), len(tables)):
+            assert re.search(rf"(?<![\d,]){number:,}(?![\d,])", text), (readme.name, number)
+
+
 def test_the_examples_of_the_metrics_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HKCANTO_DATA", "sample")  # an example sets it; this restores it
     failed, tried = doctest.testfile(str(DOCS / "metrics.md"), module_relative=False)
