@@ -337,7 +337,7 @@ def test_the_task_files_are_those_of_the_catalogue() -> None:
 def test_awkward_options_survive_the_trip(results: dict[str, Any]) -> None:
     docs = [s["doc"] for of_task in results["samples"].values() for s in of_task]
     options = {option for doc in docs for option in doc["choices"]}
-    assert {"None", "NA", "0.10", "007"} & options
+    assert "0.10" in options  # not 0.1
     assert {len(doc["letters"]) for doc in docs} >= {2, 3, 4, 5}
 
 

@@ -215,7 +215,7 @@ def test_the_headline_is_that_of_the_log_and_of_the_report(
 def test_sample_data(tmp_path: Path) -> None:
     run_lm_eval(tmp_path / "log", "hkcanto_g2p", model="hkcanto-g2p", limit=2)
     said = refused(tmp_path / "out", tmp_path / "log")
-    assert "Jyutping grapheme-to-phoneme, 5-shot: sample data, whose figures" in said
+    assert "Jyutping grapheme-to-phoneme, 5-shot, sample data: sample data, whose figures" in said
 
 
 @pytest.mark.usefixtures("own")

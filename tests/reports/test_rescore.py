@@ -264,7 +264,8 @@ def test_answers_by_question_are_scored_as_a_run_scores_them(
     samples = load_task("hkcanto_law").samples
     assert right == {each.id: float(place % 2 == 0) for place, each in enumerate(samples)}
     assert run.model == "gpt"
-    assert run.complete or run.is_sample
+    assert run.counts.total() == len(samples)
+    assert not run.limited
 
 
 def test_answers_of_a_log_are_judged_alike_as_a_file(lm_eval_logs: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from hkcanto_tasks.results.reports.blocks import Table
+from hkcanto_tasks.results.reports.blocks import Note, Table
 from hkcanto_tasks.results.reports.summary import build_report
 from hkcanto_tasks.results.runs import Run, SkippedLog
 from hkcanto_tasks.results.statistics.estimates import estimate
@@ -225,6 +225,42 @@ def test_a_cancelled_or_limited_run_is_left_out() -> None:
     assert "cancelled: 1 run" in text
     assert "on a part of the items: 1 run" in text
     assert "not compared, as unfinished or on other items: 2 runs" in text
+
+
+def test_a_limited_model_has_no_rank_and_does_not_lead() -> None:
+    runs = [
+        run
+        for task in ("hkcanto_law", "hkcanto_phonology")
+        for run in shares(task, a=60, b=40, c=20)
+    ]
+    runs += [
+        replace(a_run(each, {"acc": [1.0] * 3}, label="d"), limited=True)
+        for each in ("hkcanto_law", "hkcanto_phonology")
+    ]
+    said, _, matrix = build_report([*map(checked, runs)]).sections[0].blocks
+    assert isinstance(said, Note)
+    assert said.text.startswith("a has the best mean rank, 1.0, and the best score on 2 of 2 tasks")
+    assert isinstance(matrix, Table)
+    assert [row.values[:2] for row in matrix.rows[:4]] == [
+        ["a", 1],
+        ["b", 2],
+        ["c", 3],
+        ["d", None],
+    ]
+
+
+def test_without_a_shared_task_or_with_equal_ranks_no_model_leads_alone() -> None:
+    apart = [*shares("hkcanto_law", a=60, b=40), *shares("hkcanto_phonology", b=20, c=30)]
+    said = build_report([*map(checked, apart)]).sections[0].blocks[0]
+    assert isinstance(said, Note)
+    assert said.text.startswith("No task was run in full by all models")
+    even = [
+        *shares("hkcanto_law", a=60, b=40, c=20),
+        *shares("hkcanto_phonology", a=40, b=60, c=20),
+    ]
+    said = build_report([*map(checked, even)]).sections[0].blocks[0]
+    assert isinstance(said, Note)
+    assert said.text.startswith("a and b have the best mean rank, 1.5.")
 
 
 def test_a_cell_says_what_is_wrong_with_its_run_alone() -> None:

@@ -317,7 +317,7 @@ def _requested(planned: Sent, sample: _Logged) -> Sent:
                 config = {k: v for k, v in (event.get("config") or {}).items() if v is not None}
                 sent = sent_of(msgspec.structs.asdict(planned) | config)
                 request = str((event.get("call") or {}).get("request") or "")
-                if request and "temperature" not in request:
+                if request and "'temperature':" not in request:  # a key, not a word
                     return msgspec.structs.replace(sent, temperature=None)
                 return sent
     return planned
@@ -376,7 +376,9 @@ def _add(items: ItemRows, logged: _Logged) -> None:
             for name, value in _values(logged, [name for name in scores if name != _SCORER])
         },
         output_tokens=nan if not used or used.output_tokens is None else used.output_tokens,
-        truncated=float(choice.stop_reason in ("max_tokens", "model_length", "length")),
+        truncated=nan
+        if choice.stop_reason in ("", "unknown")
+        else float(choice.stop_reason in ("max_tokens", "model_length", "length")),
         prompt="\n\n".join(f"[{each.role}]\n{each.text}" for each in messages)
         if items.texts
         else "",

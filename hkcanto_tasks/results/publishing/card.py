@@ -7,16 +7,15 @@ from importlib.resources import files
 from jinja2 import Environment
 
 from ...describing import WAYS
+from ..reports.presentation import figure_title, task_title
 from ..runs import Run
 from ..statistics.estimates import value_of
 from .runs import (
     Publication,
     Publisher,
-    figure_title,
     folder_of,
     interval_text,
     number_text,
-    task_title,
 )
 
 

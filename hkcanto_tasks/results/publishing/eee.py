@@ -14,6 +14,7 @@ from uuid import UUID
 
 from ...data.releases import GitHubRelease, HubDataset
 from ...figures import Figure, Unit
+from ..reports.presentation import figure_title, short_name
 from ..runs import Run
 from ..statistics.estimates import value_of
 from ..statistics.intervals import Estimate
@@ -21,10 +22,8 @@ from .runs import (
     NotPublishable,
     Publication,
     Publisher,
-    figure_title,
     folder_of,
     on_the_hub,
-    short_name,
 )
 
 LIBRARIES = {"lm-eval": "lm_eval", "inspect": "inspect_ai"}

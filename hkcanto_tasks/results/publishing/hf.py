@@ -8,17 +8,16 @@ from collections.abc import Sequence
 import yaml
 
 from ...errors import OptionError
+from ..reports.presentation import figure_title, short_name
 from ..runs import Run
 from ..statistics.estimates import value_of
 from .runs import (
     NotPublishable,
     Publication,
     Publisher,
-    figure_title,
     folder_of,
     interval_text,
     on_the_hub,
-    short_name,
 )
 
 try:

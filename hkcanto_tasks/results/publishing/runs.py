@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ...errors import HKCantoError
 from ...figures import Figure
 from ..frames import Runs
+from ..reports.presentation import task_title
 from ..runs import Run
 from ..statistics.estimates import agreement
 from ..statistics.intervals import Estimate
@@ -130,19 +131,6 @@ def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
         )
 
 
-def task_title(run: Run) -> str:
-    """Return the title of a run's task with its setup, such as `Quiz, 0-shot`."""
-    return f"{run.definition.title}, {run.condition}"
-
-
-def figure_title(run: Run, figure: Figure) -> str:
-    """Return the title of a figure, with what it averages."""
-    if figure.averages == figure.name:
-        return figure.title
-    title = figure.title if figure.part else figure.title.lower()
-    return f"{run.figures[figure.averages].title}, {title}"
-
-
 def number_text(value: float, figure: Figure) -> str:
     """Return a number as the papers print it: shares and rates in per cent."""
     if figure.unit in ("share", "rate"):
@@ -173,8 +161,3 @@ def on_the_hub(runs: Sequence[Run]) -> None:
             f"{model}: results are filed under a model's ORGANISATION/NAME. Give it by "
             f"`hkcanto publish ORGANISATION/{model}=PATH`."
         )
-
-
-def short_name(*parts: str) -> str:
-    """Join texts into a name of letters, digits and `_`, such as `hkmmlu_0_shot_prompt_yue`."""
-    return re.sub(r"[^A-Za-z0-9]+", "_", " ".join(parts)).strip("_")

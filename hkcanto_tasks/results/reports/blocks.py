@@ -5,8 +5,9 @@ column says how to format it, and each output format does so in one place.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, TypeVar
 
@@ -23,11 +24,6 @@ Unit = Literal["text", "percent", "score", "number", "count", "p", "points", "sc
 Kind = Literal["run", "published", "human", "random", "best", "other"]
 
 _UNITS: Mapping[str, Unit] = {"score": "score", "count": "number", "number": "number"}
-
-ITEMS_NOTICE = (
-    "Do not publish this report: it contains benchmark items and gold answers. On the web they end "
-    "up in training data, and the benchmark no longer measures anything."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +178,16 @@ def report_of(
     records: dict[str, Any] | None = None,
     frame: Callable[[], Iterable[Mapping[str, Any]]] | None = None,
 ) -> Report:
-    """Return a report of the given sections, dated now."""
+    """Return a report of the given sections, dated now. Tables of one name are numbered."""
     now = datetime.now().astimezone()
+    seen = Counter[str]()
+
+    def named(block: Block) -> Block:
+        if not isinstance(block, Table):
+            return block
+        seen[block.name] += 1
+        count = seen[block.name]
+        return replace(block, name=f"{block.name}_{count}") if count > 1 else block
+
+    sections = [replace(own, blocks=[*map(named, own.blocks)]) for own in sections]
     return Report(title, now, __version__, sections, footer, records or {}, frame)

@@ -389,8 +389,9 @@ def gate_of(
     tests = dict.fromkeys(f"{task['figure']} of {task['title']}" for task in failed or tasks)
     named = _listed([*tests])
     second, first = "a run", "the first"
-    if len({task["compared"] for task in tasks}) == 1:
-        second, first = tasks[0]["compared"].split(" against ")
+    sides = {tuple(_names([one.b, one.a])) for one in compared if one.gate is not None}
+    if len(sides) == 1:
+        ((second, first),) = sides
     bound = max((task["bound"] for task in tasks), default=None)
     text = f"Gate incomplete: {len(left_out)} not compared, see below."
     if failed:

@@ -13,7 +13,7 @@ from ..published import PublishedColumn
 from ..runs import UNREAD, Run
 from ..statistics.estimates import agreement, estimate, value_of
 from ..statistics.intervals import Estimate
-from .blocks import Column, Kind, Table, Unit, Value, column_of, table
+from .blocks import Column, Table, Unit, Value, column_of, table
 
 R = TypeVar("R", bound=Run)
 MANY_UNREAD = 0.02
@@ -47,8 +47,6 @@ def side_by_side(runs: Iterable[R], having: str = "") -> list[SideBySide[R]]:
     for group in groups.values():
         first = group[0]
         name = short_name(first.task, first.condition, "sample" if first.is_sample else "")
-        if any(other.name == name for other in found):
-            name = f"{name}_{len(found) + 1}"
         found.append(SideBySide(task_title(first), name, tuple(group)))
     return found
 
@@ -67,7 +65,7 @@ def task_title(run: Run) -> str:
 TASK: FigureColumn = (Column("Task and condition"), task_title)
 
 
-def usage_table(runs: Sequence[Run], kind: Kind = "run") -> list[Table]:
+def usage_table(runs: Sequence[Run]) -> list[Table]:
     """Return a table of the tokens and time of runs; empty if no log has either."""
     known = [run for run in runs if len(run.usage.known) > 1]
     columns: list[FigureColumn] = [
@@ -81,7 +79,7 @@ def usage_table(runs: Sequence[Run], kind: Kind = "run") -> list[Table]:
         (Column("Cost in $", "number", _COST), lambda run: run.usage.dollars),
         (Column("Seconds", "number"), lambda run: run.usage.seconds),
     ]
-    made = table("usage", "Tokens and time", known, columns, _USAGE, kind=lambda _: kind)
+    made = table("usage", "Tokens and time", known, columns, _USAGE)
     return [made] if known else []
 
 

@@ -5,7 +5,7 @@ row for each task, beside the best published score.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from statistics import fmean
@@ -212,7 +212,7 @@ def _first_section(
         made, said = _tasks_table(runs, beside), _of_one(runs, beside)
     else:
         races, left_out = _races(runs)
-        made = _matrix(runs, partial(_cell, races=races, among=runs))
+        made = _matrix(runs, partial(_cell, races=races, among=runs), left_out)
         said = _of_many(races, made) if races else nothing
     warnings = [*_warnings(runs, skipped, left_out)]
     blocks: list[Block] = [Note(said, "verdict")]
@@ -292,12 +292,21 @@ def _of_many(races: Sequence[_Race], made: Table) -> str:
             f"{len(differences)} others (95 %)."
         )
     scope = f"all {len(races)} tasks together, 95 %"
-    leader, rank = str(made.rows[0].values[0]), made.rows[0].values[1]
     leads = Counter(race.chosen.best.label for race in races if not race.is_shared)
-    said = (
-        f"{leader} has the best mean rank, {value_text(rank, 'score')}, and the best score on "
-        f"{leads[leader]} of {_tasks(len(races))}."
-    )
+    rank = made.rows[0].values[1]
+    leaders = [
+        str(row.values[0]) for row in made.rows if row.kind == "run" and row.values[1] == rank
+    ]
+    if rank is None:
+        said = "No task was run in full by all models, so there is no mean rank."
+    elif len(leaders) > 1:
+        said = f"{_listed(leaders)} have the best mean rank, {value_text(rank, 'score')}."
+    else:
+        (leader,) = leaders
+        said = (
+            f"{leader} has the best mean rank, {value_text(rank, 'score')}, and the best score on "
+            f"{leads[leader]} of {_tasks(len(races))}."
+        )
     if not sure:
         return f"{said} On no task is the best model significantly ahead of all others ({scope})."
     named = _listed([f"{race.title} ({race.chosen.best.label})" for race in sure])
@@ -396,18 +405,21 @@ def _tasks_table(runs: Sequence[Run], beside: Sequence[Beside]) -> Table:
     return table("tasks", "Task by task", rows, columns, kind=lambda _: "other")
 
 
-def _matrix(runs: Sequence[Run], figure: Callable[[Run], Value]) -> Table:
+def _matrix(
+    runs: Sequence[Run], figure: Callable[[Run], Value], left_out: Sequence[Run] = ()
+) -> Table:
     """Return the table of models × tasks, sorted by the mean rank over the tasks that all have.
 
-    Below the models are the best published scores, and chance; `figure` returns a run's cell.
+    Below the models are the best published scores, and chance; `figure` returns a run's cell. A
+    model with a run that is left out of the comparison has no rank.
     """
     found = contests(runs)
     columns = [
         Column("Model"),
-        Column("Mean rank", "score", "Over the tasks that all models have.", True),
+        Column("Mean rank", "score", "Over the tasks that all models have in full.", True),
         *(contest.column for contest in found),
     ]
-    ranks = _mean_ranks(found, _labels(runs))
+    ranks = _mean_ranks(found, _labels(runs), {run.label for run in left_out})
     rows = []
     for label in sorted(ranks, key=lambda label: (ranks[label] is None, ranks[label] or 0)):
         cells = [contest.runs.get(label) for contest in found]
@@ -424,14 +436,18 @@ def _matrix(runs: Sequence[Run], figure: Callable[[Run], Value]) -> Table:
     return Table("matrix", "Models and tasks", columns, rows, caption, turnable=True)
 
 
-def _mean_ranks(found: Sequence[Contest], labels: Sequence[str]) -> dict[str, float | None]:
-    """Return each model's mean rank over the tasks that all have; None if there are none."""
+def _mean_ranks(
+    found: Sequence[Contest], labels: Sequence[str], left_out: Collection[str]
+) -> dict[str, float | None]:
+    """Return each model's mean rank over the tasks that all have; None if it has no rank."""
     ranks: dict[str, list[int]] = {label: [] for label in labels}
+    ranked = [label for label in labels if label not in left_out]
     for contest in found:
-        values = {name: of.value for name, run in contest.runs.items() if (of := headline(run))}
-        if len(values) == len(labels):
+        of_all = {name: of.value for name, run in contest.runs.items() if (of := headline(run))}
+        values = {label: of_all[label] for label in ranked if label in of_all}
+        if len(values) == len(ranked):
             sign = 1 if contest.some.headline.higher_is_better else -1
-            for label in labels:
+            for label in ranked:
                 better = sum(sign * other > sign * values[label] for other in values.values())
                 ranks[label].append(1 + better)
     return {label: fmean(of) if of else None for label, of in ranks.items()}

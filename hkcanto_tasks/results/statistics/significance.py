@@ -53,8 +53,8 @@ def bootstrap_differences(
     """Return the figure of B minus that of A on each of many resamples of the items.
 
     Both have a row for each independent item and are scored on the same resample (Koehn, 2004,
-    "Statistical Significance Tests for Machine Translation Run", section 4). Exchanging A and B
-    negates the numbers.
+    "Statistical Significance Tests for Machine Translation Evaluation", section 4). Exchanging A
+    and B negates the numbers.
 
     Examples:
         >>> one, other = np.array([[0.0, 1.0]] * 4), np.array([[1.0, 1.0]] * 4)
