@@ -289,7 +289,7 @@ class TaskDefinition(Declared, frozen=True):
     table: tuple[str, ...] = ()
     printed: str = ""
     examples: tuple[dict[str, str], ...] = ()
-    language: str = ""
+    language: Literal["", "en", "zh", "yue"] = ""
     sentence: str = ""
     sentences: dict[str, str] = {}
     letters: Annotated[str, msgspec.Meta(pattern=r"^[A-J]{2,10}\Z")] = "ABCD"

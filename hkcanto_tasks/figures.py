@@ -97,7 +97,7 @@ class Figure:
 
 
 @cache
-def _declared() -> Mapping[str, Figure]:
+def declared_figures() -> Mapping[str, Figure]:
     """Return the figures of `figures.toml`, by key."""
     text = files(__package__).joinpath("figures.toml").read_text("utf-8")
     return {
@@ -121,7 +121,7 @@ def figures(*keys: str) -> tuple[Figure, ...]:
         >>> [figure.title for figure in figures("acc", "empty")]
         ['Accuracy', 'Empty']
     """
-    return tuple(_declared()[key] for key in keys)
+    return tuple(declared_figures()[key] for key in keys)
 
 
 class Pair(NamedTuple):

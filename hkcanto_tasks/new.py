@@ -4,6 +4,7 @@ A column is filled in only where its name is exactly one of `COLUMN_NAMES`. Ever
 a line with `"?"`, which the catalogue refuses until somebody answers it.
 """
 
+import json
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -39,7 +40,6 @@ _PROMPTS = {
     "multiple_choice": "{question}\\n{options}\\n答案：",
     "multi_answer": "{all_that_apply}\\n{question}\\n{options}\\n答案：",
     "number": "{question}\\n請逐步計算，喺最後一行寫「答案：」同埋個數字。\\n",
-    "math": "{question}\\n請逐步計算，喺最後一行用 \\\\boxed{{}} 寫答案。\\n",
     "short_answer": "{question}\\n答案：",
     "label": "{source}\\n答案：",
     "translation": "將以下句子翻譯做英文，淨係寫譯文。\\n{source}\\n",
@@ -165,7 +165,7 @@ def _task_lines(
     file: str,
 ) -> Iterator[str]:
     """Yield the lines of the task's entry that depend on its kind and its file."""
-    yield f'files = {{ test = "{file or "?"}" }}'
+    yield f"files = {{ test = {json.dumps(file or '?', ensure_ascii=False)} }}"
     declared: dict[str, str] = {}
     for role in roles:
         if role == "options":
@@ -194,7 +194,7 @@ def _task_lines(
     if kind == "label":
         labels = values.get("label", [])
         if 0 < len(labels) <= _MOST_LABELS:
-            yield f"# The values of label: {', '.join(labels)}."
+            yield f"# The values of label: {one_line(', '.join(labels))}."
         yield "# Each label, its value in the data, and other words that a model may write for it."
         yield 'labels = { "?" = { data = "?", words = [] } }'
     if kind == "translation":

@@ -143,8 +143,9 @@ def subset_of(task: TaskVariant) -> str:
 _SHAPES_REQUESTS = (
     *("columns", "header", "question", "answer", "answers", "option_labels", "shuffle_options"),
     *("letters", "blank_options", "language", "dev_rows", "examples_from_test"),
+    *("files", "config", "splits", "rows", "delimiter", "quotes"),
 )
-"""The entries of a `benchmark.toml` that decide which cells reach a prompt."""
+"""The entries of a `benchmark.toml` that decide which rows and cells reach a prompt."""
 
 _hashes: dict[bytes, tuple[str, str]] = {}
 
@@ -154,8 +155,8 @@ def fingerprints(kind: Any) -> tuple[str, str]:
 
     A task's `version` is raised by hand, but these hashes also change after an undeclared edit. The
     first covers the prompt of a made-up item with its worked examples, the subjects' names and
-    texts, the stop texts, the token limit, the columns behind prompts, and the source of the
-    benchmark's reader. The second covers the judgements of `probes.json`, the kind's further
+    texts, the stop texts, the token limit, the files and columns behind prompts, and the source of
+    the benchmark's reader. The second covers the judgements of `probes.json`, the kind's further
     readings, the headline's average, and the source file of a kind from another package. Neither
     depends on the data or on the subjects that are run.
 
@@ -170,6 +171,7 @@ def fingerprints(kind: Any) -> tuple[str, str]:
     key += [kind.template, kind.options, kind.shots, kind.multiturn, kind.reader_source]
     encoded = msgspec.json.encode(key)
     if encoded not in _hashes:
+        kind = kind.at(subjects=definition.subjects)
         try:
             _hashes[encoded] = _hash(_requests(kind)), _hash(_readings(kind))
         except Exception as error:

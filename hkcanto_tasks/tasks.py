@@ -346,11 +346,15 @@ def load_task(
     columns: dict[tuple[str, ...], None] = {}
     for subject in task.subjects:
         rows = release.read(subject, "test")
-        if not rows.rows and not rows.bad:
+        of_file = rows.bad if release.subject_columns else []  # they belong to no subject
+        bad |= {row.where: row for row in of_file}
+        if of_file and folder.kind in ("sample", "own"):
+            raise of_file[0]
+        if not rows.rows and (of_file or not rows.bad):
             continue
         where = ", ".join(release.files(subject, "test")) or task.definition.reader
         samples, unreadable = read_items(kind, rows.rows, subject, f"{folder.root}: {where}")
-        unreadable = [*rows.bad, *unreadable]
+        unreadable = [*([] if of_file else rows.bad), *unreadable]
         if unreadable and folder.kind in ("sample", "own"):
             raise unreadable[0]
         if len(unreadable) > max(1, len(samples) // 20):

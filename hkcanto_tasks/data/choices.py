@@ -8,7 +8,10 @@ from functools import lru_cache
 from ..declarations import TaskDefinition
 from .tables import Row, as_text
 
-_SEVERAL_LETTERS = re.compile(r"[\W_]*[A-J](?:[\W_]*[A-J])*[\W_]*", re.IGNORECASE)
+# Small letters only apart from each other: "bad" is a word. A dash may be a range: "A-D".
+_SEVERAL_LETTERS = re.compile(
+    r"{0}*(?:[A-J](?:{0}*[A-J])*|[A-Ja-j](?:{0}+[A-Ja-j])*){0}*".replace("{0}", r"(?:[^\w~–-]|_)")
+)
 _LABEL = re.compile(r"\s*[(（]?([A-Ja-j]|\d{1,2})[.．。、:：)）]\s*(.+)", re.DOTALL)
 _MEANING = {
     "letter": "the letter of a choice",
@@ -55,17 +58,22 @@ def read_choices(
         ('旺角', '灣仔', None, None)
     """
     letters, may_lack = definition.letters, definition.blank_options == "absent"
-    texts: list[str | None]
     if len(columns) == 1:
-        texts = _listed(row, columns[0], letters)
+        cells = _listed(row, columns[0], letters)
     else:
-        cells = row.cells
-        texts = [as_text(cells.get(name)) for name in columns]
-        missing = [name for name in columns if name not in cells] if None in texts else []
+        cells = [row.cells.get(name) for name in columns]
+        missing = [name for name in columns if name not in row.cells] if None in cells else []
         if missing and not may_lack:
             raise row.problem(
                 f"no column {', '.join(missing)}; found {row.named()} (declare columns = "
                 "{ options = […] } for others, or letters for fewer)"
+            )
+    texts = [as_text(cell) for cell in cells]
+    for place, (cell, text) in enumerate(zip(cells, texts, strict=True), start=1):
+        if text is None and not (may_lack and (cell is None or cell != cell)):  # NaN of Parquet
+            raise row.problem(
+                f"no text for its option {place} (no option is meant if blank_options = "
+                '"absent" is declared and the cell is empty or null)'
             )
     if definition.option_labels == "remove":
         texts = _without_labels(row, texts)
@@ -108,11 +116,14 @@ def right_letters(
         'B'
     """
     letters, cell = definition.letters, row.find(columns)
-    if isinstance(cell, str) and len(cell) == 1 and definition.answer == "letter":
+    may_be_letter = definition.answer == "letter" and cell not in [*definition.answers]
+    if may_be_letter and isinstance(cell, str) and len(cell) == 1:
         place = letters.find(cell)
         if place >= 0 and choices[place] is not None:  # by far the most frequent form
             return cell
-    parts = _parts(row, cell, definition.answer) if several else [_plain(as_text(cell) or "")]
+    parts = [_plain(as_text(cell) or "")]
+    if several and parts[0] not in definition.answers:
+        parts = _parts(row, cell, definition.answer)
     named = ""
     for part in filter(None, parts):
         found = definition.answers.get(part) or _letter(part, choices, definition)
@@ -162,21 +173,22 @@ def _parts(row: Row, cell: object, answer: str) -> list[str]:
     if answer == "letter" and _SEVERAL_LETTERS.fullmatch(whole):
         return re.findall("[A-J]", whole.upper())
     if answer in ("index", "number", "letter_or_number"):
-        return re.findall(r"\w+", whole)
+        return [part for part in re.split(r"[,;、|\s]+", whole) if part]
     return [part.strip() for part in re.split(r"[;|\n]", whole)]
 
 
-def _listed(row: Row, column: str, letters: str) -> list[str | None]:
+def _listed(row: Row, column: str, letters: str) -> list[object]:
     """Return the choices in one cell: a list, or a mapping from letter to text."""
     cell = row.cells.get(column)
     if isinstance(cell, Mapping) and {*cell} <= {*letters}:
-        cell = [cell.get(letter) for letter in letters]
+        last = max(map(letters.index, cell), default=-1)
+        cell = [cell.get(letter) for letter in letters[: last + 1]]
     if not isinstance(cell, list) or any(isinstance(text, list | Mapping) for text in cell):
         raise row.problem(
             f"no list of options, and no mapping from letters to options, in the column {column!r};"
             f" found {row.named()}"
         )
-    return [as_text(text) for text in cell]
+    return [*cell]
 
 
 def _without_labels(row: Row, texts: Sequence[str | None]) -> list[str | None]:

@@ -33,6 +33,7 @@ class ReleaseRows:
     def __init__(self, folder: DataFolder, task: TaskVariant, headerless: Sequence[str]) -> None:
         self.folder, self._task, self._headerless = folder, task, headerless
         self._hashes: dict[str, str] = {}
+        self._configurations: dict[str, Mapping[str, Any]] = {}
         self._tables: dict[tuple[str, ...], tuple[Table, Mapping[str, list[Row]]]] = {}
         definition = task.definition
         listed: list[str] | None = None
@@ -136,8 +137,11 @@ class ReleaseRows:
             return ()
         place = root / config if config and (root / config).is_dir() else root
         try:
-            builder = load_dataset_builder(str(place), None if place != root else config or None)
-            data_files = builder.config.data_files or {}
+            if config not in self._configurations:
+                named = None if place != root else config or None
+                builder = load_dataset_builder(str(place), named)
+                self._configurations[config] = builder.config.data_files or {}
+            data_files = self._configurations[config]
         except Exception as error:  # of whatever kind the library's versions raise
             raise DataNotFound(
                 f"`datasets` finds no configuration {config!r} in {root}: {error}. Correct `config`"
@@ -169,11 +173,11 @@ class ReleaseRows:
             key not in self._tables
         ):  # only the last file is kept: one of several subjects is read once
             table = self._of_reader(split) if definition.reader else self._of_files(files)
-            columns = self._subject_columns
+            columns = self.subject_columns
             rows_of = self._by_subject(table, columns) if columns else {}
             self._tables = {key: (table, rows_of)}
         table, rows_of = self._tables[key]
-        return Table(rows_of.get(subject.name, []), table.bad) if self._subject_columns else table
+        return Table(rows_of.get(subject.name, []), table.bad) if self.subject_columns else table
 
     def _of_files(self, files: Sequence[str]) -> Table:
         definition, whole = self._task.definition, Table([], [])
@@ -217,7 +221,7 @@ class ReleaseRows:
         return reader
 
     @cached_property
-    def _subject_columns(self) -> tuple[str, ...]:
+    def subject_columns(self) -> tuple[str, ...]:
         """The columns that name the subject of a row, if one file has rows of several."""
         definition = self._task.definition
         declared = definition.columns.get("subject", ())

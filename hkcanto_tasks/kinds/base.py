@@ -23,7 +23,7 @@ from ..data.rows import reader_of
 from ..data.tables import Row, UnreadableRow, as_text
 from ..declarations import PromptTemplate, Subject, TaskDefinition, TaskVariant, Variant
 from ..errors import CatalogueError, DataCorrupt, OptionError
-from ..figures import Figure, figures_of, in_table, parts_of, with_reasoning
+from ..figures import Figure, declared_figures, figures_of, in_table, parts_of, with_reasoning
 from ..judgements import Judgement
 from ..prompts import OF_EXAMPLES, Example, NoSuchPlace, Prompt, fill, places, until_stop
 from ..samples import Sample
@@ -132,6 +132,13 @@ class Kind(ABC):
                 f"has the headline {definition.headline!r}; its kind {definition.kind!r} has "
                 f"{', '.join(figures)}"
             )
+        every = {*figures, *(figure.name for figure in declared_figures().values())}
+        for name in definition.table:  # that of a whole benchmark may name figures of some tasks
+            if not any(name == known or name.startswith(f"{known}_") for known in every):
+                raise self.wrong(
+                    f"has {name!r} in its table; its kind {definition.kind!r} has "
+                    f"{', '.join(figures)}, and parts of these such as {figures[0]}_…"
+                )
         bare = TaskDefinition(name="", title="", kind="")
         for key in OF_SOME_KINDS:
             if getattr(definition, key) != getattr(bare, key) and key not in self.USES:
@@ -324,7 +331,7 @@ class Kind(ABC):
             except UnreadableRow as error:
                 bad.append(error)
                 continue
-            named = as_text(row.cells.get("id")) if self.task.definition.reader else None
+            named = as_text(row.find(self.columns("id"))) if self.task.definition.reader else None
             items.append(
                 msgspec.structs.replace(
                     item,

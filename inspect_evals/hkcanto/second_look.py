@@ -6,8 +6,6 @@ look has its own figures. lm-eval has no second turn, so only Inspect has this.
 """
 
 import asyncio
-import re
-import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +14,7 @@ from inspect_ai.model import GenerateConfig, Model, get_model
 from inspect_ai.scorer import Metric, Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
+from hkcanto_metrics.choice import read_choice
 from hkcanto_metrics.reasoning import split_reasoning
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.kinds.base import REASONING_TOKENS, Kind
@@ -39,7 +38,6 @@ SECOND_LOOK_METRICS: dict[str, list[Metric]] = {
 # A letter takes one token; some servers refuse to send fewer than 16.
 _TOKENS = 16
 _LONGEST = 4_000  # characters of a response, from its end
-_LETTER = re.compile(r"\W*([A-J])(?![A-Za-z])")
 _PROMPT = """\
 下面有一條選擇題，同埋一個人對佢嘅回應。
 
@@ -129,8 +127,7 @@ async def _look(model: Model, how: Kind, sample: Sample, response: str) -> tuple
 
 
 def _letter(reply: str, choices: Sequence[str | None], letters: str) -> str:
-    """Return the letter that a reply begins with, if it is an option's; else an empty text."""
-    answer = unicodedata.normalize("NFKC", split_reasoning(reply).answer).strip()
-    there = {name for name, text in zip(letters, choices, strict=False) if text is not None}
-    found = _LETTER.match(answer)
-    return found[1] if found and found[1] in there else ""
+    """Return the letter that a reply settles on, if it is an option's; else an empty text."""
+    there = {name: text for name, text in zip(letters, choices, strict=False) if text is not None}
+    answer = split_reasoning(reply).answer.strip()
+    return read_choice(f"{_PROMPT.splitlines()[-1]}{answer}", there).letter or ""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
+from hkcanto_metrics.number import parse_number
 from hkcanto_metrics.option_grammar import AROUND, SAYS, Mention, Options, options_of
 from hkcanto_metrics.response_text import Response, normalize_response, own_answer
 
@@ -258,6 +259,8 @@ class _Reader:
             lead
         ):
             return _IGNORED
+        if not self._asked.denied and SAYS["called_wrong"].search(lead):
+            return _REFUTED
         if SAYS["negated"].search(clause):
             return (
                 _CONCLUDED if self._asked.denied and SAYS["excepting"].search(clause) else _REFUTED
@@ -532,6 +535,8 @@ class _SetReader(_Reader):
 
     def reading(self) -> ChoiceReading:
         """The options that the response settles on."""
+        if SAYS["range"].search(self._text):
+            return ChoiceReading(None, "none: undecided")
         letters = "".join(SAYS["letter"].findall(self._text))
         if SAYS["only_letters"].fullmatch(self._text) and len({*letters}) == len(letters):
             return self._set({*letters}, "bare")
@@ -582,7 +587,12 @@ class _SetReader(_Reader):
                 break
             letters |= mention.letters
             end = mention.end
-        if any(m.start > last.end and not m.letters <= letters for m in self._with(_HEDGED)):
+        later = [m for m in self._mentions if m.start > last.end]
+        if any(
+            (m.stance == _HEDGED and not m.letters <= letters)
+            or (m.stance == _REFUTED and m.letters & letters)
+            for m in later
+        ):
             return ChoiceReading(None, "none: undecided")
         return self._set(letters, "stated")
 
@@ -602,7 +612,9 @@ class _SetReader(_Reader):
             return self._set(every.keys() - excepted, "all but") if excepted else None
         if SAYS["none_of"].search(text):
             return ChoiceReading(None, "none: no option")
-        return self._set(every, "all") if SAYS["all_of"].search(text) and not gone else None
+        found = SAYS["all_of"].search(text)
+        is_all = found and (not found["count"] or parse_number(found["count"]) == len(every))
+        return self._set(every, "all") if is_all and not gone else None
 
     def _listed(self) -> ChoiceReading | None:
         """The options of a response, or of what follows its last colon, that is only a list."""

@@ -22,7 +22,7 @@ from cantonesedetect.Detector import (
 )
 
 from hkcanto_metrics.reasoning import Reasoned, split_reasoning
-from hkcanto_metrics.script import CharacterTable, Script, count_scripts, to_traditional
+from hkcanto_metrics.script import HAN, CharacterTable, Script, count_scripts, to_traditional
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -114,7 +114,7 @@ _LATIN = "A-Za-z\u00c0-\u024f\u1e00-\u1eff"
 _WORD = re.compile(
     rf"(?<![{_LATIN}0-9_\\])[{_LATIN}]{{2,}}(?:['’][a-z]{{1,2}})?(?![{_LATIN}0-9_(])"
 )
-_HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
+_HAN = re.compile(f"[{HAN}]+")
 # Cyrillic and what follows, kana and Hangul; not Greek, bopomofo and symbols.
 _OTHER = re.compile(
     "[\u0400-\u1dff\u3041-\u3096\u30a1-\u30fa\u30fc\ua000-\ud7ff\ufb1d-\ufdfb\uff66-\uff9f]+"

@@ -10,7 +10,6 @@ breaks off.
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
+from hkcanto_metrics.patterns import read_patterns
 from hkcanto_metrics.script import fold_script
 
 # Limits: of a long text, the beginning and the end are read; of many announcements, the last ones;
@@ -30,7 +30,6 @@ _TALK, _UNIT, _LONGEST, _REPEATED = 3, 6, 40, 8
 _SHORT = 200  # characters: a shorter text without a last full stop is not cut off
 
 # Full-width signs; Chinese characters are folded to Simplified script.
-# Full-width signs; Chinese characters are folded to Simplified script.
 _SIGNS = {0xFF00 + code: 0x20 + code for code in range(1, 0x5F)} | str.maketrans("−–≈〇", "--=零")
 _DIGITS = str.maketrans("零一二三四五六七八九两点", "01234567892.") | {
     ord("廿"): "2十",
@@ -40,19 +39,7 @@ _UNITS = {"十": 10, "百": 100, "千": 1_000, "万": 10**4, "亿": 10**8}
 _UNFINISHED = ",:、=+-×÷/("  # a finished sentence never ends with these
 
 
-def _patterns() -> dict[str, re.Pattern[str]]:
-    """Compile the rows of `number.toml`; `{name}` stands for an earlier row."""
-    rows: dict[str, str] = {}
-    for name, parts in tomllib.loads(
-        Path(__file__).with_suffix(".toml").read_text("utf-8")
-    ).items():
-        rows[name] = "".join(parts)
-        for earlier in [*rows][:-1]:
-            rows[name] = rows[name].replace(f"{{{earlier}}}", rows[earlier])
-    return {name: re.compile(row, re.IGNORECASE) for name, row in rows.items()}
-
-
-SAYS = _patterns()
+SAYS = read_patterns(Path(__file__).with_suffix(".toml"), re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from itertools import pairwise, takewhile
 from pathlib import Path
 
 from hkcanto_metrics.number import parse_number
+from hkcanto_metrics.patterns import Patterns
 from hkcanto_metrics.response_text import READING, Response, normalize_response
 from hkcanto_metrics.script import fold_script
 
@@ -30,7 +31,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(fold_script(pattern), re.IGNORECASE)
 
 
-SAYS = {name: _compiled("".join(parts)) for name, parts in _DATA["forms"].items()}
+SAYS = Patterns({name: "".join(parts) for name, parts in _DATA["forms"].items()}, _compiled)
 # A response may name an option that is one of these words by any other word of the same row.
 _SAME = [{fold_script(word) for word in row} for row in _DATA["same"]["rows"]]
 _PLACES: dict[str, int] = _DATA["places"]

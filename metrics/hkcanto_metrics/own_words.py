@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from hkcanto_metrics.language import cantonese_prose
 from hkcanto_metrics.repetition import is_degenerate
-from hkcanto_metrics.script import fold_script, is_han
+from hkcanto_metrics.script import HAN, fold_script, is_han
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,8 +39,7 @@ _LEAST_OWN = 3  # different characters that are not in the question, unless fewe
 _MARK = "\ue000"  # private-use character, put in place of an option
 _OPTION = rf"(?:{_MARK}|(?<![A-Za-z])[A-J](?![A-Za-z]))"
 _NAMED, _ANNOUNCED = re.compile(_OPTION), re.compile(rf"{_OPTION}[\s{_PARTICLES}]*$")
-_HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_CLAUSE_END = re.compile(rf"[^\w\s{_MARK}]+|\n|(?<=[{_HAN}])\s+(?=[{_HAN}])")
+_CLAUSE_END = re.compile(rf"[^\w\s{_MARK}]+|\n|(?<=[{HAN}])\s+(?=[{HAN}])")
 _LATIN_WORD = re.compile("[A-Za-z]+")
 
 

@@ -49,6 +49,7 @@ def choice_reward(
     answer: Sequence[str | int | None],
     options: Options = None,
     choices: Options = None,
+    question: Texts | None = None,
     **_: object,
 ) -> Rewards:
     """Reward the right letter of a multiple-choice question, read as in the evaluation.
@@ -59,6 +60,7 @@ def choice_reward(
         options: The options of each question: a list of texts, or a mapping from letters to texts.
             A letter that maps to None is not an option.
         choices: The same as ``options``, for data sets that use this name.
+        question: The questions. If one asks which is not true, "B is wrong" decides for B.
 
     Returns:
         For each completion, 1.0 if `read_choice` reads the right letter, else 0.0; None if the
@@ -74,7 +76,7 @@ def choice_reward(
     """
     from hkcanto_metrics.choice import read_choice
 
-    def score(text: str, answer: Any, options: dict[str, str]) -> float | None:
+    def score(text: str, answer: Any, options: dict[str, str], question: str) -> float | None:
         if answer is None:
             return None
         is_index = isinstance(answer, int | float) and not isinstance(answer, bool)
@@ -85,9 +87,11 @@ def choice_reward(
                 f"{', '.join(options) or '(none)'}; give a letter or a number from 0, and the "
                 "options in a column `options`"
             )
-        return float(read_choice(strip_reasoning(text).lstrip(), options).letter == letter)
+        return float(
+            read_choice(strip_reasoning(text).lstrip(), options, question).letter == letter
+        )
 
-    columns = {"answer": answer, "options": options, "choices": choices}
+    columns = {"answer": answer, "options": options, "choices": choices, "question": question}
     return _rewards("choice_reward", score, completions, columns)
 
 

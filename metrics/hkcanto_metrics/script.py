@@ -7,11 +7,16 @@ another's; a translation must not be credited with a word that it did not use.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+"""Chinese characters of either script, for a class of characters in a pattern."""
+_HAN = re.compile(f"[{HAN}]")
 
 Script = Literal["hant", "hans", "mixed", "none"]
 
@@ -127,11 +132,7 @@ def is_han(character: str) -> bool:
         >>> [is_han(character) for character in "嘅𨋢。k"]
         [True, True, False, False]
     """
-    return (
-        "\u3400" <= character <= "\u9fff"
-        or "\uf900" <= character <= "\ufaff"
-        or "\U00020000" <= character <= "\U0003ffff"
-    )
+    return _HAN.match(character) is not None
 
 
 class CharacterTable(dict[int, str]):

@@ -10,7 +10,6 @@ just as well, all are kept. Quality never counts.
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +18,8 @@ from rapidfuzz.distance import LCSseq
 
 from hkcanto_metrics.fluency import count_features
 from hkcanto_metrics.language import Language, identify_language
-from hkcanto_metrics.script import fold_script
+from hkcanto_metrics.patterns import read_patterns
+from hkcanto_metrics.script import HAN, fold_script
 
 # Only this much is read; the rest is kept if the translation goes on to the end of what is read.
 _CHARACTERS_READ, _LINES_READ = 30_000, 500
@@ -35,9 +35,8 @@ _FEW = 15
 _CLEAR = 0.1  # a difference of evidence that decides
 _HEAD, _LONGEST_LABEL, _LONGEST_NAME = 200, 60, 5
 
-_HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_HAN_CHARACTER = re.compile(f"[{_HAN}]")
-_UNIT = re.compile(rf"[{_HAN}]|[^\W\d_{_HAN}]+(?:['’][a-z]+)?[1-6]?")
+_HAN_CHARACTER = re.compile(f"[{HAN}]")
+_UNIT = re.compile(rf"[{HAN}]|[^\W\d_{HAN}]+(?:['’][a-z]+)?[1-6]?")
 _NAME = re.compile(r"[^\W_\u3400-\u9fff]*(?:\d|[A-Z])[^\W_\u3400-\u9fff]*")
 _TONE = re.compile("[1-6]$|[āáǎàēéěèīíǐìōóǒòūúǔùǖǘǚǜ]")
 _SENTENCE = re.compile(r"[。！？!?]+|\.[. ]*(?=\W*(?:\s|$))")
@@ -46,17 +45,7 @@ _QUOTED = re.compile(r"[「『“\"]([^「」『』“”\"]+)[」』”\"]")
 _COLONS, _QUOTATION = (":", "："), ("「", "『", "“", '"')
 
 
-def _patterns() -> dict[str, re.Pattern[str]]:
-    texts: dict[str, str] = {}
-    data = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-    for name, text in data.items():
-        for other, pattern in texts.items():
-            text = text.replace(f"{{{other}}}", pattern)
-        texts[name] = text
-    return {name: re.compile(text, re.IGNORECASE | re.VERBOSE) for name, text in texts.items()}
-
-
-_PATTERNS = _patterns()
+_PATTERNS = read_patterns(Path(__file__).with_suffix(".toml"), re.IGNORECASE | re.VERBOSE)
 _MARKS = ("turn", "label", "notes", "version", "bracket", "item", "closing")
 
 # The names of the requested language. A text without a distinctive word may be in any variety of
@@ -74,6 +63,7 @@ class _Part:
 
     def __init__(self, text: str, gap: str = "") -> None:
         self.text, self.gap = text, gap
+        self.is_remark = text[:1] in ("(", "（") and "\n" not in gap
         self.announced = False  # whether the line before it announces a translation
         self.folded = fold_script(text)
         self.units = _UNIT.findall(self.folded.lower())
@@ -372,7 +362,11 @@ class _Reader:
                 if runs and runs[-1][1] == end:
                     runs.pop()
                 runs.append((start, end))
-                start = next(at for at in range(start + 1, end + 1) if not open_[at - 1])
+                start = next(
+                    at
+                    for at in range(start + 1, end + 1)
+                    if at == end or not (open_[at - 1] or section[at].is_remark)
+                )
         apart = runs[:1]
         for run in runs:
             if apart[-1][1] <= run[0]:

@@ -698,6 +698,11 @@ def test_an_unknown_instruction_or_argument_is_named() -> None:
         ),
         (["keywords:existence"], [{"keywords": []}], "'keywords:existence': constraint 'uses_all'"),
         (["language:response_language"], [{"language": "fr"}], "Invalid enum value 'fr'"),
+        (
+            ["length_constraints:number_sentences"],
+            [{"num_sentences": 2, "relation": "at most"}],
+            "the relation is 'at most'; give 'at least' or 'less than'",
+        ),
         (["startend:quotation"], [], "1 instructions have 0 kwargs"),
         ([], [], "0 instructions"),
     ]:

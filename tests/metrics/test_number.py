@@ -12,6 +12,7 @@ from .test_reasoning import assert_quick
 
 def test_notations() -> None:
     for written, value in [
+        ("3 又 1/2", "7/2"),
         ("18", "18"),
         ("18.", "18"),
         ("3.5", "3.5"),
@@ -106,6 +107,11 @@ def test_notations() -> None:
 def test_chinese_digits() -> None:
     for value, digit in list(enumerate("零一二三四五六七八九")):
         assert extract_number(f"答案：{digit}") == value
+
+
+def test_a_part_of_a_number_is_no_number() -> None:
+    for written in ["三 萬 五 千", "1,5", "3.5.2", "3K", "3兆", "8 成", "5 呎 3 吋", "3至5", "3~5"]:
+        assert read_number(f"答案係 {written}").value is None, written
 
 
 def test_a_unit_may_follow() -> None:

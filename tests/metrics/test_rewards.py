@@ -138,6 +138,12 @@ def test_a_reward_is_the_score_of_every_real_sentence() -> None:
 # Worked by hand -----------------------------------------------------------------------------------
 
 
+def test_a_letter_is_read_with_its_question() -> None:
+    asked = {"answer": ["B"], "options": [["旺角", "灣仔"]]}
+    assert choice_reward(["B 唔啱。"], **asked, question=["以下邊個說法不正確？"]) == [1.0]
+    assert choice_reward(["B 唔啱。"], **asked) == [0.0]
+
+
 def test_a_wrong_tone_counts_as_much_as_is_said() -> None:
     for text, weight, reward in [
         ("gam1 jat6 tin1 hei3", 1.0, 1.0),

@@ -88,6 +88,7 @@ def test_a_kind_or_headline_that_does_not_exist_is_named_when_the_task_is_asked_
     for old, new, says in (
         ('"multiple_choice"', '"multiple_chioce"', "no kind 'multiple_chioce'; there are .*number"),
         ("files =", 'headline = "bleu"\nfiles =', "'my_quiz' has the headline 'bleu'.*acc"),
+        ("files =", 'table = ["accc"]\nfiles =', "'my_quiz' has 'accc' in its table.*acc"),
     ):
         assert old in MINE
         (tmp_path / "benchmark.toml").write_text(MINE.replace(old, new), encoding="utf-8")

@@ -63,6 +63,8 @@ def test_declared_answers_come_first() -> None:
     assert answered("Ď", answers={"Ď": "C"}) == "C"
     assert answered("similar", answers={"similar": "A"}) == "A"
     assert answered("B", answers={"similar": "A"}) == "B"
+    assert answered("B", answers={"A": "B", "B": "C"}) == "C"
+    assert answered("AB", answers={"AB": "AC"}, several=True) == "AC"
     with pytest.raises(UnreadableRow, match="several right options"):
         answered("both", answers={"both": "AB"})
 
@@ -87,6 +89,8 @@ def test_several_answers_are_divided_as_declared() -> None:
         ("B and C", "not the letter"),
         ("some", "not the letter"),
         ([1, 2], "not the letter"),
+        ("A-D", "not the letter"),
+        ("bad", "not the letter"),
         ([], "no answer"),
         ("", "no answer"),
         (["B", None], "entries that are not texts"),
@@ -96,6 +100,9 @@ def test_several_answers_are_divided_as_declared() -> None:
             answered(cell, several=True)
     with pytest.raises(UnreadableRow, match="not its text"):
         answered("大澳；南丫島", several=True, answer="text")
+    for way, cell in (("number", "1.0"), ("index", "-1"), ("number", "1-3")):
+        with pytest.raises(UnreadableRow, match=f"answer = '{way}' is declared"):
+            answered(cell, several=True, answer=way)
 
 
 def test_blank_options_are_shown_or_absent() -> None:
@@ -108,6 +115,15 @@ def test_blank_options_are_shown_or_absent() -> None:
     assert read_choices(short, absent, [*"abcd"]) == ("甲", "乙", None, None)
     with pytest.raises(UnreadableRow, match="no column c, d; found the columns a, b"):
         read_choices(short, shown, [*"abcd"])
+    for cell in (None, True, float("nan"), ["丁"], {"text": "丁"}):
+        odd = Row(1, {"a": "甲", "b": "乙", "c": "丙", "d": cell})
+        with pytest.raises(UnreadableRow, match="no text for its option 4"):
+            read_choices(odd, shown, [*"abcd"])
+        if cell is None or cell != cell:
+            assert read_choices(odd, absent, [*"abcd"]) == ("甲", "乙", "丙", None)
+        else:
+            with pytest.raises(UnreadableRow, match="no text for its option 4"):
+                read_choices(odd, absent, [*"abcd"])
     with pytest.raises(UnreadableRow, match="fewer than two options"):
         read_choices(Row(1, {"a": "甲", "b": ""}), absent, [*"abcd"])
 

@@ -110,6 +110,15 @@ def test_an_edit_of_another_prompt_leaves_the_others_as_they_are(own: Callable[.
     assert before[1]["sent"] != after[1]["sent"]
 
 
+def test_a_signature_does_not_depend_on_the_subjects_asked_first() -> None:
+    signed = []
+    for first in ({"subjects": "food"}, {}):
+        signatures._hashes.clear()
+        task_as_run("hkcanto_cultural", **first).signature("")
+        signed.append(hashes(task_as_run("hkcanto_cultural").signature("").text))
+    assert signed[0] == signed[1]
+
+
 def test_an_edit_of_how_it_is_read_is_signed(monkeypatch: pytest.MonkeyPatch) -> None:
     before = hashes(task_as_run("hkmmlu").signature("").text)
     signatures._hashes.clear()

@@ -89,6 +89,13 @@ def catalogue_kinds() -> list[str]:
     return [name for name in _declared() if find_kind(name)]
 
 
+def test_a_label_of_two_lines_stays_a_comment(new: New) -> None:
+    row = {"text": "好味", "label": 'good\nletters = "AB"'}
+    assert new("label", row).exit_code == 0
+    written = Path("my_quiz/benchmark.toml").read_text("utf-8")
+    assert not [line for line in written.splitlines() if line.startswith("letters")]
+
+
 def test_mistakes_are_said(new: New) -> None:
     for arguments, says in (
         (("number_choice", CHOICE), "no kind 'number_choice'"),

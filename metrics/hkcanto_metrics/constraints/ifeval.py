@@ -68,6 +68,9 @@ def _filled(args: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]
     if "language" in filled:
         filled["language"] = _LANGUAGES.get(str(filled["language"]), filled["language"])
     if (number := filled.pop("bound", None)) is not None:
-        is_most = "less than" in (value for key, value in given.items() if key.endswith("relation"))
+        relation = next((value for key, value in given.items() if key.endswith("relation")), "")
+        if relation not in ("", "at least", "less than"):
+            raise ValueError(f"the relation is {relation!r}; give 'at least' or 'less than'")
+        is_most = relation == "less than"
         filled["at_most" if is_most else "at_least"] = number - 1 if is_most else number
     return filled

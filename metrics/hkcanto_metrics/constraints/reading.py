@@ -11,9 +11,9 @@ import unicodedata
 
 import regex
 
-from hkcanto_metrics.script import CharacterTable
+from hkcanto_metrics import script
 
-HAN = "\u3005\u3007\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+HAN = f"\u3005\u3007{script.HAN}"
 LATIN = "A-Za-z\u00c0-\u024f"
 
 _FULL_WIDTH = {0xFF01 + code: 0x21 + code for code in range(94)}
@@ -133,7 +133,7 @@ def _plain(character: str) -> str:
     return form if form.isalnum() and not is_sign else character
 
 
-_PLAIN = CharacterTable(_plain)
+_PLAIN = script.CharacterTable(_plain)
 
 
 def sentences_with_ends(text: str) -> list[tuple[str, str]]:

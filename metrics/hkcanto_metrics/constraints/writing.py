@@ -573,7 +573,7 @@ def postscript(answer: str, *, mark: Text = "P.S.") -> bool:
         (True, False)
     """
     rest = "\n".join(lines_of(answer)[1:])
-    start = re.search(rf"^{re.escape(narrow(mark.strip()))}(?P<said>[\s\S]*)", narrow(rest), re.M)
+    start = re.search(rf"^{_pattern(mark)}(?P<said>[\s\S]*)", narrow(rest), re.M)
     return bool(start and LETTER.search(start["said"]))
 
 
