@@ -348,15 +348,17 @@ def test_the_terminal_shows_figures_with_intervals_and_remarks_where_there_is_ro
 
 
 def test_a_narrow_terminal_loses_the_last_columns_then_intervals_and_says_so() -> None:
-    medium = printed(report(section(scores())), 120)
+    medium = printed(report(section(scores())), 105)
     assert "[−25.0, −20.0]" in medium
     assert "Signature" not in medium
-    assert "… 1 more column: -o report.html or --format md" in medium
+    assert "1 more column: -o report.html or --format md" in medium
     narrow = printed(report(section(scores())), 60)
     assert "Claude 3.7" in narrow
     assert "12.5" in narrow
     assert "[11.0" not in narrow
-    assert "… 4 more columns: -o report.html or --format md" in narrow
+    assert " more columns: -o report.html or --format md" in " ".join(narrow.split())
+    assert "(one subject is missing)" not in narrow
+    assert "* notes and " in narrow
 
 
 def test_the_terminal_shows_the_summary_and_names_the_rest_unless_asked_for_all() -> None:
@@ -466,17 +468,18 @@ def models_and_tasks(models: int) -> Table:
     unread = Estimate(0.5, 0.45, 0.55, 400, "30% unread")
     columns = [
         Column("Model"),
+        Column("Mean rank", "score", "", True),
         Column("HKMMLU", "percent", "", False, under="Accuracy ↑, 0-shot"),
         Column("Hong Kong law", "percent", "", False, under="Accuracy ↑, 5-shot"),
         Column("Jyutping", "percent", "", True, under="CER ↓, 5-shot"),
         Column("Translation", "score", "", False, under="BLEU ↑, 0-shot"),
     ]
     rows = [
-        Row([f"model-{n}", unread, 0.6 + n / 100, 0.3 - n / 100, 20.0 + n], "run")
+        Row([f"model-{n}", models - n, unread, 0.6 + n / 100, 0.3 - n / 100, 20.0 + n], "run")
         for n in range(models)
     ]
-    rows += [Row(["Best published", 0.8, None, 0.05, 40.0], "best")]
-    rows += [Row(["Chance", 0.25, 0.25, None, None], "random")]
+    rows += [Row(["Best published", None, 0.8, None, 0.05, 40.0], "best")]
+    rows += [Row(["Chance", None, 0.25, 0.25, None, None], "random")]
     return Table("matrix", "Models and tasks", columns, rows, "", turnable=True)
 
 
@@ -490,16 +493,19 @@ def test_no_task_and_no_direction_is_ever_dropped_on_a_terminal(models: int) -> 
             assert word in flat
         assert text.count("↑") >= 3
         assert text.count("↓") >= 1
-        # Every figure is shown: error rates from 30.0 to 15.0 points, and scores from 20.0 to 35.0.
-        for n in range(models):
+        # Each model is named. The best one's error rate and score are shown, and all if they fit.
+        assert all(f"model-{n}" in flat for n in range(models))
+        for n in range(models if "All scores:" not in flat else models - 1, models):
             assert f"{30 - n:.1f}" in text
             assert f"{20 + n:.1f}" in text
-        assert "more column" not in text
+        if width == 80:
+            assert ("All scores:" in flat) == (models == 16)
+        assert width == 40 or "more column" not in text
 
 
 def test_the_best_of_a_matrix_is_the_best_run_though_a_published_one_is_better() -> None:
     cells = {row.cells[0].text: row.cells for row in shown(models_and_tasks(3))}
-    assert [cell.best for cell in cells["model-2"]] == [False, False, True, True, True]
+    assert [cell.best for cell in cells["model-2"]] == [False, True, False, True, True, True]
     assert not any(cell.best for cell in cells["Best published"])
 
 
@@ -527,4 +533,4 @@ def test_a_terminal_has_a_row_a_task_and_markdown_a_row_a_model() -> None:
     below = turned.splitlines()[turned.splitlines().index(row) + 1]
     assert below.strip() == "CER ↓, 5-shot"
     text = render(report(section(models_and_tasks(4))), "md")
-    assert "| Model | HKMMLU %<br>Accuracy ↑, 0-shot |" in text
+    assert "| Model | Mean rank | HKMMLU %<br>Accuracy ↑, 0-shot |" in text

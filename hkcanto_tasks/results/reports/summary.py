@@ -389,6 +389,11 @@ def _listed(names: Sequence[str]) -> str:
 def _tasks_table(runs: Sequence[Run], beside: Sequence[Beside]) -> Table:
     """Return a single model's tasks with the best published scores, drawn on one axis."""
     rows = [(contest, run) for contest in contests(runs) for run in contest.runs.values()]
+    titles = Counter(run.definition.title for _, run in rows)
+
+    def title(row: tuple[Contest, Run]) -> str:
+        brief = row[1].definition.title
+        return brief if titles[brief] == 1 else task_title(row[1])
 
     def score(row: tuple[Contest, Run]) -> Value:
         found = headline(row[1])
@@ -396,7 +401,7 @@ def _tasks_table(runs: Sequence[Run], beside: Sequence[Beside]) -> Table:
         return found and replace(found.times(points_of(row[1].headline)), note=note)
 
     columns: list[tuple[Column, Callable[[tuple[Contest, Run]], Value]]] = [
-        (Column("Task"), lambda row: task_title(row[1])),
+        (Column("Task"), title),
         (Column("Score", "score", f"From 0 to 100. {_INTERVAL}", drawn=True), score),
         (Column("Rank", help=_RANKS), lambda row: _rank_text(row[1], beside)),
         (Column("Best published", "score", drawn=True), lambda row: _in_points(row[0])),

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ....printable import one_line
@@ -187,15 +187,48 @@ def turned(table: Table) -> tuple[Sequence[Column], Sequence[ShownRow]]:
         [['Law %', '↑', '50.0'], ['BLEU', '↑', '9.0']]
     """
     models = shown(table)
-
-    def text(words: str) -> ShownCell:
-        return ShownCell(words, "", "", False, None, None, None)
-
     rows = []
     for place, column in enumerate(table.columns[1:], 1):
         cells = [row.cells[place] for row in models]
         # The line of warnings has the doubts about a figure; here only ties are marked.
-        cells = [cell._replace(note="≈" if "≈" in cell.note else "") for cell in cells]
-        rows.append(ShownRow([text(heading(column)), text(column.under), *cells], "other", ""))
+        cells = [c._replace(interval="", note="≈" if "≈" in c.note else "") for c in cells]
+        rows.append(ShownRow([_said(heading(column)), _said(column.under), *cells], "other", ""))
     names = [Column(row.cells[0].text, "number") for row in models]
     return [Column("Task"), Column("Measure", beneath=True), *names], rows
+
+
+def leading(table: Table) -> Iterator[tuple[Sequence[Column], Sequence[ShownRow]]]:
+    """Yield what a table of models says of each model, and of the best model on each task.
+
+    Examples:
+        >>> from hkcanto_tasks.results.reports.blocks import Row
+        >>> score = Column("Law", "percent", "", False)
+        >>> columns = [Column("Model"), Column("Mean rank", "score"), score]
+        >>> rows = [Row(["a", 1, 0.5], "run"), Row(["b", 2, 0.4], "run"), Row(["c", 3, 1], "best")]
+        >>> [[[cell.text for cell in row.cells] for row in rows]
+        ...  for _, rows in leading(Table("t", "T", columns, rows))]
+        [[['a', '1.0', '1', '0'], ['b', '2.0', '0', '0']], [['Law %', '', 'a', '50.0', '100.0']]]
+    """
+    every = shown(table)
+    models = [row for row in every if row.kind not in ("best", "random")]
+    others = [row for row in every if row.kind == "best"]
+    of_models = []
+    for row in models:
+        name, rank, *scores = row.cells
+        counts = sum(cell.best for cell in scores), sum("≈" in cell.note for cell in scores)
+        of_models.append(row._replace(cells=[name, rank, *(_said(str(n)) for n in counts)]))
+    of_tasks = []
+    for place, column in enumerate(table.columns[2:], 2):
+        first = [row for row in models if row.cells[place].best] or models
+        names = first[0].cells[0].text if len(first) == 1 else f"{len(first)} models"
+        figures = [row.cells[place]._replace(note="", best=False) for row in (first[0], *others)]
+        cells = [_said(heading(column)), _said(column.under), _said(names), *figures]
+        of_tasks.append(ShownRow(cells, "other", ""))
+    yield [*table.columns[:2], Column("Best on", "count"), Column("≈ on", "count")], of_models
+    named = [Column("Task"), Column("Measure", beneath=True), Column("Best model")]
+    best = [Column(name, "score") for name in ("Score", *(row.cells[0].text for row in others))]
+    yield [*named, *best], of_tasks
+
+
+def _said(words: str) -> ShownCell:
+    return ShownCell(words, "", "", False, None, None, None)

@@ -11,13 +11,14 @@ from rich.text import Text
 
 from ....printable import one_line
 from ..blocks import Block, Column, Note, Report, Table
-from .formatting import ShownCell, ShownRow, caption, heading, shown, turned
+from .formatting import ShownCell, ShownRow, caption, heading, leading, shown, turned
 
 LONG_TABLE = 20
 """Rows of a table that are shown; among the rest, only the user's runs, human and random rows."""
 
 _NARROWEST = 12  # a column of texts
 _NAMED = 3  # hidden sections that are listed by name
+_LONGEST_MARK = 2  # characters of a note that is shown in a narrow terminal
 _FEWEST = 3  # columns to keep before intervals are dropped
 
 
@@ -25,8 +26,8 @@ def show(report: Report, console: Console, *, full: bool = False) -> None:
     """Print the summary sections of a report, or with `full` all.
 
     In a narrow terminal, a table loses its last columns, then its intervals, and says so. The table
-    of models and tasks has a row for each task. With `full`, long tables are complete, columns are
-    explained, and papers are cited.
+    of models and tasks has a row for each task, or is summed up. With `full`, long tables are
+    complete, columns are explained, and papers are cited.
 
     Examples:
         >>> from datetime import datetime
@@ -86,41 +87,67 @@ def _show_table(table: Table, console: Console, full: bool) -> None:
     _print(console, table.title, "bold")
     if told := caption(table):
         _print(console, told, "dim")
-    own = ("run", "human", "random", "best")
-    columns, rows = turned(table) if table.turnable else (table.columns, shown(table))
-    kept = [row for i, row in enumerate(rows) if full or i < LONG_TABLE or row.kind in own]
-    left_out = _show_grid(columns, kept, console, is_whole=table.turnable)
+    if not table.turnable:
+        own = ("run", "human", "random", "best")
+        rows = shown(table)
+        kept = [row for i, row in enumerate(rows) if full or i < LONG_TABLE or row.kind in own]
+        _show_grid(table.columns, kept, console, lost=len(rows) - len(kept))
+    elif _width(*turned(table), console, "minimum") <= console.width:
+        _show_grid(*turned(table), console)
+    else:
+        for part in leading(table):
+            _show_grid(*part, console)
+        _print_indented(console, "All scores: -o report.html or --format md", style="dim")
     for column in table.columns:
         if full and column.help:
             _print_indented(console, column.help, (f"{one_line(column.title)}: ", ""), "dim")
-    lost = [(len(rows) - len(kept), "row"), (left_out, "column")]
-    if hint := " and ".join(f"{n:,} more {what}{'s' * (n > 1)}" for n, what in lost if n):
-        _print_indented(console, f"… {hint}: -o report.html or --format md", style="dim")
 
 
 def _show_grid(
-    columns: Sequence[Column], rows: Sequence[ShownRow], console: Console, *, is_whole: bool
-) -> int:
-    """Print a grid that fits the console, and return the number of columns left out.
+    columns: Sequence[Column], rows: Sequence[ShownRow], console: Console, lost: int = 0
+) -> None:
+    """Print a grid that fits the console, and how to see the rows and columns that are left out.
 
-    The last columns are left out first, then the intervals. Of a table that stays whole the
-    intervals are left out first, and its other columns follow below.
+    Notes become `*` first. Then the last columns are left out, then the intervals.
     """
+    hint = ""
+    if _width(columns, rows, console, "maximum") > console.width:
+        hint = "* " if any(_is_long(cell) for row in rows for cell in row.cells) else ""
+        rows = [row._replace(cells=[*map(_with_short_note, row.cells)]) for row in rows]
     unbounded = console.options.update(width=10_000)
     others = [place for place, each in enumerate(columns) if place and not each.beneath]
-    fewest = len(others) if is_whole else min(_FEWEST, len(others))
+    fewest = min(_FEWEST, len(others))
     tries = [(count, True) for count in range(len(others), fewest - 1, -1)]
     for count, intervals in [*tries, *((count, False) for count in range(fewest, -1, -1))]:
-        grid = _grid(columns, rows, others[:count], intervals and not is_whole)
+        grid = _grid(columns, rows, others[:count], intervals)
         if console.measure(grid, options=unbounded).minimum <= console.width:
             break
     console.print(grid)
-    if is_whole and 0 < count < len(others):
-        beneath = [place for place, each in enumerate(columns) if each.beneath]
-        rest = [0, *beneath, *others[count:]]
-        cells = [row._replace(cells=[row.cells[place] for place in rest]) for row in rows]
-        return _show_grid([columns[place] for place in rest], cells, console, is_whole=True)
-    return len(others) - count
+    left_out = [(lost, "row"), (len(others) - count, "column")]
+    hints = [f"{n:,} more {what}{'s' if n > 1 else ''}" for n, what in left_out if n]
+    if hint or hints:
+        named = " and ".join([*(["notes"] if hint else []), *hints])
+        _print_indented(
+            console, f"{hint or '… '}{named}: -o report.html or --format md", style="dim"
+        )
+
+
+def _width(
+    columns: Sequence[Column], rows: Sequence[ShownRow], console: Console, which: str
+) -> int:
+    """Return the least or the most width that a table needs, without intervals at the least."""
+    places = [place for place, each in enumerate(columns) if place and not each.beneath]
+    grid = _grid(columns, rows, places, which == "maximum")
+    measured = console.measure(grid, options=console.options.update(width=10_000))
+    return measured.maximum if which == "maximum" else measured.minimum
+
+
+def _is_long(cell: ShownCell) -> bool:
+    return len(cell.note) > _LONGEST_MARK
+
+
+def _with_short_note(cell: ShownCell) -> ShownCell:
+    return cell._replace(note="*") if _is_long(cell) else cell
 
 
 def _grid(
@@ -158,5 +185,6 @@ def _cell(cell: ShownCell, intervals: bool) -> Text:
     if intervals and cell.interval:
         text.append(f" {cell.interval}", style="dim not bold")
     if cell.note:
-        text.append(f" ({cell.note})", style="dim not bold")
+        note = f"({cell.note})" if _is_long(cell) else cell.note
+        text.append(f" {note}", style="dim not bold")
     return text
