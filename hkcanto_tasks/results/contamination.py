@@ -6,7 +6,6 @@ punctuation are dropped. An item is searched for by its n-grams of units (GPT-3:
 others 2023, appendix A.6).
 """
 
-import gzip
 import json
 import re
 import unicodedata
@@ -14,24 +13,15 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hkcanto_metrics.script import fold_script, is_han
 
 from ..catalogue import benchmarks, chosen_tasks
 from ..data.locating import locate
-from ..errors import DataCorrupt, DataNotFound, OptionError
+from ..errors import DataCorrupt, DataNotFound
 from ..tasks import load_task
-from .reports.blocks import (
-    Block,
-    Column,
-    Note,
-    Report,
-    Row,
-    Section,
-    Table,
-    report_of,
-)
+from .reports.blocks import Block, Column, Note, Report, Row, Section, Table, report_of
 
 N, SHARE, FEW = 8, 0.6, 12
 """Units in an n-gram; the share of an item that must be found; the number of units that must be
@@ -143,15 +133,14 @@ def read(path: Path) -> Iterator[list[tuple[int, str]]]:
 
     Args:
         path: The file. Its ending sets the format: JSON Lines, JSON or Parquet, else plain text;
-            .gz and .zst are decompressed. A text has all strings of a line, entry or row, at any
-            depth. A plain file is one text.
+            .gz, .bz2, .xz, .zip and .zst are decompressed. A text has all strings of a line, entry
+            or row, at any depth. A plain file is one text.
     """
-    name, packing = path.name.lower(), path.suffix.lower()
-    opened: Any = gzip.open if packing == ".gz" else open
-    if packing == ".zst":
-        from zstandard import open as opened
-    if packing in (".gz", ".zst"):
-        name = name.removesuffix(packing)
+    from fsspec.implementations.local import LocalFileSystem
+    from fsspec.utils import infer_compression
+
+    packing = infer_compression(path.name.lower())
+    name = path.with_suffix("" if packing else path.suffix).name.lower()
     if name.endswith(".parquet"):
         from pyarrow.parquet import ParquetFile
 
@@ -159,7 +148,8 @@ def read(path: Path) -> Iterator[list[tuple[int, str]]]:
         rows = (row for batch in batches for row in batch.to_pylist())
         yield from ([(number, _strings(row))] for number, row in enumerate(rows, 1))
         return
-    with opened(path, "rt", encoding="utf-8-sig", errors="replace", newline="") as file:
+    text = {"encoding": "utf-8-sig", "errors": "replace", "newline": ""}
+    with LocalFileSystem().open(str(path), "rt", compression=packing, **text) as file:
         if not name.endswith((".json", ".jsonl", ".ndjson")):
             yield list(enumerate(file, 1))
             return
@@ -234,8 +224,6 @@ def report(files: Sequence[Path], names: Sequence[str] | None = None) -> tuple[R
             for hit in (hit for text in read(path) for hit in index.find(text)):
                 key = hit.item.id, hit.line, str(path)
                 shares[key] = max(shares.get(key, 0.0), hit.share)
-        except ImportError as error:
-            raise OptionError(f"{path} needs {error.name}: pip install {error.name}.") from error
         except Exception as error:  # each library raises errors of its own
             what = f"{path} cannot be read ({type(error).__name__}: {error})"
             raise DataCorrupt(f"{what}: is it in the format of its name, and complete?") from error
