@@ -28,7 +28,7 @@ import hkcanto
 import hkcanto_metrics
 from hkcanto_metrics.constraints import VERIFIERS
 from hkcanto_tasks import load_task
-from hkcanto_tasks.catalogue import benchmarks, named_tasks
+from hkcanto_tasks.catalogue import named_tasks
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.data.releases import FolderData, GitHubRelease, HubDataset
 from hkcanto_tasks.declarations import (
@@ -59,6 +59,9 @@ TASK_FILES = REPOSITORY / "lm_eval_tasks" / "hkcanto_lm_eval" / "tasks"
 GUIDE = DOCS / "adding_a_benchmark.md"
 FIELDS = DOCS / "benchmark_toml.md"
 KIND = DOCS / "adding_a_kind.md"
+MAP = REPOSITORY / ".github" / "CONTRIBUTING.md"
+RESULTS = DOCS / "results.md"
+NOTEBOOK = DOCS / "reports.md"
 README = REPOSITORY / "README.md"
 SITE = REPOSITORY / ".ci" / "mkdocs.yml"
 TEXTS = [README, REPOSITORY / "README.zh-Hant.md", *sorted(DOCS.rglob("*.md"))]
@@ -206,15 +209,13 @@ def test_every_metric_has_an_example() -> None:
 
 
 def test_the_pages_are_fresh() -> None:
-    made = {f"{each.name}.md": generate.page(each) for each in benchmarks()}
     kept = {path.name: path.read_text("utf-8") for path in PAGES.iterdir()}
-    assert kept.keys() == made.keys(), AGAIN
-    for name, text in made.items():
-        assert kept[name] == text, f"{name} is stale: {AGAIN}"
+    assert kept == generate.task_pages(), AGAIN
 
 
-def test_the_page_of_figures_is_fresh() -> None:
-    assert (DOCS / "figures.md").read_text("utf-8") == generate.figures_page(), AGAIN
+def test_the_table_of_figures_is_fresh() -> None:
+    text = RESULTS.read_text("utf-8")
+    assert generate.with_figures(text) == text, AGAIN
 
 
 def test_the_page_of_constraints_is_fresh_and_has_every_verifier() -> None:
@@ -231,7 +232,7 @@ def test_the_counts_of_hkcanto_if_are_fresh() -> None:
 
 
 def test_every_figure_is_on_its_page() -> None:
-    text = (DOCS / "figures.md").read_text("utf-8")
+    text = RESULTS.read_text("utf-8")
     for task in named_tasks().values():
         for figure in task_as_run(task.name).figures:
             assert f"`{figure.name}`" in text, figure.name
@@ -240,9 +241,8 @@ def test_every_figure_is_on_its_page() -> None:
 def test_the_pages_are_the_same_on_every_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HKCANTO_DATA", "release")
     monkeypatch.setenv("HKCANTO_DATA_DIR", "/nowhere")
-    for benchmark in benchmarks():
-        text = generate.page(benchmark)
-        assert text == (PAGES / f"{benchmark.name}.md").read_text("utf-8")
+    for name, text in generate.task_pages().items():
+        assert text == (PAGES / name).read_text("utf-8")
         assert str(REPOSITORY) not in text
         assert not re.search(r"pkg:\d|data:\w", text)
 
@@ -250,9 +250,11 @@ def test_the_pages_are_the_same_on_every_machine(monkeypatch: pytest.MonkeyPatch
 def test_every_task_and_variant_has_its_place() -> None:
     for task in named_tasks().values():
         if task.scope == "task":
-            text = (PAGES / f"{task.benchmark.name}.md").read_text("utf-8")
-            assert re.search(rf"^##+ {task.name}$", text, re.M), task.name
+            page = PAGES / f"{task.definition.name}.md"
+            text = page.read_text("utf-8")
+            assert re.search(rf"^##? {task.name}$", text, re.M), task.name
             assert f"--tasks {task.name}`" in text
+            assert f"]({page.name})" in (PAGES / "README.md").read_text("utf-8")
 
 
 def test_inspect_sends_no_stop_texts_as_the_pages_say(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,19 +264,11 @@ def test_inspect_sends_no_stop_texts_as_the_pages_say(monkeypatch: pytest.Monkey
 
 
 def test_a_prompt_is_folded() -> None:
-    for path in PAGES.iterdir():
+    for path in {*PAGES.iterdir()} - {PAGES / "README.md"}:
         text = path.read_text("utf-8")
         folded = re.findall(r"<details.*?</details>", text, re.S)
         assert "```" in "".join(folded)
         assert "```" not in re.sub(r"<details.*?</details>", "", text, flags=re.S), path.name
-
-
-def test_a_page_of_another_benchmark_can_be_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(REPOSITORY / "docs" / "examples"))
-    assert generate.main(tmp_path, ["yue_benchmark"]) == [tmp_path / "yue_benchmark.md"]
-    assert "## yue_gsm8k" in (tmp_path / "yue_benchmark.md").read_text("utf-8")
 
 
 def test_no_right_answer_is_told() -> None:
@@ -306,7 +300,7 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def notebook() -> list[tuple[str, str]]:
     """The notebook's code blocks, each with the package that it needs besides pandas."""
-    text = (DOCS / "notebook.md").read_text("utf-8")
+    text = NOTEBOOK.read_text("utf-8").partition("## In a notebook")[2]
     found = re.findall(r"(?:^<!-- needs: (\w+) -->\n)?^```python\n(.*?)^```$", text, re.M | re.S)
     assert {needs for needs, _ in found} == {"", "matplotlib", "tiktoken", "wandb", "trackio"}
     return found
@@ -322,14 +316,14 @@ def test_the_code_of_the_notebook_runs_on_logs(
     there: dict[str, Any] = {}
     drawn = []
     for needs, block in notebook():
-        code = compile(block, "notebook.md", "exec")
+        code = compile(block, NOTEBOOK.name, "exec")
         if not needs or (needs == "matplotlib" and find_spec(needs)):
             exec(code, there)  # as for a reader
         if needs == "matplotlib" and find_spec(needs):  # not in any of our extras
             axes = import_module("matplotlib.pyplot").gcf().axes[-1]
             drawn.append([bar.get_width() for bar in axes.patches])
     figures, items, headlines = there["figures"], there["items"], there["headlines"]
-    text = (DOCS / "notebook.md").read_text("utf-8")
+    text = NOTEBOOK.read_text("utf-8").partition("## In a notebook")[2]
     listed = re.findall(r"^\| (`.*?`) \|", text, re.M)
     assert [*figures.columns] == re.findall(r"`(\w+)`", " ".join(listed))
     assert headlines.figure.tolist() == ["cer_published", "cer_published"]
@@ -443,7 +437,11 @@ def test_every_kind_is_in_the_guide_and_the_reference() -> None:
     listed = re.findall(r"`(\w+)`", first)
     for entry in entry_points(group="hkcanto.kinds"):
         assert entry.name in listed
-        section = reference.partition(f"### {entry.name}\n")[2].partition("\n##")[0]
+        section = (
+            reference.partition("## Kinds")[2]
+            .partition(f"\n| `{entry.name}` | ")[2]
+            .partition("\n")[0]
+        )
         for role in find_kind(entry.name).COLUMNS:
             assert f"{role} (`" in section
         for figure in find_kind(entry.name).FIGURES:
@@ -451,7 +449,8 @@ def test_every_kind_is_in_the_guide_and_the_reference() -> None:
 
 
 def test_every_place_on_the_map_exists() -> None:
-    table = KIND.read_text("utf-8").partition("| question | where |")[2]
+    table = MAP.read_text("utf-8").partition("| question | where |")[2].partition("\n\n")[0]
+    assert table
     packages = ("hkcanto_tasks", "metrics", "lm_eval_tasks", "inspect_evals")
     roots = [REPOSITORY / name for name in packages]
     for name in re.findall(r"`([\w/.*]+(?:/|\.py|\.toml))`", table):
