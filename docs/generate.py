@@ -62,7 +62,7 @@ def main(docs: Path) -> list[Path]:
     """
     made = {docs / "tasks" / name: text for name, text in task_pages().items()}
     made[docs / "benchmark_toml.md"] = toml_page()
-    made[docs / "constraints.md"] = constraints_page()
+    made[docs / "reference" / "constraints.md"] = constraints_page()
     for guide, with_tables in (
         (docs / "results.md", with_figures),
         (docs / "rewards.md", with_games),
@@ -337,9 +337,9 @@ _CONSTRAINTS = """# Constraints that a program can check
 A *verifier* is a check that a program can make of an answer. A *constraint* is a verifier's name
 with arguments, such as `{"name": "occurrences", "args": {"word": "奶茶", "exactly": 1}}`. An
 unknown name or argument, a wrong type, or bounds that no answer can meet are errors. You
-can [check a response](metrics.md#instructions), [train on constraints](rewards.md) and
-[evaluate on your own prompts](examples/README.md#constraints). The
-[reference](reference/constraints.md) says what each verifier counts and does not count.
+can [check a response](../metrics.md#instructions), [train on constraints](../rewards.md) and
+[evaluate on your own prompts](../examples/README.md#constraints). [Below](#in-python) is what each
+verifier counts and does not count.
 
 Files in IFEval's form load as they are: its columns `instruction_id_list` and `kwargs` take the
 place of `constraints`, in a benchmark, in `constraint_reward` and in `read_ifeval`. All its 25
@@ -370,19 +370,18 @@ one that breaks a rule.
 * **Number**: digits in any width, or a Chinese number: two numerals or more, as in 二十, or
   one before a measure, as in 三天, 九折 and 百元. 一齊, 統一, 第二 and idioms have none.
 * **Line**: a line with a letter or a digit, without marks of Markdown around it.
-* **Verse**: Chinese between punctuation marks or line ends."""
+* **Verse**: Chinese between punctuation marks or line ends.
+* **Word**: matched as it is written: 電車 does not match 电车, but width and case do not matter. A
+  word that begins or ends in a Latin letter or a digit matches only as a whole word: AI is not in
+  RAIN. Chinese has no word boundaries: 的 is in 的士, unless `not_in` lists 的士.
+* **Sound**: a character fits if one of its readings fits: the reading that PyCantonese gives it in
+  its word and line, and every reading that it has in at least a tenth of its words in
+  rime-cantonese's list. 聽 can be teng1, ting1 or ting3. A character without a reading fits none.
 
-_TOPICS = {
-    "Words": """\
-Words are matched as they are written: 電車 does not match 电车. The width and case of letters do
-not matter. A word that begins or ends in a Latin letter or a digit matches only as a whole word: AI
-is not in RAIN. Chinese has no word boundaries: 的 is in 的士, unless `not_in` lists 的士.""",
-    "Sound": """\
-A character may have several readings. The reading that PyCantonese gives it in its word and line
-counts. So does every reading that it has in at least a tenth of its words in rime-cantonese's list:
-聽 can be teng1, ting1 or ting3, and 女 can be neoi5 or neoi2. A character fits if one of its
-readings fits. A character without a reading fits nothing.""",
-}
+## Verifiers"""
+
+
+_CONSTRAINT_MODULES = ("declaring", "ifeval", "writing", "language")
 
 
 def constraints_page() -> str:
@@ -392,22 +391,20 @@ def constraints_page() -> str:
         >>> constraints_page().splitlines()[2]
         '# Constraints that a program can check'
     """
-    blocks = [_MADE.replace("the catalogue", "the verifiers"), _CONSTRAINTS]
-    topics = dict.fromkeys(each.topic for each in constraints.VERIFIERS.values())
-    for topic in topics:
-        own = [each for each in constraints.VERIFIERS.values() if each.topic == topic]
-        rows = [
-            (
-                f"`{each.name}`",
-                "condition" if each.least is None else f"count from {each.least}",
-                "; ".join(f"`{name}`: {kind}" for name, kind in each.arguments.items()),
-                each.description,
-            )
-            for each in own
-        ]
-        table = _rows(("verifier", "type", "arguments", "what it requires or counts"), rows)
-        blocks += [f"## {topic}", _TOPICS.get(topic, ""), table]
-    return "\n\n".join(filter(None, blocks)) + "\n"
+    rows = (
+        (
+            f"`{each.name}`",
+            each.topic,
+            "condition" if each.least is None else f"count from {each.least}",
+            "; ".join(f"`{name}`: {kind}" for name, kind in each.arguments.items()),
+            each.description,
+        )
+        for each in constraints.VERIFIERS.values()
+    )
+    head = ("verifier", "topic", "type", "arguments", "what it requires or counts")
+    modules = (f"::: hkcanto_metrics.constraints.{name}" for name in _CONSTRAINT_MODULES)
+    made = _MADE.replace("the catalogue", "the verifiers")
+    return _joined(made, _CONSTRAINTS, _rows(head, rows), "## In Python", *modules)
 
 
 # ---------------------------------------------------------------------- benchmark.toml
