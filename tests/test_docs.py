@@ -181,6 +181,24 @@ def test_the_demo_prints_what_is_shown(tmp_path: Path) -> None:
     assert " ".join(shown.split()) in " ".join(printed.split())
 
 
+@pytest.mark.slow
+def test_the_quick_start_prints_what_is_shown(tmp_path: Path, lean_path: str) -> None:
+    """Every figure and column, through both harnesses; only white space may differ."""
+    step = (DOCS / "quickstart.md").read_text("utf-8").partition("## 1.")[2].partition("## 2.")[0]
+    _, *parts = re.split(r'^=== "(.+)"$', step, flags=re.M)
+    tabs = {parts[n]: re.sub(r"^    ", "", parts[n + 1], flags=re.M) for n in (0, 2)}
+    tabs["Inspect"], start, then = tabs["Inspect"].partition("```bash\nhkcanto report")
+    for name, tab in tabs.items():
+        text = tab + start + then
+        shown = re.findall(r"^```text\n(.*?)^```$", text, re.M | re.S)
+        assert len(shown) == 3, name
+        (tmp_path / name).mkdir()
+        run = "".join(re.findall(r"^```bash\n(.*?)^```$", text, re.M | re.S))
+        printed = shell(run, tmp_path / name, COLUMNS="80", PYTHONPATH=lean_path)
+        for block in shown:
+            assert " ".join(block.split()) in " ".join(printed.split()), name
+
+
 def test_the_published_scores_are_counted() -> None:
     tables = published.published_tables()
     rows = [row for table in tables for row in table.rows]
