@@ -1,6 +1,6 @@
-"""Generate the pages in `docs/tasks`, three other pages, and the tables in two more.
+"""Generate the pages in `docs/tasks`, two other pages, and the tables in three more.
 
-    python docs/generate.py [BENCHMARK …]
+    python docs/generate.py
 
 A test fails when they are stale.
 """
@@ -9,12 +9,10 @@ import dataclasses
 import inspect
 import json
 import re
-import sys
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import entry_points
-from itertools import chain
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -22,7 +20,7 @@ import msgspec
 
 from hkcanto_metrics import constraints, rewards
 from hkcanto_metrics.error_spans import ERROR_CATEGORIES
-from hkcanto_tasks.catalogue import BENCHMARKS, benchmarks, find_benchmark, in_words
+from hkcanto_tasks.catalogue import BENCHMARKS, benchmarks, in_words
 from hkcanto_tasks.data.releases import FolderData, GitHubRelease, HubDataset
 from hkcanto_tasks.declarations import (
     Average,
@@ -53,30 +51,24 @@ from hkcanto_tasks.results.reports.frames import JUDGED
 from hkcanto_tasks.tasks import task_as_run
 
 
-def main(folder: Path, names: Sequence[str] = ()) -> list[Path]:
-    """Write the pages of benchmarks and, inside `docs`, the other generated pages and tables.
+def main(docs: Path) -> list[Path]:
+    """Write the generated pages and tables.
 
     Args:
-        folder: The folder for the benchmarks' pages, such as `docs/tasks`.
-        names: The benchmarks' names; empty for all of ours.
+        docs: The folder `docs`.
 
     Returns:
         The files written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    made = {
-        folder / f"{benchmark.name}.md": page(benchmark)
-        for benchmark in ([find_benchmark(name) for name in names] or _ours())
-    }
-    guide = folder.parent / "adding_a_benchmark.md"
-    if guide.is_file():
-        made[folder.parent / "benchmark_toml.md"] = toml_page()
-        made[folder.parent / "figures.md"] = figures_page()
-        made[folder.parent / "constraints.md"] = constraints_page()
-        guide = folder.parent / "rewards.md"
-        made[guide] = with_games(guide.read_text(encoding="utf-8"))
-        guide = PROMPTS.parents[1] / "README.md"
-        made[guide] = with_prompts(guide.read_text(encoding="utf-8"))
+    made = {docs / "tasks" / name: text for name, text in task_pages().items()}
+    made[docs / "benchmark_toml.md"] = toml_page()
+    made[docs / "reference" / "constraints.md"] = constraints_page()
+    for guide, with_tables in (
+        (docs / "results.md", with_figures),
+        (docs / "rewards.md", with_games),
+        (PROMPTS.parents[1] / "README.md", with_prompts),
+    ):
+        made[guide] = with_tables(guide.read_text(encoding="utf-8"))
     for path, text in made.items():
         path.write_text(text, encoding="utf-8")
     return list(made)
@@ -95,42 +87,49 @@ _INTRODUCTION = (
     "likelihood. A *stop text* ends a response. lm-eval sends the stop texts with a request, and "
     "Inspect does not. Both harnesses cut the response at the same place before they score it. "
     f"With `reasoning=true`, the token limit is {REASONING_TOKENS:,}, and there are no stop texts.",
-    "Each prompt is shown for one item, as a single text. The items of the *sample data* are "
-    "our own, not the release's. In the [signatures](../results.md#signatures), `…` stands for "
+    "A task's page shows its prompt for one item, as a single text. The items of the *sample data* "
+    "are our own, not the release's. In the [signatures](../results.md#signatures), `…` stands for "
     "values that differ between runs: the revision of the data, two hashes (of what is sent, and "
-    "of how answers are read) and the package's version. Reports of generative tasks also have "
-    "the [figures of reasoning](../reasoning.md).",
+    "of how answers are read) and the package's version. [Options](../running.md#options) and "
+    "[figures](../results.md#every-figure) are explained once for all tasks; reports also have the "
+    "[figures of reasoning](../results.md#the-language-of-reasoning).",
 )
 
 
-def page(benchmark: Benchmark) -> str:
-    """Return a benchmark's page with all its tasks, in Markdown; the same on every machine.
+def task_pages() -> dict[str, str]:
+    """Return file name → page, in Markdown: an overview, and a page for each task.
 
     Examples:
-        >>> page(find_benchmark("hkcanto_fluency")).splitlines()[2]
-        '# Cantonese fluency'
+        >>> task_pages()["hkcanto_fluency.md"].splitlines()[2]
+        '# hkcanto_fluency'
     """
-    described = [describe(task.name) for task in benchmark.tasks]
-    blocks = [
-        _MADE,
-        f"# {benchmark.title}",
-        " ".join(f"{text.rstrip('.')}." for text in (benchmark.paper, benchmark.terms) if text),
-        *_INTRODUCTION,
-        _rows(
-            ("task", "title", "items", "shots", "headline"),
-            (
+    pages, overview = {}, [_MADE, "# Tasks", *_INTRODUCTION]
+    for benchmark in _ours():
+        described = [describe(task.name) for task in benchmark.tasks]
+        terms = (benchmark.paper, benchmark.terms)
+        overview += [
+            f"## {benchmark.title}",
+            " ".join(f"{text.rstrip('.')}." for text in terms if text),
+            _rows(
+                ("task", "title", "items", "shots", "headline"),
                 (
-                    f"[`{each.task.name}`](#{each.task.name})",
-                    each.title,
-                    _items(each),
-                    str(each.setup.shots),
-                    f"`{each.figures[0].name}`",
-                )
-                for each in described
+                    (
+                        f"[`{each.task.name}`]({each.task.name}.md)",
+                        each.title,
+                        _items(each),
+                        str(each.setup.shots),
+                        f"`{each.figures[0].name}`",
+                    )
+                    for each in described
+                ),
             ),
-        ),
-        *(block for description in described for block in _section(description)),
-    ]
+        ]
+        for each in described:
+            pages[f"{each.task.name}.md"] = _joined(_MADE, *_section(each))
+    return {"README.md": _joined(*overview), **pages}
+
+
+def _joined(*blocks: str) -> str:
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
@@ -143,7 +142,7 @@ def _items(of: Description) -> str:
 
 
 def _section(of: Description) -> Iterator[str]:
-    yield f"## {of.task.name}"
+    yield f"# {of.task.name}"
     of_paper = "In the paper: " * bool(of.task.benchmark.paper)
     where = of.task.definition.specified and f"{of_paper}{of.task.definition.specified}"
     yield ". ".join(filter(None, (of.title, where))).rstrip(".") + "."
@@ -159,17 +158,14 @@ def _section(of: Description) -> Iterator[str]:
             f"Each is also a task, `{of.task.name}_<subject>` (in brackets, its number of items):"
         )
         yield _folded(f"{len(of.task.subjects)} subjects", f"{each} {listed}.")
-    yield _folded(
-        f"Options: {', '.join(f'<code>{name}</code>' for name, *_ in of.options)}",
-        _rows(
-            ("option", "values", "default", "what it does"),
-            ((f"`{name}`", *rest) for name, *rest in of.options),
-        ),
+    options = (
+        f"`{name}` ({default})" if default else f"`{name}`" for name, _, default, _ in of.options
     )
+    yield f"Options and their defaults: {', '.join(options)}."
     yield _prompt(of)
     for name in of.facts.get("variants", "").split():
         other = describe(name)
-        yield f"### {name}"
+        yield f"## {name}"
         yield _facts(other)
         yield _prompt(other, shown=of.prompt)
 
@@ -200,24 +196,17 @@ def _limits(of: Kind) -> str:
 
 
 def _figures(of: Description) -> str:
-    """Return the table of a task's figures, without those of reasoning, which all tasks have."""
+    """Return the names of a task's figures, without those of reasoning, which all tasks have."""
     own = [figure for figure in of.setup.figures if "reasoning" not in figure.name]
     in_table = {figure.name for figure in of.setup.table}
-    table = _rows(
-        ("figure", "values", "what it is"),
-        (
-            (
-                f"`{figure.name}`" + " (headline)" * (figure is own[0]),
-                f"{WAYS[figure.higher_is_better]} {UNITS[figure.unit]}",
-                f"{figure.title}. {figure.help}"
-                + " In reports only." * (figure.name not in in_table),
-            )
-            for figure in own
-            if not figure.part
-        ),
+    shown = [f"`{figure.name}`" for figure in own[1:] if figure.name in in_table]
+    others = [f"`{figure.name}`" for figure in own[1:] if figure.name not in in_table]
+    facts = (
+        f"Headline: `{own[0].name}` ({WAYS[own[0].higher_is_better]} {UNITS[own[0].unit]})",
+        shown and f"Other figures: {', '.join(shown)}",
+        others and f"In reports only: {', '.join(others)}",
     )
-    parts = ", ".join(f"`{figure.name}` ({figure.title})" for figure in own if figure.part)
-    return f"{table}\n\nAccuracy on a part of the items: {parts}." if parts else table
+    return "\n".join(f"* {fact}" for fact in facts if fact)
 
 
 def _prompt(of: Description, shown: str = "") -> str:
@@ -251,89 +240,64 @@ def _rows(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 _SECTIONS = {
-    "Accuracy": ("multiple_choice", "multi_answer", "label", "number"),
-    "Short answers": ("short_answer",),
+    "questions": ("multiple_choice", "multi_answer", "label", "number"),
+    "short answers": ("short_answer",),
     "Jyutping": ("g2p",),
-    "Translations, summaries, fluency": (
+    "texts": (
         "translation_to_cantonese",
         "translation",
         "summarization",
         "fluency",
     ),
-    "Instruction following": ("constraints",),
-    "By a rubric": ("judged",),
+    "instructions": ("constraints",),
+    "by a rubric": ("judged",),
 }
-_EVERY_TASK = "Reasoning, for every task"
 
 
-def figures_page() -> str:
-    """Return the page that lists every figure once, in Markdown.
+def with_figures(guide: str) -> str:
+    """Return the page on results with a fresh table of every figure.
 
-    Examples:
-        >>> "| `unparsed_rate` | ↓ 0 to 1 | Unparsed. Share " in figures_page()
-        True
+    Args:
+        guide: The page's text. The tables are between `<!-- figures -->` and `<!-- end -->`.
     """
-    sections = {title: _figures_of(kinds) for title, kinds in _SECTIONS.items()}
-    homes = Counter(name for figures in sections.values() for name in figures)
-    everywhere = {name for name, count in homes.items() if count == len(sections)}
-    first = next(iter(sections.values()))
-    sections[_EVERY_TASK] = {name: first[name] for name in first if name in everywhere}
-    blocks = [
-        _MADE,
-        "# Every figure",
-        "A figure has the same name in both harnesses, in logs and in reports. `hkcanto show TASK` "
-        "lists the figures of a task; [Read the result](results.md) explains how to read them.\n\n"
-        "* ↑: higher is better; ↓: lower is better; –: neither.\n"
-        "* *A headline*: the figure to read first, for at least one of our tasks.\n"
-        "* *In reports only*: the harnesses' own tables do not show the figure.\n"
-        "* *Pooled over items*: numerators and denominators are summed over all items and then "
-        "divided, so longer items count more.",
-    ]
-    for title, figures in sections.items():
-        if title != _EVERY_TASK:
-            figures = {name: of for name, of in figures.items() if name not in everywhere}
-        blocks += [
-            f"## {title}",
-            _rows(
-                ("figure", "values", "what it is"),
-                (
-                    (
-                        f"`{name}`",
-                        f"{WAYS[each.higher_is_better]} {UNITS[each.unit]}",
-                        f"{each.title}. {help_}",
-                    )
-                    for name, (each, help_) in figures.items()
-                    if not each.part
-                ),
-            ),
-        ]
-        if parts := [f"`{name}` ({of.title})" for name, (of, _) in figures.items() if of.part]:
-            blocks.append(f"Accuracy on some of the items: {', '.join(parts)}.")
-    averages = [of for benchmark in _ours() for of in benchmark.averages]
-    blocks += [
-        "## Averages over tasks",
-        "Each average is a mean of several tasks' headlines. lm-eval shows averages for its "
-        "groups; in Inspect, `hkcanto/hkcanto` shows those of Table 1. Tasks joined by + are one "
-        "column of the paper's table: their items are pooled, and every item counts once.",
-        _rows(
-            ("figure", "title", "mean of"),
-            ((f"`{of.name}`", of.title, ", ".join(map(_column, of.columns))) for of in averages),
-        ),
-        "## Scores by a judge",
-        "For translations and summaries, Inspect computes these figures with `-T judge=true`, and "
-        "reports show them. See "
-        "[Judged scores](results.md#judged-scores).",
-        _rows(
-            ("figure", "title", "what it is"),
-            (
-                (f"`{name}`", figure.title, figure.help)
-                for name, figure in JUDGED.items()
-                if name not in ERROR_CATEGORIES
-            ),
-        ),
-        f"Reports also show the errors per judgement, by category: {', '.join(ERROR_CATEGORIES)}.",
-    ]
-    return "\n\n".join(blocks) + "\n"
+    homes: dict[tuple[str, str, str], list[str]] = {}
+    parts: dict[str, None] = {}
+    for title, kinds in _SECTIONS.items():
+        for name, (of, help_) in _figures_of(kinds).items():
+            if of.part:
+                parts[f"`{name}` ({of.title})"] = None
+            else:
+                values = f"{WAYS[of.higher_is_better]} {UNITS[of.unit]}"
+                homes.setdefault((name, values, f"{of.title}. {help_}"), []).append(title)
+    for name, of in JUDGED.items():
+        if name not in ERROR_CATEGORIES:
+            values = f"{WAYS[of.higher_is_better]} {UNITS[of.unit]}"
+            homes[name, values, f"{of.title}. {of.help}"] = ["by a judge"]
+    rows = (
+        (", ".join(titles) if len(titles) < len(_SECTIONS) else "all", f"`{name}`", *rest)
+        for (name, *rest), titles in homes.items()
+    )
+    averages = (
+        f"`{of.name}` ({of.title}) of {', '.join(map(_column, of.columns))}"
+        for benchmark in _ours()
+        for of in benchmark.averages
+    )
+    blocks = (
+        _rows(("of", "figure", "values", "what it is"), rows),
+        f"Accuracy on some of the items: {', '.join(parts)}.",
+        f"Averages of tasks' headlines: {'; '.join(averages)}. Tasks joined by + are one column of "
+        "the paper's table: their items are pooled. lm-eval shows averages for its groups; in "
+        "Inspect, `hkcanto/hkcanto` shows those of Table 1.",
+        f"Errors per judgement, in reports only, by category: {', '.join(ERROR_CATEGORIES)}.",
+    )
+    return _between("figures", "\n\n".join(blocks), guide)
+
+
+def _between(place: str, text: str, guide: str) -> str:
+    """Return a page with a fresh text between `<!-- PLACE -->` and `<!-- end -->`."""
+    start, end = f"<!-- {place} -->\n", "\n<!-- end -->"
+    before, _, rest = guide.partition(start)
+    return f"{before}{start}{text}{end}{rest.partition('<!-- end -->')[2]}"
 
 
 def _figures_of(kinds: Sequence[str]) -> dict[str, tuple[Figure, str]]:
@@ -372,13 +336,10 @@ _CONSTRAINTS = """# Constraints that a program can check
 
 A *verifier* is a check that a program can make of an answer. A *constraint* is a verifier's name
 with arguments, such as `{"name": "occurrences", "args": {"word": "奶茶", "exactly": 1}}`. An
-unknown name or argument, a wrong type, or bounds that no answer can meet are errors. Other pages
-show how to
-
-* [check a response](metrics.md#instructions);
-* [train on constraints](rewards.md);
-* [evaluate on your own prompts](examples/constraints/README.md);
-* look up [what each verifier counts and does not count](reference.md#constraints).
+unknown name or argument, a wrong type, or bounds that no answer can meet are errors. You
+can [check a response](../metrics.md#instructions), [train on constraints](../rewards.md) and
+[evaluate on your own prompts](../examples/README.md#constraints). [Below](#in-python) is what each
+verifier counts and does not count.
 
 Files in IFEval's form load as they are: its columns `instruction_id_list` and `kwargs` take the
 place of `constraints`, in a benchmark, in `constraint_reward` and in `read_ifeval`. All its 25
@@ -409,19 +370,18 @@ one that breaks a rule.
 * **Number**: digits in any width, or a Chinese number: two numerals or more, as in 二十, or
   one before a measure, as in 三天, 九折 and 百元. 一齊, 統一, 第二 and idioms have none.
 * **Line**: a line with a letter or a digit, without marks of Markdown around it.
-* **Verse**: Chinese between punctuation marks or line ends."""
+* **Verse**: Chinese between punctuation marks or line ends.
+* **Word**: matched as it is written: 電車 does not match 电车, but width and case do not matter. A
+  word that begins or ends in a Latin letter or a digit matches only as a whole word: AI is not in
+  RAIN. Chinese has no word boundaries: 的 is in 的士, unless `not_in` lists 的士.
+* **Sound**: a character fits if one of its readings fits: the reading that PyCantonese gives it in
+  its word and line, and every reading that it has in at least a tenth of its words in
+  rime-cantonese's list. 聽 can be teng1, ting1 or ting3. A character without a reading fits none.
 
-_TOPICS = {
-    "Words": """\
-Words are matched as they are written: 電車 does not match 电车. The width and case of letters do
-not matter. A word that begins or ends in a Latin letter or a digit matches only as a whole word: AI
-is not in RAIN. Chinese has no word boundaries: 的 is in 的士, unless `not_in` lists 的士.""",
-    "Sound": """\
-A character may have several readings. The reading that PyCantonese gives it in its word and line
-counts. So does every reading that it has in at least a tenth of its words in rime-cantonese's list:
-聽 can be teng1, ting1 or ting3, and 女 can be neoi5 or neoi2. A character fits if one of its
-readings fits. A character without a reading fits nothing.""",
-}
+## Verifiers"""
+
+
+_CONSTRAINT_MODULES = ("declaring", "ifeval", "writing", "language")
 
 
 def constraints_page() -> str:
@@ -431,22 +391,20 @@ def constraints_page() -> str:
         >>> constraints_page().splitlines()[2]
         '# Constraints that a program can check'
     """
-    blocks = [_MADE.replace("the catalogue", "the verifiers"), _CONSTRAINTS]
-    topics = dict.fromkeys(each.topic for each in constraints.VERIFIERS.values())
-    for topic in topics:
-        own = [each for each in constraints.VERIFIERS.values() if each.topic == topic]
-        rows = [
-            (
-                f"`{each.name}`",
-                "condition" if each.least is None else f"count from {each.least}",
-                "; ".join(f"`{name}`: {kind}" for name, kind in each.arguments.items()),
-                each.description,
-            )
-            for each in own
-        ]
-        table = _rows(("verifier", "type", "arguments", "what it requires or counts"), rows)
-        blocks += [f"## {topic}", _TOPICS.get(topic, ""), table]
-    return "\n\n".join(filter(None, blocks)) + "\n"
+    rows = (
+        (
+            f"`{each.name}`",
+            each.topic,
+            "condition" if each.least is None else f"count from {each.least}",
+            "; ".join(f"`{name}`: {kind}" for name, kind in each.arguments.items()),
+            each.description,
+        )
+        for each in constraints.VERIFIERS.values()
+    )
+    head = ("verifier", "topic", "type", "arguments", "what it requires or counts")
+    modules = (f"::: hkcanto_metrics.constraints.{name}" for name in _CONSTRAINT_MODULES)
+    made = _MADE.replace("the catalogue", "the verifiers")
+    return _joined(made, _CONSTRAINTS, _rows(head, rows), "## In Python", *modules)
 
 
 # ---------------------------------------------------------------------- benchmark.toml
@@ -458,17 +416,7 @@ This page lists every key that a `benchmark.toml` can have;
 [Add a benchmark](adding_a_benchmark.md) explains how to write one. `[data]` is a TOML table,
 `[[tasks]]` a table that may be repeated, and `<name>` a name that you choose. `A → B` describes a
 table with A as keys and B as values. A key without a default is empty if you leave it out. An
-unknown key is an error that suggests the nearest one.
-
-| to declare | see |
-|---|---|
-| what a benchmark is | [top of the file](#top-of-the-file), [averages](#averages) |
-| where its data is | [github](#github), [hub](#hub), [data](#data) |
-| what a model is asked | [prompts](#prompts) |
-| a task, its rows and its items | [tasks](#tasks), [subjects](#subjects), [variants](#variants) |
-| labels, and a judge's scale | [labels](#labels), [rubric](#rubric), [levels](#levels) |
-| which columns a kind reads, and which figures it computes | [kinds](#kinds) |
-| the scores of a paper | [published tables](#published-tables) |"""
+unknown key is an error that suggests the nearest one."""
 
 # Heading → its place in the file, and its record.
 _TABLES: dict[str, tuple[str, type[Any]]] = {
@@ -503,7 +451,7 @@ _TABLES: dict[str, tuple[str, type[Any]]] = {
     ),
     "variants": ("`variants` of a task, `[[tasks.variants]]`.", Variant),
     "rubric": (
-        "`[tasks.rubric]`, for the kind [`judged`](#judged).\n\n"
+        "`[tasks.rubric]`, for the [kind](#kinds) `judged`.\n\n"
         "* **Answers.** The judge is shown the answer without its reasoning. An answer cut off at "
         "the token limit is judged as it is, and the log says that it was cut off. The judge is "
         "not shown an empty answer, or one whose reasoning was cut off; such an answer has no "
@@ -546,8 +494,10 @@ def toml_page() -> str:
         "`kind` of a task. *Columns* lists the roles of the cells that the kind reads. The names "
         "in brackets are the columns' names, in upper or lower case, unless `columns` declares "
         "others; the first that exists is used. *Placeholders* lists what the kind fills in a "
-        "prompt. [Every figure](figures.md) explains the figures.",
-        *chain.from_iterable(map(_kind, sorted(_KINDS))),
+        "prompt. [Every figure](results.md#every-figure) explains the figures.",
+        _rows(
+            ("kind", "what it is", "columns", "placeholders", "keys", "figures"), map(_kind, _KINDS)
+        ),
         "## Published tables",
         "`published/tables.toml` declares the paper's scores, which reports show beside runs. Each "
         "table has a CSV file in the same folder, `<number>.csv` or `<number>_<part>.csv`, with a "
@@ -587,22 +537,21 @@ _NEEDED: dict[str, Any] = {  # by a task of some kinds
 }
 
 
-def _kind(name: str) -> Iterator[str]:
+def _kind(name: str) -> tuple[str, ...]:
     """Describe a kind by its docstring, columns, placeholders, keys and figures."""
     kind = find_kind(name)
-    yield f"### {name}"
-    yield inspect.cleandoc(kind.__doc__ or "").partition("\n\nExamples:")[0]
     columns = (
         f"{role} ({', '.join(f'`{each}`' for each in names)})"
         for role, names in kind.COLUMNS.items()
     )
-    facts = {
-        "Columns": "; ".join(columns),
-        "Placeholders": ", ".join(f"`{{{place}}}`" for place in _places(name)),
-        "Keys for this kind": ", ".join(f"`{key}`" for key in kind.USES),
-        "Figures": ", ".join(f"`{figure.name}`" for figure in kind.FIGURES if not figure.part),
-    }
-    yield "\n".join(f"* {what}: {said}" for what, said in facts.items() if said)
+    return (
+        f"`{name}`",
+        " ".join(inspect.cleandoc(kind.__doc__ or "").partition("\n\nExamples:")[0].split()),
+        "; ".join(columns),
+        ", ".join(f"`{{{place}}}`" for place in _places(name)),
+        ", ".join(f"`{key}`" for key in kind.USES),
+        ", ".join(f"`{figure.name}`" for figure in kind.FIGURES if not figure.part),
+    )
 
 
 def _places(name: str) -> list[str]:
@@ -619,7 +568,7 @@ def _places(name: str) -> list[str]:
 
 
 _GAMES = Path(__file__).with_name("reward_games.toml")
-_LONGEST_GAME = 110
+_LONGEST_GAME, _HALF = 110, 0.5
 _REWARDS = {
     each.__name__: each
     for each in (
@@ -646,7 +595,7 @@ def games() -> list[tuple[dict[str, Any], float]]:
 
 
 def with_games(guide: str) -> str:
-    """Return the page on rewards with a fresh table of attempts to game them.
+    """Return the page on rewards with a fresh table of the attempts to game them that succeed.
 
     Args:
         guide: The page's text. The table is between `<!-- games -->` and `<!-- end -->`.
@@ -665,15 +614,14 @@ def with_games(guide: str) -> str:
         (
             f"`{game['reward']}`".replace("_x_", "` × `"),
             shown(game),
-            f"{game['earned']:.2g}",
             f"{earns:.2g}",
             game.get("note", ""),
         )
         for game, earns in games()
+        if earns > _HALF
     ]
-    table = _rows(("reward", "completion", "then", "now", "why it still earns"), rows)
-    place = r"(<!-- games -->)\n.*?<!-- end -->"
-    return re.sub(place, lambda found: f"{found[1]}\n{table}\n<!-- end -->", guide, flags=re.DOTALL)
+    table = _rows(("reward", "completion", "earns", "why"), rows)
+    return _between("games", table, guide)
 
 
 PROMPTS = Path(__file__).parent / "examples" / "hkcanto_if" / "data" / "prompts.jsonl"
@@ -704,9 +652,7 @@ def with_prompts(guide: str) -> str:
         table("constraints", lambda prompt: [str(len(prompt["constraints"]))]),
         table("verifier", lambda prompt: [f"`{each['name']}`" for each in prompt["constraints"]]),
     )
-    made = "\n\n".join(tables)
-    place = r"(<!-- counts -->)\n.*?<!-- end -->"
-    return re.sub(place, lambda found: f"{found[1]}\n{made}\n<!-- end -->", guide, flags=re.DOTALL)
+    return _between("counts", "\n\n".join(tables), guide)
 
 
 def field_table(record: type[Any], without: Collection[str] = ("home",)) -> str:
@@ -754,5 +700,5 @@ def _toml(value: object) -> str:
 
 
 if __name__ == "__main__":
-    for written in main(Path(__file__).parent / "tasks", sys.argv[1:]):
+    for written in main(Path(__file__).parent):
         print(written)

@@ -1,4 +1,4 @@
-"""Generate `docs/licences.md`, the licences of hkcanto's dependencies, with pip-licenses.
+"""Generate `DEPENDENCIES.md`, the licences of hkcanto's dependencies, with pip-licenses.
 
     python docs/licences.py
 
@@ -19,7 +19,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 REPOSITORY = Path(__file__).parents[1]
-PAGE = REPOSITORY / "docs" / "licences.md"
+PAGE = REPOSITORY / "DEPENDENCIES.md"
 CORE, DEVELOPMENT = "core", ("dev", "docs", "e2e")
 UNKNOWN = "UNKNOWN"
 

@@ -397,7 +397,9 @@ def _names(benchmark: Benchmark) -> set[str]:
 
 
 def find_task(name: str) -> TaskVariant:
-    """Return a task, a group or one of their variants by its name in lm-eval.
+    """Return a task, a group or one of their variants by its name in lm-eval, or in Inspect.
+
+    If several tasks have the name in Inspect, it is the one that runs by default.
 
     Raises:
         CatalogueError: The task does not exist; the message lists similar names.
@@ -405,15 +407,34 @@ def find_task(name: str) -> TaskVariant:
     Examples:
         >>> find_task("hkcanto_g2p").definition.title
         'Jyutping grapheme-to-phoneme'
+        >>> find_task("hkcanto/dse").name, find_task("dse").name
+        ('hkcanto_dse_zh', 'hkcanto_dse_zh')
     """
     tasks = named_tasks()
     if name not in tasks:
+        called = called_in_inspect(name)
+        for task in called:
+            if task.by_default or len(called) == 1:
+                return tasks[task.name]
         near = difflib.get_close_matches(name, tasks, n=3, cutoff=0.6 if left_out() else 0.4)
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         raise CatalogueError(
             f"no task {name!r} in the catalogue.{hint} `hkcanto list` shows all.{_maybe_there()}"
         )
     return tasks[name]
+
+
+def called_in_inspect(name: str) -> list[TaskDefinition]:
+    """Return the tasks with a name in Inspect, which may lack `hkcanto/`.
+
+    Examples:
+        >>> [task.name for task in called_in_inspect("hkcanto/dse")]
+        ['hkcanto_dse_zh', 'hkcanto_dse_en']
+    """
+    every = (task for benchmark in benchmarks() for task in benchmark.tasks)
+    return [
+        task for task in every if task.inspect and task.inspect == name.removeprefix("hkcanto/")
+    ]
 
 
 def find_benchmark(name: str) -> Benchmark:

@@ -20,8 +20,8 @@ from unittest.mock import patch
 
 import msgspec
 
-from .catalogue import BENCHMARKS, benchmarks, find_benchmark, find_task, named_tasks
-from .declarations import Subject, TaskDefinition, TaskVariant
+from .catalogue import BENCHMARKS, benchmarks, called_in_inspect, find_task, named_tasks
+from .declarations import Benchmark, Subject, TaskDefinition, TaskVariant
 from .errors import CatalogueError, DataNotFound, OptionError
 from .figures import Figure
 from .kinds.base import Kind
@@ -288,16 +288,13 @@ def _task_called(name: str, given: dict[str, Any]) -> TaskVariant:
         if "task" not in given:
             raise OptionError("hkcanto/run can run any task: name one with -T task=NAME.")
         name = given.pop("task")
-    if name not in named_tasks() and name in [benchmark.name for benchmark in benchmarks()]:
-        tasks = ", ".join(task.name for task in find_benchmark(name).tasks)
-        raise CatalogueError(f"{name} is a benchmark. Ask for one of its tasks: {tasks}.")
-    if not name.startswith("hkcanto/"):
-        return find_task(name)
-    every = [task for benchmark in benchmarks() for task in benchmark.tasks if task.inspect]
-    called = [task for task in every if f"hkcanto/{task.inspect}" == name]
-    if not called:
+    called = [] if name in named_tasks() else called_in_inspect(name)
+    if not called and name.startswith("hkcanto/"):
+        every = [task for benchmark in benchmarks() for task in benchmark.tasks if task.inspect]
         names = dict.fromkeys(f"hkcanto/{task.inspect}" for task in every)
         raise CatalogueError(f"no task {name!r} in Inspect; there are {', '.join(names)}.")
+    if not called:
+        return find_task(name)
     for task in called:
         parameter, _, value = task.parameter.partition("=")
         is_default = len(called) == 1 or task.by_default
@@ -395,6 +392,27 @@ def list_tasks(text: str = "") -> list[dict[str, Any]]:
         ['hkcanto_g2p']
     """
     return [record(task) for task in matching(text)]
+
+
+def group(of: Benchmark) -> dict[str, Any]:
+    """Return a benchmark with all of its tasks, as lm-eval's group runs it, as a record.
+
+    Examples:
+        >>> from .catalogue import find_benchmark
+        >>> group(find_benchmark("tmmluplus"))["requests"]
+        20118
+    """
+    averaged = (name for one in of.averages for column in one.columns for name in column)
+    names = dict.fromkeys((*(task.name for task in of.tasks), *averaged))
+    tasks = [record(find_task(name)) for name in names]
+    return {
+        "name": of.name,
+        "title": of.title,
+        "lm-eval": f"lm_eval --model … --tasks {of.name if of.averages else ','.join(names)}",
+        "requests": sum(task["items"] for task in tasks),
+        "averages": {one.name: one.title for one in of.averages},
+        "tasks": tasks,
+    }
 
 
 def attributes(record: type[Any]) -> dict[str, str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from . import __version__
 from .catalogue import left_out
+from .data.fetch import forbidden
 from .data.locating import locate
 from .declarations import Benchmark
 from .describing import quietly
@@ -133,7 +134,9 @@ def data(benchmark: Benchmark) -> Finding:
             loaded = [load_task(task.name, allow_absent=allowed) for task in benchmark.tasks]
     except NetworkUnavailable:
         text = f"{benchmark.title}: not downloaded yet, or not completely, in {folder.root}"
-        return Finding(False, text, command=fetch)
+        if variable := forbidden():
+            return Finding(False, f"{text}; {variable} forbids downloads", command=fetch)
+        return Finding(None, f"{text}; the first run downloads it", command=fetch)
     except HKCantoError as error:
         return _refused(benchmark, error)
     if folder.kind == "local":

@@ -1,7 +1,7 @@
 """Simulate how often a gate passes a run that loses exactly the tolerance; it promises at most 5 %.
 
 Run it as `python performance/simulate_gates.py [--repeats 1000]` (about ten minutes). Its tables
-are in docs/planning.md:
+are in docs/methods.md:
 
 * units of unequal weight, drawn at random, by the largest weight of the sample and of the task;
 * subjects that count alike, in complete runs and with `--limit`, losing in the smallest ones, in

@@ -53,7 +53,8 @@ def hkcanto(*arguments: object, status: int = 0) -> str:
 
 def test_its_readme_says_what_a_user_must_know() -> None:
     for name, declared in DECLARED.items():
-        text = (EXAMPLES / name / "README.md").read_text("utf-8")
+        pages = (EXAMPLES / "README.md", EXAMPLES / name / "README.md")
+        text = "\n".join(page.read_text("utf-8") for page in pages if page.is_file())
         assert declared.terms, name
         for task in TASKS[name]:
             assert task in text, task

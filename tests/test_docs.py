@@ -28,7 +28,7 @@ import hkcanto
 import hkcanto_metrics
 from hkcanto_metrics.constraints import VERIFIERS
 from hkcanto_tasks import load_task
-from hkcanto_tasks.catalogue import benchmarks, named_tasks
+from hkcanto_tasks.catalogue import named_tasks
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.data.releases import FolderData, GitHubRelease, HubDataset
 from hkcanto_tasks.declarations import (
@@ -59,6 +59,9 @@ TASK_FILES = REPOSITORY / "lm_eval_tasks" / "hkcanto_lm_eval" / "tasks"
 GUIDE = DOCS / "adding_a_benchmark.md"
 FIELDS = DOCS / "benchmark_toml.md"
 KIND = DOCS / "adding_a_kind.md"
+MAP = REPOSITORY / ".github" / "CONTRIBUTING.md"
+RESULTS = DOCS / "results.md"
+NOTEBOOK = DOCS / "reports.md"
 README = REPOSITORY / "README.md"
 SITE = REPOSITORY / ".ci" / "mkdocs.yml"
 TEXTS = [README, REPOSITORY / "README.zh-Hant.md", *sorted(DOCS.rglob("*.md"))]
@@ -178,6 +181,24 @@ def test_the_demo_prints_what_is_shown(tmp_path: Path) -> None:
     assert " ".join(shown.split()) in " ".join(printed.split())
 
 
+@pytest.mark.slow
+def test_the_quick_start_prints_what_is_shown(tmp_path: Path, lean_path: str) -> None:
+    """Every figure and column, through both harnesses; only white space may differ."""
+    step = (DOCS / "quickstart.md").read_text("utf-8").partition("## 1.")[2].partition("## 2.")[0]
+    _, *parts = re.split(r'^=== "(.+)"$', step, flags=re.M)
+    tabs = {parts[n]: re.sub(r"^    ", "", parts[n + 1], flags=re.M) for n in (0, 2)}
+    tabs["Inspect"], start, then = tabs["Inspect"].partition("```bash\nhkcanto report")
+    for name, tab in tabs.items():
+        text = tab + start + then
+        shown = re.findall(r"^```text\n(.*?)^```$", text, re.M | re.S)
+        assert len(shown) == 3, name
+        (tmp_path / name).mkdir()
+        run = "".join(re.findall(r"^```bash\n(.*?)^```$", text, re.M | re.S))
+        printed = shell(run, tmp_path / name, COLUMNS="80", PYTHONPATH=lean_path)
+        for block in shown:
+            assert " ".join(block.split()) in " ".join(printed.split()), name
+
+
 def test_the_published_scores_are_counted() -> None:
     tables = published.published_tables()
     rows = [row for table in tables for row in table.rows]
@@ -206,19 +227,17 @@ def test_every_metric_has_an_example() -> None:
 
 
 def test_the_pages_are_fresh() -> None:
-    made = {f"{each.name}.md": generate.page(each) for each in benchmarks()}
     kept = {path.name: path.read_text("utf-8") for path in PAGES.iterdir()}
-    assert kept.keys() == made.keys(), AGAIN
-    for name, text in made.items():
-        assert kept[name] == text, f"{name} is stale: {AGAIN}"
+    assert kept == generate.task_pages(), AGAIN
 
 
-def test_the_page_of_figures_is_fresh() -> None:
-    assert (DOCS / "figures.md").read_text("utf-8") == generate.figures_page(), AGAIN
+def test_the_table_of_figures_is_fresh() -> None:
+    text = RESULTS.read_text("utf-8")
+    assert generate.with_figures(text) == text, AGAIN
 
 
 def test_the_page_of_constraints_is_fresh_and_has_every_verifier() -> None:
-    text = (DOCS / "constraints.md").read_text("utf-8")
+    text = (DOCS / "reference" / "constraints.md").read_text("utf-8")
     assert text == generate.constraints_page(), AGAIN
     for name in VERIFIERS:
         assert f"| `{name}` |" in text
@@ -231,7 +250,7 @@ def test_the_counts_of_hkcanto_if_are_fresh() -> None:
 
 
 def test_every_figure_is_on_its_page() -> None:
-    text = (DOCS / "figures.md").read_text("utf-8")
+    text = RESULTS.read_text("utf-8")
     for task in named_tasks().values():
         for figure in task_as_run(task.name).figures:
             assert f"`{figure.name}`" in text, figure.name
@@ -240,9 +259,8 @@ def test_every_figure_is_on_its_page() -> None:
 def test_the_pages_are_the_same_on_every_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HKCANTO_DATA", "release")
     monkeypatch.setenv("HKCANTO_DATA_DIR", "/nowhere")
-    for benchmark in benchmarks():
-        text = generate.page(benchmark)
-        assert text == (PAGES / f"{benchmark.name}.md").read_text("utf-8")
+    for name, text in generate.task_pages().items():
+        assert text == (PAGES / name).read_text("utf-8")
         assert str(REPOSITORY) not in text
         assert not re.search(r"pkg:\d|data:\w", text)
 
@@ -250,9 +268,11 @@ def test_the_pages_are_the_same_on_every_machine(monkeypatch: pytest.MonkeyPatch
 def test_every_task_and_variant_has_its_place() -> None:
     for task in named_tasks().values():
         if task.scope == "task":
-            text = (PAGES / f"{task.benchmark.name}.md").read_text("utf-8")
-            assert re.search(rf"^##+ {task.name}$", text, re.M), task.name
+            page = PAGES / f"{task.definition.name}.md"
+            text = page.read_text("utf-8")
+            assert re.search(rf"^##? {task.name}$", text, re.M), task.name
             assert f"--tasks {task.name}`" in text
+            assert f"]({page.name})" in (PAGES / "README.md").read_text("utf-8")
 
 
 def test_inspect_sends_no_stop_texts_as_the_pages_say(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,19 +282,11 @@ def test_inspect_sends_no_stop_texts_as_the_pages_say(monkeypatch: pytest.Monkey
 
 
 def test_a_prompt_is_folded() -> None:
-    for path in PAGES.iterdir():
+    for path in {*PAGES.iterdir()} - {PAGES / "README.md"}:
         text = path.read_text("utf-8")
         folded = re.findall(r"<details.*?</details>", text, re.S)
         assert "```" in "".join(folded)
         assert "```" not in re.sub(r"<details.*?</details>", "", text, flags=re.S), path.name
-
-
-def test_a_page_of_another_benchmark_can_be_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(REPOSITORY / "docs" / "examples"))
-    assert generate.main(tmp_path, ["yue_benchmark"]) == [tmp_path / "yue_benchmark.md"]
-    assert "## yue_gsm8k" in (tmp_path / "yue_benchmark.md").read_text("utf-8")
 
 
 def test_no_right_answer_is_told() -> None:
@@ -306,7 +318,7 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def notebook() -> list[tuple[str, str]]:
     """The notebook's code blocks, each with the package that it needs besides pandas."""
-    text = (DOCS / "notebook.md").read_text("utf-8")
+    text = NOTEBOOK.read_text("utf-8").partition("## In a notebook")[2]
     found = re.findall(r"(?:^<!-- needs: (\w+) -->\n)?^```python\n(.*?)^```$", text, re.M | re.S)
     assert {needs for needs, _ in found} == {"", "matplotlib", "tiktoken", "wandb", "trackio"}
     return found
@@ -322,14 +334,14 @@ def test_the_code_of_the_notebook_runs_on_logs(
     there: dict[str, Any] = {}
     drawn = []
     for needs, block in notebook():
-        code = compile(block, "notebook.md", "exec")
+        code = compile(block, NOTEBOOK.name, "exec")
         if not needs or (needs == "matplotlib" and find_spec(needs)):
             exec(code, there)  # as for a reader
         if needs == "matplotlib" and find_spec(needs):  # not in any of our extras
             axes = import_module("matplotlib.pyplot").gcf().axes[-1]
             drawn.append([bar.get_width() for bar in axes.patches])
     figures, items, headlines = there["figures"], there["items"], there["headlines"]
-    text = (DOCS / "notebook.md").read_text("utf-8")
+    text = NOTEBOOK.read_text("utf-8").partition("## In a notebook")[2]
     listed = re.findall(r"^\| (`.*?`) \|", text, re.M)
     assert [*figures.columns] == re.findall(r"`(\w+)`", " ".join(listed))
     assert headlines.figure.tolist() == ["cer_published", "cer_published"]
@@ -443,7 +455,11 @@ def test_every_kind_is_in_the_guide_and_the_reference() -> None:
     listed = re.findall(r"`(\w+)`", first)
     for entry in entry_points(group="hkcanto.kinds"):
         assert entry.name in listed
-        section = reference.partition(f"### {entry.name}\n")[2].partition("\n##")[0]
+        section = (
+            reference.partition("## Kinds")[2]
+            .partition(f"\n| `{entry.name}` | ")[2]
+            .partition("\n")[0]
+        )
         for role in find_kind(entry.name).COLUMNS:
             assert f"{role} (`" in section
         for figure in find_kind(entry.name).FIGURES:
@@ -451,7 +467,8 @@ def test_every_kind_is_in_the_guide_and_the_reference() -> None:
 
 
 def test_every_place_on_the_map_exists() -> None:
-    table = KIND.read_text("utf-8").partition("| question | where |")[2]
+    table = MAP.read_text("utf-8").partition("| question | where |")[2].partition("\n\n")[0]
+    assert table
     packages = ("hkcanto_tasks", "metrics", "lm_eval_tasks", "inspect_evals")
     roots = [REPOSITORY / name for name in packages]
     for name in re.findall(r"`([\w/.*]+(?:/|\.py|\.toml))`", table):

@@ -39,6 +39,8 @@ def list_(
     if out.is_terminal:
         for benchmark, tasks in groupby(found, attrgetter("benchmark")):
             _print(benchmark, [*tasks])
+        print_line("Variants: _cot: chain of thought; _sc: Simplified script;")
+        print_line("_0shot: no worked examples; _mc: likelihoods of the letters.")
         print_line("`hkcanto show TASK` shows one. A subject is a task too: <task>_<subject>.")
     else:
         for task in found:

@@ -28,6 +28,7 @@ _YOURS = typer.Option(
     help="Your relationship to the models' developers, for eee: first_party, third_party, "
     "collaborative or other.",
 )
+_TASK = "Publish the runs of this task only, by its name in lm-eval. May be repeated."
 _URL = typer.Option(metavar="URL", help="Where the logs, or a report on them, are.")
 
 
@@ -51,13 +52,15 @@ def publish(
     by: Annotated[str, typer.Option(metavar="NAME", help="Who ran the models.")] = "",
     relationship: Annotated[Relationship | None, _YOURS] = None,
     url: Annotated[str, _URL] = "",
+    task: Annotated[list[str] | None, typer.Option(metavar="TASK", help=_TASK)] = None,
 ) -> None:
     """Write checked results for leaderboards and model cards, without items.
 
     hkcanto publish runs/ --to card -o published
 
-    It refuses sample data, unknown data, parts of a task, and figures
-    that differ from the harness's. Nothing is uploaded.
+    Runs on sample or unknown data or on a part of a task, and figures
+    that differ from the harness's, are named and not published; the
+    exit status is then 1. Nothing is uploaded.
     """
     with errors_without_traceback():
         from ..results.logs import read_runs
@@ -69,9 +72,12 @@ def publish(
             echo(f"not read: {log.path}: {log.reason}", to_err=True)
         destination = import_module(f"hkcanto_tasks.results.publishing.{to.value}")
         who = Publisher(by, relationship or "", url)
-        made: Publication = destination.publication(publishable(read), who)
+        runs_to_publish, refused = publishable(read, task or ())
+        made: Publication = destination.publication(runs_to_publish, who)
         with on_disk(output, "written", "Give a folder that you can write to."):
             write(made.files, output)
+    for reason in refused:
+        echo(f"not published: {reason}", to_err=True)
     for reason in made.left_out:
         echo(f"left out: {reason}", to_err=True)
     for path in made.files:
@@ -79,3 +85,5 @@ def publish(
     echo("\nNothing was uploaded. Check the files, then:")
     for line in made.submit:
         echo(f"  {line.format(folder=quote(str(output)))}")
+    if refused:
+        raise typer.Exit(1)

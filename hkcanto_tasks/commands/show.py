@@ -1,7 +1,7 @@
 """The command `hkcanto show`."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Column, Table
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 def show(
-    task: Annotated[str, typer.Argument(help="A name in lm-eval or Inspect: hkcanto/mmlu.")],
+    task: Annotated[
+        str, typer.Argument(help="A task or benchmark, by its name in lm-eval or Inspect.")
+    ],
     shots: Annotated[int | None, typer.Option(metavar="N", min=0, help="Worked examples.")] = None,
     option: Annotated[
         list[str] | None,
@@ -30,10 +32,15 @@ def show(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show a task: commands, prompt, figures, options and signature."""
-    from ..describing import describe
+    """Show a task: commands, prompt, figures, options and signature; or a benchmark's tasks."""
+    from ..catalogue import benchmarks, named_tasks
+    from ..describing import describe, group
 
+    groups = {each.name: each for each in benchmarks() if each.name not in named_tasks()}
     with errors_without_traceback():
+        if found := groups.get(task):
+            print_json(group(found)) if as_json else _show_group(group(found))
+            return
         given = {}
         for text in option or ():
             name, equals, value = text.partition("=")
@@ -82,6 +89,22 @@ def _show(of: "Description") -> None:
     if len(of.task.subjects) > 1:
         _section("Subjects")
         out.print(Text(" ".join(subject.name for subject in of.task.subjects)))
+
+
+def _show_group(of: dict[str, Any]) -> None:
+    print_line(Text(of["name"], style="bold"))
+    print_line(of["title"])
+    for label, fact in (
+        ("lm-eval", of["lm-eval"]),
+        ("requests", f"{of['requests']:,}, one for each item"),
+        ("averages", ", ".join(of["averages"])),
+    ):
+        print_row(Text(f"{label:10}", style="dim"), fact)
+    rows = (
+        (each["name"], f"{each['items']:,} items", f"{each['title']}, {each['shots']}-shot")
+        for each in of["tasks"]
+    )
+    _section("Tasks", rows)
 
 
 def _section(title: str, rows: Iterable[tuple[str, str, str]] = ()) -> None:

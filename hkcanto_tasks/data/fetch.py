@@ -301,7 +301,7 @@ class GitHubSource:
         """Download missing files, one process at a time; see `DataFolder.fetch`."""
         if not (lacking := _lacking(folder, files)):
             return
-        if variable := _forbidden():
+        if variable := forbidden():
             raise self.failure(f"{variable} forbids it, and {lacking[0]} is not in {self.home}")
         from filelock import FileLock, Timeout
 
@@ -490,7 +490,7 @@ class HubSource(GitHubSource):
     def moved(self) -> str:
         """Say if the branch or tag has moved; an empty text if not, or without a network."""
         commit, _ = self._downloaded()
-        if not commit or _forbidden():
+        if not commit or forbidden():
             return ""
         try:
             now, _ = self._ask(self._revision, again=False)
@@ -616,7 +616,7 @@ def _lacking(folder: DataFolder, files: Sequence[str] | None) -> list[str]:
     return [file for file in wanted if digest(folder.root / file) != recorded[file].sha256]
 
 
-def _forbidden() -> str:
+def forbidden() -> str:
     """Name the variable that forbids downloads; an empty text if none does."""
     for variable in ("HKCANTO_OFFLINE", "HF_HUB_OFFLINE"):
         if os.environ.get(variable, "").upper() in ("1", "ON", "TRUE", "YES"):

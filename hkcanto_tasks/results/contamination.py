@@ -25,7 +25,7 @@ from .reports.blocks import Block, Column, Note, Report, Row, Section, Table, re
 
 N, SHARE, FEW = 8, 0.6, 12
 """Units in an n-gram; the share of an item that must be found; the number of units that must be
-found, or all of a shorter item. docs/contamination.md gives the reasons."""
+found, or all of a shorter item. docs/methods.md gives the reasons."""
 
 _COMMON = 4  # items of a task that may share an n-gram; one in more items is boilerplate
 _GAP = 40  # most units between two n-grams of one place

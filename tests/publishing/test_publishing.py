@@ -220,9 +220,27 @@ def test_sample_data(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("own")
 def test_a_part_of_the_items(quiz_logs: Path, tmp_path: Path) -> None:
-    said = refused(tmp_path / "out", quiz_logs / "limited", quiz_logs / "inspect")
-    assert "1 of 2 runs must not be published" in said
+    said = refused(tmp_path / "out", quiz_logs / "limited")
+    assert "no run can be published, so nothing was written" in said
     assert "it has only 3 items" in said
+
+
+@pytest.mark.usefixtures("own")
+def test_what_can_be_published_is_written_and_the_rest_is_named(
+    quiz_logs: Path, tmp_path: Path
+) -> None:
+    whole = f"org/model-7b={quiz_logs / 'inspect'}"
+    both = (quiz_logs / "limited", whole, *WHO)
+    done = publish("eee", tmp_path / "out", *both)
+    said = " ".join(done.output.split())
+    assert done.exit_code == 1
+    assert len([*tmp_path.glob("out/**/*.json")]) == 1, done.output
+    assert said.count("not published: ") == 1
+    assert "it has only 3 items" in said
+    said = refused(tmp_path / "no", *both, "--task", "hkmmlu")
+    assert "no run of hkmmlu can be published, so nothing was written" in said
+    alone = (whole, *WHO, "--task", "quiz")
+    assert len(published("eee", tmp_path / "one", *alone)) == 1
 
 
 def edited(change: Callable[[dict[str, Any]], None], log: Path) -> Path:

@@ -234,7 +234,6 @@ def test_show_says_what_is_wrong() -> None:
         ),
         (["hkcanto/mmmlu"], "no task 'hkcanto/mmmlu' in Inspect; there are hkcanto/g2p"),
         (["hkcanto/run"], "name one with -T task=NAME"),
-        (["hkcanto"], "hkcanto is a benchmark. Ask for one of its tasks: hkcanto_g2p"),
         (["hkmmlu_denistry"], "Did you mean hkmmlu_dentistry"),
         (["hkmmlu", "-T", "prompt"], "an option is given as name=value"),
         (["hkmmlu", "-T", "shots=many"], "shots='many' is not a number from 0"),
@@ -243,6 +242,27 @@ def test_show_says_what_is_wrong() -> None:
         output = hkcanto("show", *arguments, status=1)
         assert message in " ".join(output.split())
         assert "Traceback" not in output
+
+
+def test_names_of_inspect_work_for_every_command() -> None:
+    for name in ("dse", "hkcanto/dse"):
+        assert hkcanto("show", name).startswith("hkcanto_dse_zh\n")
+        assert "hkcanto_dse_zh" in hkcanto("plan", name, "--discordance", "20", "--full")
+        assert "hkcanto_dse_zh" in hkcanto("estimate", name)
+    assert hkcanto("show", "dse", "-T", "language=en").startswith("hkcanto_dse_en\n")
+    assert "Choose one with" in hkcanto("show", "dse", "-T", "language=fr", status=1)
+
+
+def test_a_benchmark_is_shown_with_its_tasks_and_requests() -> None:
+    output = hkcanto("show", "hkcanto")
+    assert "lm_eval --model … --tasks hkcanto\n" in output
+    # MMLU twice, DSE, professional, law, culture at 5 and 0 shots, sounds, characters, Jyutping,
+    # translations, summaries, sentiment
+    items = 2 * 14042 + 427 + 370 + 699 + 674 + 424 + 2 * 252 + 200 + 145 + 4 * 17 + 20 + 1597
+    assert f"{items:,}, one for each item" in output
+    assert "hkcanto_cultural_0shot" in output
+    shown = json.loads(hkcanto("show", "tmmluplus", "--json"))
+    assert (shown["requests"], shown["lm-eval"].split()[-1]) == (20118, "tmmluplus_gen")
 
 
 @pytest.mark.slow
@@ -409,9 +429,12 @@ def test_doctor_names_what_is_not_downloaded(
 ) -> None:
     monkeypatch.delenv("HKCANTO_DATA")
     monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path))
-    output = hkcanto("doctor", status=1)
-    assert "HKMMLU: not downloaded yet" in output
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    output = hkcanto("doctor")  # right after installing, nothing is wrong
+    assert "· HKMMLU: not downloaded yet" in output
     assert "next: hkcanto data fetch hkmmlu" in output
+    monkeypatch.setenv("HKCANTO_OFFLINE", "1")
+    assert "✗ HKMMLU: not downloaded yet" in hkcanto("doctor", status=1)
 
 
 def test_a_broken_benchmark_is_named_by_every_command_and_stops_only_itself(

@@ -4,7 +4,7 @@
 
 FILE is SiniticMTError's `cantonese.jsonl` (see README.md). One half of its translations is for
 choosing figures. The other half is used once, to report the figures in `REPORTED`. Neighbours may
-be from one article, so blocks of ten neighbours stay in one half. `docs/translation_figures.md` has
+be from one article, so blocks of ten neighbours stay in one half. `docs/methods.md` has
 the table.
 """
 

@@ -5,7 +5,7 @@ Logs contain paths, hosts and commands, so only the settings named here are publ
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -49,21 +49,32 @@ class Publication(NamedTuple):
     left_out: Sequence[str] = ()
 
 
-def publishable(read: Runs) -> list[Run]:
-    """Return runs from logs in publishable form.
+def publishable(read: Runs, tasks: Collection[str] = ()) -> tuple[list[Run], list[str]]:
+    """Return runs from logs in publishable form, and a line for each that must not be published.
 
     A model has the name that the user gave, or its own without Inspect's provider: `Qwen/Qwen3-8B`
     for `vllm/Qwen/Qwen3-8B`. No path, host or key of the user's machine remains.
 
+    Args:
+        read: The runs.
+        tasks: Names of tasks to publish; empty for all.
+
     Raises:
-        NotPublishable: A run must not be published.
+        NotPublishable: No run can be published.
     """
     named, refused = sorted_out(read)
-    if refused:
-        lines = "".join(f"\n{run.label} on {task_title(run)}: {why}" for run, why in refused)
-        count = f"{len(refused)} of {len(read)} runs must not be published, so nothing was written"
-        raise NotPublishable(f"{count}:{lines}")
-    return named
+    named = [run for run in named if run.task in (tasks or (run.task,))]
+    lines = [
+        f"{run.label} on {task_title(run)}: {why}"
+        for run, why in refused
+        if run.task in (tasks or (run.task,))
+    ]
+    if not named:
+        of_tasks = f" of {', '.join(tasks)}" if tasks else ""
+        raise NotPublishable(
+            "\n".join((f"no run{of_tasks} can be published, so nothing was written:", *lines))
+        )
+    return named, lines
 
 
 def sorted_out(read: Runs) -> tuple[list[Run], list[tuple[Run, str]]]:

@@ -3,7 +3,7 @@
 At 30 to 500 items, bootstrap, normal and t intervals cover less often than they claim. They know
 only the losses in the sample, so a gate based on them passes a worse run far too often if large
 losses are rare. `performance/simulate_intervals.py` measures the coverage; the table "How often
-intervals hold" in `docs/reports.md` says where the intervals of this module fall short.
+intervals hold" in `docs/methods.md` says where the intervals of this module fall short.
 """
 
 from dataclasses import dataclass, replace
@@ -199,7 +199,7 @@ def agreeing(ends: tuple[float, float], p_value: float, difference: float) -> tu
 
 
 WIDE = "wider than necessary with one or two wrong answers, or with few passages"
-"""When a 95 % interval covers in more than 95 %; docs/reports.md has the figures."""
+"""When a 95 % interval covers in more than 95 %; docs/methods.md has the figures."""
 
 UNSEEN = "knows of no runaway responses but those seen: up to 3 in n may be missing from n items"
 """The note of a figure that one response can change without limit (the rule of three).

@@ -2,8 +2,8 @@
 
 A constraint consists of a verifier's name and arguments; the arguments are checked when it is
 created. A verifier is a condition, such as `quoted`, or a count, for which a constraint sets
-``exactly``, ``at_least`` or ``at_most``. `VERIFIERS` maps names to verifiers; docs/constraints.md
-lists them.
+``exactly``, ``at_least`` or ``at_most``. `VERIFIERS` maps names to verifiers;
+docs/reference/constraints.md lists them.
 
 >>> from hkcanto_metrics.constraints import Constraint, follows
 >>> follows("搭叮叮去中環。", Constraint("characters", {"at_most": 10}))
