@@ -121,9 +121,26 @@ def test_hkmmlus_examinations_are_a_group() -> None:
     assert examinations == [s["title"] for s in subjects if s["title"].startswith("HKDSE")]
 
 
+def test_table_9_has_all_subjects_but_those_of_stem() -> None:
+    rest = [s["rows"] for s in task("hkmmlu")["subjects"] if "non_stem" in s.get("groups", ())]
+    assert (len(rest), sum(rest)) == (66 - 18, 26_368 - 6_068)
+
+
+def test_table_4_has_questions_in_cantonese_and_in_written_chinese() -> None:
+    types = task("hkmmlu")["types"]
+    for question, language in [
+        ("邊個係香港嘅行政長官？", "cantonese"),
+        ("下列哪一項\n是香港的行政機關？", "written_chinese"),
+        ("以下\n佢哋講嘅係乜？", "cantonese"),
+    ]:
+        found = [name for name, pattern in types.items() if re.search(pattern, question)]
+        assert found == [language], question
+
+
 def test_hkmmlus_stems_have_the_prefixes_of_the_release() -> None:
     for subject in task("hkmmlu")["subjects"]:
-        expected = subject["title"].split()[0] if subject.get("groups") else ""
+        marked = {"hk_specific", "hkdse"} & {*subject.get("groups", ())}
+        expected = subject["title"].split()[0] if marked else ""
         prefix = {"Hong": "hk_", "HKDSE": "hkdse_", "": ""}[expected]
         assert re.match("hk_|hkdse_|", subject["stem"])[0] == prefix  # type: ignore[index]
 

@@ -93,8 +93,7 @@ def _papers() -> Mapping[Hashable, Mapping[str, PublishedResult]]:
                 continue
             signature, items = how.signature(_RELEASE), items_of(how)
             for row in table.rows:
-                score = row.values[column.name]
-                if row.kind == "model" and score is not None:
+                if (score := row.scores.get(column.name)) is not None:
                     value = {column.metric: of_items(score, items, how.headline)}
                     made = PublishedResult(
                         "published", row.model, how, signature, value, by=table.source
