@@ -60,8 +60,7 @@ def test_the_interval_of_a_mean_over_subjects_is_wilsons_of_fewer_items() -> Non
     variances = (0.25 * (n + 20) / (n - 1 + 20) / n for n in (54, 56, 44, 70, 28))
     items = 0.25 / (sum(variances) / 25)
     low, high = wilson(items / 2, items)
-    # [43.6, 56.4]: from below 57.3, which 15 models reach, to above 42.7. SenseChat's 77.4 is the mean
-    # of four subjects, so it has no rank.
+    # [43.6, 56.4]: from below 57.3, which 15 models reach, to above 42.7; one of these has no rank.
     assert (found.figure.low, found.figure.high) == pytest.approx((low, high))
     assert found.ranks == (15, 20)
 

@@ -95,7 +95,8 @@ def _hash(what: object) -> str:
 def prompts(entry: TaskDefinition) -> Iterator[str]:
     for prompt in entry.prompts:
         yield prompt
-        if entry.kind == "multiple_choice":
+        templates = named_tasks()[entry.name].benchmark.prompts
+        if entry.kind == "multiple_choice" and templates[entry.prompts[prompt]].scaffold:
             yield f"{prompt}+scaffold"
 
 

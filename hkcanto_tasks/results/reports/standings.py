@@ -58,9 +58,8 @@ class Standing:
     def followed(self) -> str:
         """Which of the paper's two protocols the run follows; empty if the paper has only one."""
         options = self.behind[0].options
-        chosen = options.get("prompt", options.get("examples", "paper"))
-        of_paper = "appendices" if chosen == "paper" else chosen
-        return of_paper if self.table.two_protocols else ""
+        chosen = {options.get(name, "paper") for name in ("prompt", "examples")} - {"paper"}
+        return ("+".join(chosen) or "appendices") if self.table.two_protocols else ""
 
     @property
     def mark(self) -> str:

@@ -178,7 +178,7 @@ def _rank(run: Run, beside: Sequence[Beside]) -> Standing | None:
 
 def _rank_text(run: Run, beside: Sequence[Beside]) -> str | None:
     standing = _rank(run, beside)
-    return standing and standing.place
+    return standing.place if standing else None
 
 
 # ---------------------------------------------------------------------- the first section
