@@ -670,7 +670,7 @@ def test_an_endless_text_is_cut_before_judging(
         (summarize, "summary", ratings(5, 5, 5, 5)),
     ):
         score = judge(model(script(name, answer)), "佢聽日唔得閒，" * 20_000, judgements=2)
-        assert score.value["judge_failure_rate"] == 0, (attack[:60], score.metadata)
+        assert score.value["judge_failure_rate"] == 0
         assert len(score.answer) == 10_000
     assert list(map(len, sent)) == [10_000] * 4
 
