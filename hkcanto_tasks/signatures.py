@@ -101,10 +101,9 @@ class Signature:
             >>> ours.differs(replace(ours, shots=5, sent="c", data="y"))
             {'shots': ('0', '5')}
         """
-        # Before every kind had an option `prompt`, a signature without it meant the paper's.
-        parts = [
-            {"task": each.task, "prompt": "paper", **each.of_whole.parts} for each in (self, other)
-        ]
+        parts = [{"task": each.task, **each.of_whole.parts} for each in (self, other)]
+        for each in parts:  # some kinds had no other prompt, and no option for it
+            each.setdefault("prompt", "paper")
         names = [name for name in dict.fromkeys(chain(*parts)) if name not in _NO_SETUP]
         said = {name: tuple(str(each.get(name, "")) for each in parts) for name in names}
         unlike = {

@@ -40,7 +40,7 @@ WRONG = (
         'prompts = { yue = "g2p" }',
         "no prompt 'paper'",
     ),
-    ("version = 3", "version = 0", r"tasks\[0\].version"),
+    ("version = 2", "version = 0", r"tasks\[0\].version"),
     ("[github]", "[hub]\nrepo_id = 'a/b'\n[github]", r"exactly one of \[github\]"),
     (
         'headline = "acc"',

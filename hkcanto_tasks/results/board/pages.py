@@ -104,7 +104,7 @@ def _papers() -> Mapping[Hashable, Mapping[str, PublishedResult]]:
 
 def _measure(result: PublishedResult) -> Hashable:
     """Return what a result measures: its task as run, on any revision of the data."""
-    parts = result.signature.parts.items()
+    parts = {"prompt": "paper", **result.signature.parts}.items()
     return result.signature.task, frozenset(pair for pair in parts if pair[0] not in _FREE)
 
 
