@@ -401,6 +401,7 @@ def test_every_field_is_in_the_reference_under_its_heading() -> None:
         FolderData: "data",
         PublishedTable: "tables",
         PublishedColumn: "columns",
+        published.PublishedNote: "notes",
         PromptTemplate: "prompts",
         TaskDefinition: "tasks",
         DeclaredLabel: "labels",

@@ -50,6 +50,7 @@ def test_models_behind_an_api_get_the_sentence_as_system_message_and_others_none
         assert asked.startswith(ABOUT)
         assert asked.endswith("\nAnswer:")
         assert loaded.kind.max_tokens == 3
+        assert loaded.kind.sent_stop(chat=True) == ("\\n",)  # a backslash and an n
     (_, (_, asked)) = first_messages("hkcanto_cultural_0shot")
     assert asked.startswith(f"{ABOUT}food. DO NOT EXPLAIN.\n\n街邊小食")
 

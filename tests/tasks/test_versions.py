@@ -1,8 +1,8 @@
 """A task's version rises with every change to its prompts, its readings or its averages.
 
 `pinned_versions.json` has a hash of these for each version. After raising a `version` in a
-`benchmark.toml`, or adding a figure or a prompt, update it: `python -m tests.tasks.test_versions`. A
-new figure or prompt does not raise the version, because the existing scores stay the same.
+`benchmark.toml`, or adding a figure or a prompt, update it: `python -m tests.tasks.test_versions`.
+A new figure or prompt does not raise the version, because the existing scores stay the same.
 """
 
 import hashlib
