@@ -8,9 +8,11 @@ import json
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from hkcanto import tasks
 from hkcanto_tasks import load_task
+from hkcanto_tasks.cli import app
 from hkcanto_tasks.declarations import PromptTemplate
 from hkcanto_tasks.errors import CatalogueError
 from hkcanto_tasks.samples import Sample
@@ -135,6 +137,13 @@ def test_both_harnesses_send_chats_and_texts_alike() -> None:
         (sample,) = plain["samples"][name]
         loaded = load_task(name, prompt="release")
         assert sample["arguments"][0][0] == loaded.prompt(loaded.samples[0]).text()
+
+
+def test_the_command_that_shows_a_prompt_says_what_only_a_chat_gets() -> None:
+    done = CliRunner().invoke(app, ["show", "hkcanto_law", "-T", "prompt=release"])
+    shown = " ".join(done.output.split())
+    assert f"its system message is “{ASKED}{SENTENCES['law']}”" in shown
+    assert ABOUT in shown
 
 
 def test_a_way_of_reading_that_the_kind_does_not_have_is_refused(
