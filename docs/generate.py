@@ -46,7 +46,7 @@ from hkcanto_tasks.describing import (
 from hkcanto_tasks.figures import Figure, with_reasoning
 from hkcanto_tasks.kinds import find_kind
 from hkcanto_tasks.kinds.base import REASONING_TOKENS, Kind
-from hkcanto_tasks.results.published import PublishedColumn, PublishedTable
+from hkcanto_tasks.results.published import PublishedColumn, PublishedNote, PublishedTable
 from hkcanto_tasks.results.reports.frames import JUDGED
 from hkcanto_tasks.tasks import task_as_run
 
@@ -511,10 +511,13 @@ def toml_page() -> str:
             ),
         ),
         "### tables",
-        field_table(PublishedTable, without=("name", "benchmark", "source", "rows")),
+        field_table(PublishedTable, without=("name", "benchmark", "rows")),
         "### columns",
         "`columns` of a table.",
         field_table(PublishedColumn),
+        "### notes",
+        "`notes` of a table.",
+        field_table(PublishedNote),
     ]
     return "\n\n".join(filter(None, blocks)) + "\n"
 

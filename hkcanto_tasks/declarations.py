@@ -44,6 +44,11 @@ class PromptTemplate(Declared, frozen=True):
         example_cot: Replacement for `example` in worked examples with a chain of thought.
         answer_cot: Answer of a worked example with a chain of thought.
         stop_cot: Replacement for `stop` when a chain of thought is asked for.
+        chat_system: System message of a chat, in which `system` then begins the user's message;
+            empty for none. Plain text does not have it. By default, `system` is the message.
+        tokens: Token limit of an answer, if it differs from the kind's.
+        reads: How an answer is read: as what the response settles on; in multiple choice by its
+            `first_character`; a label as right if it `occurs`.
     """
 
     question: str
@@ -61,6 +66,9 @@ class PromptTemplate(Declared, frozen=True):
     example_cot: str | None = None
     answer_cot: str = "{reasoning}{answer}"
     stop_cot: tuple[str, ...] = ()
+    chat_system: str | None = None
+    tokens: Annotated[int, msgspec.Meta(gt=0)] | None = None
+    reads: Literal["settled", "first_character", "occurs"] = "settled"
 
     @property
     def texts(self) -> list[str]:

@@ -220,7 +220,10 @@ def _prompt(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> tuple[s
     examples = "1 worked example" if shots == 1 else f"{shots} worked examples"
     is_ours = Path(benchmark.home).parent == BENCHMARKS
     answer = "" if is_ours else loaded.kind.answer(item)
-    return loaded.prompt(item).text(), answer, f"item {item.id} of the {data}, {examples}"
+    prompt, said = loaded.prompt(item), f"item {item.id} of the {data}, {examples}"
+    if prompt.chat_system:
+        said += f"; in a chat, its system message is “{prompt.chat_system}”"
+    return prompt.text(), answer, said
 
 
 @contextmanager

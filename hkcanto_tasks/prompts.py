@@ -119,6 +119,7 @@ class Prompt:
         question: The question to answer.
         answer_separator: Text between a question and its answer.
         example_separator: Text after each worked example.
+        chat_system: System message of a chat, if the instruction is in the user's message instead.
 
     Examples:
         >>> p = Prompt("Add.\n", [Example("1+1", "2")], "2+3=", "=", "\n")
@@ -131,6 +132,7 @@ class Prompt:
     question: str
     answer_separator: str
     example_separator: str
+    chat_system: str | None = None
 
     def text(self) -> str:
         """Return the prompt as one string, for base models and completion APIs."""
@@ -143,15 +145,22 @@ class Prompt:
             multiturn: One user and one assistant message per worked example, instead of all
                 examples in front of the question in a single user message.
         """
-        system = [("system", self.system)] if self.system else []
+        message, begin = self.in_chat
+        system = [("system", message)] if message else []
         if not multiturn:
-            return [*system, ("user", self._user_text())]
+            return [*system, ("user", begin + self._user_text())]
         turns = [
             (role, text)
             for example in self.examples
             for role, text in (("user", example.question), ("assistant", example.answer))
         ]
-        return [*system, *turns, ("user", self.question)]
+        (role, text), *rest = *turns, ("user", self.question)
+        return [*system, (role, begin + text), *rest]
+
+    @property
+    def in_chat(self) -> tuple[str, str]:
+        """The system message of a chat, and the text before everything else in the user's."""
+        return (self.system, "") if self.chat_system is None else (self.chat_system, self.system)
 
     def _user_text(self) -> str:
         examples = (

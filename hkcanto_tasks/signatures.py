@@ -102,6 +102,8 @@ class Signature:
             {'shots': ('0', '5')}
         """
         parts = [{"task": each.task, **each.of_whole.parts} for each in (self, other)]
+        for each in parts:  # some kinds had no other prompt, and no option for it
+            each.setdefault("prompt", "paper")
         names = [name for name in dict.fromkeys(chain(*parts)) if name not in _NO_SETUP]
         said = {name: tuple(str(each.get(name, "")) for each in parts) for name in names}
         unlike = {

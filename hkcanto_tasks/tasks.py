@@ -97,7 +97,7 @@ def option_values(name: str) -> dict[str, str]:
 
     Examples:
         >>> option_values("hkcanto_g2p")
-        {'reasoning': 'true or false', 'examples': 'paper or release'}
+        {'reasoning': 'true or false', 'prompt': 'paper, release', 'examples': 'paper or release'}
     """
     task = find_task(name)
     kind = find_kind(task.definition.kind)
@@ -299,7 +299,7 @@ class LoadedTask:
 
         Examples:
             >>> load_task("hkcanto_g2p").signature.split("|")[:4]
-            ['hkcanto-g2p', 'shots:5', 'turns:single', 'examples:paper']
+            ['hkcanto-g2p', 'shots:5', 'turns:single', 'prompt:paper']
         """
         first = self.task.subjects[:1] if self.samples else ()
         origins = {example.origin for subject in first for example in self.shots(subject.name)}

@@ -413,6 +413,7 @@ def test_every_field_is_in_the_reference_under_its_heading() -> None:
         FolderData: "data",
         PublishedTable: "tables",
         PublishedColumn: "columns",
+        published.PublishedNote: "notes",
         PromptTemplate: "prompts",
         TaskDefinition: "tasks",
         DeclaredLabel: "labels",
@@ -432,7 +433,7 @@ def test_every_field_is_in_the_reference_under_its_heading() -> None:
         new = {each for each in parts if each not in found}
     assert found == {*homes}
     filled_in = {(Benchmark, "home")} | {  # known from the file's place
-        (PublishedTable, name) for name in ("name", "benchmark", "source", "rows")
+        (PublishedTable, name) for name in ("name", "benchmark", "rows")
     }
     for record, heading in homes.items():
         for field in msgspec.structs.fields(record):

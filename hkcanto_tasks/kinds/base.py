@@ -56,6 +56,16 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reasoning: bool = False
 
 
+class PromptOptions(Options, frozen=True, forbid_unknown_fields=True):
+    """The options of kinds whose tasks have several prompts.
+
+    Attributes:
+        prompt: `paper` for the paper's prompt; for some tasks `release` for that of the release.
+    """
+
+    prompt: str = "paper"
+
+
 class Kind(ABC):
     """A task as it is run, without its data.
 
@@ -91,6 +101,9 @@ class Kind(ABC):
     USES: ClassVar[tuple[str, ...]] = ()
     """The keys in `OF_SOME_KINDS` that this kind uses."""
 
+    READS: ClassVar[tuple[str, ...]] = ("settled",)
+    """The ways to read an answer that a prompt may declare."""
+
     TOKENS: ClassVar[int]
     """The token limit of an answer, without a reasoning block."""
 
@@ -113,6 +126,11 @@ class Kind(ABC):
     def _refuse_undeclared(self) -> None:
         """Refuse columns, keys and a headline that the kind does not know."""
         definition, benchmark = self.task.definition, self.task.benchmark
+        if self.template.reads not in self.READS:
+            raise self.wrong(
+                f"has the prompt {self.prompt_name!r} with reads = {self.template.reads!r}; its "
+                f"kind {definition.kind!r} has {', '.join(self.READS)}"
+            )
         figures = [figure.name for figure in self.FIGURES]
         if "acc" in figures:
             figures += ["acc_macro", "acc_category_macro"]
@@ -523,12 +541,16 @@ class Kind(ABC):
             self._texts[sample.subject] = self.system(subject), self.question(subject)
         system, question = self._texts[sample.subject]
         values = {**sample.cells, **self.values(sample)}
+        message = self.template.chat_system
+        if message is not None:
+            message = fill(message, {**values, **self.names(self.subject(sample.subject))})
         return Prompt(
             system=fill(system, values),
             examples=examples,
             question=fill(question, values),
             answer_separator=self.template.answer_separator,
             example_separator=self.template.example_separator,
+            chat_system=message,
         )
 
     @cached_property
@@ -554,7 +576,9 @@ class Kind(ABC):
     @property
     def max_tokens(self) -> int:
         """The token limit of a response."""
-        return REASONING_TOKENS if self.options.reasoning else self.TOKENS
+        if self.options.reasoning:
+            return REASONING_TOKENS
+        return self.template.tokens or self.TOKENS
 
     # ------------------------------------------------------------------ judging
 

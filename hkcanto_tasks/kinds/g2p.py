@@ -28,12 +28,12 @@ _RATES = (
 )
 
 
-class Options(base.Options, frozen=True, forbid_unknown_fields=True):
+class Options(base.PromptOptions, frozen=True, forbid_unknown_fields=True):
     """The options of the kind.
 
     Attributes:
         examples: `paper` for the worked examples that the paper prints, `release` for the rows of
-            the release's dev file, in file order.
+            the release's dev file, in file order. With `prompt=release`, they are always those.
     """
 
     examples: Literal["paper", "release"] = "paper"
@@ -71,7 +71,7 @@ class GraphemeToPhoneme(base.Kind):
     @property
     def uses_dev_rows(self) -> bool:
         """Whether the prompt shows rows of the dev file."""
-        return bool(self.options.examples == "release")
+        return "release" in (self.options.examples, self.options.prompt)
 
     def values(self, sample: Sample) -> Mapping[str, str]:
         """Return the sentence."""

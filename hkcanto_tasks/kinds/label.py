@@ -37,6 +37,8 @@ class Label(base.Kind):
 
     FIGURES = figures("acc", "macro_f1", "unparsed_rate")
     USES = ("labels",)
+    READS = ("settled", "occurs")
+    Options = base.PromptOptions
     COLUMNS: ClassVar = {"text": ("text",), "label": ("label",)}
     TOKENS = 16
 
@@ -68,6 +70,8 @@ class Label(base.Kind):
     @property
     def max_tokens(self) -> int:
         """The token limit of a response, with room for the longest label."""
+        if self.template.tokens and not self.options.reasoning:
+            return self.template.tokens
         longest = 2 * max(map(len, self._words))  # a Chinese character may take two tokens
         return max(super().max_tokens, longest)
 
@@ -125,4 +129,7 @@ class Label(base.Kind):
             {'acc': 1.0, 'unparsed_rate': 0.0}
         """
         reading = read_label(clean_output(answer).text, self._words)
-        return judge_reading("single label", reading.label, reading.reason, sample.target)
+        right = sample.target in answer if self.template.reads == "occurs" else None
+        return judge_reading(
+            "single label", reading.label, reading.reason, sample.target, right=right
+        )

@@ -41,6 +41,7 @@ class MultiAnswer(MultipleChoice):
 
     FIGURES = figures("choice_set_exact_match", "choice_set_f1", "unparsed_rate")
     SEVERAL: ClassVar = True
+    READS: ClassVar[tuple[str, ...]] = ("settled",)
 
     def __init__(self, task: TaskVariant, options: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(task, options, *args, **kwargs)

@@ -36,12 +36,13 @@ _SLOWEST = 1  # seconds to match a question against one type's regular expressio
 _GOES_ON = (":", "：", ":**", "：**")
 
 
-class Options(base.Options, frozen=True, forbid_unknown_fields=True):
+class Options(base.PromptOptions, frozen=True, forbid_unknown_fields=True):
     """The options of the kind.
 
     Attributes:
         prompt: `paper` for the paper's prompt; `zh`, `yue` or `en` for our own prompt in that
-            language. With `+scaffold`, the prompt also asks for a last line such as 答案：X.
+            language; for some tasks others, such as `release`. With `+scaffold`, the prompt also
+            asks for a last line such as 答案：X.
         cot: Ask for a chain of thought.
         script: `tc` for Traditional script, `sc` for Simplified. With `sc`, OpenCC (hk2s) converts
             the prompt, and the questions unless the release has them in Simplified script.
@@ -49,7 +50,6 @@ class Options(base.Options, frozen=True, forbid_unknown_fields=True):
             keeps their order.
     """
 
-    prompt: str = "paper"
     cot: bool = False
     script: Literal["tc", "sc"] = "tc"
     shuffle_choices: Annotated[int, msgspec.Meta(ge=0)] = 0
@@ -68,6 +68,7 @@ class MultipleChoice(base.Kind):
 
     USES = base.OF_CHOICES
     SCAFFOLD = "+scaffold"
+    READS: ClassVar[tuple[str, ...]] = ("settled", "first_character")
     Options = Options
     COLUMNS: ClassVar = {
         "question": ("question",),
@@ -244,7 +245,8 @@ class MultipleChoice(base.Kind):
             return ()
         if self.options.cot:
             return self.template.stop_cot
-        return self.template.stop if self._scaffold else ("\n",)
+        as_is = self._scaffold or self.template.reads == "first_character"
+        return self.template.stop if as_is else ("\n",)
 
     def sent_stop(self, *, chat: bool) -> tuple[str, ...]:
         """Return the stop texts that are sent to the harness.
@@ -260,7 +262,8 @@ class MultipleChoice(base.Kind):
         """The token limit of a response."""
         if self.options.reasoning:
             return base.REASONING_TOKENS
-        return _COT_TOKENS if self.options.cot or self._scaffold else _DIRECT_TOKENS
+        direct = self.template.tokens or _DIRECT_TOKENS
+        return _COT_TOKENS if self.options.cot or self._scaffold else direct
 
     def cut(self, response: str) -> str:
         """Cut a direct answer after the first line that does not end in a colon."""
@@ -284,6 +287,12 @@ class MultipleChoice(base.Kind):
         """
         options = zip(self._letters, sample.choices, strict=False)
         shown = {key: text for key, text in options if text is not None}
+        if self.template.reads == "first_character":
+            letter = answer.strip()[:1].upper()
+            reason = f"{'' if letter in shown else 'none: '}first character"
+            return judge_reading(
+                "letter", letter if letter in shown else None, reason, sample.target
+            )
         reading = read_choice(answer, shown, sample.question)
         return judge_reading("letter", reading.letter, reading.reason, sample.target)
 

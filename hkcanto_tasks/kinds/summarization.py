@@ -9,7 +9,7 @@ from typing import ClassVar
 from ..data.tables import Row
 from ..figures import figures
 from ..samples import Sample
-from . import writing
+from . import base, writing
 
 
 class Summarization(writing.WritingInCantonese):
@@ -25,6 +25,7 @@ class Summarization(writing.WritingInCantonese):
 
     FIGURES = figures(*writing.FLUENT, "length_penalty", "n_characters", "empty", "overgenerated")
     COLUMNS: ClassVar = {"text": ("text",)}
+    Options = base.PromptOptions
     # The release's limit.
     TOKENS = 1024
     # The paper asks for 200 characters, and lowers the score above 500.

@@ -27,11 +27,10 @@ _COMPARED_ROWS = 200
 _SCORES = ("bleu", "bleu_2", "chrf", "meteor", "rouge_l", "mean")
 
 
-class Options(base.Options, frozen=True, forbid_unknown_fields=True):
+class Options(base.PromptOptions, frozen=True, forbid_unknown_fields=True):
     """The options of the kind.
 
     Attributes:
-        prompt: `paper` for the paper's prompt, `release` for that of HKCanto-Eval's release.
         size: Score at most this many pairs, drawn from the whole test file; 0 for all of them. A
             smaller sample is part of every larger one. If the files of both directions list the
             sentences in the same order, both samples have the same sentences.
@@ -39,7 +38,6 @@ class Options(base.Options, frozen=True, forbid_unknown_fields=True):
             tasks as well, and `--model_args seed=…` must not change the data.)
     """
 
-    prompt: str = "paper"
     size: Annotated[int, msgspec.Meta(ge=0)] = 2000
     sample_seed: Annotated[int, msgspec.Meta(ge=0)] = 0
 

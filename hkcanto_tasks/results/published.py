@@ -92,6 +92,22 @@ class PublishedColumn(Declared, frozen=True):
         )
 
 
+class PublishedNote(Declared, frozen=True):
+    """A remark on cells of a row, shown with each of them.
+
+    Attributes:
+        row: Row, as printed.
+        text: Remark.
+        columns: Columns of these cells; all by default.
+        ranked: Whether the cells are ranked, and count in the ranks of others.
+    """
+
+    row: str
+    text: str
+    columns: tuple[str, ...] = ()
+    ranked: bool = True
+
+
 @dataclass(frozen=True, slots=True)
 class PublishedRow:
     """A row of a published table.
@@ -101,18 +117,22 @@ class PublishedRow:
         kind: `model`, `human` for people, `random` for random answers, `control` for answers by
             professionals, `rule_based` for a program, or `average` for the mean of other rows.
         values: Column → score; shares from 0 to 1, others as printed; None if missing.
+        notes: Column → remark on its score.
+        scores: Column → the score that is ranked: a model's, unless the table excludes it.
     """
 
     model: str
     kind: RowKind
     values: Mapping[str, float | None]
+    notes: Mapping[str, str]
+    scores: Mapping[str, float]
 
 
 class PublishedTable(Declared, frozen=True):
     """A table of scores in a paper: its declaration in `tables.toml`, and its rows.
 
     Attributes:
-        number: Number in the paper.
+        number: Number in the paper; 0 for results that were published later.
         title: Title in our words.
         columns: Columns, without the column of names.
         part: Part of the paper's table, if that has several parts.
@@ -120,20 +140,25 @@ class PublishedTable(Declared, frozen=True):
         protocol: How the paper's measurement differs from ours, and other remarks on it.
         transposed: Whether the paper prints these columns as rows.
         kinds: Row → what it is, if it is not a model.
+        notes: Remarks on cells, and which cells have no rank.
+        two_protocols: Whether the release asks differently from the paper's text, so that the rows
+            may follow either.
         name: Short name: benchmark, number and part.
         benchmark: Name of the benchmark in the catalogue.
-        source: Paper and number of the table.
+        source: Paper and number of the table; for later results, where they were published.
         rows: Rows, in the paper's order.
     """
 
-    number: int
     title: str
     columns: Annotated[tuple[PublishedColumn, ...], msgspec.Meta(min_length=1)]
+    number: int = 0
     part: str = ""
     headline: str = ""
     protocol: str = ""
     transposed: bool = False
     kinds: dict[str, RowKind] = msgspec.field(default_factory=dict)
+    notes: tuple[PublishedNote, ...] = ()
+    two_protocols: bool = False
     name: str = ""
     benchmark: str = ""
     source: str = ""
@@ -226,12 +251,12 @@ def read_tables(path: Path) -> tuple[PublishedTable, ...]:
     for table in file.tables:
         for problem in _problems(table):
             raise CatalogueError(f"{short}, table {table.number}: {problem}. Fix this entry.")
-        number = "_".join(filter(None, (str(table.number), table.part)))
+        number = "_".join(filter(None, (str(table.number or ""), table.part)))
         filled = {
             "protocol": table.protocol.strip(),
             "name": f"{file.benchmark}_{number}",
             "benchmark": file.benchmark,
-            "source": f"{file.paper}, Table {table.number}",
+            "source": table.source or f"{file.paper}, Table {table.number}",
             "rows": tuple(_rows(path.with_name(f"{number}.csv"), table)),
         }
         tables.append(msgspec.structs.replace(table, **filled))
@@ -242,6 +267,8 @@ def _problems(table: PublishedTable) -> Iterator[str]:
     names = [column.name for column in table.columns]
     if table.headline not in names and not (table.transposed and not table.headline):
         yield f"there is no column {table.headline!r} for its headline"
+    if unknown := sorted({name for note in table.notes for name in note.columns}.difference(names)):
+        yield f"notes name columns that do not exist: {unknown}"
     for column in table.columns:
         name, unknown = f"column {column.name!r}", sorted(set(column.tasks) - named_tasks().keys())
         if bool(column.tasks) + bool(column.mean_of) != 1 and not column.unmeasured:
@@ -279,14 +306,24 @@ def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
     models = [line[0] for line in lines]
     for model in repeated(models):
         raise CatalogueError(f"{where}, row {model!r} occurs twice. Remove one.")
-    if unknown := table.kinds.keys() - set(models):
-        raise CatalogueError(f"{where}: kinds names rows that do not exist: {sorted(unknown)}.")
+    if unknown := {*table.kinds, *(note.row for note in table.notes)}.difference(models):
+        raise CatalogueError(
+            f"{where}: kinds or notes name rows that do not exist: {sorted(unknown)}."
+        )
     for model, *texts in lines:
         values = {
             column.name: _value(cell, column, f"{where}, row {model!r}")
             for column, cell in zip(table.columns, texts, strict=True)
         }
-        yield PublishedRow(model, table.kinds.get(model, "model"), values)
+        kind, own = table.kinds.get(model, "model"), [n for n in table.notes if n.row == model]
+        notes = {name: note.text for note in own for name in note.columns or declared}
+        unranked = {name for note in own if not note.ranked for name in note.columns or declared}
+        scores = {
+            name: value
+            for name, value in values.items()
+            if kind == "model" and value is not None and name not in unranked
+        }
+        yield PublishedRow(model, kind, values, notes, scores)
 
 
 def _value(cell: str, column: PublishedColumn, where: str) -> float | None:

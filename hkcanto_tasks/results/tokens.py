@@ -1,4 +1,4 @@
-"""Tokenizers that count tokens, for estimates and for lengths in reports."""
+"""Tokenizers that count tokens, for estimates."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -26,10 +26,10 @@ class Common(TypedDict, total=False):
 
 
 class Prompted(Common, total=False):
-    """Options of HKCanto-Eval's translation tasks.
+    """Options of HKCanto-Eval's other tasks.
 
     Attributes:
-        prompt: `paper`, or `release` for the authors' own.
+        prompt: `paper`, or `release` for that of the authors' code.
     """
 
     prompt: str
@@ -39,7 +39,8 @@ class Choice(Prompted, total=False):
     """Options of multiple-choice tasks.
 
     Attributes:
-        prompt: `paper`, or `zh`, `yue`, `en`; `…+scaffold` also asks for a last line 答案：X.
+        prompt: `paper`, in HKCanto-Eval `release`, or `zh`, `yue`, `en`; `…+scaffold` also asks
+            for a last line 答案：X.
         shuffle_choices: Seed to shuffle the options with; 0 keeps their order.
         reread: If the rules read no letter, have the model in the role `reader` read it, or the
             model under test if there is no reader. This adds the figures `read`, `forced`, `none`,
@@ -92,7 +93,7 @@ def hkcanto(**options: Unpack[Choice]) -> Task:
 
 
 @task
-def g2p(examples: Literal["paper", "release"] = "paper", **options: Unpack[Common]) -> Task:
+def g2p(examples: Literal["paper", "release"] = "paper", **options: Unpack[Prompted]) -> Task:
     """HKCanto-Eval: sentences in characters to Jyutping (Appendix E.3).
 
         inspect eval hkcanto/g2p --model openai/gpt-4o
@@ -102,7 +103,7 @@ def g2p(examples: Literal["paper", "release"] = "paper", **options: Unpack[Commo
     Args:
         examples: `paper` for the examples printed in the paper, `release` for those of the dev
             file.
-        options: See `Common`.
+        options: See `Prompted`.
     """
     return make("hkcanto_g2p", examples=examples, **options)
 
@@ -221,7 +222,7 @@ def translation(
 
 
 @task
-def summarization(judge: bool = False, **options: Unpack[Common]) -> Task:
+def summarization(judge: bool = False, **options: Unpack[Prompted]) -> Task:
     """HKCanto-Eval: summaries of Cantonese articles and talks (Section 3.5, Appendix G).
 
         inspect eval hkcanto/summarization --model openai/gpt-4o
@@ -229,13 +230,13 @@ def summarization(judge: bool = False, **options: Unpack[Common]) -> Task:
 
     Args:
         judge: Have the model in the role `grader` apply the paper's rubric.
-        options: See `Common`.
+        options: See `Prompted`.
     """
     return make("hkcanto_summarization", judge=judged_summary if judge else None, **options)
 
 
 @task
-def sentiment(**options: Unpack[Common]) -> Task:
+def sentiment(**options: Unpack[Prompted]) -> Task:
     """HKCanto-Eval: sentiment of reviews and comments; the average is over both (Appendix H).
 
     inspect eval hkcanto/sentiment --model openai/gpt-4o -T subjects=facebook

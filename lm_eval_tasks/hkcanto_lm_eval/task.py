@@ -184,9 +184,14 @@ class CatalogueTask(Task):
             self._multiturn = fewshot_as_multiturn and says_turns()
         run, sample = self._run(num_fewshot), _sample_of(doc)
         prompt = run.prompt(sample)
-        self.sampler.replace_df(self._fewshot(run, sample.subject))
+        # Texts in front of the first example, or else of the question.
+        system, begin = prompt.in_chat if apply_chat_template else (prompt.system, "")
+        turns = [*self._fewshot(run, sample.subject), {**doc, "system": system}]
+        turns[-1]["text"] = prompt.question
+        turns[0] = {**turns[0], "text": begin + turns[0]["text"]}
+        self.sampler.replace_df(turns[:-1])
         context = super().fewshot_context(
-            {**doc, "system": prompt.system, "text": prompt.question},
+            turns[-1],
             num_fewshot,
             system_instruction,
             apply_chat_template,

@@ -75,6 +75,18 @@ def test_published_shares_tie_as_ours_do(board: Board) -> None:
     assert len({cells[0] for cells in table.values()}) < 8
 
 
+def test_a_score_that_measures_something_else_is_not_on_the_board() -> None:
+    # TMMLU+, Table 2, 5-shot: the average of Qwen-7B, 52.0, is not that of its categories.
+    shown = {
+        each.model
+        for column in columns([])
+        for each in column.results
+        if (each.signature.task, each.signature.shots) == ("tmmluplus_gen", 5)
+    }
+    assert {"GPT-4", "Qwen-14B"} <= shown
+    assert "Qwen-7B" not in shown
+
+
 # ---------------------------------------------------------------------- records and logs
 
 

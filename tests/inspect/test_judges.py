@@ -23,7 +23,6 @@ from hkcanto.judges import judged_summary, judged_translation
 from hkcanto.judges.panel import fresh_code, judge_texts, judged_text, neutralize
 from hkcanto.judges.summarization import summary_prompt
 from hkcanto.judges.translation import translation_prompt
-from hkcanto_metrics.cleaning import clean_output
 from hkcanto_tasks.cli import app
 
 from ..cases import named
@@ -191,12 +190,12 @@ def test_an_empty_translation_scores_zero_unseen(translate: Callable[..., Any]) 
         assert score.reason == "no_response"
 
 
-def test_reasoning_labels_and_what_follows_a_stop_text_are_not_judged(
+def test_reasoning_and_what_follows_a_stop_text_are_not_judged(
     translate: Callable[..., Any],
 ) -> None:
     output = f"<think>嗯…</think>譯文：{TRANSLATION}\n\nText to Translate:\n另一句"
     score = translate(says(labels()), output, stop=["\n\nText to Translate:"])
-    assert score.answer == TRANSLATION
+    assert score.answer == f"譯文：{TRANSLATION}"
 
 
 # Several judgements.
@@ -422,6 +421,29 @@ def test_half_a_character_does_not_end_the_run(translate: Callable[..., Any]) ->
     json.dumps(score.model_dump(), ensure_ascii=False).encode()
 
 
+def test_a_note_costs_its_length_unless_it_is_more_than_half(translate: Callable[..., Any]) -> None:
+    # Appendix F.1: "Additional words" are removed only if they are more than half of the output.
+    translation, note = (
+        "佢哋話聽日會一齊去戲院睇戲，之後返屋企食晚飯，食完飯再去飲茶。",
+        "\n（註：戲院即係影院，唔係劇院。）",
+    )
+    assert (len(translation), len(note)) == (31, 17)
+    kept = translate(says(labels(error(note[1:], "Additional words"))), translation + note)
+    # The line break before the note is one of the 48 characters, and no error.
+    assert kept.value["judged_accuracy"] == pytest.approx(32 / 48)
+    whole = translate(says(labels(error(note, "Additional words"))), translation + note)
+    assert whole.value["judged_accuracy"] == pytest.approx(0.646, abs=0.0005)
+    assert whole.answer == translation + note
+    twice = note * 2
+    removed = translate(says(labels(error(twice, "Additional words"))), translation + twice)
+    assert removed.value["judged_accuracy"] == 1
+
+
+def test_a_note_around_a_summary_is_cut_before_it_is_judged() -> None:
+    summary = "佢話街市有人情味。"
+    assert judged_text(f"好，以下係摘要：\n\n{summary}", [], "大家好", "yue") == summary
+
+
 def test_half_a_character_in_an_output_is_shown_as_a_wrong_one() -> None:
     assert judged_text(TRANSLATION + "\ud83d", [], SOURCE, "yue") == TRANSLATION + "�"
 
@@ -593,10 +615,8 @@ def test_a_judge_that_only_repeats_the_text_gives_no_points(
 
 
 def test_a_judge_can_label_an_attack_as_shown_or_as_written(tmp_path: Path) -> None:
-    # Text that cleaning removes never reaches the judge.
-    kept = (clean_output(TRANSLATION + text, source=SOURCE).text for text in HOSTILE)
-    attacks = [text for text, own in zip(HOSTILE, kept, strict=True) if own == TRANSLATION + text]
-    assert len(attacks) > 2
+    *attacks, reasoning = HOSTILE  # reasoning never reaches the judge
+    assert "<think>" in reasoning
     as_written = {neutralize(attack): attack for attack in attacks}
 
     def script(messages: list[Any], config: GenerateConfig) -> str:
@@ -909,8 +929,8 @@ def test_the_judges_version_is_raised_with_every_change_of_what_they_are_shown()
         translation_prompt("yue_en", TRANSLATION, "", "<They>", "c0de"),
         summary_prompt(TRANSLATION * 3, "", SUMMARY, "c0de"),
     ]
-    pinned = "a30e6b93c0876805"
+    pinned = "4f4d6bd26874a3de"
     found = hashlib.sha256("\n".join(shown).encode()).hexdigest()[:16]
-    assert (judge_texts()["version"], found) == (2, pinned), (
+    assert (judge_texts()["version"], found) == (3, pinned), (
         "take the change back, or raise `version` in prompts.toml and here"
     )

@@ -54,7 +54,8 @@ def test_without_variants_syllable_error_rate_is_jiwers(lm_eval_sample_run: Any)
 def test_the_signature_names_the_shots_and_examples_that_were_used() -> None:
     results = evaluate(G2P, num_fewshot=2, limit=2, metadata={"examples": "release"})
     signature = results["configs"]["hkcanto_g2p"]["metadata"]["signature"]
-    assert signature.startswith("hkcanto-g2p|shots:2|turns:single|examples:release|data:sample|")
+    parts = "shots:2|turns:single|prompt:paper|examples:release|data:sample"
+    assert signature.startswith(f"hkcanto-g2p|{parts}|")
     dev = [json.loads(line) for line in (SAMPLE / "dev/zh_to_jyutping_dev.json").open("rb")]
     shown = "".join(
         f"Example {n}\n{row['Honzi']}\n{row['Jyutping']}\n\n" for n, row in enumerate(dev[:2], 1)

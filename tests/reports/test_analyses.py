@@ -31,6 +31,7 @@ def test_averages_categories_and_subjects_stand_side_by_side() -> None:
         "Humanities": 1.0,
         "HKDSE": 0.0,
         "Hong Kong-specific": 1.0,
+        "Non-STEM": 1.0,
         "Dentistry": 1.0,
         "HKDSE Physics": 0.0,
         "Hong Kong Law": 1.0,

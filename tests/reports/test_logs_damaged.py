@@ -490,5 +490,5 @@ def judged(folder: Path, verdict: Callable[[str], str]) -> Run:
     grader = get_model("mockllm/grader", custom_outputs=grade, memoize=False)
     run_inspect(folder, tasks.translation(judge=True), model_roles={"grader": grader})
     (run,) = read_runs([folder])
-    assert run.notes == ("judged by mockllm/grader, prompts:2",)
+    assert run.notes == ("judged by mockllm/grader, prompts:3",)
     return run

@@ -35,7 +35,11 @@ WRONG = (
     ("[prompts.g2p]", "[prompts.g2q]", "prompt 'g2p'"),
     ('commit = "', 'comit = "', "comit|commit"),
     ("test = ", "val = ", "split 'test'"),
-    ('prompts = { paper = "g2p" }', 'prompts = { yue = "g2p" }', "no prompt 'paper'"),
+    (
+        'prompts = { paper = "g2p", release = "g2p_release" }',
+        'prompts = { yue = "g2p" }',
+        "no prompt 'paper'",
+    ),
     ("version = 2", "version = 0", r"tasks\[0\].version"),
     ("[github]", "[hub]\nrepo_id = 'a/b'\n[github]", r"exactly one of \[github\]"),
     (

@@ -4,7 +4,9 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
+import numpy as np
 import pytest
 
 from hkcanto_tasks.catalogue import BENCHMARKS, find_task
@@ -32,8 +34,10 @@ ROWS = {
     "hkmmlu_3": 21,
     "hkmmlu_4": 2,
     **{f"hkmmlu_8_{shots}shot": 20 for shots in range(6)},
+    "hkmmlu_9": 21,
     "hkmmlu_10": 21,
     "hkmmlu_11": 21,
+    "hkmmlu_cantonese_llm_lab": 11,
     "tmmluplus_2": 14,
     "tmmluplus_3": 6,
     "tmmluplus_4": 6,
@@ -222,7 +226,7 @@ def test_rows_of_people_and_of_random_answers_say_so() -> None:
         for row in table.rows
         if row.kind != "model"
     }
-    averages = {(f"hkmmlu_{number}", "Avg."): "average" for number in (1, 2, 3, 10, 11)}
+    averages = {(f"hkmmlu_{number}", "Avg."): "average" for number in (1, 2, 3, 9, 10, 11)}
     assert kinds == averages | {
         ("hkcanto_1", "Random"): "random",
         ("hkcanto_2", "Random/Control"): "random",
@@ -361,14 +365,116 @@ def test_hkmmlu_repeats_its_direct_answers_in_three_tables() -> None:
         assert row.values["Avg. DA"] == few_shot["Avg."], row.model
 
 
-def test_averages_of_hkmmlu_table_8_weigh_the_categories_by_their_questions() -> None:
-    for shots in range(6):
-        questions = {"STEM": 6068, "Soc. Sci.": 4754, "Humanities": 8814, "Other": 6732}
-        for row in table(f"hkmmlu_8_{shots}shot").rows:
-            average = row.values["Avg."]
-            if average is not None:
-                total = sum(count * (row.values[name] or 0) for name, count in questions.items())
-                assert total / 26368 == pytest.approx(average, abs=0.0035), row.model
+# Table 5's test questions: its counts without five worked examples a subject.
+TABLE_5 = np.array([6068, 4754, 8814, 6732])
+
+
+def printed_averages() -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The category scores of Tables 1, 3 and 8, and the averages printed beside them."""
+    forms = [
+        ("hkmmlu_1", " TC"),
+        ("hkmmlu_1", " SC"),
+        ("hkmmlu_3", " 0-CoT"),
+        ("hkmmlu_3", " 1-CoT"),
+    ]
+    forms += [(f"hkmmlu_8_{shots}shot", "") for shots in range(6)]
+    rows = [
+        [row.values[f"{column}{suffix}"] for column in [*CATEGORIES, "Avg."]]
+        for name, suffix in forms
+        for row in table(name).rows
+        if row.kind == "model"
+    ]
+    cells = np.array([row for row in rows if None not in row], float) * 100
+    return cells[:, :4], cells[:, 4]
+
+
+def test_hkmmlus_averages_fit_other_categories_than_those_of_table_5() -> None:
+    parts, averages = printed_averages()
+    assert len(averages) == 198
+    off_by = abs(parts @ TABLE_5 / 26368 - averages)
+    assert np.mean(off_by > 0.1 + 1e-9) == pytest.approx(0.44, abs=0.005)
+    assert off_by.max() == pytest.approx(0.41, abs=0.005)
+    # The sizes are fitted freely, except that they add up to all questions.
+    design, rest = parts[:, :3] - parts[:, 3:], averages - parts[:, 3]
+    shares = np.linalg.lstsq(design, rest, rcond=None)[0]
+    residuals = design @ shares - rest
+    variance = residuals @ residuals / (len(rest) - 3)
+    errors = 26368 * np.sqrt(np.diag(variance * np.linalg.inv(design.T @ design)))
+    stem, social, humanities = 26368 * shares
+    assert abs(stem - 6068) < 2 * errors[0]
+    assert abs(humanities - 8814) < 2 * errors[2]
+    assert social == pytest.approx(5509, abs=1)
+    assert social - 4754 > 15 * errors[1]
+    assert np.sqrt(np.mean(residuals**2)) == pytest.approx(0.034, abs=0.001)
+
+
+def test_hkmmlus_table_9_fits_if_some_750_questions_are_social_sciences() -> None:
+    forms = [
+        ("DA", "hkmmlu_3", " DA"),
+        ("1s", "hkmmlu_8_1shot", ""),
+        ("1s-cot", "hkmmlu_3", " 1-CoT"),
+    ]
+    for moved, missed in [(0, 36), (755, 0)]:
+        sizes = TABLE_5[1:] + np.array([moved, 0, -moved])
+        off_by = []
+        for row in table("hkmmlu_9").rows:
+            for column, other, suffix in forms if row.kind == "model" else ():
+                values = table(other).row(row.model).values
+                mean = sum(
+                    np.array([values[f"{c}{suffix}"] for c in CATEGORIES[1:]], float) * sizes
+                )
+                off_by.append(abs(mean / sizes.sum() - (row.values[f"Non-STEM {column}"] or 0)))
+        assert len(off_by) == 60
+        assert sum(each > 0.001 for each in off_by) == missed
+
+
+def test_fertility_correlates_with_accuracy_as_table_6_says_and_not_the_text() -> None:
+    rows = [row.values for row in table("tmmluplus_6").rows]
+    pairs = np.array([[row["Average"], row["Fertility"]] for row in rows], float)
+    assert np.corrcoef(pairs.T)[0, 1] == pytest.approx(-0.694, abs=0.0005)
+
+
+def test_scores_that_measure_something_else_have_no_rank_and_say_why() -> None:
+    for name, row, column, note in [
+        ("tmmluplus_2", "Qwen-7B", "Average 5-shot", "42.8 from its four categories"),
+        ("hkcanto_7", "SenseChat", "Average", "mean of 4 of the 5 subjects"),
+        ("hkcanto_1", "SenseChat", "Cultural 5-shot", "mean of 4 of the 5 subjects"),
+        ("tmmluplus_11", "Gemini-pro", "music", "no share of the test questions"),
+    ]:
+        found = table(name).row(row)
+        assert (found.notes[column], column in found.scores) == (note, False)
+    assert "Average 0-shot" in table("tmmluplus_2").row("Qwen-7B").scores
+    human = table("hkcanto_7").row("Human")
+    assert human.notes == {"Average": "questions under 40 % were excluded, so this is too high"}
+    assert "95 % interval 55.5 to 60.2" in table("hkmmlu_4").row("Human").notes["Average"]
+
+
+def test_scores_without_a_rank_in_table_11_are_no_shares_of_the_test_questions() -> None:
+    sizes = {subject.name: subject.rows for subject in find_task("tmmluplus_gen").subjects}
+    scores = table("tmmluplus_11")
+    for row in scores.rows:
+        unlike = [
+            column.name
+            for column in scores.columns
+            if not any(
+                abs(right / sizes[column.subject] - (row.values[column.name] or 0)) < 0.000051
+                for right in range(sizes[column.subject] + 1)
+            )
+        ]
+        assert sorted(unlike) == sorted(row.notes), row.model
+        assert len(unlike) == (19 if row.model == "Gemini-pro" else 0)
+
+
+def test_later_results_are_never_ranked() -> None:
+    later = table("hkmmlu_cantonese_llm_lab")
+    assert later.source.startswith("Lam810/cantonese-llm-lab at commit 1aefd6b")
+    assert all(column.unmeasured for column in later.columns)
+    assert later.row("CantoneseLLMChat-v1.0-7B").values == {
+        "Accuracy": 0.5897,
+        "HK": 0.6243,
+        "HKDSE": 0.5204,
+        "Unread": 0.0,
+    }
 
 
 def test_averages_of_translation_are_means_of_the_three_scores() -> None:
@@ -428,7 +534,10 @@ def test_tables_of_a_task_are_those_with_a_column_for_it() -> None:
         "hkcanto_1",
         "hkcanto_7",
     ]
-    assert [table.name for table in tables_of("hkmmlu_cot_1shot")] == ["hkmmlu_3"]
+    assert [table.name for table in tables_of("hkmmlu_cot_1shot")] == [
+        "hkmmlu_3",
+        "hkmmlu_9",
+    ]
     assert tables_of("hkmmlu_mc") == ()
 
 
@@ -445,6 +554,14 @@ def replaced(file: str, old: str, new: str) -> Edit:
 
 
 WRONG = [
+    (
+        replaced(
+            "tables.toml",
+            'row = "SenseChat", columns = ["Average"]',
+            'row = "SenseChat", columns = ["All"]',
+        ),
+        r"table 7: notes name columns that do not exist: \['All'\]",
+    ),
     (
         replaced("7.csv", "81.7", "817"),
         r"7.csv, table 7, row 'Human', column 'Food Culture': '817' is not a number",
@@ -467,7 +584,7 @@ WRONG = [
     ),
     (
         replaced("tables.toml", 'Human = "human"', 'People = "human"'),
-        r"table 7: kinds names rows that do not exist: \['People'\]",
+        r"table 7: kinds or notes name rows that do not exist: \['People'\]",
     ),
     (
         replaced("tables.toml", 'subject = "food"', 'subject = "drink"'),

@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 from hkcanto_tasks.catalogue import BENCHMARKS
+from hkcanto_tasks.tasks import load_task
 
 FILES = ("hkcanto", "hkmmlu", "tmmluplus")
 
@@ -121,9 +122,26 @@ def test_hkmmlus_examinations_are_a_group() -> None:
     assert examinations == [s["title"] for s in subjects if s["title"].startswith("HKDSE")]
 
 
+def test_table_9_has_all_subjects_but_those_of_stem() -> None:
+    rest = [s["rows"] for s in task("hkmmlu")["subjects"] if "non_stem" in s.get("groups", ())]
+    assert (len(rest), sum(rest)) == (66 - 18, 26_368 - 6_068)
+
+
+def test_table_4_has_questions_in_cantonese_and_in_written_chinese() -> None:
+    types = task("hkmmlu")["types"]
+    for question, language in [
+        ("邊個係香港嘅行政長官？", "cantonese"),
+        ("下列哪一項\n是香港的行政機關？", "written_chinese"),
+        ("以下\n佢哋講嘅係乜？", "cantonese"),
+    ]:
+        found = [name for name, pattern in types.items() if re.search(pattern, question)]
+        assert found == [language], question
+
+
 def test_hkmmlus_stems_have_the_prefixes_of_the_release() -> None:
     for subject in task("hkmmlu")["subjects"]:
-        expected = subject["title"].split()[0] if subject.get("groups") else ""
+        marked = {"hk_specific", "hkdse"} & {*subject.get("groups", ())}
+        expected = subject["title"].split()[0] if marked else ""
         prefix = {"Hong": "hk_", "HKDSE": "hkdse_", "": ""}[expected]
         assert re.match("hk_|hkdse_|", subject["stem"])[0] == prefix  # type: ignore[index]
 
@@ -352,11 +370,12 @@ IN_FRONT = {"sentence", "subject", "chinese", "title", "zero", "scaffold"}
 QUESTION = {"question", "options"}
 OPEN = {
     "system": IN_FRONT,
+    "chat_system": {"sentence"},
     "system_cot": IN_FRONT,
     "example": QUESTION,
     "example_cot": QUESTION,
     "question": QUESTION | {"cue"},
-    "question_cot": QUESTION,
+    "question_cot": QUESTION | {"chinese", "scaffold"},  # Figure 22 has the instruction there
     "answer_cot": {"reasoning", "answer"},
 }
 
@@ -366,10 +385,10 @@ def test_a_prompt_leaves_only_known_places_open() -> None:
         _, template = PROMPTS[key]
         for name, text in template.items():
             places = set(re.findall(r"\{(.*?)\}", str(text)))
-            if OPEN.get(name) is IN_FRONT:
-                assert {"scaffold"} <= places <= IN_FRONT, name
-            else:
-                assert places == OPEN.get(name, set()), name
+            known = OPEN.get(name, set())
+            scaffolds = {"scaffold"} if name == "system" and "scaffold" in template else set()
+            assert scaffolds <= places <= known, name
+            assert places == known or "scaffold" in known, name
 
 
 def test_a_prompt_puts_the_question_and_its_options_before_the_answer() -> None:
@@ -386,6 +405,9 @@ def test_a_prompt_puts_the_question_and_its_options_before_the_answer() -> None:
 def test_a_scaffold_asks_for_an_answer_on_the_last_line() -> None:
     for key in PROMPTS:
         entry, template = PROMPTS[key]
+        if key[1] == "release":  # it has no scaffold, which a user's +scaffold is told
+            assert "scaffold" not in template
+            continue
         english = key[1] == "en" or (key[1] == "paper" and entry["name"].startswith("hkcanto_"))
         line, form = ("last line", '"Answer: X"') if english else ("最後一行", "「答案：X」")
         assert line in template["scaffold"]
@@ -403,6 +425,29 @@ def test_the_grids_languages_are_not_mixed() -> None:
 
 def test_every_task_can_be_asked_in_both_chinese_languages() -> None:
     for entry in choice_tasks(*FILES):
-        english = {"en"} if entry["name"].startswith("hkcanto_") else set()
-        assert entry["prompts"].keys() == {"paper", "zh", "yue"} | english, entry["name"]
-        assert entry.get("sentences", {}).keys() in ({"zh", "yue", "en"}, set())
+        ours = entry["name"].startswith("hkcanto_")
+        more = {"en", "release"} if ours else {"figure21", "figure22"}
+        more = set() if entry["name"] == "tmmluplus_gen" else more
+        assert entry["prompts"].keys() == {"paper", "zh", "yue"} | more, entry["name"]
+        assert entry.get("sentences", {}).keys() in ({"zh", "yue", "en", "release"}, set())
+
+
+def test_figures_21_and_22_have_no_paragraph_on_hong_kong() -> None:
+    figure21 = load_task("hkmmlu_cot", prompt="figure21")
+    (_, instruction), (_, asked) = figure21.prompt(figure21.samples[0]).messages()
+    title = figure21.kind.subject(figure21.samples[0].subject).chinese
+    assert instruction == (
+        f"作爲一個精通香港繁體字和{title}的專家,請完成以下繁體中文單選題。"
+        "答题要求: 1.逐步分析並選出正確答案。2. 最後明確標示答案選項(A/B/C/D)。\n"
+    )
+    assert asked.startswith("問題: ")
+    figure22 = load_task("hkmmlu_cot_1shot", prompt="figure22")
+    ((role, text),) = figure22.prompt(figure22.samples[0]).messages()
+    assert role == "user"
+    example, instruction = text.split("\n\n作爲一個精通香港繁體字和")
+    assert example.startswith("問題: ")
+    assert "\n推理:" in example
+    assert "的專家,請參考上面的思考案例,完成以下繁體中文單選題。答题要求: 1. 逐步" in instruction
+    for prompt in ("paper", "figure21"):
+        text = load_task("hkmmlu", prompt=prompt).prompt(figure21.samples[0]).text()
+        assert ("珠江口" in text) == (prompt == "paper")

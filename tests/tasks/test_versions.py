@@ -1,13 +1,14 @@
 """A task's version rises with every change to its prompts, its readings or its averages.
 
 `pinned_versions.json` has a hash of these for each version. After raising a `version` in a
-`benchmark.toml`, or adding a figure, update it: `python -m tests.tasks.test_versions`. A new figure
-does not raise the version, because the existing scores stay the same.
+`benchmark.toml`, or adding a figure or a prompt, update it: `python -m tests.tasks.test_versions`.
+A new figure or prompt does not raise the version, because the existing scores stay the same.
 """
 
 import hashlib
 import json
 import os
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -76,16 +77,15 @@ def pins(entry: TaskDefinition) -> dict[str, str]:
         if task.definition == entry and task.scope == "task"
         for prompt in prompts(entry)
     ]
-    found = [described(load_task(name, **options)) for name, options in asked]
-    names = sorted({name for each in found for name in each})
-    signed = [
-        fingerprints(task_as_run(name, **options, reasoning=reasoning))
-        for name, options in asked
-        for reasoning in (False, True)
-    ]
-    return {name: _hash([each.get(name) for each in found]) for name in names} | {
-        "signature": _hash(signed)
-    }
+    made: dict[str, list[object]] = defaultdict(list)
+    for name, options in asked:
+        of = "".join(f"{prompt}: " for prompt in options.values())
+        found = described(load_task(name, **options))
+        kinds = [task_as_run(name, **options, reasoning=reasoning) for reasoning in (False, True)]
+        found["signature"] = list(map(fingerprints, kinds))
+        for what, value in found.items():
+            made[of + what].append([name, value])
+    return {what: _hash(values) for what, values in made.items()}
 
 
 def _hash(what: object) -> str:
@@ -95,7 +95,8 @@ def _hash(what: object) -> str:
 def prompts(entry: TaskDefinition) -> Iterator[str]:
     for prompt in entry.prompts:
         yield prompt
-        if entry.kind == "multiple_choice":
+        templates = named_tasks()[entry.name].benchmark.prompts
+        if entry.kind == "multiple_choice" and templates[entry.prompts[prompt]].scaffold:
             yield f"{prompt}+scaffold"
 
 

@@ -93,8 +93,7 @@ def _papers() -> Mapping[Hashable, Mapping[str, PublishedResult]]:
                 continue
             signature, items = how.signature(_RELEASE), items_of(how)
             for row in table.rows:
-                score = row.values[column.name]
-                if row.kind == "model" and score is not None:
+                if (score := row.scores.get(column.name)) is not None:
                     value = {column.metric: of_items(score, items, how.headline)}
                     made = PublishedResult(
                         "published", row.model, how, signature, value, by=table.source
@@ -105,7 +104,7 @@ def _papers() -> Mapping[Hashable, Mapping[str, PublishedResult]]:
 
 def _measure(result: PublishedResult) -> Hashable:
     """Return what a result measures: its task as run, on any revision of the data."""
-    parts = result.signature.parts.items()
+    parts = {"prompt": "paper", **result.signature.parts}.items()
     return result.signature.task, frozenset(pair for pair in parts if pair[0] not in _FREE)
 
 

@@ -54,6 +54,23 @@ class Standing:
         best, worst = self.ranks or ("", "")
         return str(best) if best == worst else f"{best}–{worst}"
 
+    @property
+    def followed(self) -> str:
+        """Which of the paper's two protocols the run follows; empty if the paper has only one."""
+        options = self.behind[0].options
+        chosen = {options.get(name, "paper") for name in ("prompt", "examples")} - {"paper"}
+        return ("+".join(chosen) or "appendices") if self.table.two_protocols else ""
+
+    @property
+    def mark(self) -> str:
+        """The protocol as text after a rank: ` (appendices†)`."""
+        return f" ({self.followed}†)" if self.followed else ""
+
+    @property
+    def place(self) -> str:
+        """Its ranks among all: `2–4 of 24 (appendices†)`."""
+        return f"{self.rank} of {self.of}{self.mark}"
+
 
 @dataclass(frozen=True, eq=False)
 class Beside:
@@ -99,8 +116,8 @@ def standings(runs: Sequence[Run]) -> list[Beside]:
 
 def rank_of(row: PublishedRow, table: PublishedTable, column: PublishedColumn) -> int | None:
     """Return a published model's rank among the others; equal scores share the better rank."""
-    score = row.values[column.name]
-    if row.kind != "model" or score is None:
+    score = row.scores.get(column.name)
+    if score is None:
         return None
     return _places(Estimate(score, None, None, 0), table, column)[0]
 
@@ -171,8 +188,7 @@ def _standing(
 
 def _scores(table: PublishedTable, column: PublishedColumn) -> list[float]:
     """Return the scores of the paper's models in a column."""
-    values = [row.values[column.name] for row in table.rows if row.kind == "model"]
-    return [value for value in values if value is not None]
+    return [row.scores[column.name] for row in table.rows if column.name in row.scores]
 
 
 def _why_unranked(runs: Sequence[Run], column: PublishedColumn) -> str:
@@ -180,6 +196,9 @@ def _why_unranked(runs: Sequence[Run], column: PublishedColumn) -> str:
         next((one.unfinished for one in runs if one.unfinished), ""): True,
         "not all items": not all(one.is_complete(_part(column)) for one in runs),
         "unknown data": not all(one.trusted_data for one in runs),
+        "one example for all subjects": any(
+            one.options.get("rationale") == "paper" for one in runs
+        ),
         "unlike the harness's figure": not all(is_of_harness(one) for one in runs),
     }
     return next((reason for reason, holds in reasons.items() if reason and holds), "")
@@ -266,11 +285,9 @@ def contests(runs: Iterable[Run]) -> list[Contest]:
     for group in side_by_side(runs):
         some = group.runs[0]
         columns = columns_of(some)
-        rows = [
-            (row.kind, row.values[column.name]) for table, column in columns for row in table.rows
-        ]
-        scores = [value for kind, value in rows if kind == "model" and value is not None]
-        chance = next((value for kind, value in rows if kind == "random"), None)
+        rows = [(row, column.name) for table, column in columns for row in table.rows]
+        scores = [row.scores[name] for row, name in rows if name in row.scores]
+        chance = next((row.values[name] for row, name in rows if row.kind == "random"), None)
         if chance is None and some.definition.kind == "multiple_choice":
             chance = 1 / len(some.definition.letters)
         best = (max if some.headline.higher_is_better else min)(scores, default=None)

@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from ...errors import ComparisonError
-from ..published import PublishedColumn, RowKind
+from ..published import PublishedColumn, PublishedRow, RowKind
 from ..runs import Run, SkippedLog
 from ..statistics.estimates import agreement
 from ..statistics.intervals import CONFIDENCE, WIDE, Estimate
@@ -79,6 +79,10 @@ _MEANT = {
 _INTERVAL = f"With 95 % interval: {WIDE}."
 _EXACT = "Published scores are taken as exact."
 _RANKS = f"Ranks in the paper's table that the interval allows. {_EXACT}"
+_FOLLOWED = (
+    "† {0} has two protocols: the prompts of its appendices, and those of its release "
+    "(prompt=release, for Jyutping examples=release). Which one its rows follow is not known."
+)
 
 
 def build_report(
@@ -146,7 +150,7 @@ def _run_records(runs: Sequence[Run], beside: Sequence[Beside]) -> list[Mapping[
                     "table": each.table.name,
                     "source": each.table.source,
                     "column": each.column.name,
-                    **{name: getattr(each, name) for name in ("figure", "ranks", "of")},
+                    **{name: getattr(each, name) for name in ("figure", "ranks", "of", "followed")},
                 }
                 for each in _standings_of(run, beside)
             ],
@@ -174,7 +178,7 @@ def _rank(run: Run, beside: Sequence[Beside]) -> Standing | None:
 
 def _rank_text(run: Run, beside: Sequence[Beside]) -> str | None:
     standing = _rank(run, beside)
-    return f"{standing.rank} of {standing.of}" if standing else None
+    return standing.place if standing else None
 
 
 # ---------------------------------------------------------------------- the first section
@@ -335,11 +339,11 @@ def _of_one(runs: Sequence[Run], beside: Sequence[Beside]) -> str:
         if not ranked:
             return f"{said}. {_unranked(beside)}"
         standing = ranked[0][1]
-        return f"{said}: rank {standing.rank} of {standing.of} in {standing.table.source}."
+        return f"{said}: rank {standing.place} in {standing.table.source}."
     if not ranked:
         return f"{label} ran {_tasks(len(runs))}. {_unranked(beside)}"
     ranked.sort(key=lambda pair: (pair[1].ranks or (0,))[0] / pair[1].of)
-    names = [f"{run.definition.title} {each.rank} of {each.of}" for run, each in ranked]
+    names = [f"{run.definition.title} {each.place}" for run, each in ranked]
     on = f"on {len(ranked)} of {_tasks(len(runs))}"
     return f"{label} has a rank among published models {on}: {_listed(names)}."
 
@@ -465,12 +469,12 @@ def paper_table(beside: Beside) -> Table:
     rows: list[tuple[float | None, Row]] = []
     for row in paper.rows:
         place = rank_of(row, paper, key)
-        values = [row.values[column.name] for column in paper.columns]
+        values = [_printed(row, column.name) for column in paper.columns]
         shown: list[Value] = [row.model, str(place) if place else None, *values]
         rows.append((row.values[key.name], Row(shown, _KINDS.get(row.kind, "other"))))
     for run, of_run in beside.runs.items():
         of = of_run.get(key.name)
-        rank = (of.rank or of.figure.note or None) if of else None
+        rank = (f"{of.rank}{of.mark}" if of.ranks else of.figure.note or None) if of else None
         figures = [_shown(of_run.get(column.name), rank) for column in paper.columns]
         rows.append((of.figure.value if of else None, Row([run, rank, *figures], "run")))
     sign = 1 if key.lower_is_better else -1
@@ -487,6 +491,12 @@ def paper_table(beside: Beside) -> Table:
     better = "lower" if key.lower_is_better else "higher"
     caption = f"The paper's models and the runs, by {key.name}; {better} is better. {_EXACT}"
     return Table(name, source, columns, [row for _, row in rows], caption)
+
+
+def _printed(row: PublishedRow, column: str) -> Value:
+    """Return a published score, with its remark if there is one."""
+    score, note = row.values[column], row.notes.get(column, "")
+    return Estimate(score, None, None, 0, note) if note and score is not None else score
 
 
 def _shown(standing: Standing | None, said: str | None = None) -> Estimate | None:
@@ -580,6 +590,8 @@ def _protocols(beside: Sequence[Beside]) -> Iterator[str]:
     for each in beside:
         if each.table.protocol:
             yield f"{each.table.source}: {each.table.protocol}"
+    papers = [each.table.source.partition(",")[0] for each in beside if each.table.two_protocols]
+    yield from map(_FOLLOWED.format, dict.fromkeys(papers))
     for run in dict.fromkeys(run for each in beside for run in each.behind):
         if other := ", ".join(f"{name}:{value}" for name, value in departures(run).items()):
             yield f"{_name(run)} was run with other options than in the paper: {other}."

@@ -94,7 +94,7 @@ def judge(
     of_nothing: Mapping[str, float],
     judgements: int,
     stop: Sequence[str],
-    language: str,
+    language: str | None = None,
 ) -> Scorer:
     """Return a scorer that combines several judgements of a response.
 
@@ -106,7 +106,8 @@ def judge(
         judgements: Number of judgements by a single grader, with the seeds 1, 2, …; if the role has
             several models, each judges once.
         stop: Stop texts: the model's answer ends before the first of them.
-        language: The language asked for, as `clean_output` takes it.
+        language: The language asked for, by which `clean_output` finds the answer in the text
+            around it. By default, judges see that text, too.
 
     Raises:
         ValueError: ``judgements`` is below 1; or, while scoring, the sample's metadata has no
@@ -170,13 +171,12 @@ def _shown(judgement: Judgement) -> str:
     return f"```json\n{json.dumps(judgement.record, ensure_ascii=False, indent=1)}\n```"
 
 
-def judged_text(response: str, stop: Sequence[str], source: str, language: str) -> str:
-    """Return a model's answer as judges see it.
-
-    As for the automatic metrics, wrapping is removed and the length is limited.
-    """
-    answer = until_stop(strip_reasoning(well_formed(response)).lstrip(), stop)
-    return clean_output(answer, source=source, language=language).text[:LONGEST]
+def judged_text(response: str, stop: Sequence[str], source: str, language: str | None) -> str:
+    """Return a model's answer as judges see it, with the length limit of the automatic metrics."""
+    answer = until_stop(strip_reasoning(well_formed(response)).strip(), stop)
+    if language is not None:
+        answer = clean_output(answer, source=source, language=language).text
+    return answer[:LONGEST]
 
 
 def well_formed(text: str) -> str:

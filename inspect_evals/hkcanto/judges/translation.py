@@ -92,6 +92,9 @@ def judged_translation(
 ) -> Scorer:
     """Score translations by formula (1), with the model in the role `grader` as the annotator.
 
+    As in the paper, text around the translation is an error ("Additional words"), unless it is more
+    than half of the output: then it is removed before the formula.
+
     `judged_accuracy` is the mean over the successful judgements. A judgement fails if two replies
     in a row are malformed or label text that is not there. An item with no successful judgement is
     unscored, not zero. An empty translation scores 0 and is not shown to the judge.
@@ -103,8 +106,7 @@ def judged_translation(
         stop: Stop texts: the model's answer ends before the first of them.
     """
     prompt, of_nothing = partial(translation_prompt, direction), {"judged_accuracy": 0.0}
-    into = direction.split("_")[1]
-    return judge(LabelledErrors, prompt, _score, of_nothing, judgements, stop, into)
+    return judge(LabelledErrors, prompt, _score, of_nothing, judgements, stop)
 
 
 def translation_prompt(
