@@ -1,4 +1,4 @@
-"""Generate `DEPENDENCIES.md`, the licences of hkcanto's dependencies, with pip-licenses.
+"""Generate `docs/reference/licences.md`, the licences of hkcanto's dependencies, with pip-licenses.
 
     python docs/licences.py
 
@@ -19,7 +19,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 REPOSITORY = Path(__file__).parents[1]
-PAGE = REPOSITORY / "DEPENDENCIES.md"
+PAGE = REPOSITORY / "docs" / "reference" / "licences.md"
 CORE, DEVELOPMENT = "core", ("dev", "docs", "e2e")
 UNKNOWN = "UNKNOWN"
 
