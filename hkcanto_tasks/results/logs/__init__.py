@@ -71,6 +71,9 @@ def read_runs(
         skipped += [*lm_eval.without_results(path), *older]
         for parts in kept:
             run = join(parts)
+            if copy := next((each for _, each in joined_runs if run.is_copy_of(each)), None):
+                skipped.append(SkippedLog(run.sources[0], f"it is a copy of {copy.sources[0]}"))
+                continue
             model = run.harness, run.model, run.settings
             joined_runs.append((LabelledModel(*model, place, path, name), run))
     if not joined_runs:

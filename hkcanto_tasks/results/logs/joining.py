@@ -28,6 +28,9 @@ _OF_NO_MATTER = re.compile(
 _TYPES = {field.name: field.type for field in msgspec.structs.fields(Sent)}
 _FIELDS = {"max_gen_toks": "max_tokens", "until": "stop", "stop_seqs": "stop"}
 
+CHAT = "chat"
+"""The template of a chat that the server formats, so that no hash of it is known."""
+
 WITH_SYSTEM = "with a system instruction of the user's in front"
 """The note of a run with a system instruction."""
 
