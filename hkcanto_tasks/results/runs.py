@@ -346,7 +346,9 @@ class Run:
         if any(getattr(self, name) != getattr(other, name) for name in names):
             return False
         own, others = self.items, other.items
-        answers = [(each.ids, each.reasons, each.response_lengths.tolist()) for each in (own, others)]
+        answers = [
+            (each.ids, each.reasons, each.response_lengths.tolist()) for each in (own, others)
+        ]
         return answers[0] == answers[1] and all(
             np.array_equal(values, others.values.get(name, ()), equal_nan=True)
             for name, values in own.values.items()

@@ -103,8 +103,8 @@ def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
         yield "its prompts were not logged. Run it in lm-eval or Inspect."
     if run.departure:
         yield (
-            f"{run.departure}: what was sent is not what the catalogue's task sends. Run it without "
-            "another solver, system message, or changes to the task in YAML or Python."
+            f"{run.departure}: the catalogue's task sends something else. Run it without another "
+            "solver, a system message, or changes to the task in YAML or Python."
         )
     if not run.trusted_data:
         yield (

@@ -523,7 +523,9 @@ def _remarks(compared: Sequence[Comparison], sides: Sequence[Run]) -> Sequence[N
             notes.append(remark + "; ".join(map("{}: {}".format, names, how)) + ".")
     for side in sides[1:]:
         unlike = first.differs(side)
-        said = {name: f"{name} {one or 'none'} against {two}" for name, (one, two) in unlike.items()}
+        said = {
+            name: f"{name} {one or 'none'} against {two}" for name, (one, two) in unlike.items()
+        }
         for name in _EDITED.keys() & said.keys():
             warnings[f"{_EDITED[name]} ({said[name]})."] = True
         if sent := "; ".join(said[name] for name in Sent.__struct_fields__ if name in said):
