@@ -25,7 +25,7 @@ from hkcanto_tasks.errors import OptionError, in_command, without_traceback
 from hkcanto_tasks.figures import Figure, item_values, language_of, metric_signatures, value
 from hkcanto_tasks.kinds.base import Kind
 from hkcanto_tasks.kinds.judged import Judged
-from hkcanto_tasks.printable import readable_log
+from hkcanto_tasks.printable import readable_log, valid
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.signatures import request_hash
 from hkcanto_tasks.tasks import LoadedTask, task_as_run
@@ -264,7 +264,9 @@ class CatalogueTask(Task):
         _clock["asked"] = perf_counter()
 
     def apply_filters(self) -> Any:
-        """Apply the filters to the responses, if there are any."""
+        """Make the responses valid Unicode, and apply the filters to them, if there are any."""
+        for each in self._instances:
+            each.resps = [valid(text) if isinstance(text, str) else text for text in each.resps]
         self._took = _clock.setdefault("answered", perf_counter()) - _clock["asked"]
         return super().apply_filters() if self._instances else None
 

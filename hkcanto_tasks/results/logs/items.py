@@ -17,6 +17,7 @@ from ...errors import HKCantoError, LogError
 from ...figures import Pair, reasoning_values
 from ...judgements import Judgement
 from ...kinds.base import Kind
+from ...printable import valid
 from ...samples import Sample
 from ...signatures import Signature
 from ..runs import Floats, Items, ItemText, codes
@@ -216,5 +217,4 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[T]) -> T:
         raise
     except (msgspec.DecodeError, UnicodeDecodeError):
         loaded = json.loads(data.decode("utf-8", "replace"), parse_constant=lambda _: None)
-        text = json.dumps(loaded, ensure_ascii=False).encode("utf-16", "surrogatepass")
-        return decoder.decode(text.decode("utf-16", "replace"))
+        return decoder.decode(valid(json.dumps(loaded, ensure_ascii=False)))
