@@ -98,7 +98,9 @@ def _argument(argument: str | Path) -> tuple[str, Path]:
     # The path itself may contain "=".
     if not path or Path(argument).exists():
         name, path = "", str(argument)
-    place = Path(path).expanduser()
+    with suppress(RuntimeError):  # of `~nobody`
+        path = str(Path(path).expanduser())
+    place = Path(path)
     if not place.exists():
         raise LogError(f"{path} does not exist. Give a log or a folder of logs, or NAME=PATH.")
     return name, place
