@@ -31,7 +31,7 @@ from hkcanto_tasks.signatures import request_hash
 from hkcanto_tasks.tasks import LoadedTask, task_as_run
 
 from .before_model import load
-from .config import configuration, options_of, output_type, says_turns
+from .config import configuration, options_of, output_type, says_turns, seed_asked, sends_seed
 from .generations import Task, class_for, requests, values
 
 _log = logging.getLogger("lm_eval.hkcanto")  # lm-eval's command shows messages of this logger
@@ -149,6 +149,11 @@ class CatalogueTask(Task):
         self._last = last
         return last
 
+    @cached_property
+    def _seed(self) -> dict[str, int | None]:
+        """The user's seed for a server, or none as in Inspect: lm-eval itself sends 1234."""
+        return {"seed": seed_asked()} if in_command() and sends_seed() else {}
+
     @property
     def _as_run(self) -> LoadedTask:
         return self._run(self.config.num_fewshot or 0)
@@ -230,6 +235,7 @@ class CatalogueTask(Task):
         made = super().construct_requests(doc, ctx, **kwargs)
         for each in requests(made) if self.OUTPUT_TYPE == "generate_until" else ():
             asked = each.arguments[1]
+            asked.update(self._seed)
             if asked.get("until") == self._until:
                 chat = bool(kwargs.get("apply_chat_template"))
                 asked["until"] = [*self._as_run.kind.sent_stop(chat=chat)]

@@ -154,6 +154,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         items = {task: rows(signature) for task, signature in signatures.items()}
         usage: dict[str, list[Usage]] = {task: [] for task in signatures}
         spans = list[tuple[float, float]]()
+        backend = log.eval.model.partition("/")[0]
         problems, unscored, sent = list[str](), 0, _planned(log)
         for place, (name, load) in enumerate(samples.items()):
             try:
@@ -166,8 +167,12 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 ):
                     unscored += 1
                     continue
+                used = _usage(sample)
+                if backend == "hf":  # it counts a batch's padding, in prompts and in answers
+                    used = msgspec.structs.replace(used, prompt_tokens=None, answer_tokens=None)
+                    sample.output.usage = None
                 _add(items[task], sample)
-                usage[task].append(_usage(sample))
+                usage[task].append(used)
                 # A sample without usage has its answer from Inspect's cache.
                 if sample.started_at and sample.completed_at and sample.model_usage:
                     spans.append((sample.started_at.timestamp(), sample.completed_at.timestamp()))
@@ -205,7 +210,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 # If one log has several tasks, this is their sum.
                 available=int(about.dataset.get("samples") or 0) if len(signatures) == 1 else 0,
                 status=status,
-                backend=about.model.partition("/")[0],
+                backend=backend,
                 version_of_harness=about.packages.get("inspect_ai", "unknown"),
                 settings=settings_of(
                     about.model_generate_config | about.model_args | {"solver": _solvers(log)}

@@ -123,7 +123,8 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             settings=settings,
             # The first request's settings count, then the task's.
             sent=sent_of(
-                {**(config.get("generation_kwargs") or {}), **requested},
+                {"seed": dict(settings).get("seed"), **(config.get("generation_kwargs") or {})}
+                | requested,
                 template=_template(results),
                 system=(results.system_instruction_sha or "")[:7],
                 repeats=config.get("repeats") or 1,

@@ -54,9 +54,13 @@ def sections(runs: Sequence[Run]) -> list[Section]:
         run for group in groups for run in group.runs if run.setup.is_generative and run.items.ids
     ]
     subjects = [_subjects(group) for group in side_by_side(runs, "acc")]
+    problems, cut = [*_problems(generated)], _CUT.partition("{")[0]
+    is_cut = any(note.text.startswith(cut) for note in problems)
     return [
         *section("Subjects", subjects, "subjects"),
-        *section("Reading problems", [*_problems(generated), _reading(generated)], "reading"),
+        *section(
+            "Reading problems", [*problems, _reading(generated)], "reading", is_summary=is_cut
+        ),
         *section("All figures", map(_figures, groups), "figures"),
     ]
 
