@@ -109,8 +109,8 @@ def _reading(runs: Sequence[Run]) -> Table:
         MODEL,
         TASK,
         (Column("Unread", "percent", "No answer could be read; they count as wrong."), _unread),
-        *((Column(each[6:].capitalize(), "percent"), share(each)) for each in reasons),
         (Column("Truncated", "percent", "Ended at the length limit, if logged."), _truncated),
+        *((Column(each[6:].capitalize(), "percent"), share(each)) for each in reasons),
         (
             Column("Mean length", "number", "Characters of the response without reasoning."),
             lambda run: mean(run.items.response_lengths),
