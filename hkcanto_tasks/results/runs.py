@@ -159,6 +159,7 @@ class Sent(msgspec.Struct, frozen=True, omit_defaults=True):
     system: str = ""  # a hash of the user's system message
     repeats: int = 1  # answers to each item
     reducer: str = ""  # makes one value of the repeats, such as `mean`
+    more: tuple[tuple[str, str], ...] = ()  # further settings, such as a penalty or a bias
 
     @property
     def decoding(self) -> str:
@@ -176,10 +177,11 @@ class Sent(msgspec.Struct, frozen=True, omit_defaults=True):
             >>> Sent(temperature=0.0).differs(Sent(temperature=0.7, stop=("完",)))
             {'temperature': ('0', '0.7'), 'stop': ('none', "'完'")}
         """
+        first, second = (msgspec.structs.asdict(sent) | dict(sent.more) for sent in (self, other))
         return {
-            name: (_shown(one), _shown(two))
-            for name in Sent.__struct_fields__
-            if (one := getattr(self, name)) != (two := getattr(other, name))
+            name: (_shown(first.get(name)), _shown(second.get(name)))
+            for name in dict.fromkeys([*first, *second])
+            if name != "more" and first.get(name) != second.get(name)
         }
 
 

@@ -311,7 +311,7 @@ def _planned(log: _Log) -> Sent:
     reducers = (log.eval.config.get("epochs_reducer") or []) if repeats > 1 else []
     chat = "" if arguments.get("use_chat_template") is False else CHAT
     return sent_of(
-        ({} if sampled else ours) | config,
+        ({} if sampled else {"temperature": ours.get("temperature")}) | config,
         template=hashed(arguments.get("chat_template")) or chat,
         system=hashed("\n".join(filter(None, map(str, filter(None, system))))),
         repeats=repeats,

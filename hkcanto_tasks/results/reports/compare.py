@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ...errors import ComparisonError, OptionError
 from ...figures import Figure
 from ..logs import read_runs
-from ..runs import Run, Sent
+from ..runs import Run
 from ..statistics.intervals import CONFIDENCE, WIDE, Estimate
 from ..statistics.paired import (
     RESAMPLES,
@@ -528,7 +528,7 @@ def _remarks(compared: Sequence[Comparison], sides: Sequence[Run]) -> Sequence[N
         }
         for name in _EDITED.keys() & said.keys():
             warnings[f"{_EDITED[name]} ({said[name]})."] = True
-        if sent := "; ".join(said[name] for name in Sent.__struct_fields__ if name in said):
+        if sent := "; ".join(said[name] for name in first.sent.differs(side.sent) if name in said):
             warnings[f"They were not sent with the same settings: {sent}."] = True
     shown = [Note(text, "warning") for text, holds in warnings.items() if holds]
     return [*shown, *map(Note, dict.fromkeys(notes))]
