@@ -1,9 +1,11 @@
 """Consoles, printing and error handling of the commands."""
 
+import io
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
 
-from .errors import HKCantoError
+from .errors import DataNotFound, HKCantoError
 from .printable import printable
 
 
@@ -51,6 +53,14 @@ class Command(_PlainHelp, TyperCommand):
 class Group(_PlainHelp, TyperGroup):
     """A group of commands under one name, such as `hkcanto data`."""
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; characters that the output's encoding lacks are printed as escapes."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
+        with errors_without_traceback():
+            return super().invoke(ctx)
+
 
 out = _SafeConsole()
 err = _SafeConsole(stderr=True)
@@ -60,14 +70,22 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON, for a script.")]
 
 @contextmanager
 def errors_without_traceback(status: int = 1) -> Iterator[None]:
-    """End the command with a message, not a traceback, after an error of hkcanto.
+    """End the command with a message, not a traceback, after an error of hkcanto or the system.
 
     Args:
         status: The exit status after an error.
     """
     try:
         yield
-    except HKCantoError as error:
+    except BrokenPipeError:  # `hkcanto … | head`: the library ends the command
+        raise
+    except (HKCantoError, OSError) as error:
+        if isinstance(error, OSError):
+            where = error.filename or "the output"
+            what = f"{where} cannot be read or written: {error.strerror or error}"
+            with suppress(OSError):  # drop what is still to be written to a full disk
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            error = DataNotFound(f"{what}. Make room, or correct the name.")
         print_error(error)
         raise typer.Exit(status) from error
 

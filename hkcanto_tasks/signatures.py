@@ -13,6 +13,7 @@ import msgspec
 
 from .declarations import TaskVariant
 from .errors import CatalogueError, LogError
+from .samples import Sample
 
 UNKNOWN = "unknown"
 """The value of a signature's part that was not logged, for example by another tool."""
@@ -34,7 +35,8 @@ class Signature:
         task: The name in lm-eval of the task and its variant, without a subject or part.
         shots: Worked examples in the prompt; None if unknown.
         options: Name → text. Also `turns` if examples were separate turns, `subjects` for a run on
-            some subjects, and `rescored` with the version that read logged answers again.
+            some subjects, `rescored` with the version that read logged answers again, and
+            `requests` with a hash of all requests if they were not the catalogue's.
         data: The name of the data: a pinned revision, `sample`, or `local-…`; empty if none.
         sent: A hash of the requests to the model (`fingerprints`), or `unknown`.
         read: A hash of how its answers are read.
@@ -81,8 +83,12 @@ class Signature:
             >>> ours.judged_by(["openai/gpt-4o"]).options
             (('judge', 'openai/gpt-4o'),)
         """
-        judge, others = "+".join(sorted(graders)), (o for o in self.options if o[0] != "judge")
-        return replace(self, options=(*others, *([("judge", judge)] if judge else [])))
+        return self.with_option("judge", "+".join(sorted(graders)))
+
+    def with_option(self, name: str, text: str) -> "Signature":
+        """Return the signature with an option of this name, or without it if the text is empty."""
+        others = (option for option in self.options if option[0] != name)
+        return replace(self, options=(*others, *([(name, text)] if text else [])))
 
     @property
     def prompt_known(self) -> bool:
@@ -231,6 +237,23 @@ def probes() -> list[str]:
         files(__package__).joinpath("kinds/probes.json").read_bytes()
     )
     return texts
+
+
+def request_hash(sample: Sample, messages: Iterable[tuple[str, str]], *more: str) -> str:
+    """Return a hash of an item and its request, which both harnesses log for each item.
+
+    Args:
+        sample: The item as it is scored; an edited target changes a score, too.
+        messages: Role and text of each message; a plain text has an empty role.
+        more: Further texts that were sent, such as the letters whose log-likelihoods are compared.
+
+    Examples:
+        >>> two, three = Sample(id="sum/1", target="2"), Sample(id="sum/1", target="3")
+        >>> [request_hash(each, [("user", "1+1=")]) for each in (two, three)]
+        ['6dff118', '2a7dc5f']
+    """
+    sent = msgspec.structs.astuple(sample), [*messages], more
+    return sha256(ascii(sent).encode()).hexdigest()[:7]  # UTF-8 has no half surrogate pairs
 
 
 def _hash(value: object) -> str:

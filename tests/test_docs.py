@@ -168,7 +168,9 @@ def test_every_command_exists_with_its_options(text: Path) -> None:
 def test_every_page_is_in_the_navigation() -> None:
     site = yaml.safe_load(SITE.read_text("utf-8"))
     listed = re.findall(r"[\w/.-]+\.md", str([site["nav"], site["not_in_nav"]]))
-    assert sorted(name.lstrip("/") for name in listed) == sorted(p.relative_to(DOCS).as_posix() for p in DOCS.rglob("*.md"))
+    assert sorted(name.lstrip("/") for name in listed) == sorted(
+        p.relative_to(DOCS).as_posix() for p in DOCS.rglob("*.md")
+    )
 
 
 @pytest.mark.slow

@@ -20,7 +20,10 @@ from .output import (
 _DELTA = "Tolerance in points: exit status 1 unless B is at most this much worse than A."
 _LOOK = "Look K of N planned looks at growing runs; together they have an error of 5 %."
 _CANDIDATES = "Candidates that the gate chooses from; together they have an error of 5 %."
-_ALLOWED = "Parts of the signature in which runs may differ under a gate, such as shots,prompt."
+_ALLOWED = (
+    "Parts of the signature, or settings that were sent, in which runs may differ under a gate, "
+    "such as shots,temperature."
+)
 
 
 def compare(

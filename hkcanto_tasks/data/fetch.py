@@ -653,7 +653,7 @@ def user_folder(variable: str, given: str) -> Path:
         return Path(given).expanduser()
     except RuntimeError as error:
         raise DataNotFound(
-            f"{variable}={given} names no folder: {error}. Correct the user's name."
+            f"{variable}={given} names no file or folder: there is no such user. Correct the name."
         ) from error
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..declarations import Subject, TaskDefinition, TaskVariant
 from ..errors import CatalogueError, DataCorrupt, DataNotFound
-from .fetch import DataFolder
+from .fetch import DataFolder, user_folder
 from .tables import ENDINGS, Row, Table, as_text, is_file, read_bytes, read_table, table_of
 
 _FEW = 6
@@ -295,8 +295,8 @@ def aliases() -> Mapping[str, str]:
     """
     given = os.environ.get("HKCANTO_ALIASES", "")
     if given and "=" not in given:
-        path = Path(given).expanduser()
         try:
+            path = user_folder("HKCANTO_ALIASES", given)
             if not path.is_file():
                 raise OSError("it is not a file")
             given = path.read_text("utf-8")

@@ -25,6 +25,7 @@ from ..declarations import PromptTemplate, Subject, TaskDefinition, TaskVariant,
 from ..errors import CatalogueError, DataCorrupt, OptionError
 from ..figures import Figure, declared_figures, figures_of, in_table, parts_of, with_reasoning
 from ..judgements import Judgement
+from ..printable import valid
 from ..prompts import OF_EXAMPLES, Example, NoSuchPlace, Prompt, fill, places, until_stop
 from ..samples import Sample
 from ..signatures import Signature, fingerprints, subset_of
@@ -596,7 +597,7 @@ class Kind(ABC):
             >>> g2p.judge("<think>nei5?</think>hou2", nei).values["ser"]
             0.0
         """
-        parts = split_reasoning(response or "", reasoning)
+        parts = split_reasoning(valid(response or ""), valid(reasoning))
         answer = self.cut(parts.answer.lstrip())
         judgement = self.score(answer, sample)
         more: dict[str, Any] = {}

@@ -155,10 +155,11 @@ class Sent(msgspec.Struct, frozen=True, omit_defaults=True):
     stop: tuple[str, ...] = ()
     seed: int | None = None
     reasoning_effort: str = ""
-    template: str = ""  # a hash of the user's chat template
+    template: str = ""  # a hash of the chat template; `chat` if it is not known, empty for texts
     system: str = ""  # a hash of the user's system message
     repeats: int = 1  # answers to each item
     reducer: str = ""  # makes one value of the repeats, such as `mean`
+    more: tuple[tuple[str, str], ...] = ()  # further settings, such as a penalty or a bias
 
     @property
     def decoding(self) -> str:
@@ -168,6 +169,26 @@ class Sent(msgspec.Struct, frozen=True, omit_defaults=True):
         if self.temperature is None:
             return "decoding unknown"
         return f"temperature {self.temperature:g}"
+
+    def differs(self, other: "Sent") -> dict[str, tuple[str, str]]:
+        """Return what was sent otherwise: setting → both values, as texts.
+
+        Examples:
+            >>> Sent(temperature=0.0).differs(Sent(temperature=0.7, stop=("完",)))
+            {'temperature': ('0', '0.7'), 'stop': ('none', "'完'")}
+        """
+        first, second = (msgspec.structs.asdict(sent) | dict(sent.more) for sent in (self, other))
+        return {
+            name: (_shown(first.get(name)), _shown(second.get(name)))
+            for name in dict.fromkeys([*first, *second])
+            if name != "more" and first.get(name) != second.get(name)
+        }
+
+
+def _shown(setting: object) -> str:
+    if isinstance(setting, tuple):
+        return " ".join(map(repr, setting)) or "none"
+    return f"{setting:g}" if isinstance(setting, float) else str(setting or "none")
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -297,6 +318,16 @@ class Run:
         shots = "prompt, shots and decoding unknown" if self.shots is None else f"{self.shots}-shot"
         return ", ".join([shots, *chosen])
 
+    def differs(self, other: "Run") -> dict[str, tuple[str, str]]:
+        """Return how another run differs in setup or in what was sent: name → both values."""
+        unlike = self.signature.differs(other.signature)
+        if not (self.signature.prompt_known and other.signature.prompt_known):
+            return unlike
+        sent = self.sent.differs(other.sent)
+        if unlike:  # another setup has other stop texts and another limit
+            sent = {name: both for name, both in sent.items() if name not in ("stop", "max_tokens")}
+        return unlike | sent
+
     @property
     def comparable_as(self) -> Hashable:
         """A key of task, setup and data, equal for runs that differ only in the model."""
@@ -304,6 +335,26 @@ class Run:
         options = frozenset(each for each in signature.options if each[0] != "rescored")
         how = options, signature.sent, signature.read
         return self.task, signature.version, self.shots, how, data
+
+    @property
+    def departure(self) -> str:
+        """How the task was not the catalogue's: `other prompt`, `edited task`; empty if it was."""
+        texts = {"requests": "other prompt", "yaml": "edited task"}
+        return next((text for name, text in texts.items() if name in self.options), "")
+
+    def is_copy_of(self, other: "Run") -> bool:
+        """Whether both were read from copies of one log."""
+        names = ("harness", "model", "created", "signature", "settings")
+        if any(getattr(self, name) != getattr(other, name) for name in names):
+            return False
+        own, others = self.items, other.items
+        answers = [
+            (each.ids, each.reasons, each.response_lengths.tolist()) for each in (own, others)
+        ]
+        return answers[0] == answers[1] and all(
+            np.array_equal(values, others.values.get(name, ()), equal_nan=True)
+            for name, values in own.values.items()
+        )
 
     @property
     def is_local(self) -> bool:

@@ -16,6 +16,7 @@ from hkcanto_tasks.catalogue import find_benchmark, find_task
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.figures import metric_signatures
 from hkcanto_tasks.kinds.judged import Judged
+from hkcanto_tasks.signatures import request_hash
 from hkcanto_tasks.tasks import LoadedTask, load_task, stratified
 
 from .judges.panel import ROLE, judge_texts
@@ -173,5 +174,6 @@ def _sample(
             "options": loaded.kind.chosen,
             **msgspec.to_builtins(sample),
             "fingerprint": sha256(made_by).hexdigest()[:8],
+            "request": request_hash(sample, turns),
         },
     )

@@ -1,10 +1,13 @@
 """The Inspect scorers: they convert our judgement of a response to an Inspect score."""
 
 import logging
+from itertools import takewhile
 from math import nan
 from typing import Any
 
 import msgspec
+from inspect_ai.event import Event, ModelEvent, SpanBeginEvent
+from inspect_ai.log import transcript
 from inspect_ai.model import ContentReasoning, ModelOutput
 from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, scorer, stderr
 from inspect_ai.solver import TaskState
@@ -14,6 +17,7 @@ from hkcanto_metrics.reasoning import split_reasoning
 from hkcanto_tasks.cut_off import FIRST, CutOff
 from hkcanto_tasks.kinds.judged import Judged
 from hkcanto_tasks.samples import Sample
+from hkcanto_tasks.signatures import request_hash
 from hkcanto_tasks.tasks import task_as_run
 
 from .judges.rubric import ask_role
@@ -48,6 +52,7 @@ def judged(task: str | list[str] | None = None, options: dict[str, Any] | None =
         how = setups[own]
         cut_off = seen.setdefault(own, CutOff(how, "-T reasoning=true"))
         asked = msgspec.convert(state.metadata, Sample)
+        sent = _sent(asked), state.metadata.get("request", "")
         judgement = how.judge(state.output.completion, asked, reasoning_of(state.output))
         if isinstance(how, Judged):
             waits = how.waits(judgement)
@@ -64,7 +69,7 @@ def judged(task: str | list[str] | None = None, options: dict[str, Any] | None =
             answer=judgement.answer,
             explanation=judgement.explanation,
             reason=_reason(judgement.reason),
-            metadata={"judgement": judgement.logged()},
+            metadata={"judgement": judgement.logged(), "requested": sent},
         )
 
     return score
@@ -101,6 +106,19 @@ def choice() -> Scorer:
         )
 
     return score
+
+
+def _sent(sample: Sample) -> str:
+    """Return the hash of what the solver, whichever it was, sent to the model under test."""
+    of_solver = takewhile(lambda event: not _begins_scoring(event), transcript().events)
+    requests = (event for event in of_solver if isinstance(event, ModelEvent) and not event.role)
+    messages = [message for request in requests for message in request.input]
+    return request_hash(sample, [(each.role, each.text) for each in messages])
+
+
+def _begins_scoring(event: Event) -> bool:
+    """Return whether an event is the first of the scorers, which may ask models themselves."""
+    return isinstance(event, SpanBeginEvent) and event.name == "scorers"
 
 
 def reasoning_of(output: ModelOutput) -> str:

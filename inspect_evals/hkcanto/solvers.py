@@ -18,6 +18,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from hkcanto_metrics.reasoning import ends_in_reasoning
 from hkcanto_tasks.cut_off import foretold
 from hkcanto_tasks.errors import OptionError
+from hkcanto_tasks.printable import valid
 from hkcanto_tasks.tasks import task_as_run
 
 _log = logging.getLogger("hkcanto")
@@ -68,10 +69,24 @@ def ask(
             state.messages = [ChatMessageSystem(content=user), *state.messages]
             more["system_message"] = ""  # keeps Inspect from adding one
         state = await generate(state, **more)
+        _make_valid(state.output)
         _tell_reasoning(state.output, prompts.get(str(model), ""))
         return state
 
     return solve
+
+
+def _make_valid(output: ModelOutput) -> None:
+    """Make the texts of a response valid Unicode; Inspect would log others in another form."""
+    for message in (choice.message for choice in output.choices):
+        if isinstance(message.content, str):
+            message.content = valid(message.content)
+            continue
+        for part in message.content:
+            for name in ("text", "reasoning", "summary"):
+                if text := getattr(part, name, None):
+                    setattr(part, name, valid(text))
+    output.completion = valid(output.completion)
 
 
 def _tell_reasoning(output: ModelOutput, prompt: str) -> None:

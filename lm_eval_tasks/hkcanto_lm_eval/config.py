@@ -59,6 +59,26 @@ def says_turns() -> bool:
     return any(argument.partition("=")[0] == _MULTITURN for argument in sys.argv[1:])
 
 
+def seed_asked() -> int | None:
+    """Return the seed for sampling on the command line, the third of four; None without one."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--seed", default="")
+    seeds = str(parser.parse_known_args()[0].seed).split(",")
+    seed = seeds[2] if len(seeds) > 2 else seeds[0]
+    return int(seed) if seed.strip().isdecimal() else None
+
+
+def sends_seed() -> bool:
+    """Whether the model on the command line is a server, to which lm-eval sends its own seed."""
+    from lm_eval.api.registry import get_model
+
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--model", "-M", default="")
+    name = parser.parse_known_args()[0].model
+    given = _keys_of("--model_args", "-a") | _keys_of("--gen_kwargs")
+    return bool(name) and "seed" not in given and hasattr(get_model(name), "_create_payload")
+
+
 def _keys_of(*flags: str) -> set[str]:
     """Return the keys of a mapping on the command line, as JSON, `a=1,b=2` or `a=1 b=2`."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)

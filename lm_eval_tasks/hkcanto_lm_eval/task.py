@@ -25,12 +25,13 @@ from hkcanto_tasks.errors import OptionError, in_command, without_traceback
 from hkcanto_tasks.figures import Figure, item_values, language_of, metric_signatures, value
 from hkcanto_tasks.kinds.base import Kind
 from hkcanto_tasks.kinds.judged import Judged
-from hkcanto_tasks.printable import readable_log
+from hkcanto_tasks.printable import readable_log, valid
 from hkcanto_tasks.samples import Sample
+from hkcanto_tasks.signatures import request_hash
 from hkcanto_tasks.tasks import LoadedTask, task_as_run
 
 from .before_model import load
-from .config import configuration, options_of, output_type, says_turns
+from .config import configuration, options_of, output_type, says_turns, seed_asked, sends_seed
 from .generations import Task, class_for, requests, values
 
 _log = logging.getLogger("lm_eval.hkcanto")  # lm-eval's command shows messages of this logger
@@ -96,11 +97,14 @@ class CatalogueTask(Task):
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._prepared: dict[tuple[int, str], list[dict[str, Any]]] = {}
+        self._requested: dict[str, tuple[str, str]] = {}  # id → hashes as sent, and the catalogue's
+        self._messages: list[tuple[str, str]] = []  # of the last context
         name = _name_in(config)
         metadata = dict(config.get("metadata") or {})
         options = options_of(name, metadata)
         self._part_of = metadata.pop("part_of", "")
         self.loaded = load(name, options)
+        self._known = {sample.id: sample for sample in self.loaded.samples}
         how = self.loaded.kind
         self._multiturn = how.multiturn if "multiturn" in options else None
         ours = configuration(how)
@@ -145,6 +149,11 @@ class CatalogueTask(Task):
         self._last = last
         return last
 
+    @cached_property
+    def _seed(self) -> dict[str, int | None]:
+        """The user's seed for a server, or none as in Inspect: lm-eval itself sends 1234."""
+        return {"seed": seed_asked()} if in_command() and sends_seed() else {}
+
     @property
     def _as_run(self) -> LoadedTask:
         return self._run(self.config.num_fewshot or 0)
@@ -165,6 +174,7 @@ class CatalogueTask(Task):
         system_instruction: str | None = None,
         apply_chat_template: bool = False,
         fewshot_as_multiturn: bool = False,
+        chat_template: Callable[..., Any] | None = None,
         *args: Any,
         **kwargs: Any,
     ) -> Any:
@@ -190,18 +200,26 @@ class CatalogueTask(Task):
         turns[-1]["text"] = prompt.question
         turns[0] = {**turns[0], "text": begin + turns[0]["text"]}
         self.sampler.replace_df(turns[:-1])
+
+        def rendered(messages: Sequence[Mapping[str, str]], **more: Any) -> Any:
+            self._messages = [(each["role"], each["content"]) for each in messages]
+            return chat_template(messages, **more) if chat_template else ""
+
         context = super().fewshot_context(
             turns[-1],
             num_fewshot,
             system_instruction,
             apply_chat_template,
             bool(self._multiturn),
+            rendered if chat_template else None,
             *args,
             **kwargs,
         )
+        if not (apply_chat_template and chat_template):
+            self._messages = [("", str(context))]
         if not self._foretold and apply_chat_template:
             self._foretold = True
-            model = _model_of({"chat_template": next(iter(args), None), **kwargs})
+            model = _model_of({"chat_template": chat_template})
             tokenizer = getattr(model, "tokenizer", None)
             template = str(getattr(tokenizer, "chat_template", None) or "")
             if said := foretold(run.kind, template, str(context), _ROOM):
@@ -222,11 +240,26 @@ class CatalogueTask(Task):
         made = super().construct_requests(doc, ctx, **kwargs)
         for each in requests(made) if self.OUTPUT_TYPE == "generate_until" else ():
             asked = each.arguments[1]
+            asked.update(self._seed)
             if asked.get("until") == self._until:
                 chat = bool(kwargs.get("apply_chat_template"))
                 asked["until"] = [*self._as_run.kind.sent_stop(chat=chat)]
                 self._sent = {**asked}  # for the log
+        self._requested[doc["id"]] = self._hashes(_sample_of(doc), requests(made))
         return made
+
+    def _hashes(self, sample: Sample, made: Sequence[Any]) -> tuple[str, str]:
+        """Return the hashes of an item's request as it is sent, and of the catalogue's."""
+        run, chat = self._as_run, bool(self._messages[0][0])
+        if not (ours := self._known.get(sample.id)):
+            return request_hash(sample, self._messages), ""
+        prompt = run.prompt(ours)
+        turns = prompt.messages(multiturn=run.kind.multiturn) if chat else [("", prompt.text())]
+        letters = self._doc(ours)["letters"] if self.OUTPUT_TYPE == "multiple_choice" else ()
+        before = "" if chat else run.kind.template.answer_separator
+        compared = [each.arguments[1] for each in made] if letters else ()
+        sent = request_hash(sample, self._messages, *compared)
+        return sent, request_hash(ours, turns, *(before + letter for letter in letters))
 
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the requests; none for a subject that the data lacks.
@@ -242,7 +275,9 @@ class CatalogueTask(Task):
         _clock["asked"] = perf_counter()
 
     def apply_filters(self) -> Any:
-        """Apply the filters to the responses, if there are any."""
+        """Make the responses valid Unicode, and apply the filters to them, if there are any."""
+        for each in self._instances:
+            each.resps = [valid(text) if isinstance(text, str) else text for text in each.resps]
         self._took = _clock.setdefault("answered", perf_counter()) - _clock["asked"]
         return super().apply_filters() if self._instances else None
 
@@ -275,7 +310,7 @@ class CatalogueTask(Task):
             doc["in_reasoning"] = True
             response, reasoning = "", response
         judgement = self.kind.judge(response, sample, reasoning)
-        doc["judgement"] = judgement.logged()
+        doc["judgement"], doc["requested"] = judgement.logged(), self._requested[sample.id]
         self._cut_off.add(judgement)
         return values(self._named(item_values(self.kind.table, sample, judgement)))
 

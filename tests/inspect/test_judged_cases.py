@@ -67,7 +67,7 @@ def test_a_response_is_judged_with_the_whole_item(judge: Judge) -> None:
                 assert judgement["weights"][name] == weight
             assert msgspec.convert(sample.metadata, Sample) == case.sample
             own = {*msgspec.structs.asdict(case.sample)}
-            assert sample.metadata.keys() - own == {"task", "options", "fingerprint"}
+            assert sample.metadata.keys() - own == {"task", "options", "fingerprint", "request"}
             assert sample.metadata["task"] == case.task
             assert re.fullmatch("[0-9a-f]{8}", sample.metadata["fingerprint"])
             assert (sample.id, sample.target) == (case.sample.id, case.sample.target)

@@ -15,6 +15,7 @@ from typer.testing import CliRunner, Result
 
 from hkcanto_tasks.cli import app
 
+from ..cases import another_run
 from ..reports.harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
 from .conftest import LETTERS, SECRET, declare, rename
 
@@ -301,7 +302,8 @@ def test_models_whose_name_would_mislead(log: Path, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("own")
 def test_two_runs_under_one_name(quiz_logs: Path, log: Path, tmp_path: Path) -> None:
-    said = refused(tmp_path / "out", quiz_logs / "lm_eval", log.parent)
+    later = another_run(log.parent, tmp_path / "later")
+    said = refused(tmp_path / "out", quiz_logs / "lm_eval", later)
     assert "1 more of org/model-7b under the same condition in lm-eval" in said
 
 

@@ -4,7 +4,6 @@ import csv
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 from hkcanto_tasks.cli import app
 
+from ..cases import another_run
 from .harness_runs import run_lm_eval
 
 HEADINGS = ("Results", "Subjects", "Reading problems", "How this was made")
@@ -201,7 +201,7 @@ def test_looks_and_candidates_share_the_error_of_a_gate(
     shared: tuple[str, ...], among: int, engine: Path, tmp_path: Path
 ) -> None:
     """The bound for an equal run of n items is 1 - error^(1/n)."""
-    equal = shutil.copytree(engine, tmp_path / "equal")
+    equal = another_run(engine, tmp_path / "equal")
     arguments = ("compare", f"a={engine}", f"b={equal}", "--gate", "50", *shared)
     done = hkcanto(*arguments)
     assert done.exit_code == 0, done.output
@@ -306,7 +306,8 @@ def test_json_has_the_effects_and_the_gate_by_name(engine: Path, other_engine: P
 def test_markdown_for_a_pull_request_has_the_gate_first(
     lm_eval_logs: Path, inspect_logs: Path
 ) -> None:
-    done = hkcanto("compare", lm_eval_logs, inspect_logs, "--gate", "5", "--format", "github")
+    gate = ("--gate", "5", "--allow-differences", "stop,template")
+    done = hkcanto("compare", lm_eval_logs, inspect_logs, *gate, "--format", "github")
     text = done.stdout
     headings = re.findall("^#+ (.*)$", text, re.MULTILINE)
     assert headings[1] == "Gate"
@@ -380,7 +381,7 @@ def test_a_figure_that_a_task_lacks_is_named_and_leaves_the_gate_open(
 ) -> None:
     arguments = ("compare", lm_eval_logs, inspect_logs, "--metric", "cer_published")
     assert hkcanto(*arguments).exit_code == 0
-    done = hkcanto(*arguments, "--gate", "50")
+    done = hkcanto(*arguments, "--gate", "50", "--allow-differences", "stop,template")
     assert done.exit_code == 2
     assert "HKMMLU, 0-shot, sample data: it has no figure 'cer_published'" in unwrapped(done)
 

@@ -21,6 +21,7 @@ from hkcanto_tasks.errors import LogError
 from hkcanto_tasks.results.frames import Runs
 from hkcanto_tasks.results.runs import Run
 
+from ..cases import another_run
 from .harness_runs import answer, run_inspect
 
 
@@ -428,8 +429,7 @@ def test_samples_that_a_person_invalidated_are_a_reason(law: Path) -> None:
 def test_a_gate_is_not_passed_by_leaving_out_failed_items(lm_eval_g2p: Path) -> None:
     samples = samples_of(lm_eval_g2p)
     samples.write_bytes(samples.read_bytes()[: int(0.9 * samples.stat().st_size)])
-    other = lm_eval_g2p.with_name("other")
-    shutil.copytree(lm_eval_g2p, other)
+    other = another_run(lm_eval_g2p, lm_eval_g2p.with_name("other"))
     named = [f"a={lm_eval_g2p}", f"b={other}"]
     assert CliRunner().invoke(app, ["compare", *named]).exit_code == 0
     done = CliRunner().invoke(app, ["compare", *named, "--gate", "50"])

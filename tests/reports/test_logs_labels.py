@@ -9,6 +9,8 @@ import pytest
 from hkcanto_tasks import read_runs
 from hkcanto_tasks.results.logs.joining import LabelledModel, labels
 
+from ..cases import another_run
+
 Harness = Literal["lm-eval", "inspect"]
 
 
@@ -63,7 +65,7 @@ def test_labels_are_short_and_differ_in_what_differs() -> None:
 
 def test_labels_of_real_logs(tmp_path: Path, lm_eval_logs: Path, inspect_logs: Path) -> None:
     shutil.copytree(lm_eval_logs / "pycantonese", tmp_path / "base")
-    shutil.copytree(lm_eval_logs / "pycantonese", tmp_path / "tuned")
+    another_run(lm_eval_logs / "pycantonese", tmp_path / "tuned")
 
     def of_g2p(*arguments: str | Path) -> list[str]:
         runs = read_runs(arguments)

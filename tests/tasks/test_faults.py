@@ -25,6 +25,7 @@ from hkcanto_tasks.data.locating import locate
 from hkcanto_tasks.data.releases import GitHubRelease
 from hkcanto_tasks.errors import DataCorrupt, DataNotFound
 
+from ..cases import named
 from .declaring import declare
 from .rows import LAW, MUSIC, as_csv
 from .test_hub_downloads import FIRST, publish
@@ -351,3 +352,38 @@ def test_an_alias_file_that_is_not_text_is_an_error(
     (tmp_path / "aliases").write_bytes(b"\xff\xfe")
     monkeypatch.setenv("HKCANTO_ALIASES", str(tmp_path / "aliases"))
     assert "neither stem=subject" in loading()
+
+
+def test_a_command_ends_in_a_message_whatever_it_prints_to_or_is_given() -> None:
+    program = [sys.executable, "-c", "from hkcanto_tasks.cli import app; app()"]
+    name = "x" * 300
+    for arguments, status, more in (
+        (["list"], 1, {}),
+        (["compare", "a=.", "b=."], 2, {}),
+        (["report", name], 1, {}),
+        (["board", name, "-o", "board"], 1, {}),
+        (["report", "~nobodyelse/x"], 1, {}),
+        (["estimate", "hkmmlu"], 1, {"HKCANTO_ALIASES": "~nobodyelse/x"}),
+    ):
+        with named(arguments):
+            with Path("/dev/full").open("w", encoding="utf-8") as full:
+                done = subprocess.run(
+                    [*program, *arguments],
+                    stdout=full,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    timeout=120,
+                    check=False,
+                    env={**os.environ, **more},
+                )
+            assert done.returncode == status
+            assert "Traceback" not in done.stderr
+            assert re.search(r"(DataNotFound|LogError): \S+", done.stderr)
+
+
+def test_text_that_an_encoding_lacks_is_printed_as_escapes() -> None:
+    program = [sys.executable, "-c", "from hkcanto_tasks.cli import app; app()", "list"]
+    env = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    done = subprocess.run(program, capture_output=True, env=env, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert rb"\u7cb5\u62fc" in done.stdout  # 粵拼

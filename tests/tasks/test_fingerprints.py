@@ -161,7 +161,7 @@ def test_compare_says_what_was_edited_between_two_runs(
     assert "wins 0 items" in same
     assert "requests differ" not in same
     assert "Their requests differ: the prompt" in edited
-    first, second = re.search(r"\(sent:(\w{7}) against sent:(\w{7})\)", edited).groups()
+    first, second = re.search(r"\(sent (\w{7}) against (\w{7})\)", edited).groups()
     assert first != second
 
 

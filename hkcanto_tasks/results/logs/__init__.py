@@ -71,6 +71,9 @@ def read_runs(
         skipped += [*lm_eval.without_results(path), *older]
         for parts in kept:
             run = join(parts)
+            if copy := next((each for _, each in joined_runs if run.is_copy_of(each)), None):
+                skipped.append(SkippedLog(run.sources[0], f"it is a copy of {copy.sources[0]}"))
+                continue
             model = run.harness, run.model, run.settings
             joined_runs.append((LabelledModel(*model, place, path, name), run))
     if not joined_runs:
@@ -95,7 +98,9 @@ def _argument(argument: str | Path) -> tuple[str, Path]:
     # The path itself may contain "=".
     if not path or Path(argument).exists():
         name, path = "", str(argument)
-    place = Path(path).expanduser()
+    with suppress(RuntimeError):  # of `~nobody`
+        path = str(Path(path).expanduser())
+    place = Path(path)
     if not place.exists():
         raise LogError(f"{path} does not exist. Give a log or a folder of logs, or NAME=PATH.")
     return name, place

@@ -26,7 +26,7 @@ from ...signatures import Signature
 from ...tasks import task_as_run
 from ..runs import Run, Sent, SkippedLog, Usage
 from .items import UNREADABLE, ItemRows, Rows, decode, left_out, reason
-from .joining import WITH_SYSTEM, hashed, sent_of, settings_of
+from .joining import CHAT, WITH_SYSTEM, hashed, sent_of, settings_of
 
 _SCORER = "judged"
 _JUDGES = ("judged_translation", "judged_summary")
@@ -111,6 +111,7 @@ class _Output(msgspec.Struct, gc=False):
 
 class _ScoreMetadata(msgspec.Struct, gc=False):
     judgement: Judgement | None = None
+    requested: tuple[str, str] | None = None
 
 
 class _SampleScore(msgspec.Struct, gc=False):
@@ -153,6 +154,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         items = {task: rows(signature) for task, signature in signatures.items()}
         usage: dict[str, list[Usage]] = {task: [] for task in signatures}
         spans = list[tuple[float, float]]()
+        backend = log.eval.model.partition("/")[0]
         problems, unscored, sent = list[str](), 0, _planned(log)
         for place, (name, load) in enumerate(samples.items()):
             try:
@@ -165,8 +167,12 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 ):
                     unscored += 1
                     continue
+                used = _usage(sample)
+                if backend == "hf":  # it counts a batch's padding, in prompts and in answers
+                    used = msgspec.structs.replace(used, prompt_tokens=None, answer_tokens=None)
+                    sample.output.usage = None
                 _add(items[task], sample)
-                usage[task].append(_usage(sample))
+                usage[task].append(used)
                 # A sample without usage has its answer from Inspect's cache.
                 if sample.started_at and sample.completed_at and sample.model_usage:
                     spans.append((sample.started_at.timestamp(), sample.completed_at.timestamp()))
@@ -193,7 +199,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 label="",
                 model=about.model,
                 harness="inspect",
-                signature=items[task].judged_by(signature),
+                signature=items[task].signed(signature),
                 created=about.created,
                 sources=(path,),
                 items=items[task].items(),
@@ -204,9 +210,11 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 # If one log has several tasks, this is their sum.
                 available=int(about.dataset.get("samples") or 0) if len(signatures) == 1 else 0,
                 status=status,
-                backend=about.model.partition("/")[0],
+                backend=backend,
                 version_of_harness=about.packages.get("inspect_ai", "unknown"),
-                settings=settings_of(about.model_generate_config | about.model_args),
+                settings=settings_of(
+                    about.model_generate_config | about.model_args | {"solver": _solvers(log)}
+                ),
                 sent=sent,
                 usage=msgspec.structs.replace(Usage.total(usage[task]), seconds=seconds),
             )
@@ -298,15 +306,23 @@ def _planned(log: _Log) -> Sent:
             system.append(params.get("template"))
         ours |= params
     # `do_sample` is an argument of Transformers, which then samples at temperature 1.
-    sampled = log.eval.model_args.get("do_sample")
-    reducers = log.eval.config.get("epochs_reducer") or []
+    arguments, repeats = log.eval.model_args, log.eval.config.get("epochs") or 1
+    sampled = arguments.get("do_sample")
+    reducers = (log.eval.config.get("epochs_reducer") or []) if repeats > 1 else []
+    chat = "" if arguments.get("use_chat_template") is False else CHAT
     return sent_of(
-        ({} if sampled else ours) | config,
-        template=hashed(log.eval.model_args.get("chat_template")),
+        ({} if sampled else {"temperature": ours.get("temperature")}) | config,
+        template=hashed(arguments.get("chat_template")) or chat,
         system=hashed("\n".join(filter(None, map(str, filter(None, system))))),
-        repeats=log.eval.config.get("epochs") or 1,
+        repeats=repeats,
         reducer="+".join(map(str, reducers)),
     )
+
+
+def _solvers(log: _Log) -> str:
+    """Return the names of the user's solvers; empty for the task's own."""
+    names = "+".join(str(step.get("solver")) for step in log.plan.get("steps") or [])
+    return "" if names == "hkcanto/ask" else names
 
 
 def _requested(planned: Sent, sample: _Logged) -> Sent:
@@ -382,6 +398,7 @@ def _add(items: ItemRows, logged: _Logged) -> None:
         prompt="\n\n".join(f"[{each.role}]\n{each.text}" for each in messages)
         if items.texts
         else "",
+        requested=judged.requested if judged else None,
     )
 
 

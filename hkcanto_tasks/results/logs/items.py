@@ -5,6 +5,7 @@ import struct
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from hashlib import sha256
 from itertools import chain
 from math import nan
 from typing import Any, ClassVar, TypeVar
@@ -16,6 +17,7 @@ from ...errors import HKCantoError, LogError
 from ...figures import Pair, reasoning_values
 from ...judgements import Judgement
 from ...kinds.base import Kind
+from ...printable import valid
 from ...samples import Sample
 from ...signatures import Signature
 from ..runs import Floats, Items, ItemText, codes
@@ -42,10 +44,18 @@ class ItemRows:
         self._known = {subject.name for subject in setup.task.definition.subjects}
         self._rows: list[tuple[Any, ...]] = []
         self._graders: set[str] = set()
+        self._requested: dict[str, tuple[str, str]] = {}
 
-    def judged_by(self, signature: Signature) -> Signature:
-        """Return a signature with the judge models that the items name."""
-        return signature.judged_by(self._graders)
+    def signed(self, signature: Signature) -> Signature:
+        """Return a signature with the judge models of the items, and with what was sent.
+
+        What was sent is a hash over all requests, if one of them is not the catalogue's.
+        """
+        signature = signature.judged_by(self._graders)
+        if all(sent == ours for sent, ours in self._requested.values()):
+            return signature
+        sent = "\n".join(f"{item} {sent}" for item, (sent, _) in sorted(self._requested.items()))
+        return signature.with_option("requests", sha256(sent.encode()).hexdigest()[:7])
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -61,6 +71,7 @@ class ItemRows:
         output_tokens: float = nan,
         truncated: float = nan,
         prompt: str = "",
+        requested: tuple[str, str] | None = None,
     ) -> None:
         """Add an item.
 
@@ -73,6 +84,7 @@ class ItemRows:
             output_tokens: The number of tokens that the model wrote.
             truncated: 1 if the response ended at a length limit, 0 if not.
             prompt: The prompt as sent.
+            requested: Hashes of the request as sent and of the catalogue's, if logged.
 
         Raises:
             LogError: The catalogue does not have its subject, or it has no judgement.
@@ -85,6 +97,8 @@ class ItemRows:
         if sample.subject not in self._known:
             what = f"subject {sample.subject!r} of {self.setup.task.name}"
             raise LogError(f"the catalogue of this version has no {what}")
+        if requested:
+            self._requested[sample.id] = requested
         values, judged = judgement.values, judgement.reasoning
         self._graders |= {*judgement.details.get("grader", "").split(", ")} - {""}
         if further:
@@ -203,5 +217,4 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[T]) -> T:
         raise
     except (msgspec.DecodeError, UnicodeDecodeError):
         loaded = json.loads(data.decode("utf-8", "replace"), parse_constant=lambda _: None)
-        text = json.dumps(loaded, ensure_ascii=False).encode("utf-16", "surrogatepass")
-        return decoder.decode(text.decode("utf-16", "replace"))
+        return decoder.decode(valid(json.dumps(loaded, ensure_ascii=False)))

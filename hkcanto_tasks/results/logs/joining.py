@@ -28,6 +28,9 @@ _OF_NO_MATTER = re.compile(
 _TYPES = {field.name: field.type for field in msgspec.structs.fields(Sent)}
 _FIELDS = {"max_gen_toks": "max_tokens", "until": "stop", "stop_seqs": "stop"}
 
+CHAT = "chat"
+"""The template of a chat that the server formats, so that no hash of it is known."""
+
 WITH_SYSTEM = "with a system instruction of the user's in front"
 """The note of a run with a system instruction."""
 
@@ -50,13 +53,16 @@ def sent_of(given: Mapping[str, Any], **more: Any) -> Sent:
     """Return the record of what was sent, from the settings of generation in a log.
 
     Args:
-        given: The settings, by their names in either harness; others are ignored.
+        given: The settings, by their names in either harness.
         more: Further fields of the record.
 
     Examples:
         >>> sent_of({"do_sample": False, "max_gen_toks": 12, "until": "完", "n": 1}).stop
         ('完',)
     """
+    known = {*_TYPES, *_FIELDS, "do_sample", "system_message"}
+    further = {name: value for name, value in given.items() if name not in known}
+    more = {"more": settings_of(further)} | more
     greedy = {"temperature": 0.0} if given.get("do_sample") is False else {}
     named = {_FIELDS.get(name, name): value for name, value in given.items() if value is not None}
     fields: dict[str, Any] = {}

@@ -16,7 +16,7 @@ from ...judgements import Judgement
 from ...samples import Sample
 from ..runs import Harness, Run, Sent, SkippedLog, Usage
 from .items import UNREADABLE, ItemRows, Rows, decode, left_out, reason
-from .joining import WITH_SYSTEM, sent_of, settings_of
+from .joining import CHAT, WITH_SYSTEM, sent_of, settings_of
 
 
 class Origin(msgspec.Struct):
@@ -43,6 +43,7 @@ class _Results(msgspec.Struct):
     config: dict[str, Any] = {}
     date: float | None = None
     model_name: str | None = None
+    chat_template: str | None = None  # empty if only the server knows it
     chat_template_sha: str | None = None
     system_instruction_sha: str | None = None
     lm_eval_version: str | None = None
@@ -52,6 +53,7 @@ class _Results(msgspec.Struct):
 class _Doc(Sample, frozen=True, gc=False, kw_only=True):
     judgement: Judgement | None = None
     in_reasoning: bool = False
+    requested: tuple[str, str] | None = None
 
 
 class _Logged(msgspec.Struct, gc=False):
@@ -65,6 +67,7 @@ class _Logged(msgspec.Struct, gc=False):
     output_tokens: float | None = None
     truncated: float | None = None
     further: dict[str, float | None] = {}
+    requested: tuple[str, str] | None = None
 
 
 _RESULTS = msgspec.json.Decoder(_Results, strict=False)
@@ -105,7 +108,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             label="",
             model=model,
             harness="lm-eval",
-            signature=items.judged_by(signature),
+            signature=items.signed(signature),
             created=datetime.fromtimestamp(results.date or path.stat().st_mtime, UTC),
             sources=(path,),
             items=items.items(),
@@ -120,8 +123,9 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             settings=settings,
             # The first request's settings count, then the task's.
             sent=sent_of(
-                {**(config.get("generation_kwargs") or {}), **requested},
-                template=(results.chat_template_sha or "")[:7],
+                {"seed": dict(settings).get("seed"), **(config.get("generation_kwargs") or {})}
+                | requested,
+                template=_template(results),
                 system=(results.system_instruction_sha or "")[:7],
                 repeats=config.get("repeats") or 1,
             ),
@@ -209,6 +213,7 @@ def _add(items: ItemRows, logged: _Logged) -> None:
         output_tokens=_number(logged.output_tokens),
         truncated=_number(logged.truncated),
         prompt=_request(logged.arguments)[0] if items.texts else "",
+        requested=logged.requested or logged.doc.requested,
     )
 
 
@@ -257,9 +262,16 @@ def _model(results: _Results) -> tuple[str, tuple[tuple[str, str], ...]]:
     return str(name), settings_of(settings)
 
 
+def _template(results: _Results) -> str:
+    chat = CHAT if results.chat_template is not None else ""
+    return (results.chat_template_sha or chat)[:7]
+
+
 def _notes(results: _Results, settings: Mapping[str, str]) -> Iterator[str]:
     if results.system_instruction_sha:
         yield WITH_SYSTEM
+    if cache := results.config.get("use_cache"):
+        yield f"answers may come from lm-eval's cache {cache}, which does not tell models apart"
     if token := settings.get("think_end_token"):
         yield f"lm-eval removed the reasoning up to {token}: its language is unknown"
 

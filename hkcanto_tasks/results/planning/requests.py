@@ -116,7 +116,9 @@ def measured(name: str, run: Run, count: Count) -> Requests:
         each.id: number * sent[each.id] for each, number in zip(loaded.samples, counts, strict=True)
     }
     of_log: float | None = usage.prompt_tokens
-    if of_log is None:
+    if of_log is None and run.harness == "inspect":  # without the server's template
+        of_log = sum(tokens[item] for item in items.ids)
+    elif of_log is None:
         counts = count([each.prompt for each in items.texts])
         of_log = sum(n * sent[item] for item, n in zip(items.ids, counts, strict=True))
     lengths = items.output_tokens

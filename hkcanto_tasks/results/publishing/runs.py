@@ -112,6 +112,11 @@ def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
         yield "sample data, whose figures mean nothing. Run it without HKCANTO_DATA=sample."
     if not run.signature.prompt_known:
         yield "its prompts were not logged. Run it in lm-eval or Inspect."
+    if run.departure:
+        yield (
+            f"{run.departure}: the catalogue's task sends something else. Run it without another "
+            "solver, a system message, or changes to the task in YAML or Python."
+        )
     if not run.trusted_data:
         yield (
             f"its data ({run.data}) is not a published revision, so the items are unknown. "

@@ -54,9 +54,13 @@ def sections(runs: Sequence[Run]) -> list[Section]:
         run for group in groups for run in group.runs if run.setup.is_generative and run.items.ids
     ]
     subjects = [_subjects(group) for group in side_by_side(runs, "acc")]
+    problems, cut = [*_problems(generated)], _CUT.partition("{")[0]
+    is_cut = any(note.text.startswith(cut) for note in problems)
     return [
         *section("Subjects", subjects, "subjects"),
-        *section("Reading problems", [*_problems(generated), _reading(generated)], "reading"),
+        *section(
+            "Reading problems", [*problems, _reading(generated)], "reading", is_summary=is_cut
+        ),
         *section("All figures", map(_figures, groups), "figures"),
     ]
 
@@ -105,8 +109,8 @@ def _reading(runs: Sequence[Run]) -> Table:
         MODEL,
         TASK,
         (Column("Unread", "percent", "No answer could be read; they count as wrong."), _unread),
-        *((Column(each[6:].capitalize(), "percent"), share(each)) for each in reasons),
         (Column("Truncated", "percent", "Ended at the length limit, if logged."), _truncated),
+        *((Column(each[6:].capitalize(), "percent"), share(each)) for each in reasons),
         (
             Column("Mean length", "number", "Characters of the response without reasoning."),
             lambda run: mean(run.items.response_lengths),

@@ -56,6 +56,8 @@ _ADVICE = (
     "Give the logs of two runs with a task in common, each by name: hkcanto compare a=LOG b=LOG"
 )
 _EDITED = {
+    "requests": "One was sent requests that are not the catalogue's, or both were sent different "
+    "ones: by another solver, an edited task or file, or a system message",
     "sent": "Their requests differ: the prompt, worked examples, stop texts or token limit was "
     "edited between the runs",
     "read": "Their answers were read differently: the rules were edited between the runs",
@@ -376,7 +378,7 @@ def gate_of(
             "metric": one.figure.name,
             "figure": figure_title(one.a, one.figure),
             "compared": " against ".join(_names([one.b, one.a])),
-            "differences": [*one.a.signature.differs(one.b.signature)],
+            "differences": [*one.a.differs(one.b)],
             "verdict": "passed" if one.gate.passed else "not passed",
             "delta": delta,
             **asdict(one.gate),
@@ -520,8 +522,13 @@ def _remarks(compared: Sequence[Comparison], sides: Sequence[Run]) -> Sequence[N
         if len(set(how)) > 1:
             notes.append(remark + "; ".join(map("{}: {}".format, names, how)) + ".")
     for side in sides[1:]:
-        for name, both in first.signature.differs(side.signature).items():
-            if what := _EDITED.get(name):
-                warnings[f"{what} ({' against '.join(f'{name}:{each}' for each in both)})."] = True
+        unlike = first.differs(side)
+        said = {
+            name: f"{name} {one or 'none'} against {two}" for name, (one, two) in unlike.items()
+        }
+        for name in _EDITED.keys() & said.keys():
+            warnings[f"{_EDITED[name]} ({said[name]})."] = True
+        if sent := "; ".join(said[name] for name in first.sent.differs(side.sent) if name in said):
+            warnings[f"They were not sent with the same settings: {sent}."] = True
     shown = [Note(text, "warning") for text, holds in warnings.items() if holds]
     return [*shown, *map(Note, dict.fromkeys(notes))]

@@ -151,6 +151,8 @@ def doubts(run: Run) -> Sequence[str]:
         "unlike the harness": bool(checked.different),
         "unchecked": not (checked.equal or checked.different),
         "prompt and decoding unknown": not prompt_known,
+        run.departure: bool(run.departure),
+        " ".join(name for name, _ in run.sent.more): bool(run.sent.more),
         run.unfinished: bool(run.unfinished),
         "own data" if run.is_local else f"{run.data or 'unknown'} data": not run.trusted_data,
         "limit" if run.limited else "not all items": lacks,

@@ -138,6 +138,8 @@ def why_incomparable(run: Run) -> str:
         return "Results on the sample data cannot be compared with any others."
     if not run.signature.prompt_known:
         return "The prompts were not logged: the answers are from another tool's file."
+    if run.departure:
+        return f"It is not the catalogue's task: {run.departure}."
     if run.setup.task.variant.scoring == "loglikelihood":
         return "The letters were scored by log-likelihood; the papers' models wrote their answers."
     return ""

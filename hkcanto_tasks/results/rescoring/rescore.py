@@ -30,7 +30,7 @@ MOST_UNMATCHED = 0.02
 """The largest allowed share of answers that match no item of the task."""
 
 _NAMED = 3  # examples in a message
-_NO_OPTION = ("subjects", "rationale", "rescored", "yaml", "decoding", *OF_A_JUDGE)
+_NO_OPTION = ("subjects", "rationale", "rescored", "yaml", "requests", "decoding", *OF_A_JUDGE)
 _OF_PROMPT = ("prompt", "examples")
 _CUT = ("length", "max_tokens", "model_length")  # values of `finish_reason`
 _MARK = ("rescored", __version__)  # distinguishes a log from its original in one report
@@ -232,13 +232,13 @@ def _of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
     collected: dict[str, _Rows] = {}
 
     def collect(signature: Signature) -> ItemRows:
-        return collected.setdefault(signature.judged_by(()).text, _Rows(signature))
+        return collected.setdefault(_key(signature), _Rows(signature))
 
     for run in read_log(file, collect):
         if isinstance(run, SkippedLog):
             yield run
             continue
-        old, rows = run.signature, collected[run.signature.judged_by(()).text]
+        old, rows = run.signature, collected[_key(run.signature)]
         kind = rows.setup
         sent, read = fingerprints(kind)
         options = dict(old.options) | dict([_MARK])
@@ -254,7 +254,7 @@ def _of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
         )
         origin = Origin(**{name: getattr(run, name) for name in Origin.__struct_fields__})
         origin.settings = tuple(dict([*run.settings, _MARK]).items())
-        signature = rows.judged_by(now)
+        signature = rows.signed(now)
         made = Rescored(file, origin, signature, run.created, kind, rows.scored, [])
         if isinstance(kind, Judged) and kind.rubric_hash != rows.rubric:
             made.note(
@@ -267,6 +267,11 @@ def _of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
         if old.prompt_known and old.sent != sent:
             made.note(f"it had the prompts of an older version (sent:{old.sent}, now {sent})")
         yield made
+
+
+def _key(signature: Signature) -> str:
+    """Return a signature without what only the items of a log tell."""
+    return signature.judged_by(()).with_option("requests", "").text
 
 
 # ---------------------------------------------------------------------- files of other tools

@@ -319,11 +319,11 @@ class _Paired:
 def _not_gated(items: _Paired, b: Run, allowed: Collection[str]) -> str:
     """Return why a gate cannot test these items of A and B; empty if it can."""
     a, figure = items.side, items.figure
-    if unlike := [name for name in a.signature.differs(b.signature) if name not in allowed]:
+    if unlike := [name for name in a.differs(b) if name not in allowed]:
         return (
             f"the runs differ in {', '.join(unlike)}, but a gate is for runs under one setup. Run "
             "both under the same setup, or pass --allow-differences "
-            f"{','.join(a.signature.differs(b.signature))}."
+            f"{','.join(a.differs(b))}."
         )
     if figure.labels:
         return (
