@@ -355,11 +355,11 @@ def test_the_mean_of_scores_is_the_headline_of_a_translation():
     assert values(table, "new")[0] == pytest.approx(found.overall.b)
 
 
-def test_equal_translations_have_no_interval_of_nothing():
+def test_equal_translations_have_the_interval_of_no_difference_in_so_many():
     run = translated(0.3, 1, "one")
-    found = compare(run, run, **FAST)
-    assert found.overall.difference.low is None
-    assert "without an interval" in verdict(found)
+    difference = compare(run, run, **FAST).overall.difference
+    end = 100 * (1 - 0.025 ** (1 / 64))  # the rule of three
+    assert (difference.low, difference.high) == pytest.approx((-end, end))
 
 
 def test_the_gate_of_a_corpus_is_not_below_the_loss_of_the_figure():

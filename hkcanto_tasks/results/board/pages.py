@@ -18,7 +18,8 @@ from ...printable import printable
 from ...tasks import task_as_run
 from ..published import published_tables
 from ..publishing.runs import interval_text, number_text
-from .records import PublishedResult, Refused, Results, Standing, items_of, of_items
+from ..statistics.intervals import is_above, of_items
+from .records import PublishedResult, Refused, Results, Standing, items_of
 
 KINDS: Mapping[Standing, str] = {
     "checked": "Checked: figures computed from the logs",
@@ -156,7 +157,7 @@ def tiers(results: Sequence[PublishedResult]) -> dict[PublishedResult, int]:
     are there. Results without an interval have none.
     """
     ranked = [result for result in results if result.headline.low is not None]
-    ranked.sort(key=lambda result: (_loss(result)[1], result.model))
+    ranked.sort(key=lambda result: (_loss(result), result.model))
     checked = [result for result in ranked if result.kind != "self-reported"] or ranked
     leaders: list[PublishedResult] = []
     found = {}
@@ -170,20 +171,16 @@ def tiers(results: Sequence[PublishedResult]) -> dict[PublishedResult, int]:
     return found
 
 
-def _loss(result: PublishedResult) -> tuple[float, float, float]:
-    """Return the best end of the headline's interval, its value and the worst end, as losses."""
-    found = result.headline
-    low, high = (found.value if end is None else end for end in (found.low, found.high))
-    if result.setup.headline.higher_is_better:
-        return -high, -found.value, -low
-    return low, found.value, high
+def _loss(result: PublishedResult) -> float:
+    sign = -1 if result.setup.headline.higher_is_better else 1
+    return sign * result.headline.value
 
 
 def _behind(result: PublishedResult, leader: PublishedResult) -> bool:
-    """Return whether a result is worse than another by more than chance."""
-    best, value, _ = _loss(result)
-    _, least, worst = _loss(leader)
-    return bool(value - least > ((value - best) ** 2 + (worst - least) ** 2) ** 0.5)
+    """Return whether a result is significantly worse than another."""
+    if result.setup.headline.higher_is_better:
+        return is_above(leader.headline, result.headline)
+    return is_above(result.headline, leader.headline)
 
 
 # ---------------------------------------------------------------------- pages

@@ -15,11 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ComparisonError
-from ...figures import Figure, corpus_rows, language_of, parts_of, weights
+from ...figures import (
+    Figure,
+    corpus_rows,
+    corpus_scores,
+    language_of,
+    parts_of,
+    pseudo_values,
+    sum_clusters,
+    weights,
+)
 from ..runs import Run
 from . import intervals, significance
 from .intervals import CONFIDENCE, Estimate, NonInferiority, errors_of
-from .significance import Floats, Statistic, sum_clusters
+from .significance import Floats, Statistic
 
 SEED, RESAMPLES = 1234, 10_000
 
@@ -221,16 +230,16 @@ class _Paired:
             test = "approximate randomisation" if is_corpus else "paired permutation"
             p_value = significance.randomization_p_value(of_a, of_b, **drawn)
         if is_corpus:
-            differences = significance.bootstrap_differences(of_a, of_b, **drawn)
-            low, high = np.quantile(differences, (0.025, 0.975)).tolist()
+            changes = pseudo_values(of_b, self.statistic) - pseudo_values(of_a, self.statistic)
+            changes += b - a - changes.mean()
+            most = max(100 / points_of(self.figure), float(np.abs(changes).max()))
+            low, high = intervals.paired_mean_interval(changes, largest=most)
         else:
             alike = self.figure.over == "questions"
             low, high = self._ends() if alike else self._ends_of_average()
-        difference, ties = Estimate(b - a, None, None, count), count - wins - losses
-        if low < high:  # resamples of equal texts are all equal, which says nothing
-            unseen = intervals.UNSEEN if self.figure.unlimited else ""
-            ends = intervals.agreeing((low, high), p_value, b - a)
-            difference = Estimate(b - a, *ends, count, unseen)
+        unseen, ties = intervals.UNSEEN if self.figure.unlimited else "", count - wins - losses
+        ends = intervals.agreeing((low, high), p_value, b - a)
+        difference = Estimate(b - a, *ends, count, unseen)
         return Effect(name, a, b, difference, wins, losses, ties, p_value, test)
 
     def _ends(self) -> tuple[float, float]:
@@ -446,8 +455,8 @@ def _rows(side: Run, figure: Figure, at: _Places) -> tuple[Floats, Floats, Stati
                 "items. Run it again with its samples logged (lm-eval: --log_samples)."
             )
         language, pairs = language_of(side.setup.task), [side.items.pairs[place] for place in at]
-        counts, scores, score = corpus_rows(figure, pairs, language)
-        return counts, 1 - np.array(scores), lambda sums: np.array([*map(score, sums)])
+        counts, statistic = corpus_rows(figure, pairs, language)
+        return counts, 1 - np.array(corpus_scores(figure, pairs, language)), statistic
     values = side.items.values.get(figure.averages, np.full(len(side.items), np.nan))[at]
     lengths = side.items.weights.get(figure.averages) if figure.form == "rate" else None
     if lengths is None and ((values < 0) | (values > 1)).any():
