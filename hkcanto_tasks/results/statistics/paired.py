@@ -298,11 +298,13 @@ class _Paired:
         """Test that B is not inferior, from its loss on each item.
 
         The bound is never below the loss of the figure itself. That differs from the items' mean
-        loss for a corpus figure, and for a rate that may be above 1. Subjects with equal weight are
+        loss for a corpus figure. Of a figure without an upper limit it is a bound on what is left
+        if each answer's rate is cut off at 1, since no sample bounds how long a runaway answer may
+        be. Subjects with equal weight are
         strata: their numbers of items, and so the items' weights, are fixed. Other weights are
         those of a whole task, or all equal (see `_not_gated`).
         """
-        before, after = np.clip(self.losses, 0, 1).T
+        before, after = self.losses.T
         clusters = self.clusters
         if self.side.limited and not self.side.complete and self.design_effect <= _SINGLY:
             clusters = self.questions
@@ -317,7 +319,7 @@ class _Paired:
             "of sentence scores": self.figure.of_texts,
             "weighted as the figure weighs items": self.figure.over != "questions",
             "weighted by length": self.is_rate,
-            "rates cut off at 1": bool((self.losses > 1).any()),
+            "each answer's rate cut off at 1": self.figure.unlimited,
             f"{self.units:,} clusters of items": clusters is self.clusters
             and self.units < len(self.places),
         }
@@ -338,6 +340,12 @@ def _not_gated(items: _Paired, b: Run, allowed: Collection[str]) -> str:
         return (
             f"{figure.name} has no bound: the weight of one answer depends on all others. Gate "
             "another figure (--metric acc)."
+        )
+    if above := int((items.losses > 1).any(axis=1).sum()):
+        return (
+            f"{above:,} items have a {figure.name} above 1, and of such answers there may be more "
+            f"and longer ones than the sample has: nothing bounds {figure.name}. Gate a figure "
+            "that is at most 1 (--metric cer_published), or find out why the answers run away."
         )
     if stopped := [side for side in (a, b) if side.unfinished]:
         return (
