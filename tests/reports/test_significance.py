@@ -1,6 +1,5 @@
 """Paired statistics, against published examples, scipy, statsmodels and sacreBLEU."""
 
-
 import numpy as np
 import pytest
 import sacrebleu

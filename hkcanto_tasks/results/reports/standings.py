@@ -12,6 +12,8 @@ from statistics import fmean
 import numpy as np
 
 from ...declarations import TaskVariant
+from ...figures import weights
+from ..logs.items import CHANCE
 from ..published import (
     PublishedColumn,
     PublishedRow,
@@ -281,8 +283,11 @@ def contests(runs: Iterable[Run]) -> list[Contest]:
         ]
         scores = [value for kind, value in rows if kind == "model" and value is not None]
         chance = next((value for kind, value in rows if kind == "random"), None)
-        if chance is None and some.definition.kind == "multiple_choice":
-            chance = 1 / len(some.definition.letters)
+        chances = some.items.values.get(CHANCE)
+        if chance is None and some.definition.kind == "multiple_choice" and chances is not None:
+            # As the headline weighs the items, of which each may have another number of options.
+            shares = weights(some.headline.over, some.items.subjects, some.setup.categories)
+            chance = float(np.dot(shares, chances))
         best = (max if some.headline.higher_is_better else min)(scores, default=None)
         found.append(Contest({run.label: run for run in group.runs}, best, chance))
     return found
