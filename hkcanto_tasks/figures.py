@@ -19,10 +19,8 @@ from typing import Any, Literal, NamedTuple
 
 from hkcanto_metrics.labels import label_statistics
 from hkcanto_metrics.language import WrittenLanguage
-from hkcanto_metrics.rates import Estimate, bootstrap_sums
 from hkcanto_metrics.translation import (
     Language,
-    bootstrap_translation,
     score_translation,
     sentence_scores,
     sufficient_statistics,
@@ -333,62 +331,102 @@ def corpus_value(figure: Figure, pairs: Iterable[Pair], language: Language) -> f
     """
     if figure.of_texts:
         return _scores(tuple(pairs), language)[figure.name]
-    rows, _, statistic = corpus_rows(figure, pairs, language)
-    return statistic(rows.sum(axis=0))
+    rows, statistic = corpus_rows(figure, pairs, language)
+    return float(statistic(rows.sum(axis=0, keepdims=True))[0])
 
 
-def corpus_interval(
-    figure: Figure, pairs: Iterable[Pair], language: Language, items: Iterable[Hashable]
-) -> Estimate:
-    """Return the bootstrap interval of `corpus_value`, cached in the same way.
+def corpus_error(
+    figure: Figure, pairs: Iterable[Pair], language: Language, items: Sequence[Hashable]
+) -> float:
+    """Return the jackknife standard error of `corpus_value`; NaN for fewer than two items.
 
     Args:
         figure: The figure.
         pairs: One per response.
         language: See `language_of`.
-        items: The item of each response; an item's responses in all epochs are drawn together.
+        items: The item of each response; an item's responses in all epochs count as one.
     """
-    if figure.of_texts:
-        return _errors(tuple(pairs), language, tuple(items))[figure.name]
-    rows, _, statistic = corpus_rows(figure, pairs, language)
-    return bootstrap_sums(rows, lambda sums: {"": statistic(sums)}, [*items])[""]
+    rows, statistic = corpus_rows(figure, pairs, language)
+    values = pseudo_values(sum_clusters(rows, items), statistic)
+    return sqrt(variance(values.tolist()) / len(values)) if len(values) > 1 else nan
 
 
 def corpus_rows(
     figure: Figure, pairs: Iterable[Pair], language: Language
-) -> tuple[Any, list[float], Callable[[Any], float]]:
-    """Return rows, each item's score, and the function from sums of rows to a corpus figure.
-
-    An item's score is from 0 to 1: a sentence score, or whether its label is right.
+) -> tuple[Any, Callable[[Any], Any]]:
+    """Return rows, and the function from sums of rows (sets of items × columns) to the figure.
 
     Args:
         figure: The figure.
         pairs: One per item.
         language: See `language_of`.
     """
-    hypotheses, references, _ = zip(*(found := [*pairs]), strict=True)
+    import numpy as np
+
+    hypotheses, references, _ = zip(*pairs, strict=True)
     if figure.of_texts:
-        rows, statistic = sufficient_statistics(
-            figure.name, hypotheses, references, language=language
-        )
-        scores = [sentence_scores(out, ref, language)[figure.name] / 100 for out, ref, _ in found]
-        return rows, scores, statistic
-    rows, statistic = label_statistics(hypotheses, references, figure.labels)
-    return rows, [float(each.hypothesis == each.reference) for each in found], statistic
+        rows, score = sufficient_statistics(figure.name, hypotheses, references, language=language)
+    else:
+        rows, score = label_statistics(hypotheses, references, figure.labels)
+    return rows, lambda sums: np.array([*map(score, sums)])
+
+
+def corpus_scores(figure: Figure, pairs: Iterable[Pair], language: Language) -> list[float]:
+    """Return each item's score from 0 to 1: a sentence score, or whether its label is right.
+
+    The arguments are those of `corpus_rows`.
+    """
+    if figure.of_texts:
+        return [sentence_scores(out, ref, language)[figure.name] / 100 for out, ref, _ in pairs]
+    return [float(each.hypothesis == each.reference) for each in pairs]
+
+
+def sum_clusters(rows: Any, clusters: Any) -> Any:
+    """Sum the rows (items × columns) of each cluster, in the order in which clusters appear.
+
+    Equal values mark items that are not independent: epochs of one item, or questions on one
+    passage. Without values, every item is a cluster.
+
+    Examples:
+        >>> import numpy as np
+        >>> sum_clusters(np.array([[1.0], [2.0], [3.0]]), [7, 5, 7])
+        array([[4.],
+               [2.]])
+    """
+    import numpy as np
+
+    if clusters is None:
+        return rows
+    _, first, places = np.unique(np.asarray(clusters), return_index=True, return_inverse=True)
+    sums = np.zeros((len(first), rows.shape[1]))
+    np.add.at(sums, np.argsort(np.argsort(first))[places], rows)
+    return sums
+
+
+def pseudo_values(rows: Any, statistic: Callable[[Any], Any]) -> Any:
+    """Return the jackknife's pseudo-value of each row: of a mean, the row's own value.
+
+    A figure is nearly the mean of its pseudo-values, and has nearly that mean's distribution
+    (Tukey, 1958; Efron and Tibshirani, 1993, chapter 11).
+
+    Args:
+        rows: A row of counts for each independent unit.
+        statistic: Sums of rows (sets of units × columns) → the figure of each set.
+
+    Examples:
+        >>> import numpy as np
+        >>> pseudo_values(np.array([[1.0], [2.0], [6.0]]), lambda sums: sums[:, 0] ** 2)
+        array([115., 145., 225.])
+    """
+    total, count = rows.sum(axis=0, keepdims=True), len(rows)
+    without = statistic(total - rows) if count > 1 else 0.0
+    return count * statistic(total) - (count - 1) * without
 
 
 @lru_cache(maxsize=4)
 def _scores(pairs: tuple[Pair, ...], language: Language) -> Mapping[str, float]:
     hypotheses, references, sources = zip(*pairs, strict=True)
     return score_translation(hypotheses, references, language=language, sources=sources)
-
-
-@lru_cache(maxsize=4)
-def _errors(
-    pairs: tuple[Pair, ...], language: Language, items: tuple[Hashable, ...]
-) -> Mapping[str, Estimate]:
-    hypotheses, references, _ = zip(*pairs, strict=True)
-    return bootstrap_translation(hypotheses, references, language=language, clusters=items)
 
 
 # ---------------------------------------------------------------------- figures of reasoning

@@ -11,7 +11,7 @@ OF_EXAMPLES = ("number", "reasoning", "answer")
 """The placeholders that only worked examples have."""
 
 _NAME = r"\w+(?:\.[^\W_]\w*)*"  # of a column, or a path into it: `choices.A`
-_PLACE = re.compile(rf"(\{{\{{{_NAME}\}}\}}|\{{{_NAME}\}})")
+_PLACE = re.compile(rf"(\{{\{{\{{{_NAME}\}}\}}\}}|\{{\{{(?:{_NAME})?\}}\}}|\{{{_NAME}\}})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +45,14 @@ class NoSuchPlace(CatalogueError):  # noqa: N818
 
 
 def fill(text: str, values: Mapping[str, str], *, keep: bool = False) -> str:
-    """Fill the placeholders of a template; all templates are filled here.
+    r"""Fill the placeholders of a template; all templates are filled here.
 
     Unlike with `str.format`, values and the rest of the text may contain braces, and a template
     cannot look up attributes of a value.
 
     Args:
-        text: A text with placeholders `{name}`; `{{name}}` gives the characters `{name}`.
+        text: A text with placeholders `{name}`. `{{name}}` gives the characters `{name}`, `{{}}`
+            gives `{}`, and `{{{name}}}` a value in braces. Other braces stay as they are.
         values: Name → the value to insert.
         keep: Leave the other placeholders, and `{{name}}`, to a later call.
 
@@ -61,15 +62,23 @@ def fill(text: str, values: Mapping[str, str], *, keep: bool = False) -> str:
     Examples:
         >>> fill("Example {number}: {source}", {"source": "{number}", "number": "1"})
         'Example 1: {number}'
+        >>> fill(r"\boxed{{}}, such as \boxed{{{answer}}}, {{x}}", {"answer": "4"})
+        '\\boxed{}, such as \\boxed{4}, {x}'
     """
 
     def filled(place: re.Match[str]) -> str:
         name = place[0].strip("{}")
-        if place[0].startswith("{{"):
+        in_braces = place[0].startswith("{{{")
+        if place[0].startswith("{{") and not in_braces:
             return place[0] if keep else place[0][1:-1]
-        if name not in values and not keep:
+        if name not in values:
+            if keep:
+                return place[0]
             raise NoSuchPlace(name, values)
-        return values.get(name, place[0])
+        if not in_braces:
+            return values[name]
+        filled_in = f"{{{values[name]}}}"
+        return f"{{{filled_in}}}" if keep and _PLACE.fullmatch(filled_in) else filled_in
 
     return _PLACE.sub(filled, text)
 
@@ -78,10 +87,11 @@ def places(text: str) -> list[str]:
     """Return the names of the placeholders in a template.
 
     Examples:
-        >>> places("{passage}\\n{question} {{x}}")
-        ['passage', 'question']
+        >>> places("{passage}\\n{question} {{x}} {{}} {{{answer}}}")
+        ['passage', 'question', 'answer']
     """
-    return [each[1:-1] for each in _PLACE.findall(text) if not each.startswith("{{")]
+    found = (each for each in _PLACE.findall(text) if not re.match(r"\{\{(?!\{)", each))
+    return [each.strip("{}") for each in found]
 
 
 def convert(text: str, conversion: Callable[[str], str]) -> str:

@@ -30,14 +30,17 @@ from hkcanto_metrics.agreement import Correlation, corrected_mean, correlation_i
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.figures import Over, subject_weights
 from hkcanto_tasks.results.planning import power
-from hkcanto_tasks.results.statistics.estimates import mean_estimate, weighted_estimate
+from hkcanto_tasks.results.statistics.estimates import (
+    mean_estimate,
+    rate_estimate,
+    weighted_estimate,
+)
 from hkcanto_tasks.results.statistics.intervals import (
     Estimate,
     effective_draws,
     loss_bound,
     paired_accuracy_interval,
     paired_mean_interval,
-    ratio_interval,
     tango_interval,
 )
 from hkcanto_tasks.results.statistics.significance import mcnemar_p_value
@@ -145,7 +148,8 @@ def with_loops(rng: np.random.Generator, items: int, share: float) -> tuple[bool
     errors = rng.binomial(lengths.astype(int), rng.beta(0.95, 18.05, items)).astype(float)
     loops = rng.random(items) < share
     errors[loops] = lengths[loops] * rng.uniform(5, 40, loops.sum())
-    held = covers(ratio_interval(errors, lengths), 0.05 * (1 - share) + 22.5 * share)
+    found = rate_estimate(errors / lengths, lengths, np.arange(items))
+    held = covers(_ends(found), 0.05 * (1 - share) + 22.5 * share)
     return held, bool(loops.any()), held and bool(loops.any())
 
 
@@ -425,8 +429,9 @@ def main() -> None:
                     spread = 1 / correlation - 1
                     hardness = rng.beta(rate * spread, (1 - rate) * spread, items)
                     errors = rng.binomial(lengths, hardness)
-                    old, new = normal(errors, lengths), ratio_interval(errors, lengths)
-                    held.append((covers(old, rate), covers(new, rate)))
+                    new = rate_estimate(errors / lengths, lengths.astype(float), np.arange(items))
+                    old = normal(errors, lengths)
+                    held.append((covers(old, rate), covers(_ends(new), rate)))
                 add(f"rate of {rate:.0%}, correlation {correlation}", items, held)
     gates = Table("Loss", "δ", "items", "before", "now", title="Passed on the boundary, in %")
     for loss in (0.3, 0.5, 1):

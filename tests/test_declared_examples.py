@@ -1,6 +1,7 @@
 """Every benchmark in docs/examples is found, and runs on its sample data in both harnesses."""
 
 import json
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -124,9 +125,13 @@ def answering(names: list[str], seed: int) -> Callable[[str], str]:
 
 
 def grader() -> Any:
-    output = ModelOutput.from_content("grader", "Fine.\nLevel: 0")
-    output.usage = ModelUsage(input_tokens=5, output_tokens=7, total_tokens=12)
-    return get_model("mockllm/grader", custom_outputs=lambda *_: output, memoize=False)
+    def respond(messages: list[Any], *_: Any) -> ModelOutput:
+        code = re.findall(r"Level ([0-9a-f]{6}):", messages[0].text)[0]
+        output = ModelOutput.from_content("grader", f"Fine.\nLevel {code}: 0")
+        output.usage = ModelUsage(input_tokens=5, output_tokens=7, total_tokens=12)
+        return output
+
+    return get_model("mockllm/grader", custom_outputs=respond, memoize=False)
 
 
 @pytest.fixture(scope="module")

@@ -128,6 +128,20 @@ def test_a_report_has_the_figures_with_intervals(declare: Declare, tmp_path: Pat
     assert printed.exit_code == 0, printed.output
 
 
+def test_a_label_that_no_item_has_is_named_beside_macro_f1(
+    declare: Declare, tmp_path: Path
+) -> None:
+    never = LABELS.replace("labels = {", 'labels = { "矛盾" = { data = "contradiction" },')
+    declare(never)
+    run_lm_eval(tmp_path / "a", "nli", model=AnsweringLM(answer))
+    printed = CliRunner().invoke(app, ["report", str(tmp_path / "a"), "--format", "json"])
+    assert "no item has the label 矛盾, whose F1 counts as 0" in printed.stdout
+    found = value_of(read_runs([tmp_path / "a"])[0], "macro_f1")
+    # Of three labels, a negated one means neither of the others: 唔蘊含 has P = 1 and R = 1/3.
+    assert found.value == pytest.approx((2 / 3 + 1 / 2 + 0) / 3)
+    assert found.high > found.value + 1 / 3  # the label's own F1 may be anything
+
+
 def test_macro_f1_has_no_gate(declare: Declare, tmp_path: Path) -> None:
     declare()
     for folder in ("a", "b"):

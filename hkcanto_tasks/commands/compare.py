@@ -20,6 +20,7 @@ from .output import (
 _DELTA = "Tolerance in points: exit status 1 unless B is at most this much worse than A."
 _LOOK = "Look K of N planned looks at growing runs; together they have an error of 5 %."
 _CANDIDATES = "Candidates that the gate chooses from; together they have an error of 5 %."
+_ANY = "The two logs are of tasks that are not ours: items are matched by text or id; no ranks."
 _ALLOWED = (
     "Parts of the signature, or settings that were sent, in which runs may differ under a gate, "
     "such as shots,temperature."
@@ -34,6 +35,7 @@ def compare(
     gate: Annotated[float | None, option(_DELTA, metavar="POINTS", min=0, max=100)] = None,
     look: Annotated[str | None, option(_LOOK, metavar="K/N")] = None,
     candidates: Annotated[int | None, option(_CANDIDATES, metavar="N", min=1, max=1000)] = None,
+    any_task: Annotated[bool, option(_ANY, "--any")] = False,
     allow_differences: Annotated[str | None, option(_ALLOWED, metavar="NAME,…")] = None,
     seed: Annotated[int, option("Seed of the resampling.", metavar="N", min=0)] = 1234,
     resamples: Annotated[int, option("Number of resamples.", metavar="N", min=100)] = 10_000,
@@ -53,8 +55,16 @@ def compare(
         raise typer.BadParameter("--look, --candidates and --allow-differences need --gate.")
     if look and not re.fullmatch(r"[1-9]\d?/[1-9]\d?", look):
         raise typer.BadParameter(f"--look {look}: give it as 2/4, the second of four looks.")
+    if any_task and gate is not None:
+        raise typer.BadParameter("--any has no --gate: nothing bounds a figure of unknown items.")
     with errors_without_traceback(status=2):
         kind = format_of(output, format)
+        if any_task:
+            from ..results.reports.any_logs import compare_any
+
+            made = compare_any(runs, metric=metric, seed=seed, resamples=resamples)
+            write(made, output, kind, full=full)
+            return
         from ..results.reports.compare import compare_runs
 
         at, _, planned = (look or "1/1").partition("/")

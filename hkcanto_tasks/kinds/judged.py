@@ -51,11 +51,13 @@ class Said(msgspec.Struct, frozen=True, omit_defaults=True):
         grader: The model.
         text: Its reply, without its reasoning.
         failure: Why there is no reply; empty if there is one.
+        code: What stands on the line with its level; empty in logs of older versions.
     """
 
     grader: str
     text: str = ""
     failure: str = ""
+    code: str = ""
 
 
 class Judged(Prompted):
@@ -188,6 +190,9 @@ class Judged(Prompted):
     def request(self, answer: str, sample: Sample, code: str) -> str:
         """Render the judge's prompt.
 
+        The line with the level begins with the marker and the code, so that a judge that quotes the
+        answer's own `Level: 2` has given no level.
+
         Args:
             answer: The answer, without its reasoning.
             sample: The item.
@@ -200,7 +205,8 @@ class Judged(Prompted):
         shown = msgspec.json.decode(sample.target or "{}", type=dict[str, str])
         own = {**self.names(self.subject(sample.subject)), **sample.cells, **shown}
         own |= {**self.values(sample), "answer": answer, "levels": levels, "code": code}
-        return fill(self.rubric.prompt, own)
+        marker = re.compile(rf"({re.escape(self.rubric.marker)})(?=\s*[:：])", re.IGNORECASE)
+        return fill(marker.sub(rf"\1 {line_code(code)}", self.rubric.prompt), own)
 
     def judged(self, judgement: Judgement, said: Sequence[Said]) -> Judgement:
         """Return the judgement of an answer from the judges' replies, averaged over judges.
@@ -212,7 +218,7 @@ class Judged(Prompted):
         levels, words, failed = list[Level](), list[str](), list[str]()
         for each in said:
             try:
-                level = None if each.failure else read_level(each.text, self.rubric)
+                level = None if each.failure else read_level(each.text, self.rubric, each.code)
                 problem = f"no judgement: {each.failure}"
             except ValueError as error:
                 level, problem = None, f"unread: {error}"
@@ -260,7 +266,12 @@ class Judged(Prompted):
         }
 
 
-def read_level(reply: str, rubric: Rubric) -> Level:
+def line_code(code: str) -> str:
+    """Return the short form of a code, which stands on the line with the level."""
+    return code[:6]
+
+
+def read_level(reply: str, rubric: Rubric, code: str = "") -> Level:
     """Read the level that a judge gives on its own line, such as `**Level:** 2 (moderate)`.
 
     The last such line after any reasoning counts. It must have exactly one number, which is on the
@@ -270,6 +281,7 @@ def read_level(reply: str, rubric: Rubric) -> Level:
     Args:
         reply: The judge's reply.
         rubric: The rubric, with the scale and the beginning of the line.
+        code: What follows the marker on the line; a line without it does not count.
 
     Raises:
         ValueError: No line gives a level, or it does not give exactly one; the message says which.
@@ -282,10 +294,13 @@ def read_level(reply: str, rubric: Rubric) -> Level:
     """
     text = unicodedata.normalize("NFKC", strip_reasoning(reply))
     marker = re.escape(unicodedata.normalize("NFKC", rubric.marker))
-    line = re.compile(rf"[\s>#*_`•-]*{marker}[\s*_`]*:[\s*_`]*(.*)", re.IGNORECASE)
+    line = re.compile(
+        rf"[\s>#*_`•-]*{marker}[\s*_`]*{re.escape(code)}[\s*_`]*:[\s*_`]*(.*)", re.IGNORECASE
+    )
     marked = [match[1] for each in text.splitlines() if (match := line.fullmatch(each))]
     if not marked:
-        raise ValueError(f"no line begins with {rubric.marker!r} and a colon")
+        begin = f"{rubric.marker} {code}".rstrip()
+        raise ValueError(f"no line begins with {begin!r} and a colon")
     level, *others = reversed([_level(each, rubric) for each in marked])
     if isinstance(level, str):
         raise ValueError(level)

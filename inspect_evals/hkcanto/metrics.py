@@ -15,7 +15,7 @@ from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.figures import (
     Figure,
     ItemValue,
-    corpus_interval,
+    corpus_error,
     item_values,
     language_of,
     standard_error,
@@ -71,7 +71,7 @@ def _figures(how: Kind) -> Metric:
             error = standard_error(headline, own, how.categories)
         else:
             answered = sorted(str(each.sample_id) for each in scores)
-            error = corpus_interval(headline, own, language, answered).standard_error
+            error = corpus_error(headline, own, language, answered)
         named = {headline.name: figures.pop(headline.name), f"{headline.name}_stderr": error}
         return {**named, **figures}
 

@@ -277,6 +277,38 @@ def test_figures_that_cannot_be_relied_on(log: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("own")
+def test_items_other_than_the_catalogues(log: Path, tmp_path: Path) -> None:
+    """A log edited so that all of it, and its figures, agree with each other."""
+    (samples,) = log.parent.glob("samples_*.jsonl")
+    text, whole = log.read_text("utf-8"), samples.read_text("utf-8")
+
+    def target(line: dict[str, Any]) -> None:
+        line["doc"]["target"] = "A"
+        line["doc"]["judgement"]["values"]["acc"] = 1.0
+
+    def value(line: dict[str, Any]) -> None:
+        line["doc"]["judgement"]["values"]["acc"] = 1.0
+
+    def question(line: dict[str, Any]) -> None:
+        line["doc"]["question"] += "？"
+
+    for change, figure, why in (
+        (target, 0.75, "quiz/3 has another question or answer than the data"),
+        (value, 0.75, "quiz/3 has other values in the log than its answer gives"),
+        (question, 0.625, "quiz/3 has another question or answer than the data"),
+    ):
+        lines = [json.loads(line) for line in whole.splitlines()]
+        change(next(line for line in lines if line["doc"]["target"] == "B"))
+        samples.write_text("\n".join(map(json.dumps, lines)) + "\n", "utf-8")
+
+        def same(results: dict[str, Any], figure: float = figure) -> None:
+            results["results"]["quiz"]["acc,none"] = figure
+
+        assert why in refused(tmp_path / "out", edited(same, log).parent), why
+        log.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.usefixtures("own")
 def test_models_whose_name_would_mislead(log: Path, tmp_path: Path) -> None:
     # lm-eval itself gives an adapter as the model's name.
     adapter = {"pretrained": "org/model-7b", "peft": "org/lora"}

@@ -17,7 +17,7 @@ from hkcanto_tasks.results.statistics.estimates import (
     estimate,
     mean_estimate,
 )
-from hkcanto_tasks.results.statistics.intervals import effective_draws, ratio_interval
+from hkcanto_tasks.results.statistics.intervals import effective_draws
 
 from .building import a_run
 
@@ -92,11 +92,21 @@ def test_a_pooled_rate_is_errors_over_length_not_a_mean():
     assert found.value == pytest.approx(2 / 12)
 
 
-def test_the_interval_of_a_rate_is_that_of_a_ratio_and_does_not_go_below_0():
+def test_the_interval_of_a_rate_is_that_of_a_weighted_mean():
     rates = {"cer": [0, 0, 0, 0.5]}
     found = estimate(a_run("hkcanto_g2p", rates, weights={"cer": [10] * 4}), "cer")
-    assert (found.low, found.high) == ratio_interval([0, 0, 0, 5], [10] * 4)
+    mean = mean_estimate(np.array(rates["cer"]), np.arange(4))
+    assert (found.low, found.high) == pytest.approx((mean.low, mean.high))
     assert 0 <= found.low < found.value == 0.125 < found.high <= 1
+
+
+def test_a_share_of_all_words_has_an_interval_of_some_width():
+    made = a_run(
+        "hkcanto_fluency", {"cantonese_ratio": [1.0] * 9}, weights={"cantonese_ratio": [5] * 9}
+    )
+    found = estimate(made, "cantonese_ratio")
+    assert (found.value, found.high) == (1, 1)
+    assert found.low == pytest.approx(9 / (9 + 1.959964**2))
 
 
 def test_a_rate_of_empty_references_alone_has_no_interval():

@@ -9,6 +9,7 @@ from hkcanto import tasks
 from hkcanto_tasks import read_runs
 from hkcanto_tasks.results.published import published_tables, tables_of
 from hkcanto_tasks.results.reports.blocks import Estimate, Note, Section, Table
+from hkcanto_tasks.results.reports.standings import contests
 from hkcanto_tasks.results.reports.summary import build_report
 from hkcanto_tasks.results.runs import Run
 from hkcanto_tasks.results.statistics.paired import compare
@@ -139,3 +140,40 @@ def test_its_tables_are_found() -> None:
 
 def test_ours_are_there_without_it() -> None:
     assert "sums_1" not in {table.name for table in published_tables()}
+
+
+def test_chance_is_the_mean_over_items_of_one_in_their_options(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of four letters, two questions have two options; the prompt has braces that stay."""
+    home = tmp_path / "few"
+    home.mkdir()
+    (home / "benchmark.toml").write_text(
+        """
+name = "few"
+title = "Few"
+[data]
+[prompts.plain]
+question = '''{question}
+{options}
+\\boxed{{}}'''
+[[tasks]]
+name = "few"
+title = "Few"
+kind = "multiple_choice"
+blank_options = "absent"
+files = { test = "few.csv" }
+""",
+        "utf-8",
+    )
+    rows = ["question,A,B,C,D,answer", "一？,甲,乙,,,A", "二？,甲,乙,,,B", "三？,甲,乙,丙,丁,D"]
+    (home / "few.csv").write_text("\n".join(rows), "utf-8")
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(home))
+    asked: list[str] = []
+    for name, letter in (("a", "A"), ("b", "B")):
+        model = AnsweringLM(lambda prompt, letter=letter: asked.append(prompt) or letter)
+        run_lm_eval(tmp_path / name, "few", model=model)
+    assert {prompt.splitlines()[-1] for prompt in asked} == {r"\boxed{}"}
+    made = read_runs([f"{name}={tmp_path / name}" for name in "ab"])
+    (contest,) = contests(made)
+    assert contest.chance == pytest.approx((1 / 2 + 1 / 2 + 1 / 4) / 3)

@@ -1,24 +1,20 @@
 """The pages of a board: models × tasks in tiers, and each task with all of its results."""
 
-import base64
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment
-from markupsafe import Markup
-
 from ... import __version__
 from ...catalogue import benchmarks, named_tasks
-from ...printable import printable
 from ...tasks import task_as_run
 from ..published import published_tables
 from ..publishing.runs import interval_text, number_text
-from .records import PublishedResult, Refused, Results, Standing, items_of, of_items
+from ..reports.renderers.page import code, environment
+from ..statistics.intervals import is_above, of_items
+from .records import PublishedResult, Refused, Results, Standing, items_of
 
 KINDS: Mapping[Standing, str] = {
     "checked": "Checked: figures computed from the logs",
@@ -155,7 +151,7 @@ def tiers(results: Sequence[PublishedResult]) -> dict[PublishedResult, int]:
     are there. Results without an interval have none.
     """
     ranked = [result for result in results if result.headline.low is not None]
-    ranked.sort(key=lambda result: (_loss(result)[1], result.model))
+    ranked.sort(key=lambda result: (_loss(result), result.model))
     checked = [result for result in ranked if result.kind != "self-reported"] or ranked
     leaders: list[PublishedResult] = []
     found = {}
@@ -169,20 +165,16 @@ def tiers(results: Sequence[PublishedResult]) -> dict[PublishedResult, int]:
     return found
 
 
-def _loss(result: PublishedResult) -> tuple[float, float, float]:
-    """Return the best end of the headline's interval, its value and the worst end, as losses."""
-    found = result.headline
-    low, high = (found.value if end is None else end for end in (found.low, found.high))
-    if result.setup.headline.higher_is_better:
-        return -high, -found.value, -low
-    return low, found.value, high
+def _loss(result: PublishedResult) -> float:
+    sign = -1 if result.setup.headline.higher_is_better else 1
+    return sign * result.headline.value
 
 
 def _behind(result: PublishedResult, leader: PublishedResult) -> bool:
-    """Return whether a result is worse than another by more than chance."""
-    best, value, _ = _loss(result)
-    _, least, worst = _loss(leader)
-    return bool(value - least > ((value - best) ** 2 + (worst - least) ** 2) ** 0.5)
+    """Return whether a result is significantly worse than another."""
+    if result.setup.headline.higher_is_better:
+        return is_above(leader.headline, result.headline)
+    return is_above(result.headline, leader.headline)
 
 
 # ---------------------------------------------------------------------- pages
@@ -244,27 +236,13 @@ def _rows(own: Sequence[Column]) -> dict[Standing, list[tuple[str, Sequence[_Cel
 
 
 def _render(title: str, up: str, **content: Any) -> str:
-    style, script = _resource("board.css"), _resource("board.js")
-    policy = (
-        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    environment = Environment(
-        autoescape=True,
-        finalize=lambda value: printable(value) if type(value) is str else value,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"number": number_text, "interval": interval_text}
-    template = environment.from_string(_resource("board.html.j2"))
-    code = {"style": Markup(style), "script": Markup(script), "policy": policy}
-    return template.render(title=title, up=up, version=__version__, **code, **content)
+    made = environment()
+    made.filters |= {"number": number_text, "interval": interval_text}
+    template = made.from_string(_resource("board.html.j2"))
+    own = code(_resource("board.css"), _resource("board.js"))
+    return template.render(title=title, up=up, version=__version__, **own, **content)
 
 
 @cache
 def _resource(name: str) -> str:
     return files(__package__).joinpath(name).read_text("utf-8")
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}'"

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
-from math import isclose, sqrt
+from math import isclose
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -16,7 +16,6 @@ import msgspec
 
 from ...catalogue import known_signature
 from ...errors import HKCantoError, LogError, on_disk
-from ...figures import Figure
 from ...kinds.base import Kind
 from ...signatures import OF_A_JUDGE, Signature
 from ...tasks import task_as_run
@@ -25,12 +24,11 @@ from ..publishing.eee import LIBRARIES, UNITS
 from ..publishing.runs import MODEL, sorted_out
 from ..runs import Run
 from ..statistics.estimates import value_of
-from ..statistics.intervals import Estimate
+from ..statistics.intervals import Estimate, of_items
 
 Standing = Literal["checked", "self-reported", "published"]
 
 _MOST = 5e6  # bytes of a record; ours have about ten thousand
-_Z_SQUARED = 3.8414588  # of 95 %
 _FREE = ("rationale", "rescored", *OF_A_JUDGE)  # parts of a signature that no setup has
 _NOT_SETTINGS = ("deployment_type", "model_availability", "backend")
 
@@ -249,25 +247,6 @@ def _values(entries: Sequence[_Evaluation], how: Kind) -> Iterator[tuple[str, Es
         if not isclose(right, round(right), abs_tol=1e-4):
             raise LogError(f"{name} is {score:g}, not a share of {count:,} items")
         yield name, of_items(score, count, figure)
-
-
-def of_items(value: float, items: int, figure: Figure) -> Estimate:
-    """Return a figure that is known without its items.
-
-    A share or a rate has Wilson's interval, as of independent right and wrong answers. That is wide
-    for a rate. Other figures, and shares of an unknown number of items, have no interval.
-
-    Examples:
-        >>> found = of_items(0.625, 8, Figure("acc", "Accuracy", "share", True, ""))
-        >>> round(found.low, 3), round(found.high, 3)
-        (0.306, 0.863)
-    """
-    if not items or value > 1 or figure.unit not in ("share", "rate"):
-        return Estimate(value, None, None, items)
-    extra = _Z_SQUARED / items
-    half = sqrt(extra * (value * (1 - value) + extra / 4))
-    low, high = ((value + extra / 2 + end) / (1 + extra) for end in (-half, half))
-    return Estimate(value, max(0.0, low), min(1.0, high), items)
 
 
 # ---------------------------------------------------------------------- folders of results

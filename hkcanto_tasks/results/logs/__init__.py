@@ -45,7 +45,7 @@ def read_runs(
     """
     if isinstance(arguments, str | Path):
         arguments = [arguments]
-    given = [_argument(argument) for argument in arguments]
+    given = [argument(each) for each in arguments]
     logs = [(place, log) for place, (_, path) in enumerate(given) for log in _logs(path)]
     runs: dict[int, list[Run]] = defaultdict(list)
     skipped: list[SkippedLog] = []
@@ -92,12 +92,12 @@ def read_runs(
     return Runs(labelled, places, skipped, [given[place][0] for place in places])
 
 
-def _argument(argument: str | Path) -> tuple[str, Path]:
+def argument(given: str | Path) -> tuple[str, Path]:
     """Return an argument's name (empty if it has none) and path."""
-    name, _, path = str(argument).partition("=")
+    name, _, path = str(given).partition("=")
     # The path itself may contain "=".
-    if not path or Path(argument).exists():
-        name, path = "", str(argument)
+    if not path or Path(given).exists():
+        name, path = "", str(given)
     with suppress(RuntimeError):  # of `~nobody`
         path = str(Path(path).expanduser())
     place = Path(path)

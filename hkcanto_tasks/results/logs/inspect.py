@@ -149,7 +149,7 @@ _JUDGED = msgspec.json.Decoder(_Judged)  # of any log with a judge's scores
 def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     """Read a log that ends in `.eval` or `.json`: yield a run per task, and parts left out."""
     with path.open("rb") as file:
-        log, samples = _opened(path, file, _SAMPLE)
+        log, samples = opened(path, file, _SAMPLE)
         signatures = _signatures(log.eval)
         items = {task: rows(signature) for task, signature in signatures.items()}
         usage: dict[str, list[Usage]] = {task: [] for task in signatures}
@@ -223,7 +223,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
 # ---------------------------------------------------------------------- files
 
 
-def _opened(
+def opened(
     path: Path, file: BinaryIO, decoder: msgspec.json.Decoder[Any]
 ) -> tuple[_Log, Mapping[str, Callable[[], Any]]]:
     """Return the head of a log, and a function for each sample that decodes it."""
@@ -461,7 +461,7 @@ def judge_scores(path: Path) -> dict[str, dict[str, float]]:
     where = str(path)
     try:
         with path.open("rb") as file:
-            log, samples = _opened(path, file, _JUDGED)
+            log, samples = opened(path, file, _JUDGED)
             for name, load in samples.items():
                 where = f"{path}, {name}"
                 sample = load()

@@ -22,6 +22,9 @@ from ...samples import Sample
 from ...signatures import Signature
 from ..runs import Floats, Items, ItemText, codes
 
+CHANCE = "chance"
+"""The value of an item that says how often a random choice is right."""
+
 T = TypeVar("T")
 Rows = Callable[[Signature], "ItemRows"]
 """Makes the collector for the items of a task, from its signature."""
@@ -101,6 +104,9 @@ class ItemRows:
             self._requested[sample.id] = requested
         values, judged = judgement.values, judgement.reasoning
         self._graders |= {*judgement.details.get("grader", "").split(", ")} - {""}
+        if sample.choices:
+            offered = sum(choice is not None for choice in sample.choices)
+            values = {**values, CHANCE: 1 / offered}
         if further:
             values = {**values, **further}
         if judged:

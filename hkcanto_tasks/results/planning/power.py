@@ -16,9 +16,10 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.stats import norm
 
+from ...figures import sum_clusters
 from ..statistics.estimates import mean_estimate
 from ..statistics.intervals import CONFIDENCE, Estimate, loss_bound
-from ..statistics.significance import Floats, sum_clusters
+from ..statistics.significance import Floats
 
 _LUCK = float(norm.ppf(0.80))
 _SEEN = float(norm.ppf((1 + CONFIDENCE) / 2)) + _LUCK

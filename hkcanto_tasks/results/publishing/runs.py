@@ -8,12 +8,14 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...errors import HKCantoError
 from ...figures import Figure
+from ...tasks import load_task
 from ..frames import Runs
 from ..reports.presentation import task_title
+from ..rescoring.rescore import Rescored, of_log, options_of
 from ..runs import Run
 from ..statistics.estimates import agreement
 from ..statistics.intervals import Estimate
@@ -132,6 +134,7 @@ def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
             f"{one.name} is {one.ours:.6g} here, {one.reported:.6g} in {run.harness}. Was the log "
             "edited, or made by another version? Take the log as it was written, or run it again."
         )
+    yield from _unlike(run)
     if not figures.equal:
         yield f"its log has no figures of {run.harness} to check against. Run it to the end."
     what = "Give the model's name on the hub: publish ORGANISATION/NAME=PATH."
@@ -145,6 +148,38 @@ def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
             f"{more} more of {run.model} under the same condition in {run.harness}. Publish "
             "one of them, or give them different names: NAME=PATH."
         )
+
+
+def _unlike(run: Run) -> Iterator[str]:
+    """Yield the first item that is judged otherwise than logged, or is not the release's.
+
+    The items are compared with the release if it is on this machine.
+    """
+    advice = "Take the log as it was written, or score it again: hkcanto rescore."
+    try:
+        options: dict[str, Any] = {**options_of(run.signature)}
+        loaded = load_task(run.task, shots=run.shots, **options)
+    except HKCantoError:
+        loaded = None
+    known = (
+        {sample.id: sample for sample in loaded.samples}
+        if loaded and loaded.revision == run.data
+        else None
+    )
+    for again in (each for source in run.sources for each in of_log(source)):
+        if not isinstance(again, Rescored) or again.signature.task != run.task:
+            continue
+        for scored in again.scored:
+            logged, name = scored.sample, scored.sample.id
+            if scored.is_changed:
+                yield f"{name} has other values in the log than its answer gives. {advice}"
+                return
+            if known is None:
+                continue
+            own = known.get(name)
+            if own is None or (own.text, own.target) != (logged.text, logged.target):
+                yield f"{name} has another question or answer than the data {run.data}. {advice}"
+                return
 
 
 def number_text(value: float, figure: Figure) -> str:

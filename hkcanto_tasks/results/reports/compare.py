@@ -376,7 +376,7 @@ def gate_of(
             "task": one.a.definition.name,
             "title": one.a.definition.title,
             "metric": one.figure.name,
-            "figure": figure_title(one.a, one.figure),
+            "figure": _bounded(one),
             "compared": " against ".join(_names([one.b, one.a])),
             "differences": [*one.a.differs(one.b)],
             "verdict": "passed" if one.gate.passed else "not passed",
@@ -431,6 +431,12 @@ def gate_of(
     record = {"verdict": result, "delta": delta, "bound": bound, "method": method}
     record |= {"look": look, "candidates": candidates, "tasks": tasks, "not_compared": left_out}
     return record, Section("Gate", blocks, "gate", is_summary=True)
+
+
+def _bounded(one: Comparison) -> str:
+    """Return the name of what a gate bounds."""
+    title = figure_title(one.a, one.figure)
+    return f"{title} (each answer's cut off at 1)" if one.figure.unlimited else title
 
 
 def _sides(found: Sequence[tuple[int, Run]]) -> Sequence[Sequence[Run]]:

@@ -12,6 +12,8 @@ from statistics import fmean
 import numpy as np
 
 from ...declarations import TaskVariant
+from ...figures import weights
+from ..logs.items import CHANCE
 from ..published import (
     PublishedColumn,
     PublishedRow,
@@ -21,7 +23,7 @@ from ..published import (
 )
 from ..runs import Items, Run
 from ..statistics.estimates import is_of_harness, mean_estimate, value_of
-from ..statistics.intervals import Estimate
+from ..statistics.intervals import Estimate, is_above, of_items
 from .blocks import Column, column_of
 from .presentation import condition_title, figure_title, side_by_side
 
@@ -207,12 +209,22 @@ def _why_unranked(runs: Sequence[Run], column: PublishedColumn) -> str:
 
 
 def _places(value: Estimate, table: PublishedTable, column: PublishedColumn) -> tuple[int, int]:
-    """Return the best and the worst rank that an interval allows among the paper's models."""
-    sign = -1 if column.lower_is_better else 1
-    others = [sign * score for score in _scores(table, column)]
-    ends = [sign * (value.value if end is None else end) for end in (value.low, value.high)]
-    best, worst = (1 + sum(bool(other > end) for other in others) for end in (max(ends), min(ends)))
-    return best, worst
+    """Return the best and the worst rank that a run may have among the paper's models.
+
+    A model is surely better, or surely worse, if the interval of the difference excludes 0. Its
+    share has the interval of as many items; another score has one as wide as the run's.
+    """
+    sign, figure, spans = -1 if column.lower_is_better else 1, column.measure, list[Estimate]()
+    for score in _scores(table, column):
+        other = of_items(score, value.items, figure) if figure else Estimate(score, None, None, 0)
+        if other.low is None and value.low is not None and value.high is not None:
+            ends = score - (value.value - value.low), score + (value.high - value.value)
+            other = Estimate(score, *ends, value.items)
+        spans.append(other.times(sign))
+    own = value.times(sign)
+    better = sum(is_above(other, own) for other in spans)
+    worse = sum(is_above(own, other) for other in spans)
+    return 1 + better, 1 + len(spans) - worse
 
 
 def measures(run: Run, task: TaskVariant, shots: int) -> bool:
@@ -290,8 +302,11 @@ def contests(runs: Iterable[Run]) -> list[Contest]:
         rows = [(row, column.name) for table, column in columns for row in table.rows]
         scores = [row.scores[name] for row, name in rows if name in row.scores]
         chance = next((row.values[name] for row, name in rows if row.kind == "random"), None)
-        if chance is None and some.definition.kind == "multiple_choice":
-            chance = 1 / len(some.definition.letters)
+        chances = some.items.values.get(CHANCE)
+        if chance is None and some.definition.kind == "multiple_choice" and chances is not None:
+            # As the headline weighs the items, of which each may have another number of options.
+            shares = weights(some.headline.over, some.items.subjects, some.setup.categories)
+            chance = float(np.dot(shares, chances))
         best = (max if some.headline.higher_is_better else min)(scores, default=None)
         found.append(Contest({run.label: run for run in group.runs}, best, chance))
     return found

@@ -77,7 +77,7 @@ _MEANT = {
     "sample data": "sample data, comparable with nothing",
 }
 _INTERVAL = f"With 95 % interval: {WIDE}."
-_EXACT = "Published scores are taken as exact."
+_EXACT = "Published scores have the interval of a run on as many items."
 _RANKS = f"Ranks in the paper's table that the interval allows. {_EXACT}"
 _FOLLOWED = (
     "† {0} has two protocols: the prompts of its appendices, and those of its release "

@@ -174,6 +174,11 @@ class Questions:
     def __init__(self, samples: Sequence[Sample], letters: str) -> None:
         self._letters = letters
         self.by_id = {sample.id: sample for sample in samples}
+        #: `hkmmlu/hk_law` → the highest number of its ids
+        self.last: dict[str, int] = defaultdict(int)
+        for task, _, number in (name.rpartition("/") for name in self.by_id):
+            if number.isdecimal():
+                self.last[task] = max(self.last[task], int(number))
         self._by_stem: dict[str, list[Sample]] = defaultdict(list)
         self._by_start: dict[str, set[str]] = defaultdict(set)
         for sample in samples:

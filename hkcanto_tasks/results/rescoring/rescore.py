@@ -45,6 +45,12 @@ class Scored(NamedTuple):
     response: str
     more: Mapping[str, Any]  # see `ItemRows.add`
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether the response was judged differently before."""
+        before, now = self.before, self.judgement
+        return before is not None and (before.answer, before.values) != (now.answer, now.values)
+
 
 @dataclass
 class Rescored:
@@ -61,12 +67,7 @@ class Rescored:
     @property
     def changed(self) -> int:
         """The number of responses that were judged differently before."""
-        return sum(
-            (scored.before.answer, scored.before.values)
-            != (scored.judgement.answer, scored.judgement.values)
-            for scored in self.scored
-            if scored.before
-        )
+        return sum(scored.is_changed for scored in self.scored)
 
     @property
     def headlines(self) -> tuple[float, float]:
@@ -200,7 +201,7 @@ def rescore(
             loaded = loaded or _generative(task, file)
             runs.append(_of_answers(file, loaded, model or file.stem, columns or {}))
         else:
-            for run in _of_log(file):
+            for run in of_log(file):
                 runs.append(run) if isinstance(run, Rescored) else skipped.append(run)
         if progress:
             progress(done, len(files))
@@ -228,7 +229,8 @@ def _files(path: Path) -> list[Path]:
 # ---------------------------------------------------------------------- logs of our tasks
 
 
-def _of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
+def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
+    """Score the answers of one log again, and yield a run for each of its tasks."""
     collected: dict[str, _Rows] = {}
 
     def collect(signature: Signature) -> ItemRows:
@@ -355,11 +357,12 @@ def _matched(
     unmatched = list[str]()
     for answer in answers:
         task, _, number = answer.id.rpartition("/")
-        if number == "0" and answer.id not in questions.by_id and f"{task}/1" in questions.by_id:
+        last = questions.last.get(task, 0)
+        if last and not answer.question and number.isdecimal() and not 0 < int(number) <= last:
             raise LogError(
-                f"{file}, line {answer.line}: the id {answer.id!r} counts from 0, but ids of "
-                f"{name} count from 1: every answer would go to the item before its own. Correct "
-                "the ids, or leave them out and give the questions."
+                f"{file}, line {answer.line}: the id {answer.id!r} is no item's: those of {task} "
+                f"count from 1 to {last:,}. If the ids count from another number, every answer "
+                "would go to another item. Correct them, or leave them out and give the questions."
             )
         sample = questions.find(answer)
         if isinstance(sample, str):

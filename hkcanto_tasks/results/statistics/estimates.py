@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from ...figures import (
     Figure,
     Over,
-    corpus_interval,
+    corpus_rows,
     corpus_value,
     language_of,
+    pseudo_values,
+    sum_clusters,
     weights,
 )
 from ..runs import Floats, Ints, Run
@@ -28,11 +30,12 @@ from .intervals import (
     Estimate,
     effective_draws,
     errors_of,
-    ratio_interval,
 )
+from .significance import Statistic
 
 Mask = NDArray[np.bool_]
 _TOLERANCE = 1e-9
+_QUANTILE = 1.959964  # normal, for 95 %
 _SELDOM = 3.5  # three right, or three wrong, answers, with room for rounding
 
 
@@ -70,8 +73,9 @@ def estimate(run: Run, name: str, where: Mask | None = None) -> Estimate | None:
     """Return a figure of a run, over all items or those in a mask.
 
     It is a figure of the task (`acc`, `acc_macro`, `acc_hk_specific`, `cer`, `bleu`) or of a judge,
-    and None if no item has it. The interval is that of `mean_estimate`, also for averages of
-    subjects, and that of `ratio_interval` for pooled rates; for corpus figures it is bootstrapped.
+    and None if no item has it. The interval is Wilson's for the `effective_draws`, of the items'
+    values (weighted by length for a pooled rate) or of a corpus figure's pseudo-values; that of
+    macro-F1 combines its labels.
     """
     return _whole(run, name) if where is None else _of(run, name, where)
 
@@ -110,10 +114,7 @@ def _of(run: Run, name: str, mask: Mask) -> Estimate | None:
     values, clusters = of_items[mask], items.clusters[mask]
     unseen = UNSEEN if known and known.unlimited else ""
     if known and known.form == "rate" and name in items.weights:
-        lengths = items.weights[name][mask]
-        errors, total = errors_of(values, lengths), float(lengths.sum())
-        low, high = ratio_interval(errors, lengths, clusters) if total else (None, None)
-        return Estimate(float(errors.sum()) / (total or 1), low, high, len(values), unseen)
+        return replace(rate_estimate(values, items.weights[name][mask], clusters), note=unseen)
     if known and known.over != "questions":
         return _of_strata(run, values, mask, known.over)
     return replace(mean_estimate(values, clusters), note=unseen)
@@ -129,11 +130,38 @@ def mean_estimate(values: Floats, clusters: Ints) -> Estimate:
         >>> mean_estimate(np.array([1.0, 1.0, 0.0, 0.0]), np.arange(4)).value
         0.5
     """
-    limits = min(0.0, float(values.min())), max(1.0, float(values.max()))
-    found = weighted_estimate(
-        values, np.full(len(values), 1 / len(values)), clusters, limits=limits
-    )
+    shares = np.full(len(values), 1 / len(values))
+    found = weighted_estimate(values, shares, clusters, limits=_limits(values))
     return replace(found, value=float(values.mean()))
+
+
+def rate_estimate(rates: Floats, lengths: Floats, clusters: Ints) -> Estimate:
+    """Return a pooled rate, all errors over all lengths, with its interval.
+
+    It is a mean of the items' rates with their lengths as weights. Items without a length count in
+    the value, but not in the interval.
+
+    Args:
+        rates: The rate of each item.
+        lengths: The length of each item's reference.
+        clusters: As in `sum_clusters`.
+
+    Examples:
+        >>> found = rate_estimate(np.ones(30), np.full(30, 4.0), np.arange(30))
+        >>> round(found.low, 3), found.high  # Wilson's: 1 / (1 + 1.96² / 30)
+        (0.886, 1.0)
+    """
+    total, known = float(lengths.sum()), lengths > 0
+    value = float(errors_of(rates, lengths).sum()) / (total or 1)
+    if not total:
+        return Estimate(value, None, None, len(rates))
+    own, shares = rates[known], lengths[known] / total
+    found = weighted_estimate(own, shares, clusters[known], limits=_limits(own))
+    return replace(found, value=value, items=len(rates))
+
+
+def _limits(values: Floats) -> tuple[float, float]:
+    return min(0.0, float(values.min())), max(1.0, float(values.max()))
 
 
 def weighted_estimate(
@@ -142,10 +170,11 @@ def weighted_estimate(
     clusters: Ints,
     strata: Ints | None = None,
     limits: tuple[float, float] = (0.0, 1.0),
+    at_limit: float | None = None,
 ) -> Estimate:
     """Return a weighted mean of values between two limits, with Wilson's interval.
 
-    The arguments are those of `effective_draws`.
+    The other arguments are those of `effective_draws`.
 
     Examples:
         >>> values, shares, strata = np.array([1.0, 0, 1]), np.array([0.5, 0.25, 0.25]), [0, 1, 1]
@@ -156,7 +185,7 @@ def weighted_estimate(
     own = (values - low) / reach
     share = min(1.0, max(0.0, float(shares @ own)))
     variance = share * (1 - share)
-    draws = effective_draws(own, shares, clusters, variance, strata)
+    draws = effective_draws(own, shares, clusters, variance, strata, at_limit)
     mean = low + reach * share
     if math.isnan(draws.number):
         return Estimate(mean, None, None, len(values))
@@ -197,7 +226,58 @@ def _corpus(run: Run, figure: Figure, mask: Mask) -> Estimate | None:
     if not pairs:
         return None
     language = language_of(run.setup.task)
-    clusters = run.items.clusters[mask].tolist()
-    interval = corpus_interval(figure, pairs, language, clusters)
-    value = corpus_value(figure, pairs, language)
-    return Estimate(value, interval.low, interval.high, len(pairs))
+    rows, statistic = corpus_rows(figure, pairs, language)
+    units = sum_clusters(rows, run.items.clusters[mask])
+    if figure.labels:
+        found = macro_f1_estimate(units, len(rows))
+    else:
+        found = corpus_estimate(units, statistic, len(rows))
+    unasked = [
+        label for label in figure.labels if not any(label == pair.reference for pair in pairs)
+    ]
+    note = f"no item has the label {', '.join(unasked)}, whose F1 counts as 0" if unasked else ""
+    return replace(found, value=corpus_value(figure, pairs, language), note=note)
+
+
+def corpus_estimate(units: Floats, statistic: Statistic, items: int) -> Estimate:
+    """Return a figure of texts, from 0 to 100, with its interval.
+
+    It is the interval of a mean, of the jackknife's `pseudo_values`. A unit counts as at a limit if
+    the figure is 0 or 100 on it alone. A percentile bootstrap holds in 60 to 90 % with 17 items.
+
+    Args:
+        units: The summed counts of each independent unit.
+        statistic: The figure of sums of units.
+        items: The number of items behind them.
+    """
+    value, count = float(statistic(units.sum(axis=0, keepdims=True))[0]), len(units)
+    if count == 1:
+        return Estimate(value, None, None, items)
+    values = pseudo_values(units, statistic)
+    values += value - values.mean()
+    alone = statistic(units)
+    at_limit = float(((alone < _TOLERANCE) | (alone > 100 - _TOLERANCE)).mean())
+    shares = np.full(count, 1 / count)
+    found = weighted_estimate(values, shares, np.arange(count), limits=(0, 100), at_limit=at_limit)
+    return replace(found, value=value, items=items)
+
+
+def macro_f1_estimate(units: Floats, items: int) -> Estimate:
+    """Return macro-F1 with its interval; the arguments are those of `corpus_estimate`.
+
+    The F1 of a label is 2J / (1 + J), where J is the share of right items among those that have
+    the label or were given it. So it has the ends of J's Wilson interval, or 0 and 1 if there are
+    no such items. They are combined as by Zou, Huang and Zhang (2009), with √2 times the width:
+    the labels' F1 depend on each other, but a wrong answer changes at most two of them, so their
+    sum has at most twice the variance of independent ones.
+    """
+    right, read, real = np.split(units.sum(axis=0), 3)
+    ends = []
+    for own, either in zip(right, read + real - right, strict=True):
+        counts = either * len(units) / items
+        span = _wilson(own / either, counts, _QUANTILE) if either else (0.0, 1.0)
+        ends.append([2 * end / (1 + end) for end in span])
+    f1 = 2 * right / np.maximum(read + real, 1)
+    below, above = (2 * ((np.array(ends) - f1[:, None]) ** 2).sum(axis=0)) ** 0.5 / len(f1)
+    value = float(f1.mean())
+    return Estimate(value, max(0.0, value - below), min(1.0, value + above), items)

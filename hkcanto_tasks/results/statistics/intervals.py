@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .significance import Floats, mcnemar_p_value, sum_clusters
+from ...figures import Figure, sum_clusters
+from .significance import Floats, mcnemar_p_value
 
 Ints = NDArray[np.int64]
 CONFIDENCE = 0.95
@@ -21,7 +22,8 @@ _UPPER = (1 + CONFIDENCE) / 2
 # With fewer units that differ, no exact test can separate two runs at 5 %: 2 / 2⁵ > 0.05.
 _FEWEST = 6
 _ROUNDING, _TINY = 1e-12, 1e-300
-_MOST, _MOST_COPIES = 700.0, 1e9  # exp(_MOST) does not overflow
+_MOST_COPIES = 1e9
+_Z_SQUARED = 3.8414588  # of 95 %
 _OF_ALL = 20  # units added to each stratum
 _STEP, _NEGLIGIBLE = 0.05, 1e-15  # for an integral by the trapezoid rule
 
@@ -39,6 +41,7 @@ def effective_draws(
     clusters: Ints,
     variance: float,
     strata: Ints | None = None,
+    at_limit: float | None = None,
 ) -> Draws:
     """Return how many independent draws would have the variance of a weighted mean.
 
@@ -58,6 +61,7 @@ def effective_draws(
         clusters: Equal numbers mark values of a stratum that are not independent.
         variance: The variance of one draw if all values were at the limits.
         strata: Numbers from 0 up, without gaps; one stratum by default.
+        at_limit: The share of values at a limit, if the values themselves do not show it.
 
     Examples:
         >>> right = np.array([1.0, 1.0, 0.0, 0.0])
@@ -74,7 +78,8 @@ def effective_draws(
     means, mean = np.bincount(places, shares * values) / weight, float(shares @ values)
     units, whole = np.bincount(group), np.bincount(group, weight)
     scale, centers = weight * (units / whole)[group], np.bincount(group, weight * means) / whole
-    limits, count = float(np.isin(means, (-1, 0, 1)).mean()), len(means)
+    limits = float(np.isin(means, (-1, 0, 1)).mean()) if at_limit is None else at_limit
+    count = len(means)
     # For all units together, and for each stratum.
     squares = (scale * (means - mean)) ** 2
     spread = np.bincount(group, squares) @ (whole / units)
@@ -158,33 +163,6 @@ def paired_mean_interval(
     return largest * low, largest * high
 
 
-def ratio_interval(
-    numerators: ArrayLike, denominators: ArrayLike, clusters: ArrayLike | None = None
-) -> tuple[float, float]:
-    """Return the 95 % interval of a pooled rate: all errors over all lengths.
-
-    It is computed like `paired_mean_interval`, but with the jackknife of a ratio (Cochran, 1977,
-    section 6), and on the logarithm of the rate, whose distribution is less skewed. Its upper end
-    is at most 1, or the highest rate of an item. Without errors, it extends from 0 to the upper end
-    for a single error in the longest item; without lengths, a `ValueError` is raised.
-
-    Examples:
-        >>> low, high = ratio_interval([1, 0, 1, 0], [10, 10, 10, 10])
-        >>> round(low, 3), round(high, 3)  # 0.05 times exp(± 3.182 √(1 / 3))
-        (0.008, 0.314)
-    """
-    errors, lengths = (np.asarray(side, np.float64) for side in (numerators, denominators))
-    if not lengths.any():
-        raise ValueError("All lengths are 0.")
-    most = max(1.0, float((errors[lengths > 0] / lengths[lengths > 0]).max()))
-    if not errors.any():
-        items = np.arange(len(errors)) if clusters is None else np.asarray(clusters)
-        return 0.0, ratio_interval(items == items[lengths.argmax()], lengths, clusters)[1]
-    rate, reach = _jackknife(sum_clusters(np.column_stack([errors, lengths]), clusters))
-    factor = float(np.exp(min(reach / rate, _MOST)))
-    return rate / factor, min(most, rate * factor)
-
-
 def errors_of(rates: Floats, weights: Floats) -> Floats:
     """Return the number of errors of each item; with an empty reference, it is the rate itself."""
     return np.where(weights == 0, rates, rates * weights)
@@ -223,6 +201,43 @@ class Estimate:
         ends = [end if end is None else factor * end for end in (self.low, self.high)]
         low, high = ends if factor > 0 else reversed(ends)
         return replace(self, value=factor * self.value, low=low, high=high)
+
+
+def of_items(value: float, items: int, figure: Figure) -> Estimate:
+    """Return a figure that is known without its items, such as a published one.
+
+    A share or a rate has Wilson's interval, as of independent right and wrong answers. That is wide
+    for a rate. Other figures, and shares of an unknown number of items, have no interval.
+
+    Examples:
+        >>> found = of_items(0.625, 8, Figure("acc", "Accuracy", "share", True, ""))
+        >>> round(found.low, 3), round(found.high, 3)
+        (0.306, 0.863)
+    """
+    if not items or value > 1 or figure.unit not in ("share", "rate"):
+        return Estimate(value, None, None, items)
+    extra = _Z_SQUARED / items
+    half = (extra * (value * (1 - value) + extra / 4)) ** 0.5
+    low, high = ((value + extra / 2 + end) / (1 + extra) for end in (-half, half))
+    return Estimate(value, max(0.0, low), min(1.0, high), items)
+
+
+def is_above(one: Estimate, other: Estimate) -> bool:
+    """Return whether one of two figures is significantly above the other.
+
+    It is if the 95 % interval of their difference is above 0 (Newcombe, 1998, "Interval estimation
+    for the difference between independent proportions", method 10). That is cautious for figures on
+    the same items. A figure without an interval counts as exact.
+
+    Examples:
+        >>> is_above(Estimate(0.8, 0.7, 0.9, 50), Estimate(0.6, 0.5, 0.7, 50))  # 0.2 > √0.02
+        True
+    """
+    low = one.value if one.low is None else one.low
+    high = other.value if other.high is None else other.high
+    return bool(
+        one.value - other.value > ((one.value - low) ** 2 + (high - other.value) ** 2) ** 0.5
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ComparisonError
-from ...figures import Figure, corpus_rows, language_of, parts_of, weights
+from ...figures import (
+    Figure,
+    corpus_rows,
+    corpus_scores,
+    language_of,
+    parts_of,
+    pseudo_values,
+    sum_clusters,
+    weights,
+)
 from ..runs import Run
 from . import intervals, significance
 from .intervals import CONFIDENCE, Estimate, NonInferiority, errors_of
-from .significance import Floats, Statistic, sum_clusters
+from .significance import Floats, Statistic
 
 SEED, RESAMPLES = 1234, 10_000
 
@@ -221,16 +230,16 @@ class _Paired:
             test = "approximate randomisation" if is_corpus else "paired permutation"
             p_value = significance.randomization_p_value(of_a, of_b, **drawn)
         if is_corpus:
-            differences = significance.bootstrap_differences(of_a, of_b, **drawn)
-            low, high = np.quantile(differences, (0.025, 0.975)).tolist()
+            changes = pseudo_values(of_b, self.statistic) - pseudo_values(of_a, self.statistic)
+            changes += b - a - changes.mean()
+            most = max(100 / points_of(self.figure), float(np.abs(changes).max()))
+            low, high = intervals.paired_mean_interval(changes, largest=most)
         else:
             alike = self.figure.over == "questions"
             low, high = self._ends() if alike else self._ends_of_average()
-        difference, ties = Estimate(b - a, None, None, count), count - wins - losses
-        if low < high:  # resamples of equal texts are all equal, which says nothing
-            unseen = intervals.UNSEEN if self.figure.unlimited else ""
-            ends = intervals.agreeing((low, high), p_value, b - a)
-            difference = Estimate(b - a, *ends, count, unseen)
+        unseen, ties = intervals.UNSEEN if self.figure.unlimited else "", count - wins - losses
+        ends = intervals.agreeing((low, high), p_value, b - a)
+        difference = Estimate(b - a, *ends, count, unseen)
         return Effect(name, a, b, difference, wins, losses, ties, p_value, test)
 
     def _ends(self) -> tuple[float, float]:
@@ -289,11 +298,13 @@ class _Paired:
         """Test that B is not inferior, from its loss on each item.
 
         The bound is never below the loss of the figure itself. That differs from the items' mean
-        loss for a corpus figure, and for a rate that may be above 1. Subjects with equal weight are
+        loss for a corpus figure. Of a figure without an upper limit it is a bound on what is left
+        if each answer's rate is cut off at 1, since no sample bounds how long a runaway answer may
+        be. Subjects with equal weight are
         strata: their numbers of items, and so the items' weights, are fixed. Other weights are
         those of a whole task, or all equal (see `_not_gated`).
         """
-        before, after = np.clip(self.losses, 0, 1).T
+        before, after = self.losses.T
         clusters = self.clusters
         if self.side.limited and not self.side.complete and self.design_effect <= _SINGLY:
             clusters = self.questions
@@ -308,7 +319,7 @@ class _Paired:
             "of sentence scores": self.figure.of_texts,
             "weighted as the figure weighs items": self.figure.over != "questions",
             "weighted by length": self.is_rate,
-            "rates cut off at 1": bool((self.losses > 1).any()),
+            "each answer's rate cut off at 1": self.figure.unlimited,
             f"{self.units:,} clusters of items": clusters is self.clusters
             and self.units < len(self.places),
         }
@@ -329,6 +340,12 @@ def _not_gated(items: _Paired, b: Run, allowed: Collection[str]) -> str:
         return (
             f"{figure.name} has no bound: the weight of one answer depends on all others. Gate "
             "another figure (--metric acc)."
+        )
+    if above := int((items.losses > 1).any(axis=1).sum()):
+        return (
+            f"{above:,} items have a {figure.name} above 1, and of such answers there may be more "
+            f"and longer ones than the sample has: nothing bounds {figure.name}. Gate a figure "
+            "that is at most 1 (--metric cer_published), or find out why the answers run away."
         )
     if stopped := [side for side in (a, b) if side.unfinished]:
         return (
@@ -446,8 +463,8 @@ def _rows(side: Run, figure: Figure, at: _Places) -> tuple[Floats, Floats, Stati
                 "items. Run it again with its samples logged (lm-eval: --log_samples)."
             )
         language, pairs = language_of(side.setup.task), [side.items.pairs[place] for place in at]
-        counts, scores, score = corpus_rows(figure, pairs, language)
-        return counts, 1 - np.array(scores), lambda sums: np.array([*map(score, sums)])
+        counts, statistic = corpus_rows(figure, pairs, language)
+        return counts, 1 - np.array(corpus_scores(figure, pairs, language)), statistic
     values = side.items.values.get(figure.averages, np.full(len(side.items), np.nan))[at]
     lengths = side.items.weights.get(figure.averages) if figure.form == "rate" else None
     if lengths is None and ((values < 0) | (values > 1)).any():

@@ -16,11 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import ComparisonError
+from ...figures import pseudo_values, sum_clusters
 from ..runs import Run
 from .estimates import estimate
 from .intervals import CONFIDENCE, Estimate
 from .paired import SEED, match
-from .significance import Floats, Statistic, exchanges, sum_clusters
+from .significance import Floats, exchanges
 
 _DRAWS = 4_000
 
@@ -87,7 +88,7 @@ def selection(runs: tuple[Run, ...], confidence: float = CONFIDENCE) -> Selectio
     names, alike = [*paired], [own.where(np.isin(own.places, kept)) for own in paired.values()]
     scale, statistic = alike[0].shares[:, None], alike[0].statistic
     rows = [sum_clusters(own.b * scale, own.clusters) for own in alike]
-    parts = np.column_stack([_parts(each, statistic) for each in rows])
+    parts = np.column_stack([pseudo_values(each, statistic) / len(each) for each in rows])
     pairs = all_pairs(parts, confidence=confidence)
     figures = np.array([own.figures()[1] for own in alike])
     sign = -1 if first.headline.higher_is_better is False else 1
@@ -138,10 +139,3 @@ def all_pairs(
         moves = np.abs(figures[:, :place] - figures[:, place, None]) / usable[place, :place]
         largest = np.maximum(largest, moves.max(axis=1))
     return Pairs(errors, float(np.quantile(largest, confidence)), figures)
-
-
-def _parts(rows: Floats, statistic: Statistic) -> Floats:
-    """Return each unit's contribution to a figure, by the jackknife: for a mean, its share."""
-    total, count = rows.sum(axis=0, keepdims=True), len(rows)
-    without = statistic(total - rows) if count > 1 else 0.0
-    return np.asarray(statistic(total) - (count - 1) / count * without)

@@ -1,4 +1,4 @@
-"""Paired tests on arrays: bootstrap, randomisation, McNemar, and Holm's adjustment.
+"""Paired tests on arrays: randomisation, McNemar, and Holm's adjustment.
 
 Every figure is a function of sums over items: a mean is one of (value, 1), a pooled rate one of
 (errors, length), BLEU one of n-gram counts. An item is a row of such counts for each model. Results
@@ -9,7 +9,7 @@ memory.
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
@@ -28,48 +28,6 @@ def ratio(sums: Floats) -> Floats:
     return np.divide(sums[:, 0], np.where(sums[:, 1] == 0, 1, sums[:, 1]))
 
 
-def sum_clusters(rows: Floats, clusters: ArrayLike | None) -> Floats:
-    """Sum the rows (items × columns) of each cluster, in the order in which clusters appear.
-
-    Equal numbers mark items that are not independent: epochs of one item, or questions on one
-    passage. Without numbers, every item is a cluster.
-
-    Examples:
-        >>> sum_clusters(np.array([[1.0], [2.0], [3.0]]), np.array([7, 5, 7]))
-        array([[4.],
-               [2.]])
-    """
-    if clusters is None:
-        return rows
-    _, first, places = np.unique(np.asarray(clusters), return_index=True, return_inverse=True)
-    sums = np.zeros((len(first), rows.shape[1]))
-    np.add.at(sums, np.argsort(np.argsort(first))[places], rows)
-    return sums
-
-
-def bootstrap_differences(
-    a: Floats, b: Floats, statistic: Statistic, *, resamples: int, seed: int
-) -> Floats:
-    """Return the figure of B minus that of A on each of many resamples of the items.
-
-    Both have a row for each independent item and are scored on the same resample (Koehn, 2004,
-    "Statistical Significance Tests for Machine Translation Evaluation", section 4). Exchanging A
-    and B negates the numbers.
-
-    Examples:
-        >>> one, other = np.array([[0.0, 1.0]] * 4), np.array([[1.0, 1.0]] * 4)
-        >>> bootstrap_differences(one, other, ratio, resamples=3, seed=0)
-        array([1., 1., 1.])
-    """
-    generator, count = np.random.default_rng(seed), len(a)
-    differences = []
-    for size in _batches(resamples, count):
-        drawn = (generator.integers(count, size=count) for _ in range(size))
-        weights = np.array([np.bincount(places, minlength=count) for places in drawn], np.float64)
-        differences.append(statistic(weights @ b) - statistic(weights @ a))
-    return np.concatenate(differences)
-
-
 def randomization_p_value(
     a: Floats, b: Floats, statistic: Statistic, *, resamples: int, seed: int
 ) -> float:
@@ -78,7 +36,14 @@ def randomization_p_value(
     This is approximate randomisation, two-sided (Noreen, 1989; Riezler and Maxwell, 2005, section
     4.2, as in sacreBLEU); for a mean it is the paired permutation test. The observed difference
     counts as one of the draws (Phipson and Smyth, 2010); equal runs have p = 1. The test is exact
-    if there are at most `resamples` exchanges. The arguments are those of `bootstrap_differences`.
+    if there are at most `resamples` exchanges.
+
+    Args:
+        a: Rows of A, one for each independent unit.
+        b: Rows of B for the same units.
+        statistic: The figure of sums of rows.
+        resamples: The largest number of exchanges.
+        seed: Seed of the exchanges.
 
     Examples:
         >>> one, other = np.array([[0.0, 1.0]] * 4), np.array([[1.0, 1.0]] * 4)

@@ -30,33 +30,41 @@ def page(report: Report) -> str:
         True
     """
     style, script = _resource("page.css"), _resource("page.js")
+    return _template().render(report=report, **code(style, script)).lstrip()
+
+
+def code(style: str, script: str) -> dict[str, str]:
+    """Return the style and script of a page, and a Content-Security-Policy for these alone."""
     policy = (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
         "base-uri 'none'; form-action 'none'"
     )
-    html = _template().render(
-        report=report, policy=policy, style=Markup(style), script=Markup(script)
-    )
-    return html.lstrip()
+    return {"policy": policy, "style": Markup(style), "script": Markup(script)}
 
 
-@cache
-def _template() -> Template:
+def environment() -> Environment:
+    """Return an environment of templates whose texts are all escaped and printable."""
+
     def finalize(value: object) -> object:
         return printable(value) if isinstance(value, str) and type(value) is not Markup else value
 
-    environment = Environment(
+    return Environment(
         autoescape=True,
         undefined=StrictUndefined,
         finalize=finalize,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"one_line": one_line, "heading": heading}
-    environment.tests |= {"chinese": is_chinese}
-    environment.globals |= {"LONG_TABLE": LONG_TABLE, "words": _words, "caption": caption}
-    environment.globals |= {"shown": shown, "plot": plot}
-    return environment.from_string(_resource("page.html.j2"))
+
+
+@cache
+def _template() -> Template:
+    made = environment()
+    made.filters |= {"one_line": one_line, "heading": heading}
+    made.tests |= {"chinese": is_chinese}
+    made.globals |= {"LONG_TABLE": LONG_TABLE, "words": _words, "caption": caption}
+    made.globals |= {"shown": shown, "plot": plot}
+    return made.from_string(_resource("page.html.j2"))
 
 
 def _resource(name: str) -> str:

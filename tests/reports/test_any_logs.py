@@ -1,0 +1,151 @@
+"""`hkcanto compare A B --any` on logs of plain tasks of both harnesses, which are not ours."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from statsmodels.stats.contingency_tables import mcnemar
+from typer.testing import CliRunner
+
+from hkcanto_tasks.cli import app
+
+from .harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
+
+COUNT = 40
+YAML = """
+task: sums
+custom_dataset: !function data.rows
+test_split: test
+output_type: generate_until
+doc_to_text: "{{question}}="
+doc_to_target: "{{answer}}"
+metric_list:
+  - metric: exact_match
+    aggregation: mean
+    higher_is_better: true
+  - metric: bleu
+"""
+DATA = f"""
+def rows(**_):
+    from datasets import Dataset, DatasetDict
+    made = [{{"question": f"{{n}}+1", "answer": str(n + 1)}} for n in range({COUNT})]
+    return DatasetDict(test=Dataset.from_list(made))
+"""
+
+
+def right_below(limit: int, other: int = 0) -> Callable[[str], str]:
+    """A model that adds numbers below a limit, and those from another one on."""
+
+    def answer(prompt: str) -> str:
+        number = int(prompt.rpartition("+")[0].rpartition(".")[2])
+        return str(number + 1) if number < limit or number >= other > 0 else "?"
+
+    return answer
+
+
+def hkcanto(*arguments: Any) -> Any:
+    return CliRunner().invoke(app, [*map(str, arguments)], env={"COLUMNS": "200"})
+
+
+def compared(*arguments: Any) -> dict[str, Any]:
+    done = hkcanto("compare", *arguments, "--any", "--format", "json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def sums(tmp_path: Path) -> Callable[..., Path]:
+    """Return a function that runs the task `sums` of lm-eval."""
+    home = tmp_path / "yaml"
+    home.mkdir()
+    (home / "sums.yaml").write_text(YAML, "utf-8")
+    (home / "data.py").write_text(DATA, "utf-8")
+
+    def run(name: str, answer: Callable[[str], str], **options: Any) -> Path:
+        model = AnsweringLM(answer)
+        return run_lm_eval(
+            tmp_path / name, "sums", model=model, include_path=[str(home)], **options
+        )
+
+    return run
+
+
+def inspect_log(folder: Path, answer: Callable[[str], str], **options: Any) -> Path:
+    from inspect_ai import Task
+    from inspect_ai.dataset import Sample
+    from inspect_ai.scorer import exact
+
+    rows = [Sample(input=f"{n}+1=", target=str(n + 1), id=n + 1) for n in range(COUNT)]
+    return run_inspect(
+        folder, Task(dataset=rows, scorer=exact(), name="sums"), answering_model(answer), **options
+    )
+
+
+def test_two_logs_of_a_task_of_lm_eval(sums: Callable[..., Path]) -> None:
+    old, new = sums("old", right_below(20)), sums("new", right_below(10, 25))
+    # Both have 0 to 9 right; only the old has 10 to 19, only the new 25 to 39.
+    made = compared(f"old={old}", f"new={new}")
+    (one,) = made["comparisons"]
+    assert (one["task"], one["figure"], one["items"]) == ("sums", "exact_match,none", COUNT)
+    assert (one["wins"], one["losses"], one["test"]) == (15, 10, "exact McNemar")
+    assert (one["a"], one["b"]) == (20 / COUNT, 25 / COUNT)
+    assert one["p_value"] == pytest.approx(mcnemar([[10, 10], [15, 5]], exact=True).pvalue)
+    assert one["gain"]["low"] < 5 / COUNT < one["gain"]["high"]
+    said = hkcanto("compare", f"old={old}", f"new={new}", "--any").stdout
+    assert "no difference shown in exact_match,none" in " ".join(said.split())
+    assert "not tasks of hkcanto" in " ".join(said.split())
+    assert "Rank" not in said
+
+
+def test_what_differs_and_what_cannot_be_tested_is_said(sums: Callable[..., Path]) -> None:
+    old = sums("old", right_below(20))
+    shots = {"num_fewshot": 0, "system_instruction": "Add.", "apply_chat_template": False}
+    new = sums("new", right_below(30), gen_kwargs="temperature=1", limit=30, **shots)
+    text = " ".join(hkcanto("compare", old, new, "--any").stdout.split())
+    assert "10 responses are to items of only one log" in text
+    assert "the logs also differ in" in text
+    assert "generation_kwargs" in text
+    assert "system instruction" in text
+    refused = hkcanto("compare", old, new, "--any", "--metric", "bleu,none")
+    assert refused.exit_code == 2  # BLEU has no value of an item
+    assert "no figure 'bleu,none' of items in both logs" in " ".join(refused.output.split())
+    assert hkcanto("compare", old, new, "--any", "--gate", "2").exit_code == 2
+
+
+def test_a_figure_that_is_not_the_mean_of_its_items_is_refused(sums: Callable[..., Path]) -> None:
+    old, new = sums("old", right_below(20)), sums("new", right_below(30))
+    text = new.read_text("utf-8").replace('"exact_match,none": 0.75', '"exact_match,none": 0.8')
+    new.write_text(text, "utf-8")
+    refused = hkcanto("compare", old, new, "--any")
+    assert refused.exit_code == 2
+    assert "the mean of its items is 0.75" in " ".join(refused.output.split())
+
+
+def test_two_logs_of_a_task_of_inspect_with_epochs(tmp_path: Path) -> None:
+    logs = [
+        inspect_log(tmp_path / name, right_below(limit), epochs=2)
+        for name, limit in (("old", 10), ("new", 30))
+    ]
+    (one,) = compared(f"old={logs[0]}", f"new={logs[1]}")["comparisons"]
+    assert (one["figure"], one["items"], one["test"]) == ("exact", COUNT, "paired permutation")
+    assert (one["a"], one["b"], one["p_value"] < 0.001) == (10 / COUNT, 30 / COUNT, True)
+    # Two equal epochs of an item are one draw: the interval is that of 40 items, not of 80.
+    assert 0.3 < one["gain"]["low"] < 0.5 < one["gain"]["high"] < 0.7
+
+
+def test_other_logs_are_refused(
+    sums: Callable[..., Path], tmp_path: Path, lm_eval_logs: Path
+) -> None:
+    old = sums("old", right_below(20))
+    other = inspect_log(tmp_path / "inspect", right_below(20))
+    for logs, why in (
+        ((old,), "--any compares two logs"),
+        ((old, other), "one log is lm-eval's and one Inspect's"),
+        ((old, lm_eval_logs), "compare it without --any"),
+        ((old, tmp_path / "yaml"), "has no log of lm-eval or Inspect"),
+    ):
+        done = hkcanto("compare", *logs, "--any")
+        assert done.exit_code == 2, why
+        assert why in " ".join(done.output.split()), done.output
