@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ..console import echo, errors_without_traceback
-from ..errors import on_disk
+from ..errors import OptionError, on_disk
 
 _RUNS = typer.Argument(
     metavar="LOGS",
@@ -28,6 +28,7 @@ _YOURS = typer.Option(
     help="Your relationship to the models' developers, for eee: first_party, third_party, "
     "collaborative or other.",
 )
+_ITEMS = typer.Option("--items", help="For eee: also write each item's value, without its texts.")
 _URL = typer.Option(metavar="URL", help="Where the logs, or a report on them, are.")
 
 
@@ -51,8 +52,9 @@ def publish(
     by: Annotated[str, typer.Option(metavar="NAME", help="Who ran the models.")] = "",
     relationship: Annotated[Relationship | None, _YOURS] = None,
     url: Annotated[str, _URL] = "",
+    items: Annotated[bool, _ITEMS] = False,
 ) -> None:
-    """Write checked results for leaderboards and model cards, without items.
+    """Write checked results for leaderboards and model cards, without questions or answers.
 
     hkcanto publish runs/ --to card -o published
 
@@ -69,7 +71,12 @@ def publish(
             echo(f"not read: {log.path}: {log.reason}", to_err=True)
         destination = import_module(f"hkcanto_tasks.results.publishing.{to.value}")
         who = Publisher(by, relationship or "", url)
-        made: Publication = destination.publication(publishable(read), who)
+        if items and to is not Destination.eee:
+            raise OptionError(
+                f"--to {to.value} has no values of items. Take --to eee, or no --items."
+            )
+        of_items = {"items": True} if items else {}
+        made: Publication = destination.publication(publishable(read), who, **of_items)
         with on_disk(output, "written", "Give a folder that you can write to."):
             write(made.files, output)
     for reason in made.left_out:
