@@ -1,7 +1,7 @@
 """Generate the files that describe our tasks to inspect_evals and to the Hugging Face hub.
 
-    python docs/register.py            write `inspect_evals/hkcanto/eval.yaml` and `docs/hub/`; a
-                                       test fails when one is stale
+    python docs/register.py            write `inspect_evals/hkcanto/eval.yaml` and the files of
+                                       `docs/examples/hub`; a test fails when one is stale
     python docs/register.py COMMIT     print the entries that point to a commit (full id)
 
 The register's form asks for a paper and a link to a task; the link is printed above each entry.
@@ -30,7 +30,7 @@ from hkcanto_tasks.describing import describe, items_of_run
 
 REPOSITORY = Path(__file__).parents[1]
 FILE = REPOSITORY / "inspect_evals" / "hkcanto" / "eval.yaml"
-HUB = REPOSITORY / "docs" / "hub"
+HUB = REPOSITORY / "docs" / "examples" / "hub"
 HOME = "https://github.com/hkcanto/hkcanto"
 HEAD = "# Made by `python docs/register.py` from the catalogue; do not edit.\n"
 PAPERS = {"hkcanto": "2503.12440", "hkmmlu": "2505.02177", "tmmluplus": "2403.01858"}

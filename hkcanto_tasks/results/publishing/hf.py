@@ -1,7 +1,8 @@
 """Hugging Face's `.eval_results/*.yaml` in a model's repository, one file per run.
 
 A leaderboard of the hub has one condition for each task id: the task's own shots and options, as
-the data set's `eval.yaml` declares it (docs/hub). Results under another condition are left out.
+the data set's `eval.yaml` declares it (docs/examples/hub). Results under another condition are left
+out.
 
 https://huggingface.co/docs/hub/eval-results
 """
