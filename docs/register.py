@@ -1,6 +1,7 @@
-"""Generate `inspect_evals/hkcanto/eval.yaml`, or our entries for the register of inspect_evals.
+"""Generate the files that describe our tasks to inspect_evals and to the Hugging Face hub.
 
-    python docs/register.py            write the file; a test fails when it is stale
+    python docs/register.py            write `inspect_evals/hkcanto/eval.yaml` and the files of
+                                       `docs/examples/hub`; a test fails when one is stale
     python docs/register.py COMMIT     print the entries that point to a commit (full id)
 
 The register's form asks for a paper and a link to a task; the link is printed above each entry.
@@ -17,12 +18,19 @@ import yaml
 
 import hkcanto
 from hkcanto import tasks
-from hkcanto_tasks.catalogue import BENCHMARKS, benchmarks, find_benchmark, find_task
+from hkcanto_tasks.catalogue import (
+    BENCHMARKS,
+    benchmarks,
+    find_benchmark,
+    find_task,
+    named_tasks,
+)
 from hkcanto_tasks.data.releases import GitHubRelease, HubDataset
 from hkcanto_tasks.describing import describe, items_of_run
 
 REPOSITORY = Path(__file__).parents[1]
 FILE = REPOSITORY / "inspect_evals" / "hkcanto" / "eval.yaml"
+HUB = REPOSITORY / "docs" / "examples" / "hub"
 HOME = "https://github.com/hkcanto/hkcanto"
 HEAD = "# Made by `python docs/register.py` from the catalogue; do not edit.\n"
 PAPERS = {"hkcanto": "2503.12440", "hkmmlu": "2505.02177", "tmmluplus": "2403.01858"}
@@ -59,6 +67,7 @@ def entries(commit: str) -> Iterator[tuple[str, dict[str, Any]]]:
             {
                 "full_title": benchmark.paper.rpartition(" (")[0],
                 "common_title": benchmark.title,
+                "paper_title": benchmark.paper.rpartition(" (")[0],
                 "description": (inspect.getdoc(function) or "").splitlines()[0],
                 "contributors": ["hkcanto"],
                 "arxiv": _arxiv(name),
@@ -66,6 +75,28 @@ def entries(commit: str) -> Iterator[tuple[str, dict[str, Any]]]:
                 "source": {"repository_url": HOME, "repository_commit": commit},
             },
         )
+
+
+def leaderboards() -> dict[Path, str]:
+    """Return the `eval.yaml` of each data set on the hub, by its path here.
+
+    Its tasks are those of `hkcanto publish --to hf`, a leaderboard each:
+    https://huggingface.co/docs/hub/eval-results
+    """
+    files = {}
+    for name in PAPERS:
+        benchmark = find_benchmark(name)
+        if not benchmark.hub:
+            continue
+        own = [task for task in named_tasks().values() if task.benchmark.name == name]
+        contents = {
+            "name": benchmark.title,
+            "description": (inspect.getdoc(getattr(tasks, name)) or "").splitlines()[0],
+            "evaluation_framework": "hkcanto",
+            "tasks": [{"id": task.name} for task in own if task.scope == "task"],
+        }
+        files[HUB / name / "eval.yaml"] = HEAD + _dump(contents)
+    return files
 
 
 def _task(name: str) -> dict[str, Any]:
@@ -125,5 +156,7 @@ if __name__ == "__main__":
             sys.exit(f"{commit} is not a full commit id; `git rev-parse v0.2.0` prints one")
         print(*(f"# {link}\n{_dump(entry)}" for link, entry in entries(commit)), sep="---\n")
     else:
-        FILE.write_text(text(), encoding="utf-8")
-        print(FILE)
+        for file, contents in {FILE: text(), **leaderboards()}.items():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(contents, encoding="utf-8")
+            print(file)

@@ -27,6 +27,19 @@ def test_eval_yaml_is_fresh() -> None:
     assert register.FILE.read_text("utf-8") == register.text(), "run `python docs/register.py`"
 
 
+def test_files_for_leaderboards_of_the_hub_are_fresh_and_have_the_hubs_fields() -> None:
+    """The fields are those of https://huggingface.co/docs/hub/eval-results."""
+    files = register.leaderboards()
+    assert {path.parent.name for path in files} == {"hkmmlu", "tmmluplus"}
+    for path, text in files.items():
+        assert path.read_text("utf-8") == text, "run `python docs/register.py`"
+        described = yaml.safe_load(text)
+        assert [*described] == ["name", "description", "evaluation_framework", "tasks"]
+        assert all(described.values())
+        ids = [task["id"] for task in described["tasks"]]
+        assert len(ids) == len({*ids}) > 3
+
+
 def test_eval_yaml_has_every_task_with_the_number_that_its_paper_prints() -> None:
     listed = {each["name"]: each.get("dataset_samples") for each in register.evaluation()["tasks"]}
     assert listed.keys() == {*hkcanto.__all__} - {"run"}

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ..console import echo, errors_without_traceback
-from ..errors import on_disk
+from ..errors import OptionError, on_disk
 
 _RUNS = typer.Argument(
     metavar="LOGS",
@@ -29,6 +29,7 @@ _YOURS = typer.Option(
     "collaborative or other.",
 )
 _TASK = "Publish the runs of this task only, by its name in lm-eval. May be repeated."
+_ITEMS = typer.Option("--items", help="For eee: also write each item's value, without its texts.")
 _URL = typer.Option(metavar="URL", help="Where the logs, or a report on them, are.")
 
 
@@ -53,8 +54,9 @@ def publish(
     relationship: Annotated[Relationship | None, _YOURS] = None,
     url: Annotated[str, _URL] = "",
     task: Annotated[list[str] | None, typer.Option(metavar="TASK", help=_TASK)] = None,
+    items: Annotated[bool, _ITEMS] = False,
 ) -> None:
-    """Write checked results for leaderboards and model cards, without items.
+    """Write checked results for leaderboards and model cards, without questions or answers.
 
     hkcanto publish runs/ --to card -o published
 
@@ -72,8 +74,13 @@ def publish(
             echo(f"not read: {log.path}: {log.reason}", to_err=True)
         destination = import_module(f"hkcanto_tasks.results.publishing.{to.value}")
         who = Publisher(by, relationship or "", url)
+        if items and to is not Destination.eee:
+            raise OptionError(
+                f"--to {to.value} has no values of items. Take --to eee, or no --items."
+            )
+        of_items = {"items": True} if items else {}
         runs_to_publish, refused = publishable(read, task or ())
-        made: Publication = destination.publication(runs_to_publish, who)
+        made: Publication = destination.publication(runs_to_publish, who, **of_items)
         with on_disk(output, "written", "Give a folder that you can write to."):
             write(made.files, output)
     for reason in refused:

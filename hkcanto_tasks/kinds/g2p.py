@@ -11,7 +11,7 @@ import msgspec
 from hkcanto_metrics.g2p import JyutpingScore, score_jyutping
 from hkcanto_metrics.jyutping import MalformedAnswer, parse_answer
 
-from ..data.tables import Row
+from ..data.tables import Row, as_text
 from ..declarations import Subject
 from ..errors import DataCorrupt
 from ..figures import figures
@@ -51,9 +51,9 @@ class GraphemeToPhoneme(base.Kind):
 
     def row(self, row: Row) -> Sample:
         """Read a sentence, its number and its Jyutping."""
-        number = row.find(self.columns("number"))
+        number = as_text(row.find(self.columns("number"))) or ""
         text = row.text(self.columns("sentence"), "sentence")
-        if not isinstance(number, int):
+        if not number.strip().isdecimal():
             raise row.problem(f"no number in {self.columns('number')[0]!r}")
         jyutping = row.find(self.columns("jyutping"))
         if not isinstance(jyutping, str) or not jyutping.strip():
@@ -66,7 +66,7 @@ class GraphemeToPhoneme(base.Kind):
             parse_answer(jyutping)
         except MalformedAnswer as error:
             raise row.problem("Jyutping that is malformed") from error
-        return Sample(id=str(number), source=text, target=jyutping)
+        return Sample(id=str(int(number)), source=text, target=jyutping)
 
     @property
     def uses_dev_rows(self) -> bool:

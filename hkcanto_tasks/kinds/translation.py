@@ -15,7 +15,7 @@ from hkcanto_metrics.cleaning import Cleaned
 from hkcanto_metrics.fluency import cantonese_fluency
 from hkcanto_metrics.translation import LONGEST, is_copy, is_wrong_script
 
-from ..data.tables import Row
+from ..data.tables import Row, as_text
 from ..declarations import Subject
 from ..errors import DataCorrupt
 from ..figures import figures
@@ -60,11 +60,12 @@ class Translation(writing.Writing):
 
     def row(self, row: Row) -> Sample:
         """Read a sentence and its translation."""
-        number = row.find(self.columns("number"))
-        if not isinstance(number, int | None):
+        cell = row.find(self.columns("number"))
+        number = str(row.number) if cell is None else as_text(cell) or ""
+        if not number.strip().isdecimal():
             raise row.problem(f"no number in {self.columns('number')[0]!r}")
         return Sample(
-            id=str(row.number if number is None else number),
+            id=str(int(number)),
             source=row.text(self.columns("source"), "source"),
             target=row.text(self.columns("target"), "target"),
         )

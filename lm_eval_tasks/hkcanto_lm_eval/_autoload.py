@@ -3,10 +3,14 @@
 lm-eval up to 0.5.0.dev1 looks for tasks only in its own folder and under ``--include_path``, and
 its models are a fixed list. Upstream is adding support for entry points (models: PR #4013, merged;
 tasks: PR #4015, proposed), and we declare ours. For releases without that support, ``hkcanto.pth``
-calls `install` when an interpreter starts: a finder on ``sys.meta_path`` waits for lm-eval's
-`TaskManager`, adds our folder and our model, and then removes itself. Tasks without a file, those
-of benchmarks from outside, are added to lm-eval's index in memory. ``HKCANTO_AUTOLOAD=0`` switches
-this off.
+(from Python 3.15 on ``hkcanto.start``, PEP 829) calls `install` when an interpreter starts: a
+finder on ``sys.meta_path`` waits for lm-eval's `TaskManager`, adds our folder and our model, and
+then removes itself. Tasks without a file, those of benchmarks from outside, are added to lm-eval's
+index in memory. ``HKCANTO_AUTOLOAD=0`` switches this off.
+
+The two files are in our wheel, not in a distribution of their own that only the extra ``lm-eval``
+requires: pip has no way to build that from a clone, so ``pip install ".[lm-eval]"`` would fail
+wherever a package index does not carry it.
 
 Every interpreter loads this module, and most never import lm-eval. So it imports only ``sys`` until
 that module of lm-eval is imported.
@@ -186,6 +190,7 @@ def add_model(_: "ModuleType") -> None:
     import lm_eval.models  # noqa: F401  (registers its own, which it does only while there are none)
     from lm_eval.api import registry
 
-    # An lm-eval with `load_plugins` reads our entry point in `lm_eval.models`.
-    if not hasattr(registry, "load_plugins") and MODEL not in registry.model_registry:
+    # An lm-eval that reads our entry point in `lm_eval.models` skips a name that is taken. It may
+    # fail to read it, and then does not try again (lm-eval #4203).
+    if MODEL not in registry.model_registry:
         registry.model_registry.register(MODEL, target="hkcanto_lm_eval.models:RuleBasedG2P")

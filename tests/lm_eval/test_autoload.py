@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import shutil
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -181,26 +182,37 @@ class TestInterpreterStart:
         )
         assert "LmEvalFinder" in alone.run(code)
 
-    def test_a_half_removed_or_damaged_package_is_silent(self, copy_of_alone: Environment) -> None:
+    def test_a_half_removed_or_damaged_package_stops_no_interpreter(
+        self, copy_of_alone: Environment
+    ) -> None:
         package = copy_of_alone.site_packages / "hkcanto_lm_eval"
-        for content in ("def (", "raise SystemExit(3)"):
-            (package / "_autoload.py").write_text(content)
-            done = copy_of_alone.start("-c", "print('started')")
-            assert (done.stdout, done.stderr, done.returncode) == ("started\n", "", 0)
-        (package / "_autoload.py").unlink()
-        assert copy_of_alone.start("-c", "print('started')").stderr == ""
-        shutil.rmtree(package)
-        assert copy_of_alone.start("-c", "print('started')").stderr == ""
-
-    def test_a_hook_that_is_cut_off_breaks_no_interpreter(self, copy_of_alone: Environment) -> None:
-        """Python's own message cannot be avoided: no import statement is valid in every prefix."""
-        hook = copy_of_alone.site_packages / "hkcanto.pth"
-        whole = hook.read_bytes()
-        for length in (0, 1, 5, 20, len(whole) // 2, len(whole) - 2):
-            hook.write_bytes(whole[:length])
+        damages: list[Callable[[], object]] = [
+            lambda: (package / "_autoload.py").write_text("def ("),
+            (package / "_autoload.py").unlink,
+            lambda: shutil.rmtree(package),
+        ]
+        for damage in damages:
+            damage()
             done = copy_of_alone.start("-c", "print('started')")
             assert (done.stdout, done.returncode) == ("started\n", 0)
-            assert "hkcanto.pth" in done.stderr or not done.stderr
+            assert "hkcanto.pth" in done.stderr
+
+    def test_python_3_15_reads_the_start_file_instead_of_the_import_line(
+        self, copy_of_alone: Environment
+    ) -> None:
+        """Its rules (PEP 829), for Pythons that do not have them yet."""
+        places = copy_of_alone.site_packages
+        statement = "import hkcanto_lm_eval._autoload; hkcanto_lm_eval._autoload.install()\n"
+        assert (places / "hkcanto.pth").read_text("utf-8") == statement
+        (places / "hkcanto.pth").unlink()
+        start = (
+            "from pathlib import Path; from pkgutil import resolve_name\n"
+            f"for line in Path({str(places / 'hkcanto.start')!r}).read_text('utf-8').split():\n"
+            "    resolve_name(line)()\n"
+        )
+        if sys.version_info < (3, 15):
+            assert copy_of_alone.run(HOOKS) == "0"
+        assert copy_of_alone.run(f"import sys\n{start}{HOOKS}") == "1"
 
 
 class TestTasks:
@@ -451,17 +463,28 @@ class TestModel:
         )
         assert newest.run(code) == "DummyLM"
 
-    def test_is_left_to_an_lm_eval_that_reads_the_entry_point(
+    def test_is_that_of_the_entry_point_where_lm_eval_reads_it(
         self, installed: Environment, upstream: Path
     ) -> None:
+        load = "from lm_eval.api.registry import load_plugins, model_registry\n"
+        load += "load_plugins('lm_eval.models', model_registry)\n"
+        show = "print(model_registry.get('hkcanto-g2p').__name__)\n"
+        code = load + "import lm_eval.tasks\n" + show
+        for autoload in ("1", "0"):
+            run = installed.using(upstream).run(code, HKCANTO_AUTOLOAD=autoload)
+            assert run == "RuleBasedG2P"
+
+    def test_survives_that_lm_eval_fails_to_read_the_entry_point(
+        self, installed: Environment, upstream: Path
+    ) -> None:
+        """As in lm-eval #4203, where a failure is final for the process."""
         code = (
-            "import lm_eval.tasks\n"
-            "from lm_eval.api.registry import load_plugins, model_registry\n"
-            "print('hkcanto-g2p' in model_registry)\n"
-            "load_plugins('lm_eval.models', model_registry)\n"
-            "print(model_registry.get('hkcanto-g2p').__name__)\n"
+            "import lm_eval.api.registry as registry, lm_eval.tasks\n"
+            "registry.md.entry_points = lambda **_: []\n"
+            "registry.load_plugins('lm_eval.models', registry.model_registry)\n"
+            "print(registry.get_model('hkcanto-g2p').__name__)\n"
         )
-        assert installed.using(upstream).run(code).splitlines() == ["False", "RuleBasedG2P"]
+        assert installed.using(upstream).run(code) == "RuleBasedG2P"
 
 
 class TestAnotherLmEval:

@@ -1,8 +1,8 @@
 """Records of Every Eval Ever (github.com/evaleval/every_eval_ever, schema 0.3.0), one per run.
 
-Each figure has an entry with its name, unit, range, direction, interval and signature. Items are
-not recorded: the schema requires each question's text and gold answer, which would leak the
-benchmarks.
+Each figure has an entry with its name, unit, range, direction, interval and signature. Values of
+items are a second file, if asked for. Its schema has fields for each question's text and gold
+answer; they are left empty, because they would leak the benchmarks.
 """
 
 import json
@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
+
+import numpy as np
 
 from ...data.releases import GitHubRelease, HubDataset
 from ...figures import Figure, Unit
@@ -35,11 +37,18 @@ UNITS: dict[Unit, tuple[str, int | str]] = {  # name and largest value
     "count": ("count", "Infinity"),
     "number": ("number", "Infinity"),
 }
+VERSION = "0.3.0"
+_WITHHELD = "(not published, so that no model learns it; sample_id names it in the data set)"
 _DIGITS = 10  # sacreBLEU's 100 is 100.00000000000004
 
 
-def publication(runs: Sequence[Run], by: Publisher) -> Publication:
+def publication(runs: Sequence[Run], by: Publisher, *, items: bool = False) -> Publication:
     """Return the records, by their paths in the datastore.
+
+    Args:
+        runs: Runs in publishable form.
+        by: The publisher.
+        items: Whether to write the values of items, too, for headlines that are shares of items.
 
     Raises:
         NotPublishable: A model or the publisher has no name, or a figure is out of range.
@@ -54,9 +63,19 @@ def publication(runs: Sequence[Run], by: Publisher) -> Publication:
     for run in runs:
         record = record_of(run, by)
         name = UUID(bytes=sha256(record["evaluation_id"].encode()).digest()[:16], version=4)
-        path = f"data/{run.setup.task.benchmark.name}/{folder_of(run)}/{name}.json"
-        files[path] = json.dumps(record, ensure_ascii=False, indent=2) + "\n"
-    check = "(cd {folder} && every_eval_ever validate 'data/*/*/*/*.json')"
+        path = f"data/{run.setup.task.benchmark.name}/{folder_of(run)}/{name}"
+        if items and run.headline.unit == "share" and run.headline.form == "mean":
+            path_of_items = f"{path}_samples.jsonl"
+            text = files[path_of_items] = _items(run, record["evaluation_id"])
+            record["detailed_evaluation_results"] = {
+                "format": "jsonl",
+                "file_path": path_of_items,
+                "hash_algorithm": "sha256",
+                "checksum": sha256(text.encode()).hexdigest(),
+                "total_rows": text.count("\n"),
+            }
+        files[f"{path}.json"] = json.dumps(record, ensure_ascii=False, indent=2) + "\n"
+    check = "(cd {folder} && every_eval_ever validate 'data/*/*/*/*.json*')"
     upload = "hf upload evaleval/EEE_datastore {folder}/data data --repo-type dataset --create-pr"
     return Publication(files, (check, upload))
 
@@ -77,7 +96,7 @@ def record_of(run: Run, by: Publisher) -> dict[str, Any]:
     engine = _ENGINES.get(run.backend)
     settings = {name.replace(" ", "_"): value for name, value in run.settings}
     return {
-        "schema_version": "0.3.0",
+        "schema_version": VERSION,
         "evaluation_id": identity,
         "evaluation_timestamp": made,
         "retrieved_timestamp": f"{time.time():.3f}",
@@ -111,7 +130,8 @@ def record_of(run: Run, by: Publisher) -> dict[str, Any]:
         },
         "evaluation_results": [
             {
-                "evaluation_name": ".".join(filter(None, (run.task, figure.part))),
+                "evaluation_name": _name(run, figure),
+                "evaluation_result_id": f"{identity}/{figure.name}",
                 "source_data": _source_data(run),
                 "metric_config": _metric_config(run, figure),
                 "score_details": _score(figure, value),
@@ -125,6 +145,35 @@ def record_of(run: Run, by: Publisher) -> dict[str, Any]:
             if figure.higher_is_better is not None and (value := value_of(run, name))
         ],
     }
+
+
+def _items(run: Run, identity: str) -> str:
+    """Return a line of JSON for each item (and epoch), with its value and without its texts."""
+    values, figure = run.items.values[run.headline.averages], run.headline
+    lines = []
+    for name, place in run.items.places.items():
+        if np.isnan(value := values[place]):
+            continue
+        line = {
+            "schema_version": VERSION,
+            "evaluation_id": identity,
+            "model_id": run.model,
+            "evaluation_name": _name(run, figure),
+            "evaluation_result_id": f"{identity}/{figure.name}",
+            "sample_id": name,
+            "interaction_type": "single_turn",
+            "input": {"raw": _WITHHELD, "reference": []},
+            "output": {"raw": []},
+            "answer_attribution": [],
+            "evaluation": {"score": float(value), "is_correct": bool(value == 1)},
+            "metadata": {"subject": run.items.subjects[place]},
+        }
+        lines.append(json.dumps(line, ensure_ascii=False) + "\n")
+    return "".join(lines)
+
+
+def _name(run: Run, figure: Figure) -> str:
+    return ".".join(filter(None, (run.task, figure.part)))
 
 
 def _source_data(run: Run) -> dict[str, Any]:

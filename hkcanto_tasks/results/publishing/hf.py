@@ -1,5 +1,9 @@
 """Hugging Face's `.eval_results/*.yaml` in a model's repository, one file per run.
 
+A leaderboard of the hub has one condition for each task id: the task's own shots and options, as
+the data set's `eval.yaml` declares it (docs/examples/hub). Results under another condition are left
+out.
+
 https://huggingface.co/docs/hub/eval-results
 """
 
@@ -8,6 +12,7 @@ from collections.abc import Sequence
 import yaml
 
 from ...errors import OptionError
+from ...tasks import task_as_run
 from ..reports.presentation import figure_title, short_name
 from ..runs import Run
 from ..statistics.estimates import value_of
@@ -41,6 +46,10 @@ def publication(runs: Sequence[Run], by: Publisher) -> Publication:
         path = f"{folder}/{short_name(run.task, run.condition)}.yaml"
         if not benchmark.hub:
             others.add(f"{benchmark.title} is not a data set on the Hugging Face hub")
+            continue
+        default = f"{task_as_run(run.task).task.shots or 0}-shot"
+        if run.condition != default:
+            others.add(f"{run.task}, {run.condition}: the leaderboard of this task is {default}")
             continue
         if path in files:
             raise NotPublishable(
