@@ -251,7 +251,7 @@ def _rows(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 _SECTIONS = {
-    "Accuracy": ("multiple_choice", "multi_answer", "label", "number"),
+    "Accuracy": ("multiple_choice", "multi_answer", "label", "number", "math"),
     "Short answers": ("short_answer",),
     "Jyutping": ("g2p",),
     "Translations, summaries, fluency": (
