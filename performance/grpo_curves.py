@@ -78,16 +78,21 @@ WRITTEN = (
     "問：買甚麼送給媽媽？\n"
     "答：可以送一束花給她，她會很喜歡的，這是最好的禮物，佢實會好開心。\n\n"
 )
+OPENING = "我認為這要看情況，沒有一定的答案。不過我們還是可以想想。"
 SPELT = "你好 = nei5 hou2\n早晨 = zou2 san4\n食飯 = sik6 faan6\n"
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is trained: rows with a prompt and columns, and the rewards that are multiplied."""
+    """What is trained: rows with a prompt and columns, and the rewards that are multiplied.
+
+    Every answer begins with the opening, which is part of the prompt and of what is rewarded.
+    """
 
     rewards: Sequence[str]
     rows: Sequence[dict[str, Any]]
     max_tokens: int = 20
+    opening: str = ""
 
 
 TASKS = {
@@ -100,11 +105,14 @@ TASKS = {
         [{"prompt": f"{MIXED}問：{each}\n答：", "question": each} for each in QUESTIONS],
         max_tokens=40,
     ),
-    # Few of the model's answers are mostly in Cantonese; many have a clause that is.
-    "written": Task(
+    "opened": Task(
         ["cantonese_reward"],
-        [{"prompt": f"{WRITTEN}問：{each}\n答：", "question": each} for each in WRITTEN_QUESTIONS],
+        [
+            {"prompt": f"{WRITTEN}問：{each}\n答：{OPENING}", "question": each}
+            for each in WRITTEN_QUESTIONS
+        ],
         max_tokens=40,
+        opening=OPENING,
     ),
     "reasoning": Task(
         ["reasoning_language_reward"],
@@ -190,8 +198,9 @@ def main() -> None:
 
     def reward(completions: Sequence[str], **given: Any) -> list[float]:
         columns = {name: given[name] for name in task.rows[0] if name != "prompt"}
-        earned = [each or 0.0 for each in earns(completions, **columns)]
-        row = {"rewards": task.rewards, "texts": completions, "columns": columns, "earned": earned}
+        texts = [task.opening + each for each in completions]
+        earned = [each or 0.0 for each in earns(texts, **columns)]
+        row = {"rewards": task.rewards, "texts": texts, "columns": columns, "earned": earned}
         with output.open("a", encoding="utf-8") as lines:
             print(json.dumps(row, ensure_ascii=False), file=lines)
         return earned
