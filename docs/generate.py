@@ -240,7 +240,7 @@ def _rows(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 _SECTIONS = {
-    "questions": ("multiple_choice", "multi_answer", "label", "number"),
+    "questions": ("multiple_choice", "multi_answer", "label", "number", "math"),
     "short answers": ("short_answer",),
     "Jyutping": ("g2p",),
     "texts": (

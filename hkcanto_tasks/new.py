@@ -40,6 +40,7 @@ _PROMPTS = {
     "multiple_choice": "{question}\\n{options}\\n答案：",
     "multi_answer": "{all_that_apply}\\n{question}\\n{options}\\n答案：",
     "number": "{question}\\n請逐步計算，喺最後一行寫「答案：」同埋個數字。\\n",
+    "math": "{question}\\n請逐步計算，喺最後寫 \\\\boxed{…}。\\n",
     "short_answer": "{question}\\n答案：",
     "label": "{source}\\n答案：",
     "translation": "將以下句子翻譯做英文，淨係寫譯文。\\n{source}\\n",

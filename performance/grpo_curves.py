@@ -34,6 +34,16 @@ QUESTIONS = (
     "行山要帶啲咩？",
     "夜晚肚餓應該食乜？",
 )
+WRITTEN_QUESTIONS = (
+    "下雨天可以去哪裏玩？",
+    "怎樣才能早點睡？",
+    "去喝茶你喜歡吃甚麼？",
+    "為甚麼這麼多人坐電車？",
+    "第一次養貓要買甚麼？",
+    "怎樣和弟弟和好？",
+    "行山要帶甚麼？",
+    "晚上肚子餓應該吃甚麼？",
+)
 CHOICES = (
     ("一個星期有幾多日？", ("五日", "六日", "七日", "八日"), "C"),
     ("邊種動物識飛？", ("雀仔", "水牛", "山羊", "烏龜"), "A"),
@@ -62,16 +72,27 @@ MIXED = (
     "問：好熱，去邊度好？\n答：去圖書館啦，嗰度凍冰冰。那裏有很多書，人也不多。\n\n"
     "問：買咩送畀阿媽好？\n答：可以送一束花給她。佢實會好開心㗎。\n\n"
 )
+WRITTEN = (
+    "問：很熱，去哪裏好？\n"
+    "答：去圖書館吧，那裏有很多書，人也不多，我們可以坐着看書，嗰度凍冰冰。\n\n"
+    "問：買甚麼送給媽媽？\n"
+    "答：可以送一束花給她，她會很喜歡的，這是最好的禮物，佢實會好開心。\n\n"
+)
+OPENING = "我認為這要看情況，沒有一定的答案。不過我們還是可以想想。"
 SPELT = "你好 = nei5 hou2\n早晨 = zou2 san4\n食飯 = sik6 faan6\n"
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is trained: rows with a prompt and columns, and the rewards that are multiplied."""
+    """What is trained: rows with a prompt and columns, and the rewards that are multiplied.
+
+    Every answer begins with the opening, which is part of the prompt and of what is rewarded.
+    """
 
     rewards: Sequence[str]
     rows: Sequence[dict[str, Any]]
     max_tokens: int = 20
+    opening: str = ""
 
 
 TASKS = {
@@ -83,6 +104,15 @@ TASKS = {
         ["cantonese_reward"],
         [{"prompt": f"{MIXED}問：{each}\n答：", "question": each} for each in QUESTIONS],
         max_tokens=40,
+    ),
+    "opened": Task(
+        ["cantonese_reward"],
+        [
+            {"prompt": f"{WRITTEN}問：{each}\n答：{OPENING}", "question": each}
+            for each in WRITTEN_QUESTIONS
+        ],
+        max_tokens=40,
+        opening=OPENING,
     ),
     "reasoning": Task(
         ["reasoning_language_reward"],
@@ -157,9 +187,8 @@ def with_fewer_tokens(source: Path, target: Path) -> Path:
 
 def main() -> None:
     """Train, and write the completions with what they earned."""
-    given = arguments(
-        __doc__, {"model": None, "task": "cantonese", "output": "curves.jsonl"}, steps=200
-    )
+    places = {"model": None, "task": "cantonese", "output": "curves.jsonl"}
+    given = arguments(__doc__, places, steps=200, generations=4, learning_rate=1e-5)
     output, task = Path(given.output), TASKS[given.task]
     output.write_text("", encoding="utf-8")
     rewards: list[Callable[..., list[float | None]]] = [
@@ -169,8 +198,9 @@ def main() -> None:
 
     def reward(completions: Sequence[str], **given: Any) -> list[float]:
         columns = {name: given[name] for name in task.rows[0] if name != "prompt"}
-        earned = [each or 0.0 for each in earns(completions, **columns)]
-        row = {"rewards": task.rewards, "texts": completions, "columns": columns, "earned": earned}
+        texts = [task.opening + each for each in completions]
+        earned = [each or 0.0 for each in earns(texts, **columns)]
+        row = {"rewards": task.rewards, "texts": texts, "columns": columns, "earned": earned}
         with output.open("a", encoding="utf-8") as lines:
             print(json.dumps(row, ensure_ascii=False), file=lines)
         return earned
@@ -185,10 +215,10 @@ def main() -> None:
             args=GRPOConfig(
                 output_dir=folder,
                 max_steps=given.steps,
-                learning_rate=1e-5,
+                learning_rate=given.learning_rate,
                 lr_scheduler_type="constant",
-                per_device_train_batch_size=4,
-                num_generations=4,
+                per_device_train_batch_size=given.generations,
+                num_generations=given.generations,
                 max_completion_length=task.max_tokens,
                 gradient_checkpointing=False,
                 beta=0.0,

@@ -3,6 +3,7 @@
 The figures are those of SQuAD, CMRC 2018 and DRCD, computed by `hkcanto_metrics.short_answer`.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -17,6 +18,8 @@ from ..samples import Sample
 from . import base
 
 _LIKE_A_LIST = ("[", "]")
+# LaTeX, and signs of mathematics that a comparison of words ignores.
+_FORMULA = re.compile(r"\\[a-zA-Z]+|\$.+\$|[\^_]\{|[<>±÷∪∩≤≥≠√∞∈⊂]|^\s*[-−]\s*[A-Za-z]\b")
 
 
 class ShortAnswer(base.Kind):
@@ -67,6 +70,11 @@ class ShortAnswer(base.Kind):
         if not answers or not all(each and answer_tokens(each) for each in answers):
             what = "answer, a text or a list of texts, each with a letter or number"
             raise row.lacks(what, "answer", columns)
+        if any(_FORMULA.search(each) for each in answers if each):
+            raise row.problem(
+                "a formula as its answer; short answers are compared by their words, so x<2 would "
+                'equal x>2. Declare kind = "math"'
+            )
         return [each.strip() for each in dict.fromkeys(answers) if each]
 
     def values(self, sample: Sample) -> Mapping[str, str]:

@@ -49,7 +49,10 @@ _CHINESE: tuple[_Kind, ...] = ("cantonese", "written", "variety", "chinese")
 _WRITTEN_CHINESE: tuple[Language, ...] = ("written_chinese", "simplified_mandarin")
 
 # cantonesedetect 1.1.2 lacks a "|" here, so it takes the 些 of 些少 for an SWC feature.
-SWC_EXCEPTIONS = SWC_EXCLUDE_RE.pattern.replace("的起心肝些[", "的起心肝|些[")
+# It takes the classifier of an umbrella or a voice for the 把 of Written Chinese: 我把遮, 佢把聲.
+SWC_EXCEPTIONS = "把遮(?![住蓋擋掩陽])|把聲(?!音)|" + SWC_EXCLUDE_RE.pattern.replace(
+    "的起心肝些[", "的起心肝|些["
+)
 _DETECTORS_CHARACTERS = frozenset(
     f"{CANTO_FEATURE_RE.pattern}{CANTO_EXCLUDE_RE.pattern}{SWC_FEATURE_RE.pattern}{SWC_EXCEPTIONS}"
 )

@@ -12,6 +12,9 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import methodcaller
+
+import regex
 
 from hkcanto_metrics.script import fold_script
 
@@ -29,7 +32,8 @@ _CUE = re.compile(
     r"(?:答案|(?<![a-z])answer(?![a-z])|(?<=\n)答(?=[:：])|\A答(?=[:：]))"
     r"[*_ \t]*(?:[:：]|(?:應該|应该|就)?(?:係|是|為|为)[:：]?|is(?![a-z])[:：]?)[*_ \t]*"
 )
-_BOXED = re.compile(r"\\f?box(?:ed)?\{(?:\\text\{)?([^{}]*)\}")
+_BOXED = regex.compile(r"\\f?box(?:ed)?\s*\{((?:[^{}]++|\{(?1)\})*+)\}")
+_ONLY_TEXT = re.compile(r"\A\s*\\text\{([^{}]*)\}\s*\Z")
 _BLANK = re.compile(r"\s*")
 # A full stop may belong to an abbreviation: St. John, J. K. Rowling.
 _SENTENCE_END = re.compile(
@@ -96,10 +100,10 @@ def final_answer(text: str) -> str:
         >>> final_answer("唔係中環，係金鐘")
         '唔係中環，係金鐘'
     """
-    marks = sorted([*_CUE.finditer(text), *_BOXED.finditer(text)], key=re.Match.start)
+    marks = sorted([*_CUE.finditer(text), *_BOXED.finditer(text)], key=methodcaller("start"))
     for mark in reversed(marks):
         if mark.re is _BOXED:
-            return mark[1]
+            return _ONLY_TEXT.sub(r"\1", mark[1])
         begin = _BLANK.match(text, mark.end())
         start = begin.end() if begin else mark.end()
         end = _SENTENCE_END.search(text, start)

@@ -5,6 +5,7 @@ import json
 import pickle
 import re
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,16 @@ def test_each_says_what_it_is_in_a_line_and_what_its_arguments_are() -> None:
         doc = inspect.getdoc(verifier.function) or ""
         for argument in verifier.arguments:
             assert re.search(rf"^    {argument}: ", doc, re.MULTILINE), (name, argument)
+
+
+def test_each_has_two_traps_by_a_writer_who_did_not_write_it() -> None:
+    """One answer that follows although it looks wrong, and one that looks right."""
+    path = Path(__file__).with_name("constraint_traps.jsonl")
+    traps = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    for trap in traps:
+        assert holds(trap["name"], trap["answer"], **trap["args"]) == trap["follows"], trap
+    assert {*VERIFIERS} == {each["name"] for each in traps if each["follows"]}
+    assert {*VERIFIERS} == {each["name"] for each in traps if not each["follows"]}
 
 
 # Traps: length ------------------------------------------------------------------------------------

@@ -40,6 +40,7 @@ to_simplified = opencc.OpenCC("t2s").convert
 def test_cantonese_passes() -> None:
     for text in [
         *SENTENCES["colloquial"],
+        *SENTENCES["classifier"],
         *SENTENCES["formal"],
         *SENTENCES["quoted_mandarin"],
         *SENTENCES["code_mixing"],

@@ -9,11 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import pytest
 from rapidfuzz import fuzz
 
 from hkcanto_metrics.constraints import VERIFIERS, Constraint, follows, read_constraints
 from hkcanto_metrics.language import identify_language
+from hkcanto_tasks import load_task
 
+from ..reports.building import a_run, notes, tables
 from ..scripts import REPOSITORY
 from .constraint_answers import answers_to
 
@@ -153,3 +156,27 @@ def test_an_answer_that_does_not_read_the_request_earns_what_the_readme_says() -
     readme = (FOLDER / "README.md").read_text("utf-8")
     for answer, share in floors.items():
         assert f"| {answer} | {100 * share:.1f} % |" in readme, (answer, share)
+    published = (FOLDER / "published" / "1.csv").read_text("utf-8").splitlines()[1:]
+    shown = [float(line.rpartition(",")[2]) for line in published]
+    assert shown == [round(100 * share, 1) for share in floors.values()]
+
+
+def test_a_report_shows_the_floors_beside_a_model_and_gives_no_rank(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(FOLDER))
+    ids = [f"hkcanto_if/{row['language']}/{row['id']}" for row in PROMPTS]
+    subjects = [row["language"] for row in PROMPTS]
+    values = {"prompt_level_strict_acc": [1.0] * 75 + [0.0] * 75}
+    (data,) = re.findall(r"\|data:([^|]+)", load_task("hkcanto_if").signature)
+    run = a_run("hkcanto_if", values, subjects=subjects, ids=ids, data=data)
+    (rows,) = [rows for name, rows in tables([run]).items() if name.startswith("published")]
+    assert [(row["Model"], row["Prompts followed"]) for row in rows] == [
+        ("model", 0.5),
+        ("The prompt's own words", 0.02),
+        ("A refusal", 0.0),
+        ("The prompt itself", 0.0),
+    ]
+    assert {row["Rank"] for row in rows[1:]} == {None}
+    (verdict,) = [note for note in notes([run]) if "HKCanto-IF" in note][:1]
+    assert "no rank among published models: its table has no models" in verdict

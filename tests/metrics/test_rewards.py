@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import pickle
 import re
+import runpy
 import sys
 from collections.abc import Callable, Iterator
 from itertools import product as every
@@ -329,7 +330,7 @@ def test_a_row_is_rewarded_in_its_language() -> None:
 
 
 def test_honest_completions_earn_all() -> None:
-    """Two of 60 do not: one has no word of Cantonese's lists, one has 把, which is also Written."""
+    """One of 60 does not: it has no word that only Cantonese uses."""
     path = Path(__file__).with_name("honest_completions.jsonl")
     less = []
     for line in path.read_text("utf-8").splitlines():
@@ -337,7 +338,7 @@ def test_honest_completions_earn_all() -> None:
         columns = {name: [row[name]] for name in ("question", "options") if name in row}
         if getattr(rewards, row["reward"])([row["text"]], **columns) != [1.0]:
             less.append(row["text"])
-    assert [each[:4] for each in less] == ["煲湯最緊", "尋日個天"]
+    assert [each[:4] for each in less] == ["煲湯最緊"]
 
 
 def test_an_argument_may_end_in_a_part_of_an_option() -> None:
@@ -774,3 +775,36 @@ def test_the_example_for_nemo_gym_verifies_a_response(monkeypatch: pytest.Monkey
         options=[*ISLANDS.values()],
     )
     assert asyncio.run(pasted["LetterServer"]().verify(body)).reward == 1.0
+
+
+def test_the_server_for_nemo_gym_rewards_the_letter_and_the_language(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With stand-ins for NeMo Gym's classes; its README says what we ran with the real ones."""
+
+    class Record(SimpleNamespace):
+        def model_dump(self) -> dict[str, Any]:
+            return vars(self)
+
+    names = ("BaseVerifyRequest", "BaseVerifyResponse", "SimpleResourcesServer")
+    server = SimpleNamespace(**dict.fromkeys(names, Record))
+    monkeypatch.setitem(sys.modules, "nemo_gym", SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "nemo_gym.base_resources_server", server)
+    folder = Path(docs.__file__).parent / "examples" / "nemo_gym"
+    app = runpy.run_path(str(folder / "app.py"))
+    rows = [json.loads(line) for line in (folder / "data" / "example.jsonl").open("rb")]
+    thought = "架車行嗰陣會叮叮聲噉響，所以人哋咁叫佢。"
+    for row, reasoning, text, reward in [
+        (rows[0], [thought], "A", 1.5),
+        (rows[0], [], f"<think>{thought}</think>A", 1.5),
+        (rows[0], ["The tram rings its bell."], "A", 1.0),
+        (rows[0], ["The tram rings its bell."], "B", 0.0),
+        (rows[1], ["水牛和山羊都不會飛，只有麻雀有翅膀。"], "B", 1.5),
+        (rows[2], ["A week has seven days."], "C", 1.5),
+        (rows[2], [], "C", 1.0),
+    ]:
+        parts = [SimpleNamespace(text=each) for each in reasoning]
+        items = [SimpleNamespace(type="message"), SimpleNamespace(type="reasoning", summary=parts)]
+        body = Record(**row, response=SimpleNamespace(output=items, output_text=text))
+        earned = asyncio.run(app["ReasoningServer"]().verify(body))
+        assert earned.reward == reward, (row["language"], text)

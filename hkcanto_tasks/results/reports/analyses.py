@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...figures import Figure
+from ...kinds.multiple_choice import MultipleChoice
 from ..runs import Run
 from ..statistics.estimates import estimate, mean_estimate
 from ..statistics.intervals import Estimate
@@ -41,6 +42,11 @@ _UNJUDGED = (
     "failed, judge again (hkcanto rescore LOGS --grader MODEL -o FOLDER); if answers are empty or "
     "cut off, the headline covers only the others."
 )
+_SECOND_LOOK = (
+    "A second look at these responses, by a model that reads their letters (`hkcanto rescore LOGS "
+    "--reader MODEL -o FOLDER`; Inspect: -T reread=true), would send, at one token a character: {}."
+)
+_MOST_UNREAD, _LONGEST, _PROMPT, _REPLY = 0.03, 4_000, 89, 16  # as `hkcanto.second_look` sends
 _READING = (
     "Generated responses only, as shares of all responses; blank where nothing was logged. If the "
     "shares of unread responses differ, figures differ in more than knowledge."
@@ -78,6 +84,24 @@ def _problems(runs: Sequence[Run]) -> Iterator[Note]:
         ]
         if many:
             yield Note(text.format("; ".join(many)), "warning")
+    if costs := [*filter(None, map(_second_look, runs))]:
+        yield Note(_SECOND_LOOK.format("; ".join(costs)), "warning")
+
+
+def _second_look(run: Run) -> str:
+    """Return the requests and tokens of a second look; empty if few are unread or none can be."""
+    items, rates = run.items, run.items.values.get("unparsed_rate")
+    if rates is None or not isinstance(run.setup, MultipleChoice) or run.setup.SEVERAL:
+        return ""
+    asked = (rates > 0) & (items.response_lengths > 0)
+    if rates.mean() <= _MOST_UNREAD or not asked.any():
+        return ""
+    lengths = items.question_lengths + np.minimum(items.response_lengths, _LONGEST) + _PROMPT
+    count, read = int(asked.sum()), int(lengths[asked].sum())
+    return (
+        f"{run.label} on {task_title(run)} {count:,} requests, {read:,} tokens to read and "
+        f"{_REPLY * count:,} to write"
+    )
 
 
 def _unread(run: Run) -> Estimate | None:

@@ -185,8 +185,9 @@ def _standing(
         reason = _why_unranked(behind, column)
     if value is None:
         return None
-    ranks = None if reason else _places(value, table, column)
     others = len(_scores(table, column))
+    reason = reason or ("" if others else "its table has no models")
+    ranks = None if reason else _places(value, table, column)
     return Standing(table, column, replace(value, note=reason), tuple(behind), ranks, others + 1)
 
 

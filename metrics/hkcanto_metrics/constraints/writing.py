@@ -1088,7 +1088,7 @@ def punctuation(answer: str, *, marks: Text | None = None) -> int:
         (2, 1)
     """
     wanted = narrow(marks) if marks else ""
-    text = _IN_WORD.sub("", narrow(answer))
+    text = narrow(_IN_WORD.sub("", answer))
     return sum(each in wanted if marks else _is_punctuation(each) for each in text)
 
 

@@ -1,0 +1,119 @@
+r"""Read and compare answers in LaTeX, by Math-Verify (Kydlíček 2025): ``\frac12`` equals ``0.5``.
+
+Only a formula that the response gives as its answer is read: the last ``\boxed{…}``, what follows
+"答案：", "The answer is" or "####", or a response that is nothing but a formula.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from typing import Any
+
+from hkcanto_metrics.script import HAN
+from hkcanto_metrics.short_answer import final_answer
+
+_LONGEST, _SECONDS = 500, 5
+_DELIMITED = re.compile(
+    r"(?s)\$\$(?P<a>.+?)\$\$|\$(?P<b>[^$]+)\$|\\\((?P<c>.+?)\\\)|\\\[(?P<d>.+?)\\\]"
+)
+_TEXT = re.compile(r"\\(?:text|textrm|mathrm|mbox|begin|end)\s*\{[^{}]*\}")
+# Prose, a line end, and letters that name points, whose order Math-Verify ignores.
+_NO_FORMULA = re.compile(rf"[{HAN}\n]|(?<![\\A-Za-z])[A-Za-z]{{3}}|\\(?:angle|triangle)(?![a-z])")
+_NOT_BESIDE = re.compile(r"(?i)\d|[唔不非未]|\b(?:no|not|or)\b|或")
+_COMMAND = re.compile(r"\\(?!text|mathrm|mbox)[A-Za-z]+|\\(?:text|textrm|mathrm|mbox)")
+_WORD = re.compile(r"([A-Za-z]+)\s*(?:\}\s*)?(\^\s*\{?\s*\d+)?")
+_ROOT = re.compile(r"√\s*([0-9]+|[a-z])")
+_SIGNS = str.maketrans({"∪": r"\cup ", "∩": r"\cap ", "∞": r"\infty ", "°": r"^\circ ", "−": "-"})
+
+
+def read_formula(text: str) -> str:
+    r"""Return the formula that a response gives as its answer.
+
+    Args:
+        text: What the model wrote, without its reasoning block.
+
+    Returns:
+        The formula without dollar signs; empty if there is none, more than one, or other text with
+        a number or a negation beside it.
+
+    Examples:
+        >>> read_formula(r"因為 $1-\frac12=\frac12$，答案係 $\frac{1}{2}$。")
+        '\\frac{1}{2}'
+        >>> read_formula("首先計 $2+3$。"), read_formula("答案：$x=2$ 或 $x=3$")
+        ('', '')
+    """
+    said = final_answer(text)
+    found = [*_DELIMITED.finditer(said)]
+    if len(found) > 1:
+        return ""
+    formula, beside = said, ""
+    if found:
+        formula = found[0][found[0].lastgroup or 0]
+        beside = said[: found[0].start()] + said[found[0].end() :]
+    if _NOT_BESIDE.search(beside) or (said == text and re.search(r"\w", beside)):
+        return ""
+    formula = unicodedata.normalize("NFKC", formula.strip(" \t\n*。.")).translate(_SIGNS)
+    formula = _ROOT.sub(r"\\sqrt{\1}", formula)
+    is_long = len(formula) > _LONGEST
+    return "" if is_long or _NO_FORMULA.search(_TEXT.sub("", formula)) else formula
+
+
+def equal_formulas(said: str, gold: str) -> bool | None:
+    r"""Return whether two formulas are equal.
+
+    Units that both formulas have must be the same; one without a unit may be equal to any.
+
+    Args:
+        said: The formula that was read, without dollar signs.
+        gold: The right one.
+
+    Returns:
+        Whether they are equal; None if one of them cannot be parsed, if they have different units,
+        or if the comparison fails or takes more than five seconds.
+
+    Raises:
+        ModuleNotFoundError: Math-Verify is not installed.
+
+    Examples:
+        >>> equal_formulas(r"\frac{2}{4}", "0.5"), equal_formulas("x>2", "x<2")
+        (True, False)
+        >>> equal_formulas(r"12\text{ m}", r"12\text{ cm}")
+    """
+    from math_verify import verify
+    from math_verify.errors import TimeoutException
+
+    own, right = _parsed(said), _parsed(gold)
+    if own is None or right is None:
+        return None
+    units, wanted = _dropped(said, own), _dropped(gold, right)
+    if units and wanted and units != wanted:
+        return None
+    try:
+        return bool(verify(right, own, timeout_seconds=_limit(), raise_on_error=True))
+    except (Exception, TimeoutException):  # of SymPy, of any class
+        return None
+
+
+def _parsed(formula: str) -> Any:
+    from math_verify import LatexExtractionConfig, parse
+
+    settings: dict[str, Any] = {"fallback_mode": "no_fallback", "parsing_timeout": _limit()}
+    found = parse(f"${formula}$", [LatexExtractionConfig()], **settings) if formula else []
+    return found[0] if found else None
+
+
+def _limit() -> int | None:
+    """The time limit, which Math-Verify can keep only in the main thread."""
+    return _SECONDS if threading.current_thread() is threading.main_thread() else None
+
+
+def _dropped(formula: str, parsed: Any) -> list[tuple[str, str]]:
+    """The words with their powers that are in a formula and not in what was parsed: its units."""
+    symbols = {*"".join(map(str, parsed.free_symbols)).lower()}
+    return [
+        (word, power.strip("^{ "))
+        for word, power in _WORD.findall(_COMMAND.sub(" ", formula))
+        if not {*word.lower()} <= symbols
+    ]
