@@ -346,7 +346,8 @@ class Run:
     def is_copy_of(self, other: "Run") -> bool:
         """Whether both were read from copies of one log, or from one log in two formats."""
         own, others = self.items, other.items
-        if not self.log_id or (self.log_id, self.signature) != (other.log_id, other.signature):
+        names = ("log_id", "model", "signature")
+        if not self.log_id or any(getattr(self, n) != getattr(other, n) for n in names):
             return False
         return own.ids == others.ids and all(
             np.array_equal(values, others.values.get(name, ()), equal_nan=True)
