@@ -256,6 +256,7 @@ class Run:
     #: Settings that can change the answers, such as `dtype`, as the log has them
     settings: tuple[tuple[str, str], ...] = ()
     sent: Sent = field(default_factory=Sent)
+    log_id: str = ""  # equal for copies of a log; empty if it is not known
     usage: Usage = field(default_factory=Usage)
 
     # ------------------------------------------------------------------ how it was made
@@ -343,15 +344,12 @@ class Run:
         return next((text for name, text in texts.items() if name in self.options), "")
 
     def is_copy_of(self, other: "Run") -> bool:
-        """Whether both were read from copies of one log."""
-        names = ("harness", "model", "created", "signature", "settings")
-        if any(getattr(self, name) != getattr(other, name) for name in names):
-            return False
+        """Whether both were read from copies of one log, or from one log in two formats."""
         own, others = self.items, other.items
-        answers = [
-            (each.ids, each.reasons, each.response_lengths.tolist()) for each in (own, others)
-        ]
-        return answers[0] == answers[1] and all(
+        names = ("log_id", "model", "signature")
+        if not self.log_id or any(getattr(self, n) != getattr(other, n) for n in names):
+            return False
+        return own.ids == others.ids and all(
             np.array_equal(values, others.values.get(name, ()), equal_nan=True)
             for name, values in own.values.items()
         )

@@ -86,7 +86,8 @@ def _make_valid(output: ModelOutput) -> None:
             for name in {"text", "reasoning", "summary"} & type(part).model_fields.keys():
                 if text := getattr(part, name):
                     setattr(part, name, valid(text))
-    output.completion = valid(output.completion)
+    if (completion := valid(output.completion)) != output.completion:
+        output.completion = completion
 
 
 def _tell_reasoning(output: ModelOutput, prompt: str) -> None:

@@ -461,3 +461,14 @@ def test_records_of_the_release_pass_the_schema(tmp_path: Path) -> None:
                 asked = [doc[name] for name in ("question", "passage", "source") if doc.get(name)]
                 assert asked
                 assert not any(each in text for each in (*asked, doc["target"]))
+
+
+@pytest.mark.usefixtures("own")
+def test_other_requests_than_the_catalogues_are_not_published(log: Path, tmp_path: Path) -> None:
+    (samples,) = log.parent.glob("samples_*.jsonl")
+    lines = [json.loads(line) for line in samples.read_text("utf-8").splitlines()]
+    lines[0]["doc"]["requested"][0] = "0000000"
+    samples.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    assert "other prompt: the catalogue's task sends something else" in refused(
+        tmp_path / "out", log.parent
+    )

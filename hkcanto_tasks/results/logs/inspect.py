@@ -39,6 +39,7 @@ class _Eval(msgspec.Struct):
     task: str
     created: Annotated[datetime, msgspec.Meta(tz=True)]
     model: str
+    eval_id: str = ""
     model_base_url: str | None = None
     model_args: dict[str, Any] = {}
     dataset: dict[str, Any] = {}
@@ -216,6 +217,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                     about.model_generate_config | about.model_args | {"solver": _solvers(log)}
                 ),
                 sent=sent,
+                log_id=about.eval_id,
                 usage=msgspec.structs.replace(Usage.total(usage[task]), seconds=seconds),
             )
 

@@ -129,6 +129,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 system=(results.system_instruction_sha or "")[:7],
                 repeats=config.get("repeats") or 1,
             ),
+            log_id=str(results.date or ""),
             usage=_usage(results, config, items),
         )
         if results.rescored:  # what is known of the original run counts
