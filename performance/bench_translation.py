@@ -17,7 +17,6 @@ from measuring import arguments, seconds
 
 from hkcanto_metrics.cleaning import clean_output
 from hkcanto_metrics.translation import (
-    bootstrap_translation,
     score_translation,
     sentence_scores,
 )
@@ -49,7 +48,6 @@ def main() -> None:
         "clean_output": lambda: [clean_output(text, source=text) for text in outputs],
         "score_translation": lambda: score_translation(outputs, expected, sources=expected),
         "sentence_scores, each pair": lambda: [sentence_scores(*pair) for pair in pairs],
-        "bootstrap_translation": lambda: bootstrap_translation(outputs, expected),
     }
     profile = cProfile.Profile()
     total = first

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,56 +85,3 @@ def pool_rates(rates: Iterable[float]) -> float:
         return fmean(items)
     errors = sum(rate.errors for rate in counted)
     return float(Rate.of(errors, sum(rate.total for rate in counted)))
-
-
-def bootstrap_sums(
-    rows: NDArray[Any],
-    figures: Callable[[NDArray[Any]], Mapping[str, float]],
-    clusters: Sequence[Hashable] | None = None,
-    *,
-    resamples: int = 1000,
-    confidence: float = 0.95,
-    seed: int = 0,
-) -> dict[str, Estimate]:
-    """Find confidence intervals for figures that are computed from summed counts.
-
-    Percentile bootstrap over items; all figures use the same resamples.
-
-    Args:
-        rows: A row of counts for each item.
-        figures: Computes the figures from the summed rows of any items.
-        clusters: A value for each item; items with equal values are drawn together.
-        resamples: Number of resamples, from 1 up.
-        confidence: Coverage probability of the intervals, between 0 and 1.
-        seed: Seed of the resampling.
-
-    Returns:
-        Each figure with its interval.
-
-    Examples:
-        >>> import numpy as np
-        >>> rows = np.array([[1.0, 1.0], [0.0, 1.0]] * 50)
-        >>> bootstrap_sums(rows, lambda sums: {"share": float(sums[0] / sums[1])})["share"].value
-        0.5
-    """
-    import numpy as np
-
-    if clusters is not None:
-        numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
-        sums_of = np.zeros((len(numbers), rows.shape[1]))
-        np.add.at(sums_of, [numbers[cluster] for cluster in clusters], rows)
-        rows = sums_of
-    generator = np.random.default_rng(seed)
-    n = len(rows)
-    resampled = []
-    for _ in range(resamples):
-        # The number of times an item is drawn is its weight, so no row is copied.
-        weights = np.bincount(generator.integers(n, size=n), minlength=n).astype(float)
-        resampled.append(figures(weights @ rows))
-    tail = (1 - confidence) / 2
-    estimates = {}
-    for name, value in figures(rows.sum(axis=0)).items():
-        values = [each[name] for each in resampled]
-        low, high = np.quantile(values, [tail, 1 - tail])
-        estimates[name] = Estimate(value, float(low), float(high), float(np.std(values)))
-    return estimates

@@ -9,14 +9,13 @@ such pairs, use these scores only as a diagnostic.
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.metadata import version
 from statistics import fmean
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
-from hkcanto_metrics.rates import Estimate, bootstrap_sums
 from hkcanto_metrics.script import fold_script, is_han, script_of, simplified_share
 
 if TYPE_CHECKING:
@@ -156,57 +155,6 @@ def is_copy(hypothesis: str, reference: str, source: str) -> bool:
 
 def _bare(text: str) -> str:
     return "".join(filter(str.isalnum, fold_script(text).lower()))
-
-
-def bootstrap_translation(
-    hypotheses: Sequence[str],
-    references: Sequence[str],
-    *,
-    language: Language = "zh",
-    sources: Sequence[str] | None = None,
-    clusters: Sequence[Hashable] | None = None,
-    resamples: int = 1000,
-    confidence: float = 0.95,
-    seed: int = 0,
-) -> dict[str, Estimate]:
-    """Find confidence intervals of the corpus figures by resampling the sentences.
-
-    Percentile bootstrap (Koehn, 2004, "Statistical Significance Tests for Machine Translation
-    Evaluation"); all figures use the same resamples.
-
-    Args:
-        hypotheses: The outputs, one per sentence.
-        references: The gold texts, in the same order.
-        language: `zh` compares characters, `en` words.
-        sources: The texts that were translated, in the same order; without them no output counts as
-            a copy.
-        clusters: A value per sentence. Sentences with equal values are not independent, such as
-            several responses to one item, and are drawn together.
-        resamples: Number of resamples, from 1 up.
-        confidence: Coverage probability of the intervals, between 0 and 1.
-        seed: Seed of the resampling.
-
-    Returns:
-        Each figure of `score_translation` with its interval.
-
-    Raises:
-        TypeError: As in `score_translation`.
-        ValueError: There is nothing to score, the lengths differ, or a reference is empty.
-
-    Examples:
-        >>> interval = bootstrap_translation(["你好", "再見。"], ["你好", "再見！"])["rouge_l"]
-        >>> round(interval.low, 1), round(interval.high, 1)
-        (66.7, 100.0)
-    """
-    table, split = _table(_rows(hypotheses, references, language, sources))
-    return bootstrap_sums(
-        table,
-        lambda sums: _figures(split(sums), language),
-        clusters,
-        resamples=resamples,
-        confidence=confidence,
-        seed=seed,
-    )
 
 
 def sufficient_statistics(

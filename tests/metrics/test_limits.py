@@ -26,7 +26,6 @@ from hkcanto_metrics.script import fold_script, script_of, to_simplified, to_tra
 from hkcanto_metrics.translation import (
     LONGEST,
     _count,
-    bootstrap_translation,
     is_copy,
     is_wrong_script,
     score_translation,
@@ -183,13 +182,12 @@ def test_a_gold_string_without_end_is_refused() -> None:
 
 
 def test_a_string_is_not_accepted_as_a_corpus() -> None:
-    for score in [score_translation, bootstrap_translation]:
-        with pytest.raises(TypeError, match="hypotheses is a string, 'a': pass a list of strings"):
-            score("a", "b")
-        with pytest.raises(TypeError, match="references is a string"):
-            score(["a"], "b")
-        with pytest.raises(TypeError, match="sources is a string"):
-            score(["a"], ["b"], sources="c")
+    with pytest.raises(TypeError, match="hypotheses is a string, 'a': pass a list of strings"):
+        score_translation("a", "b")
+    with pytest.raises(TypeError, match="references is a string"):
+        score_translation(["a"], "b")
+    with pytest.raises(TypeError, match="sources is a string"):
+        score_translation(["a"], ["b"], sources="c")
 
 
 def test_a_string_has_no_statistics() -> None:

@@ -5,7 +5,6 @@ import os
 import random
 import subprocess
 import sys
-from dataclasses import astuple
 from pathlib import Path
 from time import process_time
 
@@ -20,7 +19,6 @@ from rouge_score.rouge_scorer import RougeScorer
 from hkcanto_metrics.translation import (
     RATES,
     SCORES,
-    bootstrap_translation,
     score_translation,
     sentence_scores,
     sufficient_statistics,
@@ -357,72 +355,6 @@ def test_input_that_cannot_be_scored_is_refused() -> None:
 
 def noisy(reference: str, rng: random.Random) -> str:
     return "".join(rng.choice("啲嘅喺") if rng.random() < 0.3 else c for c in reference)
-
-
-def noisy_corpus(size: int) -> tuple[list[str], list[str]]:
-    rng = random.Random(4)
-    references = ["".join(rng.choices("我你佢唔係有冇去嚟食飲講", k=20)) for _ in range(size)]
-    return [noisy(reference, rng) for reference in references], references
-
-
-def test_interval_of_a_mean_is_that_of_statistics() -> None:
-    """Half of 400 sentences right: a mean of 50 with a standard error of 50/√400 = 2.5."""
-    hypotheses = ["一"] * 200 + ["二"] * 200
-    interval = bootstrap_translation(hypotheses, ["一"] * 400, resamples=2000)["rouge_l"]
-    assert interval.standard_error == pytest.approx(2.5, rel=0.1)
-    assert interval.low == pytest.approx(50 - 1.96 * 2.5, abs=0.75)
-    assert interval.high == pytest.approx(50 + 1.96 * 2.5, abs=0.75)
-
-
-def test_interval_of_bleu_agrees_with_sacrebleus() -> None:
-    hypotheses, references = noisy_corpus(200)
-    intervals = bootstrap_translation(hypotheses, references)
-    for name, metric in (
-        ("bleu", sacrebleu.metrics.BLEU(tokenize="zh")),
-        ("chrf", sacrebleu.metrics.CHRF()),
-    ):
-        score = metric.corpus_score(hypotheses, [references], n_bootstrap=1000)
-        half_width = (intervals[name].high - intervals[name].low) / 2
-        assert half_width == pytest.approx(score._ci, rel=0.15)
-        assert intervals[name].low < score.score < intervals[name].high
-
-
-def test_intervals_are_reproducible_and_depend_on_the_seed() -> None:
-    corpus = noisy_corpus(20)
-    first = bootstrap_translation(*corpus, resamples=50)
-    assert bootstrap_translation(*corpus, resamples=50) == first
-    assert bootstrap_translation(*corpus, resamples=50, seed=1) != first
-
-
-def test_intervals_cover_every_figure_and_narrow_with_less_confidence() -> None:
-    hypotheses, references = noisy_corpus(50)
-    wide = bootstrap_translation(hypotheses, references, sources=hypotheses, resamples=200)
-    narrow = bootstrap_translation(
-        hypotheses, references, sources=hypotheses, resamples=200, confidence=0.5
-    )
-    scores = score_translation(hypotheses, references, sources=hypotheses)
-    assert list(wide) == list(scores)
-    for name in SCORES:
-        assert wide[name].low < narrow[name].low < narrow[name].high < wide[name].high
-        assert wide[name].low < scores[name] < wide[name].high
-
-
-def test_responses_that_are_repeated_say_no_more_than_once() -> None:
-    hypotheses, references = noisy_corpus(30)
-    once = bootstrap_translation(hypotheses, references, resamples=50)
-    twice = bootstrap_translation(
-        hypotheses * 2, references * 2, clusters=[*range(30)] * 2, resamples=50
-    )
-    for name, interval in once.items():
-        assert astuple(twice[name]) == pytest.approx(astuple(interval))
-    apart = bootstrap_translation(hypotheses * 2, references * 2, resamples=1000)
-    assert apart["bleu"].standard_error < 0.85 * once["bleu"].standard_error
-
-
-def test_a_perfect_corpus_has_no_spread() -> None:
-    interval = bootstrap_translation(["你好嗎"] * 9, ["你好嗎"] * 9, resamples=20)["chrf"]
-    assert interval.low == interval.high == pytest.approx(100)
-    assert interval.standard_error == pytest.approx(0)
 
 
 # --- the terms of a figure
