@@ -439,7 +439,8 @@ _TABLES: dict[str, tuple[str, type[Any]]] = {
         "worked examples, it also fills `{number}`, `{reasoning}` and `{answer}`.\n"
         "* If nothing can fill a placeholder, that is an error. It is also an error if the kind "
         "fills it, and a column with the same name, which the kind does not read, has texts.\n"
-        "* Write `{{x}}` for the characters `{x}`. Other braces stay as they are.",
+        "* Write `{{x}}` for the characters `{x}`, `{{}}` for `{}`, and `{{{x}}}` for a value in "
+        "braces (`\\boxed{{{answer}}}`). Other braces stay as they are.",
         PromptTemplate,
     ),
     "tasks": ("`[[tasks]]`. Some keys are only for some [kinds](#kinds).", TaskDefinition),
@@ -456,10 +457,12 @@ _TABLES: dict[str, tuple[str, type[Any]]] = {
         "the token limit is judged as it is, and the log says that it was cut off. The judge is "
         "not shown an empty answer, or one whose reasoning was cut off; such an answer has no "
         "level. If `empty` is declared, an empty answer has that level.\n"
-        "* **Levels.** The level is read from the last line that begins with the marker and a "
-        "colon. The line must have exactly one number, which must be on the scale. The reply is "
-        "unread if the name of another level follows the number, or if an earlier such line has "
-        "another level. After an unread reply, the judge is asked once more.\n"
+        "* **Levels.** The package writes a code after the marker in the judge's prompt "
+        "(`Level 3fa9c1: …`), another one for each answer. The level is read from the last line "
+        "that begins with marker, code and colon, so an answer's own `Level: 2`, quoted by the "
+        "judge, is no verdict. The line must have exactly one number, which must be on the scale. "
+        "The reply is unread if the name of another level follows the number, or if an earlier "
+        "such line has another level. After an unread reply, the judge is asked once more.\n"
         "* **Figures.** `pass_rate` and `mean_level` cover the answers that have a level. The "
         "others count in `unjudged_rate`, and a report warns if they are more than 2 %. If several "
         "models are judges, their mean counts. The rubric's hash and the judges are in the "

@@ -759,24 +759,6 @@ def test_the_environment_for_verifiers_rewards_letter_and_language(
         assert asyncio.run(task.language(trace)) == language, content
 
 
-def test_the_example_for_nemo_gym_verifies_a_response(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Record(SimpleNamespace):
-        def model_dump(self) -> dict[str, Any]:
-            return vars(self)
-
-    names = ("BaseVerifyRequest", "BaseVerifyResponse", "SimpleResourcesServer")
-    server = SimpleNamespace(**dict.fromkeys(names, Record))
-    monkeypatch.setitem(sys.modules, "nemo_gym", SimpleNamespace())
-    monkeypatch.setitem(sys.modules, "nemo_gym.base_resources_server", server)
-    pasted = run_block(3)
-    body = pasted["Question"](
-        response=SimpleNamespace(output_text="<think>？</think>答案：B"),
-        answer="B",
-        options=[*ISLANDS.values()],
-    )
-    assert asyncio.run(pasted["LetterServer"]().verify(body)).reward == 1.0
-
-
 def test_the_server_for_nemo_gym_rewards_the_letter_and_the_language(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
