@@ -43,6 +43,8 @@ _PROBES = (
 )
 """Forms of judges' replies; how they are read is part of the signature."""
 
+_WAY = 2  # raised if a judge is asked, or its reply read, in another way
+
 
 class Said(msgspec.Struct, frozen=True, omit_defaults=True):
     """One judge's reply about an answer.
@@ -92,8 +94,8 @@ class Judged(Prompted):
 
     @cached_property
     def rubric_hash(self) -> str:
-        """A hash of the rubric: seven hexadecimal digits."""
-        return sha256(msgspec.json.encode(self.rubric)).hexdigest()[:7]
+        """A hash of the rubric and of the way to ask: seven hexadecimal digits."""
+        return sha256(msgspec.json.encode([self.rubric, _WAY])).hexdigest()[:7]
 
     def signature(self, data: str, rationales: Iterable[str] = ()) -> Signature:
         """Return the signature of its figures, with the rubric; the judge is named in the log."""
