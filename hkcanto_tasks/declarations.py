@@ -1,7 +1,7 @@
 """The records of a `benchmark.toml`: what a benchmark declares, and nothing that is computed.
 
-Kinds, data and catalogue all use these records, so they stand below them and import only the
-records of releases.
+Kinds, data and catalogue all use these records, so this module imports only the records of
+releases.
 """
 
 from collections import Counter

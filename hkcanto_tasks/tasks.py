@@ -520,7 +520,7 @@ def _digest(item: str) -> bytes:
 class WorkedExamples:
     """The worked examples of each subject, in order; empty if the data has none.
 
-    If the prompt has no worked examples, no dev file is needed or read.
+    A dev file is read only if the prompt has worked examples.
 
     Args:
         kind: The task as it is run, which renders them.

@@ -33,7 +33,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
 
     Attributes:
         number: Its number, from 1, not counting a header.
-        cells: Column (in lower case) → cell. In a CSV file, every cell is a text.
+        cells: Column (in lower case) → cell. Every cell of a CSV file is a text.
         file: The file, for messages.
         line: Its number as in a spreadsheet, where a header counts.
     """
@@ -84,7 +84,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
         """Return the error for a missing cell, with the columns that there are.
 
         Args:
-            what: What is missing, such as `text for the source`.
+            what: The missing part, such as `text for the source`.
             role: The role of the cell, as it is declared.
             columns: The columns that may have it.
         """

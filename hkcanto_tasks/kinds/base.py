@@ -83,7 +83,7 @@ class Kind(ABC):
 
     Raises:
         CatalogueError: The task's headline is not a figure of the kind, or the task declares a
-            column that the kind does not read and its prompts do not show.
+            column that neither the kind reads nor its prompts show.
         OptionError: The prompt does not have the requested form.
     """
 
@@ -516,12 +516,12 @@ class Kind(ABC):
         return []
 
     def examples(self, subject: Subject, rows: Sequence[Sample]) -> list[Example]:
-        """Render rows as worked examples, numbered from 1; empty if the prompt has no form."""
+        """Render rows as worked examples, numbered from 1; empty if the prompt has none."""
         made = ((row, self.example(subject, row, at)) for at, row in enumerate(rows, start=1))
         return [replace(example, sample=row) for row, example in made if example is not None]
 
     def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
-        """Render a row as a worked example; None if the prompt has no form for it."""
+        """Render a row as a worked example; None if the prompt has no text for it."""
         text = self.template.example or self.template.question
         values = {**self.names(subject), "number": str(number), **self.values(row)}
         return Example(fill(text, {**row.cells, **values}), self.answer(row))

@@ -53,7 +53,7 @@ class Said(msgspec.Struct, frozen=True, omit_defaults=True):
         grader: The model.
         text: Its reply, without its reasoning.
         failure: Why there is no reply; empty if there is one.
-        code: What stands on the line with its level; empty in logs of older versions.
+        code: The code on the line with its level; empty in logs of older versions.
     """
 
     grader: str
@@ -269,7 +269,7 @@ class Judged(Prompted):
 
 
 def line_code(code: str) -> str:
-    """Return the short form of a code, which stands on the line with the level."""
+    """Return the short form of a code, for the line with the level."""
     return code[:6]
 
 

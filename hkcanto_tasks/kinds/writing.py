@@ -30,7 +30,7 @@ class Writing(base.Kind):
         return {"source": sample.source}
 
     def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
-        """Render a text with its human answer; None if the prompt has no form for it."""
+        """Render a text with its human answer; None if the prompt has no text for it."""
         return super().example(subject, row, number) if self.template.example is not None else None
 
     def score(self, answer: str, sample: Sample) -> Judgement:

@@ -84,7 +84,7 @@ def agreement_report(log: Path, people: Path) -> Report:
 
 
 def _by_rubric(log: Path) -> Run | None:
-    """Return the run of a log if a model judged it with a rubric, else None."""
+    """Return the run of a log if a model judged it with a rubric; otherwise None."""
     try:
         runs = [run for run in read_runs(log) if isinstance(run.setup, Judged)]
     except LogError:

@@ -132,9 +132,9 @@ def read(path: Path) -> Iterator[list[tuple[int, str]]]:
     """Yield the texts of a training file, each as its lines with their numbers.
 
     Args:
-        path: The file. Its ending sets the format: JSON Lines, JSON or Parquet, else plain text;
-            .gz, .bz2, .xz, .zip and .zst are decompressed. A text has all strings of a line, entry
-            or row, at any depth. A plain file is one text.
+        path: The file. Its ending sets the format: JSON Lines, JSON or Parquet; otherwise plain
+            text. Files in .gz, .bz2, .xz, .zip and .zst are decompressed. A text has all strings of
+            a line, entry or row, at any depth. A plain file is one text.
     """
     from fsspec.implementations.local import LocalFileSystem
     from fsspec.utils import infer_compression

@@ -20,7 +20,7 @@ class Runs(Sequence[Run]):
     Attributes:
         runs: The runs.
         places: For each run, the index of its argument.
-        skipped: Files that were not read, or not in full.
+        skipped: Files that were not read completely.
         names: For each run, the name that its argument gives it, or an empty text.
     """
 

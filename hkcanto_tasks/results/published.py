@@ -140,7 +140,7 @@ class PublishedTable(Declared, frozen=True):
         protocol: How the paper's measurement differs from ours, and other remarks on it.
         transposed: Whether the paper prints these columns as rows.
         kinds: Row → what it is, if it is not a model.
-        notes: Remarks on cells, and which cells have no rank.
+        notes: Remarks on cells, and the cells that are not ranked.
         two_protocols: Whether the release asks differently from the paper's text, so that the rows
             may follow either.
         name: Short name: benchmark, number and part.

@@ -60,7 +60,7 @@ class Items:
         Ints  # characters of the reasoning block, or of the response in a chain of thought
     )
     output_tokens: Floats  # as counted by the provider; NaN if not logged
-    truncated: Floats  # 1 if the response ended at the token limit, else 0; NaN if unknown
+    truncated: Floats  # 1 if the response ended at the token limit, 0 if not; NaN if unknown
     reasons: Sequence[str] = ()  # how answers were read, or why not, such as `none: refusal`
     pairs: Sequence[Pair] = ()  # only for kinds with figures or analyses of texts
     texts: Sequence[ItemText] = ()  # only if requested
@@ -146,7 +146,7 @@ def codes(values: Sequence[Hashable]) -> tuple[list[Any], Ints]:
 
 
 class Sent(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What was sent with the prompts, as the log has it; None or empty if it was not sent."""
+    """The settings that were sent with the prompts, by the log; None or empty if not sent."""
 
     temperature: float | None = None  # 0 is greedy
     top_p: float | None = None

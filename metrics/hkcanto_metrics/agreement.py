@@ -35,7 +35,7 @@ class Agreement:
     """Agreement between a judge and people on one criterion. NaN where a figure is undefined.
 
     Attributes:
-        criterion: What was scored, e.g. ``fluency``.
+        criterion: The quality that was scored, e.g. ``fluency``.
         items: Number of items that both scored.
         pearson: Linear correlation of the judge's score with the mean of the people's, -1 to 1.
         spearman: Spearman's rank correlation of the same scores, -1 to 1.

@@ -190,7 +190,7 @@ def _located(letter: str, reason: str, words: Response) -> ChoiceReading:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """What a question asks for, as far as it matters for reading a response."""
+    """The parts of a question that matter for reading a response."""
 
     denied: str  # the text from the words that ask for an untrue option, if any
     names: frozenset[str]  # letters that name things

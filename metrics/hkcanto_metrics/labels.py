@@ -71,14 +71,14 @@ def read_label(text: str, labels: Mapping[str, Sequence[str]]) -> LabelReading:
     """Read the one label that a response settles on.
 
     Args:
-        text: What the model wrote, without its reasoning block.
+        text: The model's response, without its reasoning block.
         labels: Label → other words for it. Case, script and word separators (a space, `_` or `-`)
             do not matter. Words in Latin letters match as whole words. Chinese words match
             anywhere, but a single character only by itself or after a copula.
 
     Returns:
-        The reading. It has no label if the response names none, or names several and settles on
-        none. A letter alone is not a label; if several labels are named, "B" means the second
+        The reading. It has a label only if the response names exactly one, or settles on one of
+        several. A letter alone is not a label; if several labels are named, "B" means the second
         declared one.
 
     Raises:
@@ -234,7 +234,7 @@ def _bordered(word: str) -> str:
 
 
 def _meant(coded: str, match: re.Match[str], count: int) -> int | None:
-    """The label that a word stands for; None if it is negated and there are not just two labels."""
+    """The label that a word means; None if it is negated and there are more than two labels."""
     label = int(match[1])
     if not _is_denied(coded, match.start()):
         return label

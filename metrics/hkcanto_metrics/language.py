@@ -244,9 +244,8 @@ def cantonese_prose(text: str) -> CantoneseProse:
     A clause with words of Cantonese and of Written Chinese counts in part; slips are forgiven, if
     they are at most a quarter of such words, or a tenth in the whole text. Sentences without such a
     word count as Cantonese, up to the amount of clearly Cantonese text. Quotations, code, options,
-    questions and text after a colon do not count, but if they are in another language, they reduce
-    the share: all of it but a few words. So do sentences in another language, if they are more than
-    a few.
+    questions and text after a colon do not count. If they are in another language, they reduce the
+    share, except for a few words. Sentences in another language reduce it, too, except for a few.
 
     Args:
         text: Any text. The running time is linear in its length.
@@ -330,7 +329,7 @@ def score_reasoning(response: str, reasoning: str = "") -> WrittenLanguage:
     """Split a response and identify the language of its reasoning; see `identify_reasoning`.
 
     Args:
-        response: What the model wrote, with its reasoning in any format that `split_reasoning`
+        response: The model's response, with its reasoning in any format that `split_reasoning`
             knows.
         reasoning: Reasoning that the server returned separately. It counts as finished if there is
             an answer.

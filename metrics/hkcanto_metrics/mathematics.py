@@ -32,7 +32,7 @@ def read_formula(text: str) -> str:
     r"""Return the formula that a response gives as its answer.
 
     Args:
-        text: What the model wrote, without its reasoning block.
+        text: The model's response, without its reasoning block.
 
     Returns:
         The formula without dollar signs; empty if there is none, more than one, or other text with

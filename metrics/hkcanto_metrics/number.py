@@ -97,7 +97,7 @@ def read_number(text: str, question: str = "") -> NumberReading:
     reading = NumberReading(None, "none: no number")
     for label, after in pairwise([None, *SAYS["next_question"].finditer(tidied), None]):
         start, end = label.end() if label else 0, after.start() if after else len(tidied)
-        # A line that asks a question does not answer it, and an example's answer is not this one's.
+        # Skip lines that ask a question, and answers to examples.
         if not label or (not label["sample"] and "\n" in tidied[start:end].strip()):
             reading = _Question(tidied, start, end, given, words).reading()
         if reading.evidence:

@@ -55,7 +55,7 @@ def choice_reward(
     """Reward the right letter of a multiple-choice question, read as in the evaluation.
 
     Args:
-        completions: What the model wrote, each a text or a list of messages.
+        completions: The model's responses, each a text or a list of messages.
         answer: The right letters, or their indices from 0.
         options: The options of each question: a list of texts, or a mapping from letters to texts.
             A letter that maps to None is not an option.
@@ -63,8 +63,8 @@ def choice_reward(
         question: The questions. If one asks which is not true, "B is wrong" decides for B.
 
     Returns:
-        For each completion, 1.0 if `read_choice` reads the right letter, else 0.0; None if the
-        answer is None.
+        For each completion, 1.0 if `read_choice` reads the right letter, otherwise 0.0; None if
+        the answer is None.
 
     Raises:
         ValueError: A question has no options or too many, or its answer is not one of them.
@@ -105,7 +105,7 @@ def jyutping_reward(
     """Reward Jyutping by its syllable accuracy.
 
     Args:
-        completions: What the model wrote, each a text or a list of messages.
+        completions: The model's responses, each a text or a list of messages.
         jyutping: The gold strings, with alternatives such as ``(ze2|ze5)``.
         tone_weight: The number of errors that a syllable counts if only its tone is wrong, from 0
             to 1.
@@ -161,11 +161,11 @@ def cantonese_reward(
 
     Quotations of the question and of the options do not count, nor do clauses that only name an
     option, such as 答案係A. The rest must be prose of some length, not a list of words or a loop.
-    What is quoted otherwise, is code, or follows a colon earns nothing, and reduces the share if it
-    is in another language.
+    Code, other quotations and text after a colon earn nothing, and reduce the share if they are in
+    another language.
 
     Args:
-        completions: What the model wrote, each a text or a list of messages.
+        completions: The model's responses, each a text or a list of messages.
         question: The questions, if any.
         options: The options of each question, as in `choice_reward`.
         choices: The same as ``options``, for data sets that use this name.
@@ -242,7 +242,7 @@ def reasoning_language_reward(
     Text before the reasoning counts as reasoning if it is in another language.
 
     Args:
-        completions: What the model wrote, each a text or a list of messages.
+        completions: The model's responses, each a text or a list of messages.
         question: The questions. Repeating their words does not count.
         options: The options of each question. Repeating them does not count, either.
         choices: The same as ``options``, for data sets that use this name.
@@ -311,7 +311,7 @@ def constraint_reward(
     such as `cantonese_reward` or a judge's score, and ask for several things at once.
 
     Args:
-        completions: What the model wrote, each a text or a list of messages.
+        completions: The model's responses, each a text or a list of messages.
         constraints: For each prompt a list of mappings with ``name`` and ``args``, or the same as
             JSON (see `read_constraints`).
         instruction_id_list: For each prompt the ids of IFEval's instructions, instead of
@@ -354,12 +354,12 @@ def format_reward(completions: Completions, *, pattern: str = r".*\S.*", **_: ob
     r"""Reward reasoning, in any format that `split_reasoning` knows, followed by an answer.
 
     Args:
-        completions: What the model wrote, each a text or a list of messages.
+        completions: The model's responses, each a text or a list of messages.
         pattern: A regular expression that must match the whole answer; ``.`` matches line ends,
             too.
 
     Returns:
-        For each completion, 1.0 if it has both, else 0.0.
+        For each completion, 1.0 if it has both, otherwise 0.0.
 
     Raises:
         ValueError: ``pattern`` is not a valid regular expression.

@@ -2,7 +2,7 @@
 
 OpenCC gets one character at a time, so only its character dictionaries can match. On whole
 sentences, its phrase dictionaries would choose by context and might replace one region's word by
-another's; a translation must not be credited with a word that it did not use.
+another's. A translation would then be credited with a word that it does not contain.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class ShortAnswerScore:
     """How a short answer compares with the accepted ones.
 
     Attributes:
-        exact_match: 1 if it equals one of them after normalisation, else 0.
+        exact_match: 1 if it equals one of them after normalisation, otherwise 0.
         f1: The best token F1 with any of them, from 0 to 1.
         answer: The text that was compared.
     """
@@ -62,7 +62,7 @@ def score_short_answer(
     """Score the `final_answer` of a response against the accepted answers.
 
     Args:
-        text: What the model wrote, without its reasoning block.
+        text: The model's response, without its reasoning block.
         accepted: The accepted answers; any of them is right.
         fold_scripts: Whether the same answer in the other Chinese script is right, too.
 

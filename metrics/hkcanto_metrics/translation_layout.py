@@ -2,9 +2,9 @@
 
 A response is split into lines. A line is ruled out if it is in another script than the one asked
 for, is a romanisation or a copy of the source, or speaks of translating although the source does
-not. The lines between two that are ruled out are a section. In a section, the translation is the
-fewest lines that are as long as the source and have as many sentences. If other lines could be it
-just as well, all are kept. Quality never counts.
+not. The lines between two that are ruled out are a section. The translation is the fewest lines of
+a section that are as long as the source and have as many sentences. If other lines fit equally
+well, all are kept. Quality never counts.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class Column:
     Attributes:
         results: The newest of each model, also the papers'.
         tiers: Result → tier, 1 for the best; none for a result without an interval.
-        setting: What tells it from the task's other columns.
+        setting: How it differs from the task's other columns.
     """
 
     results: Sequence[PublishedResult]

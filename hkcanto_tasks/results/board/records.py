@@ -182,8 +182,8 @@ def described(text: str) -> tuple[Signature, Kind]:
     """Return a signature and the setup that it describes, which must be the catalogue's.
 
     Raises:
-        LogError: The catalogue has no such setup, the prompts or the data are unknown, or it is
-            about a part of the task.
+        LogError: The setup is not in the catalogue, the prompts or the data are unknown, or only a
+            part of the task was run.
     """
     signature = known_signature(text)
     if signature.data == "sample" or "local" in signature.data or not signature.data:

@@ -50,9 +50,9 @@ class ItemRows:
         self._requested: dict[str, tuple[str, str]] = {}
 
     def signed(self, signature: Signature) -> Signature:
-        """Return a signature with the judge models of the items, and with what was sent.
+        """Return a signature with the judge models of the items, and a hash of the requests.
 
-        What was sent is a hash over all requests, if one of them is not the catalogue's.
+        The hash covers all requests. It is left out if every one of them is the catalogue's.
         """
         signature = signature.judged_by(self._graders)
         if all(sent == ours for sent, ours in self._requested.values()):
@@ -90,7 +90,7 @@ class ItemRows:
             requested: Hashes of the request as sent and of the catalogue's, if logged.
 
         Raises:
-            LogError: The catalogue does not have its subject, or it has no judgement.
+            LogError: Its subject is not in the catalogue, or it lacks a judgement.
         """
         del reasoning  # its judgement has what is needed; rescoring judges it again
         if judgement is None:

@@ -29,7 +29,7 @@ _TYPES = {field.name: field.type for field in msgspec.structs.fields(Sent)}
 _FIELDS = {"max_gen_toks": "max_tokens", "until": "stop", "stop_seqs": "stop"}
 
 CHAT = "chat"
-"""The template of a chat that the server formats, so that no hash of it is known."""
+"""The template of a chat that the server formats. Its hash is unknown."""
 
 WITH_SYSTEM = "with a system instruction of the user's in front"
 """The note of a run with a system instruction."""

@@ -34,7 +34,7 @@ class Spread:
     """
 
     deviation: Estimate  # standard deviation of the difference on one item, with 95 % interval
-    discordance: Estimate | None  # for right and wrong answers, else None
+    discordance: Estimate | None  # for right and wrong answers; otherwise None
     values: Floats  # differences of independent units, each with its negative
     weights: Floats  # their weights in a mean
     copies: Floats  # how many of each there are per item

@@ -145,7 +145,7 @@ def build(
         parts: Parts whose spread was observed or assumed; gates are planned for them.
         others: Other tasks, whose smallest difference is listed too.
         title: The report's title.
-        about: What the differences are based on.
+        about: The source of the differences.
         sizes: Numbers of items to plan for, with the first of the spreads.
         gates: Differences and tolerances δ, in points.
         loss: The true loss of the second run, in points; negative if it is better.

@@ -106,7 +106,7 @@ def measured(name: str, run: Run, count: Count) -> Requests:
         count: Counts the tokens of texts if the log has no counts.
 
     Raises:
-        LogError: The run has items that the task does not, or is not representative of the task.
+        LogError: The run has an item that the task lacks, or does not represent the task.
     """
     loaded = _loaded(name, run)
     items, usage, sent = run.items, run.usage, _sent(loaded)
@@ -222,7 +222,7 @@ def report(
         prices: The prices of a million prompt tokens and of a million answer tokens.
 
     Raises:
-        LogError: A task is in no log, or a log is not representative of a whole task.
+        LogError: A task is missing from the logs, or a log does not represent its whole task.
     """
     count = load_tokenizer(tokenizer) if tokenizer else _by_characters
     how = tokenizer or _BY_CHARACTERS

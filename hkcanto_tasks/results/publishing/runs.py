@@ -151,7 +151,7 @@ def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
 
 
 def _unlike(run: Run) -> Iterator[str]:
-    """Yield the first item that is judged otherwise than logged, or is not the release's.
+    """Yield the first item whose judgement is not the logged one, or that is not the release's.
 
     The items are compared with the release if it is on this machine.
     """

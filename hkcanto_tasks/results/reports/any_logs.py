@@ -66,12 +66,12 @@ class _Log:
         model: The model's name.
         harness: The harness.
         ids: The id of each response's item.
-        texts: What was asked: equal for the same item.
+        texts: The texts of the questions, equal for the same item.
         prompts: Hashes of the prompts as sent; empty if they are not logged.
         values: Figure → the value of each response; NaN if it has none.
         reported: Figure → the harness's own value.
         higher: Figure → whether higher values are better, if the log says so.
-        settings: What the log says of how it was run.
+        settings: The settings of the run, by the log.
     """
 
     task: str

@@ -79,7 +79,7 @@ _NAMED = 3  # tests or tasks that are named; more are counted
 
 
 class Pair(NamedTuple):
-    """Two runs of a task, or one whose partner is missing; no effect if they are not comparable."""
+    """Two runs of a task, or one without a partner. Only comparable runs have an effect."""
 
     runs: Sequence[Run | None]
     figure: Figure

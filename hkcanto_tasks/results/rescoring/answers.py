@@ -15,7 +15,7 @@ from ...samples import Sample
 from ..logs.items import UNREADABLE, decode, reason
 
 COLUMNS = ("id", "question", "choices", "response", "reasoning")
-"""What the columns of a file hold; a column has this name, or is declared."""
+"""The columns of a file. The file uses these names, or declares its own."""
 
 _ROW = msgspec.json.Decoder(dict[str, Any])
 _BAD_REQUEST = 400  # and above: HTTP statuses of failed requests

@@ -99,7 +99,7 @@ def _batches(total: int, width: int) -> Iterator[int]:
 
 
 def exchanges(count: int, resamples: int, seed: int) -> Iterator[NDArray[np.bool_]]:
-    """Yield all exchanges of the items if there are few enough, else random ones, in batches."""
+    """Yield all exchanges of the items if they are few; otherwise random ones. Both in batches."""
     if count < 63 and 2**count <= resamples:
         yield (np.arange(2**count)[:, None] >> np.arange(count)) % 2 == 1
         return

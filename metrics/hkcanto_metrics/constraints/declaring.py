@@ -38,7 +38,7 @@ class Verifier:
 
     Attributes:
         name: Its name in constraints.
-        topic: What it checks, such as Length.
+        topic: The aspect that it checks, such as Length.
         function: The check, called with an answer and keyword arguments.
         record: The types of the arguments.
         least: For a count, the smallest one that can satisfy bounds, 0 or 1. None for a condition.
@@ -124,7 +124,7 @@ def verifier(
     """Register a function as a verifier.
 
     Args:
-        topic: What it checks, such as Length.
+        topic: The aspect that it checks, such as Length.
         least: None if the function returns a bool. If it returns counts, of which all have to fit:
             0 if a constraint may ask for none; 1 if an answer with a count of 0, such as one
             without a list, satisfies no bounds.
@@ -232,7 +232,7 @@ def follows(response: str, constraint: Constraint) -> bool:
     """Return whether a response strictly follows a constraint.
 
     Args:
-        response: What the model wrote. Reasoning is removed first (see `split_reasoning`).
+        response: The model's response. Reasoning is removed first (see `split_reasoning`).
         constraint: The constraint.
 
     Returns:
@@ -256,7 +256,7 @@ def follows_loosely(response: str, constraint: Constraint) -> bool:
     lines, so the result is an upper bound.
 
     Args:
-        response: What the model wrote. Reasoning is removed first (see `split_reasoning`).
+        response: The model's response. Reasoning is removed first (see `split_reasoning`).
         constraint: The constraint.
 
     Returns:
@@ -275,7 +275,7 @@ def check_constraints(response: str, constraints: Sequence[Constraint]) -> Follo
     """Check which of a prompt's constraints a response follows, strictly and loosely.
 
     Args:
-        response: What the model wrote. Reasoning is removed first.
+        response: The model's response. Reasoning is removed first.
         constraints: The constraints of the prompt, at least one.
 
     Returns:
