@@ -1,5 +1,6 @@
 """The pages of a board: models × tasks in tiers, and each task with all of its results."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -123,6 +124,9 @@ def _setting(result: PublishedResult, namesakes: Sequence[PublishedResult]) -> s
 def _labelled(results: Sequence[PublishedResult]) -> Iterator[PublishedResult]:
     """Yield results with the model's revision, and what differs between a model's runs."""
     groups: dict[tuple[str, str], list[PublishedResult]] = defaultdict(list)
+    alike: dict[str, set[str]] = defaultdict(set)
+    for result in results:
+        alike[_shape(result.model)].add(result.model)
     for result in results:
         revision = result.settings.get("revision", "main")
         model = result.model if revision == "main" else f"{result.model}@{revision}"
@@ -138,8 +142,15 @@ def _labelled(results: Sequence[PublishedResult]) -> Iterator[PublishedResult]:
         ]
         for result in group:
             told_by = [f"{name} {result.settings.get(name) or 'unknown'}" for name in telling]
+            name = result.model.partition("@")[0]
+            told_by += [f"not {other}" for other in sorted(alike[_shape(name)] - {name})]
             label = f"{result.model} ({', '.join(told_by)})" if told_by else result.model
             yield replace(result, model=label)
+
+
+def _shape(model: str) -> str:
+    """Return a model's name as it looks at a glance: `Org/Model-1O` like `org/model_l0`."""
+    return re.sub("[^a-z0-9/]", "", model.casefold()).translate(str.maketrans("01i", "oll"))
 
 
 def tiers(results: Sequence[PublishedResult]) -> dict[PublishedResult, int]:
