@@ -1,6 +1,7 @@
 """The Inspect scorers: they convert our judgement of a response to an Inspect score."""
 
 import logging
+from collections.abc import Sequence
 from itertools import takewhile
 from math import nan
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import msgspec
 from inspect_ai.event import Event, ModelEvent, SpanBeginEvent
 from inspect_ai.log import transcript
-from inspect_ai.model import ContentReasoning, ModelOutput
+from inspect_ai.model import ChatMessage, ContentReasoning, ModelOutput
 from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, scorer, stderr
 from inspect_ai.solver import TaskState
 
@@ -52,7 +53,7 @@ def judged(task: str | list[str] | None = None, options: dict[str, Any] | None =
         how = setups[own]
         cut_off = seen.setdefault(own, CutOff(how, "-T reasoning=true"))
         asked = msgspec.convert(state.metadata, Sample)
-        sent = _sent(asked), state.metadata.get("request", "")
+        sent = _sent(asked, state.messages), state.metadata.get("request", "")
         judgement = how.judge(state.output.completion, asked, reasoning_of(state.output))
         if isinstance(how, Judged):
             waits = how.waits(judgement)
@@ -108,11 +109,13 @@ def choice() -> Scorer:
     return score
 
 
-def _sent(sample: Sample) -> str:
+def _sent(sample: Sample, talk: Sequence[ChatMessage]) -> str:
     """Return the hash of what the solver, whichever it was, sent to the model under test."""
     of_solver = takewhile(lambda event: not _begins_scoring(event), transcript().events)
-    requests = (event for event in of_solver if isinstance(event, ModelEvent) and not event.role)
+    requests = [event for event in of_solver if isinstance(event, ModelEvent) and not event.role]
     messages = [message for request in requests for message in request.input]
+    if requests and not all(request.input for request in requests):
+        messages = [*talk[:-1]]  # `inspect score` gives short samples events without their messages
     return request_hash(sample, [(each.role, each.text) for each in messages])
 
 

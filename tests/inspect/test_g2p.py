@@ -33,7 +33,7 @@ def test_each_sample_shows_what_was_read_and_an_aligned_diff(inspect_sample_run:
 def test_the_log_carries_the_signature_and_says_sample(inspect_sample_run: Any) -> None:
     log = inspect_sample_run.log
     assert log.eval.metadata["signature"].startswith(
-        "hkcanto-g2p|shots:5|turns:single|examples:paper|data:sample|sent:"
+        "hkcanto-g2p|shots:5|turns:single|prompt:paper|examples:paper|data:sample|sent:"
     )
     assert "sample data" in log.eval.tags
 
@@ -75,7 +75,7 @@ def test_options_reach_the_prompt(inspect_cli: Callable[..., Any]) -> None:
     assert [message.role for message in sample.input] == [
         *("system", "user", "assistant", "user", "assistant", "user")
     ]
-    assert "shots:2|turns:multi|examples:release" in run.log.eval.metadata["signature"]
+    assert "shots:2|turns:multi|prompt:paper|examples:release" in run.log.eval.metadata["signature"]
 
 
 @pytest.mark.realdata

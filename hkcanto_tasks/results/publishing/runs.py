@@ -3,6 +3,7 @@
 Logs contain paths, hosts and commands, so only the settings named here are published.
 """
 
+import logging
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from ..runs import Run
 from ..statistics.estimates import agreement
 from ..statistics.intervals import Estimate
 
+_log = logging.getLogger("hkcanto")
 MODEL = re.compile(r"(?![A-Za-z]:/)\w([\w.:@+-]*\w)?(/\w([\w.:@+-]*\w)?)?", re.ASCII)
 _SAFE = re.compile(r"[\w.+-]+")
 _SETTINGS = (
@@ -166,6 +168,12 @@ def _unlike(run: Run) -> Iterator[str]:
         if loaded and loaded.revision == run.data
         else None
     )
+    if known is None and run.trusted_data:
+        _log.warning(
+            "%s on %s: its questions were not compared with the release, because the data %s is "
+            "not on this machine.",
+            *(run.label, run.task, run.data),
+        )
     for again in (each for source in run.sources for each in of_log(source)):
         if not isinstance(again, Rescored) or again.signature.task != run.task:
             continue
