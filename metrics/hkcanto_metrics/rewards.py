@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, Literal
 
 from hkcanto_metrics.reasoning import split_reasoning, strip_reasoning
@@ -401,24 +400,27 @@ def multiply_rewards(*rewards: Callable[..., Rewards]) -> Callable[..., Rewards]
         >>> right_and_explained(["<think>？</think>B"], answer=["B"], options=[["旺角", "灣仔"]])
         [1.0]
     """
-
     if not rewards:
         raise ValueError("multiply_rewards: give at least one reward")
-    product = partial(_product, rewards)
-    names = (getattr(each, "__name__", type(each).__name__) for each in rewards)
-    product.__name__ = "_x_".join(names)  # type: ignore[attr-defined]
-    return product
+    return _Product(rewards)
 
 
-def _product(
-    rewards: Sequence[Callable[..., Rewards]], completions: Completions, **columns: Any
-) -> Rewards:
-    of_each = [reward(completions=completions, **columns) for reward in rewards]
-    if {*map(len, of_each)} != {len(completions)}:
-        counts = ", ".join(str(len(each)) for each in of_each)
-        name = multiply_rewards(*rewards).__name__
-        raise ValueError(f"{name}: {len(completions)} completions, but {counts} rewards")
-    return [None if None in each else math.prod(each) for each in zip(*of_each, strict=True)]
+class _Product:
+    """The product of rewards. TRL shows its name, for which it looks inside a `partial`."""
+
+    def __init__(self, rewards: Sequence[Callable[..., Rewards]]) -> None:
+        self._rewards = rewards
+        names = (getattr(each, "__name__", type(each).__name__) for each in rewards)
+        self.__name__ = "_x_".join(names)
+
+    def __call__(self, completions: Completions, **columns: Any) -> Rewards:
+        of_each = [reward(completions=completions, **columns) for reward in self._rewards]
+        if {*map(len, of_each)} != {len(completions)}:
+            counts = ", ".join(str(len(each)) for each in of_each)
+            raise ValueError(
+                f"{self.__name__}: {len(completions)} completions, but {counts} rewards"
+            )
+        return [None if None in each else math.prod(each) for each in zip(*of_each, strict=True)]
 
 
 def _rewards(
