@@ -19,6 +19,7 @@ from hkcanto_tasks.results.statistics.estimates import is_of_harness, value_of
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.tasks import task_as_run
 
+from .answering import by_word
 from .lm_eval.evaluating import evaluate, table
 from .reports.harness_runs import (
     AnsweringLM,
@@ -46,9 +47,7 @@ ANSWERS = {
 FIGURES = {STRICT: 3 / 6, POOLED: 6 / 11, LOOSE: 4 / 6, POOLED_LOOSE: 7 / 11, "empty": 1 / 6}
 
 
-def answer(prompt: str) -> str:
-    (found,) = [each for word, each in ANSWERS.items() if word in prompt]
-    return found
+answer = by_word(ANSWERS.items())
 
 
 @pytest.fixture

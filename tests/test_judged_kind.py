@@ -27,6 +27,7 @@ from hkcanto_tasks.errors import CatalogueError
 from hkcanto_tasks.kinds.judged import Judged, read_level
 from hkcanto_tasks.results.statistics.estimates import is_of_harness, value_of
 
+from .answering import by_word
 from .lm_eval.evaluating import evaluate
 from .reports.harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
 
@@ -48,9 +49,7 @@ ANSWERS = {
 FIGURES = {"pass_rate": 2 / 4, "mean_level": 4 / 4, "unjudged_rate": 4 / 8, "empty": 2 / 8}
 
 
-def answer(prompt: str) -> str:
-    (found,) = [each for word, (each, _) in ANSWERS.items() if word in prompt]
-    return found
+answer = by_word((word, each) for word, (each, _) in ANSWERS.items())
 
 
 class Grader:

@@ -19,6 +19,7 @@ from hkcanto_tasks.results.statistics.estimates import value_of
 from hkcanto_tasks.results.statistics.paired import match
 from hkcanto_tasks.tasks import task_as_run
 
+from .answering import by_word
 from .lm_eval.evaluating import evaluate, table
 from .reports.harness_runs import (
     AnsweringLM,
@@ -84,9 +85,7 @@ def declare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Declare:
     return declare
 
 
-def answer(prompt: str) -> str:
-    (found,) = [each for premise, _, _, each in ROWS if premise in prompt]
-    return found
+answer = by_word((premise, each) for premise, _, _, each in ROWS)
 
 
 def refused() -> str:

@@ -14,6 +14,7 @@ from hkcanto_tasks import load_task
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import CatalogueError, DataCorrupt
 
+from .answering import by_word
 from .reports.harness_runs import (
     AnsweringLM,
     answering_model,
@@ -66,9 +67,7 @@ def declare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Declare:
     return declare
 
 
-def answer(prompt: str) -> str:
-    (found,) = [row[2] for row in ROWS if row[0] in prompt]
-    return found
+answer = by_word((row[0], row[2]) for row in ROWS)
 
 
 def test_both_harnesses_judge_alike(declare: Declare, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from hkcanto_tasks.errors import CatalogueError, DataCorrupt
 from hkcanto_tasks.results.statistics.estimates import value_of
 from hkcanto_tasks.tasks import task_as_run
 
+from .answering import by_word
 from .reports.harness_runs import (
     AnsweringLM,
     answering_model,
@@ -76,9 +77,7 @@ def declare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Declare:
     return declare
 
 
-def answer(prompt: str) -> str:
-    (found,) = [row[2] for row in ROWS if row[0] in prompt]
-    return found
+answer = by_word((row[0], row[2]) for row in ROWS)
 
 
 def test_both_harnesses_ask_and_judge_alike(declare: Declare, tmp_path: Path) -> None:
