@@ -117,7 +117,7 @@ def test_the_surest_difference_is_the_first_row_and_tasks_of_one_model_the_last(
 
 def test_equal_models_lead_nowhere() -> None:
     text = said(*pair("hkcanto_law", 0, 0), *pair("hkcanto_phonology", 5, 5))
-    assert text.startswith("a leads on 0 of 2 tasks, and they are equal on 2. No difference is")
+    assert text.startswith("a and b are equal on all 2 tasks. No difference is")
 
 
 def test_models_with_nothing_in_common_are_not_compared() -> None:

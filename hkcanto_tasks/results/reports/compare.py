@@ -65,7 +65,7 @@ _EDITED = {
 """The warning if two setups differ only in a hash."""
 _GATE = {
     "title": Column("Task"),
-    "figure": Column("Figure"),
+    "figure": Column("Figure", beneath=True),
     "verdict": Column("Gate"),
     "bound": Column("Loses at most", "number", "In points. The gate passes if δ is larger."),
     "needed_items": Column("Needed", "count", "Items for a run equal to the first to pass."),
@@ -151,10 +151,12 @@ def pairs_sentence(pairs: Sequence[Pair], names: Sequence[str]) -> str:
     leads = Counter(dict.fromkeys(names, 0))
     leads.update(names[gain > 0] for _, gain in known if abs(gain) > 1e-9)
     (first, most), (second, fewer) = leads.most_common()
+    equal = len(known) - most - fewer
     said = f"{first} leads on {most} of {len(known)} tasks"
     said += f", {second} on {fewer}" if fewer else ""
-    equal = len(known) - most - fewer
     said += f", and they are equal on {equal}" if equal else ""
+    if not most:
+        said = f"{names[0]} and {names[1]} are equal on all {equal} tasks"
     scope = f"all {len(known)} tasks together, 95 %"
     sure = [
         f"{pair.run.definition.title} ({names[gain > 0]} by {_digits(abs(gain))} points)"
@@ -408,7 +410,7 @@ def gate_of(
     remarks = []
     few = [f"{t['needed_items']:,} items of {t['title']}" for t in failed if t["needed_items"]]
     if few:
-        takes = "; ".join(dict.fromkeys(few))
+        takes = _listed([*dict.fromkeys(few)])
         remarks.append(f"With so few items, not even an equal run passes; it needs about {takes}.")
     if tasks:
         each = " in each" if len(tasks) > 1 else ""
@@ -423,7 +425,9 @@ def gate_of(
         remarks.append(f"To choose one of them by this gate, give --candidates {most}.")
     if unlike := dict.fromkeys(name for task in tasks for name in task["differences"]):
         remarks.append(f"They differ in {', '.join(unlike)}, as allowed.")
-    columns = [(column, itemgetter(key)) for key, column in _GATE.items()]
+    # With one pair of runs, the verdict names them.
+    shown = (key for key in _GATE if key != "compared" or len(sides) > 1)
+    columns = [(_GATE[key], itemgetter(key)) for key in shown]
     blocks: list[Block] = [Note(text, "verdict")]
     if remarks:
         blocks.append(Note(" ".join(remarks), "info" if result == "passed" else "warning"))
