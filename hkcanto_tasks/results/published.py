@@ -79,6 +79,13 @@ class PublishedColumn(Declared, frozen=True):
         known = (figure for task in self.tasks for figure in task_as_run(task).figures)
         return next((figure for figure in known if figure.name == self.metric), None)
 
+    @property
+    def part(self) -> str:
+        """The category, the subject or the group of subjects that it covers; empty for all."""
+        group = self.metric.removeprefix("acc_")
+        grouped = any(group in each.groups for task in self.named for each in task.subjects)
+        return self.category or self.subject or (group if grouped else "")
+
     def shots_of(self, task: TaskVariant) -> int:
         """Return the number of worked examples for one of its tasks."""
         return task.shots if self.shots is None else self.shots

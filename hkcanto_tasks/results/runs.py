@@ -412,8 +412,8 @@ class Run:
         return [subject for subject in self.setup.task.subjects if self.counts[subject.name]]
 
     def subjects_of(self, part: str) -> Sequence[Subject]:
-        """Return the catalogue's subjects in a category, or the one of this name."""
-        return [each for each in self.setup.task.subjects if part in (each.category, each.name)]
+        """Return the catalogue's subjects in a category or group, or the one of this name."""
+        return [each for each in self.setup.task.subjects if part in each.sets]
 
     @cached_property
     def complete(self) -> bool:

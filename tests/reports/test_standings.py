@@ -195,6 +195,18 @@ def test_a_whole_subject_of_a_part_has_a_rank_of_its_own() -> None:
     assert found.headline.name == "Food Culture"
 
 
+def test_a_whole_group_of_subjects_that_was_run_alone_has_its_rank() -> None:
+    made, of = whole("hkmmlu_non_stem"), "mine subjects:non_stem"
+    # HKMMLU, Table 9: 15 of 20 models have more than 50.7, which is GLM-4-9B's. With 20,300 items
+    # each, the difference to that one has a standard error of 0.5 points.
+    assert standing("hkmmlu_9", "Non-STEM DA", made, of=of).ranks == (16, 17)
+    assert standing("hkmmlu_1", "Avg. TC", made, of=of).figure.note == "not all items"
+    lacking = part("hkmmlu_non_stem", "economics", "marketing_management")
+    assert standing("hkmmlu_9", "Non-STEM DA", lacking, of=of).figure.note == "not all items"
+    hong_kong = whole("hkmmlu_hk_specific")
+    assert standing("hkmmlu_11", "TC", hong_kong, of="mine subjects:hk_specific").ranks
+
+
 def test_the_papers_headline_is_first_where_some_run_has_a_rank_in_it() -> None:
     runs = [part("hkcanto_cultural", "food"), whole("hkcanto_cultural", label="b")]
     assert beside("hkcanto_7", *runs).headline.name == "Average"

@@ -179,9 +179,9 @@ def _standing(
             same = [one for one in run if measures(one, task, column.shots_of(task))]
             if not same:
                 return None
-            behind.append(max(same, key=lambda one: (one.is_complete(_part(column)), one.created)))
+            behind.append(max(same, key=lambda one: (one.is_complete(column.part), one.created)))
         one, pooled = behind[0], len(behind) > 1
-        value = _pooled(behind) if pooled else value_of(one, column.metric, _part(column))
+        value = _pooled(behind) if pooled else value_of(one, column.metric, column.part)
         reason = _why_unranked(behind, column)
     if value is None:
         return None
@@ -199,7 +199,7 @@ def _scores(table: PublishedTable, column: PublishedColumn) -> list[float]:
 def _why_unranked(runs: Sequence[Run], column: PublishedColumn) -> str:
     reasons = {
         next((one.unfinished for one in runs if one.unfinished), ""): True,
-        "not all items": not all(one.is_complete(_part(column)) for one in runs),
+        "not all items": not all(one.is_complete(column.part) for one in runs),
         "unknown data": not all(one.trusted_data for one in runs),
         "one example for all subjects": any(
             one.options.get("rationale") == "paper" for one in runs
@@ -235,11 +235,6 @@ def measures(run: Run, task: TaskVariant, shots: int) -> bool:
         own.variant.cot or options.get("cot", "").lower() in ("yes", "true"),
         "sc" if options.get("script", "").startswith("sc") else own.variant.script,
     ) == (task.variant.cot, task.variant.script)
-
-
-def _part(column: PublishedColumn) -> str:
-    """Return the part of its tasks that a column covers; empty for all of them."""
-    return column.category or column.subject
 
 
 def _pooled(runs: Sequence[Run]) -> Estimate | None:
