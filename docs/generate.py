@@ -82,13 +82,13 @@ _MADE = "<!-- Made by `python docs/generate.py` from the catalogue; do not edit.
 
 
 _INTRODUCTION = (
-    "In a *generative* task, the model writes a response, and the answer is read from it. In a "
-    "*log-likelihood* task, the answer is the letter to which the model gives the highest "
-    "likelihood. A *stop text* ends a response. lm-eval sends the stop texts with a request, and "
-    "Inspect does not. Both harnesses cut the response at the same place before they score it. "
-    f"With `reasoning=true`, the token limit is {REASONING_TOKENS:,}, and there are no stop texts.",
+    "The answer to a *generative* task is read from the model's response; the answer to a "
+    "*log-likelihood* task is the letter to which the model gives the highest likelihood. A *stop "
+    "text* ends a response. Only lm-eval sends the stop texts with a request, but both harnesses "
+    "cut the response at the same place before they score it. With `reasoning=true`, the token "
+    f"limit is {REASONING_TOKENS:,}, and there are no stop texts.",
     "A task's page shows its prompt for one item, as a single text. The items of the *sample data* "
-    "are our own, not the release's. In the [signatures](../results.md#signatures), `…` stands for "
+    "are our own, not the release's. The `…` in a [signature](../results.md#signatures) replaces "
     "values that differ between runs: the revision of the data, two hashes (of what is sent, and "
     "of how answers are read) and the package's version. [Options](../running.md#options) and "
     "[figures](../results.md#every-figure) are explained once for all tasks; reports also have the "
@@ -143,8 +143,8 @@ def _items(of: Description) -> str:
 
 def _section(of: Description) -> Iterator[str]:
     yield f"# {of.task.name}"
-    of_paper = "In the paper: " * bool(of.task.benchmark.paper)
-    where = of.task.definition.specified and f"{of_paper}{of.task.definition.specified}"
+    paper = "Paper: " if of.task.benchmark.paper else ""
+    where = of.task.definition.specified and f"{paper}{of.task.definition.specified}"
     yield ". ".join(filter(None, (of.title, where))).rstrip(".") + "."
     yield _facts(of)
     yield _figures(of)
@@ -172,11 +172,10 @@ def _section(of: Description) -> Iterator[str]:
 
 def _facts(of: Description) -> str:
     facts = [
-        *(
-            f"{harness}: `{command}`" if command else f"{harness}: {of.facts[harness]}"
-            for harness, command in of.commands.items()
-        ),
-        f"generative: {_limits(of.setup)}" if of.setup.is_generative else "log-likelihood",
+        *(f"{harness}: `{command}`" for harness, command in of.commands.items() if command),
+        f"generative: {_limits(of.setup)}"
+        if of.setup.is_generative
+        else "log-likelihood, which Inspect does not support",
     ]
     if of.task.definition.printed:
         facts.append(f"lm-eval's table repeats the headline as `{of.task.definition.printed}`")
@@ -254,28 +253,41 @@ _SECTIONS = {
 }
 
 
+_ONE_SCRIPT = (
+    "As without `_normalized`, but output and reference are first mapped to one script, character "
+    "by character."
+)
+
+
 def with_figures(guide: str) -> str:
     """Return the page on results with a fresh table of every figure.
 
     Args:
         guide: The page's text. The tables are between `<!-- figures -->` and `<!-- end -->`.
     """
-    homes: dict[tuple[str, str, str], list[str]] = {}
+    homes: dict[tuple[str, str, str, str], list[str]] = {}
     parts: dict[str, None] = {}
-    for title, kinds in _SECTIONS.items():
+    for section, kinds in _SECTIONS.items():
         for name, (of, help_) in _figures_of(kinds).items():
             if of.part:
                 parts[f"`{name}` ({of.title})"] = None
             else:
-                values = f"{WAYS[of.higher_is_better]} {UNITS[of.unit]}"
-                homes.setdefault((name, values, f"{of.title}. {help_}"), []).append(title)
+                homes.setdefault((name, _values(of), of.title, help_), []).append(section)
     for name, of in JUDGED.items():
         if name not in ERROR_CATEGORIES:
-            values = f"{WAYS[of.higher_is_better]} {UNITS[of.unit]}"
-            homes[name, values, f"{of.title}. {of.help}"] = ["by a judge"]
+            homes[name, _values(of), of.title, of.help] = ["by a judge"]
+    alike: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
+    for (name, values, title, help_), sections in homes.items():
+        of_all = ", ".join(sections) if len(sections) < len(_SECTIONS) else "all"
+        alike.setdefault((of_all, values, help_), []).append((f"`{name}`", title))
     rows = (
-        (", ".join(titles) if len(titles) < len(_SECTIONS) else "all", f"`{name}`", *rest)
-        for (name, *rest), titles in homes.items()
+        (
+            sections,
+            ", ".join(name for name, _ in named),
+            values,
+            f"{'; '.join(title for _, title in named)}. {help_}",
+        )
+        for (sections, values, help_), named in alike.items()
     )
     averages = (
         f"`{of.name}` ({of.title}) of {', '.join(map(_column, of.columns))}"
@@ -291,6 +303,10 @@ def with_figures(guide: str) -> str:
         f"Errors per judgement, in reports only, by category: {', '.join(ERROR_CATEGORIES)}.",
     )
     return _between("figures", "\n\n".join(blocks), guide)
+
+
+def _values(of: Figure) -> str:
+    return f"{WAYS[of.higher_is_better]} {UNITS[of.unit]}"
 
 
 def _between(place: str, text: str, guide: str) -> str:
@@ -316,7 +332,7 @@ def _figures_of(kinds: Sequence[str]) -> dict[str, tuple[Figure, str]]:
     return {
         figure.name: (
             figure,
-            figure.help
+            (_ONE_SCRIPT if figure.name.endswith("_normalized") else figure.help)
             + " Pooled over items." * (figure.form == "rate")
             + " A headline." * (figure.name in headlines)
             + " In reports only." * (figure.name not in shown),
@@ -347,8 +363,7 @@ instructions are known; an unknown one is an error.
 
 There are two types of verifiers. A *condition* holds or does not. A *count* needs a bound:
 `exactly`, `about` (10 % more or less), `at_least`, `at_most`, or both of the last two. With a
-count *from 1*, an answer that has none never follows the constraint: an answer without a list fails
-"a list of at most three".
+count *from 1*, an answer needs at least one: without a list, it fails "a list of at most three".
 
 Reasoning and outer white space are removed before an answer is checked. An empty answer follows
 nothing. *Strict* figures check the answer as it is. *Loose* figures, as in
@@ -371,9 +386,9 @@ one that breaks a rule.
   one before a measure, as in 三天, 九折 and 百元. 一齊, 統一, 第二 and idioms have none.
 * **Line**: a line with a letter or a digit, without marks of Markdown around it.
 * **Verse**: Chinese between punctuation marks or line ends.
-* **Word**: matched as it is written: 電車 does not match 电车, but width and case do not matter. A
-  word that begins or ends in a Latin letter or a digit matches only as a whole word: AI is not in
-  RAIN. Chinese has no word boundaries: 的 is in 的士, unless `not_in` lists 的士.
+* **Word**: matched in the script in which it is written (電車 does not match 电车), ignoring width
+  and case. A word that begins or ends in a Latin letter or a digit matches only as a whole word:
+  AI is not in RAIN. Chinese has no word boundaries: 的 is in 的士, unless `not_in` lists 的士.
 * **Sound**: a character fits if one of its readings fits: the reading that PyCantonese gives it in
   its word and line, and every reading that it has in at least a tenth of its words in
   rime-cantonese's list. 聽 can be teng1, ting1 or ting3. A character without a reading fits none.
@@ -412,27 +427,26 @@ def constraints_page() -> str:
 
 _REFERENCE = """# Reference of benchmark.toml
 
-This page lists every key that a `benchmark.toml` can have;
-[Add a benchmark](adding_a_benchmark.md) explains how to write one. `[data]` is a TOML table,
-`[[tasks]]` a table that may be repeated, and `<name>` a name that you choose. `A → B` describes a
+Every key of a `benchmark.toml` ([how to write one](adding_a_benchmark.md)). `[data]` is a TOML
+table, `[[tasks]]` a table that may be repeated, and `<name>` a name that you choose. `A → B` is a
 table with A as keys and B as values. A key without a default is empty if you leave it out. An
 unknown key is an error that suggests the nearest one."""
 
-# Heading → its place in the file, and its record.
+# Heading, which is the place in the file → its explanation, and its record.
 _TABLES: dict[str, tuple[str, type[Any]]] = {
     "Top of the file": ("", Benchmark),
-    "github": (
-        "`[github]`. A benchmark has exactly one of `[github]`, `[hub]` and `[data]`. The "
+    "`[github]`": (
+        "A benchmark has exactly one of `[github]`, `[hub]` and `[data]`. The "
         "checksums are in a file beside `benchmark.toml`, the *registry*: a line `<file> <sha256>` "
         "for each file below `prefix`. A line has a third column, `<commit>:<path>`, if its file "
         "is from elsewhere. A first line `# 390 files` gives the number of files, so that a "
         "truncated list is noticed.",
         GitHubRelease,
     ),
-    "hub": ("`[hub]`. `[reasoning]` has the same keys.", HubDataset),
-    "data": ("`[data]`.", FolderData),
-    "prompts": (
-        "`[prompts.<name>]`. The texts may have placeholders:\n\n"
+    "`[hub]`": ("`[reasoning]` has the same keys.", HubDataset),
+    "`[data]`": ("", FolderData),
+    "`[prompts.<name>]`": (
+        "The texts may have placeholders:\n\n"
         "* A placeholder is filled by the [kind](#kinds), like `{question}`, or from the column "
         "with its name, like `{passage}`. A path leads into a cell: `{about.place.0}`.\n"
         "* Every kind fills `{subject}`, `{title}` and `{chinese}` with the subject's names. In "
@@ -443,24 +457,20 @@ _TABLES: dict[str, tuple[str, type[Any]]] = {
         "braces (`\\boxed{{{answer}}}`). Other braces stay as they are.",
         PromptTemplate,
     ),
-    "tasks": ("`[[tasks]]`. Some keys are only for some [kinds](#kinds).", TaskDefinition),
-    "labels": ('A table in `labels` of a task: `{ "蘊含" = { data = 1 } }`.', DeclaredLabel),
-    "subjects": (
-        "`subjects` of a task, `[[tasks.subjects]]`. Without any, the task has one file and no "
-        "subjects.",
-        Subject,
-    ),
-    "variants": ("`variants` of a task, `[[tasks.variants]]`.", Variant),
-    "rubric": (
-        "`[tasks.rubric]`, for the [kind](#kinds) `judged`.\n\n"
+    "`[[tasks]]`": ("Some keys are only for some [kinds](#kinds).", TaskDefinition),
+    "`labels` of a task": ('An entry may be a table: `{ "蘊含" = { data = 1 } }`.', DeclaredLabel),
+    "`[[tasks.subjects]]`": ("Without any, the task has one file and no subjects.", Subject),
+    "`[[tasks.variants]]`": ("", Variant),
+    "`[tasks.rubric]`": (
+        "For the [kind](#kinds) `judged`.\n\n"
         "* **Answers.** The judge is shown the answer without its reasoning. An answer cut off at "
-        "the token limit is judged as it is, and the log says that it was cut off. The judge is "
-        "not shown an empty answer, or one whose reasoning was cut off; such an answer has no "
-        "level. If `empty` is declared, an empty answer has that level.\n"
+        "the token limit is judged as it is, and the log says that it was cut off. An "
+        "empty answer, or one whose reasoning was cut off, is not judged; if `empty` is declared, "
+        "an empty answer has that level.\n"
         "* **Levels.** The package writes a code after the marker in the judge's prompt "
         "(`Level 3fa9c1: …`), another one for each answer. The level is read from the last line "
         "that begins with marker, code and colon, so an answer's own `Level: 2`, quoted by the "
-        "judge, is no verdict. The line must have exactly one number, which must be on the scale. "
+        "judge, does not count. The line must have exactly one number, which must be on the scale. "
         "The reply is unread if the name of another level follows the number, or if an earlier "
         "such line has another level. After an unread reply, the judge is asked once more.\n"
         "* **Figures.** `pass_rate` and `mean_level` cover the answers that have a level. The "
@@ -473,10 +483,10 @@ _TABLES: dict[str, tuple[str, type[Any]]] = {
         "the judge with people.",
         Rubric,
     ),
-    "levels": ("`levels` of a rubric, `[[tasks.rubric.levels]]`.", Level),
-    "averages": (
-        "`[[averages]]`. If a benchmark has averages, lm-eval has a group with the benchmark's "
-        "name and all of its tasks.",
+    "`[[tasks.rubric.levels]]`": ("", Level),
+    "`[[averages]]`": (
+        "If a benchmark has averages, lm-eval has a group with the benchmark's name and all of its "
+        "tasks.",
         Average,
     ),
 }
@@ -486,7 +496,7 @@ def toml_page() -> str:
     """Return the reference of `benchmark.toml`, in Markdown.
 
     Examples:
-        >>> "## variants\\n\\n`variants` of a task" in toml_page()
+        >>> "## `[[tasks.variants]]`\\n\\n| field |" in toml_page()
         True
     """
     blocks = [_MADE, _REFERENCE]
@@ -513,13 +523,11 @@ def toml_page() -> str:
                 ("`tables`", "list of tables", "required", "The tables."),
             ),
         ),
-        "### tables",
+        "### `[[tables]]`",
         field_table(PublishedTable, without=("name", "benchmark", "rows")),
-        "### columns",
-        "`columns` of a table.",
+        "### `columns` of a table",
         field_table(PublishedColumn),
-        "### notes",
-        "`notes` of a table.",
+        "### `notes` of a table",
         field_table(PublishedNote),
     ]
     return "\n\n".join(filter(None, blocks)) + "\n"

@@ -31,7 +31,7 @@ REMARKS = {
     ),
     "cantonesedetect": (
         "MIT",
-        "The metadata names no licence and no home page. The licence is from `LICENSE` in the "
+        "The metadata lacks a licence and a home page. The licence is from `LICENSE` in the "
         "repository <https://github.com/CanCLID/cantonesedetect> (commit bbfb132) and in the "
         "wheel, read on 2026-11-22.",
     ),

@@ -323,7 +323,7 @@ def notebook() -> list[tuple[str, str]]:
     """The notebook's code blocks, each with the package that it needs besides pandas."""
     text = NOTEBOOK.read_text("utf-8").partition("## In a notebook")[2]
     found = re.findall(r"(?:^<!-- needs: (\w+) -->\n)?^```python\n(.*?)^```$", text, re.M | re.S)
-    assert {needs for needs, _ in found} == {"", "matplotlib", "tiktoken", "wandb", "trackio"}
+    assert {needs for needs, _ in found} == {"", "matplotlib", "tiktoken", "wandb"}
     return found
 
 
@@ -369,7 +369,8 @@ def test_the_recipes_of_the_notebook_log_each_step(
 ) -> None:
     pytest.importorskip(tracker)
     blocks = notebook()
-    (recipe,) = [block for needs, block in blocks if needs == tracker]
+    (recipe,) = [block for needs, block in blocks if needs == "wandb"]
+    recipe = recipe.replace("import wandb\n", f"import {tracker} as wandb\n")
     before = [block for needs, block in blocks if not needs and "compare" not in block]
     script = tmp_path / "recipe.py"
     script.write_text("\n".join([*before, recipe]), "utf-8")
@@ -411,20 +412,20 @@ def test_every_field_is_in_the_reference_under_its_heading() -> None:
     tables = dict(re.findall(r"^##+ ([^\n]+)\n(.*?)(?=^##|\Z)", text, re.M | re.S))
     homes = {
         Benchmark: "Top of the file",
-        GitHubRelease: "github",
-        HubDataset: "hub",
-        FolderData: "data",
-        PublishedTable: "tables",
-        PublishedColumn: "columns",
-        published.PublishedNote: "notes",
-        PromptTemplate: "prompts",
-        TaskDefinition: "tasks",
-        DeclaredLabel: "labels",
-        Subject: "subjects",
-        Variant: "variants",
-        Rubric: "rubric",
-        Level: "levels",
-        Average: "averages",
+        GitHubRelease: "`[github]`",
+        HubDataset: "`[hub]`",
+        FolderData: "`[data]`",
+        PublishedTable: "`[[tables]]`",
+        PublishedColumn: "`columns` of a table",
+        published.PublishedNote: "`notes` of a table",
+        PromptTemplate: "`[prompts.<name>]`",
+        TaskDefinition: "`[[tasks]]`",
+        DeclaredLabel: "`labels` of a task",
+        Subject: "`[[tasks.subjects]]`",
+        Variant: "`[[tasks.variants]]`",
+        Rubric: "`[tasks.rubric]`",
+        Level: "`[[tasks.rubric.levels]]`",
+        Average: "`[[averages]]`",
         published._File: "Published tables",
     }
     found: set[Any] = set()

@@ -333,7 +333,7 @@ def test_only_web_addresses_become_links(results: Results, board: Board) -> None
     )
     made = board(results.folder)
     pages = [file.read_text("utf-8") for file in made.site.rglob("*.html")]
-    assert any("org/model-7b" in page for page in pages)
+    assert any("model-7b" in page for page in pages)
     assert not any('href="javascript' in page for page in pages)
 
 

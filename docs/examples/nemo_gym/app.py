@@ -21,7 +21,7 @@ class QuestionRequest(BaseVerifyRequest):
 
 
 class QuestionResponse(BaseVerifyResponse):
-    """What the response earned: 1 for the letter, and half of the language's share."""
+    """A response's reward: 1 for the letter, and half of the language's share."""
 
     letter: float
     language_share: float
