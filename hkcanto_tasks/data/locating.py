@@ -21,8 +21,8 @@ from ..declarations import Benchmark, TaskDefinition
 from ..errors import DataNotFound, on_disk
 from .fetch import (
     DataFolder,
-    GitHubSource,
-    HubSource,
+    GitHubFolder,
+    HubFolder,
     cache_folder,
     own_cache,
     revision_variable,
@@ -90,16 +90,11 @@ def locate(benchmark: Benchmark) -> DataFolder:
     if isinstance(release, GitHubRelease):
         # One folder per commit, so that versions of the package do not replace each other's files.
         root = inside(place, release.commit[:7], f"{declared}: commit")
-        return DataFolder(
-            name, "cache", root, recorded, GitHubSource(name, place, release.repository)
-        )
+        return GitHubFolder(name, place, release.repository, root, recorded)
     declared_paths = (path for task in benchmark.tasks for path in _paths(task))
     lacking = (path for path in declared_paths if not any(fnmatch(path, p) for p in release.allow))
     allow = (*release.allow, *dict.fromkeys(lacking))
-    source = HubSource(name, place, msgspec.structs.replace(release, allow=allow))
-    folder = DataFolder(name, "cache", place, source=source)
-    source.look(folder)
-    return folder
+    return HubFolder(name, place, msgspec.structs.replace(release, allow=allow))
 
 
 def _paths(task: TaskDefinition) -> Iterator[str]:
