@@ -68,22 +68,29 @@ def read_choices(
                 f"no column {', '.join(missing)}; found {row.named()} (declare columns = "
                 "{ options = […] } for others, or letters for fewer)"
             )
-    texts = [as_text(cell) for cell in cells]
-    for place, (cell, text) in enumerate(zip(cells, texts, strict=True), start=1):
+    texts: list[str | None] = []
+    for place, cell in enumerate(cells, start=1):
+        text = as_text(cell)
         if text is None and not (may_lack and (cell is None or cell != cell)):  # NaN of Parquet
             raise row.problem(
                 f"no text for its option {place} (no option is meant if blank_options = "
                 '"absent" is declared and the cell is empty or null)'
             )
-    if definition.option_labels == "remove":
-        texts = _without_labels(row, texts)
+        blank = not text or not text.strip()
+        if text and not blank and definition.option_labels == "remove":
+            label = _LABEL.fullmatch(text)
+            if not label or label[1].upper() not in (chr(64 + place), str(place)):
+                raise row.problem(
+                    f"an option without the label {chr(64 + place)} or {place}, though "
+                    'option_labels = "remove" is declared'
+                )
+            text = label[2]
+        texts.append(None if blank and may_lack else text)
     if len(texts) > len(letters):
         raise row.problem(
             f"{len(texts)} options, but the task has only the letters {letters}: declare more of "
             'them, such as letters = "ABCDEFGHIJ"'
         )
-    if may_lack:
-        texts = [text if text and text.strip() else None for text in texts]
     if len(texts) - texts.count(None) < 2:
         raise row.problem("fewer than two options")
     return tuple(texts + [None] * (len(letters) - len(texts)))
@@ -121,22 +128,24 @@ def right_letters(
         place = letters.find(cell)
         if place >= 0 and choices[place] is not None:  # by far the most frequent form
             return cell
+    there = {
+        letter: text for letter, text in zip(letters, choices, strict=False) if text is not None
+    }
     parts = [_plain(as_text(cell) or "")]
     if several and parts[0] not in definition.answers:
         parts = _parts(row, cell, definition.answer)
     named = ""
     for part in filter(None, parts):
-        found = definition.answers.get(part) or _letter(part, choices, definition)
-        there = {letter for letter, text in zip(letters, choices, strict=False) if text is not None}
-        if not found or not {*found} <= there:
+        meant = definition.answers.get(part) or _letter(part, there, definition)
+        if not meant or not {*meant} <= {*there}:
             shown = f" {part!r}" if re.fullmatch(r"[\d.-]{1,9}|[A-Za-z]", part) else ""
             raise row.problem(
                 f"an answer{shown} that is not {_MEANING[definition.answer]} among "
-                f"{', '.join(sorted(there))} (answer = {definition.answer!r} is declared; the "
+                f"{', '.join(there)} (answer = {definition.answer!r} is declared; the "
                 "others are letter, index, number, letter_or_number and text, and `answers` gives "
                 "a cell another meaning)"
             )
-        named += found
+        named += meant
     if not named:
         raise row.lacks("answer", "answer", columns)
     if len(named) > 1 and not several:
@@ -144,17 +153,13 @@ def right_letters(
     return "".join(sorted({*named}))
 
 
-def _letter(cell: str, choices: Sequence[str | None], definition: TaskDefinition) -> str:
+def _letter(cell: str, there: Mapping[str, str], definition: TaskDefinition) -> str:
     """Return the letter that one answer names; empty if it names none, or more than one."""
     letters, answer = definition.letters, definition.answer
     if "letter" in answer and len(cell) == 1 and cell.upper() in letters:
         return cell.upper()
     if answer == "text":
-        alike = [
-            letter
-            for letter, text in zip(letters, choices, strict=False)
-            if text is not None and _plain(text) == cell
-        ]
+        alike = [letter for letter, text in there.items() if _plain(text) == cell]
         return alike[0] if len(alike) == 1 else ""
     if answer == "letter" or not re.fullmatch(r"\d{1,2}", cell):
         return ""
@@ -189,23 +194,6 @@ def _listed(row: Row, column: str, letters: str) -> list[object]:
             f" found {row.named()}"
         )
     return [*cell]
-
-
-def _without_labels(row: Row, texts: Sequence[str | None]) -> list[str | None]:
-    """Remove the label at the start of each choice, which must fit the choice's position."""
-    kept: list[str | None] = []
-    for place, text in enumerate(texts):
-        if text is None or not text.strip():
-            kept.append(text)
-            continue
-        match = _LABEL.fullmatch(text)
-        if not match or match[1].upper() not in ("ABCDEFGHIJ"[place], str(place + 1)):
-            raise row.problem(
-                f"an option without the label {'ABCDEFGHIJ'[place]} or {place + 1}, though "
-                'option_labels = "remove" is declared'
-            )
-        kept.append(match[2])
-    return kept
 
 
 @lru_cache(4096)

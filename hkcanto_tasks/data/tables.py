@@ -11,15 +11,16 @@ import csv
 import io
 import json
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
+from ..declarations import repeated
 from ..errors import DataCorrupt, DataNotFound, on_disk
 
 _AGAIN = "Delete the file and fetch it again"
@@ -88,11 +89,10 @@ class Row(msgspec.Struct, frozen=True, gc=False):
             role: The role of the cell, as it is declared.
             columns: The columns that may have it.
         """
-        hint = ""
-        if self.find(columns) is None:
-            hint = f' (declare columns = {{ {role} = "…" }} for another)'
-        expected = f"expected one in a column {' or '.join(columns)}"
-        return self.problem(f"no {what}: {expected}, found {self.named()}{hint}")
+        expected = f"no {what}: expected one in a column {' or '.join(columns)}"
+        hint = f' (declare columns = {{ {role} = "…" }} for another)'
+        hint = hint if self.find(columns) is None else ""
+        return self.problem(f"{expected}, found {self.named()}{hint}")
 
     def named(self) -> str:
         """Name the row's columns for a message, unless the "header" is in fact an item.
@@ -267,13 +267,13 @@ def read_table(
     text = _text(path, content)
     if ending in (".csv", ".tsv"):
         delimiter = delimiter or ("\t" if ending == ".tsv" else ",")
-        return _csv(path, _csv_rows(text, delimiter, quotes), columns, text)
+        return _csv(path, text, columns, delimiter, quotes)
     if rows or (ending == ".json" and text.lstrip().startswith("[")):
-        return table_of(_below(path, _json(path, text), rows), str(path))
-    return table_of([*_json_lines(path, text)], str(path))
+        return table_of(_json(path, text, rows), str(path))
+    return table_of(_json_lines(path, text), str(path))
 
 
-def table_of(cells: Sequence[object], file: str) -> Table:
+def table_of(cells: Iterable[Any], file: str) -> Table:
     """Return a table of rows given as mappings from column to cell.
 
     Args:
@@ -285,24 +285,24 @@ def table_of(cells: Sequence[object], file: str) -> Table:
     """
     table = Table([], [])
     for number, row in enumerate(cells, start=1):
+        where, wrong = f"{file}, row {number}", ""
         if isinstance(row, UnreadableRow):
             table.bad.append(row)
-        elif isinstance(row, str):
-            table.rows.append(Row(number, {"text": row}, file))
-        elif not isinstance(row, Mapping):
-            what = f"a {type(row).__name__} in place of an object with named cells"
-            table.bad.append(UnreadableRow(f"{file}, row {number}", what))
+            continue
+        if isinstance(row, str):
+            row = {"text": row}
+        if not isinstance(row, Mapping):
+            wrong = f"a {type(row).__name__} in place of an object with named cells"
         elif any(isinstance(cell, str) and "\0" in cell for cell in row.values()):
-            what = "a NUL character, which no text contains"
-            table.bad.append(UnreadableRow(f"{file}, row {number}", what))
-        else:
-            named = {str(name).strip().lower(): cell for name, cell in row.items()}
-            if len(named) < len(row):
-                raise DataCorrupt(
-                    f"{file}, row {number}: two of the columns {', '.join(row)} are alike. Rename "
-                    "one."
-                )
-            table.rows.append(Row(number, named, file))
+            wrong = "a NUL character, which no text contains"
+        if wrong:
+            table.bad.append(UnreadableRow(where, wrong))
+            continue
+        named = {str(name).strip().lower(): cell for name, cell in row.items()}
+        if len(named) < len(row):
+            columns = ", ".join(row)
+            raise DataCorrupt(f"{where}: two of the columns {columns} are alike. Rename one.")
+        table.rows.append(Row(number, named, file))
     return table
 
 
@@ -314,22 +314,23 @@ def _is_name(text: str) -> bool:
     return len(text) < 5 or bool(re.fullmatch(r"[\w #./()-]{0,24}", text, re.ASCII))
 
 
-def _csv(
-    path: Path, read: Iterator[list[str] | csv.Error], columns: Sequence[str], text: str
-) -> Table:
+def _csv(path: Path, text: str, columns: Sequence[str], delimiter: str, quotes: bool) -> Table:
     rows = [
         (place, row)
-        for place, row in enumerate(read, start=1)
+        for place, row in enumerate(_csv_rows(text, delimiter, quotes), start=1)
         if isinstance(row, csv.Error) or "".join(row).strip()
     ]
-    names = [*columns]
-    if not names and rows:
-        _, header = rows.pop(0)
-        if isinstance(header, csv.Error):
-            raise DataCorrupt(f"{path}: its header row is not valid CSV: {header}. {_AGAIN}.")
-        names = header
-    names = [name.strip().lower() for name in names]
-    _refuse_twice(path, names)
+    header = columns or (rows.pop(0)[1] if rows else [])
+    if isinstance(header, csv.Error):
+        raise DataCorrupt(f"{path}: its header row is not valid CSV: {header}. {_AGAIN}.")
+    names = [name.strip().lower() for name in header]
+    for name in repeated(filter(None, names)):
+        called = f" ({name!r}, in any case)" if _is_name(name) else ""
+        places = " and ".join(str(n) for n, other in enumerate(names, 1) if other == name)
+        raise DataCorrupt(
+            f"{path}: the header row names a column twice, as the columns {places}{called}. Rename "
+            "one; if the first row is not a header, declare header = false."
+        )
     table, file, width = Table([], []), str(path), len(names)
     for number, (place, row) in enumerate(rows, start=1):
         if isinstance(row, csv.Error):
@@ -349,18 +350,6 @@ def _csv(
             )
         table.bad.append(UnreadableRow(f"{path}, row {place}", wrong))
     return table
-
-
-def _refuse_twice(path: Path, names: Sequence[str]) -> None:
-    for name, count in Counter(filter(None, names)).items():
-        if count > 1:
-            called = f" ({name!r}, in any case)" if _is_name(name) else ""
-            places = [str(n) for n, other in enumerate(names, 1) if other == name]
-            raise DataCorrupt(
-                f"{path}: the header row names a column twice, as the columns "
-                f"{' and '.join(places)}{called}. Rename one; if the first row is not a header, "
-                "declare header = false."
-            )
 
 
 def _csv_rows(text: str, delimiter: str, quotes: bool) -> Iterator[list[str] | csv.Error]:
@@ -387,9 +376,8 @@ def _parquet(path: Path, content: bytes) -> list[dict[str, object]]:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
-        raise DataCorrupt(
-            f"{path} is a Parquet file, which needs pyarrow: pip install pyarrow."
-        ) from error
+        why = "is a Parquet file, which needs pyarrow: pip install pyarrow"
+        raise DataCorrupt(f"{path} {why}.") from error
     try:
         rows: list[dict[str, object]] = pyarrow.parquet.read_table(io.BytesIO(content)).to_pylist()
     except (pyarrow.ArrowException, OSError, ValueError) as error:
@@ -401,70 +389,33 @@ def _text(path: Path, content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
+        line, byte = content.count(b"\n", 0, error.start) + 1, f"{content[error.start]:#04x}"
         raise DataCorrupt(
-            f"{path}: line {line} is not UTF-8: byte {content[error.start]:#04x} at offset"
-            f" {error.start} ({error.reason}). {_AGAIN}, or save it as UTF-8."
+            f"{path}: line {line} is not UTF-8: byte {byte} at offset {error.start}"
+            f" ({error.reason}). {_AGAIN}, or save it as UTF-8."
         ) from error
-    if (place := text.find("\0")) >= 0:
-        line = text.count("\n", 0, place) + 1
-        raise DataCorrupt(
-            f"{path}: line {line} has a NUL character, which no text contains. {_AGAIN}."
-        )
+    before, nul, _ = text.partition("\0")
+    if nul:
+        line, why = before.count("\n") + 1, "has a NUL character, which no text contains"
+        raise DataCorrupt(f"{path}: line {line} {why}. {_AGAIN}.")
     return text
 
 
 _EXPECTED = "rows are expected here: a list of objects, or an object on each line"
 
 
-def _json(path: Path, text: str) -> object:
+def _json(path: Path, text: str, keys: str) -> Iterable[object]:
+    """Return the rows of a JSON file: a list, or the list at the end of a path of keys."""
     try:
-        return json.loads(text, object_pairs_hook=_named_once, parse_constant=_refuse)
-    except json.JSONDecodeError as error:
-        if error.pos >= len(text.rstrip()) or "Unterminated" in error.msg:
-            raise DataCorrupt(f"{path} breaks off: the file is truncated. {_AGAIN}.") from error
-        raise DataCorrupt(f"{path} is not valid JSON: {error}. {_AGAIN}.") from error
+        value = _parsed(text)
     except (ValueError, RecursionError) as error:
-        raise DataCorrupt(
-            f"{path} has {error or 'cells nested too deeply'}. Correct it."
-        ) from error
-
-
-def _json_lines(path: Path, text: str) -> Iterator[object]:
-    # Not splitlines(): U+2028 and U+0085 may occur inside a JSON string.
-    lines = [line for line in text.split("\n") if line.strip()]
-    for number, line in enumerate(lines, start=1):
-        try:
-            yield json.loads(line, object_pairs_hook=_named_once, parse_constant=_refuse)
-        except (ValueError, RecursionError) as error:
-            if number == len(lines) and not text.endswith("\n") and len(lines) > 1:
-                raise DataCorrupt(
-                    f"{path}: row {number} breaks off: the file is truncated. {_AGAIN}."
-                ) from error
-            if number == 1:
-                raise DataCorrupt(
-                    f"{path} is not JSON Lines ({error}), but {_EXPECTED}."
-                ) from error
-            what = f"no JSON object for one row: {error or 'nested too deeply'}"
-            yield UnreadableRow(f"{path}, row {number}", what)
-
-
-def _refuse(name: str) -> object:
-    """Refuse `NaN` and `Infinity`, which Python reads and JSON does not have."""
-    raise ValueError(f"{name}, which is no JSON")
-
-
-def _named_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Refuse an object with a key twice: most readers take the last value, others the first."""
-    named = dict(pairs)
-    if len(named) < len(pairs):
-        twice = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
-        raise ValueError(f"an object that names {', '.join(twice)} twice")
-    return named
-
-
-def _below(path: Path, value: Any, keys: str) -> Sequence[object]:
-    """Return the rows at the end of a path of keys in a JSON object."""
+        if not isinstance(error, json.JSONDecodeError):
+            why = f"has {error or 'cells nested too deeply'}. Correct it"
+        elif error.pos >= len(text.rstrip()) or "Unterminated" in error.msg:
+            why = f"breaks off: the file is truncated. {_AGAIN}"
+        else:
+            why = f"is not valid JSON: {error}. {_AGAIN}"
+        raise DataCorrupt(f"{path} {why}.") from error
     for key in keys.split(".") if keys else ():
         if not isinstance(value, dict) or key not in value:
             there = ", ".join([*value][:5]) if isinstance(value, dict) else type(value).__name__
@@ -479,3 +430,38 @@ def _below(path: Path, value: Any, keys: str) -> Sequence[object]:
             'rows, name it: rows = "…".'
         )
     return value
+
+
+def _json_lines(path: Path, text: str) -> Iterator[object]:
+    # Not splitlines(): U+2028 and U+0085 may occur inside a JSON string.
+    lines = [line for line in text.split("\n") if line.strip()]
+    for number, line in enumerate(lines, start=1):
+        try:
+            yield _parsed(line)
+        except (ValueError, RecursionError) as error:
+            why = ""
+            if number == len(lines) and not text.endswith("\n") and len(lines) > 1:
+                why = f": row {number} breaks off: the file is truncated. {_AGAIN}"
+            elif number == 1:
+                why = f" is not JSON Lines ({error}), but {_EXPECTED}"
+            if why:
+                raise DataCorrupt(f"{path}{why}.") from error
+            what = f"no JSON object for one row: {error or 'nested too deeply'}"
+            yield UnreadableRow(f"{path}, row {number}", what)
+
+
+def _refuse(name: str) -> object:
+    """Refuse `NaN` and `Infinity`, which Python reads and JSON does not have."""
+    raise ValueError(f"{name}, which is no JSON")
+
+
+def _named_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Refuse an object with a key twice: most readers take the last value, others the first."""
+    named = dict(pairs)
+    if len(named) < len(pairs):
+        twice = ", ".join(repeated(name for name, _ in pairs))
+        raise ValueError(f"an object that names {twice} twice")
+    return named
+
+
+_parsed = partial(json.loads, object_pairs_hook=_named_once, parse_constant=_refuse)
