@@ -70,14 +70,15 @@ def read_choices(
             )
     texts: list[str | None] = []
     for place, cell in enumerate(cells, start=1):
-        text = as_text(cell)
+        text = cell if isinstance(cell, str) else as_text(cell)
         if text is None and not (may_lack and (cell is None or cell != cell)):  # NaN of Parquet
             raise row.problem(
                 f"no text for its option {place} (no option is meant if blank_options = "
                 '"absent" is declared and the cell is empty or null)'
             )
-        blank = not text or not text.strip()
-        if text and not blank and definition.option_labels == "remove":
+        if may_lack and not (text and text.strip()):
+            text = None
+        elif definition.option_labels == "remove" and text and text.strip():
             label = _LABEL.fullmatch(text)
             if not label or label[1].upper() not in (chr(64 + place), str(place)):
                 raise row.problem(
@@ -85,7 +86,7 @@ def read_choices(
                     'option_labels = "remove" is declared'
                 )
             text = label[2]
-        texts.append(None if blank and may_lack else text)
+        texts.append(text)
     if len(texts) > len(letters):
         raise row.problem(
             f"{len(texts)} options, but the task has only the letters {letters}: declare more of "

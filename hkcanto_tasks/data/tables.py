@@ -315,14 +315,37 @@ def _is_name(text: str) -> bool:
 
 
 def _csv(path: Path, text: str, columns: Sequence[str], delimiter: str, quotes: bool) -> Table:
-    rows = [
-        (place, row)
-        for place, row in enumerate(_csv_rows(text, delimiter, quotes), start=1)
-        if isinstance(row, csv.Error) or "".join(row).strip()
-    ]
-    header = columns or (rows.pop(0)[1] if rows else [])
-    if isinstance(header, csv.Error):
-        raise DataCorrupt(f"{path}: its header row is not valid CSV: {header}. {_AGAIN}.")
+    table, file, number, truncated = Table([], []), str(path), 0, ""
+    names = _column_names(path, columns) if columns else []
+    for place, row in enumerate(_csv_rows(text, delimiter, quotes), start=1):
+        if isinstance(row, csv.Error):
+            if not names:
+                raise DataCorrupt(f"{path}: its header row is not valid CSV: {row}. {_AGAIN}.")
+            wrong, breaks_off = f"a stray or missing quote ({row})", "unexpected end" in str(row)
+        elif not any(map(str.strip, row)):
+            continue
+        elif not names:
+            names = _column_names(path, row)
+            continue
+        else:
+            while len(row) > len(names) and not row[-1].strip():
+                row.pop()
+            if len(row) == len(names):
+                number, truncated = number + 1, ""
+                table.rows.append(Row(number, dict(zip(names, row, strict=True)), file, place))
+                continue
+            wrong = f"{len(row)} cells instead of {len(names)}"
+            breaks_off = len(row) < len(names) and not text.endswith(("\n", "\r"))
+        number += 1
+        table.bad.append(UnreadableRow(f"{path}, row {place}", wrong))
+        truncated = f"row {place}, the last one, has {wrong}" if breaks_off else ""
+    if truncated:
+        why = f"{truncated}. The file may be truncated. {_AGAIN}, or correct that row"
+        raise DataCorrupt(f"{path}: {why}.")
+    return table
+
+
+def _column_names(path: Path, header: Sequence[str]) -> list[str]:
     names = [name.strip().lower() for name in header]
     for name in repeated(filter(None, names)):
         called = f" ({name!r}, in any case)" if _is_name(name) else ""
@@ -331,35 +354,16 @@ def _csv(path: Path, text: str, columns: Sequence[str], delimiter: str, quotes: 
             f"{path}: the header row names a column twice, as the columns {places}{called}. Rename "
             "one; if the first row is not a header, declare header = false."
         )
-    table, file, width = Table([], []), str(path), len(names)
-    for number, (place, row) in enumerate(rows, start=1):
-        if isinstance(row, csv.Error):
-            wrong, broken = f"a stray or missing quote ({row})", "unexpected end" in str(row)
-        else:
-            while len(row) > width and not row[-1].strip():
-                row.pop()
-            if len(row) == width:
-                table.rows.append(Row(number, dict(zip(names, row, strict=True)), file, place))
-                continue
-            wrong = f"{len(row)} cells instead of {width}"
-            broken = len(row) < width and not text.endswith(("\n", "\r"))
-        if broken and number == len(rows):
-            raise DataCorrupt(
-                f"{path}: row {place}, the last one, has {wrong}. The file may be truncated."
-                f" {_AGAIN}, or correct that row."
-            )
-        table.bad.append(UnreadableRow(f"{path}, row {place}", wrong))
-    return table
+    return names
 
 
 def _csv_rows(text: str, delimiter: str, quotes: bool) -> Iterator[list[str] | csv.Error]:
     """Yield each row, or the error of an unreadable row, and go on with the next line."""
-    lines = list(io.StringIO(text, newline=""))
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     start = 0
-    while start < len(lines):
-        rest = islice(lines, start, None)
-        reader = csv.reader(rest, delimiter=delimiter, quoting=quoting, strict=True)
+    while True:
+        lines = islice(io.StringIO(text, newline=""), start, None)
+        reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
         done = 0
         try:
             for row in reader:
