@@ -11,9 +11,9 @@ import json
 import logging
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -23,7 +23,6 @@ import msgspec
 from .catalogue import BENCHMARKS, benchmarks, called_in_inspect, find_task, named_tasks
 from .declarations import Benchmark, TaskDefinition, TaskVariant
 from .errors import CatalogueError, DataNotFound, OptionError
-from .figures import Figure
 from .kinds.base import Kind
 from .tasks import RUN_OPTIONS, load_task, option_values, task_as_run
 
@@ -40,9 +39,12 @@ WAYS = {True: "↑", False: "↓", None: "–"}
 """Whether a higher value is better → an arrow."""
 
 
-@dataclass(frozen=True, slots=True)
 class Description:
     """The description of a task and its setup.
+
+    Args:
+        setup: Its setup.
+        chosen: The options that are not those of the task's name: option → value.
 
     Attributes:
         task: The task, with the subjects that are run.
@@ -57,16 +59,31 @@ class Description:
         options: Name, values, default and effect of each option.
     """
 
-    task: TaskVariant
-    setup: Kind
-    title: str
-    commands: Mapping[str, str]
-    facts: Mapping[str, str]
-    prompt: str
-    answer: str
-    origin: str
-    figures: Sequence[Figure]
-    options: Sequence[tuple[str, str, str, str]]
+    def __init__(self, setup: Kind, chosen: Mapping[str, Any]) -> None:
+        self.task, self.setup, self.title = setup.task, setup, _title(setup.task)
+        self.commands = _commands(setup, chosen)
+        self.prompt, self.answer, self.origin = _prompt(setup, chosen)
+        apart = " Only in reports, not in the harnesses' tables."
+        self.figures = [
+            figure if figure in setup.table else replace(figure, help=figure.help + apart)
+            for figure in setup.figures
+        ]
+        self.options = [*_options(setup)]
+        task, definition, benchmark = setup.task, setup.task.definition, setup.task.benchmark
+        variants = [find_task(definition.name), *variants_of(definition)]
+        sources = filter(None, (benchmark.paper or benchmark.title, definition.specified))
+        in_inspect = self.commands["Inspect"]
+        facts = {
+            "benchmark": benchmark.title,
+            "from": f"{'. '.join(sources)}.",
+            "lm-eval": self.commands["lm-eval"],
+            "Inspect": in_inspect or "none, because Inspect does not support log-likelihoods",
+            "items": f"{items_of_run(task, setup) or 'unknown'}",
+            "signature": setup.signature("…").text,
+            "response": f"ends {_ends(setup)}" if setup.is_generative else "the likeliest letter",
+            "variants": " ".join(each.name for each in variants if each.variant != task.variant),
+        }
+        self.facts = {label: text for label, text in facts.items() if text}
 
     def record(self) -> dict[str, Any]:
         """Return the description as a record for scripts (`hkcanto show --json`)."""
@@ -117,49 +134,24 @@ def describe(
         # lm-eval has names for the subjects of a task, but not of its variants.
         subjects = subjects or [subject.name for subject in setup.task.subjects]
         setup = task_as_run(setup.task.whole, subjects, shots=setup.shots, **given)
-    task, definition, benchmark = setup.task, setup.task.definition, setup.task.benchmark
     values = {**msgspec.structs.asdict(setup.options), "multiturn": setup.multiturn}
-    by_name = msgspec.structs.asdict(task_as_run(task.name).options)
+    by_name = msgspec.structs.asdict(task_as_run(setup.task.name).options)
     of_variant = [name for name in ("cot", "script") if values.get(name) == by_name.get(name)]
     chosen = {"subjects": ",".join(subjects)} if subjects else {}
     chosen |= {option: values[option] for option in given if option not in of_variant}
+    return Description(setup, chosen)
+
+
+def _commands(setup: Kind, chosen: Mapping[str, Any]) -> dict[str, str]:
+    task = setup.task
     parameters = {**chosen, "shots": setup.shots} if setup.shots != task.shots else chosen
-    metadata = json.dumps(parameters, ensure_ascii=False)
-    in_lm_eval = f"lm_eval --model … --tasks {task.name}"
-    in_lm_eval += f" --metadata '{metadata}'" if parameters else ""
+    metadata = f" --metadata '{json.dumps(parameters, ensure_ascii=False)}'" if parameters else ""
     if in_inspect := inspect_name(task):
         arguments = "".join(f" -T {key}={plain(value)}" for key, value in parameters.items())
-        grader = " --model-role grader=…" if definition.rubric else ""
+        grader = " --model-role grader=…" if task.definition.rubric else ""
         in_inspect = f"inspect eval {in_inspect}{arguments} --model …{grader}"
-    variants = [find_task(definition.name), *variants_of(definition)]
-    sources = filter(None, (benchmark.paper or benchmark.title, definition.specified))
-    facts = {
-        "benchmark": benchmark.title,
-        "from": f"{'. '.join(sources)}.",
-        "lm-eval": in_lm_eval,
-        "Inspect": in_inspect or "none, because Inspect does not support log-likelihoods",
-        "items": f"{items_of_run(task, setup) or 'unknown'}",
-        "signature": setup.signature("…").text,
-        "response": f"ends {_ends(setup)}" if setup.is_generative else "the likeliest letter",
-        "variants": " ".join(each.name for each in variants if each.variant != task.variant),
-    }
-    apart = " Only in reports, not in the harnesses' tables."
-    prompt, answer, origin = _prompt(task, setup.shots, chosen)
-    return Description(
-        task=task,
-        setup=setup,
-        title=_title(task),
-        commands={"lm-eval": in_lm_eval, "Inspect": in_inspect},
-        facts={label: text for label, text in facts.items() if text},
-        prompt=prompt,
-        answer=answer,
-        origin=origin,
-        figures=[
-            figure if figure in setup.table else replace(figure, help=figure.help + apart)
-            for figure in setup.figures
-        ],
-        options=[*_options(task, setup)],
-    )
+    in_lm_eval = f"lm_eval --model … --tasks {task.name}{metadata}"
+    return {"lm-eval": in_lm_eval, "Inspect": in_inspect}
 
 
 def _ends(setup: Kind) -> str:
@@ -174,7 +166,8 @@ def _ends(setup: Kind) -> str:
     return f"before {plain_text or 'no text'}{other}, or after {setup.max_tokens} tokens"
 
 
-def _options(task: TaskVariant, setup: Kind) -> Iterator[tuple[str, str, str, str]]:
+def _options(setup: Kind) -> Iterator[tuple[str, str, str, str]]:
+    task = setup.task
     values, does = "0", "The benchmark has no worked examples."
     if task.definition.has_examples:
         values = RUN_OPTIONS["shots"]
@@ -194,12 +187,12 @@ def _options(task: TaskVariant, setup: Kind) -> Iterator[tuple[str, str, str, st
         yield name, values_of[name], plain(default), helps.get(name, "")
 
 
-def _prompt(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> tuple[str, str, str]:
+def _prompt(setup: Kind, chosen: Mapping[str, Any]) -> tuple[str, str, str]:
     """Return a prompt without items of a release, its right answer, and its item or why not."""
-    benchmark = task.benchmark
+    task, benchmark = setup.task, setup.task.benchmark
     try:
         with quietly(HKCANTO_DATA="sample"):  # its gaps do not mean gaps in the release
-            loaded = load_task(task.name, **{**chosen, "shots": shots})
+            loaded = load_task(task.name, **{**chosen, "shots": setup.shots})
     except DataNotFound:
         if benchmark.data is not None:  # such a benchmark has no other data
             raise
@@ -207,14 +200,14 @@ def _prompt(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> tuple[s
         lacks = f"item of {task.name}" if has_sample else "sample data"
         return "", "", f"No prompt is shown: {benchmark.title} has no {lacks}."
     item = loaded.samples[0]
-    data = "sample data" if loaded.revision == "sample" else "benchmark's own data"
-    examples = "1 worked example" if shots == 1 else f"{shots} worked examples"
-    is_ours = Path(benchmark.home).parent == BENCHMARKS
-    answer = "" if is_ours else loaded.kind.answer(item)
-    prompt, said = loaded.prompt(item), f"item {item.id} of the {data}, {examples}"
+    prompt = loaded.prompt(item)
+    data = "sample data" if loaded.is_sample else "benchmark's own data"
+    examples = "1 worked example" if setup.shots == 1 else f"{setup.shots} worked examples"
+    origin = f"item {item.id} of the {data}, {examples}"
     if prompt.chat_system:
-        said += f"; in a chat, its system message is “{prompt.chat_system}”"
-    return prompt.text(), answer, said
+        origin += f"; in a chat, its system message is “{prompt.chat_system}”"
+    is_ours = Path(benchmark.home).parent == BENCHMARKS
+    return prompt.text(), "" if is_ours else loaded.kind.answer(item), origin
 
 
 @contextmanager
