@@ -21,7 +21,7 @@ import shutil
 import stat
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from textwrap import shorten
@@ -64,6 +64,7 @@ class Problem:
     detail: str
 
 
+@dataclass
 class DataFolder:
     """The files of one release in a folder that is there; nothing is downloaded.
 
@@ -76,15 +77,10 @@ class DataFolder:
         recorded: Checksums and origins of the release's files; empty if they are not known.
     """
 
-    def __init__(
-        self,
-        name: str,
-        kind: Literal["local", "sample", "cache", "own"],
-        root: Path,
-        recorded: Registry | None = None,
-    ) -> None:
-        self.name, self.kind, self.root = name, kind, root
-        self.recorded: Registry = recorded or {}
+    name: str
+    kind: Literal["local", "sample", "cache", "own"]
+    root: Path
+    recorded: Registry = field(default_factory=dict)
 
     def fetch(self, files: Sequence[str] | None = None, *, progress: bool | None = None) -> None:
         """Download missing files, several in parallel; cheap if all are there.
@@ -176,17 +172,20 @@ class DataFolder:
         for file in sorted(present | {*self.recorded}):
             entry, path = self.recorded.get(file), self.root / file
             try:
-                if file not in present:
-                    problems.append(Problem(file, "missing", f"{path} does not exist"))
-                elif entry and (content := digest(path)) != entry.sha256:
-                    detail = f"its sha256 is {content}, not the recorded {entry.sha256}"
-                    problems.append(Problem(file, "changed", refusal(read_bytes(path)) or detail))
-                elif self.recorded and not entry:
-                    problems.append(Problem(file, "extra", "the release has no such file"))
-                elif not entry and (reason := refusal(read_bytes(path))):
-                    problems.append(Problem(file, "unreadable", reason))
+                content = read_bytes(path) if file in present else b""
             except HKCantoError as error:
                 problems.append(Problem(file, "unreadable", str(error)))
+                continue
+            reason, found = refusal(content), hashlib.sha256(content).hexdigest()
+            if file not in present:
+                problems.append(Problem(file, "missing", f"{path} does not exist"))
+            elif self.recorded and not entry:
+                problems.append(Problem(file, "extra", "the release has no such file"))
+            elif entry and found != entry.sha256:
+                detail = f"its sha256 is {found}, not the recorded {entry.sha256}"
+                problems.append(Problem(file, "changed", reason or detail))
+            elif reason and not entry:
+                problems.append(Problem(file, "unreadable", reason))
         return problems
 
     def moved(self) -> str:
@@ -290,7 +289,7 @@ class GitHubFolder(DataFolder):
     address = "{}/{}/{}"
 
     def __init__(
-        self, name: str, home: Path, repository: str, root: Path, recorded: Registry | None = None
+        self, name: str, home: Path, repository: str, root: Path, recorded: Registry
     ) -> None:
         super().__init__(name, "cache", root, recorded)
         self.home, self.repository, self.partial = home, repository, home / ".partial"
@@ -490,7 +489,7 @@ class HubFolder(GitHubFolder):
     address = "datasets/{}/resolve/{}/{}"
 
     def __init__(self, name: str, home: Path, release: HubDataset) -> None:
-        super().__init__(name, home, release.repo_id, home / "not-downloaded")
+        super().__init__(name, home, release.repo_id, home / "not-downloaded", {})
         self._allow, self._commit = [*release.allow], ""
         self._pin = revision_variable(name)
         self._revision = os.environ.get(self._pin) or release.revision or ""
