@@ -1,11 +1,10 @@
 """Tasks as they are run: `task_as_run` sets one up by its options, `load_task` adds its data."""
 
 import difflib
-import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from hashlib import sha256
 from heapq import heappop, heappush
 from math import ceil
@@ -24,10 +23,9 @@ from .declarations import Subject, TaskVariant
 from .errors import DataCorrupt, HKCantoError, OptionError
 from .kinds import find_kind
 from .kinds.base import Kind
+from .printable import warn_once
 from .prompts import Example, Prompt
 from .samples import Sample
-
-_log = logging.getLogger("hkcanto")
 
 _ORDER_SEED = 0
 _BAD_SHARE, _BAD_SHARE_OF_SUBJECT = 0.01, 0.05
@@ -333,7 +331,7 @@ def load_task(
         DataCorrupt: A file is not valid data; the message names file and row.
         NetworkUnavailable: The data must be downloaded, but cannot be.
     """
-    _warn_of_unknown(tuple(sorted(name for name in os.environ if name.startswith("HKCANTO_"))))
+    _warn_of_unknown()
     kind = task_as_run(name, subjects, shots=shots, multiturn=multiturn, **options)
     task, folder = kind.task, locate(kind.task.benchmark)
     release, is_ours = ReleaseRows(folder, task, kind.headerless), folder.kind in ("sample", "own")
@@ -378,14 +376,14 @@ def load_task(
     if by_subject and differences.summary:
         breaks = differences.breaks_comparability
         effect = ": not comparable with published scores" if breaks else ""
-        _warn(
+        warn_once(
             f"{task.definition.name}: {differences.summary}, in {folder.root}{effect}. `hkcanto "
             f"doctor {task.benchmark.name}` lists them."
         )
     scored = (kind.scored(samples, subject) for subject, samples in by_subject.items())
     ordered = stratified([[*map(_without_reasoning, items)] for items in scored])
     if (remark := kind.remark(ordered)) and folder.kind != "sample":
-        _warn(f"{name}: {remark}. Declare shuffle_options = 1 in its entry.")
+        warn_once(f"{name}: {remark}. Declare shuffle_options = 1 in its entry.")
     examples = WorkedExamples(kind, release)
     return LoadedTask(
         kind.at(subjects=[*by_subject]), ordered, examples, differences, task.subjects
@@ -423,28 +421,22 @@ def _too_many(name: str, bad: Sequence[UnreadableRow], good: int, share: float) 
     )
 
 
-@cache  # logged once, however many conditions of the task run
-def _warn(text: str) -> None:
-    _log.warning("%s", text)
-
-
 _VARIABLES = {
     *("HKCANTO_ALIASES", "HKCANTO_AUTOLOAD", "HKCANTO_BENCHMARKS", "HKCANTO_CACHE"),
     *("HKCANTO_DATA", "HKCANTO_DATA_DIR", "HKCANTO_GITHUB_ENDPOINT", "HKCANTO_OFFLINE"),
 }
 
 
-@cache
-def _warn_of_unknown(given: tuple[str, ...]) -> None:
+def _warn_of_unknown() -> None:
     """Warn of unknown variables, since a misspelt one may leave data unpinned."""
     sets = [benchmark.folder for benchmark in benchmarks() if benchmark.hub]
     sets += [of.reasoning.repo_id.rpartition("/")[2] for of in benchmarks() if of.reasoning]
     known = {*_VARIABLES, *map(revision_variable, sets)}
-    for name in given:
-        if name not in known and not name.startswith("HKCANTO_TEST_"):
+    for name in sorted({*os.environ} - known):
+        if name.startswith("HKCANTO_") and not name.startswith("HKCANTO_TEST_"):
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(sorted(known))}."
-            _log.warning("%s is set, but nothing reads it. %s", name, hint)
+            warn_once(f"{name} is set, but nothing reads it. {hint}")
 
 
 def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
