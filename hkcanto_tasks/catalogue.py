@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
+from msgspec.structs import replace
 
 from .declarations import (
     Average,
@@ -71,11 +72,9 @@ def read_benchmark(path: Path) -> Benchmark:
         end = "" if why.endswith("?") else "."
         raise CatalogueError(f"{path}: {why}{end} Fix {entry} of the catalogue.") from error
     only = {"paper": next(iter(benchmark.prompts))} if len(benchmark.prompts) == 1 else {}
-    tasks = (
-        msgspec.structs.replace(task, prompts=task.prompts or only) for task in benchmark.tasks
-    )
+    tasks = (replace(task, prompts=task.prompts or only) for task in benchmark.tasks)
     folder = benchmark.folder or benchmark.name
-    benchmark = msgspec.structs.replace(benchmark, folder=folder, tasks=tuple(tasks))
+    benchmark = replace(benchmark, folder=folder, tasks=tuple(tasks))
     for problem in _problems(benchmark):
         raise CatalogueError(f"{path}: {problem}. Fix this entry of the catalogue.")
     return benchmark
@@ -291,10 +290,11 @@ def left_out() -> tuple[str, ...]:
     return _catalogue(os.environ.get("HKCANTO_BENCHMARKS", ""))[2]
 
 
+_Catalogue = tuple[tuple[Benchmark, ...], Mapping[str, TaskVariant], tuple[str, ...]]
+
+
 @cache
-def _catalogue(
-    given: str,
-) -> tuple[tuple[Benchmark, ...], Mapping[str, TaskVariant], tuple[str, ...]]:
+def _catalogue(given: str) -> _Catalogue:
     """Return all benchmarks, their tasks by name, and why others from outside are left out."""
     known = [_read_ours(file) for file in _files(BENCHMARKS, "")]
     broken: list[str] = []
@@ -354,9 +354,7 @@ def _files(folder: Path, source: str) -> list[Path]:
     single = folder / "benchmark.toml"
     files = [single] if single.is_file() else sorted(folder.glob("*/benchmark.toml"))
     if not files:
-        raise CatalogueError(
-            f"{folder} has no benchmark.toml, nor does any folder in it. Correct {source}."
-        )
+        raise CatalogueError(f"{folder} has no benchmark.toml, nor its folders. Correct {source}.")
     return files
 
 

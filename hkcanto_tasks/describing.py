@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -157,9 +158,8 @@ def _commands(setup: Kind, chosen: Mapping[str, Any]) -> dict[str, str]:
 def _ends(setup: Kind) -> str:
     """Say where a response ends: before a stop text, or at the token limit."""
     stops = (setup.sent_stop(chat=chat) for chat in (False, True))
-    plain_text, chat = (
-        " or ".join(json.dumps(text, ensure_ascii=False) for text in stop) for stop in stops
-    )
+    quoted = partial(json.dumps, ensure_ascii=False)
+    plain_text, chat = (" or ".join(map(quoted, texts)) for texts in stops)
     if not plain_text and not chat:
         return f"after {setup.max_tokens} tokens"
     other = "" if chat == plain_text else f" (in a chat before {chat or 'no text'})"
@@ -298,12 +298,8 @@ def _title(task: TaskVariant) -> str:
     title, total = f"{definition.title} {definition.chinese}".strip(), len(definition.subjects)
     if count == total:
         return title
-    part = (
-        f"{subject.title} {subject.chinese}".strip()
-        if count == 1
-        else f"{count} of {total} subjects"
-    )
-    return f"{title}: {part}"
+    name = f"{subject.title} {subject.chinese}".strip()
+    return f"{title}: {name if count == 1 else f'{count} of {total} subjects'}"
 
 
 # ---------------------------------------------------------------------- the list

@@ -95,9 +95,8 @@ def declared_figures() -> Mapping[str, Figure]:
     """Return the figures of `figures.toml`, by key."""
     text = files(__package__).joinpath("figures.toml").read_text("utf-8")
     entries = tomllib.loads(text).items()
-    return {
-        key: Figure(**{"name": key, "higher_is_better": None, **entry}) for key, entry in entries
-    }
+    default = {"higher_is_better": None}
+    return {key: Figure(**{"name": key, **default, **entry}) for key, entry in entries}
 
 
 def figures(*keys: str) -> tuple[Figure, ...]:
@@ -518,14 +517,8 @@ def _averages(task: TaskVariant, acc: Figure) -> Iterable[Figure]:
         title = title or definition.titles.get(name) or name.replace("_", " ").capitalize()
         # If the average is over categories, a category's figure is the mean over its subjects.
         over: Over = "subjects" if by_category and name in categories else "questions"
-        meaning = f"Accuracy on one part: {title}."
-        of_part: dict[str, Any] = {
-            "name": f"acc_{name}",
-            "title": title,
-            "help": meaning,
-            "part": name,
-        }
-        yield replace(acc, of=acc.name, over=over, **of_part)
+        part = replace(acc, name=f"acc_{name}", of=acc.name, over=over, part=name)
+        yield replace(part, title=title, help=f"Accuracy on one part: {title}.")
 
 
 def _has_figure_by_subject(task: TaskVariant) -> bool:

@@ -195,9 +195,7 @@ class Differences:
             rows = "; ".join(f"{row.where}: {row.what}" for row in self.bad)
             yield f"{len(self.bad)} unreadable rows were set aside", f"rows set aside: {rows}"
         if columns := ", ".join(self.unread):
-            advice = (
-                "those that belong to the question in the template, and the others in `ignored`"
-            )
+            advice = "those of the question in the template, and the others in `ignored`"
             short = f"no prompt shows the columns {columns}: name {advice}"
             yield short, f"columns that no prompt shows: {columns}"
 
@@ -385,9 +383,8 @@ def load_task(
     if (remark := kind.remark(ordered)) and folder.kind != "sample":
         warn_once(f"{name}: {remark}. Declare shuffle_options = 1 in its entry.")
     examples = WorkedExamples(kind, release)
-    return LoadedTask(
-        kind.at(subjects=[*by_subject]), ordered, examples, differences, task.subjects
-    )
+    loaded = kind.at(subjects=[*by_subject])
+    return LoadedTask(loaded, ordered, examples, differences, task.subjects)
 
 
 def _read(

@@ -13,6 +13,7 @@ _SEVERAL_LETTERS = re.compile(
     r"{0}*(?:[A-J](?:{0}*[A-J])*|[A-Ja-j](?:{0}+[A-Ja-j])*){0}*".replace("{0}", r"(?:[^\w~–-]|_)")
 )
 _LABEL = re.compile(r"\s*[(（]?([A-Ja-j]|\d{1,2})[.．。、:：)）]\s*(.+)", re.DOTALL)
+Text = str | None
 _MEANING = {
     "letter": "the letter of a choice",
     "index": "its index from 0",
@@ -34,9 +35,7 @@ def choice_columns(definition: TaskDefinition, default: Sequence[str] = ()) -> t
     return tuple(name.lower() for name in names)
 
 
-def read_choices(
-    row: Row, definition: TaskDefinition, columns: Sequence[str]
-) -> tuple[str | None, ...]:
+def read_choices(row: Row, definition: TaskDefinition, columns: Sequence[str]) -> tuple[Text, ...]:
     """Read a row's choices.
 
     Args:
@@ -68,7 +67,7 @@ def read_choices(
                 f"no column {', '.join(missing)}; found {row.named()} (declare columns = "
                 "{ options = […] } for others, or letters for fewer)"
             )
-    texts: list[str | None] = []
+    texts: list[Text] = []
     for place, cell in enumerate(cells, start=1):
         text = cell if isinstance(cell, str) else as_text(cell)
         if text is None and not (may_lack and (cell is None or cell != cell)):  # NaN of Parquet
@@ -99,7 +98,7 @@ def read_choices(
 
 def right_letters(
     row: Row,
-    choices: Sequence[str | None],
+    choices: Sequence[Text],
     definition: TaskDefinition,
     columns: Sequence[str],
     *,
@@ -129,9 +128,8 @@ def right_letters(
         place = letters.find(cell)
         if place >= 0 and choices[place] is not None:  # by far the most frequent form
             return cell
-    there = {
-        letter: text for letter, text in zip(letters, choices, strict=False) if text is not None
-    }
+    pairs = zip(letters, choices, strict=False)
+    there = {letter: text for letter, text in pairs if text is not None}
     parts = [_plain(as_text(cell) or "")]
     if several and parts[0] not in definition.answers:
         parts = _parts(row, cell, definition.answer)

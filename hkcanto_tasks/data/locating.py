@@ -100,9 +100,8 @@ def _paths(task: TaskDefinition) -> Iterator[str]:
 def _local(parent: Path, name: str, declared: Path, github: GitHubRelease | None) -> Path:
     """Return the folder of a release inside the user's folder."""
     if not parent.is_dir():
-        raise DataNotFound(
-            f"HKCANTO_DATA_DIR={parent} is not a folder. Correct it, or unset it to download."
-        )
+        why = f"HKCANTO_DATA_DIR={parent} is not a folder"
+        raise DataNotFound(f"{why}. Correct it, or unset it to download.")
     root = inside(parent, name, f"{declared}: folder", links=True)
     if not root.is_dir():
         names = sorted(path.name for path in parent.glob("*/") if not path.name.startswith("."))

@@ -48,9 +48,7 @@ class ReleaseRows:
         self._files = {split: self._stems(split, files) for split in definition.paths}
         self._refuse_unmatched()
         if recorded:
-            named = (
-                self._named(subject, split) for split in self._files for subject in task.subjects
-            )
+            named = (self._named(one, split) for split in self._files for one in task.subjects)
             folder.fetch([*chain.from_iterable(named)])
 
     # ------------------------------------------------------------------ files
@@ -262,9 +260,8 @@ def reader_of(home: str, definition: TaskDefinition) -> tuple[Path, str]:
     said = f"{home}/benchmark.toml: reader of {definition.name!r}"
     path = inside(Path(home), file, said)
     if not is_file(path):
-        raise CatalogueError(
-            f"{said} is {path}, which does not exist. Write it, or correct `reader`."
-        )
+        why = f"{said} is {path}, which does not exist"
+        raise CatalogueError(f"{why}. Write it, or correct `reader`.")
     return path, function
 
 

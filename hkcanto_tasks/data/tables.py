@@ -153,6 +153,22 @@ def as_text(cell: object) -> str | None:
     return str(cell) if is_number else None
 
 
+_NO_DATA = (
+    (rb"\Z", f"it is empty. {_AGAIN}"),
+    (
+        rb"version https://git-lfs.github.com/spec/",
+        "it is a Git LFS pointer, not the data itself. Run `git lfs pull` in the clone, or unset"
+        " HKCANTO_DATA_DIR to let hkcanto download the pinned commit",
+    ),
+    (
+        rb"(?i)<(!doctype|!--|html|head|body|\?xml)",
+        "it is an HTML page, probably the error page of a proxy or a mirror."
+        f" {_AGAIN} over a connection that serves the data",
+    ),
+)
+"""The beginning of a file that is no data → what it is, and what to do."""
+
+
 def refusal(content: bytes) -> str | None:
     """Say why these bytes cannot be benchmark data, whatever their format.
 
@@ -167,19 +183,7 @@ def refusal(content: bytes) -> str | None:
         'it is an HTML page'
     """
     opening = content.removeprefix(b"\xef\xbb\xbf").lstrip()[:200]
-    if not opening:
-        return f"it is empty. {_AGAIN}"
-    if opening.startswith(b"version https://git-lfs.github.com/spec/"):
-        return (
-            "it is a Git LFS pointer, not the data itself. Run `git lfs pull` in the clone,"
-            " or unset HKCANTO_DATA_DIR to let hkcanto download the pinned commit"
-        )
-    if re.match(rb"<(!doctype|!--|html|head|body|\?xml)", opening, re.IGNORECASE):
-        return (
-            "it is an HTML page, probably the error page of a proxy or a mirror."
-            f" {_AGAIN} over a connection that serves the data"
-        )
-    return None
+    return next((why for pattern, why in _NO_DATA if re.match(pattern, opening)), None)
 
 
 def is_file(path: Path) -> bool:
