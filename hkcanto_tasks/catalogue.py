@@ -182,15 +182,15 @@ def _problems(benchmark: Benchmark) -> Iterator[str]:
     for name in repeated(named):
         yield f"two tasks are called {name!r}"
     for task in benchmark.tasks:
-        for problem in (*_misplaced(task, benchmark), *_contradictions(task, benchmark)):
+        for problem in _problems_of(task, benchmark):
             yield f"task {task.name!r} {problem}"
     for average in benchmark.averages:
         for name in sorted({*chain.from_iterable(average.columns)}.difference(named)):
             yield f"average {average.name!r} has a task {name!r} that does not exist"
 
 
-def _misplaced(task: TaskDefinition, benchmark: Benchmark) -> Iterator[str]:
-    """Yield problems in a task's declared location of its rows."""
+def _problems_of(task: TaskDefinition, benchmark: Benchmark) -> Iterator[str]:
+    """Yield what is wrong with where a task's rows are, and contradictions between its keys."""
     of_hub = bool(task.config or task.splits)
     places = {"files": task.files, "config or splits": of_hub, "reader": task.reader}
     declared = [name for name, value in places.items() if value]
@@ -219,10 +219,6 @@ def _misplaced(task: TaskDefinition, benchmark: Benchmark) -> Iterator[str]:
         yield f"has several subjects in one file: {declare}"
     if len(task.delimiter) > 1:
         yield f"has the delimiter {task.delimiter!r}; it is one character"
-
-
-def _contradictions(task: TaskDefinition, benchmark: Benchmark) -> Iterator[str]:
-    """Yield contradictions between the declarations of a task."""
     for prompt in sorted({*task.sentences} - {*task.prompts}):
         yield f"has a sentence for prompt {prompt!r}; it has {[*task.prompts]}"
     if "paper" not in task.prompts:

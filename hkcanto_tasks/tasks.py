@@ -411,7 +411,7 @@ def _without_reasoning(sample: Sample) -> Sample:
 
 def _too_many(name: str, bad: Sequence[UnreadableRow], good: int, share: float) -> DataCorrupt:
     """Return the error for too many rows that cannot be read."""
-    named = "\n".join(f"  {row.where}: {row.what}" for row in bad[:5])
+    named = "\n".join(f"  {row.where} has {row.what}" for row in bad[:5])
     return DataCorrupt(
         f"{name}: {len(bad)} of {len(bad) + good} rows cannot be read, more than {share:.0%}:\n"
         f"{named}\nCorrect them, or fetch the data again."

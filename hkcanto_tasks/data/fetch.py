@@ -392,7 +392,6 @@ class GitHubFolder(DataFolder):
         requests: Sequence[tuple[str, ...]],
         *,
         largest: int = 0,
-        again: bool = True,
         arrived: Callable[[], object] = bool,
     ) -> list[Any]:
         """Call a function of a library for several requests in parallel, and return its answers.
@@ -404,7 +403,6 @@ class GitHubFolder(DataFolder):
             load: A function of an address and more.
             requests: Its arguments, the address first.
             largest: The size of the largest file.
-            again: Whether a busy server is asked again.
             arrived: Called after each answer.
 
         Raises:
@@ -414,7 +412,7 @@ class GitHubFolder(DataFolder):
         from multiprocessing.pool import ThreadPool
 
         def patiently(request: tuple[str, ...]) -> Any:
-            waits = [*(_WAITS if again else ())]
+            waits = [*_WAITS]
             while True:
                 try:
                     return load(*request)
@@ -521,7 +519,7 @@ class HubFolder(GitHubFolder):
         if not self._commit or forbidden():
             return ""
         try:
-            now, _ = self._ask(self._revision, again=False)
+            now, _ = self._ask(self._revision)
         except HKCantoError:  # the network is not needed otherwise
             return ""
         if now == self._commit:
@@ -563,7 +561,7 @@ class HubFolder(GitHubFolder):
         unfinished.replace(self._registry)
         self.look()
 
-    def _ask(self, revision: str, again: bool = True) -> tuple[str, Registry]:
+    def _ask(self, revision: str) -> tuple[str, Registry]:
         """Ask the hub for the commit and the files of a revision."""
         from huggingface_hub import HfApi
 
@@ -577,7 +575,7 @@ class HubFolder(GitHubFolder):
                 raise ValueError(f"{info.sha!r} is no commit")
             return info
 
-        (info,) = self.receive(load, [(url,)], again=again)
+        (info,) = self.receive(load, [(url,)])
         if re.fullmatch(_COMMIT, revision) and info.sha != revision:
             why = f"{url} answers with commit {info.sha}, not with the requested one"
             raise self.failure(why, DataCorrupt)
