@@ -209,10 +209,8 @@ def _problems_of(task: TaskDefinition, benchmark: Benchmark) -> Iterator[str]:
         if not rest:
             yield f"has an empty path {path!r}"
         for odd in re.findall(r"[*{}]", rest):
-            yield (
-                f"has {odd!r} in the path {path!r}; a path has one {{stem}} at most, and **/ "
-                "only at its beginning"
-            )
+            rule = "a path has one {stem} at most, and **/ only at its beginning"
+            yield f"has {odd!r} in the path {path!r}; {rule}"
     one_file = any("{stem}" not in path for path in paths)
     if len(task.subjects) > 1 and one_file and "subject" not in task.columns:
         declare = 'declare the column that names them, columns = { subject = "…" }'
@@ -398,9 +396,8 @@ def find_task(name: str) -> TaskVariant:
             return tasks[task.name]
     near = difflib.get_close_matches(name, tasks, n=3, cutoff=0.6 if left_out() else 0.4)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
-    raise CatalogueError(
-        f"no task {name!r} in the catalogue.{hint} `hkcanto list` shows all.{_maybe_there()}"
-    )
+    advice = f"{hint} `hkcanto list` shows all.{_maybe_there()}"
+    raise CatalogueError(f"no task {name!r} in the catalogue.{advice}")
 
 
 def called_in_inspect(name: str) -> list[TaskDefinition]:

@@ -331,10 +331,8 @@ def matching(text: str) -> list[TaskVariant]:
     if not fitting:
         near = difflib.get_close_matches(text.casefold(), [task.name for task in every])
         meant = f"Did you mean {' or '.join(near)}? " if near else ""
-        raise CatalogueError(
-            f"no task has {text!r} in its name, its title or its benchmark. {meant}`hkcanto list` "
-            "shows all."
-        )
+        what = f"no task has {text!r} in its name, its title or its benchmark"
+        raise CatalogueError(f"{what}. {meant}`hkcanto list` shows all.")
     return [task for task in fitting if task.scope == "task"] or fitting
 
 

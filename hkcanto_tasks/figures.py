@@ -34,6 +34,7 @@ from .samples import Sample
 Unit = Literal["share", "score", "rate", "count", "number"]
 Over = Literal["questions", "subjects", "categories"]
 Form = Literal["mean", "rate", "corpus"]
+Categories = Mapping[str, str] | None
 
 _FEW_SUBJECTS = 6
 
@@ -143,9 +144,10 @@ class ItemValue(float):
         return made
 
 
-def item_values(
-    figures: Iterable[Figure], sample: Sample, judgement: Judgement
-) -> dict[str, ItemValue | Pair | None]:
+ItemValues = dict[str, ItemValue | Pair | None]
+
+
+def item_values(figures: Iterable[Figure], sample: Sample, judgement: Judgement) -> ItemValues:
     """Return an item's value of each figure, or its texts for a corpus figure.
 
     The value is None if the item is not in the figure's part.
@@ -155,7 +157,7 @@ def item_values(
         sample: The item.
         judgement: The judgement of the response.
     """
-    values: dict[str, ItemValue | Pair | None] = {}
+    values: ItemValues = {}
     for figure in figures:
         number = judgement.values.get(figure.averages)
         if figure.form == "corpus":
@@ -168,9 +170,7 @@ def item_values(
     return values
 
 
-def weights(
-    over: Over, subjects: Sequence[str], categories: Mapping[str, str] | None = None
-) -> list[float]:
+def weights(over: Over, subjects: Sequence[str], categories: Categories = None) -> list[float]:
     """Return the weight of each item in a mean.
 
     Args:
@@ -192,7 +192,7 @@ def weights(
 
 
 def subject_weights(
-    over: Over, sizes: Mapping[str, int], categories: Mapping[str, str] | None = None
+    over: Over, sizes: Mapping[str, int], categories: Categories = None
 ) -> dict[str, float]:
     """Return the weight of each item of a subject in a mean, from the subjects' sizes.
 
@@ -207,19 +207,14 @@ def subject_weights(
     """
     if over == "questions":
         return dict.fromkeys(sizes, 1 / sum(sizes.values()))
-    category_of = {name: (categories or {})[name] if over == "categories" else "" for name in sizes}
-    in_category = Counter(category_of.values())
-    return {
-        name: 1 / (len(in_category) * in_category[category_of[name]] * size)
-        for name, size in sizes.items()
-    }
+    category = {name: (categories or {})[name] if over == "categories" else "" for name in sizes}
+    members = Counter(category.values())
+    count = len(members)
+    return {name: 1 / (count * members[category[name]] * size) for name, size in sizes.items()}
 
 
 def value(
-    figure: Figure,
-    items: Iterable[Any],
-    categories: Mapping[str, str] | None = None,
-    language: Language = "zh",
+    figure: Figure, items: Iterable[Any], categories: Categories = None, language: Language = "zh"
 ) -> float:
     """Return the value of a figure for some items; NaN without items.
 
@@ -249,7 +244,7 @@ def value(
 
 
 def standard_error(
-    figure: Figure, items: Sequence[ItemValue], categories: Mapping[str, str] | None = None
+    figure: Figure, items: Sequence[ItemValue], categories: Categories = None
 ) -> float:
     """Return the standard error of a mean or a pooled rate; NaN for fewer than two items.
 

@@ -387,9 +387,10 @@ def load_task(
     return LoadedTask(loaded, ordered, examples, differences, task.subjects)
 
 
-def _read(
-    kind: Kind, release: ReleaseRows, subject: Subject, split: str
-) -> tuple[Table, list[Sample], list[UnreadableRow]]:
+_Read = tuple[Table, list[Sample], list[UnreadableRow]]
+
+
+def _read(kind: Kind, release: ReleaseRows, subject: Subject, split: str) -> _Read:
     """Return a subject's rows of a split, their items, and those that the kind cannot read.
 
     Raises:

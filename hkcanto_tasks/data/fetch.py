@@ -35,8 +35,7 @@ from .tables import ENDINGS, is_file, no_file, read_bytes, refusal
 _log = logging.getLogger("hkcanto")
 
 _REMEDY = (
-    "Set HKCANTO_CACHE to a folder that you can write to, free disk space, or remove whatever is in"
-    " its place."
+    "Set HKCANTO_CACHE to a folder that you can write to, free disk space, or clear its place."
 )
 _COMMIT = "[0-9a-f]{40}"
 _CONNECTIONS = 8
@@ -238,11 +237,8 @@ def files_under(root: Path, *, links: bool = True) -> list[str]:
             if not folders and not files and here.suffix in ENDINGS:
                 listed.append(here)
             shown = [here / name for name in (*folders, *files) if not name.startswith(".")]
-            listed += (
-                path
-                for path in shown
-                if path.name in files and (path.name.endswith(ENDINGS) or path.is_file())
-            )
+            there = (path for path in shown if path.name in files)
+            listed += (path for path in there if path.name.endswith(ENDINGS) or path.is_file())
             linked = [path for path in shown if path.is_symlink()]
             for path in () if links else linked:
                 name = path.relative_to(root).as_posix()
@@ -274,7 +270,7 @@ class GitHubFolder(DataFolder):
     Args:
         name: The release's folder name.
         home: The release's folder in the cache; it need not exist yet.
-        repository: `owner/name`.
+        repo: `owner/name`.
         root: The folder of this version of the release in `home`.
         recorded: Checksums and origins of its files.
 
@@ -288,11 +284,9 @@ class GitHubFolder(DataFolder):
     server = "https://raw.githubusercontent.com"
     address = "{}/{}/{}"
 
-    def __init__(
-        self, name: str, home: Path, repository: str, root: Path, recorded: Registry
-    ) -> None:
+    def __init__(self, name: str, home: Path, repo: str, root: Path, recorded: Registry) -> None:
         super().__init__(name, "cache", root, recorded)
-        self.home, self.repository, self.partial = home, repository, home / ".partial"
+        self.home, self.repository, self.partial = home, repo, home / ".partial"
 
     def fetch(self, files: Sequence[str] | None = None, *, progress: bool | None = None) -> None:
         """Download missing files, one process at a time; see `DataFolder.fetch`."""
@@ -358,9 +352,8 @@ class GitHubFolder(DataFolder):
         server, _ = self.endpoint()
         request = pooch.HTTPDownloader(timeout=_TIMEOUT, headers=headers)
 
-        def load(url: str, file: str) -> None:
-            entry, target = files[file], self.inside(file)
-            path = self.partial / str([*files].index(file))
+        def load(url: str, file: str, temporary: str) -> None:
+            entry, target, path = files[file], self.inside(file), self.partial / temporary
             request(url, str(path), None)
             if entry.sha256 not in ("", content := digest(path, entry.sha256)):
                 raise self.failure(
@@ -372,15 +365,15 @@ class GitHubFolder(DataFolder):
             target.parent.mkdir(parents=True, exist_ok=True)
             path.replace(target)
 
-        urls = []
+        requests: list[tuple[str, str, str]] = []
         for file, entry in files.items():
             path = self.address.format(self.repository, entry.commit, quote(entry.origin))
-            urls.append((f"{server}/{path}", file))
+            requests.append((f"{server}/{path}", file, str(len(requests))))
         largest = max((entry.size or 0 for entry in files.values()), default=0)
         hidden = None if progress is None else not progress
         title = f"Downloading {self.name}"
         with tqdm(desc=title, total=len(files), unit="file", disable=hidden) as bar:
-            self.receive(load, urls, largest=largest, arrived=bar.update)
+            self.receive(load, requests, largest=largest, arrived=bar.update)
 
     def inside(self, file: str) -> Path:
         """Return the local path of a file that the release lists."""
@@ -533,13 +526,11 @@ class HubFolder(GitHubFolder):
     def fill(self, lacking: Sequence[str], progress: bool | None) -> None:
         """Download all missing files of the commit, and record them."""
         del lacking
-        from huggingface_hub.utils import (  # type: ignore[attr-defined]
-            build_hf_headers,
-            filter_repo_objects,
-        )
+        from huggingface_hub import utils
 
+        hub: Any = utils
         commit, listed = self._ask(self._commit or self._revision)
-        names = sorted(filter_repo_objects(listed, allow_patterns=self._allow))
+        names = sorted(hub.filter_repo_objects(listed, allow_patterns=self._allow))
         if not names:
             why = f"{self.repository} at {commit} has no file that matches {', '.join(self._allow)}"
             raise self.failure(f"{why}: its layout has changed", DataNotFound)
@@ -553,7 +544,7 @@ class HubFolder(GitHubFolder):
         if needed > (free := shutil.disk_usage(self.home).free):
             why = f"{self.repository} announces {needed:,} bytes, and the disk has {free:,} free"
             raise self.failure(why, DataNotFound)
-        self.download(files, build_hf_headers(headers=self.endpoint()[1]), progress)
+        self.download(files, hub.build_hf_headers(headers=self.endpoint()[1]), progress)
         lines = [self._request, f"# {commit} {len(names)}"]
         lines += [f"{quote(name)} {digest(self.root / name)}" for name in names]
         unfinished = self.partial / "registry"
@@ -624,9 +615,8 @@ def user_folder(variable: str, given: str) -> Path:
     try:
         return Path(given).expanduser()
     except RuntimeError as error:
-        raise DataNotFound(
-            f"{variable}={given} names no file or folder: there is no such user. Correct the name."
-        ) from error
+        why = f"{variable}={given} is in the home of an unknown user. Correct the name."
+        raise DataNotFound(why) from error
 
 
 def own_cache(folder: Path) -> Path:

@@ -185,10 +185,8 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
         registry[file] = RecordedFile(match[2], match[3] or commit, match[4] or prefix + file)
     if not registry or (said and int(said[1]) != len(registry)):
         expected = f", not the {said[1]} that it announces" if said else ""
-        raise CatalogueError(
-            f"{path} names {len(registry)} files{expected}. Install the package again, or correct"
-            " the list."
-        )
+        what = f"{path} names {len(registry)} files{expected}"
+        raise CatalogueError(f"{what}. Install the package again, or correct the list.")
     return registry
 
 

@@ -112,10 +112,8 @@ class ReleaseRows:
         there = ", ".join(tables[:_FEW]) or "no files"
         if len(tables) > _FEW:
             there += f" and {len(tables) - _FEW} more"
-        expected = " or ".join(
-            path.replace("{stem}", task.subjects[0].stem)
-            for path in task.definition.paths.get("test", ())
-        )
+        paths, stem = task.definition.paths.get("test", ()), task.subjects[0].stem
+        expected = " or ".join(path.replace("{stem}", stem) for path in paths)
         return DataNotFound(
             f"{self.folder.root} has no test file of {task.name}; expected {expected}. It has "
             f"{there}. Correct `files` in {task.benchmark.home}/benchmark.toml, or write a reader: "
@@ -241,12 +239,8 @@ class ReleaseRows:
         """
         if self._task.definition.reader:
             return self.folder.revision()
-        files = {
-            file
-            for split, subjects in splits.items()
-            for subject in subjects
-            for file in self.files(subject, split)
-        }
+        pairs = ((subject, split) for split, subjects in splits.items() for subject in subjects)
+        files = {file for pair in pairs for file in self.files(*pair)}
         return self.folder.revision(*files, hashes=self._hashes) if files else ""
 
 
