@@ -17,15 +17,10 @@ from math import fsum, nan, sqrt
 from statistics import variance
 from typing import Any, Literal, NamedTuple
 
+from hkcanto_metrics import translation
 from hkcanto_metrics.labels import label_statistics
 from hkcanto_metrics.language import WrittenLanguage
-from hkcanto_metrics.translation import (
-    Language,
-    score_translation,
-    sentence_scores,
-    sufficient_statistics,
-    translation_signatures,
-)
+from hkcanto_metrics.translation import Language
 
 from .declarations import Subject, TaskVariant
 from .judgements import Judgement
@@ -289,7 +284,7 @@ def language_of(task: TaskVariant) -> Language:
 
 def metric_signatures(task: TaskVariant) -> dict[str, str]:
     """Return how each corpus figure of a task is computed, in sacreBLEU's form if it has one."""
-    return dict(translation_signatures(language_of(task)))
+    return dict(translation.translation_signatures(language_of(task)))
 
 
 def corpus_value(figure: Figure, pairs: Iterable[Pair], language: Language) -> float:
@@ -341,7 +336,9 @@ def corpus_rows(
 
     hypotheses, references, _ = zip(*pairs, strict=True)
     if figure.of_texts:
-        rows, score = sufficient_statistics(figure.name, hypotheses, references, language=language)
+        rows, score = translation.sufficient_statistics(
+            figure.name, hypotheses, references, language=language
+        )
     else:
         rows, score = label_statistics(hypotheses, references, figure.labels)
     return rows, lambda sums: np.array([*map(score, sums)])
@@ -353,7 +350,10 @@ def corpus_scores(figure: Figure, pairs: Iterable[Pair], language: Language) -> 
     The arguments are those of `corpus_rows`.
     """
     if figure.of_texts:
-        return [sentence_scores(out, ref, language)[figure.name] / 100 for out, ref, _ in pairs]
+        return [
+            translation.sentence_scores(out, ref, language)[figure.name] / 100
+            for out, ref, _ in pairs
+        ]
     return [float(each.hypothesis == each.reference) for each in pairs]
 
 
@@ -402,7 +402,7 @@ def pseudo_values(rows: Any, statistic: Callable[[Any], Any]) -> Any:
 @lru_cache(maxsize=4)
 def _scores(pairs: tuple[Pair, ...], language: Language) -> Mapping[str, float]:
     hypotheses, references, sources = zip(*pairs, strict=True)
-    return score_translation(hypotheses, references, language=language, sources=sources)
+    return translation.score_translation(hypotheses, references, language=language, sources=sources)
 
 
 # ---------------------------------------------------------------------- figures of reasoning

@@ -80,9 +80,9 @@ def draft(
     values: dict[str, list[str]] = {}
     if source is not None:
         if not source.name.lower().endswith(ENDINGS):
+            why = f"{source} has none of the endings {', '.join(ENDINGS)}"
             raise DataNotFound(
-                f"{source} has none of the endings {', '.join(ENDINGS)}. Make the template without "
-                "--from, and write a reader in it."
+                f"{why}. Make the template without --from, and write a reader in it."
             )
         for row in read_table(source).rows:
             for column, cell in row.cells.items():

@@ -215,11 +215,11 @@ def _readings(kind: Any) -> list[Any]:
         # The last digits of a value differ between machines.
         values = ((name, of and round(of, 6)) for name, of in judgement.values.items())
         judged.append([judgement.answer, *values])
-    sources = {
-        sys.modules[base.__module__].__file__
-        for base in type(kind).__mro__
-        if base.__module__.partition(".")[0] not in (__package__, "builtins", "abc")
-    }
+    modules = {base.__module__ for base in type(kind).__mro__}
+    others = (
+        name for name in modules if name.split(".")[0] not in (__package__, "builtins", "abc")
+    )
+    sources = {sys.modules[name].__file__ for name in others}
     return [
         judged,
         [headline.name, headline.averages, headline.over, headline.form, headline.part],

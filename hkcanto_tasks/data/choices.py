@@ -80,17 +80,13 @@ def read_choices(row: Row, definition: TaskDefinition, columns: Sequence[str]) -
         elif definition.option_labels == "remove" and text and text.strip():
             label = _LABEL.fullmatch(text)
             if not label or label[1].upper() not in (chr(64 + place), str(place)):
-                raise row.problem(
-                    f"an option without the label {chr(64 + place)} or {place}, though "
-                    'option_labels = "remove" is declared'
-                )
+                what = f"an option without the label {chr(64 + place)} or {place}"
+                raise row.problem(f'{what}, though option_labels = "remove" is declared')
             text = label[2]
         texts.append(text)
     if len(texts) > len(letters):
-        raise row.problem(
-            f"{len(texts)} options, but the task has only the letters {letters}: declare more of "
-            'them, such as letters = "ABCDEFGHIJ"'
-        )
+        why = f"{len(texts)} options, but the task has only the letters {letters}"
+        raise row.problem(f'{why}: declare more of them, such as letters = "ABCDEFGHIJ"')
     if len(texts) - texts.count(None) < 2:
         raise row.problem("fewer than two options")
     return tuple(texts + [None] * (len(letters) - len(texts)))
@@ -188,10 +184,8 @@ def _listed(row: Row, column: str, letters: str) -> list[object]:
         last = max(map(letters.index, cell), default=-1)
         cell = [cell.get(letter) for letter in letters[: last + 1]]
     if not isinstance(cell, list) or any(isinstance(text, list | Mapping) for text in cell):
-        raise row.problem(
-            f"no list of options, and no mapping from letters to options, in the column {column!r};"
-            f" found {row.named()}"
-        )
+        what = "no list of options, and no mapping from letters to options"
+        raise row.problem(f"{what}, in the column {column!r}; found {row.named()}")
     return [*cell]
 
 

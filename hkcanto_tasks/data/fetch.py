@@ -517,11 +517,9 @@ class HubFolder(GitHubFolder):
             return ""
         if now == self._commit:
             return ""
-        return (
-            f"{self._named} of {self.repository} is now at {now[:7]}; the local data in use is"
-            f" from {self._commit[:7]}. To use the new data: {self._pin}={now[:7]}, or delete"
-            f" {self._registry}."
-        )
+        moved = f"{self._named} of {self.repository} is now at {now[:7]}"
+        remedy = f"To use the new data: {self._pin}={now[:7]}, or delete {self._registry}."
+        return f"{moved}; the local data in use is from {self._commit[:7]}. {remedy}"
 
     def fill(self, lacking: Sequence[str], progress: bool | None) -> None:
         """Download all missing files of the commit, and record them."""

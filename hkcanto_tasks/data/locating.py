@@ -57,10 +57,8 @@ def locate(benchmark: Benchmark) -> DataFolder:
     if chosen == "sample":
         root = home / "sample"
         if not root.is_dir():
-            raise DataNotFound(
-                f"HKCANTO_DATA=sample, but {name} has no sample data in {root}. Unset HKCANTO_DATA"
-                " to use the release."
-            )
+            why = f"HKCANTO_DATA=sample, but {name} has no sample data in {root}"
+            raise DataNotFound(f"{why}. Unset HKCANTO_DATA to use the release.")
         return DataFolder(name, "sample", root)
     if chosen != "release":
         raise DataNotFound(
@@ -105,10 +103,10 @@ def _local(parent: Path, name: str, declared: Path, github: GitHubRelease | None
     root = inside(parent, name, f"{declared}: folder", links=True)
     if not root.is_dir():
         names = sorted(path.name for path in parent.glob("*/") if not path.name.startswith("."))
+        only = ", ".join(names) or "no folder at all"
+        remedy = "Set it to the folder that holds the releases, or unset it to download."
         raise DataNotFound(
-            f"HKCANTO_DATA_DIR={parent} has no folder {name!r}, only"
-            f" {', '.join(names) or 'no folder at all'}. Set it to the folder that holds the"
-            " releases, or unset it to download."
+            f"HKCANTO_DATA_DIR={parent} has no folder {name!r}, only {only}. {remedy}"
         )
     # A git clone may have the data in a subfolder.
     clone = inside(root, github.prefix, f"{declared}: prefix", links=True) if github else root

@@ -64,11 +64,9 @@ class ReleaseRows:
             return self._of_configuration(subject, split)
         named = self._named(subject, split)
         if len(named) > 1:
-            raise DataCorrupt(
-                f"{self._task.name}: {self.folder.root} has {len(named)} files for the {split} "
-                f"rows of {subject.name or subject.title}: {', '.join(named)}. Remove those that "
-                "are not the release's, or move them out of this folder."
-            )
+            rows = f"{split} rows of {subject.name or subject.title}: {', '.join(named)}"
+            what = f"{self._task.name}: {self.folder.root} has {len(named)} files for the {rows}"
+            raise DataCorrupt(f"{what}. Keep only the release's in this folder.")
         return tuple(named)
 
     def _stems(self, split: str, files: Collection[str]) -> Mapping[str, list[str]]:
@@ -196,10 +194,8 @@ class ReleaseRows:
         except DataCorrupt:
             raise
         except Exception as error:
-            raise CatalogueError(
-                f"{name} fails on the {split} rows in {self.folder.root}: "
-                f"{type(error).__name__}: {error}. Correct the reader."
-            ) from error
+            where, why = self.folder.root, f"{type(error).__name__}: {error}. Correct the reader."
+            raise CatalogueError(f"{name} fails on the {split} rows in {where}: {why}") from error
 
     @cached_property
     def subject_columns(self) -> tuple[str, ...]:
@@ -273,9 +269,8 @@ def aliases() -> Mapping[str, str]:
                 raise OSError("it is not a file")
             given = path.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise DataNotFound(
-                f"HKCANTO_ALIASES={given} is neither stem=subject,stem=subject nor a file of such "
-                f"lines: {getattr(error, 'strerror', None) or error}."
-            ) from error
+            what = f"HKCANTO_ALIASES={given} is neither stem=subject,… nor a file of such lines"
+            why = getattr(error, "strerror", None) or error
+            raise DataNotFound(f"{what}: {why}.") from error
     pairs = (line.split("=", 1) for line in re.split(r"[,\n]", given) if "=" in line)
     return {stem.strip(): subject.strip() for stem, subject in pairs}

@@ -257,10 +257,8 @@ def read_table(
     if reason := refusal(content):
         raise DataCorrupt(f"{path}: {reason}.")
     if ending not in ENDINGS:
-        raise DataCorrupt(
-            f"{path} has none of the endings {', '.join(ENDINGS)}. Write a reader for it: reader = "
-            '"rows.py:rows".'
-        )
+        why = f"{path} has none of the endings {', '.join(ENDINGS)}"
+        raise DataCorrupt(f'{why}. Write a reader for it: reader = "rows.py:rows".')
     if rows and ending != ".json":
         raise DataCorrupt(
             f"{path}: rows = {json.dumps(rows)} names the keys of a JSON object, but this is a "
@@ -427,16 +425,13 @@ def _json(path: Path, text: str, keys: str) -> Iterable[object]:
     for key in keys.split(".") if keys else ():
         if not isinstance(value, dict) or key not in value:
             there = ", ".join([*value][:5]) if isinstance(value, dict) else type(value).__name__
-            raise DataCorrupt(
-                f"{path}: rows = {json.dumps(keys)} finds no {key!r}; there is {there}. Correct "
-                "`rows` in the benchmark.toml, or write a reader."
-            )
+            why = f"rows = {json.dumps(keys)} finds no {key!r}; there is {there}"
+            remedy = "Correct `rows` in the benchmark.toml, or write a reader."
+            raise DataCorrupt(f"{path}: {why}. {remedy}")
         value = value[key]
     if not isinstance(value, list):
-        raise DataCorrupt(
-            f"{path}: it is a JSON {type(value).__name__}, but {_EXPECTED}. If a key leads to the "
-            'rows, name it: rows = "…".'
-        )
+        why = f"{path}: it is a JSON {type(value).__name__}, but {_EXPECTED}"
+        raise DataCorrupt(f'{why}. If a key leads to the rows, name it: rows = "…".')
     return value
 
 
