@@ -24,16 +24,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import msgspec
 from msgspec.structs import replace
 
-from .declarations import (
-    Average,
-    Benchmark,
-    Scope,
-    Subject,
-    TaskDefinition,
-    TaskVariant,
-    Variant,
-    repeated,
-)
+from .declarations import Average, Benchmark, Scope, TaskDefinition, TaskVariant, Variant, repeated
 from .errors import CatalogueError, LogError, from_package
 from .signatures import Signature, parse_signature
 
@@ -240,13 +231,11 @@ def _problems_of(task: TaskDefinition, benchmark: Benchmark) -> Iterator[str]:
 def _named_tasks(benchmark: Benchmark) -> Iterator[TaskVariant]:
     """Yield every task, part, subject and variant that has a name of its own."""
     for task in benchmark.tasks:
-        named: list[tuple[str, Scope, list[Subject]]] = [("", "task", [*task.subjects])]
-        parts: dict[str, list[Subject]] = {}
-        for subject in task.subjects:
-            for part in filter(None, (subject.category, *subject.groups)):
-                parts.setdefault(part, []).append(subject)
-        named += [(name, "part", subjects) for name, subjects in parts.items()]
-        named += [(subject.name, "subject", [subject]) for subject in task.subjects if subject.name]
+        sets = {one: (one.category, *one.groups) for one in task.subjects}
+        named: list[tuple[str, Scope, Any]] = [("", "task", task.subjects)]
+        for part in dict.fromkeys(filter(None, chain.from_iterable(sets.values()))):
+            named.append((part, "part", [one for one in task.subjects if part in sets[one]]))
+        named += [(one.name, "subject", [one]) for one in task.subjects if one.name]
         for variant in (Variant(), *task.variants):
             for part, scope, subjects in named:
                 name = "_".join(filter(None, (task.name, part, variant.suffix)))

@@ -469,7 +469,12 @@ def figures_of(task: TaskVariant, of_kind: Iterable[Figure]) -> tuple[Figure, ..
     made = [*of_kind]
     for figure in [figure for figure in made if figure.name == "acc"]:
         made[1:1] = _averages(task, figure)
-    first = _headline(task) or made[0].name
+    # For one category, the mean over its subjects comes first; for one subject, its accuracy.
+    first, subjects = task.definition.headline or made[0].name, task.subjects
+    if first == "acc_category_macro" and len({subject.category for subject in subjects}) == 1:
+        first = "acc_macro"
+    if first.startswith("acc_") and len(subjects) == 1:
+        first = "acc"
     return tuple(sorted(made, key=lambda figure: figure.name != first))
 
 
@@ -484,15 +489,6 @@ def in_table(task: TaskVariant, every: Sequence[Figure]) -> tuple[Figure, ...]:
     if not wanted:
         return (headline, *(figure for figure in others if not figure.diagnostic))
     return (headline, *(each for each in others if {each.averages, each.name} & wanted))
-
-
-def _headline(task: TaskVariant) -> str:
-    """Return the headline's name; for one category that of the mean over its subjects, and for one
-    subject that of its accuracy."""
-    name, subjects = task.definition.headline, task.subjects
-    if name == "acc_category_macro" and len({subject.category for subject in subjects}) == 1:
-        name = "acc_macro"
-    return "acc" if name.startswith("acc_") and len(subjects) == 1 else name
 
 
 def _averages(task: TaskVariant, acc: Figure) -> Iterable[Figure]:

@@ -358,19 +358,14 @@ def load_task(
     good = sum(map(len, by_subject.values()))
     if len(bad) > ceil(_BAD_SHARE * (len(bad) + good)):
         raise _too_many(task.name, [*bad.values()], good, _BAD_SHARE)
-    differences = Differences(len(task.subjects), unread=kind.unread(columns))
+    asked, unread = len(task.subjects), kind.unread(columns)
+    differences = Differences(asked, unread=unread)
     if not is_ours:
-        differences = replace(
-            differences,
-            missing=[subject.name for subject in task.subjects if subject not in counts],
-            counts={
-                subject.name or subject.title: (count, subject.rows)
-                for subject, count in counts.items()
-                if subject.rows and count != subject.rows
-            },
-            total=sum(counts.values()) == sum(subject.rows for subject in task.subjects),
-            bad=[*bad.values()],
-        )
+        missing = [subject.name for subject in task.subjects if subject not in counts]
+        unlike = {one: count for one, count in counts.items() if one.rows not in (0, count)}
+        numbers = {one.name or one.title: (count, one.rows) for one, count in unlike.items()}
+        total = sum(counts.values()) == sum(subject.rows for subject in task.subjects)
+        differences = Differences(asked, missing, numbers, total, [*bad.values()], unread)
     if by_subject and differences.summary:
         breaks = differences.breaks_comparability
         effect = ": not comparable with published scores" if breaks else ""
@@ -452,7 +447,11 @@ def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
         >>> [sample.subject for sample in stratified([[law] * 4, [food] * 2])]
         ['law', 'food', 'law', 'law', 'food', 'law']
     """
-    shuffled = [sorted(samples, key=_order) for samples in by_subject]
+    seed = f"{_ORDER_SEED}/"
+    shuffled = [
+        sorted(samples, key=lambda sample: sha256((seed + sample.id).encode()).digest())
+        for samples in by_subject
+    ]
     total = sum(map(len, shuffled))
     # Each item has a first and a last turn between which its subject is less than one item off.
     # Among the items whose first turn has come, the one with the earliest last turn is next
@@ -471,10 +470,6 @@ def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
             heappush(waiting, turns.pop()[1:])
         ordered.append(heappop(waiting)[-1])
     return ordered
-
-
-def _order(sample: Sample) -> bytes:
-    return sha256(f"{_ORDER_SEED}/{sample.id}".encode()).digest()
 
 
 class WorkedExamples:

@@ -305,10 +305,9 @@ class GitHubFolder(DataFolder):
                 held = lock.acquire(timeout=_SILENT_WAIT)
             except Timeout:
                 _log.warning(
-                    "Waiting for another process to download %s: it holds %s. If there is no"
-                    " such process, stop this one, delete that file and start again;"
-                    " HKCANTO_CACHE=<dir> uses another folder.",
-                    *(self.name, lock.lock_file),
+                    f"Waiting for another process to download {self.name}: it holds"
+                    f" {lock.lock_file}. If there is no such process, stop this one and delete that"
+                    " file; HKCANTO_CACHE=<dir> uses another folder."
                 )
                 held = lock.acquire()
             with held:
@@ -356,11 +355,10 @@ class GitHubFolder(DataFolder):
             entry, target, path = files[file], self.inside(file), self.partial / temporary
             request(url, str(path), None)
             if entry.sha256 not in ("", content := digest(path, entry.sha256)):
+                what = f"its hash is {content}, expected {entry.sha256}"
+                what += f"; {refusal(read_bytes(path)) or 'another file'}. It was not kept"
                 raise self.failure(
-                    f"{url} is not the file recorded for {target}: its hash is {content}, expected"
-                    f" {entry.sha256}; {refusal(read_bytes(path)) or 'another file'}. It was not"
-                    " kept",
-                    DataCorrupt,
+                    f"{url} is not the file recorded for {target}: {what}", DataCorrupt
                 )
             target.parent.mkdir(parents=True, exist_ok=True)
             path.replace(target)
@@ -635,8 +633,8 @@ def own_cache(folder: Path) -> Path:
     if state.st_uid == os.getuid() and not state.st_mode & stat.S_IWOTH:
         return folder
     why = "any user may write to it" if state.st_uid == os.getuid() else "another user owns it"
+    seen = f"user {state.st_uid}, {stat.filemode(state.st_mode)}"
     raise DataNotFound(
-        f"the cache folder {folder} is not safe: {why} (user {state.st_uid},"
-        f" {stat.filemode(state.st_mode)}), and could change what is scored. Set HKCANTO_CACHE to a"
-        " folder that you own and nobody else may write to."
+        f"the cache folder {folder} is not safe: {why} ({seen}), and could change what is scored."
+        " Set HKCANTO_CACHE to a folder that you own and nobody else may write to."
     )

@@ -164,10 +164,10 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
     except (OSError, UnicodeDecodeError) as error:
         why = f"{path} cannot be read: {getattr(error, 'strerror', None) or error}"
         raise CatalogueError(f"{why}. A release on GitHub needs its checksums.") from error
-    said = None
+    announced = None
     for number, line in enumerate(lines, start=1):
         if not line or line.startswith("#"):
-            said = re.fullmatch(r"# (\d+) files", line) or said
+            announced = re.fullmatch(r"# (\d+) files", line) or announced
             continue
         match = re.fullmatch(r"(\S+) ([0-9a-f]{64})(?: ([0-9a-f]{40}):(\S+))?", line)
         if not match or (file := unquote(match[1])) in registry:
@@ -177,8 +177,8 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
             )
         inside(path.parent, file, f"{path}: line {number}", links=True)
         registry[file] = RecordedFile(match[2], match[3] or commit, match[4] or prefix + file)
-    if not registry or (said and int(said[1]) != len(registry)):
-        expected = f", not the {said[1]} that it announces" if said else ""
+    if not registry or (announced and int(announced[1]) != len(registry)):
+        expected = f", not the {announced[1]} that it announces" if announced else ""
         what = f"{path} names {len(registry)} files{expected}"
         raise CatalogueError(f"{what}. Install the package again, or correct the list.")
     return registry
