@@ -75,14 +75,14 @@ def read_choices(row: Row, definition: TaskDefinition, columns: Sequence[str]) -
                 f"no text for its option {place} (no option is meant if blank_options = "
                 '"absent" is declared and the cell is empty or null)'
             )
-        if may_lack and not (text and text.strip()):
-            text = None
-        elif definition.option_labels == "remove" and text and text.strip():
+        if definition.option_labels == "remove" and text and text.strip():
             label = _LABEL.fullmatch(text)
             if not label or label[1].upper() not in (chr(64 + place), str(place)):
                 what = f"an option without the label {chr(64 + place)} or {place}"
                 raise row.problem(f'{what}, though option_labels = "remove" is declared')
             text = label[2]
+        if may_lack and not (text and text.strip()):
+            text = None
         texts.append(text)
     if len(texts) > len(letters):
         why = f"{len(texts)} options, but the task has only the letters {letters}"

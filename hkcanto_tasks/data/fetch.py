@@ -113,6 +113,10 @@ class DataFolder:
     def files(self, pattern: str = "*") -> list[str]:
         """List the existing files, sorted, without downloading any.
 
+        Links are followed. Pipes, broken links and empty folders with a data file's name are
+        included, so that their reader reports them; `.git`, `.DS_Store` and the hub's `.cache` are
+        not.
+
         Args:
             pattern: Shell pattern for the path in the folder; `*` also matches slashes.
 
@@ -122,8 +126,29 @@ class DataFolder:
         Raises:
             DataNotFound: A folder cannot be read, or a link leads out of a benchmark's own folder.
         """
-        links = self.kind in ("local", "cache")
-        return fnmatch.filter(files_under(self.root, links=links), pattern)
+        listed: list[Path] = []
+
+        def unless_missing(error: OSError) -> None:
+            if not isinstance(error, FileNotFoundError | NotADirectoryError):
+                raise error
+
+        with on_disk(self.root):
+            walk = os.walk(self.root, onerror=unless_missing, followlinks=True)
+            for folder, folders, files in walk:
+                here = Path(folder)
+                if not folders and not files and here.suffix in ENDINGS:
+                    listed.append(here)
+                shown = [here / name for name in (*folders, *files) if not name.startswith(".")]
+                there = (path for path in shown if path.name in files)
+                listed += (path for path in there if path.name.endswith(ENDINGS) or path.is_file())
+                linked = [path for path in shown if path.is_symlink()]
+                for path in linked if self.kind in ("own", "sample") else ():
+                    name = path.relative_to(self.root).as_posix()
+                    inside(self.root, name, "A link in a benchmark's own folder", DataNotFound)
+                back = {path for path in linked if here.resolve().is_relative_to(path.resolve())}
+                folders[:] = [path.name for path in {*shown} - back if path.name in folders]
+        names = sorted(path.relative_to(self.root).as_posix() for path in listed)
+        return fnmatch.filter(names, pattern)
 
     def revision(self, *files: str, hashes: Mapping[str, str] | None = None) -> str:
         """Name the version of some files, for the signature of a score.
@@ -210,42 +235,6 @@ class DataFolder:
         near = difflib.get_close_matches(file, {*self.recorded, *self.files()}, n=1)
         hint = f"Did you mean {near[0]}?" if near else "Check the name."
         return DataNotFound(f"{self.name} has no file {file!r} in {self.root}. {hint}")
-
-
-def files_under(root: Path, *, links: bool = True) -> list[str]:
-    """List the files below a folder, sorted, except `.git`, `.DS_Store`, the hub's `.cache` …
-
-    Links are followed. Pipes, broken links and empty folders with a data file's name are included,
-    so that their reader reports them.
-
-    Args:
-        root: The folder.
-        links: Whether links may lead out of the folder.
-
-    Raises:
-        DataNotFound: A folder cannot be read, or a link leads out of the folder and must not.
-    """
-    listed: list[Path] = []
-
-    def unless_missing(error: OSError) -> None:
-        if not isinstance(error, FileNotFoundError | NotADirectoryError):
-            raise error
-
-    with on_disk(root):
-        for folder, folders, files in os.walk(root, onerror=unless_missing, followlinks=True):
-            here = Path(folder)
-            if not folders and not files and here.suffix in ENDINGS:
-                listed.append(here)
-            shown = [here / name for name in (*folders, *files) if not name.startswith(".")]
-            there = (path for path in shown if path.name in files)
-            listed += (path for path in there if path.name.endswith(ENDINGS) or path.is_file())
-            linked = [path for path in shown if path.is_symlink()]
-            for path in () if links else linked:
-                name = path.relative_to(root).as_posix()
-                inside(root, name, "A link in a benchmark's own folder", DataNotFound)
-            loops = [path for path in linked if here.resolve().is_relative_to(path.resolve())]
-            folders[:] = [path.name for path in shown if path.name in folders and path not in loops]
-    return sorted(path.relative_to(root).as_posix() for path in listed)
 
 
 def digest(path: Path, like: str = "") -> str:
