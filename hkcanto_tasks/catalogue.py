@@ -43,7 +43,7 @@ def read_benchmark(path: Path) -> Benchmark:
         path: A TOML file in the form of `benchmarks/hkcanto/benchmark.toml`.
 
     Raises:
-        CatalogueError: The file is not TOML or not a benchmark; the message says where.
+        CatalogueError: The file is not TOML, or wrong as a benchmark; the message says where.
 
     Examples:
         >>> read_benchmark(BENCHMARKS / "hkcanto" / "benchmark.toml").title

@@ -342,7 +342,7 @@ def load_task(
         bad |= {row.where: row for row in (*table.bad, *unreadable)}
         if bad and is_ours:
             raise next(iter(bad.values()))
-        if not release.subject_columns:  # otherwise a row that no table has belongs to no subject
+        if not release.subject_columns:  # a bad row of a shared file cannot be counted for one
             unreadable = [*table.bad, *unreadable]
         if not table.rows and not unreadable:
             continue

@@ -28,7 +28,7 @@ class ReleaseRows:
         headerless: The columns of a CSV file without a header row.
 
     Raises:
-        DataNotFound: Some subjects have no file while other files belong to no subject.
+        DataNotFound: Some subjects lack a file, and some files match no subject.
         NetworkUnavailable: A download is needed, and fails or is forbidden.
     """
 
@@ -87,7 +87,7 @@ class ReleaseRows:
         return [file for stem in names for file in stems[stem]]
 
     def _refuse_unmatched(self) -> None:
-        """Refuse files that belong to no subject while some subjects have no file."""
+        """Refuse files that match no subject if some subjects lack a file."""
         task = self._task
         missing = [one.name for one in task.subjects if not self._named(one, "test")]
         others = {stem for one in task.benchmark.tasks for of in one.subjects for stem in of.stems}
