@@ -126,29 +126,36 @@ class DataFolder:
         Raises:
             DataNotFound: A folder cannot be read, or a link leads out of a benchmark's own folder.
         """
-        listed: list[Path] = []
+        listed: list[str] = []
 
         def unless_missing(error: OSError) -> None:
             if not isinstance(error, FileNotFoundError | NotADirectoryError):
                 raise error
 
+        def leads_back(folder: Path) -> bool:
+            return folder.is_symlink() and folder.parent.resolve().is_relative_to(folder.resolve())
+
         with on_disk(self.root):
             walk = os.walk(self.root, onerror=unless_missing, followlinks=True)
             for folder, folders, files in walk:
-                here = Path(folder)
+                here, above = Path(folder), Path(folder).relative_to(self.root)
                 if not folders and not files and here.suffix in ENDINGS:
-                    listed.append(here)
-                shown = [here / name for name in (*folders, *files) if not name.startswith(".")]
-                there = (path for path in shown if path.name in files)
-                listed += (path for path in there if path.name.endswith(ENDINGS) or path.is_file())
-                linked = [path for path in shown if path.is_symlink()]
-                for path in linked if self.kind in ("own", "sample") else ():
-                    name = path.relative_to(self.root).as_posix()
-                    inside(self.root, name, "A link in a benchmark's own folder", DataNotFound)
-                back = {path for path in linked if here.resolve().is_relative_to(path.resolve())}
-                folders[:] = [path.name for path in {*shown} - back if path.name in folders]
-        names = sorted(path.relative_to(self.root).as_posix() for path in listed)
-        return fnmatch.filter(names, pattern)
+                    listed.append(above.as_posix())
+                seen = [name for name in (*folders, *files) if not name.startswith(".")]
+                for name in seen if self.kind in ("own", "sample") else ():
+                    if (here / name).is_symlink():
+                        path, where = (
+                            (above / name).as_posix(),
+                            "A link in a benchmark's own folder",
+                        )
+                        inside(self.root, path, where, DataNotFound)
+                data = (name for name in files if name in seen)
+                data = (name for name in data if name.endswith(ENDINGS) or (here / name).is_file())
+                listed += ((above / name).as_posix() for name in data)
+                folders[:] = [
+                    name for name in folders if name in seen and not leads_back(here / name)
+                ]
+        return fnmatch.filter(sorted(listed), pattern)
 
     def revision(self, *files: str, hashes: Mapping[str, str] | None = None) -> str:
         """Name the version of some files, for the signature of a score.
