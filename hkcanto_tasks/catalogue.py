@@ -14,25 +14,17 @@ import tomllib
 import types
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
+from itertools import chain
 from math import fsum
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
+from msgspec.structs import replace
 
-from .declarations import (
-    Average,
-    Benchmark,
-    Scope,
-    Subject,
-    TaskDefinition,
-    TaskVariant,
-    Variant,
-    repeated,
-)
+from .declarations import Average, Benchmark, Scope, TaskDefinition, TaskVariant, Variant, repeated
 from .errors import CatalogueError, LogError, from_package
 from .signatures import Signature, parse_signature
 
@@ -51,7 +43,7 @@ def read_benchmark(path: Path) -> Benchmark:
         path: A TOML file in the form of `benchmarks/hkcanto/benchmark.toml`.
 
     Raises:
-        CatalogueError: The file is not TOML or not a benchmark; the message says where.
+        CatalogueError: The file is not TOML, or wrong as a benchmark; the message says where.
 
     Examples:
         >>> read_benchmark(BENCHMARKS / "hkcanto" / "benchmark.toml").title
@@ -64,18 +56,16 @@ def read_benchmark(path: Path) -> Benchmark:
         if questions := [*_open_questions(declared)]:
             raise ValueError(f'it has open questions, "?": {", ".join(questions)}')
         benchmark = msgspec.convert({**declared, "home": str(path.parent.resolve())}, Benchmark)
-    except (OSError, ValueError, msgspec.ValidationError) as error:
+    except (OSError, ValueError) as error:
         why, at = f"{error}{meant(str(error), Benchmark)}", re.search(r"\.tasks\[(\d+)", str(error))
         task = declared["tasks"][int(at[1])] if at else None
         entry = f"task {task.get('name')!r}" if isinstance(task, dict) else "this entry"
         end = "" if why.endswith("?") else "."
         raise CatalogueError(f"{path}: {why}{end} Fix {entry} of the catalogue.") from error
     only = {"paper": next(iter(benchmark.prompts))} if len(benchmark.prompts) == 1 else {}
-    tasks = [
-        msgspec.structs.replace(task, prompts=task.prompts or only) for task in benchmark.tasks
-    ]
+    tasks = (replace(task, prompts=task.prompts or only) for task in benchmark.tasks)
     folder = benchmark.folder or benchmark.name
-    benchmark = msgspec.structs.replace(benchmark, folder=folder, tasks=tuple(tasks))
+    benchmark = replace(benchmark, folder=folder, tasks=tuple(tasks))
     for problem in _problems(benchmark):
         raise CatalogueError(f"{path}: {problem}. Fix this entry of the catalogue.")
     return benchmark
@@ -83,14 +73,13 @@ def read_benchmark(path: Path) -> Benchmark:
 
 def _open_questions(value: object, where: str = "") -> Iterator[str]:
     """Yield the places of a file that `hkcanto new` left open."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _open_questions(inner, f"{where}.{key}")
-    elif isinstance(value, list):
-        for place, inner in enumerate(value):
-            yield from _open_questions(inner, f"{where}[{place}]")
-    elif value == "?":
-        yield where.lstrip(".")
+    inner = [(f".{key}", value[key]) for key in value] if isinstance(value, dict) else []
+    if isinstance(value, list):
+        inner = [(f"[{place}]", item) for place, item in enumerate(value)]
+    for place, item in inner:
+        yield from _open_questions(item, where + place)
+    if value == "?":
+        yield where.removeprefix(".")
 
 
 _RENAMED = {
@@ -126,20 +115,19 @@ def meant(error: str, record: type[Any]) -> str:
         return ""
     how, key, path = match.groups()
     names, hint = re.findall(r"\.(\w+)", path or ""), Any
-    if how == "required":
-        names.append(key)
+    names += [key] if how == "required" else []
     for name in names:
         kinds = [hint := get_type_hints(record)[name]]
-        while kinds and not (records := [e for e in kinds if hasattr(e, "__struct_fields__")]):
-            kinds = [inner for each in kinds for inner in get_args(each)]
-        record = records[0] if kinds else record
-    if how == "unknown":
-        if key in _RENAMED and record is TaskDefinition:
-            return f", which version 0.3 has no more: {_RENAMED[key]}"
-        keys = [field for field in record.__struct_fields__ if field != "home"]
-        near = difflib.get_close_matches(key, keys, n=1)
-        return f"; did you mean `{near[0]}`?" if near else f"; there are {', '.join(keys)}"
-    return f"; `{names[-1]}` takes: {in_words(hint)}" if names else ""
+        while kinds and not any(hasattr(kind, "__struct_fields__") for kind in kinds):
+            kinds = [inner for kind in kinds for inner in get_args(kind)]
+        record = next((kind for kind in kinds if hasattr(kind, "__struct_fields__")), record)
+    if how != "unknown":
+        return f"; `{names[-1]}` takes: {in_words(hint)}" if names else ""
+    if key in _RENAMED and record is TaskDefinition:
+        return f", which version 0.3 has no more: {_RENAMED[key]}"
+    keys = [field for field in record.__struct_fields__ if field != "home"]
+    near = difflib.get_close_matches(key, keys, n=1)
+    return f"; did you mean `{near[0]}`?" if near else f"; there are {', '.join(keys)}"
 
 
 def in_words(kind: Any) -> str:
@@ -185,65 +173,50 @@ def _problems(benchmark: Benchmark) -> Iterator[str]:
     for name in repeated(named):
         yield f"two tasks are called {name!r}"
     for task in benchmark.tasks:
-        for problem in (*_misplaced(task, benchmark), *_contradictions(task)):
+        for problem in _problems_of(task, benchmark):
             yield f"task {task.name!r} {problem}"
-        for prompt in task.prompts.values():
-            if prompt not in benchmark.prompts:
-                there = list(benchmark.prompts)
-                yield f"task {task.name!r} has prompt {prompt!r}; there are {there}"
     for average in benchmark.averages:
-        for column in average.columns:
-            for name in set(column).difference(named):
-                yield f"average {average.name!r} has a task {name!r} that does not exist"
+        for name in sorted({*chain.from_iterable(average.columns)}.difference(named)):
+            yield f"average {average.name!r} has a task {name!r} that does not exist"
 
 
-def _misplaced(task: TaskDefinition, benchmark: Benchmark) -> Iterator[str]:
-    """Yield problems in a task's declared location of its rows."""
-    places = {"files": task.files, "config or splits": task.config or task.splits}
-    places["reader"] = task.reader
+def _problems_of(task: TaskDefinition, benchmark: Benchmark) -> Iterator[str]:
+    """Yield what is wrong with where a task's rows are, and contradictions between its keys."""
+    of_hub = bool(task.config or task.splits)
+    places = {"files": task.files, "config or splits": of_hub, "reader": task.reader}
     declared = [name for name, value in places.items() if value]
     if len(declared) != 1:
         yield f"has {' and '.join(declared) or 'no files'}: declare files, splits or a reader"
-    if (task.config or task.splits) and not benchmark.hub:
+    if of_hub and not benchmark.hub:
         yield "has `config` or `splits`, which are for a [hub] data set"
     splits = [*(task.splits or task.paths)]
     if not task.reader and "test" not in splits:
         yield "names no file for the split 'test': files = { test = \"…\" }"
-    for split in splits:
-        if split not in ("test", "dev"):
-            yield f"has files of a split {split!r}; there are test and dev"
-    for path in (path for paths in task.paths.values() for path in paths or [""]):
+    for split in sorted({*splits} - {"test", "dev"}):
+        yield f"has files of a split {split!r}; there are test and dev"
+    paths = [path for of_split in task.paths.values() for path in of_split or [""]]
+    for path in paths:
         rest = path.removeprefix("**/").replace("{stem}", "", 1)
-        if odd := re.search(r"[*{}]", rest):
-            yield (
-                f"has {odd[0]!r} in the path {path!r}; a path has one {{stem}} at most, and **/ "
-                "only at its beginning"
-            )
         if not rest:
             yield f"has an empty path {path!r}"
-    one_file = any("{stem}" not in path for paths in task.paths.values() for path in paths)
+        for odd in re.findall(r"[*{}]", rest):
+            rule = "a path has one {stem} at most, and **/ only at its beginning"
+            yield f"has {odd!r} in the path {path!r}; {rule}"
+    one_file = any("{stem}" not in path for path in paths)
     if len(task.subjects) > 1 and one_file and "subject" not in task.columns:
-        yield (
-            "has several subjects in one file: declare the column that names them, columns = "
-            '{ subject = "…" }'
-        )
+        declare = 'declare the column that names them, columns = { subject = "…" }'
+        yield f"has several subjects in one file: {declare}"
     if len(task.delimiter) > 1:
         yield f"has the delimiter {task.delimiter!r}; it is one character"
-
-
-def _contradictions(task: TaskDefinition) -> Iterator[str]:
-    """Yield contradictions between the declarations of a task."""
-    for prompt in task.sentences:
-        if prompt not in task.prompts:
-            yield f"has a sentence for prompt {prompt!r}; it has {[*task.prompts]}"
+    for prompt in sorted({*task.sentences} - {*task.prompts}):
+        yield f"has a sentence for prompt {prompt!r}; it has {[*task.prompts]}"
     if "paper" not in task.prompts:
         yield "has no prompt 'paper', the one that is used by default"
-    for stem in repeated(name for each in task.subjects for name in (each.stem, *each.aliases)):
+    for stem in repeated(stem for subject in task.subjects for stem in subject.stems):
         yield f"has two subjects with stem {stem!r}"
-    if task.headline == "acc_category_macro":
-        for subject in task.subjects:
-            if not subject.category:
-                yield f"averages categories, but subject {subject.name!r} has none"
+    for subject in task.subjects if task.headline == "acc_category_macro" else ():
+        if not subject.category:
+            yield f"averages categories, but subject {subject.name!r} has none"
     if task.question and "question" in task.columns:
         yield "has the same question for every row, and a column for it: remove one of them"
     if place := re.search(r"\{\w+\}", task.question):
@@ -251,32 +224,25 @@ def _contradictions(task: TaskDefinition) -> Iterator[str]:
     for cell, letters in task.answers.items():
         if not {*letters} <= {*task.letters} or len({*letters}) < len(letters):
             yield f"has the answers {cell!r} → {letters!r}; its letters are {task.letters}"
+    for prompt in sorted({*task.prompts.values()} - {*benchmark.prompts}):
+        yield f"has prompt {prompt!r}; there are {[*benchmark.prompts]}"
 
 
 def _named_tasks(benchmark: Benchmark) -> Iterator[TaskVariant]:
     """Yield every task, part, subject and variant that has a name of its own."""
     for task in benchmark.tasks:
-        parts: dict[str, list[Subject]] = {}
-        for subject in task.subjects:
-            for part in filter(None, (subject.category, *subject.groups)):
-                parts.setdefault(part, []).append(subject)
-        named: list[tuple[str, Iterable[Subject], Scope]] = [("", task.subjects, "task")]
-        named += [(name, subjects, "part") for name, subjects in parts.items()]
-        named += [(each.name, [each], "subject") for each in task.subjects if each.name]
+        sets = {one: (one.category, *one.groups) for one in task.subjects}
+        named: list[tuple[str, Scope, Any]] = [("", "task", task.subjects)]
+        for part in dict.fromkeys(filter(None, chain.from_iterable(sets.values()))):
+            named.append((part, "part", [one for one in task.subjects if part in sets[one]]))
+        named += [(one.name, "subject", [one]) for one in task.subjects if one.name]
         for variant in (Variant(), *task.variants):
-            for part, subjects, scope in named:
+            for part, scope, subjects in named:
                 name = "_".join(filter(None, (task.name, part, variant.suffix)))
                 yield TaskVariant(name, benchmark, task, variant, tuple(subjects), scope)
 
 
 # ---------------------------------------------------------------------- all benchmarks
-
-
-@dataclass(frozen=True, slots=True)
-class _Catalogue:
-    benchmarks: tuple[Benchmark, ...]
-    tasks: Mapping[str, TaskVariant]
-    left_out: tuple[str, ...]
 
 
 def benchmarks() -> tuple[Benchmark, ...]:
@@ -285,7 +251,7 @@ def benchmarks() -> tuple[Benchmark, ...]:
     Raises:
         CatalogueError: One of our own files is wrong.
     """
-    return _catalogue(os.environ.get("HKCANTO_BENCHMARKS", "")).benchmarks
+    return _catalogue(os.environ.get("HKCANTO_BENCHMARKS", ""))[0]
 
 
 def named_tasks() -> Mapping[str, TaskVariant]:
@@ -294,7 +260,7 @@ def named_tasks() -> Mapping[str, TaskVariant]:
     Raises:
         CatalogueError: One of our own files is wrong.
     """
-    return _catalogue(os.environ.get("HKCANTO_BENCHMARKS", "")).tasks
+    return _catalogue(os.environ.get("HKCANTO_BENCHMARKS", ""))[1]
 
 
 def left_out() -> tuple[str, ...]:
@@ -304,12 +270,15 @@ def left_out() -> tuple[str, ...]:
         >>> left_out()
         ()
     """
-    return _catalogue(os.environ.get("HKCANTO_BENCHMARKS", "")).left_out
+    return _catalogue(os.environ.get("HKCANTO_BENCHMARKS", ""))[2]
+
+
+_Catalogue = tuple[tuple[Benchmark, ...], Mapping[str, TaskVariant], tuple[str, ...]]
 
 
 @cache
 def _catalogue(given: str) -> _Catalogue:
-    """Read our benchmarks and those from outside; broken ones from outside are left out."""
+    """Return all benchmarks, their tasks by name, and why others from outside are left out."""
     known = [_read_ours(file) for file in _files(BENCHMARKS, "")]
     broken: list[str] = []
     files: list[Path] = []
@@ -337,7 +306,7 @@ def _catalogue(given: str) -> _Catalogue:
     for sentence in broken:
         _log.warning("A benchmark is left out: %s", sentence)
     tasks = {task.name: task for benchmark in known for task in _named_tasks(benchmark)}
-    return _Catalogue(tuple(known), tasks, tuple(broken))
+    return tuple(known), tasks, tuple(broken)
 
 
 @contextmanager
@@ -368,9 +337,7 @@ def _files(folder: Path, source: str) -> list[Path]:
     single = folder / "benchmark.toml"
     files = [single] if single.is_file() else sorted(folder.glob("*/benchmark.toml"))
     if not files:
-        raise CatalogueError(
-            f"{folder} has no benchmark.toml, nor does any folder in it. Correct {source}."
-        )
+        raise CatalogueError(f"{folder} has no benchmark.toml, nor its folders. Correct {source}.")
     return files
 
 
@@ -410,18 +377,16 @@ def find_task(name: str) -> TaskVariant:
         >>> find_task("hkcanto/dse").name, find_task("dse").name
         ('hkcanto_dse_zh', 'hkcanto_dse_zh')
     """
-    tasks = named_tasks()
-    if name not in tasks:
-        called = called_in_inspect(name)
-        for task in called:
-            if task.by_default or len(called) == 1:
-                return tasks[task.name]
-        near = difflib.get_close_matches(name, tasks, n=3, cutoff=0.6 if left_out() else 0.4)
-        hint = f" Did you mean {' or '.join(near)}?" if near else ""
-        raise CatalogueError(
-            f"no task {name!r} in the catalogue.{hint} `hkcanto list` shows all.{_maybe_there()}"
-        )
-    return tasks[name]
+    tasks, called = named_tasks(), called_in_inspect(name)
+    if name in tasks:
+        return tasks[name]
+    for task in called:
+        if task.by_default or len(called) == 1:
+            return tasks[task.name]
+    near = difflib.get_close_matches(name, tasks, n=3, cutoff=0.6 if left_out() else 0.4)
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    advice = f"{hint} `hkcanto list` shows all.{_maybe_there()}"
+    raise CatalogueError(f"no task {name!r} in the catalogue.{advice}")
 
 
 def called_in_inspect(name: str) -> list[TaskDefinition]:
@@ -431,10 +396,8 @@ def called_in_inspect(name: str) -> list[TaskDefinition]:
         >>> [task.name for task in called_in_inspect("hkcanto/dse")]
         ['hkcanto_dse_zh', 'hkcanto_dse_en']
     """
-    every = (task for benchmark in benchmarks() for task in benchmark.tasks)
-    return [
-        task for task in every if task.inspect and task.inspect == name.removeprefix("hkcanto/")
-    ]
+    every = (task for benchmark in benchmarks() for task in benchmark.tasks if task.inspect)
+    return [task for task in every if task.inspect == name.removeprefix("hkcanto/")]
 
 
 def find_benchmark(name: str) -> Benchmark:
@@ -445,8 +408,8 @@ def find_benchmark(name: str) -> Benchmark:
     """
     known = {benchmark.name: benchmark for benchmark in benchmarks()}
     if name not in known:
-        there = f"there are {', '.join(known)}."
-        raise CatalogueError(f"no benchmark {name!r}; {there}{_maybe_there()}")
+        there = ", ".join(known)
+        raise CatalogueError(f"no benchmark {name!r}; there are {there}.{_maybe_there()}")
     return known[name]
 
 

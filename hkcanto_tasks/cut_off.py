@@ -60,7 +60,6 @@ class CutOff:
         advice = f"run with {self._option}"
         if how.options.reasoning:
             advice = "the limit is the one for reasoning; ask the model to think less"
-        return (
-            f"{how.task.name}: {self.cut} of {self.responses} responses were cut off at "
-            f"{how.max_tokens} tokens while reasoning: {advice}"
-        )
+        counts = f"{self.cut} of {self.responses} responses"
+        limit = f"{how.max_tokens} tokens while reasoning"
+        return f"{how.task.name}: {counts} were cut off at {limit}: {advice}"

@@ -332,10 +332,8 @@ class TaskDefinition(Declared, frozen=True):
     def paths(self) -> Mapping[str, tuple[str, ...]]:
         """Split → the forms of its path, of which the release has one."""
         files = {"test": self.files} if isinstance(self.files, str) and self.files else self.files
-        return {
-            split: (path,) if isinstance(path, str) else path
-            for split, path in dict(files or {}).items()
-        }
+        declared = dict(files or {}).items()
+        return {split: (path,) if isinstance(path, str) else path for split, path in declared}
 
     @property
     def has_examples(self) -> bool:

@@ -11,9 +11,10 @@ import json
 import logging
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -21,12 +22,10 @@ from unittest.mock import patch
 import msgspec
 
 from .catalogue import BENCHMARKS, benchmarks, called_in_inspect, find_task, named_tasks
-from .declarations import Benchmark, Subject, TaskDefinition, TaskVariant
+from .declarations import Benchmark, TaskDefinition, TaskVariant
 from .errors import CatalogueError, DataNotFound, OptionError
-from .figures import Figure
 from .kinds.base import Kind
-from .tasks import RUN_OPTIONS, load_task, option_values
-from .tasks import task_as_run as make_setup
+from .tasks import RUN_OPTIONS, load_task, option_values, task_as_run
 
 UNITS = {
     "share": "0 to 1",
@@ -41,9 +40,12 @@ WAYS = {True: "↑", False: "↓", None: "–"}
 """Whether a higher value is better → an arrow."""
 
 
-@dataclass(frozen=True, slots=True)
 class Description:
     """The description of a task and its setup.
+
+    Args:
+        setup: Its setup.
+        chosen: The options that are not those of the task's name: option → value.
 
     Attributes:
         task: The task, with the subjects that are run.
@@ -58,16 +60,31 @@ class Description:
         options: Name, values, default and effect of each option.
     """
 
-    task: TaskVariant
-    setup: Kind
-    title: str
-    commands: Mapping[str, str]
-    facts: Mapping[str, str]
-    prompt: str
-    answer: str
-    origin: str
-    figures: Sequence[Figure]
-    options: Sequence[tuple[str, str, str, str]]
+    def __init__(self, setup: Kind, chosen: Mapping[str, Any]) -> None:
+        self.task, self.setup, self.title = setup.task, setup, _title(setup.task)
+        self.commands = _commands(setup, chosen)
+        self.prompt, self.answer, self.origin = _prompt(setup, chosen)
+        apart = " Only in reports, not in the harnesses' tables."
+        self.figures = [
+            figure if figure in setup.table else replace(figure, help=figure.help + apart)
+            for figure in setup.figures
+        ]
+        self.options = [*_options(setup)]
+        task, definition, benchmark = setup.task, setup.task.definition, setup.task.benchmark
+        variants = [find_task(definition.name), *variants_of(definition)]
+        sources = filter(None, (benchmark.paper or benchmark.title, definition.specified))
+        in_inspect = self.commands["Inspect"]
+        facts = {
+            "benchmark": benchmark.title,
+            "from": f"{'. '.join(sources)}.",
+            "lm-eval": self.commands["lm-eval"],
+            "Inspect": in_inspect or "none, because Inspect does not support log-likelihoods",
+            "items": f"{items_of_run(task, setup) or 'unknown'}",
+            "signature": setup.signature("…").text,
+            "response": f"ends {_ends(setup)}" if setup.is_generative else "the likeliest letter",
+            "variants": " ".join(each.name for each in variants if each.variant != task.variant),
+        }
+        self.facts = {label: text for label, text in facts.items() if text}
 
     def record(self) -> dict[str, Any]:
         """Return the description as a record for scripts (`hkcanto show --json`)."""
@@ -84,9 +101,7 @@ class Description:
             "stop": list(self.setup.sent_stop(chat=False)),
             "max_tokens": self.setup.max_tokens,
             "prompt": self.prompt,
-            "figures": [
-                {key: getattr(figure, key) for key in of_figure} for figure in self.figures
-            ],
+            "figures": [{key: getattr(one, key) for key in of_figure} for one in self.figures],
             "options": [dict(zip(of_option, row, strict=True)) for row in self.options],
             "subjects": [subject.name for subject in self.task.subjects if subject.name],
         }
@@ -115,100 +130,69 @@ def describe(
     task = _task_called(name, given)
     subjects = [subject for subject in str(given.pop("subjects", "")).split(",") if subject]
     asked = given.pop("shots", None)
-    setup = make_setup(task.name, subjects, shots=asked if shots is None else shots, **given)
+    setup = task_as_run(task.name, subjects, shots=asked if shots is None else shots, **given)
     if setup.task.scope != "task" and setup.task.variant.suffix:
         # lm-eval has names for the subjects of a task, but not of its variants.
         subjects = subjects or [subject.name for subject in setup.task.subjects]
-        setup = make_setup(setup.task.whole, subjects, shots=setup.shots, **given)
+        setup = task_as_run(setup.task.whole, subjects, shots=setup.shots, **given)
     values = {**msgspec.structs.asdict(setup.options), "multiturn": setup.multiturn}
-    by_name = msgspec.structs.asdict(make_setup(setup.task.name).options)
+    by_name = msgspec.structs.asdict(task_as_run(setup.task.name).options)
     of_variant = [name for name in ("cot", "script") if values.get(name) == by_name.get(name)]
-    chosen = {option: values[option] for option in given if option not in of_variant}
-    if subjects:
-        chosen = {"subjects": ",".join(subjects), **chosen}
-    task, definition, benchmark = setup.task, setup.task.definition, setup.task.benchmark
-    commands = _commands(task, setup.shots, chosen)
-    prompt, answer, origin = _prompt(task, setup.shots, chosen)
-    variants = [find_task(definition.name), *variants_of(definition)]
-    sources = filter(None, (benchmark.paper or benchmark.title, definition.specified))
-    facts = {
-        "benchmark": benchmark.title,
-        "from": f"{'. '.join(sources)}.",
-        "lm-eval": commands["lm-eval"],
-        "Inspect": commands["Inspect"] or "none, because Inspect does not support log-likelihoods",
-        "items": f"{items_of_run(task, setup) or 'unknown'}",
-        "signature": setup.signature("…").text,
-        "response": f"ends {_ends(setup)}" if setup.is_generative else "the likeliest letter",
-        "variants": " ".join(each.name for each in variants if each.variant != task.variant),
-    }
-    apart = " Only in reports, not in the harnesses' tables."
-    return Description(
-        task=task,
-        setup=setup,
-        title=_title(task),
-        commands=commands,
-        facts={label: text for label, text in facts.items() if text},
-        prompt=prompt,
-        answer=answer,
-        origin=origin,
-        figures=[
-            figure if figure in setup.table else replace(figure, help=figure.help + apart)
-            for figure in setup.figures
-        ],
-        options=[*_options(task, setup)],
-    )
+    chosen = {"subjects": ",".join(subjects)} if subjects else {}
+    chosen |= {option: values[option] for option in given if option not in of_variant}
+    return Description(setup, chosen)
 
 
-def _commands(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> dict[str, str]:
-    parameters = {**chosen, "shots": shots} if shots != task.shots else chosen
-    lm_eval = f"lm_eval --model … --tasks {task.name}"
-    if parameters:
-        lm_eval += f" --metadata '{json.dumps(parameters, ensure_ascii=False)}'"
-    if name := inspect_name(task):
-        given = "".join(f" -T {key}={plain(value)}" for key, value in parameters.items())
+def _commands(setup: Kind, chosen: Mapping[str, Any]) -> dict[str, str]:
+    task = setup.task
+    parameters = {**chosen, "shots": setup.shots} if setup.shots != task.shots else chosen
+    metadata = f" --metadata '{json.dumps(parameters, ensure_ascii=False)}'" if parameters else ""
+    if in_inspect := inspect_name(task):
+        arguments = "".join(f" -T {key}={plain(value)}" for key, value in parameters.items())
         grader = " --model-role grader=…" if task.definition.rubric else ""
-        name = f"inspect eval {name}{given} --model …{grader}"
-    return {"lm-eval": lm_eval, "Inspect": name}
+        in_inspect = f"inspect eval {in_inspect}{arguments} --model …{grader}"
+    in_lm_eval = f"lm_eval --model … --tasks {task.name}{metadata}"
+    return {"lm-eval": in_lm_eval, "Inspect": in_inspect}
 
 
 def _ends(setup: Kind) -> str:
     """Say where a response ends: before a stop text, or at the token limit."""
-    plain_text, chat = (
-        " or ".join(json.dumps(text, ensure_ascii=False) for text in setup.sent_stop(chat=chat))
-        for chat in (False, True)
-    )
+    stops = (setup.sent_stop(chat=chat) for chat in (False, True))
+    quoted = partial(json.dumps, ensure_ascii=False)
+    plain_text, chat = (" or ".join(map(quoted, texts)) for texts in stops)
     if not plain_text and not chat:
         return f"after {setup.max_tokens} tokens"
     other = "" if chat == plain_text else f" (in a chat before {chat or 'no text'})"
     return f"before {plain_text or 'no text'}{other}, or after {setup.max_tokens} tokens"
 
 
-def _options(task: TaskVariant, setup: Kind) -> Iterator[tuple[str, str, str, str]]:
+def _options(setup: Kind) -> Iterator[tuple[str, str, str, str]]:
+    task = setup.task
+    values, does = "0", "The benchmark has no worked examples."
     if task.definition.has_examples:
+        values = RUN_OPTIONS["shots"]
         does = "Number of worked examples in the prompt; in lm-eval also `--num_fewshot`."
-        yield "shots", RUN_OPTIONS["shots"], str(task.shots), does
-    else:
-        yield "shots", "0", "0", "The benchmark has no worked examples."
+    yield "shots", values, str(task.shots), does
     if len(task.subjects) > 1:
         sets = ", ".join(dict.fromkeys(name for each in task.subjects for name in each.sets[1:]))
         names = f"names of subjects, or of {sets}" if sets else "names of subjects"
         yield "subjects", f"{names}, separated by commas", "all", "Only these subjects."
     helps, values_of = attributes(type(setup).Options), option_values(task.name)
-    for name, default in msgspec.structs.asdict(make_setup(task.name).options).items():
-        if default is False:
-            try:
-                make_setup(task.name, **{name: "true"})
-            except OptionError:  # such as a chain of thought that no prompt asks for
-                continue
+    for name, default in msgspec.structs.asdict(task_as_run(task.name).options).items():
+        try:
+            if default is False:
+                task_as_run(task.name, **{name: "true"})
+        except OptionError:  # such as a chain of thought that no prompt asks for
+            continue
         yield name, values_of[name], plain(default), helps.get(name, "")
 
 
-def _prompt(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> tuple[str, str, str]:
+def _prompt(setup: Kind, chosen: Mapping[str, Any]) -> tuple[str, str, str]:
     """Return a prompt without items of a release, its right answer, and its item or why not."""
-    benchmark = task.benchmark
+    task, benchmark = setup.task, setup.task.benchmark
     try:
         with quietly(HKCANTO_DATA="sample"):  # its gaps do not mean gaps in the release
-            loaded = load_task(task.name, **{**chosen, "shots": shots})
+            loaded = load_task(task.name, **{**chosen, "shots": setup.shots})
     except DataNotFound:
         if benchmark.data is not None:  # such a benchmark has no other data
             raise
@@ -216,14 +200,14 @@ def _prompt(task: TaskVariant, shots: int, chosen: Mapping[str, Any]) -> tuple[s
         lacks = f"item of {task.name}" if has_sample else "sample data"
         return "", "", f"No prompt is shown: {benchmark.title} has no {lacks}."
     item = loaded.samples[0]
-    data = "sample data" if loaded.revision == "sample" else "benchmark's own data"
-    examples = "1 worked example" if shots == 1 else f"{shots} worked examples"
-    is_ours = Path(benchmark.home).parent == BENCHMARKS
-    answer = "" if is_ours else loaded.kind.answer(item)
-    prompt, said = loaded.prompt(item), f"item {item.id} of the {data}, {examples}"
+    prompt = loaded.prompt(item)
+    data = "sample data" if loaded.is_sample else "benchmark's own data"
+    examples = "1 worked example" if setup.shots == 1 else f"{setup.shots} worked examples"
+    origin = f"item {item.id} of the {data}, {examples}"
     if prompt.chat_system:
-        said += f"; in a chat, its system message is “{prompt.chat_system}”"
-    return prompt.text(), answer, said
+        origin += f"; in a chat, its system message is “{prompt.chat_system}”"
+    is_ours = Path(benchmark.home).parent == BENCHMARKS
+    return prompt.text(), "" if is_ours else loaded.kind.answer(item), origin
 
 
 @contextmanager
@@ -276,7 +260,7 @@ def items_of_run(task: TaskVariant, setup: Kind | None = None) -> int:
         (44146, 2000)
     """
     published = published_items(task)
-    size = getattr((setup or make_setup(task.name)).options, "size", 0)
+    size = getattr((setup or task_as_run(task.name)).options, "size", 0)
     return min(published, size) if size else published
 
 
@@ -293,33 +277,29 @@ def _task_called(name: str, given: dict[str, Any]) -> TaskVariant:
         name = given.pop("task")
     called = [] if name in named_tasks() else called_in_inspect(name)
     if not called and name.startswith("hkcanto/"):
-        every = [task for benchmark in benchmarks() for task in benchmark.tasks if task.inspect]
-        names = dict.fromkeys(f"hkcanto/{task.inspect}" for task in every)
-        raise CatalogueError(f"no task {name!r} in Inspect; there are {', '.join(names)}.")
-    if not called:
-        return find_task(name)
+        every = (task for benchmark in benchmarks() for task in benchmark.tasks if task.inspect)
+        there = ", ".join(dict.fromkeys(f"hkcanto/{task.inspect}" for task in every))
+        raise CatalogueError(f"no task {name!r} in Inspect; there are {there}.")
     for task in called:
         parameter, _, value = task.parameter.partition("=")
         is_default = len(called) == 1 or task.by_default
         if given.get(parameter) == value or (parameter not in given and is_default):
             given.pop(parameter, None)
             return find_task(task.name)
-    choices = " or ".join(f"-T {task.parameter}" for task in called)
-    raise OptionError(f"{name} is {len(called)} tasks. Choose one with {choices}.")
+    if called:
+        choices = " or ".join(f"-T {task.parameter}" for task in called)
+        raise OptionError(f"{name} is {len(called)} tasks. Choose one with {choices}.")
+    return find_task(name)
 
 
 def _title(task: TaskVariant) -> str:
     """Return a task's title, with that of a subject or part."""
-    title, total = _in_both(task.definition), len(task.definition.subjects)
-    if len(task.subjects) == total:
+    definition, subject, count = task.definition, task.subjects[0], len(task.subjects)
+    title, total = f"{definition.title} {definition.chinese}".strip(), len(definition.subjects)
+    if count == total:
         return title
-    if len(task.subjects) == 1:
-        return f"{title}: {_in_both(task.subjects[0])}"
-    return f"{title}: {len(task.subjects)} of {total} subjects"
-
-
-def _in_both(named: Subject | TaskDefinition) -> str:
-    return f"{named.title} {named.chinese}".strip()
+    name = f"{subject.title} {subject.chinese}".strip()
+    return f"{title}: {name if count == 1 else f'{count} of {total} subjects'}"
 
 
 # ---------------------------------------------------------------------- the list
@@ -340,22 +320,20 @@ def matching(text: str) -> list[TaskVariant]:
         ['hkcanto_g2p']
     """
     every = [task for task in named_tasks().values() if not task.variant.suffix]
-    found = []
+    fitting = []
     for task in every:
         names = [task.name, inspect_name(task), _title(task)]
         names += [task.benchmark.name, task.benchmark.title]
-        if task.scope == "task":
-            names += [variant.name for variant in variants_of(task.definition)]
+        variants = variants_of(task.definition) if task.scope == "task" else []
+        names += [variant.name for variant in variants]
         if text.casefold() in "\n".join(names).casefold():
-            found.append(task)
-    if not found:
+            fitting.append(task)
+    if not fitting:
         near = difflib.get_close_matches(text.casefold(), [task.name for task in every])
         meant = f"Did you mean {' or '.join(near)}? " if near else ""
-        raise CatalogueError(
-            f"no task has {text!r} in its name, its title or its benchmark. {meant}`hkcanto list` "
-            "shows all."
-        )
-    return [task for task in found if task.scope == "task"] or found
+        what = f"no task has {text!r} in its name, its title or its benchmark"
+        raise CatalogueError(f"{what}. {meant}`hkcanto list` shows all.")
+    return [task for task in fitting if task.scope == "task"] or fitting
 
 
 def record(task: TaskVariant) -> dict[str, Any]:

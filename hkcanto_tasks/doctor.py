@@ -147,10 +147,12 @@ def data(benchmark: Benchmark) -> Finding:
     whole = present == asked or folder.kind == "sample"
     subjects = "" if present == asked else f", {present} of {asked} subjects"
     text = f"{benchmark.title}: {items:,} items{subjects}, in {folder.root} ({folder.kind})"
-    details = []
-    for task in loaded:
-        remarks = [*task.differences.lines, task.kind.remark(task.samples)]
-        details += [f"{task.task.definition.name}: {line}" for line in remarks if line]
+    remarks = (
+        (task.task.definition.name, line)
+        for task in loaded
+        for line in (*task.differences.lines, task.kind.remark(task.samples))
+    )
+    details = [f"{name}: {line}" for name, line in remarks if line]
     return Finding(whole and not details, text, details, "" if whole else fetch)
 
 
@@ -172,13 +174,10 @@ def files(benchmark: Benchmark) -> Finding:
     kinds = Counter(problem.kind for problem in problems)
     counted = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     details = [f"{problem.kind} {problem.file}: {problem.detail}" for problem in problems]
+    details.sort(key=lambda line: line.startswith("missing"))
     fetch = f"hkcanto data fetch {benchmark.name}"
-    return Finding(
-        False,
-        f"{benchmark.title}: {counted}, in {folder.root}",
-        sorted(details, key=lambda line: line.startswith("missing")),
-        fetch if folder.kind == "cache" else f"unset HKCANTO_DATA_DIR; {fetch}",
-    )
+    fetch = fetch if folder.kind == "cache" else f"unset HKCANTO_DATA_DIR; {fetch}"
+    return Finding(False, f"{benchmark.title}: {counted}, in {folder.root}", details, fetch)
 
 
 def _refused(benchmark: Benchmark, error: HKCantoError) -> Finding:

@@ -33,10 +33,8 @@ def tojyutping(sentence: str) -> str:
     try:
         import ToJyutping
     except ImportError as error:
-        raise OptionError(
-            "the engine 'tojyutping' needs the package ToJyutping: pip install 'hkcanto[g2p]'."
-        ) from error
-
+        why = "the engine 'tojyutping' needs the package ToJyutping: pip install 'hkcanto[g2p]'."
+        raise OptionError(why) from error
     return " ".join(jyutping for _, jyutping in ToJyutping.get_jyutping_list(sentence) if jyutping)
 
 

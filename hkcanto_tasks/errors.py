@@ -78,10 +78,7 @@ def on_disk(
     """
     try:
         yield
-    except (
-        OSError,
-        NotImplementedError,
-    ) as error:  # the second: no file locks
+    except (OSError, NotImplementedError) as error:  # the second where there are no file locks
         named = [getattr(error, name, None) for name in ("filename2", "filename", "strerror")]
         where = str(named[0] or named[1] or path)
         where = where if len(where) < _LONG else f"{where[:60]}…"

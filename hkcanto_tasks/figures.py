@@ -17,15 +17,10 @@ from math import fsum, nan, sqrt
 from statistics import variance
 from typing import Any, Literal, NamedTuple
 
+from hkcanto_metrics import translation
 from hkcanto_metrics.labels import label_statistics
 from hkcanto_metrics.language import WrittenLanguage
-from hkcanto_metrics.translation import (
-    Language,
-    score_translation,
-    sentence_scores,
-    sufficient_statistics,
-    translation_signatures,
-)
+from hkcanto_metrics.translation import Language
 
 from .declarations import Subject, TaskVariant
 from .judgements import Judgement
@@ -34,12 +29,9 @@ from .samples import Sample
 Unit = Literal["share", "score", "rate", "count", "number"]
 Over = Literal["questions", "subjects", "categories"]
 Form = Literal["mean", "rate", "corpus"]
+Categories = Mapping[str, str] | None
 
 _FEW_SUBJECTS = 6
-_IN_WORDS = {
-    "subjects": "Mean of the subjects' accuracies.",
-    "categories": "Mean of the categories, each a mean of its subjects' accuracies.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +90,9 @@ class Figure:
 def declared_figures() -> Mapping[str, Figure]:
     """Return the figures of `figures.toml`, by key."""
     text = files(__package__).joinpath("figures.toml").read_text("utf-8")
-    return {
-        key: Figure(
-            entry.get("name", key),
-            entry["title"],
-            entry["unit"],
-            {"higher": True, "lower": False}.get(entry.get("better")),
-            entry["help"],
-            entry.get("form", "mean"),
-            entry.get("diagnostic", False),
-        )
-        for key, entry in tomllib.loads(text).items()
-    }
+    entries = tomllib.loads(text).items()
+    default = {"higher_is_better": None}
+    return {key: Figure(**{"name": key, **default, **entry}) for key, entry in entries}
 
 
 def figures(*keys: str) -> tuple[Figure, ...]:
@@ -156,9 +139,10 @@ class ItemValue(float):
         return made
 
 
-def item_values(
-    figures: Iterable[Figure], sample: Sample, judgement: Judgement
-) -> dict[str, ItemValue | Pair | None]:
+ItemValues = dict[str, ItemValue | Pair | None]
+
+
+def item_values(figures: Iterable[Figure], sample: Sample, judgement: Judgement) -> ItemValues:
     """Return an item's value of each figure, or its texts for a corpus figure.
 
     The value is None if the item is not in the figure's part.
@@ -168,21 +152,20 @@ def item_values(
         sample: The item.
         judgement: The judgement of the response.
     """
-    found: dict[str, ItemValue | Pair | None] = {}
+    values: ItemValues = {}
     for figure in figures:
+        number = judgement.values.get(figure.averages)
         if figure.form == "corpus":
-            found[figure.name] = Pair(judgement.answer, sample.target, sample.source)
+            values[figure.name] = Pair(judgement.answer, sample.target, sample.source)
         elif figure.part and figure.part not in sample.parts:
-            found[figure.name] = None
-        elif (own := judgement.values.get(figure.averages)) is not None:
+            values[figure.name] = None
+        elif number is not None:
             length = judgement.weights.get(figure.averages, 1.0)
-            found[figure.name] = ItemValue.of(own, sample.subject, length)
-    return found
+            values[figure.name] = ItemValue.of(number, sample.subject, length)
+    return values
 
 
-def weights(
-    over: Over, subjects: Sequence[str], categories: Mapping[str, str] | None = None
-) -> list[float]:
+def weights(over: Over, subjects: Sequence[str], categories: Categories = None) -> list[float]:
     """Return the weight of each item in a mean.
 
     Args:
@@ -199,14 +182,12 @@ def weights(
         >>> weights("subjects", ["law", "law", "food"])
         [0.25, 0.25, 0.5]
     """
-    if over == "questions":
-        return [1 / len(subjects)] * len(subjects)
     share = subject_weights(over, Counter(subjects), categories)
     return [share[name] for name in subjects]
 
 
 def subject_weights(
-    over: Over, sizes: Mapping[str, int], categories: Mapping[str, str] | None = None
+    over: Over, sizes: Mapping[str, int], categories: Categories = None
 ) -> dict[str, float]:
     """Return the weight of each item of a subject in a mean, from the subjects' sizes.
 
@@ -221,19 +202,14 @@ def subject_weights(
     """
     if over == "questions":
         return dict.fromkeys(sizes, 1 / sum(sizes.values()))
-    category_of = {name: (categories or {})[name] if over == "categories" else "" for name in sizes}
-    in_category = Counter(category_of.values())
-    return {
-        name: 1 / (len(in_category) * in_category[category_of[name]] * size)
-        for name, size in sizes.items()
-    }
+    category = {name: (categories or {})[name] if over == "categories" else "" for name in sizes}
+    members = Counter(category.values())
+    count = len(members)
+    return {name: 1 / (count * members[category[name]] * size) for name, size in sizes.items()}
 
 
 def value(
-    figure: Figure,
-    items: Iterable[Any],
-    categories: Mapping[str, str] | None = None,
-    language: Language = "zh",
+    figure: Figure, items: Iterable[Any], categories: Categories = None, language: Language = "zh"
 ) -> float:
     """Return the value of a figure for some items; NaN without items.
 
@@ -248,22 +224,22 @@ def value(
         >>> value(acc, [ItemValue.of(x, s) for x, s in ((1, "law"), (0, "law"), (1, "food"))])
         0.75
     """
-    own = [each for each in items if each is not None]
-    if not own:
+    values = [item for item in items if item is not None]
+    if not values:
         return nan
     if figure.form == "corpus":
-        return corpus_value(figure, own, language)
+        return corpus_value(figure, values, language)
     if figure.form == "rate":
-        errors = fsum(each * (each.length or 1) for each in own)
-        return errors / (fsum(each.length for each in own) or 1)
+        errors = fsum(item * (item.length or 1) for item in values)
+        return errors / (fsum(item.length for item in values) or 1)
     if figure.over == "questions":
-        return fsum(own) / len(own)
-    shares = weights(figure.over, [each.subject for each in own], categories)
-    return fsum(share * each for share, each in zip(shares, own, strict=True))
+        return fsum(values) / len(values)
+    shares = weights(figure.over, [item.subject for item in values], categories)
+    return fsum(share * item for share, item in zip(shares, values, strict=True))
 
 
 def standard_error(
-    figure: Figure, items: Sequence[ItemValue], categories: Mapping[str, str] | None = None
+    figure: Figure, items: Sequence[ItemValue], categories: Categories = None
 ) -> float:
     """Return the standard error of a mean or a pooled rate; NaN for fewer than two items.
 
@@ -284,23 +260,18 @@ def standard_error(
     if len(items) < 2:
         return nan
     if figure.form == "rate":
-        rate = value(figure, items)
-        squares = fsum(
-            ((each - rate) * each.length if each.length else each) ** 2 for each in items
-        )
-        total = fsum(each.length for each in items)
+        rate, total = value(figure, items), fsum(item.length for item in items)
+        residuals = ((item - rate) * item.length if item.length else item for item in items)
+        squares = fsum(residual**2 for residual in residuals)
         return sqrt(squares * len(items) / (len(items) - 1)) / (total or 1)
-    of_stratum: dict[str, list[float]] = {}
-    strata = ["" if figure.over == "questions" else each.subject for each in items]
-    for stratum, each in zip(strata, items, strict=True):
-        of_stratum.setdefault(stratum, []).append(float(each))
-    weight = dict(zip(strata, weights(figure.over, strata, categories), strict=True))
-    of_sum = (
-        weight[stratum] ** 2 * len(of) * variance(of)
-        for stratum, of in of_stratum.items()
-        if len(of) > 1
-    )
-    return sqrt(fsum(of_sum))
+    strata: dict[str, list[float]] = {}
+    for item in items:
+        name = "" if figure.over == "questions" else item.subject
+        strata.setdefault(name, []).append(float(item))
+    sizes = {name: len(values) for name, values in strata.items()}
+    share = subject_weights(figure.over, sizes, categories)
+    variances = {name: variance(values) for name, values in strata.items() if sizes[name] > 1}
+    return sqrt(fsum(share[name] ** 2 * sizes[name] * of for name, of in variances.items()))
 
 
 # ---------------------------------------------------------------------- figures of a corpus
@@ -313,7 +284,7 @@ def language_of(task: TaskVariant) -> Language:
 
 def metric_signatures(task: TaskVariant) -> dict[str, str]:
     """Return how each corpus figure of a task is computed, in sacreBLEU's form if it has one."""
-    return dict(translation_signatures(language_of(task)))
+    return dict(translation.translation_signatures(language_of(task)))
 
 
 def corpus_value(figure: Figure, pairs: Iterable[Pair], language: Language) -> float:
@@ -365,7 +336,9 @@ def corpus_rows(
 
     hypotheses, references, _ = zip(*pairs, strict=True)
     if figure.of_texts:
-        rows, score = sufficient_statistics(figure.name, hypotheses, references, language=language)
+        rows, score = translation.sufficient_statistics(
+            figure.name, hypotheses, references, language=language
+        )
     else:
         rows, score = label_statistics(hypotheses, references, figure.labels)
     return rows, lambda sums: np.array([*map(score, sums)])
@@ -377,7 +350,10 @@ def corpus_scores(figure: Figure, pairs: Iterable[Pair], language: Language) -> 
     The arguments are those of `corpus_rows`.
     """
     if figure.of_texts:
-        return [sentence_scores(out, ref, language)[figure.name] / 100 for out, ref, _ in pairs]
+        return [
+            translation.sentence_scores(out, ref, language)[figure.name] / 100
+            for out, ref, _ in pairs
+        ]
     return [float(each.hypothesis == each.reference) for each in pairs]
 
 
@@ -426,7 +402,7 @@ def pseudo_values(rows: Any, statistic: Callable[[Any], Any]) -> Any:
 @lru_cache(maxsize=4)
 def _scores(pairs: tuple[Pair, ...], language: Language) -> Mapping[str, float]:
     hypotheses, references, sources = zip(*pairs, strict=True)
-    return score_translation(hypotheses, references, language=language, sources=sources)
+    return translation.score_translation(hypotheses, references, language=language, sources=sources)
 
 
 # ---------------------------------------------------------------------- figures of reasoning
@@ -490,12 +466,15 @@ def figures_of(task: TaskVariant, of_kind: Iterable[Figure]) -> tuple[Figure, ..
         >>> [figure.name for figure in load_task("hkcanto_cultural").kind.figures][:3]
         ['acc_macro', 'acc', 'acc_food']
     """
-    own = [*of_kind]
-    made = [*own]
-    for figure in own:
-        if figure.name == "acc":
-            made[1:1] = _averages(task, figure)
-    first = _headline(task) or made[0].name
+    made = [*of_kind]
+    for figure in [figure for figure in made if figure.name == "acc"]:
+        made[1:1] = _averages(task, figure)
+    # For one category, the mean over its subjects comes first; for one subject, its accuracy.
+    first, subjects = task.definition.headline or made[0].name, task.subjects
+    if first == "acc_category_macro" and len({subject.category for subject in subjects}) == 1:
+        first = "acc_macro"
+    if first.startswith("acc_") and len(subjects) == 1:
+        first = "acc"
     return tuple(sorted(made, key=lambda figure: figure.name != first))
 
 
@@ -506,48 +485,31 @@ def in_table(task: TaskVariant, every: Sequence[Figure]) -> tuple[Figure, ...]:
         task: The task.
         every: All of its figures, as from `figures_of`.
     """
-    wanted = task.definition.table
-
-    def is_shown(figure: Figure) -> bool:
-        return bool({figure.averages, figure.name} & {*wanted}) if wanted else not figure.diagnostic
-
-    return (every[0], *filter(is_shown, every[1:]))
-
-
-def _headline(task: TaskVariant) -> str:
-    """Return the headline's name; for one category that of the mean over its subjects, and for one
-    subject that of its accuracy."""
-    name, subjects = task.definition.headline, task.subjects
-    if name == "acc_category_macro" and len({subject.category for subject in subjects}) == 1:
-        name = "acc_macro"
-    return "acc" if name.startswith("acc_") and len(subjects) == 1 else name
+    wanted, (headline, *others) = {*task.definition.table}, every
+    if not wanted:
+        return (headline, *(figure for figure in others if not figure.diagnostic))
+    return (headline, *(each for each in others if {each.averages, each.name} & wanted))
 
 
 def _averages(task: TaskVariant, acc: Figure) -> Iterable[Figure]:
-    of_acc = replace(acc, of=acc.name)
     subjects, definition = task.subjects, task.definition
     categories = list(dict.fromkeys(filter(None, (subject.category for subject in subjects))))
     by_category = definition.headline == "acc_category_macro"
     if len(subjects) > 1:
-        yield _over(of_acc, "acc_macro", "Mean over subjects", "subjects")
+        yield from figures("acc_macro")
     if len(categories) > 1 and by_category:
-        yield _over(of_acc, "acc_category_macro", "Mean over categories", "categories")
+        yield from figures("acc_category_macro")
     parts = dict.fromkeys(categories, "") if len(categories) > 1 else {}
     if _has_figure_by_subject(task):
         parts |= {subject.name: subject.title for subject in subjects}
-    parts |= {group: "" for subject in subjects for group in subject.groups}
+    parts |= dict.fromkeys((group for subject in subjects for group in subject.groups), "")
     parts |= dict.fromkeys(definition.types, "")
     for name, title in parts.items():
         title = title or definition.titles.get(name) or name.replace("_", " ").capitalize()
-        yield replace(
-            of_acc,
-            name=f"acc_{name}",
-            title=title,
-            help=f"Accuracy on one part: {title}.",
-            # If the average is over categories, a category's figure is the mean over its subjects.
-            over="subjects" if by_category and name in categories else "questions",
-            part=name,
-        )
+        # If the average is over categories, a category's figure is the mean over its subjects.
+        over: Over = "subjects" if by_category and name in categories else "questions"
+        part = replace(acc, name=f"acc_{name}", of=acc.name, over=over, part=name)
+        yield replace(part, title=title, help=f"Accuracy on one part: {title}.")
 
 
 def _has_figure_by_subject(task: TaskVariant) -> bool:
@@ -560,7 +522,3 @@ def parts_of(task: TaskVariant, subject: Subject) -> tuple[str, ...]:
     """Return the parts with their own figures to which all items of a subject belong."""
     by_name = (subject.name,) if _has_figure_by_subject(task) else ()
     return tuple(filter(None, (subject.category, *by_name, *subject.groups)))
-
-
-def _over(acc: Figure, name: str, title: str, over: Over) -> Figure:
-    return replace(acc, name=name, title=title, over=over, help=_IN_WORDS[over])

@@ -14,7 +14,7 @@ class Judgement(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     Attributes:
         values: Figure of an item → its value. Names and order are those of the task's kind.
         answer: The answer read from the response: a letter, Jyutping, the text without wrapping.
-        reason: How it was read, or why it could not be read: `none: refusal`.
+        reason: How it was read, or what prevented that: `none: refusal`.
         weights: Figure → length of the reference, for rates that are pooled over items.
         details: Anything else worth keeping in a log.
         length: Characters of the response after its reasoning.

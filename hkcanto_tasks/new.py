@@ -6,8 +6,7 @@ a line with `"?"`, which the catalogue refuses until somebody answers it.
 
 import json
 import shutil
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from .data.tables import ENDINGS, read_table
@@ -17,20 +16,11 @@ from .printable import one_line
 
 COLUMN_NAMES = {
     "question": ("question", "問題", "題目"),
-    "prompt": ("prompt",),
-    "text": ("text",),
     "answer": ("answer", "答案"),
-    "label": ("label",),
-    "source": ("source",),
-    "target": ("target",),
-    "sentence": ("sentence",),
-    "jyutping": ("jyutping",),
     "number": ("number", "#"),
-    "id": ("id",),
-    "category": ("category",),
-    "constraints": ("constraints",),
 }
-"""Role of a cell → the names of columns that are filled in for it, in upper or lower case."""
+"""Role of a cell → the names of columns that are filled in for it, in upper or lower case; by
+default the role's own name."""
 
 _OPTIONAL = ("id", "category", "number", "explanation")
 _LISTS = ("options", "choices")
@@ -49,8 +39,6 @@ _PROMPTS = {
     "summarization": "用廣東話概括以下文本：\\n{source}\\n",
     "fluency": "{source}",
 }
-_PLAIN = "{prompt}"
-
 _RUBRIC = """
 # The judge's prompt, and what its levels mean.
 [tasks.rubric]
@@ -64,22 +52,9 @@ higher_is_better = true
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A benchmark that was begun.
-
-    Attributes:
-        folder: Its folder.
-        columns: The columns of its file, in lower case; empty without a file.
-        questions: The open questions, in the file's order.
-    """
-
-    folder: Path
-    columns: Sequence[str]
-    questions: Sequence[str]
-
-
-def draft(name: str, kind: str, source: Path | None, into: Path, *, force: bool = False) -> Draft:
+def draft(
+    name: str, kind: str, source: Path | None, into: Path, *, force: bool = False
+) -> tuple[list[str], list[str]]:
     """Write the folder of a new benchmark with one task.
 
     Args:
@@ -89,50 +64,48 @@ def draft(name: str, kind: str, source: Path | None, into: Path, *, force: bool 
         into: The folder to make it in.
         force: Replace a `benchmark.toml` that is there.
 
+    Returns:
+        The columns of the file, in lower case, and the open questions, in the file's order.
+
     Raises:
         CatalogueError: There is no such kind.
         OptionError: The folder has a `benchmark.toml` already.
         DataNotFound: The file cannot be read or copied.
         DataCorrupt: The file is not a table.
     """
-    roles = find_kind(kind).COLUMNS
-    folder = into / name
+    roles, folder = [*find_kind(kind).COLUMNS], into / name
     file = folder / "benchmark.toml"
     if file.exists() and not force:
         raise OptionError(f"{file} exists. Name another benchmark, or replace it with --force.")
-    columns: list[str] = []
     values: dict[str, list[str]] = {}
     if source is not None:
         if not source.name.lower().endswith(ENDINGS):
+            why = f"{source} has none of the endings {', '.join(ENDINGS)}"
             raise DataNotFound(
-                f"{source} has none of the endings {', '.join(ENDINGS)}. Make the template without "
-                "--from, and write a reader in it."
+                f"{why}. Make the template without --from, and write a reader in it."
             )
-        table = read_table(source)
-        for row in table.rows:
+        for row in read_table(source).rows:
             for column, cell in row.cells.items():
                 listed = values.setdefault(column, [])
                 if len(listed) <= _MOST_LABELS and str(cell) not in listed:
                     listed.append(str(cell))
-        columns = [*values]
-    lines = [*_task_lines(kind, [*roles], columns, values, source.name if source else "")]
     text = _TEMPLATE.format(
         name=name,
         title=name.replace("_", " ").capitalize(),
-        columns=f"# Columns of {source.name}: {one_line(', '.join(columns))}.\n" if source else "",
-        question=_PROMPTS.get(kind, _PLAIN),
+        columns=f"# Columns of {source.name}: {one_line(', '.join(values))}.\n" if source else "",
+        question=_PROMPTS.get(kind, "{prompt}"),
         kind=kind,
-        lines="\n".join(lines),
+        lines="\n".join(_task_lines(kind, roles, values, source.name if source else "?")),
         rubric=_RUBRIC if kind == "judged" else "",
     )
     with on_disk(folder, done="written", remedy="Choose another folder with --into."):
         (folder / "data").mkdir(parents=True, exist_ok=True)
-        if source is not None and source.resolve() != (folder / "data" / source.name).resolve():
-            shutil.copyfile(source, folder / "data" / source.name)
+        copy = folder / "data" / source.name if source else folder
+        if source and source.resolve() != copy.resolve():
+            shutil.copyfile(source, copy)
         file.write_text(text, "utf-8")
-    lines = [line.strip() for line in text.splitlines()]
-    questions = [line for line in lines if '"?"' in line and not line.startswith("#")]
-    return Draft(folder, columns, questions)
+    lines = map(str.strip, text.splitlines())
+    return [*values], [line for line in lines if '"?"' in line and not line.startswith("#")]
 
 
 _TEMPLATE = """\
@@ -159,35 +132,26 @@ kind = "{kind}"
 
 
 def _task_lines(
-    kind: str,
-    roles: Sequence[str],
-    columns: Sequence[str],
-    values: dict[str, list[str]],
-    file: str,
+    kind: str, roles: Sequence[str], values: Mapping[str, Sequence[str]], file: str
 ) -> Iterator[str]:
     """Yield the lines of the task's entry that depend on its kind and its file."""
-    yield f"files = {{ test = {json.dumps(file or '?', ensure_ascii=False)} }}"
+    yield f"files = {{ test = {json.dumps(file, ensure_ascii=False)} }}"
     declared: dict[str, str] = {}
     for role in roles:
-        if role == "options":
-            continue
-        names = [name for name in COLUMN_NAMES.get(role, ()) if name in columns]
-        if len(names) == 1 and names[0] != role:
-            declared[role] = f'"{names[0]}"'
-        elif len(names) != 1 and role not in _OPTIONAL:
-            declared[role] = '"?"'
+        names = [name for name in COLUMN_NAMES.get(role, (role,)) if name in values]
+        if len(names) != 1 and role not in (*_OPTIONAL, "options"):
+            declared[role] = "?"
+        elif names and names != [role]:
+            declared[role] = names[0]
     if "options" in roles:
-        letters = [letter for letter in "abcdefghij" if letter in columns]
-        listed = [name for name in _LISTS if name in columns]
-        if len(letters) > 1 and letters == [*"abcdefghij"[: len(letters)]]:
-            if len(letters) != 4:
-                yield f'letters = "{"".join(letters).upper()}"'
-        elif len(listed) == 1 and not letters:
-            declared["options"] = f'"{listed[0]}"'
-        else:
-            declared["options"] = '"?"'
+        letters = "".join(letter for letter in "abcdefghij" if letter in values)
+        listed = [name for name in _LISTS if name in values]
+        if len(letters) < 2 or not "abcdefghij".startswith(letters):
+            declared["options"] = listed[0] if len(listed) == 1 and not letters else "?"
+        elif len(letters) != 4:
+            yield f'letters = "{letters.upper()}"'
     if declared:
-        entries = ", ".join(f"{role} = {name}" for role, name in declared.items())
+        entries = ", ".join(f'{role} = "{name}"' for role, name in declared.items())
         yield f"columns = {{ {entries} }}"
     if "options" in roles:
         yield "# How does an answer name its option? letter, index (from 0), number (from 1), text"

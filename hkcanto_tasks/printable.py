@@ -2,6 +2,7 @@
 
 import logging
 import re
+from functools import cache
 
 # Control characters would act on a terminal or be refused by a parser; bidirectional marks,
 # embeddings, overrides and isolates would reverse the text after them; surrogates have no encoding.
@@ -43,6 +44,12 @@ def _picture(found: re.Match[str]) -> str:
     if code < 0x20:
         return chr(0x2400 + code)
     return "␡" if code == 0x7F else "\ufffd"
+
+
+@cache
+def warn_once(text: str) -> None:
+    """Log a warning, however often it is given, once."""
+    logging.getLogger("hkcanto").warning("%s", text)
 
 
 def readable_log(record: logging.LogRecord) -> bool:

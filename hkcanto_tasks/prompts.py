@@ -159,11 +159,9 @@ class Prompt:
         system = [("system", message)] if message else []
         if not multiturn:
             return [*system, ("user", begin + self._user_text())]
-        turns = [
-            (role, text)
-            for example in self.examples
-            for role, text in (("user", example.question), ("assistant", example.answer))
-        ]
+        turns: list[tuple[str, str]] = []
+        for example in self.examples:
+            turns += ("user", example.question), ("assistant", example.answer)
         (role, text), *rest = *turns, ("user", self.question)
         return [*system, (role, begin + text), *rest]
 
@@ -173,8 +171,6 @@ class Prompt:
         return (self.system, "") if self.chat_system is None else (self.chat_system, self.system)
 
     def _user_text(self) -> str:
-        examples = (
-            example.question + self.answer_separator + example.answer + self.example_separator
-            for example in self.examples
-        )
+        between, after = self.answer_separator, self.example_separator
+        examples = (one.question + between + one.answer + after for one in self.examples)
         return "".join(examples) + self.question

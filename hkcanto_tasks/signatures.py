@@ -21,6 +21,10 @@ UNKNOWN = "unknown"
 OF_A_JUDGE = ("judge", "rubric")
 """The parts that name the judge and the rubric."""
 
+_PARTS = {"data": "data", "sent": "sent", "read": "read", "metric": "metric"}
+_PARTS |= {"v": "version", "pkg": "package"}
+"""Part of a signature's text → field, in the order of the text."""
+
 _NO_SETUP = ("data", "v", "pkg", "rescored")
 _MOST_NAMED = 6  # subjects of a subset; more subjects become a number and a hash
 
@@ -60,8 +64,7 @@ class Signature:
         """Its parts by name, without the task, in the order of the text."""
         shots = UNKNOWN if self.shots is None else self.shots
         parts: dict[str, object] = {"shots": shots, "turns": "single", **dict(self.options)}
-        parts |= {"data": self.data, "sent": self.sent, "read": self.read, "metric": self.metric}
-        return parts | {"v": self.version, "pkg": self.package}
+        return parts | {part: getattr(self, name) for part, name in _PARTS.items()}
 
     @property
     def text(self) -> str:
@@ -72,8 +75,7 @@ class Signature:
     @property
     def of_whole(self) -> "Signature":
         """The same signature for all subjects of the task."""
-        whole = (each for each in self.options if each[0] != "subjects")
-        return replace(self, options=tuple(whole))
+        return self.with_option("subjects", "")
 
     def judged_by(self, graders: Iterable[str]) -> "Signature":
         """Return the signature with the models that judged the answers, if any.
@@ -107,14 +109,13 @@ class Signature:
             >>> ours.differs(replace(ours, shots=5, sent="c", data="y"))
             {'shots': ('0', '5')}
         """
-        parts = [{"task": each.task, **each.of_whole.parts} for each in (self, other)]
-        for each in parts:  # some kinds had no other prompt, and no option for it
-            each.setdefault("prompt", "paper")
-        names = [name for name in dict.fromkeys(chain(*parts)) if name not in _NO_SETUP]
-        said = {name: tuple(str(each.get(name, "")) for each in parts) for name in names}
-        unlike = {
-            name: (one, two) for name, (one, two) in said.items() if one != two or one == UNKNOWN
-        }
+        ours, theirs = ({"task": one.task, **one.of_whole.parts} for one in (self, other))
+        unlike: dict[str, tuple[str, str]] = {}
+        for name in dict.fromkeys(chain(ours, theirs, ["prompt"])):
+            absent = "paper" if name == "prompt" else ""  # some kinds had no option for it
+            one, two = str(ours.get(name, absent)), str(theirs.get(name, absent))
+            if name not in _NO_SETUP and (one != two or one == UNKNOWN):
+                unlike[name] = one, two
         declared = {name: both for name, both in unlike.items() if name not in ("sent", "read")}
         return declared or unlike
 
@@ -209,21 +210,18 @@ def _requests(kind: Any) -> list[Any]:
 
 def _readings(kind: Any) -> list[Any]:
     item, headline = kind.made_up(), kind.headline
-    judgements = [kind.judge(text, item) for text in probes()]
-    sources = {
-        sys.modules[base.__module__].__file__
-        for base in type(kind).__mro__
-        if base.__module__.partition(".")[0] not in (__package__, "builtins", "abc")
-    }
-    return [
+    judged = []
+    for judgement in (kind.judge(text, item) for text in probes()):
         # The last digits of a value differ between machines.
-        [
-            [
-                each.answer,
-                *((name, value and round(value, 6)) for name, value in each.values.items()),
-            ]
-            for each in judgements
-        ],
+        values = ((name, of and round(of, 6)) for name, of in judgement.values.items())
+        judged.append([judgement.answer, *values])
+    modules = {base.__module__ for base in type(kind).__mro__}
+    others = (
+        name for name in modules if name.split(".")[0] not in (__package__, "builtins", "abc")
+    )
+    sources = {sys.modules[name].__file__ for name in others}
+    return [
+        judged,
         [headline.name, headline.averages, headline.over, headline.form, headline.part],
         kind.stop,
         [Path(file).read_bytes().decode("latin-1") for file in sorted(filter(None, sources))],
@@ -233,10 +231,8 @@ def _readings(kind: Any) -> list[Any]:
 
 def probes() -> list[str]:
     """Return made-up responses for each form of answer that a task may ask for."""
-    texts: list[str] = msgspec.json.decode(
-        files(__package__).joinpath("kinds/probes.json").read_bytes()
-    )
-    return texts
+    content = files(__package__).joinpath("kinds/probes.json").read_bytes()
+    return msgspec.json.decode(content, type=list[str])
 
 
 def request_hash(sample: Sample, messages: Iterable[tuple[str, str]], *more: str) -> str:
@@ -276,21 +272,17 @@ def parse_signature(text: object) -> Signature:
     """
     if not isinstance(text, str):
         raise LogError("no signature: another version of hkcanto made it; run it again")
-    name, *parts = text.split("|")
-    task = name.replace("-", "_")
+    task, *parts = text.split("|")
     fields = dict(part.partition(":")[::2] for part in parts)
     if fields.get("turns") == "single":
         del fields["turns"]
     try:
         given = fields.pop("shots")
         shots = None if given == UNKNOWN else int(given)
-        data, metric = fields.pop("data"), fields.pop("metric")
-        sent, read = fields.pop("sent"), fields.pop("read")
-        version, package = fields.pop("v"), fields.pop("pkg")
+        named = {name: fields.pop(part) for part, name in _PARTS.items()}
     except (KeyError, ValueError) as error:
         raise LogError(f"its signature {text!r} is of another version of hkcanto") from error
-    options = tuple(fields.items())
-    return Signature(task, shots, options, data, sent, read, metric, version, package)
+    return Signature(task.replace("-", "_"), shots, tuple(fields.items()), **named)
 
 
 def joined(signatures: Iterable[Signature]) -> Signature:

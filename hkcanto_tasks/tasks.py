@@ -1,14 +1,14 @@
 """Tasks as they are run: `task_as_run` sets one up by its options, `load_task` adds its data."""
 
 import difflib
-import logging
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from hashlib import sha256
 from heapq import heappop, heappush
 from math import ceil
+from operator import itemgetter
 from typing import Any, get_args, get_type_hints
 
 import msgspec
@@ -18,19 +18,18 @@ from .data.checks import refuse_odd
 from .data.fetch import revision_variable
 from .data.locating import locate
 from .data.rows import ReleaseRows
-from .data.tables import UnreadableRow
+from .data.tables import Table, UnreadableRow
 from .declarations import Subject, TaskVariant
 from .errors import DataCorrupt, HKCantoError, OptionError
 from .kinds import find_kind
 from .kinds.base import Kind
+from .printable import warn_once
 from .prompts import Example, Prompt
 from .samples import Sample
 
-_log = logging.getLogger("hkcanto")
-
 _ORDER_SEED = 0
-_BAD_SHARE = 0.01
-"""The share of a task's rows that may be unreadable; a file with more is not the release."""
+_BAD_SHARE, _BAD_SHARE_OF_SUBJECT = 0.01, 0.05
+"""The share of the rows that may be unreadable; a file with more is not the release."""
 _FEW_ROWS = 10
 """The number of rows by which a subject may differ from the paper's table if the total is right."""
 
@@ -175,36 +174,30 @@ class Differences:
     @property
     def summary(self) -> str:
         """All differences in one line; empty if there are none."""
-        parts = []
-        if self.missing:
-            parts.append(f"{len(self.missing)} of {self.asked} subjects are missing")
-        if self.counts:
-            parts.append(f"{len(self.counts)} have an unpublished number of items")
-        if self.bad:
-            parts.append(f"{len(self.bad)} unreadable rows were set aside")
-        if self.unread:
-            parts.append(
-                f"no prompt shows the columns {', '.join(self.unread)}: name those that belong to "
-                "the question in the template, and the others in `ignored`"
-            )
-        return ", ".join(parts)
+        return ", ".join(short for short, _ in self._told())
 
     @property
     def lines(self) -> list[str]:
         """The differences in full, one a line."""
-        lines = []
+        return [line for _, line in self._told()]
+
+    def _told(self) -> Iterator[tuple[str, str]]:
+        """Yield each difference, in short and in full."""
         if self.missing:
-            lines.append(f"missing subjects: {', '.join(self.missing)}")
+            short = f"{len(self.missing)} of {self.asked} subjects are missing"
+            yield short, f"missing subjects: {', '.join(self.missing)}"
         if self.counts:
-            counted = (f"{name} {n} (paper: {of})" for name, (n, of) in self.counts.items())
+            counts = ", ".join(f"{name} {n} (paper: {of})" for name, (n, of) in self.counts.items())
             total = " (the total is as published)" if self.total else ""
-            lines.append(f"other numbers of items{total}: {', '.join(counted)}")
+            short = f"{len(self.counts)} have an unpublished number of items"
+            yield short, f"other numbers of items{total}: {counts}"
         if self.bad:
             rows = "; ".join(f"{row.where}: {row.what}" for row in self.bad)
-            lines.append(f"rows set aside: {rows}")
-        if self.unread:
-            lines.append(f"columns that no prompt shows: {', '.join(self.unread)}")
-        return lines
+            yield f"{len(self.bad)} unreadable rows were set aside", f"rows set aside: {rows}"
+        if columns := ", ".join(self.unread):
+            advice = "those of the question in the template, and the others in `ignored`"
+            short = f"no prompt shows the columns {columns}: name {advice}"
+            yield short, f"columns that no prompt shows: {columns}"
 
 
 @dataclass(frozen=True)
@@ -336,61 +329,75 @@ def load_task(
         DataCorrupt: A file is not valid data; the message names file and row.
         NetworkUnavailable: The data must be downloaded, but cannot be.
     """
-    _warn_of_unknown(tuple(sorted(name for name in os.environ if name.startswith("HKCANTO_"))))
+    _warn_of_unknown()
     kind = task_as_run(name, subjects, shots=shots, multiturn=multiturn, **options)
     task, folder = kind.task, locate(kind.task.benchmark)
-    release = ReleaseRows(folder, task, kind.headerless)
+    release, is_ours = ReleaseRows(folder, task, kind.headerless), folder.kind in ("sample", "own")
     by_subject: dict[Subject, list[Sample]] = {}
     counts: dict[Subject, int] = {}
     bad: dict[str, UnreadableRow] = {}
-    columns: dict[tuple[str, ...], None] = {}
+    columns: dict[str, None] = {}
     for subject in task.subjects:
-        rows = release.read(subject, "test")
-        of_file = rows.bad if release.subject_columns else []  # they belong to no subject
-        bad |= {row.where: row for row in of_file}
-        if of_file and folder.kind in ("sample", "own"):
-            raise of_file[0]
-        if not rows.rows and (of_file or not rows.bad):
+        table, samples, unreadable = _read(kind, release, subject, "test")
+        bad |= {row.where: row for row in (*table.bad, *unreadable)}
+        if bad and is_ours:
+            raise next(iter(bad.values()))
+        if not release.subject_columns:  # a bad row of a shared file cannot be counted for one
+            unreadable = [*table.bad, *unreadable]
+        if not table.rows and not unreadable:
             continue
-        where = ", ".join(release.files(subject, "test")) or task.definition.reader
-        samples, unreadable = read_items(kind, rows.rows, subject, f"{folder.root}: {where}")
-        unreadable = [*([] if of_file else rows.bad), *unreadable]
-        if unreadable and folder.kind in ("sample", "own"):
-            raise unreadable[0]
-        if len(unreadable) > max(1, len(samples) // 20):
-            raise DataCorrupt(
-                f"{where} in {folder.root}: {len(unreadable)} of "
-                f"{len(unreadable) + len(samples)} rows cannot be read. The first: {unreadable[0]}"
-            ) from unreadable[0]
-        bad |= {row.where: row for row in unreadable}
-        columns |= dict.fromkeys(tuple(row.cells) for row in rows.rows[:1])
+        if len(unreadable) > max(1, int(_BAD_SHARE_OF_SUBJECT * len(samples))):
+            where = f"{task.name} {subject.name}"
+            raise _too_many(where, unreadable, len(samples), _BAD_SHARE_OF_SUBJECT)
+        columns |= dict.fromkeys(column for row in table.rows[:1] for column in row.cells)
         counts[subject] = len(samples) + len(unreadable)
         if samples:
             by_subject[subject] = samples[task.definition.examples_from_test :]
     if not by_subject and not allow_absent:
         raise next(iter(bad.values()), None) or release.missing()
-    _refuse_too_many(task, [*bad.values()], sum(map(len, by_subject.values())))
-    unread = [name for names in columns for name in kind.unread(names)]
-    differences = _compared(task, counts, [*bad.values()], unread, folder.kind)
+    good = sum(map(len, by_subject.values()))
+    if len(bad) > ceil(_BAD_SHARE * (len(bad) + good)):
+        raise _too_many(task.name, [*bad.values()], good, _BAD_SHARE)
+    asked, unread = len(task.subjects), kind.unread(columns)
+    differences = Differences(asked, unread=unread)
+    if not is_ours:
+        missing = [subject.name for subject in task.subjects if subject not in counts]
+        unlike = {one: count for one, count in counts.items() if one.rows not in (0, count)}
+        numbers = {one.name or one.title: (count, one.rows) for one, count in unlike.items()}
+        total = sum(counts.values()) == sum(subject.rows for subject in task.subjects)
+        differences = Differences(asked, missing, numbers, total, [*bad.values()], unread)
     if by_subject and differences.summary:
-        breaks = (
-            ": not comparable with published scores" if differences.breaks_comparability else ""
-        )
-        _warn(
-            f"{task.definition.name}: {differences.summary}, in {folder.root}{breaks}. `hkcanto "
+        breaks = differences.breaks_comparability
+        effect = ": not comparable with published scores" if breaks else ""
+        warn_once(
+            f"{task.definition.name}: {differences.summary}, in {folder.root}{effect}. `hkcanto "
             f"doctor {task.benchmark.name}` lists them."
         )
-    scored = [kind.scored(rows, subject) for subject, rows in by_subject.items()]
-    ordered = stratified([[_without_reasoning(item) for item in items] for items in scored])
+    scored = (kind.scored(samples, subject) for subject, samples in by_subject.items())
+    ordered = stratified([[*map(_without_reasoning, items)] for items in scored])
     if (remark := kind.remark(ordered)) and folder.kind != "sample":
-        _warn(f"{name}: {remark}. Declare shuffle_options = 1 in its entry.")
-    return LoadedTask(
-        kind.at(subjects=[*by_subject]),
-        ordered,
-        WorkedExamples(kind, release),
-        differences,
-        task.subjects,
-    )
+        warn_once(f"{name}: {remark}. Declare shuffle_options = 1 in its entry.")
+    examples = WorkedExamples(kind, release)
+    loaded = kind.at(subjects=[*by_subject])
+    return LoadedTask(loaded, ordered, examples, differences, task.subjects)
+
+
+_Read = tuple[Table, list[Sample], list[UnreadableRow]]
+
+
+def _read(kind: Kind, release: ReleaseRows, subject: Subject, split: str) -> _Read:
+    """Return a subject's rows of a split, their items, and those that the kind cannot read.
+
+    Raises:
+        DataCorrupt: The rows cannot all be from the release.
+    """
+    table = release.read(subject, split)
+    samples, unreadable = kind.read(table.rows, subject)
+    files = ", ".join(release.files(subject, split)) or kind.task.definition.reader
+    where = f"{release.folder.root}: {files}"
+    kind.check(samples, where)
+    refuse_odd(samples, kind.task.definition, where)
+    return table, samples, unreadable
 
 
 def _without_reasoning(sample: Sample) -> Sample:
@@ -398,61 +405,13 @@ def _without_reasoning(sample: Sample) -> Sample:
     return msgspec.structs.replace(sample, reasoning="") if sample.reasoning else sample
 
 
-def read_items(
-    kind: Kind, rows: Sequence[Any], subject: Subject, where: str
-) -> tuple[list[Sample], list[UnreadableRow]]:
-    """Return the items of a subject's rows and the rows that cannot be read.
-
-    Args:
-        kind: The task as it is run.
-        rows: The rows of one file.
-        subject: Their subject.
-        where: The file, for messages.
-
-    Raises:
-        DataCorrupt: The rows cannot all be from the release.
-    """
-    samples, bad = kind.read(rows, subject)
-    kind.check(samples, where)
-    refuse_odd(samples, kind.task.definition, where)
-    return samples, bad
-
-
-def _refuse_too_many(task: TaskVariant, bad: Sequence[UnreadableRow], good: int) -> None:
-    if len(bad) > ceil(_BAD_SHARE * (len(bad) + good)):
-        named = "\n".join(f"  {row.where}: {row.what}" for row in bad[:5])
-        raise DataCorrupt(
-            f"{task.name}: {len(bad)} of {len(bad) + good} rows cannot be read, more than "
-            f"{_BAD_SHARE:.0%}:\n{named}\nCorrect them, or fetch the data again."
-        )
-
-
-def _compared(
-    task: TaskVariant,
-    counts: Mapping[Subject, int],
-    bad: Sequence[UnreadableRow],
-    unread: Sequence[str],
-    kind_of_data: str,
-) -> Differences:
-    if kind_of_data in ("sample", "own"):
-        return Differences(len(task.subjects), unread=unread)
-    return Differences(
-        len(task.subjects),
-        [subject.name for subject in task.subjects if subject not in counts],
-        {
-            subject.name or subject.title: (count, subject.rows)
-            for subject, count in counts.items()
-            if subject.rows and count != subject.rows
-        },
-        sum(counts.values()) == sum(subject.rows for subject in task.subjects),
-        bad,
-        unread,
+def _too_many(name: str, bad: Sequence[UnreadableRow], good: int, share: float) -> DataCorrupt:
+    """Return the error for too many rows that cannot be read."""
+    named = "\n".join(f"  {row.where} has {row.what}" for row in bad[:5])
+    return DataCorrupt(
+        f"{name}: {len(bad)} of {len(bad) + good} rows cannot be read, more than {share:.0%}:\n"
+        f"{named}\nCorrect them, or fetch the data again."
     )
-
-
-@cache  # logged once, however many conditions of the task run
-def _warn(text: str) -> None:
-    _log.warning("%s", text)
 
 
 _VARIABLES = {
@@ -461,17 +420,16 @@ _VARIABLES = {
 }
 
 
-@cache
-def _warn_of_unknown(given: tuple[str, ...]) -> None:
+def _warn_of_unknown() -> None:
     """Warn of unknown variables, since a misspelt one may leave data unpinned."""
     sets = [benchmark.folder for benchmark in benchmarks() if benchmark.hub]
     sets += [of.reasoning.repo_id.rpartition("/")[2] for of in benchmarks() if of.reasoning]
     known = {*_VARIABLES, *map(revision_variable, sets)}
-    for name in given:
-        if name not in known and not name.startswith("HKCANTO_TEST_"):
+    for name in sorted({*os.environ} - known):
+        if name.startswith("HKCANTO_") and not name.startswith("HKCANTO_TEST_"):
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(sorted(known))}."
-            _log.warning("%s is set, but nothing reads it. %s", name, hint)
+            warn_once(f"{name} is set, but nothing reads it. {hint}")
 
 
 def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
@@ -489,32 +447,29 @@ def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
         >>> [sample.subject for sample in stratified([[law] * 4, [food] * 2])]
         ['law', 'food', 'law', 'law', 'food', 'law']
     """
-    shuffled = [sorted(samples, key=lambda sample: _digest(sample.id)) for samples in by_subject]
+    seed = f"{_ORDER_SEED}/"
+    shuffled = [
+        sorted(samples, key=lambda sample: sha256((seed + sample.id).encode()).digest())
+        for samples in by_subject
+    ]
     total = sum(map(len, shuffled))
     # Each item has a first and a last turn between which its subject is less than one item off.
     # Among the items whose first turn has come, the one with the earliest last turn is next
     # (Tijdeman, 1980).
-    turns: list[tuple[int, int, float, int, int]] = []
+    turns: list[tuple[int, int, float, int, Sample]] = []
     for subject, samples in enumerate(shuffled):
         size = len(samples)
-        for place in range(size):
+        for place, sample in enumerate(samples):
             first, last = place * total // size + 1, -(-(place + 1) * total // size)
-            turns.append((first, last, (place + 0.5) / size, subject, place))
-    turns.sort()
-    waiting: list[tuple[int, float, int, int]] = []
+            turns.append((first, last, (place + 0.5) / size, subject, sample))
+    turns.sort(key=itemgetter(0), reverse=True)
+    waiting: list[tuple[int, float, int, Sample]] = []
     ordered: list[Sample] = []
-    upcoming = 0
     for turn in range(1, total + 1):
-        while upcoming < total and turns[upcoming][0] <= turn:
-            heappush(waiting, turns[upcoming][1:])
-            upcoming += 1
-        _, _, subject, place = heappop(waiting)
-        ordered.append(shuffled[subject][place])
+        while turns and turns[-1][0] <= turn:
+            heappush(waiting, turns.pop()[1:])
+        ordered.append(heappop(waiting)[-1])
     return ordered
-
-
-def _digest(item: str) -> bytes:
-    return sha256(f"{_ORDER_SEED}/{item}".encode()).digest()
 
 
 class WorkedExamples:
@@ -538,32 +493,26 @@ class WorkedExamples:
     def __call__(self, name: str) -> Sequence[Example]:
         """Return the worked examples of a subject."""
         if name not in self._examples:
-            self._examples[name] = self._made(self._kind.subject(name))
+            kind, subject = self._kind, self._kind.subject(name)
+            rows = self._rows(self.release, subject) if kind.uses_dev_rows else []
+            origin = kind.example_source
+            if not all(map(kind.has_rationale, rows)):
+                printed = kind.printed()
+                rows, origin = (printed, "paper") if printed else self._reasoned(subject)
+            examples = kind.examples(subject, rows)
+            if origin:
+                examples = [replace(example, origin=origin) for example in examples]
+            self._examples[name] = examples
         return self._examples[name]
-
-    def _made(self, subject: Subject) -> Sequence[Example]:
-        rows = self._rows(self.release, subject) if self._kind.uses_dev_rows else []
-        origin = self._kind.example_source
-        if not all(map(self._kind.has_rationale, rows)):
-            if printed := self._kind.printed():
-                rows, origin = printed, "paper"
-            else:
-                rows, origin = self._reasoned(subject)
-        examples = self._kind.examples(subject, rows)
-        return [replace(example, origin=origin) for example in examples] if origin else examples
 
     def _rows(self, release: ReleaseRows, subject: Subject) -> list[Sample]:
         """Return the items that are worked examples; none without a dev file."""
         definition = self._kind.task.definition
         from_test = definition.examples_from_test
-        split = "test" if from_test else "dev"
-        table = release.read(subject, split)
-        if table.bad and not from_test:
-            raise table.bad[0]
-        where = f"{release.folder.root}: {', '.join(release.files(subject, split))}"
-        samples, bad = read_items(self._kind, table.rows, subject, where)
-        if bad and not from_test:
-            raise bad[0]
+        table, samples, bad = _read(self._kind, release, subject, "test" if from_test else "dev")
+        if not from_test:
+            for row in (*table.bad, *bad):
+                raise row
         return samples[: from_test or definition.dev_rows]
 
     @cached_property
@@ -572,9 +521,8 @@ class WorkedExamples:
         task, source = self._kind.task, self._kind.task.benchmark.reasoning
         assert source is not None  # asked for only if it is declared
         name = source.repo_id.rpartition("/")[2]
-        benchmark = msgspec.structs.replace(
-            task.benchmark, hub=source, github=None, data=None, folder=name
-        )
+        place = {"hub": source, "github": None, "data": None, "folder": name}
+        benchmark = msgspec.structs.replace(task.benchmark, **place)
         folder = locate(benchmark)
         release = ReleaseRows(folder, replace(task, benchmark=benchmark), self._kind.headerless)
         return release, f"{name}@{folder.revision()}"
@@ -591,10 +539,10 @@ class WorkedExamples:
                 why = f"{source.repo_id} has none for it"
             except HKCantoError as error:
                 why = f"{source.repo_id} cannot be used: {error}"
+        columns = " or ".join(map(repr, self._kind.columns("explanation")))
         raise OptionError(
             f"{' '.join(filter(None, (task.name, subject.name)))}: worked examples with a chain of "
-            "thought need reasoning, and the release has none (no column "
-            f"{' or '.join(map(repr, self._kind.columns('explanation')))}). Without it, they would "
-            f"teach a model to skip its reasoning. {why}\nAsk for no examples: --num_fewshot 0 in "
-            "lm-eval, -T shots=0 in Inspect."
+            f"thought need reasoning, and the release has none (no column {columns}). Without it, "
+            f"they would teach a model to skip its reasoning. {why}\nAsk for no examples: "
+            "--num_fewshot 0 in lm-eval, -T shots=0 in Inspect."
         )

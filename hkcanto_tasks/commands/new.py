@@ -32,15 +32,15 @@ def new(
     from ..new import draft
 
     with errors_without_traceback():
-        made = draft(name, kind, source, into, force=force)
-    print_line(Text(f"Written: {made.folder / 'benchmark.toml'}", style="bold"))
-    if made.columns:
-        print_line(f"The file's columns: {', '.join(made.columns)}")
-    for question in made.questions:
+        columns, questions = draft(name, kind, source, into, force=force)
+    print_line(Text(f"Written: {into / name / 'benchmark.toml'}", style="bold"))
+    if columns:
+        print_line(f"The file's columns: {', '.join(columns)}")
+    for question in questions:
         print_row(Text("? ", style="yellow"), question)
     print_line()
-    print_line(Text("Answer these, then type" if made.questions else "Next", style="bold"))
-    for command in commands(name, made.folder):
+    print_line(Text("Answer these, then type" if questions else "Next", style="bold"))
+    for command in commands(name, into / name):
         print_line(command)
 
 

@@ -1,7 +1,8 @@
 """Refuse items that cannot all be from the release: damaged, repeated, in another language."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 
 from hkcanto_metrics.script import count_scripts
 
@@ -32,48 +33,40 @@ def refuse_odd(samples: Sequence[Sample], definition: TaskDefinition, where: str
     Raises:
         DataCorrupt: The first problem that was found.
     """
-    for problem in _problems(samples, definition):
-        raise DataCorrupt(f"{where} {problem}")
-
-
-def _problems(samples: Sequence[Sample], definition: TaskDefinition) -> Iterator[str]:
-    texts, few = [sample.question or sample.source for sample in samples], _few(samples)
+    rows, has_choices = len(samples), bool(samples and samples[0].choices)
+    few = max(1, _ODD_SHARE * rows)
+    texts = (sample.question or sample.source for sample in samples)
     if (damaged := sum(map(bool, map(_DAMAGED.search, texts)))) > few:
-        yield (
-            "has characters that no text contains (U+FFFD, control characters) in "
-            f"{damaged} of {len(samples)} rows: it was once read in a wrong encoding. Fetch it "
-            "again."
+        raise DataCorrupt(
+            f"{where} has characters that no text contains (U+FFFD, control characters) in "
+            f"{damaged} of {rows} rows: it was once read in a wrong encoding. Fetch it again."
         )
-    of_chinese = definition.is_traditional or definition.language in ("zh", "yue")
-    if of_chinese and len(samples) >= _ENOUGH and samples[0].choices:
+    is_chinese = definition.is_traditional or definition.language in ("zh", "yue")
+    if is_chinese and rows >= _ENOUGH and has_choices:
         whole = (text for sample in samples for text in (sample.question, *sample.choices))
         if not any(map(_HAN.search, filter(None, whole))):
-            yield (
-                "has no Chinese character in any question: it is in another language, or was once "
-                "saved in an encoding without Chinese. Fetch it again."
+            raise DataCorrupt(
+                f"{where} has no Chinese character in any question: it is in another language, or "
+                "was once saved in an encoding without Chinese. Fetch it again."
             )
     if definition.is_traditional:
-        step = max(1, len(texts) // _LOOKED_AT)
-        counts = [count_scripts(sample.text) for sample in samples[::step]]
+        shown = samples[:: max(1, rows // _LOOKED_AT)]
+        counts = (count_scripts(sample.text) for sample in shown)
         simplified = sum(of_sc > of_tc for of_tc, of_sc in counts)
-        if simplified > _few(counts):
-            yield (
-                f"has {simplified} of {len(counts)} rows in Simplified script, though the task is "
-                "declared in Traditional script. Put the release's Traditional file in its place; "
-                "with script=sc, hkcanto converts it."
+        if simplified > max(1, _ODD_SHARE * len(shown)):
+            raise DataCorrupt(
+                f"{where} has {simplified} of {len(shown)} rows in Simplified script, though the "
+                "task is declared in Traditional script. Put the release's Traditional file in its "
+                "place; with script=sc, hkcanto converts it."
             )
-    targets: dict[object, set[str]] = {}
-    for sample in samples if samples and samples[0].choices else ():
-        item = sample.question, sample.choices, tuple(sample.cells.items())
-        targets.setdefault(item, set()).add(sample.target)
-    contrary = sum(len(of_item) > 1 for of_item in targets.values())
-    repeated = len(samples) - len(targets) if targets else 0
-    if contrary > max(few, _ENOUGH) or (len(targets) > _ENOUGH and repeated >= len(samples) / 2):
-        yield (
-            f"asks the same questions several times: {contrary} with other answers, {repeated} "
-            f"repeated of {len(samples)} rows. Remove the rows that are not the release's."
-        )
-
-
-def _few(rows: Sequence[object]) -> float:
-    return max(1, _ODD_SHARE * len(rows))
+    if has_choices:
+        asked = ((each.question, each.choices, *each.cells.values()) for each in samples)
+        answered = {*zip(asked, (sample.target for sample in samples), strict=True)}
+        answers = Counter(item for item, _ in answered)
+        contrary = sum(count > 1 for count in answers.values())
+        repeated = rows - len(answers)
+        if contrary > max(few, _ENOUGH) or (len(answers) > _ENOUGH and repeated >= rows / 2):
+            raise DataCorrupt(
+                f"{where} asks the same questions several times: {contrary} with other answers, "
+                f"{repeated} repeated of {rows} rows. Remove the rows that are not the release's."
+            )

@@ -13,6 +13,7 @@ _SEVERAL_LETTERS = re.compile(
     r"{0}*(?:[A-J](?:{0}*[A-J])*|[A-Ja-j](?:{0}+[A-Ja-j])*){0}*".replace("{0}", r"(?:[^\w~–-]|_)")
 )
 _LABEL = re.compile(r"\s*[(（]?([A-Ja-j]|\d{1,2})[.．。、:：)）]\s*(.+)", re.DOTALL)
+Text = str | None
 _MEANING = {
     "letter": "the letter of a choice",
     "index": "its index from 0",
@@ -34,9 +35,7 @@ def choice_columns(definition: TaskDefinition, default: Sequence[str] = ()) -> t
     return tuple(name.lower() for name in names)
 
 
-def read_choices(
-    row: Row, definition: TaskDefinition, columns: Sequence[str]
-) -> tuple[str | None, ...]:
+def read_choices(row: Row, definition: TaskDefinition, columns: Sequence[str]) -> tuple[Text, ...]:
     """Read a row's choices.
 
     Args:
@@ -68,22 +67,26 @@ def read_choices(
                 f"no column {', '.join(missing)}; found {row.named()} (declare columns = "
                 "{ options = […] } for others, or letters for fewer)"
             )
-    texts = [as_text(cell) for cell in cells]
-    for place, (cell, text) in enumerate(zip(cells, texts, strict=True), start=1):
+    texts: list[Text] = []
+    for place, cell in enumerate(cells, start=1):
+        text = cell if isinstance(cell, str) else as_text(cell)
         if text is None and not (may_lack and (cell is None or cell != cell)):  # NaN of Parquet
             raise row.problem(
                 f"no text for its option {place} (no option is meant if blank_options = "
                 '"absent" is declared and the cell is empty or null)'
             )
-    if definition.option_labels == "remove":
-        texts = _without_labels(row, texts)
+        if definition.option_labels == "remove" and text and text.strip():
+            label = _LABEL.fullmatch(text)
+            if not label or label[1].upper() not in (chr(64 + place), str(place)):
+                what = f"an option without the label {chr(64 + place)} or {place}"
+                raise row.problem(f'{what}, though option_labels = "remove" is declared')
+            text = label[2]
+        if may_lack and not (text and text.strip()):
+            text = None
+        texts.append(text)
     if len(texts) > len(letters):
-        raise row.problem(
-            f"{len(texts)} options, but the task has only the letters {letters}: declare more of "
-            'them, such as letters = "ABCDEFGHIJ"'
-        )
-    if may_lack:
-        texts = [text if text and text.strip() else None for text in texts]
+        why = f"{len(texts)} options, but the task has only the letters {letters}"
+        raise row.problem(f'{why}: declare more of them, such as letters = "ABCDEFGHIJ"')
     if len(texts) - texts.count(None) < 2:
         raise row.problem("fewer than two options")
     return tuple(texts + [None] * (len(letters) - len(texts)))
@@ -91,7 +94,7 @@ def read_choices(
 
 def right_letters(
     row: Row,
-    choices: Sequence[str | None],
+    choices: Sequence[Text],
     definition: TaskDefinition,
     columns: Sequence[str],
     *,
@@ -121,22 +124,23 @@ def right_letters(
         place = letters.find(cell)
         if place >= 0 and choices[place] is not None:  # by far the most frequent form
             return cell
+    pairs = zip(letters, choices, strict=False)
+    there = {letter: text for letter, text in pairs if text is not None}
     parts = [_plain(as_text(cell) or "")]
     if several and parts[0] not in definition.answers:
         parts = _parts(row, cell, definition.answer)
     named = ""
     for part in filter(None, parts):
-        found = definition.answers.get(part) or _letter(part, choices, definition)
-        there = {letter for letter, text in zip(letters, choices, strict=False) if text is not None}
-        if not found or not {*found} <= there:
+        meant = definition.answers.get(part) or _letter(part, there, definition)
+        if not meant or not {*meant} <= {*there}:
             shown = f" {part!r}" if re.fullmatch(r"[\d.-]{1,9}|[A-Za-z]", part) else ""
             raise row.problem(
                 f"an answer{shown} that is not {_MEANING[definition.answer]} among "
-                f"{', '.join(sorted(there))} (answer = {definition.answer!r} is declared; the "
+                f"{', '.join(there)} (answer = {definition.answer!r} is declared; the "
                 "others are letter, index, number, letter_or_number and text, and `answers` gives "
                 "a cell another meaning)"
             )
-        named += found
+        named += meant
     if not named:
         raise row.lacks("answer", "answer", columns)
     if len(named) > 1 and not several:
@@ -144,17 +148,13 @@ def right_letters(
     return "".join(sorted({*named}))
 
 
-def _letter(cell: str, choices: Sequence[str | None], definition: TaskDefinition) -> str:
+def _letter(cell: str, there: Mapping[str, str], definition: TaskDefinition) -> str:
     """Return the letter that one answer names; empty if it names none, or more than one."""
     letters, answer = definition.letters, definition.answer
     if "letter" in answer and len(cell) == 1 and cell.upper() in letters:
         return cell.upper()
     if answer == "text":
-        alike = [
-            letter
-            for letter, text in zip(letters, choices, strict=False)
-            if text is not None and _plain(text) == cell
-        ]
+        alike = [letter for letter, text in there.items() if _plain(text) == cell]
         return alike[0] if len(alike) == 1 else ""
     if answer == "letter" or not re.fullmatch(r"\d{1,2}", cell):
         return ""
@@ -184,28 +184,9 @@ def _listed(row: Row, column: str, letters: str) -> list[object]:
         last = max(map(letters.index, cell), default=-1)
         cell = [cell.get(letter) for letter in letters[: last + 1]]
     if not isinstance(cell, list) or any(isinstance(text, list | Mapping) for text in cell):
-        raise row.problem(
-            f"no list of options, and no mapping from letters to options, in the column {column!r};"
-            f" found {row.named()}"
-        )
+        what = "no list of options, and no mapping from letters to options"
+        raise row.problem(f"{what}, in the column {column!r}; found {row.named()}")
     return [*cell]
-
-
-def _without_labels(row: Row, texts: Sequence[str | None]) -> list[str | None]:
-    """Remove the label at the start of each choice, which must fit the choice's position."""
-    kept: list[str | None] = []
-    for place, text in enumerate(texts):
-        if text is None or not text.strip():
-            kept.append(text)
-            continue
-        match = _LABEL.fullmatch(text)
-        if not match or match[1].upper() not in ("ABCDEFGHIJ"[place], str(place + 1)):
-            raise row.problem(
-                f"an option without the label {'ABCDEFGHIJ'[place]} or {place + 1}, though "
-                'option_labels = "remove" is declared'
-            )
-        kept.append(match[2])
-    return kept
 
 
 @lru_cache(4096)

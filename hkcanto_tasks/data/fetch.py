@@ -1,13 +1,13 @@
 """The files of a release in a folder, and their download into the user's cache.
 
-pooch downloads a file of a GitHub release, and huggingface_hub one of a hub data set, each into a
-temporary folder. We check it against the recorded hash and move it into place, so an incomplete or
+pooch downloads the files, and huggingface_hub lists those of a hub data set. A file is downloaded
+into a temporary folder, compared with the recorded hash, and moved into place, so an incomplete or
 altered file is never scored. The hash is checked again at every use (17 ms for all 390 files of
 HKCanto-Eval).
 
-Files are downloaded one by one in threads that end with the process. `snapshot_download` starts
-threads that Python waits for at exit: a server that sends a byte a second would hold the command
-for hours. (Neither library limits the time or the unpacked size of a download.)
+Threads that end with the process download the files. `snapshot_download` starts threads that Python
+waits for at exit: a server that sends a byte a second would hold the command for hours. (Neither
+library limits the time or the unpacked size of a download.)
 """
 
 import base64
@@ -20,13 +20,12 @@ import re
 import shutil
 import stat
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from textwrap import shorten
-from typing import Literal, TypeVar
+from typing import Any, Literal
 from urllib.parse import quote, unquote
 
 from ..errors import DataCorrupt, DataNotFound, HKCantoError, NetworkUnavailable, on_disk
@@ -34,12 +33,9 @@ from .releases import HubDataset, RecordedFile, Registry, inside, read_registry
 from .tables import ENDINGS, is_file, no_file, read_bytes, refusal
 
 _log = logging.getLogger("hkcanto")
-Asked = TypeVar("Asked")
-Answer = TypeVar("Answer")
 
 _REMEDY = (
-    "Set HKCANTO_CACHE to a folder that you can write to, free disk space, or remove whatever is in"
-    " its place."
+    "Set HKCANTO_CACHE to a folder that you can write to, free disk space, or clear its place."
 )
 _COMMIT = "[0-9a-f]{40}"
 _CONNECTIONS = 8
@@ -67,9 +63,9 @@ class Problem:
     detail: str
 
 
-@dataclass(slots=True)
+@dataclass
 class DataFolder:
-    """The files of one release in a folder.
+    """The files of one release in a folder that is there; nothing is downloaded.
 
     Attributes:
         name: The release's folder name, such as `hkmmlu`.
@@ -78,14 +74,12 @@ class DataFolder:
         root: The folder that file paths start from. A hub data set has one per commit; before the
             first download it does not exist.
         recorded: Checksums and origins of the release's files; empty if they are not known.
-        source: The source of missing files; None means that nothing is downloaded.
     """
 
     name: str
     kind: Literal["local", "sample", "cache", "own"]
     root: Path
     recorded: Registry = field(default_factory=dict)
-    source: "GitHubSource | None" = None
 
     def fetch(self, files: Sequence[str] | None = None, *, progress: bool | None = None) -> None:
         """Download missing files, several in parallel; cheap if all are there.
@@ -99,9 +93,7 @@ class DataFolder:
             DataCorrupt: A downloaded file does not have the recorded content.
             NetworkUnavailable: A download is needed, and fails or is forbidden.
         """
-        if self.source:
-            self.source.fetch(self, files, progress)
-            return
+        del progress
         for file in self.recorded if files is None else files:
             if not is_file(self.root / file):
                 raise self.absent(file)
@@ -121,6 +113,10 @@ class DataFolder:
     def files(self, pattern: str = "*") -> list[str]:
         """List the existing files, sorted, without downloading any.
 
+        Links are followed. Pipes, broken links and empty folders with a data file's name are
+        included, so that their reader reports them; `.git`, `.DS_Store` and the hub's `.cache` are
+        not.
+
         Args:
             pattern: Shell pattern for the path in the folder; `*` also matches slashes.
 
@@ -130,8 +126,36 @@ class DataFolder:
         Raises:
             DataNotFound: A folder cannot be read, or a link leads out of a benchmark's own folder.
         """
-        links = self.kind in ("local", "cache")
-        return fnmatch.filter(files_under(self.root, links=links), pattern)
+        listed: list[str] = []
+
+        def unless_missing(error: OSError) -> None:
+            if not isinstance(error, FileNotFoundError | NotADirectoryError):
+                raise error
+
+        def leads_back(folder: Path) -> bool:
+            return folder.is_symlink() and folder.parent.resolve().is_relative_to(folder.resolve())
+
+        with on_disk(self.root):
+            walk = os.walk(self.root, onerror=unless_missing, followlinks=True)
+            for folder, folders, files in walk:
+                here, above = Path(folder), Path(folder).relative_to(self.root)
+                if not folders and not files and here.suffix in ENDINGS:
+                    listed.append(above.as_posix())
+                seen = [name for name in (*folders, *files) if not name.startswith(".")]
+                for name in seen if self.kind in ("own", "sample") else ():
+                    if (here / name).is_symlink():
+                        path, where = (
+                            (above / name).as_posix(),
+                            "A link in a benchmark's own folder",
+                        )
+                        inside(self.root, path, where, DataNotFound)
+                data = (name for name in files if name in seen)
+                data = (name for name in data if name.endswith(ENDINGS) or (here / name).is_file())
+                listed += ((above / name).as_posix() for name in data)
+                folders[:] = [
+                    name for name in folders if name in seen and not leads_back(here / name)
+                ]
+        return fnmatch.filter(sorted(listed), pattern)
 
     def revision(self, *files: str, hashes: Mapping[str, str] | None = None) -> str:
         """Name the version of some files, for the signature of a score.
@@ -171,25 +195,28 @@ class DataFolder:
             The problems, in file order; none for the complete, unaltered release. Without a
             record, only files that cannot be data are reported.
         """
-        if self.source and not self.recorded:
-            where = self.source.home
+        if self.kind == "cache" and not self.recorded:
+            where = self.root.parent
             return [Problem("*", "missing", f"nothing has been downloaded to {where} yet")]
         present = {*self.files()}
         problems = []
         for file in sorted(present | {*self.recorded}):
             entry, path = self.recorded.get(file), self.root / file
             try:
-                if file not in present:
-                    problems.append(Problem(file, "missing", f"{path} does not exist"))
-                elif entry and (content := digest(path)) != entry.sha256:
-                    detail = f"its sha256 is {content}, not the recorded {entry.sha256}"
-                    problems.append(Problem(file, "changed", refusal(read_bytes(path)) or detail))
-                elif self.recorded and not entry:
-                    problems.append(Problem(file, "extra", "the release has no such file"))
-                elif not entry and (reason := refusal(read_bytes(path))):
-                    problems.append(Problem(file, "unreadable", reason))
+                content = read_bytes(path) if file in present else b""
             except HKCantoError as error:
                 problems.append(Problem(file, "unreadable", str(error)))
+                continue
+            reason, found = refusal(content), hashlib.sha256(content).hexdigest()
+            if file not in present:
+                problems.append(Problem(file, "missing", f"{path} does not exist"))
+            elif self.recorded and not entry:
+                problems.append(Problem(file, "extra", "the release has no such file"))
+            elif entry and found != entry.sha256:
+                detail = f"its sha256 is {found}, not the recorded {entry.sha256}"
+                problems.append(Problem(file, "changed", reason or detail))
+            elif reason and not entry:
+                problems.append(Problem(file, "unreadable", reason))
         return problems
 
     def moved(self) -> str:
@@ -198,7 +225,7 @@ class DataFolder:
         Returns:
             A sentence; an empty text if it has not, or if the source cannot be reached.
         """
-        return self.source.moved() if self.source else ""
+        return ""
 
     def absent(self, file: str) -> DataNotFound:
         """Return the error for a missing file.
@@ -217,48 +244,6 @@ class DataFolder:
         return DataNotFound(f"{self.name} has no file {file!r} in {self.root}. {hint}")
 
 
-def files_under(root: Path, *, links: bool = True) -> list[str]:
-    """List the files below a folder, sorted, except `.git`, `.DS_Store`, the hub's `.cache` …
-
-    Links are followed. Pipes, broken links and empty folders with a data file's name are included,
-    so that their reader reports them.
-
-    Args:
-        root: The folder.
-        links: Whether links may lead out of the folder.
-
-    Raises:
-        DataNotFound: A folder cannot be read, or a link leads out of the folder and must not.
-    """
-    listed: list[str] = []
-
-    def unless_missing(error: OSError) -> None:
-        if not isinstance(error, FileNotFoundError | NotADirectoryError):
-            raise error
-
-    def leads_back(folder: Path) -> bool:
-        return folder.is_symlink() and folder.parent.resolve().is_relative_to(folder.resolve())
-
-    with on_disk(root):
-        for folder, folders, files in os.walk(root, onerror=unless_missing, followlinks=True):
-            here = Path(folder)
-            if not folders and not files and here.suffix in ENDINGS:
-                listed.append(here.relative_to(root).as_posix())
-            folders[:] = [name for name in folders if not name.startswith(".")]
-            files = [name for name in files if not name.startswith(".")]
-            for name in () if links else (*folders, *files):
-                if (here / name).is_symlink():
-                    path = (here / name).relative_to(root).as_posix()
-                    inside(root, path, "A link in a benchmark's own folder", DataNotFound)
-            listed += (
-                (here / name).relative_to(root).as_posix()
-                for name in files
-                if name.endswith(ENDINGS) or (here / name).is_file()
-            )
-            folders[:] = [name for name in folders if not leads_back(here / name)]
-    return sorted(listed)
-
-
 def digest(path: Path, like: str = "") -> str:
     """Return the hash of a file's content in hexadecimal; an empty text if there is no file.
 
@@ -275,13 +260,15 @@ def digest(path: Path, like: str = "") -> str:
         return hashlib.file_digest(file, blob if len(like) == 40 else hashlib.sha256).hexdigest()
 
 
-class GitHubSource:
-    """A GitHub repository as the source of a folder of the cache; each file has its own commit.
+class GitHubFolder(DataFolder):
+    """A folder of the cache, filled from a GitHub repository; each file has its own commit.
 
     Args:
         name: The release's folder name.
         home: The release's folder in the cache; it need not exist yet.
-        repository: `owner/name`.
+        repo: `owner/name`.
+        root: The folder of this version of the release in `home`.
+        recorded: Checksums and origins of its files.
 
     Attributes:
         mirror: The environment variable that sets another server.
@@ -293,13 +280,13 @@ class GitHubSource:
     server = "https://raw.githubusercontent.com"
     address = "{}/{}/{}"
 
-    def __init__(self, name: str, home: Path, repository: str) -> None:
-        self.name, self.home, self.repository = name, home, repository
-        self.partial = home / ".partial"
+    def __init__(self, name: str, home: Path, repo: str, root: Path, recorded: Registry) -> None:
+        super().__init__(name, "cache", root, recorded)
+        self.home, self.repository, self.partial = home, repo, home / ".partial"
 
-    def fetch(self, folder: DataFolder, files: Sequence[str] | None, progress: bool | None) -> None:
+    def fetch(self, files: Sequence[str] | None = None, *, progress: bool | None = None) -> None:
         """Download missing files, one process at a time; see `DataFolder.fetch`."""
-        if not (lacking := _lacking(folder, files)):
+        if not (lacking := self.lacking(files)):
             return
         if variable := forbidden():
             raise self.failure(f"{variable} forbids it, and {lacking[0]} is not in {self.home}")
@@ -311,122 +298,133 @@ class GitHubSource:
                 place.mkdir(0o755, parents=True, exist_ok=True)
                 own_cache(place)
             try:
-                lock.acquire(timeout=_SILENT_WAIT)
+                held = lock.acquire(timeout=_SILENT_WAIT)
             except Timeout:
                 _log.warning(
-                    "Waiting for another process to download %s: it holds %s. If there is no"
-                    " such process, stop this one, delete that file and start again;"
-                    " HKCANTO_CACHE=<dir> uses another folder.",
-                    *(self.name, lock.lock_file),
+                    f"Waiting for another process to download {self.name}: it holds"
+                    f" {lock.lock_file}. If there is no such process, stop this one and delete that"
+                    " file; HKCANTO_CACHE=<dir> uses another folder."
                 )
-                lock.acquire(timeout=-1)
-            try:
-                # While this process waited, another may have fetched them.
-                self.look(folder)
-                if lacking := _lacking(folder, files):
+                held = lock.acquire()
+            with held:
+                self.look()  # while this process waited, another may have fetched them
+                if lacking := self.lacking(files):
                     shutil.rmtree(self.partial, ignore_errors=True)  # left by a killed process
                     self.partial.mkdir()
-                    self.fill(folder, lacking, progress)
-                    _lacking(folder, files)  # the names of a hub's files were not known before
-            finally:
-                shutil.rmtree(self.partial, ignore_errors=True)
-                lock.release()
+                    try:
+                        self.fill(lacking, progress)
+                    finally:
+                        shutil.rmtree(self.partial, ignore_errors=True)
+            self.lacking(files)  # the names of a hub's files were not known before
 
-    def look(self, folder: DataFolder) -> None:
-        """Update a folder's root and record, which never change for a GitHub release."""
+    def look(self) -> None:
+        """Update the root and the record, which never change for a GitHub release."""
 
-    def moved(self) -> str:
-        """Say if the release has changed; a GitHub release never does."""
-        return ""
+    def lacking(self, files: Sequence[str] | None) -> list[str]:
+        """Return the files that are missing or not as recorded.
 
-    def fill(self, folder: DataFolder, files: Sequence[str], progress: bool | None) -> None:
+        Raises:
+            DataNotFound: The release has no such file.
+        """
+        if not self.recorded:
+            return ["the data set"]
+        for file in files or ():
+            if file not in self.recorded:
+                raise self.absent(file)
+        wanted = self.recorded if files is None else files
+        return [file for file in wanted if digest(self.root / file) != self.recorded[file].sha256]
+
+    def fill(self, lacking: Sequence[str], progress: bool | None) -> None:
         """Download these files, replacing them if they exist; the caller holds the lock."""
-        self.download(folder.root, {file: folder.recorded[file] for file in files}, progress)
-
-    def load(self, entry: RecordedFile, place: Path) -> Path:
-        """Download a file into a temporary folder, and return its path."""
-        import pooch
-
-        place.mkdir(exist_ok=True)
         _, headers = self.endpoint()
-        load = pooch.HTTPDownloader(timeout=_TIMEOUT, headers=headers)
-        load(self.url(entry), str(place / "file"), None)
-        return place / "file"
+        self.download({file: self.recorded[file] for file in lacking}, headers, progress)
 
-    def url(self, entry: RecordedFile) -> str:
-        """Return the address of a file on the server."""
-        path = self.address.format(self.repository, entry.commit, quote(entry.origin))
-        return f"{self.endpoint()[0]}/{path}"
-
-    def download(self, root: Path, files: Registry, progress: bool | None) -> None:
-        """Download files next to a folder, and move complete and correct ones into it."""
+    def download(self, files: Registry, headers: Mapping[str, str], progress: bool | None) -> None:
+        """Download files into a temporary folder, and move correct ones into the root."""
+        import pooch
         from tqdm import tqdm
 
-        places = {file: self.partial / str(number) for number, file in enumerate(files)}
+        server, _ = self.endpoint()
+        request = pooch.HTTPDownloader(timeout=_TIMEOUT, headers=headers)
 
-        def load(file: str) -> None:
-            entry, target = files[file], self.inside(root, file)
-            url = self.url(entry)
-            path = self.patiently(url, partial(self.load, entry, places[file]))
+        def load(url: str, file: str, temporary: str) -> None:
+            entry, target, path = files[file], self.inside(file), self.partial / temporary
+            request(url, str(path), None)
             if entry.sha256 not in ("", content := digest(path, entry.sha256)):
+                what = f"its hash is {content}, expected {entry.sha256}"
+                what += f"; {refusal(read_bytes(path)) or 'another file'}. It was not kept"
                 raise self.failure(
-                    f"{url} is not the file recorded for {target}: its hash is {content}, expected"
-                    f" {entry.sha256}; {refusal(read_bytes(path)) or 'another file'}. It was not"
-                    " kept",
-                    DataCorrupt,
+                    f"{url} is not the file recorded for {target}: {what}", DataCorrupt
                 )
             target.parent.mkdir(parents=True, exist_ok=True)
             path.replace(target)
 
-        bar = tqdm(
-            desc=f"Downloading {self.name}",
-            total=len(files),
-            unit="file",
-            disable=None if progress is None else not progress,
-        )
+        requests: list[tuple[str, str, str]] = []
+        for file, entry in files.items():
+            path = self.address.format(self.repository, entry.commit, quote(entry.origin))
+            requests.append((f"{server}/{path}", file, str(len(requests))))
         largest = max((entry.size or 0 for entry in files.values()), default=0)
-        with bar, closing(self.receive(load, [*files], largest)) as arriving:
-            for _ in arriving:
-                bar.update()
+        hidden = None if progress is None else not progress
+        title = f"Downloading {self.name}"
+        with tqdm(desc=title, total=len(files), unit="file", disable=hidden) as bar:
+            self.receive(load, requests, largest=largest, arrived=bar.update)
 
-    def inside(self, root: Path, file: str) -> Path:
+    def inside(self, file: str) -> Path:
         """Return the local path of a file that the release lists."""
-        return inside(root, file, f"the list of files of {self.repository}", DataCorrupt)
+        return inside(self.root, file, f"the list of files of {self.repository}", DataCorrupt)
 
     def receive(
-        self, load: Callable[[Asked], Answer], wanted: Sequence[Asked], largest: int = 0
-    ) -> Generator[Answer, None, None]:
-        """Call a function for several things in parallel, and yield what it returns.
+        self,
+        load: Callable[..., Any],
+        requests: Sequence[tuple[str, ...]],
+        *,
+        largest: int = 0,
+        arrived: Callable[[], object] = bool,
+    ) -> list[Any]:
+        """Call a function of a library for several requests in parallel, and return its answers.
 
         The thread of a server that stays silent is not waited for: it ends by itself or with the
         process, and writes only to its temporary folder.
+
+        Args:
+            load: A function of an address and more.
+            requests: Its arguments, the address first.
+            largest: The size of the largest file.
+            arrived: Called after each answer.
+
+        Raises:
+            HKCantoError: A request fails, or none is complete for too long.
         """
         from multiprocessing import TimeoutError as NothingYet
         from multiprocessing.pool import ThreadPool
 
-        pool, patience = ThreadPool(_CONNECTIONS), _GRACE + largest / _SLOWEST
-        arriving = pool.imap_unordered(load, wanted)
+        def patiently(request: tuple[str, ...]) -> Any:
+            waits = [*_WAITS]
+            while True:
+                try:
+                    return load(*request)
+                except Exception as error:
+                    if isinstance(error, HKCantoError) or getattr(error, "errno", None):
+                        raise  # an error of the network has no errno
+                    url, response = request[0], getattr(error, "response", None)
+                    status = getattr(response, "status_code", None)
+                    if not waits or status not in (429, 503):
+                        raise self.problem(error, url, status) from error
+                    wait = waits.pop(0)
+                    _log.warning("%s is busy (HTTP %d); asking again in %g s.", url, status, wait)
+                    time.sleep(wait)
+
+        answers, patience = [], _GRACE + largest / _SLOWEST
         try:
-            for _ in wanted:
-                yield arriving.next(patience)
+            with ThreadPool(_CONNECTIONS) as pool:
+                arriving = pool.imap_unordered(patiently, requests)
+                for _ in requests:
+                    answers.append(arriving.next(patience))
+                    arrived()
         except NothingYet as error:
             why = f"it was too slow: nothing was complete in {patience:.0f} s"
             raise self.failure(why) from error
-        finally:
-            pool.terminate()
-
-    def patiently(self, url: str, load: Callable[[], Answer], again: bool = True) -> Answer:
-        """Call a function of a library, again while the server is busy; its errors become ours."""
-        for wait in (*(_WAITS if again else ()), None):
-            try:
-                return load()
-            except Exception as error:
-                status = getattr(getattr(error, "response", None), "status_code", None)
-                if wait is None or status not in (429, 503):
-                    raise self.problem(error, url, status) from error
-                _log.warning("%s is busy (HTTP %d); asking again in %g s.", url, status, wait)
-                time.sleep(wait)
-        raise AssertionError("the last attempt returns or raises")
+        return answers
 
     def endpoint(self) -> tuple[str, dict[str, str]]:
         """Return the server's URL, and headers with the user and password that it contained."""
@@ -436,10 +434,8 @@ class GitHubSource:
         secret = base64.b64encode(unquote(parts[2]).encode()).decode()
         return parts[1] + parts[3], {"authorization": f"Basic {secret}"}
 
-    def problem(self, error: Exception, url: str, status: int | None) -> Exception:
-        """Return an error of a library as one of ours; ours and the disk's stay as they are."""
-        if isinstance(error, HKCantoError) or (isinstance(error, OSError) and error.errno):
-            return error  # an error of the network has no errno
+    def problem(self, error: Exception, url: str, status: int | None) -> HKCantoError:
+        """Return an error of a library as one of ours."""
         kind: type[HKCantoError] = NetworkUnavailable
         why = f"{url}: {type(error).__name__}: {shorten(str(error), 160)}"
         if status in (401, 404, 410):
@@ -460,12 +456,17 @@ class GitHubSource:
         )
 
 
-class HubSource(GitHubSource):
-    """A hub data set: one commit, and a registry that is written last.
+class HubFolder(GitHubFolder):
+    """A folder of the cache for one commit of a hub data set, with a registry that is written last.
 
     The registry's first line has the request, its second the commit and the number of files. So a
     request without a revision gets the same data each time, and a different request gets its own
     data.
+
+    Args:
+        name: The release's folder name.
+        home: The release's folder in the cache; it need not exist yet.
+        release: The data set.
     """
 
     mirror = "HF_ENDPOINT"
@@ -473,98 +474,77 @@ class HubSource(GitHubSource):
     address = "datasets/{}/resolve/{}/{}"
 
     def __init__(self, name: str, home: Path, release: HubDataset) -> None:
-        super().__init__(name, home, release.repo_id)
-        self._allow = release.allow
+        super().__init__(name, home, release.repo_id, home / "not-downloaded", {})
+        self._allow, self._commit = [*release.allow], ""
         self._pin = revision_variable(name)
         self._revision = os.environ.get(self._pin) or release.revision or ""
         self._named = self._revision or "the default branch"
         named = quote(self._revision or "default", safe="")
         self._registry = inside(home, f"registry.{named}.sha256", self._pin, DataNotFound)
         self._request = f"# {release.repo_id}@{named} {' '.join(release.allow)}"
+        self.look()
 
-    def look(self, folder: DataFolder) -> None:
-        """Set a folder's commit and files from an earlier download of the same request."""
-        commit, folder.recorded = self._downloaded()
-        folder.root = inside(self.home, commit or "not-downloaded", str(self._registry))
-
-    def moved(self) -> str:
-        """Say if the branch or tag has moved; an empty text if not, or without a network."""
-        commit, _ = self._downloaded()
-        if not commit or forbidden():
-            return ""
-        try:
-            now, _ = self._ask(self._revision, again=False)
-        except HKCantoError:  # the network is not needed otherwise
-            return ""
-        if now == commit:
-            return ""
-        return (
-            f"{self._named} of {self.repository} is now at {now[:7]}; the local data in use is"
-            f" from {commit[:7]}. To use the new data: {self._pin}={now[:7]}, or delete"
-            f" {self._registry}."
-        )
-
-    def load(self, entry: RecordedFile, place: Path) -> Path:
-        """Download a file into a temporary folder, and return its path."""
-        from huggingface_hub import hf_hub_download
-
-        server, headers = self.endpoint()
-        return Path(
-            hf_hub_download(
-                *(self.repository, entry.origin),
-                repo_type="dataset",
-                revision=entry.commit,
-                local_dir=place,
-                endpoint=server,
-                headers=headers,
-            )
-        )
-
-    def fill(self, folder: DataFolder, files: Sequence[str], progress: bool | None) -> None:
-        """Download all missing files of the commit, and record them."""
-        del files
-        from huggingface_hub.utils import filter_repo_objects  # type: ignore[attr-defined]
-
-        before, recorded = self._downloaded()
-        commit, listed = self._ask(before or self._revision)
-        names = sorted(filter_repo_objects(listed, allow_patterns=[*self._allow]))
-        if not names:
-            why = f"{self.repository} at {commit} has no file that matches {', '.join(self._allow)}"
-            raise self.failure(f"{why}: its layout has changed", DataNotFound)
-        root, lacking = inside(self.home, commit, str(self._registry)), {}
-        for name in names:
-            expected = (recorded if name in recorded else listed)[name].sha256
-            if not expected or digest(self.inside(root, name), expected) != expected:
-                lacking[name] = replace(listed[name], sha256=expected)
-        needed = sum(entry.size or 0 for entry in lacking.values())
-        if needed > (free := shutil.disk_usage(self.home).free):
-            why = f"{self.repository} announces {needed:,} bytes, and the disk has {free:,} free"
-            raise self.failure(why, DataNotFound)
-        with _without_bars():
-            self.download(root, lacking, progress)
-        lines = [self._request, f"# {commit} {len(names)}"]
-        lines += [f"{quote(name)} {digest(root / name)}" for name in names]
-        unfinished = self.partial / "registry"
-        unfinished.write_text("\n".join([*lines, ""]), encoding="utf-8")
-        unfinished.replace(self._registry)
-        self.look(folder)
-
-    def _downloaded(self) -> tuple[str, Registry]:
-        """Return the commit and files of an earlier download; empty values without one."""
+    def look(self) -> None:
+        """Set the commit and the files from an earlier download of the same request, if any."""
         if not is_file(self._registry):
-            return "", {}
+            return
         request, *lines = read_bytes(self._registry).decode("utf-8", "replace").split("\n")
         if lines and request != self._request:
-            return "", {}
+            return
         head = re.fullmatch(rf"# ({_COMMIT}) (\d+)", lines[0]) if lines else None
         if not head or int(head[2]) != len(lines) - 2:
             raise DataCorrupt(
                 f"{self._registry} is truncated or damaged. Delete it and fetch again (this takes"
                 f" {self._named} as it is now, unless {self._pin}=<commit> is set)."
             )
-        return head[1], read_registry(self._registry, commit=head[1])
+        self._commit = head[1]
+        self.root = inside(self.home, self._commit, str(self._registry))
+        self.recorded = read_registry(self._registry, commit=self._commit)
 
-    def _ask(self, revision: str, again: bool = True) -> tuple[str, Registry]:
+    def moved(self) -> str:
+        """Say if the branch or tag has moved; an empty text if not, or without a network."""
+        if not self._commit or forbidden():
+            return ""
+        try:
+            now, _ = self._ask(self._revision)
+        except HKCantoError:  # the network is not needed otherwise
+            return ""
+        if now == self._commit:
+            return ""
+        moved = f"{self._named} of {self.repository} is now at {now[:7]}"
+        remedy = f"To use the new data: {self._pin}={now[:7]}, or delete {self._registry}."
+        return f"{moved}; the local data in use is from {self._commit[:7]}. {remedy}"
+
+    def fill(self, lacking: Sequence[str], progress: bool | None) -> None:
+        """Download all missing files of the commit, and record them."""
+        del lacking
+        from huggingface_hub import utils
+
+        hub: Any = utils
+        commit, listed = self._ask(self._commit or self._revision)
+        names = sorted(hub.filter_repo_objects(listed, allow_patterns=self._allow))
+        if not names:
+            why = f"{self.repository} at {commit} has no file that matches {', '.join(self._allow)}"
+            raise self.failure(f"{why}: its layout has changed", DataNotFound)
+        self.root = inside(self.home, commit, str(self._registry))
+        files: dict[str, RecordedFile] = {}
+        for name in names:
+            expected = (self.recorded.get(name) or listed[name]).sha256
+            if not expected or digest(self.inside(name), expected) != expected:
+                files[name] = replace(listed[name], sha256=expected)
+        needed = sum(entry.size or 0 for entry in files.values())
+        if needed > (free := shutil.disk_usage(self.home).free):
+            why = f"{self.repository} announces {needed:,} bytes, and the disk has {free:,} free"
+            raise self.failure(why, DataNotFound)
+        self.download(files, hub.build_hf_headers(headers=self.endpoint()[1]), progress)
+        lines = [self._request, f"# {commit} {len(names)}"]
+        lines += [f"{quote(name)} {digest(self.root / name)}" for name in names]
+        unfinished = self.partial / "registry"
+        unfinished.write_text("\n".join([*lines, ""]), encoding="utf-8")
+        unfinished.replace(self._registry)
+        self.look()
+
+    def _ask(self, revision: str) -> tuple[str, Registry]:
         """Ask the hub for the commit and the files of a revision."""
         from huggingface_hub import HfApi
 
@@ -572,48 +552,23 @@ class HubSource(GitHubSource):
         url = f"{server}/datasets/{self.repository}"
         ask = partial(HfApi(server, headers=headers).dataset_info, self.repository)
 
-        def load() -> tuple[str, Registry]:
+        def load(_: str) -> Any:
             info = ask(revision=revision or None, timeout=_TIMEOUT[1], files_metadata=True)
-            if not re.fullmatch(_COMMIT, commit := str(info.sha)):
-                raise ValueError(f"{commit!r} is no commit")
-            files = {}
-            for file in info.siblings or ():
-                content, size = file.blob_id or "", file.size
-                if file.lfs:
-                    content, size = file.lfs.sha256, file.lfs.size
-                files[file.rfilename] = RecordedFile(content, commit, file.rfilename, size)
-            return commit, files
+            if not re.fullmatch(_COMMIT, str(info.sha)):
+                raise ValueError(f"{info.sha!r} is no commit")
+            return info
 
-        ((commit, files),) = self.receive(partial(self.patiently, url, again=again), [load])
-        if re.fullmatch(_COMMIT, revision) and commit != revision:
-            why = f"{url} answers with commit {commit}, not with the requested one"
+        (info,) = self.receive(load, [(url,)])
+        if re.fullmatch(_COMMIT, revision) and info.sha != revision:
+            why = f"{url} answers with commit {info.sha}, not with the requested one"
             raise self.failure(why, DataCorrupt)
-        return commit, files
-
-
-@contextmanager
-def _without_bars() -> Iterator[None]:
-    """Hide huggingface_hub's own progress bars, one for each file."""
-    import huggingface_hub.utils as hub
-
-    shown = not hub.are_progress_bars_disabled()  # type: ignore[attr-defined]
-    hub.disable_progress_bars()  # type: ignore[attr-defined]
-    try:
-        yield
-    finally:
-        if shown:
-            hub.enable_progress_bars()  # type: ignore[attr-defined]
-
-
-def _lacking(folder: DataFolder, files: Sequence[str] | None) -> list[str]:
-    """Return the files that are missing or not as recorded."""
-    recorded = folder.recorded
-    if not recorded:
-        return ["the data set"]
-    if absent := [file for file in files or () if file not in recorded]:
-        raise folder.absent(absent[0])
-    wanted = recorded if files is None else files
-    return [file for file in wanted if digest(folder.root / file) != recorded[file].sha256]
+        files = {}
+        for file in info.siblings or ():
+            content, size = file.blob_id or "", file.size
+            if file.lfs:
+                content, size = file.lfs.sha256, file.lfs.size
+            files[file.rfilename] = RecordedFile(content, info.sha, file.rfilename, size)
+        return info.sha, files
 
 
 def forbidden() -> str:
@@ -652,9 +607,8 @@ def user_folder(variable: str, given: str) -> Path:
     try:
         return Path(given).expanduser()
     except RuntimeError as error:
-        raise DataNotFound(
-            f"{variable}={given} names no file or folder: there is no such user. Correct the name."
-        ) from error
+        why = f"{variable}={given} is in the home of an unknown user. Correct the name."
+        raise DataNotFound(why) from error
 
 
 def own_cache(folder: Path) -> Path:
@@ -675,8 +629,8 @@ def own_cache(folder: Path) -> Path:
     if state.st_uid == os.getuid() and not state.st_mode & stat.S_IWOTH:
         return folder
     why = "any user may write to it" if state.st_uid == os.getuid() else "another user owns it"
+    seen = f"user {state.st_uid}, {stat.filemode(state.st_mode)}"
     raise DataNotFound(
-        f"the cache folder {folder} is not safe: {why} (user {state.st_uid},"
-        f" {stat.filemode(state.st_mode)}), and could change what is scored. Set HKCANTO_CACHE to a"
-        " folder that you own and nobody else may write to."
+        f"the cache folder {folder} is not safe: {why} ({seen}), and could change what is scored."
+        " Set HKCANTO_CACHE to a folder that you own and nobody else may write to."
     )

@@ -8,29 +8,20 @@
   `HF_ENDPOINT` name mirrors; `HKCANTO_REVISION_<FOLDER>` pins a hub data set to a commit or tag.
 """
 
-import logging
 import os
 from collections.abc import Iterator
 from fnmatch import fnmatch
-from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import msgspec
 
 from ..declarations import Benchmark, TaskDefinition
 from ..errors import DataNotFound, on_disk
-from .fetch import (
-    DataFolder,
-    GitHubSource,
-    HubSource,
-    cache_folder,
-    own_cache,
-    revision_variable,
-    user_folder,
-)
+from ..printable import warn_once
+from . import fetch
+from .fetch import DataFolder
 from .releases import FolderData, GitHubRelease, inside, recorded_files
-
-_log = logging.getLogger("hkcanto")
 
 
 def locate(benchmark: Benchmark) -> DataFolder:
@@ -63,72 +54,59 @@ def locate(benchmark: Benchmark) -> DataFolder:
             raise DataNotFound(f"{root}, the data of {name}, is not a folder.")
         return DataFolder(name, "own", root)
     chosen = os.environ.get("HKCANTO_DATA") or "release"
-    if chosen not in ("release", "sample"):
+    if chosen == "sample":
+        root = home / "sample"
+        if not root.is_dir():
+            why = f"HKCANTO_DATA=sample, but {name} has no sample data in {root}"
+            raise DataNotFound(f"{why}. Unset HKCANTO_DATA to use the release.")
+        return DataFolder(name, "sample", root)
+    if chosen != "release":
         raise DataNotFound(
             f"HKCANTO_DATA={chosen!r} is unknown. Set it to 'sample' (the sample data in the"
             " package) or 'release' (the real data, the default)."
         )
-    if chosen == "sample":
-        root = home / "sample"
-        if not root.is_dir():
-            raise DataNotFound(
-                f"HKCANTO_DATA=sample, but {name} has no sample data in {root}. Unset HKCANTO_DATA"
-                " to use the release."
-            )
-        return DataFolder(name, "sample", root)
     github = release if isinstance(release, GitHubRelease) else None
     recorded = recorded_files(github, benchmark.home) if github else {}
     if given := os.environ.get("HKCANTO_DATA_DIR"):
-        if pin := os.environ.get(revision_variable(name)):
-            _warn(
-                f"{revision_variable(name)}={pin} has no effect: HKCANTO_DATA_DIR={given} is set."
-            )
+        variable = fetch.revision_variable(name)
+        if pin := os.environ.get(variable):
+            warn_once(f"{variable}={pin} has no effect: HKCANTO_DATA_DIR={given} is set.")
         with on_disk(Path(given), remedy="Correct HKCANTO_DATA_DIR, or unset it to download."):
-            root = _local(user_folder("HKCANTO_DATA_DIR", given), name, declared, github)
+            root = _local(fetch.user_folder("HKCANTO_DATA_DIR", given), name, declared, github)
         return DataFolder(name, "local", root, recorded)
-    place = own_cache(inside(own_cache(cache_folder()), name, f"{declared}: folder"))
+    cache = fetch.own_cache(fetch.cache_folder())
+    place = fetch.own_cache(inside(cache, name, f"{declared}: folder"))
     if isinstance(release, GitHubRelease):
         # One folder per commit, so that versions of the package do not replace each other's files.
         root = inside(place, release.commit[:7], f"{declared}: commit")
-        return DataFolder(
-            name, "cache", root, recorded, GitHubSource(name, place, release.repository)
-        )
+        return fetch.GitHubFolder(name, place, release.repository, root, recorded)
     declared_paths = (path for task in benchmark.tasks for path in _paths(task))
     lacking = (path for path in declared_paths if not any(fnmatch(path, p) for p in release.allow))
     allow = (*release.allow, *dict.fromkeys(lacking))
-    source = HubSource(name, place, msgspec.structs.replace(release, allow=allow))
-    folder = DataFolder(name, "cache", place, source=source)
-    source.look(folder)
-    return folder
+    return fetch.HubFolder(name, place, msgspec.structs.replace(release, allow=allow))
 
 
 def _paths(task: TaskDefinition) -> Iterator[str]:
     """Return patterns for the files that a task declares, or for their archives."""
-    for paths in task.paths.values():
-        for path in paths:
-            yield path.replace("{stem}", "*").removeprefix("**/")
-            if path.startswith("**/"):
-                yield path.replace("{stem}", "*").removeprefix("*")
-
-
-@cache  # logged once
-def _warn(message: str) -> None:
-    _log.warning(message)
+    for path in chain.from_iterable(task.paths.values()):
+        pattern = path.replace("{stem}", "*")
+        yield pattern.removeprefix("**/")
+        if pattern.startswith("**/"):
+            yield pattern.removeprefix("*")
 
 
 def _local(parent: Path, name: str, declared: Path, github: GitHubRelease | None) -> Path:
     """Return the folder of a release inside the user's folder."""
     if not parent.is_dir():
-        raise DataNotFound(
-            f"HKCANTO_DATA_DIR={parent} is not a folder. Correct it, or unset it to download."
-        )
+        why = f"HKCANTO_DATA_DIR={parent} is not a folder"
+        raise DataNotFound(f"{why}. Correct it, or unset it to download.")
     root = inside(parent, name, f"{declared}: folder", links=True)
     if not root.is_dir():
         names = sorted(path.name for path in parent.glob("*/") if not path.name.startswith("."))
+        only = ", ".join(names) or "no folder at all"
+        remedy = "Set it to the folder that holds the releases, or unset it to download."
         raise DataNotFound(
-            f"HKCANTO_DATA_DIR={parent} has no folder {name!r}, only"
-            f" {', '.join(names) or 'no folder at all'}. Set it to the folder that holds the"
-            " releases, or unset it to download."
+            f"HKCANTO_DATA_DIR={parent} has no folder {name!r}, only {only}. {remedy}"
         )
     # A git clone may have the data in a subfolder.
     clone = inside(root, github.prefix, f"{declared}: prefix", links=True) if github else root

@@ -95,11 +95,7 @@ Registry = Mapping[str, RecordedFile]
 
 
 def inside(
-    root: Path,
-    name: str,
-    said: str,
-    error: type[HKCantoError] = CatalogueError,
-    links: bool = False,
+    root: Path, name: str, said: str, kind: type[HKCantoError] = CatalogueError, links: bool = False
 ) -> Path:
     r"""Join a folder and an untrusted name, and refuse to leave the folder.
 
@@ -109,7 +105,7 @@ def inside(
         root: The folder.
         name: A relative path.
         said: The file and entry that name it, for the message.
-        error: The error to raise.
+        kind: The kind of error to raise.
         links: Whether symbolic links may lead out of the folder, as the user's own may.
 
     Raises:
@@ -129,7 +125,7 @@ def inside(
     within = within and all(part != ".." and len(part.encode()) <= 255 for part in strict.parts)
     if within and (links or Path(realpath(root / name)).is_relative_to(realpath(root))):
         return root / name
-    raise error(
+    raise kind(
         f"{said} names a path outside: {name[:300]!r}. Name one in {root} (relative, without `..`,"
         " a drive, a NUL or broken character, a name of more than 255 bytes, or a link that leads"
         " out)."
@@ -166,14 +162,12 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise CatalogueError(
-            f"{path} cannot be read: {getattr(error, 'strerror', None) or error}. A release on"
-            " GitHub needs its checksums."
-        ) from error
-    said = None
+        why = f"{path} cannot be read: {getattr(error, 'strerror', None) or error}"
+        raise CatalogueError(f"{why}. A release on GitHub needs its checksums.") from error
+    announced = None
     for number, line in enumerate(lines, start=1):
         if not line or line.startswith("#"):
-            said = re.fullmatch(r"# (\d+) files", line) or said
+            announced = re.fullmatch(r"# (\d+) files", line) or announced
             continue
         match = re.fullmatch(r"(\S+) ([0-9a-f]{64})(?: ([0-9a-f]{40}):(\S+))?", line)
         if not match or (file := unquote(match[1])) in registry:
@@ -183,12 +177,10 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
             )
         inside(path.parent, file, f"{path}: line {number}", links=True)
         registry[file] = RecordedFile(match[2], match[3] or commit, match[4] or prefix + file)
-    if not registry or (said and int(said[1]) != len(registry)):
-        expected = f", not the {said[1]} that it announces" if said else ""
-        raise CatalogueError(
-            f"{path} names {len(registry)} files{expected}. Install the package again, or correct"
-            " the list."
-        )
+    if not registry or (announced and int(announced[1]) != len(registry)):
+        expected = f", not the {announced[1]} that it announces" if announced else ""
+        what = f"{path} names {len(registry)} files{expected}"
+        raise CatalogueError(f"{what}. Install the package again, or correct the list.")
     return registry
 
 

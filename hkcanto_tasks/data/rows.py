@@ -2,9 +2,10 @@
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 from ..declarations import Subject, TaskDefinition, TaskVariant
 from ..errors import CatalogueError, DataCorrupt, DataNotFound
 from .fetch import DataFolder, user_folder
+from .releases import inside
 from .tables import ENDINGS, Row, Table, as_text, is_file, read_bytes, read_table, table_of
 
 _FEW = 6
@@ -26,7 +28,7 @@ class ReleaseRows:
         headerless: The columns of a CSV file without a header row.
 
     Raises:
-        DataNotFound: Some subjects have no file while other files belong to no subject.
+        DataNotFound: Some subjects lack a file, and some files match no subject.
         NetworkUnavailable: A download is needed, and fails or is forbidden.
     """
 
@@ -36,20 +38,18 @@ class ReleaseRows:
         self._configurations: dict[str, Mapping[str, Any]] = {}
         self._tables: dict[tuple[str, ...], tuple[Table, Mapping[str, list[Row]]]] = {}
         definition = task.definition
-        listed: list[str] | None = None
-        if folder.kind == "cache":
-            if folder.recorded and definition.paths:
-                listed = [*folder.recorded]
-            else:
-                folder.fetch()
-        files = listed or folder.files()
+        subjects = definition.subjects
+        self._name_of = {stem: subject.name for subject in subjects for stem in subject.stems}
+        self._name_of |= aliases()
+        recorded = [*folder.recorded] if folder.kind == "cache" and definition.paths else []
+        if folder.kind == "cache" and not recorded:
+            folder.fetch()
+        files = recorded or folder.files()
         self._files = {split: self._stems(split, files) for split in definition.paths}
         self._refuse_unmatched()
-        if listed:
-            splits = self._files.values()
-            folder.fetch(
-                [file for of in splits for each in task.subjects for file in self._named(each, of)]
-            )
+        if recorded:
+            named = (self._named(one, split) for split in self._files for one in task.subjects)
+            folder.fetch([*chain.from_iterable(named)])
 
     # ------------------------------------------------------------------ files
 
@@ -62,48 +62,42 @@ class ReleaseRows:
         definition = self._task.definition
         if definition.config or definition.splits:
             return self._of_configuration(subject, split)
-        named = self._named(subject, self._files.get(split, {}))
+        named = self._named(subject, split)
         if len(named) > 1:
-            raise DataCorrupt(
-                f"{self._task.name}: {self.folder.root} has {len(named)} files for the {split} "
-                f"rows of {subject.name or subject.title}: {', '.join(named)}. Remove those that "
-                "are not the release's, or move them out of this folder."
-            )
+            rows = f"{split} rows of {subject.name or subject.title}: {', '.join(named)}"
+            what = f"{self._task.name}: {self.folder.root} has {len(named)} files for the {rows}"
+            raise DataCorrupt(f"{what}. Keep only the release's in this folder.")
         return tuple(named)
 
     def _stems(self, split: str, files: Collection[str]) -> Mapping[str, list[str]]:
         """Return the text in place of `{stem}` → the files that fit a declared path."""
-        found: dict[str, list[str]] = {}
-        for path in self._task.definition.paths.get(split, ()):
+        stems: dict[str, list[str]] = {}
+        for path in self._task.definition.paths[split]:
             fixed = path.removeprefix("**/")
             pattern = re.escape(fixed).replace(r"\{stem\}", "(?P<stem>[^/]+)", 1)
-            above = "(?:.*/)?" if fixed != path else ""
-            fitting = re.compile(above + pattern)
+            fitting = re.compile(pattern if fixed == path else f"(?:.*/)?{pattern}")
             for file in files:
                 if match := fitting.fullmatch(file):
-                    found.setdefault(match.groupdict().get("stem", ""), []).append(file)
-        return found
+                    stems.setdefault(match.groupdict().get("stem", ""), []).append(file)
+        return stems
 
-    def _named(self, subject: Subject, stems: Mapping[str, list[str]]) -> list[str]:
-        by_hand = (stem for stem, name in aliases().items() if name == subject.name)
-        names = dict.fromkeys(("", subject.stem, *subject.aliases, *by_hand))
-        return [file for name in names for file in stems.get(name, ())]
+    def _named(self, subject: Subject, split: str) -> list[str]:
+        stems = self._files.get(split, {})
+        names = (stem for stem in stems if not stem or self._name_of.get(stem) == subject.name)
+        return [file for stem in names for file in stems[stem]]
 
     def _refuse_unmatched(self) -> None:
-        """Refuse files that belong to no subject while some subjects have no file."""
-        definition, tests = self._task.definition, self._files.get("test", {})
-        missing = [
-            subject.name for subject in self._task.subjects if not self._named(subject, tests)
-        ]
-        tasks = self._task.benchmark.tasks
-        known = {"", *aliases()}
-        known |= {stem for task in tasks for each in task.subjects for stem in each.stems}
-        unmatched = [stem for stem in tests if stem not in known]
+        """Refuse files that match no subject if some subjects lack a file."""
+        task = self._task
+        missing = [one.name for one in task.subjects if not self._named(one, "test")]
+        others = {stem for one in task.benchmark.tasks for of in one.subjects for stem in of.stems}
+        known = {"", *self._name_of, *others}
+        unmatched = [stem for stem in self._files.get("test", ()) if stem not in known]
         if missing and unmatched:
             raise DataNotFound(
-                f"{self._task.name}: in {self.folder.root}, {len(missing)} subjects have no file, "
+                f"{task.name}: in {self.folder.root}, {len(missing)} subjects have no file, "
                 f"and {len(unmatched)} files belong to no known subject.\n"
-                f"  expected: {' or '.join(definition.paths['test'])}\n"
+                f"  expected: {' or '.join(task.definition.paths['test'])}\n"
                 f"  subjects: {', '.join(missing)}\n  files: {', '.join(unmatched)}\n"
                 f"Match them: HKCANTO_ALIASES='{unmatched[0]}={missing[0]},…', or the path of a "
                 "file with such lines. In a benchmark of yours, declare aliases of the subject."
@@ -116,10 +110,8 @@ class ReleaseRows:
         there = ", ".join(tables[:_FEW]) or "no files"
         if len(tables) > _FEW:
             there += f" and {len(tables) - _FEW} more"
-        expected = " or ".join(
-            path.replace("{stem}", task.subjects[0].stem)
-            for path in task.definition.paths.get("test", ())
-        )
+        paths, stem = task.definition.paths.get("test", ()), task.subjects[0].stem
+        expected = " or ".join(path.replace("{stem}", stem) for path in paths)
         return DataNotFound(
             f"{self.folder.root} has no test file of {task.name}; expected {expected}. It has "
             f"{there}. Correct `files` in {task.benchmark.home}/benchmark.toml, or write a reader: "
@@ -164,34 +156,26 @@ class ReleaseRows:
             DataCorrupt: A file is not valid data, or a row belongs to no subject.
             CatalogueError: The benchmark's reader fails.
         """
-        definition = self._task.definition
-        files = self.files(subject, split)
-        key = (split,) if definition.reader else files
+        by_reader = self._task.definition.reader
+        files = () if by_reader else self.files(subject, split)
+        key = (split,) if by_reader else files
         if not key:
             return Table([], [])
-        if (
-            key not in self._tables
-        ):  # only the last file is kept: one of several subjects is read once
-            table = self._of_reader(split) if definition.reader else self._of_files(files)
-            columns = self.subject_columns
-            rows_of = self._by_subject(table, columns) if columns else {}
-            self._tables = {key: (table, rows_of)}
+        if key not in self._tables:  # only the last file is kept: one of several subjects
+            table = self._of_reader(split) if by_reader else self._of_files(files)
+            self._tables = {key: (table, self._by_subject(table) if self.subject_columns else {})}
         table, rows_of = self._tables[key]
         return Table(rows_of.get(subject.name, []), table.bad) if self.subject_columns else table
 
     def _of_files(self, files: Sequence[str]) -> Table:
-        definition, whole = self._task.definition, Table([], [])
-        columns = () if definition.header else self._headerless
+        of, whole = self._task.definition, Table([], [])
+        columns = () if of.header else self._headerless
         for file in files:
-            content = read_bytes(self.folder.root / file)
+            path = self.folder.root / file
+            content = read_bytes(path)
             self._hashes[file] = sha256(content).hexdigest()
             table = read_table(
-                self.folder.root / file,
-                columns,
-                definition.delimiter,
-                quotes=definition.quotes,
-                rows=definition.rows,
-                content=content,
+                path, columns, of.delimiter, quotes=of.quotes, rows=of.rows, content=content
             )
             whole.rows.extend(table.rows)
             whole.bad.extend(table.bad)
@@ -199,26 +183,19 @@ class ReleaseRows:
 
     def _of_reader(self, split: str) -> Table:
         """Return the rows that the benchmark's reader yields."""
+        path, function = reader_of(self._task.benchmark.home, self._task.definition)
         name = f"{self._task.benchmark.home}/{self._task.definition.reader}"
         try:
-            return table_of([*self._reader(self.folder.root, split)], name)
+            # Compiled from the source that the signature hashes: a cached .pyc may be an older one.
+            module = ModuleType(f"hkcanto_reader_{path.stem}")
+            module.__file__ = str(path)
+            exec(compile(path.read_bytes(), path, "exec"), module.__dict__)
+            return table_of([*getattr(module, function)(self.folder.root, split)], name)
         except DataCorrupt:
             raise
         except Exception as error:
-            raise CatalogueError(
-                f"{name} fails on the {split} rows in {self.folder.root}: "
-                f"{type(error).__name__}: {error}. Correct the reader."
-            ) from error
-
-    @cached_property
-    def _reader(self) -> Callable[[Path, str], Iterable[Mapping[str, Any]]]:
-        path, function = reader_of(self._task.benchmark.home, self._task.definition)
-        # Compiled from the source that the signature hashes: a cached .pyc may be of an older one.
-        module = ModuleType(f"hkcanto_reader_{path.stem}")
-        module.__file__ = str(path)
-        exec(compile(path.read_bytes(), path, "exec"), module.__dict__)
-        reader: Callable[[Path, str], Iterable[Mapping[str, Any]]] = getattr(module, function)
-        return reader
+            where, why = self.folder.root, f"{type(error).__name__}: {error}. Correct the reader."
+            raise CatalogueError(f"{name} fails on the {split} rows in {where}: {why}") from error
 
     @cached_property
     def subject_columns(self) -> tuple[str, ...]:
@@ -230,27 +207,25 @@ class ReleaseRows:
         names = (declared,) if isinstance(declared, str) else declared
         return tuple(name.lower() for name in names)
 
-    def _by_subject(self, table: Table, columns: Sequence[str]) -> Mapping[str, list[Row]]:
+    def _by_subject(self, table: Table) -> Mapping[str, list[Row]]:
         """Return subject → its rows, by the column that names it."""
-        subjects = self._task.definition.subjects
-        name_of = {stem: each.name for each in subjects for stem in each.stems}
-        name_of |= aliases()
-        found: dict[str, list[Row]] = {}
+        rows_of: dict[str, list[Row]] = {}
         unknown: dict[str, str] = {}
         for row in table.rows:
-            stem = (as_text(row.find(columns)) or "").strip()
-            if stem in name_of:
-                found.setdefault(name_of[stem], []).append(row)
+            stem = (as_text(row.find(self.subject_columns)) or "").strip()
+            if stem in self._name_of:
+                rows_of.setdefault(self._name_of[stem], []).append(row)
             else:
                 unknown.setdefault(stem, row.where)
         if unknown:
             stem, where = next(iter(unknown.items()))
             raise DataCorrupt(
-                f"{where} belongs to the subject {stem[:40]!r} by its column {columns[0]!r}, which "
-                f"{self._task.definition.name} does not declare (and {len(unknown) - 1} more). "
-                f"Declare it in `subjects`, or an alias: HKCANTO_ALIASES='{stem[:40]}=…'."
+                f"{where} belongs to the subject {stem[:40]!r} by its column "
+                f"{self.subject_columns[0]!r}, which {self._task.definition.name} does not declare "
+                f"(and {len(unknown) - 1} more). Declare it in `subjects`, or an alias: "
+                f"HKCANTO_ALIASES='{stem[:40]}=…'."
             )
-        return found
+        return rows_of
 
     def revision(self, splits: Mapping[str, Iterable[Subject]]) -> str:
         """Name the version of the files that were read, for the signature of a score.
@@ -260,13 +235,9 @@ class ReleaseRows:
         """
         if self._task.definition.reader:
             return self.folder.revision()
-        read = [
-            file
-            for split, subjects in splits.items()
-            for subject in subjects
-            for file in self.files(subject, split)
-        ]
-        return self.folder.revision(*dict.fromkeys(read), hashes=self._hashes) if read else ""
+        pairs = ((subject, split) for split, subjects in splits.items() for subject in subjects)
+        files = {file for pair in pairs for file in self.files(*pair)}
+        return self.folder.revision(*files, hashes=self._hashes) if files else ""
 
 
 def reader_of(home: str, definition: TaskDefinition) -> tuple[Path, str]:
@@ -275,15 +246,12 @@ def reader_of(home: str, definition: TaskDefinition) -> tuple[Path, str]:
     Raises:
         CatalogueError: The file is missing or outside the benchmark's folder.
     """
-    from .releases import inside
-
     file, _, function = definition.reader.partition(":")
     said = f"{home}/benchmark.toml: reader of {definition.name!r}"
     path = inside(Path(home), file, said)
     if not is_file(path):
-        raise CatalogueError(
-            f"{said} is {path}, which does not exist. Write it, or correct `reader`."
-        )
+        why = f"{said} is {path}, which does not exist"
+        raise CatalogueError(f"{why}. Write it, or correct `reader`.")
     return path, function
 
 
@@ -301,9 +269,8 @@ def aliases() -> Mapping[str, str]:
                 raise OSError("it is not a file")
             given = path.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise DataNotFound(
-                f"HKCANTO_ALIASES={given} is neither stem=subject,stem=subject nor a file of such "
-                f"lines: {getattr(error, 'strerror', None) or error}."
-            ) from error
+            what = f"HKCANTO_ALIASES={given} is neither stem=subject,… nor a file of such lines"
+            why = getattr(error, "strerror", None) or error
+            raise DataNotFound(f"{what}: {why}.") from error
     pairs = (line.split("=", 1) for line in re.split(r"[,\n]", given) if "=" in line)
     return {stem.strip(): subject.strip() for stem, subject in pairs}

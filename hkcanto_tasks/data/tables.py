@@ -11,15 +11,16 @@ import csv
 import io
 import json
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
+from ..declarations import repeated
 from ..errors import DataCorrupt, DataNotFound, on_disk
 
 _AGAIN = "Delete the file and fetch it again"
@@ -88,11 +89,10 @@ class Row(msgspec.Struct, frozen=True, gc=False):
             role: The role of the cell, as it is declared.
             columns: The columns that may have it.
         """
-        hint = ""
-        if self.find(columns) is None:
-            hint = f' (declare columns = {{ {role} = "…" }} for another)'
-        expected = f"expected one in a column {' or '.join(columns)}"
-        return self.problem(f"no {what}: {expected}, found {self.named()}{hint}")
+        expected = f"no {what}: expected one in a column {' or '.join(columns)}"
+        hint = f' (declare columns = {{ {role} = "…" }} for another)'
+        hint = hint if self.find(columns) is None else ""
+        return self.problem(f"{expected}, found {self.named()}{hint}")
 
     def named(self) -> str:
         """Name the row's columns for a message, unless the "header" is in fact an item.
@@ -153,6 +153,22 @@ def as_text(cell: object) -> str | None:
     return str(cell) if is_number else None
 
 
+_NO_DATA = (
+    (rb"\Z", f"it is empty. {_AGAIN}"),
+    (
+        rb"version https://git-lfs.github.com/spec/",
+        "it is a Git LFS pointer, not the data itself. Run `git lfs pull` in the clone, or unset"
+        " HKCANTO_DATA_DIR to let hkcanto download the pinned commit",
+    ),
+    (
+        rb"(?i)<(!doctype|!--|html|head|body|\?xml)",
+        "it is an HTML page, probably the error page of a proxy or a mirror."
+        f" {_AGAIN} over a connection that serves the data",
+    ),
+)
+"""The beginning of a file that is no data → what it is, and what to do."""
+
+
 def refusal(content: bytes) -> str | None:
     """Say why these bytes cannot be benchmark data, whatever their format.
 
@@ -167,19 +183,7 @@ def refusal(content: bytes) -> str | None:
         'it is an HTML page'
     """
     opening = content.removeprefix(b"\xef\xbb\xbf").lstrip()[:200]
-    if not opening:
-        return f"it is empty. {_AGAIN}"
-    if opening.startswith(b"version https://git-lfs.github.com/spec/"):
-        return (
-            "it is a Git LFS pointer, not the data itself. Run `git lfs pull` in the clone,"
-            " or unset HKCANTO_DATA_DIR to let hkcanto download the pinned commit"
-        )
-    if re.match(rb"<(!doctype|!--|html|head|body|\?xml)", opening, re.IGNORECASE):
-        return (
-            "it is an HTML page, probably the error page of a proxy or a mirror."
-            f" {_AGAIN} over a connection that serves the data"
-        )
-    return None
+    return next((why for pattern, why in _NO_DATA if re.match(pattern, opening)), None)
 
 
 def is_file(path: Path) -> bool:
@@ -253,10 +257,8 @@ def read_table(
     if reason := refusal(content):
         raise DataCorrupt(f"{path}: {reason}.")
     if ending not in ENDINGS:
-        raise DataCorrupt(
-            f"{path} has none of the endings {', '.join(ENDINGS)}. Write a reader for it: reader = "
-            '"rows.py:rows".'
-        )
+        why = f"{path} has none of the endings {', '.join(ENDINGS)}"
+        raise DataCorrupt(f'{why}. Write a reader for it: reader = "rows.py:rows".')
     if rows and ending != ".json":
         raise DataCorrupt(
             f"{path}: rows = {json.dumps(rows)} names the keys of a JSON object, but this is a "
@@ -267,13 +269,13 @@ def read_table(
     text = _text(path, content)
     if ending in (".csv", ".tsv"):
         delimiter = delimiter or ("\t" if ending == ".tsv" else ",")
-        return _csv(path, _csv_rows(text, delimiter, quotes), columns, text)
+        return _csv(path, text, columns, delimiter, quotes)
     if rows or (ending == ".json" and text.lstrip().startswith("[")):
-        return table_of(_below(path, _json(path, text), rows), str(path))
-    return table_of([*_json_lines(path, text)], str(path))
+        return table_of(_json(path, text, rows), str(path))
+    return table_of(_json_lines(path, text), str(path))
 
 
-def table_of(cells: Sequence[object], file: str) -> Table:
+def table_of(cells: Iterable[Any], file: str) -> Table:
     """Return a table of rows given as mappings from column to cell.
 
     Args:
@@ -285,24 +287,24 @@ def table_of(cells: Sequence[object], file: str) -> Table:
     """
     table = Table([], [])
     for number, row in enumerate(cells, start=1):
+        where, wrong = f"{file}, row {number}", ""
         if isinstance(row, UnreadableRow):
             table.bad.append(row)
-        elif isinstance(row, str):
-            table.rows.append(Row(number, {"text": row}, file))
-        elif not isinstance(row, Mapping):
-            what = f"a {type(row).__name__} in place of an object with named cells"
-            table.bad.append(UnreadableRow(f"{file}, row {number}", what))
+            continue
+        if isinstance(row, str):
+            row = {"text": row}
+        if not isinstance(row, Mapping):
+            wrong = f"a {type(row).__name__} in place of an object with named cells"
         elif any(isinstance(cell, str) and "\0" in cell for cell in row.values()):
-            what = "a NUL character, which no text contains"
-            table.bad.append(UnreadableRow(f"{file}, row {number}", what))
-        else:
-            named = {str(name).strip().lower(): cell for name, cell in row.items()}
-            if len(named) < len(row):
-                raise DataCorrupt(
-                    f"{file}, row {number}: two of the columns {', '.join(row)} are alike. Rename "
-                    "one."
-                )
-            table.rows.append(Row(number, named, file))
+            wrong = "a NUL character, which no text contains"
+        if wrong:
+            table.bad.append(UnreadableRow(where, wrong))
+            continue
+        named = {str(name).strip().lower(): cell for name, cell in row.items()}
+        if len(named) < len(row):
+            columns = ", ".join(row)
+            raise DataCorrupt(f"{where}: two of the columns {columns} are alike. Rename one.")
+        table.rows.append(Row(number, named, file))
     return table
 
 
@@ -314,63 +316,56 @@ def _is_name(text: str) -> bool:
     return len(text) < 5 or bool(re.fullmatch(r"[\w #./()-]{0,24}", text, re.ASCII))
 
 
-def _csv(
-    path: Path, read: Iterator[list[str] | csv.Error], columns: Sequence[str], text: str
-) -> Table:
-    rows = [
-        (place, row)
-        for place, row in enumerate(read, start=1)
-        if isinstance(row, csv.Error) or "".join(row).strip()
-    ]
-    names = [*columns]
-    if not names and rows:
-        _, header = rows.pop(0)
-        if isinstance(header, csv.Error):
-            raise DataCorrupt(f"{path}: its header row is not valid CSV: {header}. {_AGAIN}.")
-        names = header
-    names = [name.strip().lower() for name in names]
-    _refuse_twice(path, names)
-    table, file, width = Table([], []), str(path), len(names)
-    for number, (place, row) in enumerate(rows, start=1):
+def _csv(path: Path, text: str, columns: Sequence[str], delimiter: str, quotes: bool) -> Table:
+    table, file, number, truncated = Table([], []), str(path), 0, ""
+    names = _column_names(path, columns) if columns else []
+    for place, row in enumerate(_csv_rows(text, delimiter, quotes), start=1):
         if isinstance(row, csv.Error):
-            wrong, broken = f"a stray or missing quote ({row})", "unexpected end" in str(row)
+            if not names:
+                raise DataCorrupt(f"{path}: its header row is not valid CSV: {row}. {_AGAIN}.")
+            wrong, breaks_off = f"a stray or missing quote ({row})", "unexpected end" in str(row)
+        elif not any(map(str.strip, row)):
+            continue
+        elif not names:
+            names = _column_names(path, row)
+            continue
         else:
-            while len(row) > width and not row[-1].strip():
+            while len(row) > len(names) and not row[-1].strip():
                 row.pop()
-            if len(row) == width:
+            if len(row) == len(names):
+                number, truncated = number + 1, ""
                 table.rows.append(Row(number, dict(zip(names, row, strict=True)), file, place))
                 continue
-            wrong = f"{len(row)} cells instead of {width}"
-            broken = len(row) < width and not text.endswith(("\n", "\r"))
-        if broken and number == len(rows):
-            raise DataCorrupt(
-                f"{path}: row {place}, the last one, has {wrong}. The file may be truncated."
-                f" {_AGAIN}, or correct that row."
-            )
+            wrong = f"{len(row)} cells instead of {len(names)}"
+            breaks_off = len(row) < len(names) and not text.endswith(("\n", "\r"))
+        number += 1
         table.bad.append(UnreadableRow(f"{path}, row {place}", wrong))
+        truncated = f"row {place}, the last one, has {wrong}" if breaks_off else ""
+    if truncated:
+        why = f"{truncated}. The file may be truncated. {_AGAIN}, or correct that row"
+        raise DataCorrupt(f"{path}: {why}.")
     return table
 
 
-def _refuse_twice(path: Path, names: Sequence[str]) -> None:
-    for name, count in Counter(filter(None, names)).items():
-        if count > 1:
-            called = f" ({name!r}, in any case)" if _is_name(name) else ""
-            places = [str(n) for n, other in enumerate(names, 1) if other == name]
-            raise DataCorrupt(
-                f"{path}: the header row names a column twice, as the columns "
-                f"{' and '.join(places)}{called}. Rename one; if the first row is not a header, "
-                "declare header = false."
-            )
+def _column_names(path: Path, header: Sequence[str]) -> list[str]:
+    names = [name.strip().lower() for name in header]
+    for name in repeated(filter(None, names)):
+        called = f" ({name!r}, in any case)" if _is_name(name) else ""
+        places = " and ".join(str(n) for n, other in enumerate(names, 1) if other == name)
+        raise DataCorrupt(
+            f"{path}: the header row names a column twice, as the columns {places}{called}. Rename "
+            "one; if the first row is not a header, declare header = false."
+        )
+    return names
 
 
 def _csv_rows(text: str, delimiter: str, quotes: bool) -> Iterator[list[str] | csv.Error]:
     """Yield each row, or the error of an unreadable row, and go on with the next line."""
-    lines = list(io.StringIO(text, newline=""))
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     start = 0
-    while start < len(lines):
-        rest = islice(lines, start, None)
-        reader = csv.reader(rest, delimiter=delimiter, quoting=quoting, strict=True)
+    while True:
+        lines = islice(io.StringIO(text, newline=""), start, None)
+        reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
         done = 0
         try:
             for row in reader:
@@ -387,9 +382,8 @@ def _parquet(path: Path, content: bytes) -> list[dict[str, object]]:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
-        raise DataCorrupt(
-            f"{path} is a Parquet file, which needs pyarrow: pip install pyarrow."
-        ) from error
+        why = "is a Parquet file, which needs pyarrow: pip install pyarrow"
+        raise DataCorrupt(f"{path} {why}.") from error
     try:
         rows: list[dict[str, object]] = pyarrow.parquet.read_table(io.BytesIO(content)).to_pylist()
     except (pyarrow.ArrowException, OSError, ValueError) as error:
@@ -401,33 +395,44 @@ def _text(path: Path, content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
+        line, byte = content.count(b"\n", 0, error.start) + 1, f"{content[error.start]:#04x}"
         raise DataCorrupt(
-            f"{path}: line {line} is not UTF-8: byte {content[error.start]:#04x} at offset"
-            f" {error.start} ({error.reason}). {_AGAIN}, or save it as UTF-8."
+            f"{path}: line {line} is not UTF-8: byte {byte} at offset {error.start}"
+            f" ({error.reason}). {_AGAIN}, or save it as UTF-8."
         ) from error
-    if (place := text.find("\0")) >= 0:
-        line = text.count("\n", 0, place) + 1
-        raise DataCorrupt(
-            f"{path}: line {line} has a NUL character, which no text contains. {_AGAIN}."
-        )
+    before, nul, _ = text.partition("\0")
+    if nul:
+        line, why = before.count("\n") + 1, "has a NUL character, which no text contains"
+        raise DataCorrupt(f"{path}: line {line} {why}. {_AGAIN}.")
     return text
 
 
 _EXPECTED = "rows are expected here: a list of objects, or an object on each line"
 
 
-def _json(path: Path, text: str) -> object:
+def _json(path: Path, text: str, keys: str) -> Iterable[object]:
+    """Return the rows of a JSON file: a list, or the list at the end of a path of keys."""
     try:
-        return json.loads(text, object_pairs_hook=_named_once, parse_constant=_refuse)
-    except json.JSONDecodeError as error:
-        if error.pos >= len(text.rstrip()) or "Unterminated" in error.msg:
-            raise DataCorrupt(f"{path} breaks off: the file is truncated. {_AGAIN}.") from error
-        raise DataCorrupt(f"{path} is not valid JSON: {error}. {_AGAIN}.") from error
+        value = _parsed(text)
     except (ValueError, RecursionError) as error:
-        raise DataCorrupt(
-            f"{path} has {error or 'cells nested too deeply'}. Correct it."
-        ) from error
+        if not isinstance(error, json.JSONDecodeError):
+            why = f"has {error or 'cells nested too deeply'}. Correct it"
+        elif error.pos >= len(text.rstrip()) or "Unterminated" in error.msg:
+            why = f"breaks off: the file is truncated. {_AGAIN}"
+        else:
+            why = f"is not valid JSON: {error}. {_AGAIN}"
+        raise DataCorrupt(f"{path} {why}.") from error
+    for key in keys.split(".") if keys else ():
+        if not isinstance(value, dict) or key not in value:
+            there = ", ".join([*value][:5]) if isinstance(value, dict) else type(value).__name__
+            why = f"rows = {json.dumps(keys)} finds no {key!r}; there is {there}"
+            remedy = "Correct `rows` in the benchmark.toml, or write a reader."
+            raise DataCorrupt(f"{path}: {why}. {remedy}")
+        value = value[key]
+    if not isinstance(value, list):
+        why = f"{path}: it is a JSON {type(value).__name__}, but {_EXPECTED}"
+        raise DataCorrupt(f'{why}. If a key leads to the rows, name it: rows = "…".')
+    return value
 
 
 def _json_lines(path: Path, text: str) -> Iterator[object]:
@@ -435,16 +440,15 @@ def _json_lines(path: Path, text: str) -> Iterator[object]:
     lines = [line for line in text.split("\n") if line.strip()]
     for number, line in enumerate(lines, start=1):
         try:
-            yield json.loads(line, object_pairs_hook=_named_once, parse_constant=_refuse)
+            yield _parsed(line)
         except (ValueError, RecursionError) as error:
+            why = ""
             if number == len(lines) and not text.endswith("\n") and len(lines) > 1:
-                raise DataCorrupt(
-                    f"{path}: row {number} breaks off: the file is truncated. {_AGAIN}."
-                ) from error
-            if number == 1:
-                raise DataCorrupt(
-                    f"{path} is not JSON Lines ({error}), but {_EXPECTED}."
-                ) from error
+                why = f": row {number} breaks off: the file is truncated. {_AGAIN}"
+            elif number == 1:
+                why = f" is not JSON Lines ({error}), but {_EXPECTED}"
+            if why:
+                raise DataCorrupt(f"{path}{why}.") from error
             what = f"no JSON object for one row: {error or 'nested too deeply'}"
             yield UnreadableRow(f"{path}, row {number}", what)
 
@@ -458,24 +462,9 @@ def _named_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Refuse an object with a key twice: most readers take the last value, others the first."""
     named = dict(pairs)
     if len(named) < len(pairs):
-        twice = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
-        raise ValueError(f"an object that names {', '.join(twice)} twice")
+        twice = ", ".join(repeated(name for name, _ in pairs))
+        raise ValueError(f"an object that names {twice} twice")
     return named
 
 
-def _below(path: Path, value: Any, keys: str) -> Sequence[object]:
-    """Return the rows at the end of a path of keys in a JSON object."""
-    for key in keys.split(".") if keys else ():
-        if not isinstance(value, dict) or key not in value:
-            there = ", ".join([*value][:5]) if isinstance(value, dict) else type(value).__name__
-            raise DataCorrupt(
-                f"{path}: rows = {json.dumps(keys)} finds no {key!r}; there is {there}. Correct "
-                "`rows` in the benchmark.toml, or write a reader."
-            )
-        value = value[key]
-    if not isinstance(value, list):
-        raise DataCorrupt(
-            f"{path}: it is a JSON {type(value).__name__}, but {_EXPECTED}. If a key leads to the "
-            'rows, name it: rows = "…".'
-        )
-    return value
+_parsed = partial(json.loads, object_pairs_hook=_named_once, parse_constant=_refuse)

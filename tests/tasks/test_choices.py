@@ -165,6 +165,9 @@ def test_labels_are_removed_only_where_declared(quiz: Quiz) -> None:
     assert read() == [("？", ("A. 甲", "（2）乙"), "A")]
     quiz('letters = "AB"\noption_labels = "remove"', row)
     assert read() == [("？", ("甲", "乙"), "A")]
+    absent = 'letters = "ABC"\noption_labels = "remove"\nblank_options = "absent"'
+    quiz(absent, {**row, "C": "C. "})
+    assert read() == [("？", ("甲", "乙", None), "A")]
     quiz('letters = "AB"\noption_labels = "remove"', {**row, "B": "C. 乙"})
     with pytest.raises(DataCorrupt, match="an option without the label B or 2"):
         items()

@@ -15,7 +15,8 @@ from hkcanto_tasks.errors import (
     HKCantoError,
     OptionError,
 )
-from hkcanto_tasks.tasks import LoadedTask, _warn
+from hkcanto_tasks.printable import warn_once
+from hkcanto_tasks.tasks import LoadedTask
 
 from .quiz import Quiz, as_csv, items, read
 
@@ -29,7 +30,7 @@ Folder = Callable[..., Path]
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folder:
     """Return a function that writes a release into a folder for HKCANTO_DATA_DIR."""
-    _warn.cache_clear()
+    warn_once.cache_clear()
     monkeypatch.delenv("HKCANTO_DATA")
     monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path))
 
@@ -233,7 +234,9 @@ def test_more_than_one_bad_row_in_a_hundred_is_an_error(folder: Folder) -> None:
     rows[3][5] = rows[50][5] = "E"
     assert len(load(folder, as_csv(rows, HEADER)).samples) == 198
     rows[70][5] = "E"
-    with pytest.raises(DataCorrupt, match=r"(?s)3 of 200 rows .* more than 1%.*row 5: an answer"):
+    with pytest.raises(
+        DataCorrupt, match=r"(?s)3 of 200 rows .* more than 1%.*row 5 has an answer"
+    ):
         load(folder, as_csv(rows, HEADER))
 
 
@@ -312,7 +315,7 @@ def test_missing_subjects_and_other_counts_are_said_once_in_one_line(
 
 
 def test_columns_that_nothing_shows_are_said(quiz: Quiz, caplog: pytest.LogCaptureFixture) -> None:
-    _warn.cache_clear()
+    warn_once.cache_clear()
     row = {"question": "邊個？", "A": "甲", "B": "乙", "answer": "A", "passage": "一段。"}
     quiz('letters = "AB"', row)
     assert load_task("quiz").differences.unread == ["passage"]

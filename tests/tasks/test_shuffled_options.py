@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from hkcanto_tasks import load_task
-from hkcanto_tasks.tasks import _warn
+from hkcanto_tasks.printable import warn_once
 
 from ..answering import AnsweringLM
 from ..lm_eval.evaluating import evaluate
@@ -23,7 +23,7 @@ def test_a_right_option_in_one_place_is_said_everywhere(
 ) -> None:
     from hkcanto import tasks
 
-    _warn.cache_clear()
+    warn_once.cache_clear()
     quiz(LETTERS, *FIRST)
     said = "the right option is A in every row"
     with caplog.at_level(logging.WARNING, "hkcanto"):
