@@ -1,9 +1,9 @@
 """The files of a release in a folder, and their download into the user's cache.
 
-pooch downloads the files, and huggingface_hub lists those of a hub data set. A file is downloaded
-into a temporary folder, compared with the recorded hash, and moved into place, so an incomplete or
-altered file is never scored. The hash is checked again at every use (17 ms for all 390 files of
-HKCanto-Eval).
+pooch downloads a file of a GitHub release, and huggingface_hub one of a hub data set, each into a
+temporary folder. There it is compared with the recorded hash, and then moved into place, so an
+incomplete or altered file is never scored. The hash is checked again at every use (17 ms for all
+390 files of HKCanto-Eval).
 
 Threads that end with the process download the files. `snapshot_download` starts threads that Python
 waits for at exit: a server that sends a byte a second would hold the command for hours. (Neither
@@ -336,20 +336,26 @@ class GitHubFolder(DataFolder):
 
     def fill(self, lacking: Sequence[str], progress: bool | None) -> None:
         """Download these files, replacing them if they exist; the caller holds the lock."""
-        _, headers = self.endpoint()
-        self.download({file: self.recorded[file] for file in lacking}, headers, progress)
+        self.download({file: self.recorded[file] for file in lacking}, progress)
 
-    def download(self, files: Registry, headers: Mapping[str, str], progress: bool | None) -> None:
-        """Download files into a temporary folder, and move correct ones into the root."""
+    def request(self, url: str, entry: RecordedFile, place: Path) -> Path:
+        """Download a file into a temporary place, and return its path there."""
+        del entry
         import pooch
+
+        _, headers = self.endpoint()
+        pooch.HTTPDownloader(timeout=_TIMEOUT, headers=headers)(url, str(place), None)
+        return place
+
+    def download(self, files: Registry, progress: bool | None) -> None:
+        """Download files into a temporary folder, and move correct ones into the root."""
         from tqdm import tqdm
 
         server, _ = self.endpoint()
-        request = pooch.HTTPDownloader(timeout=_TIMEOUT, headers=headers)
 
         def load(url: str, file: str, temporary: str) -> None:
-            entry, target, path = files[file], self.inside(file), self.partial / temporary
-            request(url, str(path), None)
+            entry, target = files[file], self.inside(file)
+            path = self.request(url, entry, self.partial / temporary)
             if entry.sha256 not in ("", content := digest(path, entry.sha256)):
                 what = f"its hash is {content}, expected {entry.sha256}"
                 what += f"; {refusal(read_bytes(path)) or 'another file'}. It was not kept"
@@ -515,6 +521,22 @@ class HubFolder(GitHubFolder):
         remedy = f"To use the new data: {self._pin}={now[:7]}, or delete {self._registry}."
         return f"{moved}; the local data in use is from {self._commit[:7]}. {remedy}"
 
+    def request(self, url: str, entry: RecordedFile, place: Path) -> Path:
+        """Download a file into a temporary folder, and return its path there."""
+        del url
+        from huggingface_hub import hf_hub_download
+
+        server, headers = self.endpoint()
+        path = hf_hub_download(
+            *(self.repository, entry.origin),
+            repo_type="dataset",
+            revision=entry.commit,
+            local_dir=place,
+            endpoint=server,
+            headers=headers,
+        )
+        return Path(path)
+
     def fill(self, lacking: Sequence[str], progress: bool | None) -> None:
         """Download all missing files of the commit, and record them."""
         del lacking
@@ -536,7 +558,13 @@ class HubFolder(GitHubFolder):
         if needed > (free := shutil.disk_usage(self.home).free):
             why = f"{self.repository} announces {needed:,} bytes, and the disk has {free:,} free"
             raise self.failure(why, DataNotFound)
-        self.download(files, hub.build_hf_headers(headers=self.endpoint()[1]), progress)
+        shown = not hub.are_progress_bars_disabled()
+        hub.disable_progress_bars()  # one for each file
+        try:
+            self.download(files, progress)
+        finally:
+            if shown:
+                hub.enable_progress_bars()
         lines = [self._request, f"# {commit} {len(names)}"]
         lines += [f"{quote(name)} {digest(self.root / name)}" for name in names]
         unfinished = self.partial / "registry"
