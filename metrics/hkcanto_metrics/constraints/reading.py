@@ -227,15 +227,14 @@ UNITS = {
 
 
 def _without_marks(line: str) -> str:
-    line = line[_AROUND.match(line).end() :]  # type: ignore[union-attr]
-    for mark in (BULLET, NUMBERED):
+    for mark in (_AROUND, BULLET, NUMBERED):
         if found := mark.match(line):
             line = line[found.end() :]
     return line.strip(_EMPHASIS)
 
 
 def _inside(quotation: re.Match[str]) -> str:
+    """A quotation without marks that end a sentence, but for the last one if it ends one."""
     text = quotation[0]
-    end = text[-2] if text[-2] in _ENDS and text[0] not in "（(" else ""
-    said = "".join(character for character in text if character not in _ENDS)
-    return said + (end if quotation["last"] is not None else "")
+    ends = quotation["last"] is not None and text[-2] in _ENDS and text[0] not in "（("
+    return text.translate(dict.fromkeys(map(ord, _ENDS))) + (text[-2] if ends else "")
