@@ -76,15 +76,27 @@ class Mention:
 
 
 class Options:
-    """The options of one question, ready to be found in a response.
+    """The options of one question, ready to be found in a response, and what the question asks.
+
+    Attributes:
+        texts: Letter → text.
+        values: Number → letter, if all options are numbers.
+        keep_readings: Whether the options are about pronunciation.
+        denied: The question's text from the words that ask for an untrue option; "" if none do.
+        names: Letters that name things in the question.
+        words: The question's words.
 
     Examples:
-        >>> options = Options((("A", "詩"), ("B", "史")))
+        >>> options = Options((("A", "詩"), ("B", "史")), "邊個唔係？")
         >>> [mention.letters for mention in options.mentions("B.史")]
         [frozenset({'B'})]
     """
 
-    def __init__(self, options: tuple[tuple[str, str], ...]) -> None:
+    def __init__(self, options: tuple[tuple[str, str], ...], question: str = "") -> None:
+        asked = normalize_response(Response(question, ())).text
+        denials = [match.start() for match in SAYS["asks_not"].finditer(asked)]
+        self.denied = asked[denials[-1] :].lower() if denials else ""
+        self.names, self.words = {*SAYS["name"].findall(asked)}, words_of(asked)
         full = {key: normalize_response(Response(own, ()), True).text for key, own in options}
         same = takewhile(lambda each: len({*each}) == 1, zip(*full.values(), strict=False))
         shared = len(SAYS["start"].findall("".join(each[0] for each in same))[0])
@@ -164,6 +176,12 @@ class Options:
             place = place if place >= 0 else {3: 2, 5: 3}.get(len(self.texts), _MOST)  # the middle
             if place <= len(self.texts) and not (match[3] and self.values):
                 yield Mention(frozenset([*self.texts][place - 1]), *match.span())
+
+
+def words_of(text: str) -> set[str]:
+    """The beginnings of a text's words that mean something."""
+    plain = SAYS["empty"].sub(" ", text.lower())
+    return {word[1] or word[0] for word in SAYS["words"].finditer(plain)}
 
 
 def _spans(words: str, text: str) -> Iterator[tuple[int, int]]:
