@@ -108,10 +108,9 @@ def _without_quotes(text: str) -> str:
     if closing is None or len(text) < 2 or text[-1] != closing:
         return text
     # Straight quotation marks open and close with the same character: the next one closes.
-    steps = (
-        -1 if mark == closing else int(mark == opening) for mark in _APOSTROPHE.sub("", text[1:-1])
-    )
-    open_marks = list(accumulate(steps, initial=1))
+    inside = _APOSTROPHE.sub("", text[1:-1])
+    steps = (-1 if mark == closing else int(mark == opening) for mark in inside)
+    open_marks = [*accumulate(steps, initial=1)]
     return text[1:-1] if all(open_marks) and open_marks[-1] == 1 else text
 
 
