@@ -87,15 +87,13 @@ def agreement(judge: JudgeScores, human: HumanScores, level: Level = "interval")
         judged = judge[criterion]
         shared = [item for item in scores if item in judged]
         if not shared:
-            raise ValueError(
-                f"{criterion}: the judge and the people have no item in common; the ids must be "
-                f"the same. The judge has {min(judged)!r}, the people have {min(scores)!r}"
-            )
+            ids = f"the judge has {min(judged)!r}, the people have {min(scores)!r}"
+            raise ValueError(f"{criterion}: no item in common; the ids must be the same: {ids}")
         by_judge = [float(judged[item]) for item in shared]
         by_people = [fmean(scores[item]) for item in shared]
-        correlations = {
-            kind: _correlation(kind, by_judge, by_people) for kind in get_args(Correlation)
-        }
+        others = [score for item, score in judged.items() if item not in scores]
+        kinds = get_args(Correlation)
+        correlations = {kind: _correlation(kind, by_judge, by_people) for kind in kinds}
         rows.append(
             Agreement(
                 criterion=criterion,
@@ -105,11 +103,7 @@ def agreement(judge: JudgeScores, human: HumanScores, level: Level = "interval")
                 human_alpha=krippendorff_alpha([scores[item] for item in shared], level),
                 intervals={kind: (each.low, each.high) for kind, each in correlations.items()},
                 bias=corrected_mean(np.subtract(by_judge, by_people).tolist(), by_judge),
-                corrected=corrected_mean(
-                    by_people,
-                    by_judge,
-                    [score for item, score in judged.items() if item not in scores],
-                ),
+                corrected=corrected_mean(by_people, by_judge, others),
             )
         )
     return rows
@@ -245,18 +239,10 @@ def weighted_kappa(judge: Sequence[float], people: Sequence[Sequence[float]]) ->
         >>> weighted_kappa([0, 1, 2, 3], [[0], [1], [2], [2]]).value
         0.875
     """
-    sums = np.array(
-        [
-            [
-                len(levels),
-                a * len(levels),
-                sum(levels),
-                a * sum(levels),
-                sum(a * a + level * level for level in levels),
-            ]
-            for a, levels in zip(judge, people, strict=True)
-        ]
-    )
+    sums = np.zeros((len(judge), 5))
+    for row, a, levels in zip(sums, judge, people, strict=True):
+        n, total = len(levels), sum(levels)
+        row[:] = n, a * n, total, a * total, n * a * a + sum(level * level for level in levels)
     totals = np.vstack([sums.sum(axis=0), sums.sum(axis=0) - sums])
     pairs, of_judge, of_people, products, squares = totals.T
     with np.errstate(invalid="ignore"):
@@ -349,28 +335,23 @@ def read_human_scores(
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path}: byte {error.start + 1} is not UTF-8; save the file as CSV in UTF-8"
-        ) from error
+        problem = f"{path}: byte {error.start + 1} is not UTF-8; save the file as CSV in UTF-8"
+        raise ValueError(problem) from error
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     scores: dict[str, dict[str, list[float]]] = {}
     try:
         header = [name.strip() for name in next(rows, [])]
         named = [column for column in header if column in criteria]
         if "id" not in header or not named:
-            raise ValueError(
-                f"the header is {', '.join(header) or 'empty'}; it must have 'id' and at least one "
-                f"of {', '.join(criteria)}"
-            )
+            wanted = f"it must have 'id' and at least one of {', '.join(criteria)}"
+            raise ValueError(f"the header is {', '.join(header) or 'empty'}; {wanted}")
         if twice := [column for column in ("id", *named) if header.count(column) > 1]:
             raise ValueError(f"there is more than one column {twice[0]!r}; give each another name")
         for cells in rows:
             bare = [cell.strip() for cell in cells]
             if any(bare) and len(bare) != len(header):
-                raise ValueError(
-                    f"{len(cells)} cells, and {len(header)} columns in the header; write a missing "
-                    "score as an empty cell, and a text with commas in quotes"
-                )
+                advice = "write a missing score as an empty cell, and a text with commas in quotes"
+                raise ValueError(f"{len(cells)} cells, but {len(header)} columns; {advice}")
             row = dict(zip(header, bare, strict=False))
             for criterion in filter(row.get, named):
                 if not row["id"]:

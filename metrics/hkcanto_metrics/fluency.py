@@ -181,10 +181,8 @@ def length_penalty(n_characters: int, max_characters: int = 500) -> float:
         (1.0, 0.8, 0.0)
     """
     if max_characters < 1:
-        raise ValueError(
-            f"max_characters is {max_characters}, but a summary has at least one character; "
-            "give a number from 1 up, or None for no limit"
-        )
+        expected = "give a number from 1 up, or None for no limit"
+        raise ValueError(f"max_characters is {max_characters}; {expected}")
     excess = max(0, n_characters - max_characters)
     return max(0.0, 1 - excess / max_characters)
 
@@ -235,9 +233,8 @@ def _is_chinese(text: str) -> bool:
 def _outside_quotations(text: str) -> str:
     """The text in the detector's characters; quotations are blanked if Chinese is left outside."""
     text = text.translate(IN_DETECTORS_CHARACTERS)
-    outside = Detector.ALL_QUOTEMARKS_RE.sub(
-        lambda quotation: "…" * len(quotation[0]), _STRAIGHT_QUOTES.sub(r"“\1”", text)
-    )
+    quoted = _STRAIGHT_QUOTES.sub(r"“\1”", text)
+    outside = Detector.ALL_QUOTEMARKS_RE.sub(lambda match: "…" * len(match[0]), quoted)
     return outside if Detector.ALL_HAN_RE.search(outside) else text
 
 

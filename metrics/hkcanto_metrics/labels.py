@@ -30,6 +30,7 @@ _CODED = r"(?<![a-z])zz([0-9]+)zz(?![a-z])"
 
 _FULL_WIDTH = {0xFF00 + code: 0x20 + code for code in range(1, 0x5F)}
 _HAN = r"\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HAS_HAN = re.compile(f"[{_HAN}]").search
 _SEPARATOR = r"[\s_\\-]+"
 # A single character is part of many words: it counts as a label only by itself, or after a copula
 # or a negation.
@@ -102,7 +103,7 @@ def read_label(text: str, labels: Mapping[str, Sequence[str]]) -> LabelReading:
         return LabelReading(names[named.pop() or 0], "named")
     if len(names) > len(_LETTERS):
         return LabelReading(None, "none: several")
-    options = {letter: _code(at) for at, letter in enumerate(_LETTERS[: len(names)])}
+    options = {letter: _CODE.format(at) for at, letter in enumerate(_LETTERS[: len(names)])}
     letter = read_choice(coded, options).letter
     if letter is None:
         return LabelReading(None, "none: several")
@@ -190,36 +191,24 @@ class _Words:
             what = f"{shared[0]!r} is a word of two labels" if shared else "a word is blank"
             raise ValueError("give two labels or more" if len(labels) < 2 else what)
         longest = sorted(self._label, key=len, reverse=True)
-        asked = [re.escape(word) for word in longest if re.fullmatch(f"[{_HAN}]+", word)]
         # 似唔似 ("similar or not") asks a question and names no label.
-        questions = [f"(?:{word}|{word[:1]})[唔不]{word}" for word in asked]
-        self._pattern = re.compile(
-            "|".join(
-                [*(f"(?P<asked>{each})" for each in ["|".join(questions)] if each)]
-                + [f"(?:{_bordered(word)})" for word in longest]
-            ),
-            re.IGNORECASE,
-        )
+        han = [word for word in longest if re.fullmatch(f"[{_HAN}]+", word)]
+        questions = "|".join(f"(?:{word}|{word[:1]})[唔不]{word}" for word in han) or "(?!)"
+        words = "|".join(map(_bordered, longest))
+        self._pattern = re.compile(f"(?P<asked>{questions})|{words}", re.IGNORECASE)
 
     def coded(self, text: str) -> str:
         """Replace every word by the code of its label; a Chinese word's code gets spaces around."""
-        folded, parts, end = fold_script(text.translate(_FULL_WIDTH)), [], 0
+        folded, end = fold_script(text.translate(_FULL_WIDTH)), 0
+        parts: list[str] = []
         for match in self._pattern.finditer(folded):
-            parts.append(text[end : match.start()])
+            code = "" if match["asked"] else _CODE.format(self._label[same_word(match[0])])
+            parts += text[end : match.start()], f" {code} " if _HAS_HAN(match[0]) else code
             end = match.end()
-            if "asked" in match.groupdict() and match["asked"]:
-                parts.append(" ")
-                continue
-            code = _code(self._label[same_word(match[0])])
-            parts.append(f" {code} " if re.search(f"[{_HAN}]", match[0]) else code)
         return "".join([*parts, text[end:]])
 
 
 _words_of = lru_cache(maxsize=256)(_Words)
-
-
-def _code(label: int) -> str:
-    return _CODE.format(label)
 
 
 def _bordered(word: str) -> str:
@@ -229,20 +218,19 @@ def _bordered(word: str) -> str:
     first, last = word[0], word[-1]
     before = r"(?<![a-z\u00c0-\u024f])" if first.isalpha() else r"(?<![0-9a-z])(?<![0-9]\.)"
     after = r"(?![a-z\u00c0-\u024f])" if last.isalpha() else r"(?![0-9a-z]|\.[0-9])"
-    is_han = [re.match(f"[{_HAN}]", each) for each in (first, last)]
-    return f"{'' if is_han[0] else before}{pattern}{'' if is_han[1] else after}"
+    return f"{'' if _HAS_HAN(first) else before}{pattern}{'' if _HAS_HAN(last) else after}"
 
 
 def _meant(coded: str, match: re.Match[str], count: int) -> int | None:
     """The label that a word means; None if it is negated and there are more than two labels."""
     label = int(match[1])
-    if not _is_denied(coded, match.start()):
+    if not _denial(coded, match.start()):
         return label
     return 1 - label if count == 2 else None
 
 
-def _is_denied(coded: str, start: int) -> bool:
-    return bool(_NOT.search(coded[max(0, start - _NEARBY) : start]))
+def _denial(coded: str, start: int) -> re.Match[str] | None:
+    return _NOT.search(coded[max(0, start - _NEARBY) : start])
 
 
 def _without_lists(coded: str, count: int) -> str:
@@ -251,7 +239,7 @@ def _without_lists(coded: str, count: int) -> str:
     def kept(match: re.Match[str]) -> str:
         is_all = len({*re.findall(_CODED, match[0])}) == count
         # "not similar, different" is not a list.
-        is_one = count == 2 and _is_denied(coded, match.start())
+        is_one = count == 2 and _denial(coded, match.start())
         return " " if is_all and not is_one else match[0]
 
     several = rf"{_CODED}(?:(?:{_OR})+{_CODED}){{{count - 1}}}"

@@ -31,8 +31,8 @@ _SHORT = 200  # characters: a shorter text without a last full stop is not cut o
 
 # Full-width signs; Chinese characters are folded to Simplified script.
 _SIGNS = {0xFF00 + code: 0x20 + code for code in range(1, 0x5F)} | str.maketrans("−–≈〇", "--=零")
-_DIGITS = str.maketrans("零一二三四五六七八九两点", "01234567892.")
-_DIGITS |= str.maketrans({"廿": "2十", "卅": "3十"})
+_DIGITS: dict[int, int | str] = {ord("廿"): "2十", ord("卅"): "3十"}
+_DIGITS |= str.maketrans("零一二三四五六七八九两点", "01234567892.")
 _UNITS = {"十": 10, "百": 100, "千": 1_000, "万": 10**4, "亿": 10**8}
 _UNFINISHED = ",:、=+-×÷/("  # a finished sentence never ends with these
 

@@ -8,11 +8,9 @@ another's. A translation would then be credited with a word that it does not con
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Literal
 
 HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """Chinese characters of either script, for a class of characters in a pattern."""
@@ -120,9 +118,7 @@ def script_of(text: str) -> Script:
     traditional, simplified = count_scripts(text)
     if traditional and simplified:
         return "mixed"
-    if traditional:
-        return "hant"
-    return "hans" if simplified else "none"
+    return "hant" if traditional else "hans" if simplified else "none"
 
 
 def is_han(character: str) -> bool:

@@ -264,8 +264,8 @@ def _rows(
             problem = f"{name} is a string, {reprlib.repr(texts)}: pass a list of strings"
             raise TypeError(f"{problem}, or call sentence_scores for one pair")
         if texts is not None and len(texts) != len(hypotheses):
-            counts = f"{len(hypotheses)} hypotheses but {len(texts)} {name}"
-            raise ValueError(f"{counts}: give one for each")
+            problem = f"{len(hypotheses)} hypotheses but {len(texts)} {name}"
+            raise ValueError(f"{problem}: give one for each")
     if not hypotheses:
         raise ValueError("no translations to score: the list is empty; give at least one pair")
     for number, reference in enumerate(references):
