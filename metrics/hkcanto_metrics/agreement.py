@@ -4,8 +4,6 @@ The authors of HKCanto-Eval publish human evaluation "for verifying the validity
 LLM-as-a-judge" (Section 3.6). The figures here measure that consistency.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import math

@@ -6,8 +6,6 @@ favours no model. If there are several versions, the one in the requested langua
 names of the removed parts are reported.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Set

@@ -4,8 +4,6 @@ Annotators (people or a model) mark the errors in a translation. The score is th
 characters that are not marked, with the omitted characters of the source added to the denominator.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import reprlib

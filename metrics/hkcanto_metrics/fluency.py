@@ -6,8 +6,6 @@ Cantonese and of SWC are those of cantonesedetect, the classifier of the benchma
 Lau and To, 2024, https://aclanthology.org/2024.eurali-1.4/).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable

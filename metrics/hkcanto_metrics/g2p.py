@@ -4,8 +4,6 @@ The paper's two figures are named ``…_published``, because its "CER" is not a 
 The usual error rates of the field are reported beside them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The gold strings of HKCanto-Eval (Appendix E.3) list alternatives in parentheses
 ``jau5 liu5 (ze2|ze5) jung2 pou5``. They are expanded here to every string that they accept.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

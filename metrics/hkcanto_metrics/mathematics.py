@@ -4,8 +4,6 @@ Only a formula that the response gives as its answer is read: the last ``\boxed{
 "答案：", "The answer is" or "####", or a response that is nothing but a formula.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 import unicodedata

@@ -7,8 +7,6 @@ that is only a number, or the result in the last sentence. No number is guessed 
 breaks off.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Set

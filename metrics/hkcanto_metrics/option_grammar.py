@@ -1,7 +1,5 @@
 """Find where a response mentions the options of a question: by letter, by text, by position."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 import unicodedata

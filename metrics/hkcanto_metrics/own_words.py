@@ -4,8 +4,6 @@ A model learns to write whatever earns reward. Single Cantonese words, repetitio
 and lists of words are cheap to write, so they do not count here.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Patterns that a TOML file names, each compiled on first use."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Split a model's reasoning from its answer, in any of the formats that models use."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

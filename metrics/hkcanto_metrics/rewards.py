@@ -13,8 +13,6 @@ function of two lines:
 ``docs/rewards.md`` has the adapters for verifiers and NeMo Gym.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence

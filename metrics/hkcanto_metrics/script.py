@@ -5,8 +5,6 @@ sentences, its phrase dictionaries would choose by context and might replace one
 another's. A translation would then be credited with a word that it does not contain.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import cache

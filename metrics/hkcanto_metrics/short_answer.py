@@ -5,8 +5,6 @@ character is a token; in other scripts each word is. There is no "contains the r
 because "唔係中環，係金鐘" contains both places.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

@@ -7,8 +7,6 @@ and others (2023), "Instruction-Following Evaluation for Large Language Models",
 https://arxiv.org/abs/2311.07911.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence

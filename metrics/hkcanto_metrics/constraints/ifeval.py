@@ -5,8 +5,6 @@ IFEval's code does: a word is a Chinese character, a Latin word or a number, and
 ``__`` highlight.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache

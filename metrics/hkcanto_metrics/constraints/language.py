@@ -6,8 +6,6 @@ counts. So does every reading that it has in at least a tenth of its words in ri
 readings fits. A character without a reading fits nothing.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from functools import cache

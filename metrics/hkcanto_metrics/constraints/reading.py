@@ -4,8 +4,6 @@ Markdown marks around a line, for lists, headings, quotations and emphasis, are 
 character is what a reader sees as one, including its combining marks.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

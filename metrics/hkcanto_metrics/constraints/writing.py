@@ -5,8 +5,6 @@ not matter. A word that begins or ends in a Latin letter or a digit matches only
 is not in RAIN. Chinese has no word boundaries: 的 is in 的士, unless `not_in` lists 的士.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 import unicodedata
