@@ -133,9 +133,8 @@ def jyutping_reward(
         answer = _last_jyutping(strip_reasoning(text).lstrip(), jyutping)
         scored = score_jyutping(answer, jyutping)
         aligned = [(right, got) for right, got in scored.alignment if right and got != right]
-        tones = sum(
-            right.rstrip("123456") == (got or "").rstrip("123456") for right, got in aligned
-        )
+        letters = ([(each or "").rstrip("123456") for each in pair] for pair in aligned)
+        tones = sum(right == got for right, got in letters)
         return max(0.0, 1 - scored.ser + (1 - tone_weight) * tones / scored.ser.total)
 
     return _rewards("jyutping_reward", score, completions, jyutping=jyutping)

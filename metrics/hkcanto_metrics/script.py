@@ -8,7 +8,7 @@ another's. A translation would then be credited with a word that it does not con
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """Chinese characters of either script, for a class of characters in a pattern."""
@@ -141,11 +141,10 @@ class CharacterTable(dict[int, str]):
 
 
 @cache
-def _opencc(conversion: str) -> Callable[[str], str]:
+def _opencc(conversion: str) -> Any:
     import opencc
 
-    convert: Callable[[str], str] = opencc.OpenCC(conversion).convert
-    return convert
+    return opencc.OpenCC(conversion)
 
 
 def _table(*conversions: str) -> CharacterTable:
@@ -153,7 +152,7 @@ def _table(*conversions: str) -> CharacterTable:
 
     def convert(character: str) -> str:
         for conversion in conversions if is_han(character) else ():
-            converted = _opencc(conversion)(character)
+            converted = _opencc(conversion).convert(character)
             if len(converted) == 1:
                 character = converted
         return character

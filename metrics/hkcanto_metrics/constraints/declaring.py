@@ -90,9 +90,8 @@ class Verifier:
         takes = [f"{name} ({kind})" for name, kind in self.arguments.items()]
         if self.least is not None:
             takes.append(f"exactly, about, or at_least and at_most (numbers from {self.least})")
-        raise ValueError(
-            f"constraint {self.name!r}: {problem}; it takes {', '.join(takes) or 'no arguments'}"
-        )
+        known = ", ".join(takes) or "no arguments"
+        raise ValueError(f"constraint {self.name!r}: {problem}; it takes {known}")
 
     def holds(self, answer: str, args: Mapping[str, Any]) -> bool:
         """Whether an answer satisfies the verifier; an empty one never does."""

@@ -230,9 +230,8 @@ def code_mixed_sentences(answer: str) -> int:
         >>> code_mixed_sentences("我 book 咗位。See you. 好開心！")
         1
     """
-    return sum(
-        bool(han_of(each) and reading.latin_words_of(each)) for each in reading.sentences_of(answer)
-    )
+    sentences = reading.sentences_of(answer)
+    return sum(bool(han_of(each) and reading.latin_words_of(each)) for each in sentences)
 
 
 @verifier("Language and script")

@@ -579,9 +579,8 @@ def acrostic(
     """
     units = reading.UNITS[unit](answer)
     index = 0 if place == "first" else -1
-    return "".join(reading.han_of(each)[index:][:1] for each in units) == text and len(
-        units
-    ) == len(text)
+    spelled = [reading.han_of(each)[index:][:1] for each in units]
+    return spelled == [*text]
 
 
 @verifier("Words")
