@@ -112,11 +112,6 @@ def _without_quotes(text: str) -> str:
     return text[1:-1] if all(open_marks) and open_marks[-1] == 1 else text
 
 
-def _without_tokens(text: str) -> str:
-    """Keep the first text between special tokens of a chat template."""
-    return next(filter(None, map(str.strip, _TOKEN.split(text))), "")
-
-
 def _without_json(text: str) -> str:
     """Put the texts of a JSON object or list in its place, each on a line of its own."""
     data = _JSON.search(text)
@@ -160,7 +155,8 @@ def _without_marks(text: str) -> str:
 _WRAPPINGS: dict[str, Callable[[str], str]] = {
     "reasoning": strip_reasoning,
     "excess": lambda text: text[:_LONGEST],
-    "special tokens": _without_tokens,
+    # The first text between special tokens of a chat template stays.
+    "special tokens": lambda text: next(filter(None, map(str.strip, _TOKEN.split(text))), ""),
     "code fence": lambda text: _FENCED.sub(r"\1", text),
     "JSON": _without_json,
     "label": lambda text: text[label_length(text) :],

@@ -110,6 +110,8 @@ def score_jyutping(response: str, answer: str) -> JyutpingScore:
     syllables = extracted.split()
     published_variant, cer_published, levenshtein_published = _published(text, answer)
     variant, alignment = _nearest_sounds(variants, syllables)
+    wrong = [*starmap(_wrong, _aligned(alignment))] or [(True,) * 4] * len(alignment)
+    parts = zip(jyutping.Syllable._fields, zip(*wrong, strict=True), strict=True)
     spelt = min(map(" ".join, variants), key=lambda each: _distance(each, extracted))
     valid = [is_valid(syllable) for syllable in syllables]
     return JyutpingScore(
@@ -118,7 +120,7 @@ def score_jyutping(response: str, answer: str) -> JyutpingScore:
         published_variant=published_variant,
         cer=Rate.of(Levenshtein.distance(spelt, extracted), len(spelt)),
         ser=Rate.of(sum(gold != got for gold, got in alignment), len(variant)),
-        **_component_rates(alignment),
+        **{f"{part}_error_rate": Rate.of(sum(each), len(wrong)) for part, each in parts},
         valid=any(valid),
         valid_share=fmean(valid) if valid else 0.0,
         extracted=extracted,
@@ -238,13 +240,6 @@ def _align_by_sound(gold: Sequence[str], response: Sequence[str]) -> Alignment:
         j -= step != delete
         pairs.append((None if step == insert else gold[i], None if step == delete else response[j]))
     return tuple(reversed(pairs))
-
-
-def _component_rates(alignment: Alignment) -> dict[str, Rate]:
-    """Onset, nucleus, coda and tone error rates on aligned syllables; 1 if none is aligned."""
-    wrong = [*starmap(_wrong, _aligned(alignment))] or [(True,) * 4] * len(alignment)
-    of_parts = zip(jyutping.Syllable._fields, zip(*wrong, strict=True), strict=True)
-    return {f"{part}_error_rate": Rate.of(sum(each), len(wrong)) for part, each in of_parts}
 
 
 @lru_cache(maxsize=65536)

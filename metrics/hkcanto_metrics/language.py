@@ -51,15 +51,11 @@ _DETECTORS_CHARACTERS = frozenset(
 )
 
 
-def _to_detectors_character(character: str) -> str:
-    """The Traditional character, unless the detector knows the one given.
-
-    Conversion would turn some characters, such as 吃 and 台, into variants that it does not know.
-    """
-    return character if character in _DETECTORS_CHARACTERS else to_traditional(character)
-
-
-IN_DETECTORS_CHARACTERS = CharacterTable(_to_detectors_character)
+# Conversion to Traditional characters would turn some characters, such as 吃 and 台, into variants
+# that the detector does not know.
+IN_DETECTORS_CHARACTERS = CharacterTable(
+    lambda char: char if char in _DETECTORS_CHARACTERS else to_traditional(char)
+)
 
 # Words that only Cantonese uses, besides cantonesedetect's; characters that occur in many of them.
 _CANTONESE = (

@@ -86,7 +86,8 @@ def score_short_answer(
     right = [answer_tokens(each, fold_scripts=fold_scripts) for each in accepted]
     if not right or not all(right):
         raise ValueError("an accepted answer is missing, or has no letter or number in it")
-    f1 = max(_f1(tokens, each) for each in right)
+    shared = [(Counter(tokens) & Counter(each)).total() for each in right]
+    f1 = max(2 * n / (len(tokens) + len(each)) for n, each in zip(shared, right, strict=True))
     return ShortAnswerScore(float(tokens in right), f1, said.strip())
 
 
@@ -134,8 +135,3 @@ def answer_tokens(text: str, *, fold_scripts: bool = False) -> list[str]:
     plain = _GROUPS.sub("", fold_script(plain) if fold_scripts else plain)
     kept = _NO_TOKEN.sub("", _MINUS.sub("-", plain))
     return _TOKEN.findall(_ARTICLES.sub(" ", kept)) or _TOKEN.findall(kept)
-
-
-def _f1(said: Sequence[str], right: Sequence[str]) -> float:
-    shared = (Counter(said) & Counter(right)).total()
-    return 2 * shared / (len(said) + len(right)) if shared else 0.0

@@ -10,6 +10,7 @@ well, all are kept. Quality never counts.
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -25,7 +26,7 @@ from hkcanto_metrics.script import HAN, fold_script
 _CHARACTERS_READ, _LINES_READ = 30_000, 500
 # Share of a text's bigrams that also occur in the source: 22 % or more in the Cantonese references
 # of Chinese sentences, 5 % or less in the references of other sentences (percentiles 1 and 99).
-_RELATED, _ALIKE, _COPIED = 0.12, 0.3, 0.88
+_RELATED, _COPIED = 0.12, 0.88
 # Lengths relative to the source. Of 3,000 Cantonese references of English texts, 98 % have 0.76 to
 # 1.33 times its length; of Chinese texts, 0.88 to 1.09 times. A summary is much shorter.
 _SUMMARY, _SHORT, _HALF, _COMPLETE, _ENOUGH, _WHOLE, _FULL = 0.15, 0.3, 0.5, 0.6, 0.7, 0.95, 1.25
@@ -50,12 +51,8 @@ _MARKS = ("turn", "label", "notes", "version", "bracket", "item", "closing")
 
 # The names of the requested language. A text without a distinctive word may be in any variety of
 # Chinese.
-_WRITTEN: frozenset[Language] = frozenset({"written_chinese", "simplified_mandarin"})
-_ASKED: dict[str, frozenset[Language]] = {
-    "yue": frozenset({"cantonese"}),
-    "zh": _WRITTEN,
-    "en": frozenset({"english"}),
-}
+_WRITTEN: Set[Language] = {"written_chinese", "simplified_mandarin"}
+_ASKED: dict[str, Set[Language]] = {"yue": {"cantonese"}, "zh": _WRITTEN, "en": {"english"}}
 
 
 class _Part:
@@ -98,11 +95,6 @@ class _Lines(_Part):
         self.lines, self.section = section[start:end], section
         super().__init__("".join(line.gap + line.text for line in self.lines).strip())
         self.announced = section[0].announced
-
-    def with_(self, other: _Lines) -> _Lines:
-        """Both, and the lines between them."""
-        places = [self.section.index(line) for each in (self, other) for line in each.lines]
-        return _Lines(self.section, min(places), max(places) + 1)
 
 
 def label_length(text: str) -> int:
@@ -305,7 +297,7 @@ class _Reader:
         if self.copies and not others:
             return _Lines(self.copies, 0, 1), False
         best = others[0] if others else max(parts, key=lambda part: part.size)
-        asked = _ASKED.get(self.language, frozenset())
+        asked = _ASKED.get(self.language, set())
         if not self.language and {best.language, self.original.language} <= {*_WRITTEN, None}:
             asked = _ASKED["yue"]
         if asked and best.language not in (None, *asked):
@@ -324,8 +316,10 @@ class _Reader:
                 best, rivals = part, []
             elif same and size < 2 * _FEW and better >= -_CLEAR and part.share(best) < _HALF:
                 rivals.append(part)
-        for part in rivals:
-            best = best.with_(part)
+        if rivals:  # they and the lines between them
+            section = best.section
+            places = [section.index(line) for part in (best, *rivals) for line in part.lines]
+            best = _Lines(section, min(places), max(places) + 1)
         return best, bool(rivals)
 
     def _fewest(self, section: list[_Part]) -> list[_Lines]:

@@ -15,7 +15,7 @@ from msgspec import Meta
 
 from hkcanto_metrics.constraints import reading
 from hkcanto_metrics.constraints.declaring import Number, Text, Texts, verifier
-from hkcanto_metrics.constraints.reading import WORD, han_of, narrow
+from hkcanto_metrics.constraints.reading import CODE, WORD, han_of, narrow
 from hkcanto_metrics.constraints.writing import each_sentence_ends_with
 from hkcanto_metrics.jyutping import is_valid, parse_syllable
 from hkcanto_metrics.language import identify_language
@@ -96,7 +96,7 @@ def script(answer: str, *, script: Literal["traditional", "simplified"]) -> bool
         >>> script("返到屋企里面", script="traditional"), script("他说", script="traditional")
         (True, False)
     """
-    han = han_of(reading.without_code(answer))
+    han = han_of(CODE.sub("", answer))
     if script == "traditional":
         text = _ALSO_TRADITIONAL_WORDS.sub("", han)
         doubtful = [each for each in text if each not in _ALSO_TRADITIONAL]

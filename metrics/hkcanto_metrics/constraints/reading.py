@@ -21,7 +21,7 @@ _LOOK_ALIKE = str.maketrans(
     "ABESIJKMHOPCTYXaesijopcyxdqwhABEZHIKMNOPTYXovuai",
 )
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
-_CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
+CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
 _AROUND = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+)?")
 _EMOJI_JOINER = r"(?<=[\p{Extended_Pictographic}\ufe0f\U0001f3fb-\U0001f3ff])\u200d"
 _HIDDEN = regex.compile(
@@ -72,16 +72,6 @@ def narrow(text: str) -> str:
         ('ok!你好', 'ai')
     """
     return normalise(text).translate(_FULL_WIDTH).translate(_LOOK_ALIKE).lower()
-
-
-def without_code(text: str) -> str:
-    """Remove code, fenced or between backticks.
-
-    Examples:
-        >>> without_code("打 `git log` 就得")
-        '打  就得'
-    """
-    return _CODE.sub("", text)
 
 
 def lines_of(text: str) -> list[str]:

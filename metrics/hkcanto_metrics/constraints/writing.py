@@ -18,7 +18,7 @@ from msgspec import Meta
 
 from hkcanto_metrics.constraints import reading
 from hkcanto_metrics.constraints.declaring import AnyTexts, Number, Text, Texts, verifier
-from hkcanto_metrics.constraints.reading import BULLET, HAN, LATIN, LETTER, NUMBERED, narrow
+from hkcanto_metrics.constraints.reading import BULLET, CODE, HAN, LATIN, LETTER, NUMBERED, narrow
 from hkcanto_metrics.number import parse_number
 
 Unit = Literal["lines", "items", "sentences", "words", "characters"]
@@ -931,7 +931,7 @@ def headings(answer: str, *, level: Level | None = None) -> int:
         >>> headings("# 材料\\n## 魚\\n#香港"), headings("# 材料\\n## 魚", level=2)
         (2, 1)
     """
-    found = [_HEADING.match(line) for line in reading.without_code(answer).split("\n")]
+    found = [_HEADING.match(line) for line in CODE.sub("", answer).split("\n")]
     return sum(level in (None, len(each[1])) for each in found if each)
 
 
@@ -950,7 +950,7 @@ def bold(answer: str) -> int:
         >>> bold("**小心**地滑，*慢慢*行"), bold("姓名：____ 電話：____")
         (1, 0)
     """
-    return len(_BOLD.findall(reading.without_code(answer)))
+    return len(_BOLD.findall(CODE.sub("", answer)))
 
 
 @verifier("Form", least=0)
@@ -1003,7 +1003,7 @@ def hashtags(answer: str) -> int:
         >>> hashtags("# 今日\\n排名 #1，好好食！#香港#foodie")
         2
     """
-    return len(_HASHTAG.findall(reading.without_code(answer)))
+    return len(_HASHTAG.findall(CODE.sub("", answer)))
 
 
 @verifier("Form", least=1)
