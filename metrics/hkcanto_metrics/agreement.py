@@ -14,14 +14,12 @@ from statistics import fmean
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hkcanto_metrics.rates import Estimate
 
 Level = Literal["interval", "ordinal"]
 Correlation = Literal["pearson", "spearman", "kendall"]
 HumanScores = Mapping[str, Mapping[str, Sequence[float]]]
-_Floats = NDArray[np.float64]
 JudgeScores = Mapping[str, Mapping[str, float]]
 
 _FEWEST = 5  # items that a jackknife needs
@@ -92,18 +90,17 @@ def agreement(judge: JudgeScores, human: HumanScores, level: Level = "interval")
         others = [score for item, score in judged.items() if item not in scores]
         kinds = get_args(Correlation)
         correlations = {kind: _correlation(kind, by_judge, by_people) for kind in kinds}
-        rows.append(
-            Agreement(
-                criterion=criterion,
-                items=len(shared),
-                **{kind: correlation.value for kind, correlation in correlations.items()},
-                alpha=krippendorff_alpha(zip(by_judge, by_people, strict=True), level),
-                human_alpha=krippendorff_alpha([scores[item] for item in shared], level),
-                intervals={kind: (each.low, each.high) for kind, each in correlations.items()},
-                bias=corrected_mean(np.subtract(by_judge, by_people).tolist(), by_judge),
-                corrected=corrected_mean(by_people, by_judge, others),
-            )
+        row = Agreement(
+            criterion=criterion,
+            items=len(shared),
+            **{kind: correlation.value for kind, correlation in correlations.items()},
+            alpha=krippendorff_alpha(zip(by_judge, by_people, strict=True), level),
+            human_alpha=krippendorff_alpha([scores[item] for item in shared], level),
+            intervals={kind: (each.low, each.high) for kind, each in correlations.items()},
+            bias=corrected_mean(np.subtract(by_judge, by_people).tolist(), by_judge),
+            corrected=corrected_mean(by_people, by_judge, others),
         )
+        rows.append(row)
     return rows
 
 

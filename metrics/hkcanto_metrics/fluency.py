@@ -23,12 +23,10 @@ from hkcanto_metrics.script import is_han, simplified_share
 LABELS = ("cantonese", "mixed", "neutral", "swc", "none")
 _MEANS = ("simplified_ratio", "degenerate", "length_penalty", "n_characters")
 MIN_CANTONESE_RATIO = 0.9
-"""The share of Cantonese features that a text with SWC features needs to pass.
-
-`performance/calibrate_fluency.py` sets it. It is below 1, because some of the detector's SWC
-features are also words of Cantonese, such as 把 in 一把遮: 11 of the 20 Cantonese articles and
-talks in HKCanto-Eval have some.
-"""
+"""The share of Cantonese features that a text with SWC features needs to pass."""
+# `performance/calibrate_fluency.py` sets it. It is below 1, because some of the detector's SWC
+# features are also words of Cantonese, such as 把 in 一把遮: 11 of the 20 Cantonese articles and
+# talks in HKCanto-Eval have some.
 
 
 _DETECTOR = CantoneseDetector()

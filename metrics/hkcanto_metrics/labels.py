@@ -101,10 +101,8 @@ def read_label(text: str, labels: Mapping[str, Sequence[str]]) -> LabelReading:
         return LabelReading(None, "none: no label")
     if len(named) == 1:
         return LabelReading(names[named.pop() or 0], "named")
-    if len(names) > len(_LETTERS):
-        return LabelReading(None, "none: several")
     options = {letter: _CODE.format(at) for at, letter in enumerate(_LETTERS[: len(names)])}
-    letter = read_choice(coded, options).letter
+    letter = read_choice(coded, options).letter if len(names) <= len(_LETTERS) else None
     if letter is None:
         return LabelReading(None, "none: several")
     return LabelReading(names[_LETTERS.index(letter)], "settled")

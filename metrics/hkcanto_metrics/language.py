@@ -202,13 +202,9 @@ def identify_language(text: str) -> WrittenLanguage:
     shares = {name: weight / total for name, weight in weights.items() if weight}
     likeliest: Language = max(shares, key=shares.__getitem__, default="none")
     language: Language = likeliest if shares.get(likeliest, 1) >= MIN_SHARE else "mixed"
-    return WrittenLanguage(
-        language=language,
-        cantonese_share=features[0] / (sum(features) or 1),
-        script=script,
-        n_characters=len("".join(text.split())),
-        shares=shares,
-    )
+    cantonese_share = features[0] / (sum(features) or 1)
+    n_characters = len("".join(text.split()))
+    return WrittenLanguage(language, cantonese_share, script, n_characters, shares=shares)
 
 
 def cantonese_prose(text: str) -> tuple[float, str, float]:

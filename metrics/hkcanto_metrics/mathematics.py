@@ -110,8 +110,5 @@ def _limit() -> int | None:
 def _dropped(formula: str, parsed: Any) -> list[tuple[str, str]]:
     """The words with their powers that are in a formula and not in what was parsed: its units."""
     symbols = {*"".join(map(str, parsed.free_symbols)).lower()}
-    return [
-        (word, power.strip("^{ "))
-        for word, power in _WORD.findall(_COMMAND.sub(" ", formula))
-        if not {*word.lower()} <= symbols
-    ]
+    words = _WORD.findall(_COMMAND.sub(" ", formula))
+    return [(word, p.strip("^{ ")) for word, p in words if not {*word.lower()} <= symbols]
