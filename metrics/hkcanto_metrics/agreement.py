@@ -68,7 +68,7 @@ def agreement(judge: JudgeScores, human: HumanScores, level: Level = "interval")
         One row for each criterion of ``human``, in its order.
 
     Raises:
-        ValueError: The judge has no scores for a criterion, or none for any of its items.
+        ValueError: The judge did not score a criterion, or scored other items.
 
     Examples:
         >>> judge = {"fluency": {"a": 5, "b": 3, "c": 1}}

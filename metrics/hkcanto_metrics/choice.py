@@ -35,7 +35,7 @@ class ChoiceReading:
         reason: how the letter was read: ``bare``, ``first line``, ``stated``, ``affirmed``,
             ``eliminated``, ``last sentence``, ``option text``, ``paraphrase``; or ``none: ``
             followed by ``empty``, ``cut off`` (in reasoning or a list), ``refusal``, ``several``,
-            ``no option`` (a letter that is not an option), ``undecided``.
+            ``no option`` (another letter), ``undecided``.
         evidence: start and end of the words in the given text that name the option, if any.
     """
 
@@ -442,18 +442,13 @@ class _Reader:
         is_label = SAYS["label"].match(text, last.start) and self._is_parallel(self._mentions[0])
         is_listed = len(subjects) > 1 and last in subjects.values()
         is_open = SAYS["open"].search(text, start) or is_listed or (is_label and not is_drawn)
-        is_said = self._is_letter(last) or (last.spelled and SAYS["points"].search(text, start))
+        # A letter after a reason counts, unless it is part of a noun or a name in the question.
+        lead, after = text[: last.start], text[last.end : last.end + 60]
+        is_name = last.letters & self._shown.names or SAYS["noun"].match(after)
+        is_part = not last.spelled and (is_name or SAYS["beside"].search(lead[-9:]))
+        is_letter = last.lettered and SAYS["pause"].search(lead, 1) and not is_part
+        is_said = is_letter or (last.spelled and SAYS["points"].search(text, start))
         return last if is_last and is_for and is_said and not is_open else None
-
-    def _is_letter(self, mention: Mention) -> bool:
-        """Whether a mention is an option letter that comes after a reason.
-
-        A letter that is part of a noun, or that names a thing in the question, does not count.
-        """
-        lead, after = self._text[: mention.start], self._text[mention.end : mention.end + 60]
-        is_name = mention.letters & self._shown.names or SAYS["noun"].match(after)
-        is_part = not mention.spelled and (is_name or SAYS["beside"].search(lead[-9:]))
-        return bool(mention.lettered and SAYS["pause"].search(lead, 1) and not is_part)
 
     def _is_telling(self, hint: Mention) -> bool:
         """Whether an option's text is an answer: it is first, last, or in a short response."""

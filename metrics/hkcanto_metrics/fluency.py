@@ -87,9 +87,9 @@ def cantonese_fluency(text: str, *, max_characters: int | None = None) -> Fluenc
     caught in a loop, and it has either no SWC feature or at least nine Cantonese features for each
     SWC feature. This means:
 
-    * Neutral text, with no feature of either kind, passes: it has no word that only Written Chinese
-      uses. Formal Cantonese is often neutral. Among the questions of HKCanto-Eval of the same
-      length, more are neutral in Cantonese than in Written Chinese.
+    * Neutral text, without features of either kind, passes: none of its words is only used in
+      Written Chinese. Formal Cantonese is often neutral. Among the questions of HKCanto-Eval of the
+      same length, more are neutral in Cantonese than in Written Chinese.
     * Quotations in 「」, 『』, “”, "", 《》 and 【】 do not count, unless the whole text is quoted.
     * English words in Cantonese sentences do not count. A text in English, in any other language or
       in another variety of Chinese, such as Wu or Classical Chinese, fails, even if it names

@@ -191,9 +191,7 @@ def _nearest_sounds(
 
 
 def _alignment(variant: Sequence[str], response: Sequence[str], most_cells: int) -> Alignment:
-    """The alignment of jiwer, by RapidFuzz; if it is short and others have as few errors, the
-    closest in sound.
-    """
+    """RapidFuzz's alignment; if it is short and others have as few errors, the closest in sound."""
     chunks = Levenshtein.opcodes(variant, response)
     has_rivals = any(chunk.tag == "replace" for chunk in chunks)
     is_short = len(variant) * len(response) <= most_cells

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hkcanto_metrics.choice import read_choice
-from hkcanto_metrics.script import fold_script
+from hkcanto_metrics.script import TO_HALF_WIDTH, fold_script
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +28,6 @@ _LETTERS = "ABCDEFGHIJ"
 _CODE = "zz{}zz"
 _CODED = r"(?<![a-z])zz([0-9]+)zz(?![a-z])"
 
-_FULL_WIDTH = {0xFF00 + code: 0x20 + code for code in range(1, 0x5F)}
 _HAN = r"\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _HAS_HAN = re.compile(f"[{_HAN}]").search
 _SEPARATOR = r"[\s_\\-]+"
@@ -96,11 +95,16 @@ def read_label(text: str, labels: Mapping[str, Sequence[str]]) -> LabelReading:
     names = [*labels]
     words = _words_of(tuple((name, *words) for name, words in labels.items()))
     coded = _without_lists(words.coded(text), len(names))
-    named = {_meant(coded, match, len(names)) for match in re.finditer(_CODED, coded)} - {None}
+    named: set[int] = set()
+    for match in re.finditer(_CODED, coded):
+        if not _denial(coded, match.start()):
+            named.add(int(match[1]))
+        elif len(names) == 2:
+            named.add(1 - int(match[1]))
     if not named:
         return LabelReading(None, "none: no label")
     if len(named) == 1:
-        return LabelReading(names[named.pop() or 0], "named")
+        return LabelReading(names[named.pop()], "named")
     options = {letter: _CODE.format(at) for at, letter in enumerate(_LETTERS[: len(names)])}
     letter = read_choice(coded, options).letter if len(names) <= len(_LETTERS) else None
     if letter is None:
@@ -174,7 +178,7 @@ def same_word(word: str) -> str:
         >>> same_word("Not-Entailment") == same_word("not entailment"), same_word("負面")
         (True, '负面')
     """
-    plain = fold_script(word.translate(_FULL_WIDTH)).strip().lower()
+    plain = fold_script(word.translate(TO_HALF_WIDTH)).strip().lower()
     return re.sub(_SEPARATOR, " ", plain)
 
 
@@ -197,7 +201,7 @@ class _Words:
 
     def coded(self, text: str) -> str:
         """Replace every word by the code of its label; a Chinese word's code gets spaces around."""
-        folded, end = fold_script(text.translate(_FULL_WIDTH)), 0
+        folded, end = fold_script(text.translate(TO_HALF_WIDTH)), 0
         parts: list[str] = []
         for match in self._pattern.finditer(folded):
             code = "" if match["asked"] else _CODE.format(self._label[same_word(match[0])])
@@ -217,14 +221,6 @@ def _bordered(word: str) -> str:
     before = r"(?<![a-z\u00c0-\u024f])" if first.isalpha() else r"(?<![0-9a-z])(?<![0-9]\.)"
     after = r"(?![a-z\u00c0-\u024f])" if last.isalpha() else r"(?![0-9a-z]|\.[0-9])"
     return f"{'' if _HAS_HAN(first) else before}{pattern}{'' if _HAS_HAN(last) else after}"
-
-
-def _meant(coded: str, match: re.Match[str], count: int) -> int | None:
-    """The label that a word means; None if it is negated and there are more than two labels."""
-    label = int(match[1])
-    if not _denial(coded, match.start()):
-        return label
-    return 1 - label if count == 2 else None
 
 
 def _denial(coded: str, start: int) -> re.Match[str] | None:

@@ -346,7 +346,7 @@ class _Piece:
             self.kind = "cantonese" if self.cantonese > self.written else "written"
 
     def cantonese_part(self, pure: bool = False) -> float:
-        """The part that is in Cantonese, by its features. In a pure text, slips are forgiven."""
+        """The part that is in Cantonese, by its features. Slips are forgiven in a pure text."""
         part = self.cantonese / ((self.cantonese + self.written) or 1)
         return 1.0 if part >= (_LEAST_IN_PURE if pure else _LEAST_IN_MIXED) else part
 

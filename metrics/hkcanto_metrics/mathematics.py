@@ -1,7 +1,7 @@
 r"""Read and compare answers in LaTeX, by Math-Verify (Kydlíček 2025): ``\frac12`` equals ``0.5``.
 
 Only a formula that the response gives as its answer is read: the last ``\boxed{…}``, what follows
-"答案：", "The answer is" or "####", or a response that is nothing but a formula.
+"答案：", "The answer is" or "####", or a response that is only a formula.
 """
 
 import re

@@ -17,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from hkcanto_metrics.patterns import read_patterns
-from hkcanto_metrics.script import fold_script
+from hkcanto_metrics.script import TO_HALF_WIDTH, fold_script
 
 # Limits: of a long text, the beginning and the end are read; of many announcements, the last ones;
 # of a long sentence, the beginning after an announcement, otherwise the end.
@@ -28,7 +28,7 @@ _TALK, _UNIT, _LONGEST, _REPEATED = 3, 6, 40, 8
 _SHORT = 200  # characters: a shorter text without a last full stop is not cut off
 
 # Full-width signs; Chinese characters are folded to Simplified script.
-_SIGNS = {0xFF00 + code: 0x20 + code for code in range(1, 0x5F)} | str.maketrans("−–≈〇", "--=零")
+_SIGNS = TO_HALF_WIDTH | str.maketrans("−–≈〇", "--=零")
 _DIGITS: dict[int, int | str] = {ord("廿"): "2十", ord("卅"): "3十"}
 _DIGITS |= str.maketrans("零一二三四五六七八九两点", "01234567892.")
 _UNITS = {"十": 10, "百": 100, "千": 1_000, "万": 10**4, "亿": 10**8}

@@ -20,7 +20,7 @@ _DATA = tomllib.loads(Path(__file__).with_name("decision_words.toml").read_text(
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a form in which `{name}` stands for a class of words."""
+    """Compile a form; `{name}` is replaced by a class of words."""
     for name, members in reversed(_DATA["words"].items()):
         english = [f"«{'|'.join(members['english'])}»"] if "english" in members else []
         either = "|".join([*members.get("chinese", []), *english])
@@ -98,7 +98,7 @@ class Options:
         full = {key: normalize_response(Response(own, ()), True).text for key, own in options}
         same = takewhile(lambda each: len({*each}) == 1, zip(*full.values(), strict=False))
         shared = len(SAYS["start"].findall("".join(each[0] for each in same))[0])
-        # In a question about pronunciation, readings are the answer rather than an annotation.
+        # Readings are the answer to a question about pronunciation, not an annotation.
         self.keep_readings = any(READING.search(text) for text in full.values())
         self.texts = {letter: text.strip(_EDGE).lower() or text for letter, text in full.items()}
         rest = shared if shared < 3 or "".join(full.values()).isascii() else 0

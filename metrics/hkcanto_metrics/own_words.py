@@ -18,7 +18,7 @@ _QUOTED = 4
 _PARTICLES = "嘅啦喇囉咯喎咩呀㗎𠺢啊吖嘞啫咋嗱咧噃啩呢吓嘛嗎吧呵哦嗯"
 # Characters that say that an option is right or wrong, and not why.
 _VERDICT = "答案正確啱錯揀選擇係唔因為所以都就嚟"
-# In the reference translations, sentences of five or more characters have at least 2.3 per clause,
+# Sentences of the reference translations with five or more characters have at least 2.3 per clause,
 # and sentences of twelve or more have at most three quarters in words that only Cantonese uses.
 # At most 23 % of their characters are particles.
 _LEAST_IN_A_CLAUSE, _MOST_IN_FEATURES, _MOST_PARTICLES, _LONG = 2, 0.85, 0.25, 12

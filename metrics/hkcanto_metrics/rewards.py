@@ -66,7 +66,7 @@ def choice_reward(
         the answer is None.
 
     Raises:
-        ValueError: A question has no options or too many, or its answer is not one of them.
+        ValueError: Options are missing or too many, or the answer is not one of them.
 
     Examples:
         >>> of_both = {"answer": ["B", "B"], "options": [["旺角", "灣仔"]] * 2}
@@ -111,8 +111,7 @@ def jyutping_reward(
         string is None.
 
     Raises:
-        ValueError: ``tone_weight`` is not from 0 to 1, or a gold string does not follow the
-            notation.
+        ValueError: ``tone_weight`` is outside 0 to 1, or a gold string is malformed.
 
     Examples:
         >>> jyutping_reward(["nei5 hou3", "nei5"], ["nei5 hou2", "nei5 hou2"])

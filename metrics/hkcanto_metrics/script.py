@@ -14,6 +14,7 @@ HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """Chinese characters of either script, for a class of characters in a pattern."""
 _HAN = re.compile(f"[{HAN}]")
 
+TO_HALF_WIDTH = {0xFF01 + code: 0x21 + code for code in range(94)}
 Script = Literal["hant", "hans", "mixed", "none"]
 
 # Current in Hong Kong, although OpenCC takes them for Simplified forms of 嚇, 釐 and 恆, and Big5's

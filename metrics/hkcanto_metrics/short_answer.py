@@ -73,7 +73,7 @@ def score_short_answer(
         Exact match, F1, and the text that was compared.
 
     Raises:
-        ValueError: There is no accepted answer, or one has no token (see `answer_tokens`).
+        ValueError: An accepted answer is missing, or has no token (see `answer_tokens`).
 
     Examples:
         >>> score_short_answer("答案：金鐘。", ["金鐘站", "金鐘"]).exact_match

@@ -183,7 +183,10 @@ class _Reader:
                 pieces = [before, copy, after.lstrip(" →=>-–—:：")]
             for piece in pieces:
                 while piece:
-                    end = self._head_length(piece) or self._remark_start(piece)
+                    opening = max(piece.rfind("("), piece.rfind("（"))
+                    is_closed = piece.rstrip("。. ")[-1:] in (")", "）")
+                    is_remark = opening > 0 and is_closed and not self.brackets
+                    end = self._head_length(piece) or (opening if is_remark else len(piece))
                     parts.append(_Part(piece[:end].strip(), gap))
                     gap = " " if piece[:end][-1].isspace() else ""
                     piece = piece[end:].strip()
@@ -205,12 +208,6 @@ class _Reader:
             if head and announces and _UNIT.search(line, head.end()):
                 return 0 if name == "colon" and self.colon else head.end()
         return 0
-
-    def _remark_start(self, line: str) -> int:
-        """The place of a remark in brackets at the end of a line; its length without one."""
-        opening = max(line.rfind("("), line.rfind("（"))
-        ends = line.rstrip("。. ")[-1:] in (")", "）")
-        return opening if opening > 0 and ends and not self.brackets else len(line)
 
     def _sections(self, lines: list[_Part]) -> list[list[_Part]]:
         """The lines that could be translation, in sections between those that could not."""

@@ -14,7 +14,6 @@ from hkcanto_metrics import script
 HAN = f"\u3005\u3007{script.HAN}"
 LATIN = "A-Za-z\u00c0-\u024f"
 
-_FULL_WIDTH = {0xFF01 + code: 0x21 + code for code in range(94)}
 # Cyrillic and Greek letters that look like Latin ones.
 _LOOK_ALIKE = str.maketrans(
     "АВЕЅІЈКМНОРСТУХаеѕіјорсухԁԛԝһΑΒΕΖΗΙΚΜΝΟΡΤΥΧονυαι",
@@ -71,7 +70,7 @@ def narrow(text: str) -> str:
         >>> narrow("ＯＫ！你好"), narrow("\u0410I")  # with a Cyrillic А
         ('ok!你好', 'ai')
     """
-    return normalise(text).translate(_FULL_WIDTH).translate(_LOOK_ALIKE).lower()
+    return normalise(text).translate(script.TO_HALF_WIDTH).translate(_LOOK_ALIKE).lower()
 
 
 def lines_of(text: str) -> list[str]:
@@ -222,7 +221,7 @@ def _without_marks(line: str) -> str:
 
 
 def _inside(quotation: re.Match[str]) -> str:
-    """A quotation without marks that end a sentence, but for the last one if it ends one."""
+    """A quotation without the marks that end sentences inside it."""
     text = quotation[0]
     ends = quotation["last"] is not None and text[-2] in _ENDS and text[0] not in "（("
     return text.translate(dict.fromkeys(map(ord, _ENDS))) + (text[-2] if ends else "")

@@ -682,7 +682,7 @@ def json_object(answer: str, *, keys: AnyTexts = (), only: bool = False) -> bool
     Args:
         answer: The answer. A code fence around all of it is ignored; any other text is not.
         keys: Keys that the object must have, spelled exactly like this.
-        only: Whether it must have no other keys.
+        only: Whether other keys are forbidden.
 
     Returns:
         Whether the answer is such an object.
