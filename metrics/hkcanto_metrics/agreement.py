@@ -19,7 +19,8 @@ from hkcanto_metrics.rates import Estimate
 
 Level = Literal["interval", "ordinal"]
 Correlation = Literal["pearson", "spearman", "kendall"]
-HumanScores = Mapping[str, Mapping[str, Sequence[float]]]
+Scores = Sequence[float]
+HumanScores = Mapping[str, Mapping[str, Scores]]
 JudgeScores = Mapping[str, Mapping[str, float]]
 
 _FEWEST = 5  # items that a jackknife needs
@@ -141,9 +142,7 @@ def krippendorff_alpha(units: Iterable[Iterable[float]], level: Level = "interva
     return 1 - observed / expected
 
 
-def correlation_interval(
-    kind: Correlation, judge: Sequence[float], people: Sequence[float]
-) -> tuple[float, float]:
+def correlation_interval(kind: Correlation, judge: Scores, people: Scores) -> tuple[float, float]:
     """Return the 95 % interval of a correlation, by a jackknife on Fisher's transformation.
 
     The standard error comes from how far the transformed correlation moves when each item is left
@@ -170,7 +169,7 @@ def correlation_interval(
     return correlation.low, correlation.high
 
 
-def _correlation(kind: Correlation, judge: Sequence[float], people: Sequence[float]) -> Estimate:
+def _correlation(kind: Correlation, judge: Scores, people: Scores) -> Estimate:
     """Return a correlation with its interval.
 
     Each kind is Daniels' general coefficient (1944): a sum of products over all pairs of items, of
@@ -195,7 +194,7 @@ def _correlation(kind: Correlation, judge: Sequence[float], people: Sequence[flo
     return _jackknifed(value, without, outlier=kind == "pearson")
 
 
-def _jackknifed(value: float, without: Sequence[float], *, outlier: bool = False) -> Estimate:
+def _jackknifed(value: float, without: Scores, *, outlier: bool = False) -> Estimate:
     """Return a coefficient with its interval from the coefficients with each item left out.
 
     With ``outlier``, the one that moves farthest counts twice.
@@ -215,7 +214,7 @@ def _jackknifed(value: float, without: Sequence[float], *, outlier: bool = False
     return Estimate(float(value), low, high)
 
 
-def weighted_kappa(judge: Sequence[float], people: Sequence[Sequence[float]]) -> Estimate:
+def weighted_kappa(judge: Scores, people: Sequence[Scores]) -> Estimate:
     """Return Cohen's kappa between a judge's and people's levels, with quadratic weights.
 
     1 is perfect agreement, 0 is what two raters with these levels would reach by chance. A
@@ -247,10 +246,7 @@ def weighted_kappa(judge: Sequence[float], people: Sequence[Sequence[float]]) ->
 
 
 def corrected_mean(
-    human: Sequence[float],
-    judge: Sequence[float],
-    unlabelled: Sequence[float] = (),
-    weight: float | None = None,
+    human: Scores, judge: Scores, unlabelled: Scores = (), weight: float | None = None
 ) -> Estimate:
     """Estimate people's mean score on all items if people scored some and a judge scored all.
 

@@ -469,7 +469,10 @@ class _Reader:
         start = self._edges[-2 if self._edges[-2] < len(text) else -3]
         if self._mentions or any(own in text for own in texts.values()):
             texts = {}
-        last, plain = _joined(text[start:]), {key: _joined(own) for key, own in texts.items()}
+        last, plain = (
+            _without_joins(text[start:]),
+            {key: _without_joins(own) for key, own in texts.items()},
+        )
         long = {key: own for key, own in plain.items() if len(own) > 3 and not own.isascii()}
         pairs = {key: [*pairwise(own)] for key, own in long.items()}
         shares = sorted((fmean(a + b in last for a, b in pairs[key]), key) for key in pairs)
@@ -613,7 +616,7 @@ class _SetReader(_Reader):
         return _HEDGED if is_doubted else stance
 
 
-def _joined(text: str) -> str:
+def _without_joins(text: str) -> str:
     """A text without the words that join others, for comparing its pairs of characters."""
     return re.sub("[而和与及、,]", "", text)
 

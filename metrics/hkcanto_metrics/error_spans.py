@@ -110,9 +110,8 @@ def translation_accuracy(
             raise ValueError(f"{span}: an omission is labelled in the source, not in the target")
         if span.end > len(target):
             raise ValueError(f"{span} ends after the target, which has {len(target)} characters")
-    for span in in_source:
-        if span.category != OMISSION:
-            raise ValueError(f"{span}: only an omission is labelled in the source")
+    if others := [span for span in in_source if span.category != OMISSION]:
+        raise ValueError(f"{others[0]}: only an omission is labelled in the source")
     additional = _positions(span for span in in_target if span.category == "Additional words")
     removed = additional if 2 * len(additional) > len(target) else set[int]()
     wrong, omitted = _positions(in_target) - removed, _positions(in_source)

@@ -30,10 +30,11 @@ MIN_CANTONESE_RATIO = 0.9
 
 
 _DETECTOR = CantoneseDetector()
+Pattern = re.Pattern[str]
 _STRAIGHT_QUOTES = re.compile(r'"([^"\n]*)"')
 
 
-def _quick(pattern: str) -> re.Pattern[str]:
+def _quick(pattern: str) -> Pattern:
     """Speed up a list of words: look ahead for a character of the list before trying the words."""
     return re.compile(f"(?=[{''.join(filter(str.isalpha, {*pattern}))}])(?:{pattern})")
 
@@ -234,9 +235,7 @@ def _outside_quotations(text: str) -> str:
     return outside if Detector.ALL_HAN_RE.search(outside) else text
 
 
-def _features(
-    text: str, features: re.Pattern[str], exceptions: re.Pattern[str]
-) -> list[tuple[int, int]]:
+def _features(text: str, features: Pattern, exceptions: Pattern) -> list[tuple[int, int]]:
     """The places of the features that do not begin inside an exception."""
     excepted = {i for exception in exceptions.finditer(text) for i in range(*exception.span())}
     found = (feature.span() for feature in features.finditer(text))

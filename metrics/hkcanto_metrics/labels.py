@@ -33,10 +33,7 @@ _HAS_HAN = re.compile(f"[{_HAN}]").search
 _SEPARATOR = r"[\s_\\-]+"
 # A single character is part of many words: it counts as a label only by itself, or after a copula
 # or a negation.
-_ALONE = (
-    r"(?:(?<!\w)|(?<=答案)|(?<=[係是系為为唔不]))",
-    r"(?:(?!\w)|(?=[嘅㗎的呀啊啦喇]))",
-)
+_ALONE = (r"(?:(?<!\w)|(?<=答案)|(?<=[係是系為为唔不]))", r"(?:(?!\w)|(?=[嘅㗎的呀啊啦喇]))")
 
 _NEARBY = 60
 _DEGREE = (

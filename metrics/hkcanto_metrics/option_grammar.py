@@ -142,13 +142,12 @@ class Options:
             before = text[max(0, match.start() - 14) : match.start()]
             is_whole = match[0].strip(AROUND) == text.strip(AROUND)
             is_set = len(numbers) > 1 or is_whole or SAYS["before_one"].search(before)
-            letters = frozenset(self._sets.get(numbers, ""))
-            if letters and is_set:
-                yield Mention(letters, *match.span(), False, True)
+            if is_set and numbers in self._sets:
+                yield Mention(frozenset(self._sets[numbers]), *match.span(), False, True)
         for match in SAYS["quantity"].finditer(text) if self.values else ():
-            letters = frozenset(self.values.get(_value(match[1]), ""))
-            if letters and self._is_measured(match):
-                yield Mention(letters, *match.span(), False, True)
+            value = _value(match[1])
+            if value in self.values and self._is_measured(match):
+                yield Mention(frozenset(self.values[value]), *match.span(), False, True)
 
     def _is_measured(self, match: re.Match[str]) -> bool:
         """Whether a number has the options' unit, in any spelling, or no unit."""

@@ -27,6 +27,7 @@ Options = Sequence[Mapping[str, str | None] | Sequence[str | None] | None] | Non
 Rewards = list[float | None]
 
 _LANGUAGES = {"yue": "cantonese", "zh": "written_chinese", "en": "english"}
+_LANGUAGES |= {name: name for name in _LANGUAGES.values()}
 _WRITTEN_CHINESE = ("written_chinese", "simplified_mandarin")
 _LETTERS = "ABCDEFGHIJ"
 _LONGEST_JYUTPING = 20_000
@@ -92,11 +93,7 @@ def choice_reward(
 
 
 def jyutping_reward(
-    completions: Completions,
-    jyutping: Sequence[str | None],
-    *,
-    tone_weight: float = 1.0,
-    **_: object,
+    completions: Completions, jyutping: Texts, *, tone_weight: float = 1.0, **_: object
 ) -> Rewards:
     """Reward Jyutping by its syllable accuracy.
 
@@ -458,10 +455,9 @@ def _check_sizes(reward: str, least: object, exponent: object) -> None:
 def _language(given: str | None) -> str:
     """Return the name of a row's language, given by name or code; by default Cantonese."""
     name = "yue" if given is None else str(given).lower()
-    if name not in {*_LANGUAGES, *_LANGUAGES.values()}:
-        known = ", ".join((*_LANGUAGES, *_LANGUAGES.values()))
-        raise ValueError(f"the language is {given!r}; give {known}")
-    return _LANGUAGES.get(name, name)
+    if name not in _LANGUAGES:
+        raise ValueError(f"the language is {given!r}; give {', '.join(_LANGUAGES)}")
+    return _LANGUAGES[name]
 
 
 def _own_share(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Counts = NDArray[np.float64]
 
 Language = Literal["zh", "en"]
+Lines = Sequence[str]
 
 SCORES = ("bleu", "bleu_2", "chrf", "meteor", "rouge_l", "mean")
 RATES = ("wrong_script", "empty", "copied_source")
@@ -46,11 +47,7 @@ LONGEST = 10_000
 
 
 def score_translation(
-    hypotheses: Sequence[str],
-    references: Sequence[str],
-    *,
-    language: Language = "zh",
-    sources: Sequence[str] | None = None,
+    hypotheses: Lines, references: Lines, *, language: Language = "zh", sources: Lines | None = None
 ) -> dict[str, float]:
     """Score the translations of a corpus.
 
@@ -158,7 +155,7 @@ def _bare(text: str) -> str:
 
 
 def sufficient_statistics(
-    name: str, hypotheses: Sequence[str], references: Sequence[str], *, language: Language = "zh"
+    name: str, hypotheses: Lines, references: Lines, *, language: Language = "zh"
 ) -> tuple[Counts, Callable[[Counts], float]]:
     """Count the terms of one corpus figure, for tests that resample or exchange sentences.
 
@@ -248,10 +245,7 @@ def _figure(name: str, total: Counts, language: Language, sentence: bool = False
 
 
 def _rows(
-    hypotheses: Sequence[str],
-    references: Sequence[str],
-    language: Language,
-    sources: Sequence[str] | None = None,
+    hypotheses: Lines, references: Lines, language: Language, sources: Lines | None = None
 ) -> dict[str, Counts]:
     """Count the terms of each figure: a row for each sentence, to be summed."""
     import numpy as np

@@ -22,6 +22,7 @@ from hkcanto_metrics.constraints.reading import BULLET, CODE, HAN, LATIN, LETTER
 from hkcanto_metrics.number import parse_number
 
 Unit = Literal["lines", "items", "sentences", "words", "characters"]
+End = Literal["first", "last"]
 Counting = Literal["units", "han", "all"]
 Lengths = Annotated[tuple[Number, ...], Meta(min_length=1, description="list of numbers from 1")]
 Han = Annotated[
@@ -556,11 +557,7 @@ def postscript(answer: str, *, mark: Text = "P.S.") -> bool:
 
 @verifier("Words")
 def acrostic(
-    answer: str,
-    *,
-    text: Han,
-    place: Literal["first", "last"] = "first",
-    unit: Literal["lines", "verses"] = "lines",
+    answer: str, *, text: Han, place: End = "first", unit: Literal["lines", "verses"] = "lines"
 ) -> bool:
     """The first (藏頭) or the last (藏尾) characters of the lines spell a text.
 
