@@ -7,6 +7,7 @@ LLM-as-a-judge" (Section 3.6). The figures here measure that consistency.
 import csv
 import io
 import math
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ HumanScores = Mapping[str, Mapping[str, Scores]]
 JudgeScores = Mapping[str, Mapping[str, float]]
 
 _FEWEST = 5  # items that a jackknife needs
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
 _LARGEST = 1e9  # the largest score accepted: the squares of larger ones soon overflow
 
 
@@ -357,10 +359,7 @@ def read_human_scores(
 
 
 def _score(cell: str, criterion: str) -> float:
-    try:
-        value = math.nan if "_" in cell else float(cell)
-    except ValueError:
-        value = math.nan
+    value = float(cell) if _NUMBER.fullmatch(cell) else math.nan
     if not abs(value) <= _LARGEST:
         raise ValueError(f"{criterion!r}: {cell!r:.80} is not a number; leave missing scores blank")
     return value

@@ -90,8 +90,8 @@ def read_label(text: str, labels: Mapping[str, Sequence[str]]) -> LabelReading:
     if not text.strip():
         return LabelReading(None, "none: empty")
     names = [*labels]
-    words = _words_of(tuple((name, *words) for name, words in labels.items()))
-    coded = _without_lists(words.coded(text), len(names))
+    coder = _coder(tuple((name, *words) for name, words in labels.items()))
+    coded = _without_lists(coder(text), len(names))
     named: set[int] = set()
     for match in re.finditer(_CODED, coded):
         if not _denial(coded, match.start()):
@@ -179,35 +179,33 @@ def same_word(word: str) -> str:
     return re.sub(_SEPARATOR, " ", plain)
 
 
-class _Words:
-    """The words of the labels, as a pattern that finds them in a text."""
+@lru_cache(maxsize=256)
+def _coder(labels: Sequence[Sequence[str]]) -> Callable[[str], str]:
+    """Return a function that replaces the words of labels in a text by codes."""
+    own = [(same_word(word), at) for at, words in enumerate(labels) for word in words]
+    label_of = dict(own)
+    shared = [word for word, at in own if label_of[word] != at]
+    if len(labels) < 2 or shared or not all(re.search(r"\w", word) for word, _ in own):
+        what = f"{shared[0]!r} is a word of two labels" if shared else "a word is blank"
+        raise ValueError("give two labels or more" if len(labels) < 2 else what)
+    longest = sorted(label_of, key=len, reverse=True)
+    # 似唔似 ("similar or not") is a question, not a label.
+    han = [word for word in longest if re.fullmatch(f"[{_HAN}]+", word)]
+    questions = "|".join(f"(?:{word}|{word[:1]})[唔不]{word}" for word in han) or "(?!)"
+    words = "|".join(map(_bordered, longest))
+    pattern = re.compile(f"(?P<asked>{questions})|{words}", re.IGNORECASE)
 
-    def __init__(self, labels: Sequence[Sequence[str]]) -> None:
-        own = [(same_word(word), at) for at, words in enumerate(labels) for word in words]
-        self._label = dict(own)
-        shared = [word for word, at in own if self._label[word] != at]
-        if len(labels) < 2 or shared or not all(re.search(r"\w", word) for word, _ in own):
-            what = f"{shared[0]!r} is a word of two labels" if shared else "a word is blank"
-            raise ValueError("give two labels or more" if len(labels) < 2 else what)
-        longest = sorted(self._label, key=len, reverse=True)
-        # 似唔似 ("similar or not") asks a question and names no label.
-        han = [word for word in longest if re.fullmatch(f"[{_HAN}]+", word)]
-        questions = "|".join(f"(?:{word}|{word[:1]})[唔不]{word}" for word in han) or "(?!)"
-        words = "|".join(map(_bordered, longest))
-        self._pattern = re.compile(f"(?P<asked>{questions})|{words}", re.IGNORECASE)
-
-    def coded(self, text: str) -> str:
+    def coded(text: str) -> str:
         """Replace every word by the code of its label; a Chinese word's code gets spaces around."""
-        folded, end = fold_script(text.translate(TO_HALF_WIDTH)), 0
         parts: list[str] = []
-        for match in self._pattern.finditer(folded):
-            code = "" if match["asked"] else _CODE.format(self._label[same_word(match[0])])
+        end = 0
+        for match in pattern.finditer(fold_script(text.translate(TO_HALF_WIDTH))):
+            code = "" if match["asked"] else _CODE.format(label_of[same_word(match[0])])
             parts += text[end : match.start()], f" {code} " if _HAS_HAN(match[0]) else code
             end = match.end()
         return "".join([*parts, text[end:]])
 
-
-_words_of = lru_cache(maxsize=256)(_Words)
+    return coded
 
 
 def _bordered(word: str) -> str:
