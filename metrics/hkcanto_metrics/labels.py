@@ -94,7 +94,7 @@ def read_label(text: str, labels: Mapping[str, Sequence[str]]) -> LabelReading:
     coded = _without_lists(coder(text), len(names))
     named: set[int] = set()
     for match in re.finditer(_CODED, coded):
-        if not _denial(coded, match.start()):
+        if not _is_denied(coded, match.start()):
             named.add(int(match[1]))
         elif len(names) == 2:
             named.add(1 - int(match[1]))
@@ -218,8 +218,8 @@ def _bordered(word: str) -> str:
     return f"{'' if _HAS_HAN(first) else before}{pattern}{'' if _HAS_HAN(last) else after}"
 
 
-def _denial(coded: str, start: int) -> re.Match[str] | None:
-    return _NOT.search(coded[max(0, start - _NEARBY) : start])
+def _is_denied(coded: str, start: int) -> bool:
+    return bool(_NOT.search(coded[max(0, start - _NEARBY) : start]))
 
 
 def _without_lists(coded: str, count: int) -> str:
@@ -228,7 +228,7 @@ def _without_lists(coded: str, count: int) -> str:
     def kept(match: re.Match[str]) -> str:
         is_all = len({*re.findall(_CODED, match[0])}) == count
         # "not similar, different" is not a list.
-        is_one = count == 2 and _denial(coded, match.start())
+        is_one = count == 2 and _is_denied(coded, match.start())
         return " " if is_all and not is_one else match[0]
 
     several = rf"{_CODED}(?:(?:{_OR})+{_CODED}){{{count - 1}}}"
