@@ -86,8 +86,9 @@ def agreement(judge: JudgeScores, human: HumanScores, level: Level = "interval")
         judged = judge[criterion]
         shared = [item for item in scores if item in judged]
         if not shared:
+            problem = f"{criterion}: the judge and the people have no item in common"
             ids = f"the judge has {min(judged)!r}, the people have {min(scores)!r}"
-            raise ValueError(f"{criterion}: no item in common; the ids must be the same: {ids}")
+            raise ValueError(f"{problem}; the ids must be the same: {ids}")
         by_judge = [float(judged[item]) for item in shared]
         by_people = [fmean(scores[item]) for item in shared]
         others = [score for item, score in judged.items() if item not in scores]
@@ -343,8 +344,9 @@ def read_human_scores(
         for cells in rows:
             bare = [cell.strip() for cell in cells]
             if any(bare) and len(bare) != len(header):
+                counts = f"{len(cells)} cells, and {len(header)} columns in the header"
                 advice = "write a missing score as an empty cell, and a text with commas in quotes"
-                raise ValueError(f"{len(cells)} cells, but {len(header)} columns; {advice}")
+                raise ValueError(f"{counts}; {advice}")
             row = dict(zip(header, bare, strict=False))
             for criterion in filter(row.get, named):
                 if not row["id"]:
