@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.table import Table
 from scipy.stats import norm
 
-from hkcanto_metrics.training_signal import signal_of
 from hkcanto_tasks.results.statistics.selection import all_pairs
 from hkcanto_tasks.results.statistics.significance import mcnemar_p_value
 
@@ -62,13 +61,6 @@ def choice(items: int, accuracies: np.ndarray, correlation: float, repeats: int)
     return list(100 * np.mean(found, axis=0))
 
 
-def trends(steps: int, correlation: float, repeats: int) -> float:
-    """Return how many flat curves in a hundred are taken for a rise with signal."""
-    drawn = 50 + noise(np.random.default_rng(0), repeats, steps, correlation)
-    found = [signal_of([own.tolist()]) for own in drawn]
-    return 100 * float(np.mean([own.rise >= 0.5 and own.ratio >= 2 for own in found]))
-
-
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -90,11 +82,7 @@ def main() -> None:
             accuracies[:-5] = np.linspace(0.3, 0.6, runs - 5, endpoint=False)
         shown = (f"{each:.1f}" for each in choice(items, accuracies, correlation, repeats))
         table.add_row(f"{runs} {shape}", f"{items:,}", str(correlation), *shown)
-    curves = Table("Correlation", "6 steps", "10", "20", title="Flat curves that rise, in %")
-    for correlation in (0.0, 0.5, 0.8, 0.95):
-        found = (trends(steps, correlation, 10 * repeats) for steps in (6, 10, 20))
-        curves.add_row(str(correlation), *(f"{each:.1f}" for each in found))
-    Console().print(table, curves)
+    Console().print(table)
 
 
 if __name__ == "__main__":

@@ -5,38 +5,14 @@
 0.0
 """
 
+import re
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
-# Module → its public names. `__init__.pyi` has the same for type checkers.
-_NAMES = {
-    "choice": (
-        "ChoiceReading",
-        "ChoiceSetReading",
-        "extract_choice",
-        "extract_choice_set",
-        "read_choice",
-        "read_choice_set",
-    ),
-    "cleaning": ("clean_output",),
-    "fluency": ("Fluency", "cantonese_fluency", "pool_fluency"),
-    "g2p": ("JyutpingScore", "pool_jyutping", "score_jyutping"),
-    "labels": ("macro_f1", "read_label"),
-    "language": ("identify_language", "identify_reasoning", "score_reasoning"),
-    "number": ("extract_number",),
-    "rewards": (
-        "cantonese_reward",
-        "choice_reward",
-        "constraint_reward",
-        "format_reward",
-        "jyutping_reward",
-        "multiply_rewards",
-        "reasoning_language_reward",
-    ),
-    "short_answer": ("score_short_answer",),
-    "translation": ("score_translation",),
-}
-_HOME = {name: module for module, names in _NAMES.items() for name in names}
+# The stub lists the public names for type checkers and for us.
+_STUB = Path(__file__).with_suffix(".pyi").read_text("utf-8")
+_HOME = {name: module for module, name in re.findall(r"^from (\S+) import (\w+)", _STUB, re.M)}
 __all__ = list(_HOME)
 
 
@@ -44,7 +20,7 @@ def __getattr__(name: str) -> Any:
     """Import a metric on first use, so that using one does not load the libraries of the others."""
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    value = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value
 

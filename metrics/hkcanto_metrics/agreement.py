@@ -4,11 +4,10 @@ The authors of HKCanto-Eval publish human evaluation "for verifying the validity
 LLM-as-a-judge" (Section 3.6). The figures here measure that consistency.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import math
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,17 +15,17 @@ from statistics import fmean
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hkcanto_metrics.rates import Estimate
 
 Level = Literal["interval", "ordinal"]
 Correlation = Literal["pearson", "spearman", "kendall"]
-HumanScores = Mapping[str, Mapping[str, Sequence[float]]]
-_Floats = NDArray[np.float64]
+Scores = Sequence[float]
+HumanScores = Mapping[str, Mapping[str, Scores]]
 JudgeScores = Mapping[str, Mapping[str, float]]
 
 _FEWEST = 5  # items that a jackknife needs
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
 _LARGEST = 1e9  # the largest score accepted: the squares of larger ones soon overflow
 
 
@@ -72,7 +71,7 @@ def agreement(judge: JudgeScores, human: HumanScores, level: Level = "interval")
         One row for each criterion of ``human``, in its order.
 
     Raises:
-        ValueError: The judge has no scores for a criterion, or none for any of its items.
+        ValueError: The judge did not score a criterion, or scored other items.
 
     Examples:
         >>> judge = {"fluency": {"a": 5, "b": 3, "c": 1}}
@@ -87,31 +86,25 @@ def agreement(judge: JudgeScores, human: HumanScores, level: Level = "interval")
         judged = judge[criterion]
         shared = [item for item in scores if item in judged]
         if not shared:
-            raise ValueError(
-                f"{criterion}: the judge and the people have no item in common; the ids must be "
-                f"the same. The judge has {min(judged)!r}, the people have {min(scores)!r}"
-            )
+            problem = f"{criterion}: the judge and the people have no item in common"
+            ids = f"the judge has {min(judged)!r}, the people have {min(scores)!r}"
+            raise ValueError(f"{problem}; the ids must be the same: {ids}")
         by_judge = [float(judged[item]) for item in shared]
         by_people = [fmean(scores[item]) for item in shared]
-        correlations = {
-            kind: _correlation(kind, by_judge, by_people) for kind in get_args(Correlation)
-        }
-        rows.append(
-            Agreement(
-                criterion=criterion,
-                items=len(shared),
-                **{kind: correlation.value for kind, correlation in correlations.items()},
-                alpha=krippendorff_alpha(zip(by_judge, by_people, strict=True), level),
-                human_alpha=krippendorff_alpha([scores[item] for item in shared], level),
-                intervals={kind: (each.low, each.high) for kind, each in correlations.items()},
-                bias=corrected_mean(np.subtract(by_judge, by_people).tolist(), by_judge),
-                corrected=corrected_mean(
-                    by_people,
-                    by_judge,
-                    [score for item, score in judged.items() if item not in scores],
-                ),
-            )
+        others = [score for item, score in judged.items() if item not in scores]
+        kinds = get_args(Correlation)
+        correlations = {kind: _correlation(kind, by_judge, by_people) for kind in kinds}
+        row = Agreement(
+            criterion=criterion,
+            items=len(shared),
+            **{kind: correlation.value for kind, correlation in correlations.items()},
+            alpha=krippendorff_alpha(zip(by_judge, by_people, strict=True), level),
+            human_alpha=krippendorff_alpha([scores[item] for item in shared], level),
+            intervals={kind: (each.low, each.high) for kind, each in correlations.items()},
+            bias=corrected_mean(np.subtract(by_judge, by_people).tolist(), by_judge),
+            corrected=corrected_mean(by_people, by_judge, others),
         )
+        rows.append(row)
     return rows
 
 
@@ -152,9 +145,7 @@ def krippendorff_alpha(units: Iterable[Iterable[float]], level: Level = "interva
     return 1 - observed / expected
 
 
-def correlation_interval(
-    kind: Correlation, judge: Sequence[float], people: Sequence[float]
-) -> tuple[float, float]:
+def correlation_interval(kind: Correlation, judge: Scores, people: Scores) -> tuple[float, float]:
     """Return the 95 % interval of a correlation, by a jackknife on Fisher's transformation.
 
     The standard error comes from how far the transformed correlation moves when each item is left
@@ -181,7 +172,7 @@ def correlation_interval(
     return correlation.low, correlation.high
 
 
-def _correlation(kind: Correlation, judge: Sequence[float], people: Sequence[float]) -> Estimate:
+def _correlation(kind: Correlation, judge: Scores, people: Scores) -> Estimate:
     """Return a correlation with its interval.
 
     Each kind is Daniels' general coefficient (1944): a sum of products over all pairs of items, of
@@ -206,7 +197,7 @@ def _correlation(kind: Correlation, judge: Sequence[float], people: Sequence[flo
     return _jackknifed(value, without, outlier=kind == "pearson")
 
 
-def _jackknifed(value: float, without: Sequence[float], *, outlier: bool = False) -> Estimate:
+def _jackknifed(value: float, without: Scores, *, outlier: bool = False) -> Estimate:
     """Return a coefficient with its interval from the coefficients with each item left out.
 
     With ``outlier``, the one that moves farthest counts twice.
@@ -226,7 +217,7 @@ def _jackknifed(value: float, without: Sequence[float], *, outlier: bool = False
     return Estimate(float(value), low, high)
 
 
-def weighted_kappa(judge: Sequence[float], people: Sequence[Sequence[float]]) -> Estimate:
+def weighted_kappa(judge: Scores, people: Sequence[Scores]) -> Estimate:
     """Return Cohen's kappa between a judge's and people's levels, with quadratic weights.
 
     1 is perfect agreement, 0 is what two raters with these levels would reach by chance. A
@@ -245,18 +236,10 @@ def weighted_kappa(judge: Sequence[float], people: Sequence[Sequence[float]]) ->
         >>> weighted_kappa([0, 1, 2, 3], [[0], [1], [2], [2]]).value
         0.875
     """
-    sums = np.array(
-        [
-            [
-                len(levels),
-                a * len(levels),
-                sum(levels),
-                a * sum(levels),
-                sum(a * a + level * level for level in levels),
-            ]
-            for a, levels in zip(judge, people, strict=True)
-        ]
-    )
+    sums = np.zeros((len(judge), 5))
+    for row, a, levels in zip(sums, judge, people, strict=True):
+        n, total = len(levels), sum(levels)
+        row[:] = n, a * n, total, a * total, n * a * a + sum(level * level for level in levels)
     totals = np.vstack([sums.sum(axis=0), sums.sum(axis=0) - sums])
     pairs, of_judge, of_people, products, squares = totals.T
     with np.errstate(invalid="ignore"):
@@ -266,10 +249,7 @@ def weighted_kappa(judge: Sequence[float], people: Sequence[Sequence[float]]) ->
 
 
 def corrected_mean(
-    human: Sequence[float],
-    judge: Sequence[float],
-    unlabelled: Sequence[float] = (),
-    weight: float | None = None,
+    human: Scores, judge: Scores, unlabelled: Scores = (), weight: float | None = None
 ) -> Estimate:
     """Estimate people's mean score on all items if people scored some and a judge scored all.
 
@@ -349,28 +329,24 @@ def read_human_scores(
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path}: byte {error.start + 1} is not UTF-8; save the file as CSV in UTF-8"
-        ) from error
+        problem = f"{path}: byte {error.start + 1} is not UTF-8; save the file as CSV in UTF-8"
+        raise ValueError(problem) from error
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     scores: dict[str, dict[str, list[float]]] = {}
     try:
         header = [name.strip() for name in next(rows, [])]
         named = [column for column in header if column in criteria]
         if "id" not in header or not named:
-            raise ValueError(
-                f"the header is {', '.join(header) or 'empty'}; it must have 'id' and at least one "
-                f"of {', '.join(criteria)}"
-            )
+            wanted = f"it must have 'id' and at least one of {', '.join(criteria)}"
+            raise ValueError(f"the header is {', '.join(header) or 'empty'}; {wanted}")
         if twice := [column for column in ("id", *named) if header.count(column) > 1]:
             raise ValueError(f"there is more than one column {twice[0]!r}; give each another name")
         for cells in rows:
             bare = [cell.strip() for cell in cells]
             if any(bare) and len(bare) != len(header):
-                raise ValueError(
-                    f"{len(cells)} cells, and {len(header)} columns in the header; write a missing "
-                    "score as an empty cell, and a text with commas in quotes"
-                )
+                counts = f"{len(cells)} cells, and {len(header)} columns in the header"
+                advice = "write a missing score as an empty cell, and a text with commas in quotes"
+                raise ValueError(f"{counts}; {advice}")
             row = dict(zip(header, bare, strict=False))
             for criterion in filter(row.get, named):
                 if not row["id"]:
@@ -385,10 +361,7 @@ def read_human_scores(
 
 
 def _score(cell: str, criterion: str) -> float:
-    try:
-        value = math.nan if "_" in cell else float(cell)
-    except ValueError:
-        value = math.nan
+    value = float(cell) if _NUMBER.fullmatch(cell) else math.nan
     if not abs(value) <= _LARGEST:
         raise ValueError(f"{criterion!r}: {cell!r:.80} is not a number; leave missing scores blank")
     return value

@@ -9,11 +9,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import pairwise
+from statistics import fmean
 
 from hkcanto_metrics.number import parse_number
-from hkcanto_metrics.option_grammar import AROUND, SAYS, Mention, Options, options_of
+from hkcanto_metrics.option_grammar import AROUND, SAYS, Mention, Options, options_of, words_of
 from hkcanto_metrics.response_text import Response, normalize_response, own_answer
 
 # The stance that a response takes towards an option at one place.
@@ -35,7 +35,7 @@ class ChoiceReading:
         reason: how the letter was read: ``bare``, ``first line``, ``stated``, ``affirmed``,
             ``eliminated``, ``last sentence``, ``option text``, ``paraphrase``; or ``none: ``
             followed by ``empty``, ``cut off`` (in reasoning or a list), ``refusal``, ``several``,
-            ``no option`` (a letter that is not an option), ``undecided``.
+            ``no option`` (another letter), ``undecided``.
         evidence: start and end of the words in the given text that name the option, if any.
     """
 
@@ -163,7 +163,7 @@ def _read(
     answer: Response, options: Mapping[str, str], question: str, reader: type[_Reader]
 ) -> ChoiceReading:
     """Read a response part by part, without retracted statements, until it asks a new question."""
-    shown = options_of(tuple(options.items()))
+    shown = options_of(tuple(options.items()), question)
     response = normalize_response(answer, shown.keep_readings)
     text, reading = response.text, ChoiceReading(None, "none: undecided")
     if not text.strip():
@@ -178,7 +178,7 @@ def _read(
             return reading
         taken_back = [m.start("words") for m in SAYS["retracted"].finditer(text, start, end)]
         part = response[max([start, *taken_back]) : end]
-        reading = reader(part, shown, _asked(question)).reading()
+        reading = reader(part, shown).reading()
         if reading.letter:
             return reading
     return reading
@@ -188,40 +188,17 @@ def _located(letter: str, reason: str, words: Response) -> ChoiceReading:
     return ChoiceReading(letter, reason, (words.origins[0], words.origins[-1] + 1))
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """The parts of a question that matter for reading a response."""
-
-    denied: str  # the text from the words that ask for an untrue option, if any
-    names: frozenset[str]  # letters that name things
-    words: frozenset[str]
-
-
-@lru_cache(maxsize=256)  # many responses answer one question
-def _asked(question: str) -> _Question:
-    text = normalize_response(Response(question, ())).text
-    found = [match.start() for match in SAYS["asks_not"].finditer(text)]
-    denied = text[found[-1] :].lower() if found else ""
-    return _Question(denied, frozenset(SAYS["name"].findall(text)), frozenset(_words(text)))
-
-
-def _words(text: str) -> set[str]:
-    """The beginnings of a text's words that mean something."""
-    plain = SAYS["empty"].sub(" ", text.lower())
-    return {word[1] or word[0] for word in SAYS["words"].finditer(plain)}
-
-
 class _Reader:
     """Reads one response to one question."""
 
     several = False  # whether several options may be right
 
-    def __init__(self, response: Response, shown: Options, asked: _Question) -> None:
-        self._response, self._shown, self._asked = response, shown, asked
+    def __init__(self, response: Response, shown: Options) -> None:
+        self._response, self._shown = response, shown
         self._text = text = response.text
         self._edges = [0, *(m.end() for m in SAYS["sentence_end"].finditer(text)), len(text)]
         is_glued = SAYS["glued"].match(text) and response.origins[1] == response.origins[0] + 1
-        self._is_glued = bool(is_glued) and text[0] not in asked.names
+        self._is_glued = bool(is_glued) and text[0] not in shown.names
         self._mentions = shown.mentions(text, self.several)
         for mention in self._mentions:
             mention.sentence = self._sentence(mention)
@@ -255,25 +232,22 @@ class _Reader:
         is_doubted = SAYS["firm"].search(lead) and not self._text[mention.end :].strip(" )?")
         if SAYS["asked"].match(rest) and not is_glued and not is_doubted:
             return _IGNORED
-        if SAYS["not_own"].search(SAYS["contrast"].split(lead)[-1]) and SAYS["not_own"].search(
-            lead
-        ):
+        if SAYS["not_own"].search(SAYS["contrast"].split(lead)[-1]):
             return _IGNORED
-        if not self._asked.denied and SAYS["called_wrong"].search(lead):
+        if not self._shown.denied and SAYS["called_wrong"].search(lead):
             return _REFUTED
         if SAYS["negated"].search(clause):
-            return (
-                _CONCLUDED if self._asked.denied and SAYS["excepting"].search(clause) else _REFUTED
-            )
+            is_answer = self._shown.denied and SAYS["excepting"].search(clause)
+            return _CONCLUDED if is_answer else _REFUTED
         if SAYS["claimed"].match(after):
             return _CHOSEN
         stance = self._chosen(mention, lead, clause, after) if lead else _NAMED
         if stance >= _CONCLUDED:
-            if SAYS["assailed"].match(after) and not self._asked.denied:
+            if SAYS["assailed"].match(after) and not self._shown.denied:
                 return _REFUTED
             return _HEDGED if SAYS["hedged"].search(clause) else stance
         if is_glued:
-            if self._asked.denied:
+            if self._shown.denied:
                 is_statement = after[:1] in {*"是属"} or SAYS["affirmed"].match(after)
                 return self._judged(mention, lead, after, _NAMED if is_statement else _HEDGED)
             return _REFUTED if SAYS["refuted"].match(after[:6]) else _HEDGED
@@ -313,13 +287,13 @@ class _Reader:
         refuted, affirmed = SAYS["refuted"].match(after), SAYS["affirmed"].match(after)
         is_for = bool(affirmed and not (refuted and refuted.end() <= affirmed.end()))
         is_against = bool(refuted and not is_for)
-        if self._asked.denied:
+        if self._shown.denied:
             words = SAYS["words"].finditer(re.split("[,。;.\n]", after.lower())[0])
-            is_shared = any((word[0] or word[1]) in self._asked.denied for word in words)
+            is_shared = any((word[0] or word[1]) in self._shown.denied for word in words)
             is_shared = is_shared or len(mention.letters) == len(self._shown.texts) - 1
             is_said = is_shared and not SAYS["closed"].match(after)
             is_excepted = bool(SAYS["excepted"].match(after))
-            is_truth = bool(SAYS["truth"].search(self._asked.denied))  # of statements, not things
+            is_truth = bool(SAYS["truth"].search(self._shown.denied))  # of statements, not things
             is_against, is_for = is_said or (is_for and is_truth), is_against or is_excepted
         if is_for:
             return _CONCLUDED if SAYS["then"].search(lead[-60:]) else _AFFIRMED
@@ -334,12 +308,11 @@ class _Reader:
             opening.stance = max(_CONCLUDED, opening.stance)
         decisions = [mention for mention in self._mentions if mention.stance >= _HEDGED]
         if opening and not self._rest_of_line(opening).strip(AROUND):
-            turn = SAYS["revised"] if len(opening.letters) == 1 else SAYS["contrast"]
-            decisions = [
-                m for m in decisions[1:] if self._is_turn(opening, m, turn) or self._is_final(m)
-            ]
+            turn = "revised" if len(opening.letters) == 1 else "contrast"
+            later = decisions[1:]
+            decisions = [m for m in later if self._is_turn(opening, m, turn) or self._is_final(m)]
             last = self._pointed() if SAYS["corrects"].search(self._text) else None
-            if not decisions and not (last and self._is_turn(opening, last, SAYS["corrects"])):
+            if not decisions and not (last and self._is_turn(opening, last, "corrects")):
                 return self._of(opening, "first line")
         return self._settled(decisions) if decisions else self._hinted()
 
@@ -365,20 +338,18 @@ class _Reader:
 
     def _is_parallel(self, first: Mention) -> bool:
         """Whether the next option follows in the same construction: "A: 25 %, B: 50 %"."""
-        label = SAYS["label"].match(self._text, first.start)
-        following = chr(ord(max(first.letters)) + 1)
-        for other in SAYS["label"].finditer(self._text, label.end()) if label else ():
-            if label and other["letter"] not in first.letters:
-                is_same = label["sign"] == other["sign"] and bool(label["rest"]) == bool(
-                    other["rest"]
-                )
-                between = self._text[label.end() : other.start()]
-                is_next = other["letter"] == following and not SAYS["explains"].search(between)
-                return is_same and is_next
-        return False
+        labels = [*SAYS["label"].finditer(self._text, first.start)]
+        others = [each for each in labels[1:] if each["letter"] not in first.letters]
+        if not others or labels[0].start() > first.start:
+            return False
+        label, other = labels[0], others[0]
+        between = self._text[label.end() : other.start()]
+        is_next = ord(other["letter"]) == ord(max(first.letters)) + 1
+        is_same = (label["sign"], not label["rest"]) == (other["sign"], not other["rest"])
+        return is_next and is_same and not SAYS["explains"].search(between)
 
-    def _is_turn(self, before: Mention, after: Mention, turn: re.Pattern[str]) -> bool:
-        turned = turn.search(self._text, max(before.end, after.start - 60), after.start)
+    def _is_turn(self, before: Mention, after: Mention, turn: str) -> bool:
+        turned = SAYS[turn].search(self._text, max(before.end, after.start - 60), after.start)
         return bool(turned or SAYS["corrects"].search(self._text, before.end, after.start))
 
     def _is_final(self, mention: Mention) -> bool:
@@ -392,7 +363,7 @@ class _Reader:
         level = max(mention.stance for mention in decisions)
         last = [mention for mention in decisions if mention.stance == level][-1]
         for later in decisions:
-            if later.start > last.end and self._is_turn(last, later, SAYS["revised"]):
+            if later.start > last.end and self._is_turn(last, later, "revised"):
                 last = later
         return last
 
@@ -417,13 +388,12 @@ class _Reader:
         gone = _letters(refuted)
         left, named = every - gone, [m for m in named if not m.letters <= gone]
         is_cut = last.stance == _NAMED and len(mentions) > 1 and ending not in _ENDS
-        if is_cut or (
-            SAYS["dangling"].search(self._text, last.end) and last.stance in (_NAMED, _AFFIRMED)
-        ):
+        is_open = last.stance in (_NAMED, _AFFIRMED)
+        if is_cut or (is_open and SAYS["dangling"].search(self._text, last.end)):
             return ChoiceReading(None, "none: cut off")
         if not affirmed and len(left) == 1 < len(every) - 1 and ending in _ENDS:
             return self._of(replace(refuted[-1], letters=frozenset(left)), "eliminated")
-        if len(affirmed) > 1 and self._is_turn(affirmed[-2], affirmed[-1], SAYS["contrast"]):
+        if len(affirmed) > 1 and self._is_turn(affirmed[-2], affirmed[-1], "contrast"):
             del affirmed[:-1]
         if self._shown.values and SAYS["sum"].search(self._text):
             ends = [m for m in named + affirmed if not self._text[m.end :].strip(AROUND)]
@@ -447,13 +417,13 @@ class _Reader:
         start, end = mention.sentence
         before = SAYS["comma"].split(self._text[start : mention.start])[-1]
         rest = f"{before} {SAYS['comma'].split(self._text[mention.end : end])[0]}"
-        names, asked = {*SAYS["name"].findall(before)}, self._asked
-        if names and asked.names and not names & asked.names:
+        names, asked = {*SAYS["name"].findall(before)}, self._shown
+        if mention.lettered or (names and asked.names and not names & asked.names):
             return mention.lettered
         languages = {word.isascii() for word in asked.words}
-        words = _words(re.sub("[A-Z][a-z]+", " ", rest))
+        words = words_of(re.sub("[A-Z][a-z]+", " ", rest))
         is_other = any(word.isascii() in languages for word in words)
-        return mention.lettered or not is_other or bool(_words(rest) & asked.words)
+        return not is_other or bool(words_of(rest) & asked.words)
 
     def _with(self, stance: int) -> list[Mention]:
         return [mention for mention in self._mentions if mention.stance == stance]
@@ -466,27 +436,19 @@ class _Reader:
         start = min([start, *(match.start() for match in headings[-1:])])
         here = [mention for mention in self._mentions if mention.start >= start]
         is_for = all(m.letters == last.letters and m.stance in (_NAMED, _AFFIRMED) for m in here)
-        subjects = {  # each in turn
-            m.letters: m
-            for m in self._with(_NAMED)
-            if not text[m.sentence[0] : m.start].strip(AROUND)
-        }
+        named = self._with(_NAMED)  # each in turn, as the subject of its sentence
+        subjects = {m.letters: m for m in named if not text[m.sentence[0] : m.start].strip(AROUND)}
         is_drawn = SAYS["finally"].search(text, last.sentence[0], last.start)
         is_label = SAYS["label"].match(text, last.start) and self._is_parallel(self._mentions[0])
         is_listed = len(subjects) > 1 and last in subjects.values()
         is_open = SAYS["open"].search(text, start) or is_listed or (is_label and not is_drawn)
-        is_said = self._is_letter(last) or (last.spelled and SAYS["points"].search(text, start))
+        # A letter after a reason counts, unless it is part of a noun or a name in the question.
+        lead, after = text[: last.start], text[last.end : last.end + 60]
+        is_name = last.letters & self._shown.names or SAYS["noun"].match(after)
+        is_part = not last.spelled and (is_name or SAYS["beside"].search(lead[-9:]))
+        is_letter = last.lettered and SAYS["pause"].search(lead, 1) and not is_part
+        is_said = is_letter or (last.spelled and SAYS["points"].search(text, start))
         return last if is_last and is_for and is_said and not is_open else None
-
-    def _is_letter(self, mention: Mention) -> bool:
-        """Whether a mention is an option letter that comes after a reason.
-
-        A letter that is part of a noun, or that names a thing in the question, does not count.
-        """
-        lead, after = self._text[: mention.start], self._text[mention.end : mention.end + 60]
-        is_name = mention.letters & self._asked.names or SAYS["noun"].match(after)
-        is_part = not mention.spelled and (is_name or SAYS["beside"].search(lead[-9:]))
-        return bool(mention.lettered and SAYS["pause"].search(lead, 1) and not is_part)
 
     def _is_telling(self, hint: Mention) -> bool:
         """Whether an option's text is an answer: it is first, last, or in a short response."""
@@ -507,12 +469,13 @@ class _Reader:
         start = self._edges[-2 if self._edges[-2] < len(text) else -3]
         if self._mentions or any(own in text for own in texts.values()):
             texts = {}
-        last, *plain = (
-            re.sub("[而和与及、,]", "", each) for each in (text[start:], *texts.values())
+        last, plain = (
+            _without_joins(text[start:]),
+            {key: _without_joins(own) for key, own in texts.items()},
         )
-        long = [(key, own) for key, own in zip(texts, plain, strict=True) if len(own) > 3]
-        pairs = [(key, [*pairwise(own)]) for key, own in long if not own.isascii()]
-        shares = sorted((sum(a + b in last for a, b in own) / len(own), key) for key, own in pairs)
+        long = {key: own for key, own in plain.items() if len(own) > 3 and not own.isascii()}
+        pairs = {key: [*pairwise(own)] for key, own in long.items()}
+        shares = sorted((fmean(a + b in last for a, b in pairs[key]), key) for key in pairs)
         (second, _), (most, letter) = shares[-2:] if len(shares) > 1 else [(1, ""), (0, "")]
         is_clear = most >= 0.5 and most - second >= 0.15 and 2 * most - second >= 0.8
         denies = [SAYS["denied"].search(each) for each in (last, texts.get(letter, ""))]
@@ -527,11 +490,11 @@ class _SetReader(_Reader):
 
     several = True
 
-    def __init__(self, response: Response, shown: Options, asked: _Question) -> None:
+    def __init__(self, response: Response, shown: Options) -> None:
         if not SAYS["name"].search(response.text):
             small = SAYS["small_letter"].sub(lambda match: match[0].upper(), response.text)
             response = Response(small, response.origins)
-        super().__init__(response, shown, asked)
+        super().__init__(response, shown)
 
     def reading(self) -> ChoiceReading:
         """The options that the response settles on."""
@@ -574,9 +537,9 @@ class _SetReader(_Reader):
         """The firmest decision and the options joined to it in one enumeration."""
         last = self._firmest(decisions)
         begin = next(m for m in decisions if m.sentence == last.sentence)
-        if self._is_turn(begin, last, SAYS["turn"]):
+        if self._is_turn(begin, last, "turn"):
             begin = last
-        letters, end = set(begin.letters), begin.end
+        letters, end = {*begin.letters}, begin.end
         for mention in self._mentions:
             if mention.start < begin.end or mention.stance <= _REFUTED:
                 continue
@@ -588,11 +551,9 @@ class _SetReader(_Reader):
             letters |= mention.letters
             end = mention.end
         later = [m for m in self._mentions if m.start > last.end]
-        if any(
-            (m.stance == _HEDGED and not m.letters <= letters)
-            or (m.stance == _REFUTED and m.letters & letters)
-            for m in later
-        ):
+        doubted = _letters(m for m in later if m.stance == _HEDGED)
+        refuted = _letters(m for m in later if m.stance == _REFUTED)
+        if not doubted <= letters or refuted & letters:
             return ChoiceReading(None, "none: undecided")
         return self._set(letters, "stated")
 
@@ -635,28 +596,29 @@ class _SetReader(_Reader):
         last: dict[str, int] = {}
         for mention in self._mentions:
             for letter in mention.letters if mention.stance else ():
-                is_new = letter not in last or mention.stance != _NAMED
-                last[letter] = mention.stance if is_new else last[letter]
-        refuted, named, affirmed = (
-            {letter for letter, own in last.items() if own == stance}
-            for stance in (_REFUTED, _NAMED, _AFFIRMED)
-        )
-        if affirmed:
+                if letter not in last or mention.stance != _NAMED:
+                    last[letter] = mention.stance
+        if affirmed := [letter for letter in last if last[letter] == _AFFIRMED]:
             return self._set(affirmed, "judged")
-        if not named or SAYS["refused"].search(self._text):
-            return None
-        is_each = refuted and last.keys() >= self._shown.texts.keys()
-        return self._set(named, "judged") if is_each else None
+        named = [letter for letter in last if last[letter] == _NAMED]
+        is_each = _REFUTED in last.values() and last.keys() >= self._shown.texts.keys()
+        is_refused = SAYS["refused"].search(self._text)
+        return self._set(named, "judged") if named and is_each and not is_refused else None
 
     def _stance(self, mention: Mention) -> int:
         """The stance of the words around a mention, with "wrong ones:" and "perhaps" before it."""
         lead = self._text[mention.sentence[0] : mention.start][-60:]
-        if not self._asked.denied and SAYS["called_wrong"].search(lead):
+        if not self._shown.denied and SAYS["called_wrong"].search(lead):
             return _REFUTED
         stance = super()._stance(mention)
         around = SAYS["comma"].split(lead)[-1] + self._text[mention.end : mention.end + 4]
         is_doubted = stance in (_NAMED, _AFFIRMED) and SAYS["hedged"].search(around)
         return _HEDGED if is_doubted else stance
+
+
+def _without_joins(text: str) -> str:
+    """A text without the words that join others, for comparing its pairs of characters."""
+    return re.sub("[而和与及、,]", "", text)
 
 
 def _letters(mentions: Iterable[Mention]) -> frozenset[str]:

@@ -6,8 +6,6 @@ favours no model. If there are several versions, the one in the requested langua
 names of the removed parts are reported.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Set
@@ -108,16 +106,10 @@ def _without_quotes(text: str) -> str:
     if closing is None or len(text) < 2 or text[-1] != closing:
         return text
     # Straight quotation marks open and close with the same character: the next one closes.
-    steps = (
-        -1 if mark == closing else int(mark == opening) for mark in _APOSTROPHE.sub("", text[1:-1])
-    )
-    open_marks = list(accumulate(steps, initial=1))
+    inside = _APOSTROPHE.sub("", text[1:-1])
+    steps = (-1 if mark == closing else int(mark == opening) for mark in inside)
+    open_marks = [*accumulate(steps, initial=1)]
     return text[1:-1] if all(open_marks) and open_marks[-1] == 1 else text
-
-
-def _without_tokens(text: str) -> str:
-    """Keep the first text between special tokens of a chat template."""
-    return next(filter(None, map(str.strip, _TOKEN.split(text))), "")
 
 
 def _without_json(text: str) -> str:
@@ -163,7 +155,8 @@ def _without_marks(text: str) -> str:
 _WRAPPINGS: dict[str, Callable[[str], str]] = {
     "reasoning": strip_reasoning,
     "excess": lambda text: text[:_LONGEST],
-    "special tokens": _without_tokens,
+    # The first text between special tokens of a chat template stays.
+    "special tokens": lambda text: next(filter(None, map(str.strip, _TOKEN.split(text))), ""),
     "code fence": lambda text: _FENCED.sub(r"\1", text),
     "JSON": _without_json,
     "label": lambda text: text[label_length(text) :],

@@ -4,8 +4,6 @@ Annotators (people or a model) mark the errors in a translation. The score is th
 characters that are not marked, with the omitted characters of the source added to the denominator.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import reprlib
@@ -50,15 +48,11 @@ class ErrorSpan:
 
     def __post_init__(self) -> None:
         if self.category not in ERROR_CATEGORIES:
-            raise ValueError(
-                f"{self.category!r} is not an error category of the paper; use one of "
-                f"{', '.join(ERROR_CATEGORIES)}"
-            )
+            problem = f"{self.category!r} is not an error category of the paper"
+            raise ValueError(f"{problem}; use one of {', '.join(ERROR_CATEGORIES)}")
         if not 0 <= self.start < self.end:
-            raise ValueError(
-                f"the span {self.start}:{self.end} is empty or begins before the text; "
-                "positions count from 0 and the end is exclusive"
-            )
+            problem = f"the span {self.start}:{self.end} is empty or begins before the text"
+            raise ValueError(f"{problem}; positions count from 0 and the end is exclusive")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +74,8 @@ class TranslationAccuracy:
     @property
     def value(self) -> float:
         """The accuracy, from 0 to 1; 0 where nothing is left to score."""
-        if not self.target_length:
-            return 0.0
         correct = self.target_length - self.target_errors
-        return correct / (self.target_length + self.source_errors)
+        return correct / (self.target_length + self.source_errors) if self.target_length else 0.0
 
 
 def translation_accuracy(
@@ -118,17 +110,13 @@ def translation_accuracy(
             raise ValueError(f"{span}: an omission is labelled in the source, not in the target")
         if span.end > len(target):
             raise ValueError(f"{span} ends after the target, which has {len(target)} characters")
-    for span in in_source:
-        if span.category != OMISSION:
-            raise ValueError(f"{span}: only an omission is labelled in the source")
+    if others := [span for span in in_source if span.category != OMISSION]:
+        raise ValueError(f"{others[0]}: only an omission is labelled in the source")
     additional = _positions(span for span in in_target if span.category == "Additional words")
     removed = additional if 2 * len(additional) > len(target) else set[int]()
-    return TranslationAccuracy(
-        target_length=len(target) - len(removed),
-        target_errors=len(_positions(in_target) - removed),
-        source_errors=len(_positions(in_source)),
-        removed=len(removed),
-    )
+    wrong, omitted = _positions(in_target) - removed, _positions(in_source)
+    length = len(target) - len(removed)
+    return TranslationAccuracy(length, len(wrong), len(omitted), len(removed))
 
 
 class Overlap(NamedTuple):
@@ -204,9 +192,8 @@ def locate(text: str, quotation: str, occurrence: int = 1) -> tuple[int, int]:
         raise ValueError(f"occurrence {occurrence}: occurrences count from 1")
     places = [match.span() for match in re.finditer(re.escape(quotation), text)]
     if len(places) < occurrence:
-        raise ValueError(
-            f"{reprlib.repr(quotation)} occurs {len(places)} times, so there is no {occurrence}."
-        )
+        count = f"{reprlib.repr(quotation)} occurs {len(places)} times"
+        raise ValueError(f"{count}, so there is no {occurrence}.")
     return places[occurrence - 1]
 
 

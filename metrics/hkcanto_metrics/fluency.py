@@ -6,8 +6,6 @@ Cantonese and of SWC are those of cantonesedetect, the classifier of the benchma
 Lau and To, 2024, https://aclanthology.org/2024.eurali-1.4/).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -25,19 +23,18 @@ from hkcanto_metrics.script import is_han, simplified_share
 LABELS = ("cantonese", "mixed", "neutral", "swc", "none")
 _MEANS = ("simplified_ratio", "degenerate", "length_penalty", "n_characters")
 MIN_CANTONESE_RATIO = 0.9
-"""The share of Cantonese features that a text with SWC features needs to pass.
-
-`performance/calibrate_fluency.py` sets it. It is below 1, because some of the detector's SWC
-features are also words of Cantonese, such as 把 in 一把遮: 11 of the 20 Cantonese articles and
-talks in HKCanto-Eval have some.
-"""
+"""The share of Cantonese features that a text with SWC features needs to pass."""
+# `performance/calibrate_fluency.py` sets it. It is below 1, because some of the detector's SWC
+# features are also words of Cantonese, such as 把 in 一把遮: 11 of the 20 Cantonese articles and
+# talks in HKCanto-Eval have some.
 
 
 _DETECTOR = CantoneseDetector()
+Pattern = re.Pattern[str]
 _STRAIGHT_QUOTES = re.compile(r'"([^"\n]*)"')
 
 
-def _quick(pattern: str) -> re.Pattern[str]:
+def _quick(pattern: str) -> Pattern:
     """Speed up a list of words: look ahead for a character of the list before trying the words."""
     return re.compile(f"(?=[{''.join(filter(str.isalpha, {*pattern}))}])(?:{pattern})")
 
@@ -91,9 +88,9 @@ def cantonese_fluency(text: str, *, max_characters: int | None = None) -> Fluenc
     caught in a loop, and it has either no SWC feature or at least nine Cantonese features for each
     SWC feature. This means:
 
-    * Neutral text, with no feature of either kind, passes: it has no word that only Written Chinese
-      uses. Formal Cantonese is often neutral. Among the questions of HKCanto-Eval of the same
-      length, more are neutral in Cantonese than in Written Chinese.
+    * Neutral text, without features of either kind, passes: none of its words is only used in
+      Written Chinese. Formal Cantonese is often neutral. Among the questions of HKCanto-Eval of the
+      same length, more are neutral in Cantonese than in Written Chinese.
     * Quotations in 「」, 『』, “”, "", 《》 and 【】 do not count, unless the whole text is quoted.
     * English words in Cantonese sentences do not count. A text in English, in any other language or
       in another variety of Chinese, such as Wu or Classical Chinese, fails, even if it names
@@ -181,10 +178,8 @@ def length_penalty(n_characters: int, max_characters: int = 500) -> float:
         (1.0, 0.8, 0.0)
     """
     if max_characters < 1:
-        raise ValueError(
-            f"max_characters is {max_characters}, but a summary has at least one character; "
-            "give a number from 1 up, or None for no limit"
-        )
+        expected = "give a number from 1 up, or None for no limit"
+        raise ValueError(f"max_characters is {max_characters}; {expected}")
     excess = max(0, n_characters - max_characters)
     return max(0.0, 1 - excess / max_characters)
 
@@ -235,15 +230,12 @@ def _is_chinese(text: str) -> bool:
 def _outside_quotations(text: str) -> str:
     """The text in the detector's characters; quotations are blanked if Chinese is left outside."""
     text = text.translate(IN_DETECTORS_CHARACTERS)
-    outside = Detector.ALL_QUOTEMARKS_RE.sub(
-        lambda quotation: "…" * len(quotation[0]), _STRAIGHT_QUOTES.sub(r"“\1”", text)
-    )
+    quoted = _STRAIGHT_QUOTES.sub(r"“\1”", text)
+    outside = Detector.ALL_QUOTEMARKS_RE.sub(lambda match: "…" * len(match[0]), quoted)
     return outside if Detector.ALL_HAN_RE.search(outside) else text
 
 
-def _features(
-    text: str, features: re.Pattern[str], exceptions: re.Pattern[str]
-) -> list[tuple[int, int]]:
+def _features(text: str, features: Pattern, exceptions: Pattern) -> list[tuple[int, int]]:
     """The places of the features that do not begin inside an exception."""
     excepted = {i for exception in exceptions.finditer(text) for i in range(*exception.span())}
     found = (feature.span() for feature in features.finditer(text))

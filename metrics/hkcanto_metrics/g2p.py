@@ -4,8 +4,6 @@ The paper's two figures are named ``…_published``, because its "CER" is not a 
 The usual error rates of the field are reported beside them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,16 +15,8 @@ from statistics import fmean
 import jiwer
 from rapidfuzz.distance import Indel, Levenshtein
 
-from hkcanto_metrics.jyutping import (
-    Syllable,
-    extract_jyutping,
-    fold,
-    is_valid,
-    normalize_as_published,
-    parse_answer,
-    parse_syllable,
-    published_variants,
-)
+from hkcanto_metrics import jyutping
+from hkcanto_metrics.jyutping import is_valid, parse_answer, parse_syllable
 from hkcanto_metrics.rates import Rate, pool_rates
 from hkcanto_metrics.reasoning import strip_reasoning
 
@@ -121,10 +111,12 @@ def score_jyutping(response: str, answer: str) -> JyutpingScore:
     variants = parse_answer(answer)
     stripped = strip_reasoning(response)
     text = stripped[:_LONGEST_RESPONSE]
-    extracted = extract_jyutping(text)
+    extracted = jyutping.extract_jyutping(text)
     syllables = extracted.split()
     published_variant, cer_published, levenshtein_published = _published(text, answer)
     variant, alignment = _nearest_sounds(variants, syllables)
+    wrong = [*starmap(_wrong, _aligned(alignment))] or [(True,) * 4] * len(alignment)
+    parts = zip(jyutping.Syllable._fields, zip(*wrong, strict=True), strict=True)
     spelt = min(map(" ".join, variants), key=lambda each: _distance(each, extracted))
     characters = jiwer.process_characters(spelt, extracted, _CHARACTERS, _CHARACTERS)
     errors = characters.substitutions + characters.deletions + characters.insertions
@@ -135,7 +127,7 @@ def score_jyutping(response: str, answer: str) -> JyutpingScore:
         published_variant=published_variant,
         cer=Rate.of(errors, len(spelt)),
         ser=Rate.of(sum(gold != got for gold, got in alignment), len(variant)),
-        **_component_rates(alignment),
+        **{f"{part}_error_rate": Rate.of(sum(each), len(wrong)) for part, each in parts},
         valid=any(valid),
         valid_share=fmean(valid) if valid else 0.0,
         extracted=extracted,
@@ -170,16 +162,14 @@ def pool_jyutping(scores: Iterable[JyutpingScore]) -> dict[str, float]:
         raise ValueError("no scores to pool: the list is empty; score at least one sentence")
     if any(isinstance(item, str) for item in items):
         raise TypeError("scores are strings: pass the results of score_jyutping, one per sentence")
-    return {
-        **{name: pool_rates(getattr(score, name) for score in items) for name in _POOLED},
-        "invalid_rate": fmean(not score.valid for score in items),
-    }
+    rates = {name: pool_rates(getattr(score, name) for score in items) for name in _POOLED}
+    return rates | {"invalid_rate": fmean(not score.valid for score in items)}
 
 
 def _published(text: str, answer: str) -> tuple[str, float, float]:
     """The variant nearest to the response, and the release's CER and Levenshtein figures for it."""
-    response = normalize_as_published(fold(text))
-    variants = published_variants(answer)
+    response = jyutping.normalize_as_published(jyutping.fold(text))
+    variants = jyutping.published_variants(answer)
     variant = min(variants, key=lambda each: Indel.normalized_distance(each, response))
     similarity = Indel.normalized_similarity(variant, response)
     if similarity == 0:
@@ -208,20 +198,17 @@ def _nearest_sounds(
 
 
 def _alignment(variant: Sequence[str], response: Sequence[str], most_cells: int) -> Alignment:
-    """jiwer's alignment; if others have as few errors and it is short, the closest in sound."""
-    output = jiwer.process_words(" ".join(variant), " ".join(response), _SYLLABLES, _SYLLABLES)
-    errors = output.substitutions + output.deletions + output.insertions
+    """jiwer's alignment; if it is short and others have as few errors, the closest in sound."""
+    words = jiwer.process_words(" ".join(variant), " ".join(response), _SYLLABLES, _SYLLABLES)
+    errors = words.substitutions + words.deletions + words.insertions
     is_short = len(variant) * len(response) <= most_cells
-    if is_short and output.substitutions and errors > 1:
+    if is_short and words.substitutions and errors > 1:
         return _align_by_sound(variant, response)
-    return tuple(
-        pair
-        for chunk in output.alignments[0]
-        for pair in zip_longest(
-            variant[chunk.ref_start_idx : chunk.ref_end_idx],
-            response[chunk.hyp_start_idx : chunk.hyp_end_idx],
-        )
-    )
+    pairs: list[tuple[str | None, str | None]] = []
+    for chunk in words.alignments[0]:
+        gold = variant[chunk.ref_start_idx : chunk.ref_end_idx]
+        pairs += zip_longest(gold, response[chunk.hyp_start_idx : chunk.hyp_end_idx])
+    return tuple(pairs)
 
 
 def _align_by_sound(gold: Sequence[str], response: Sequence[str]) -> Alignment:
@@ -260,23 +247,14 @@ def _align_by_sound(gold: Sequence[str], response: Sequence[str]) -> Alignment:
     return tuple(reversed(pairs))
 
 
-def _component_rates(alignment: Alignment) -> dict[str, Rate]:
-    """Onset, nucleus, coda and tone error rates on aligned syllables; 1 if none is aligned."""
-    wrong = [*starmap(_wrong, _aligned(alignment))] or [(True,) * 4] * len(alignment)
-    of_parts = zip(Syllable._fields, zip(*wrong, strict=True), strict=True)
-    return {f"{part}_error_rate": Rate.of(sum(each), len(wrong)) for part, each in of_parts}
-
-
 @lru_cache(maxsize=65536)
 def _wrong(gold: str, got: str) -> tuple[bool, ...]:
     """Which of onset, nucleus, coda and tone are wrong.
 
     Equal syllables are right even if they have no components, such as an English word.
     """
-    components = zip(parse_syllable(gold), parse_syllable(got), strict=True)
-    return tuple(
-        gold != got and (expected is None or expected != heard) for expected, heard in components
-    )
+    pairs = zip(parse_syllable(gold), parse_syllable(got), strict=True)
+    return tuple(gold != got and (right is None or right != heard) for right, heard in pairs)
 
 
 def _aligned(alignment: Alignment) -> list[tuple[str, str]]:
@@ -284,11 +262,11 @@ def _aligned(alignment: Alignment) -> list[tuple[str, str]]:
 
 
 def _problem(response: str, text: str, valid: Sequence[bool], reference_length: int) -> str:
-    problem = ""
     if not response.strip():
         return "empty response"
     if not text.strip():
         return "only reasoning; the token limit may have cut off the answer"
+    problem = ""
     if not valid:
         problem = "no Jyutping: no syllable with a tone digit"
     elif not any(valid):
@@ -297,5 +275,5 @@ def _problem(response: str, text: str, valid: Sequence[bool], reference_length: 
         problem = f"response is {times:.0f} times as long as the reference"
     if len(text) > _LONGEST_RESPONSE:
         cut = f"only the first {_LONGEST_RESPONSE:,} of {len(text):,} characters are scored"
-        problem = f"{problem}; {cut}" if problem else cut
+        return f"{problem}; {cut}" if problem else cut
     return problem

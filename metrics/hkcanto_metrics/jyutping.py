@@ -4,14 +4,14 @@ The gold strings of HKCanto-Eval (Appendix E.3) list alternatives in parentheses
 ``jau5 liu5 (ze2|ze5) jung2 pou5``. They are expanded here to every string that they accept.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata
 from functools import lru_cache
 from itertools import chain, product
 from typing import NamedTuple
+
+from hkcanto_metrics.script import CharacterTable
 
 # Match only from the first letter of a run; otherwise a long run without a tone takes quadratic
 # time.
@@ -26,6 +26,9 @@ _PUBLISHED_GROUP = re.compile(r"\(([^()]*\|[^()]*)\)")
 _LONGEST_SYLLABLE = 6
 _MOST_VARIANTS = 256
 _LONGEST_ANSWER = 10_000
+
+
+_FOLDED = CharacterTable(lambda character: unicodedata.normalize("NFKC", character))
 
 
 class MalformedAnswer(ValueError):  # noqa: N818 - part of the metric API
@@ -118,11 +121,12 @@ def extract_jyutping(response: str) -> str:
         >>> extract_jyutping("gwong dung1 waa2 (Cantonese)")
         'gwong dung1 waa2'
     """
+
+    def without_gloss(match: re.Match[str]) -> str:
+        return match[0] if _TONED_SYLLABLE.search(match[1]) else " "
+
     tokens: list[str] = []
-    text = _GLOSS.sub(
-        lambda gloss: gloss[0] if _TONED_SYLLABLE.search(gloss[1]) else " ", fold(response)
-    )
-    for line in text.splitlines():
+    for line in _GLOSS.sub(without_gloss, fold(response)).splitlines():
         if first := _TONED_SYLLABLE.search(line):
             start = first.start()
             for word in reversed([*_WORD.finditer(line, 0, start)]):
@@ -202,10 +206,7 @@ def fold(text: str) -> str:
         >>> fold("Ｎｅｉ⁵")
         'nei5'
     """
-    if not text.isascii():
-        folded = {ord(char): unicodedata.normalize("NFKC", char) for char in set(text)}
-        text = text.translate(folded)
-    return text.lower()
+    return text.translate(_FOLDED).lower()
 
 
 def _choices(text: str, piece: re.Match[str]) -> list[str]:
@@ -229,6 +230,5 @@ def _choices(text: str, piece: re.Match[str]) -> list[str]:
 
 
 def _malformed(text: str, position: int, problem: str, expected: str) -> MalformedAnswer:
-    return MalformedAnswer(
-        f"malformed answer {text!r}, at character {position + 1}: {problem}; {expected}"
-    )
+    place = f"malformed answer {text!r}, at character {position + 1}"
+    return MalformedAnswer(f"{place}: {problem}; {expected}")

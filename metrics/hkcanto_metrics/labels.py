@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hkcanto_metrics.choice import read_choice
-from hkcanto_metrics.script import fold_script
+from hkcanto_metrics.script import TO_HALF_WIDTH, fold_script
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,15 +28,12 @@ _LETTERS = "ABCDEFGHIJ"
 _CODE = "zz{}zz"
 _CODED = r"(?<![a-z])zz([0-9]+)zz(?![a-z])"
 
-_FULL_WIDTH = {0xFF00 + code: 0x20 + code for code in range(1, 0x5F)}
 _HAN = r"\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HAS_HAN = re.compile(f"[{_HAN}]").search
 _SEPARATOR = r"[\s_\\-]+"
 # A single character is part of many words: it counts as a label only by itself, or after a copula
 # or a negation.
-_ALONE = (
-    r"(?:(?<!\w)|(?<=答案)|(?<=[係是系為为唔不]))",
-    r"(?:(?!\w)|(?=[嘅㗎的呀啊啦喇]))",
-)
+_ALONE = (r"(?:(?<!\w)|(?<=答案)|(?<=[係是系為为唔不]))", r"(?:(?!\w)|(?=[嘅㗎的呀啊啦喇]))")
 
 _NEARBY = 60
 _DEGREE = (
@@ -93,17 +90,20 @@ def read_label(text: str, labels: Mapping[str, Sequence[str]]) -> LabelReading:
     if not text.strip():
         return LabelReading(None, "none: empty")
     names = [*labels]
-    words = _words_of(tuple((name, *words) for name, words in labels.items()))
-    coded = _without_lists(words.coded(text), len(names))
-    named = {_meant(coded, match, len(names)) for match in re.finditer(_CODED, coded)} - {None}
+    coder = _coder(tuple((name, *words) for name, words in labels.items()))
+    coded = _without_lists(coder(text), len(names))
+    named: set[int] = set()
+    for match in re.finditer(_CODED, coded):
+        if not _is_denied(coded, match.start()):
+            named.add(int(match[1]))
+        elif len(names) == 2:
+            named.add(1 - int(match[1]))
     if not named:
         return LabelReading(None, "none: no label")
     if len(named) == 1:
-        return LabelReading(names[named.pop() or 0], "named")
-    if len(names) > len(_LETTERS):
-        return LabelReading(None, "none: several")
-    options = {letter: _code(at) for at, letter in enumerate(_LETTERS[: len(names)])}
-    letter = read_choice(coded, options).letter
+        return LabelReading(names[named.pop()], "named")
+    options = {letter: _CODE.format(at) for at, letter in enumerate(_LETTERS[: len(names)])}
+    letter = read_choice(coded, options).letter if len(names) <= len(_LETTERS) else None
     if letter is None:
         return LabelReading(None, "none: several")
     return LabelReading(names[_LETTERS.index(letter)], "settled")
@@ -175,51 +175,37 @@ def same_word(word: str) -> str:
         >>> same_word("Not-Entailment") == same_word("not entailment"), same_word("負面")
         (True, '负面')
     """
-    plain = fold_script(word.translate(_FULL_WIDTH)).strip().lower()
+    plain = fold_script(word.translate(TO_HALF_WIDTH)).strip().lower()
     return re.sub(_SEPARATOR, " ", plain)
 
 
-class _Words:
-    """The words of the labels, as a pattern that finds them in a text."""
+@lru_cache(maxsize=256)
+def _coder(labels: Sequence[Sequence[str]]) -> Callable[[str], str]:
+    """Return a function that replaces the words of labels in a text by codes."""
+    own = [(same_word(word), at) for at, words in enumerate(labels) for word in words]
+    label_of = dict(own)
+    shared = [word for word, at in own if label_of[word] != at]
+    if len(labels) < 2 or shared or not all(re.search(r"\w", word) for word, _ in own):
+        what = f"{shared[0]!r} is a word of two labels" if shared else "a word is blank"
+        raise ValueError("give two labels or more" if len(labels) < 2 else what)
+    longest = sorted(label_of, key=len, reverse=True)
+    # 似唔似 ("similar or not") is a question, not a label.
+    han = [word for word in longest if re.fullmatch(f"[{_HAN}]+", word)]
+    questions = "|".join(f"(?:{word}|{word[:1]})[唔不]{word}" for word in han) or "(?!)"
+    words = "|".join(map(_bordered, longest))
+    pattern = re.compile(f"(?P<asked>{questions})|{words}", re.IGNORECASE)
 
-    def __init__(self, labels: Sequence[Sequence[str]]) -> None:
-        own = [(same_word(word), at) for at, words in enumerate(labels) for word in words]
-        self._label = dict(own)
-        shared = [word for word, at in own if self._label[word] != at]
-        if len(labels) < 2 or shared or not all(re.search(r"\w", word) for word, _ in own):
-            what = f"{shared[0]!r} is a word of two labels" if shared else "a word is blank"
-            raise ValueError("give two labels or more" if len(labels) < 2 else what)
-        longest = sorted(self._label, key=len, reverse=True)
-        asked = [re.escape(word) for word in longest if re.fullmatch(f"[{_HAN}]+", word)]
-        # 似唔似 ("similar or not") asks a question and names no label.
-        questions = [f"(?:{word}|{word[:1]})[唔不]{word}" for word in asked]
-        self._pattern = re.compile(
-            "|".join(
-                [*(f"(?P<asked>{each})" for each in ["|".join(questions)] if each)]
-                + [f"(?:{_bordered(word)})" for word in longest]
-            ),
-            re.IGNORECASE,
-        )
-
-    def coded(self, text: str) -> str:
+    def coded(text: str) -> str:
         """Replace every word by the code of its label; a Chinese word's code gets spaces around."""
-        folded, parts, end = fold_script(text.translate(_FULL_WIDTH)), [], 0
-        for match in self._pattern.finditer(folded):
-            parts.append(text[end : match.start()])
+        parts: list[str] = []
+        end = 0
+        for match in pattern.finditer(fold_script(text.translate(TO_HALF_WIDTH))):
+            code = "" if match["asked"] else _CODE.format(label_of[same_word(match[0])])
+            parts += text[end : match.start()], f" {code} " if _HAS_HAN(match[0]) else code
             end = match.end()
-            if "asked" in match.groupdict() and match["asked"]:
-                parts.append(" ")
-                continue
-            code = _code(self._label[same_word(match[0])])
-            parts.append(f" {code} " if re.search(f"[{_HAN}]", match[0]) else code)
         return "".join([*parts, text[end:]])
 
-
-_words_of = lru_cache(maxsize=256)(_Words)
-
-
-def _code(label: int) -> str:
-    return _CODE.format(label)
+    return coded
 
 
 def _bordered(word: str) -> str:
@@ -229,16 +215,7 @@ def _bordered(word: str) -> str:
     first, last = word[0], word[-1]
     before = r"(?<![a-z\u00c0-\u024f])" if first.isalpha() else r"(?<![0-9a-z])(?<![0-9]\.)"
     after = r"(?![a-z\u00c0-\u024f])" if last.isalpha() else r"(?![0-9a-z]|\.[0-9])"
-    is_han = [re.match(f"[{_HAN}]", each) for each in (first, last)]
-    return f"{'' if is_han[0] else before}{pattern}{'' if is_han[1] else after}"
-
-
-def _meant(coded: str, match: re.Match[str], count: int) -> int | None:
-    """The label that a word means; None if it is negated and there are more than two labels."""
-    label = int(match[1])
-    if not _is_denied(coded, match.start()):
-        return label
-    return 1 - label if count == 2 else None
+    return f"{'' if _HAS_HAN(first) else before}{pattern}{'' if _HAS_HAN(last) else after}"
 
 
 def _is_denied(coded: str, start: int) -> bool:

@@ -11,21 +11,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Iterable
+from typing import Literal
 
 import msgspec
-from cantonesedetect.Detector import (
-    CANTO_EXCLUDE_RE,
-    CANTO_FEATURE_RE,
-    SWC_EXCLUDE_RE,
-    SWC_FEATURE_RE,
-)
+from cantonesedetect import Detector
 
 from hkcanto_metrics.reasoning import Reasoned, split_reasoning
 from hkcanto_metrics.script import HAN, CharacterTable, Script, count_scripts, to_traditional
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 Language = Literal[
     "cantonese", "written_chinese", "simplified_mandarin", "english", "other", "mixed", "none"
@@ -50,23 +43,19 @@ _WRITTEN_CHINESE: tuple[Language, ...] = ("written_chinese", "simplified_mandari
 
 # cantonesedetect 1.1.2 lacks a "|" here, so it takes the 些 of 些少 for an SWC feature.
 # It takes the classifier of an umbrella or a voice for the 把 of Written Chinese: 我把遮, 佢把聲.
-SWC_EXCEPTIONS = "把遮(?![住蓋擋掩陽])|把聲(?!音)|" + SWC_EXCLUDE_RE.pattern.replace(
+SWC_EXCEPTIONS = "把遮(?![住蓋擋掩陽])|把聲(?!音)|" + Detector.SWC_EXCLUDE_RE.pattern.replace(
     "的起心肝些[", "的起心肝|些["
 )
 _DETECTORS_CHARACTERS = frozenset(
-    f"{CANTO_FEATURE_RE.pattern}{CANTO_EXCLUDE_RE.pattern}{SWC_FEATURE_RE.pattern}{SWC_EXCEPTIONS}"
+    f"{Detector.CANTO_FEATURE_RE.pattern}{Detector.CANTO_EXCLUDE_RE.pattern}{Detector.SWC_FEATURE_RE.pattern}{SWC_EXCEPTIONS}"
 )
 
 
-def _to_detectors_character(character: str) -> str:
-    """The Traditional character, unless the detector knows the one given.
-
-    Conversion would turn some characters, such as 吃 and 台, into variants that it does not know.
-    """
-    return character if character in _DETECTORS_CHARACTERS else to_traditional(character)
-
-
-IN_DETECTORS_CHARACTERS = CharacterTable(_to_detectors_character)
+# Conversion to Traditional characters would turn some characters, such as 吃 and 台, into variants
+# that the detector does not know.
+IN_DETECTORS_CHARACTERS = CharacterTable(
+    lambda char: char if char in _DETECTORS_CHARACTERS else to_traditional(char)
+)
 
 # Words that only Cantonese uses, besides cantonesedetect's; characters that occur in many of them.
 _CANTONESE = (
@@ -106,8 +95,8 @@ _GRAMMATICAL = {
 }
 
 _FEATURES = (
-    f"{CANTO_EXCLUDE_RE.pattern}|(?P<cantonese>{CANTO_FEATURE_RE.pattern}|{_CANTONESE})"
-    f"|(?:{SWC_EXCEPTIONS})|(?P<written>{SWC_FEATURE_RE.pattern}|{_WRITTEN})"
+    f"{Detector.CANTO_EXCLUDE_RE.pattern}|(?P<cantonese>{Detector.CANTO_FEATURE_RE.pattern}|{_CANTONESE})"
+    f"|(?:{SWC_EXCEPTIONS})|(?P<written>{Detector.SWC_FEATURE_RE.pattern}|{_WRITTEN})"
     f"|(?P<variety>{_OTHER_VARIETY})"
 )
 # The lookahead saves trying the long list at most characters.
@@ -211,34 +200,14 @@ def identify_language(text: str) -> WrittenLanguage:
     weights, features, script, _ = _judge(text)
     total = sum(weights.values())
     shares = {name: weight / total for name, weight in weights.items() if weight}
-    language: Language = "none"
-    if shares:
-        likeliest = max(shares, key=shares.__getitem__)
-        language = likeliest if shares[likeliest] >= MIN_SHARE else "mixed"
-    return WrittenLanguage(
-        language=language,
-        cantonese_share=features[0] / (sum(features) or 1),
-        script=script,
-        n_characters=len("".join(text.split())),
-        shares=shares,
-    )
+    likeliest: Language = max(shares, key=shares.__getitem__, default="none")
+    language: Language = likeliest if shares.get(likeliest, 1) >= MIN_SHARE else "mixed"
+    cantonese_share = features[0] / (sum(features) or 1)
+    n_characters = len("".join(text.split()))
+    return WrittenLanguage(language, cantonese_share, script, n_characters, shares=shares)
 
 
-class CantoneseProse(NamedTuple):
-    """The part of a text that is in Cantonese.
-
-    Attributes:
-        share: Its share of the text, from 0 to 1.
-        text: Its sentences.
-        features: Share of its characters in words that only Cantonese uses, from 0 to 1.
-    """
-
-    share: float
-    text: str
-    features: float
-
-
-def cantonese_prose(text: str) -> CantoneseProse:
+def cantonese_prose(text: str) -> tuple[float, str, float]:
     """Find the sentences of a text that are in Cantonese, and measure their share.
 
     A clause with words of Cantonese and of Written Chinese counts in part; slips are forgiven, if
@@ -251,15 +220,17 @@ def cantonese_prose(text: str) -> CantoneseProse:
         text: Any text. The running time is linear in its length.
 
     Returns:
-        The Cantonese part; empty if no word shows that it is Cantonese.
+        The share of the text that is in Cantonese, from 0 to 1; the sentences in Cantonese; and the
+        share of their characters in words that only Cantonese uses. 0, an empty text and 0 if no
+        word shows that the text is Cantonese.
 
     Examples:
-        >>> cantonese_prose("佢哋返咗屋企。今日天氣晴朗，市民外出活動。").share
+        >>> cantonese_prose("佢哋返咗屋企。今日天氣晴朗，市民外出活動。")[0]
         0.6666666666666666
-        >>> cantonese_prose("佢哋返咗屋企。「他們已經回到家裏了。」").share
+        >>> cantonese_prose("佢哋返咗屋企。「他們已經回到家裏了。」")[0]
         0.4
-        >>> cantonese_prose("They call it 叮叮.").share
-        0.0
+        >>> cantonese_prose("They call it 叮叮.")
+        (0.0, '', 0.0)
     """
     found = _FEATURE.finditer(text.translate(IN_DETECTORS_CHARACTERS))
     languages = [each.lastgroup for each in found if each.lastgroup]
@@ -269,7 +240,7 @@ def cantonese_prose(text: str) -> CantoneseProse:
     if is_untold and weights and _QUOTED.search(text):
         weights, features, _, pieces = _judge(text, quoted=True, pure=pure)
     if not features[0]:
-        return CantoneseProse(0.0, "", 0.0)
+        return 0.0, "", 0.0
     pieces = [each for each in pieces if each.kind in _CHINESE]
     chinese = sum(each.weight for each in pieces)
     cantonese = sum(each.weight * each.cantonese_part(pure) for each in pieces)
@@ -281,11 +252,8 @@ def cantonese_prose(text: str) -> CantoneseProse:
     said = "\n".join(each.text for each in pieces if each.kind != "written")
     told = _FEATURE.finditer(said.translate(IN_DETECTORS_CHARACTERS))
     in_features = sum(len(each[0]) for each in told if each.lastgroup == "cantonese")
-    return CantoneseProse(
-        share=(cantonese + min(cantonese, neutral)) / (chinese + other),
-        text=said,
-        features=in_features / (sum(map(len, _HAN.findall(said))) or 1),
-    )
+    share = (cantonese + min(cantonese, neutral)) / (chinese + other)
+    return share, said, in_features / (sum(map(len, _HAN.findall(said))) or 1)
 
 
 def _clauses(text: str) -> list[_Piece]:
@@ -320,9 +288,8 @@ def identify_reasoning(reasoned: Reasoned) -> WrittenLanguage:
         1.0
     """
     found = identify_language(reasoned.reasoning)
-    if not found.n_characters:
-        return found
-    return msgspec.structs.replace(found, finished=float(reasoned.finished))
+    finished = float(reasoned.finished) if found.n_characters else None
+    return msgspec.structs.replace(found, finished=finished)
 
 
 def score_reasoning(response: str, reasoning: str = "") -> WrittenLanguage:
@@ -379,7 +346,7 @@ class _Piece:
             self.kind = "cantonese" if self.cantonese > self.written else "written"
 
     def cantonese_part(self, pure: bool = False) -> float:
-        """The part that is in Cantonese, by its features. In a pure text, slips are forgiven."""
+        """The part that is in Cantonese, by its features. Slips are forgiven in a pure text."""
         part = self.cantonese / ((self.cantonese + self.written) or 1)
         return 1.0 if part >= (_LEAST_IN_PURE if pure else _LEAST_IN_MIXED) else part
 
@@ -463,15 +430,12 @@ def _weigh(judged: Iterable[_Piece]) -> _Weighed:
 
 
 def _weigh_own(prose: str, pure: bool | None) -> _Weighed:
-    """Weigh the sentences, with the questions if the other sentences show no Chinese language."""
-    pieces = list(_own_pieces(prose, pure))
-    weighed = _weigh(piece for piece, asks in pieces if not asks)
-    shown = any(weighed[1]) or weighed[0].get("english") or weighed[0].get("other")
-    return weighed if shown else _weigh(piece for piece, _ in pieces)
+    """Weigh the sentences, without text after a colon in another language.
 
-
-def _own_pieces(prose: str, pure: bool | None) -> Iterator[tuple[_Piece, bool]]:
-    """Judge the sentences, without text after a colon in another language; tell the questions."""
+    Questions count only if the other sentences show no language.
+    """
+    pieces: list[_Piece] = []
+    statements: list[_Piece] = []
     for line in filter(_ANY_LETTER.search, prose.split("\n")):
         parts = [*_END.split(line), ""]
         for sentence, end in zip(parts[::2], parts[1::2], strict=True):
@@ -484,6 +448,9 @@ def _own_pieces(prose: str, pure: bool | None) -> Iterator[tuple[_Piece, bool]]:
             said = [_Piece(part) for part in (head, *rest)]
             if len(said) > 1 and said[0].differs(said[1]):
                 said = said[:1] if said[0].weight >= _A_FEW else []
-            for each in said:
-                for piece in [each] if pure is None else _fine(each, pure):
-                    yield piece, end[:1] in ("？", "?")
+            judged = said if pure is None else [p for each in said for p in _fine(each, pure)]
+            pieces += judged
+            statements += [] if end[:1] in ("？", "?") else judged
+    weighed = _weigh(statements)
+    shown = any(weighed[1]) or weighed[0].get("english") or weighed[0].get("other")
+    return weighed if shown else _weigh(pieces)

@@ -1,10 +1,8 @@
 r"""Read and compare answers in LaTeX, by Math-Verify (Kydlíček 2025): ``\frac12`` equals ``0.5``.
 
 Only a formula that the response gives as its answer is read: the last ``\boxed{…}``, what follows
-"答案：", "The answer is" or "####", or a response that is nothing but a formula.
+"答案：", "The answer is" or "####", or a response that is only a formula.
 """
-
-from __future__ import annotations
 
 import re
 import threading
@@ -112,8 +110,5 @@ def _limit() -> int | None:
 def _dropped(formula: str, parsed: Any) -> list[tuple[str, str]]:
     """The words with their powers that are in a formula and not in what was parsed: its units."""
     symbols = {*"".join(map(str, parsed.free_symbols)).lower()}
-    return [
-        (word, power.strip("^{ "))
-        for word, power in _WORD.findall(_COMMAND.sub(" ", formula))
-        if not {*word.lower()} <= symbols
-    ]
+    words = _WORD.findall(_COMMAND.sub(" ", formula))
+    return [(word, p.strip("^{ ")) for word, p in words if not {*word.lower()} <= symbols]

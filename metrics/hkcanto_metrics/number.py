@@ -7,8 +7,6 @@ that is only a number, or the result in the last sentence. No number is guessed 
 breaks off.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Set
@@ -19,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from hkcanto_metrics.patterns import read_patterns
-from hkcanto_metrics.script import fold_script
+from hkcanto_metrics.script import TO_HALF_WIDTH, fold_script
 
 # Limits: of a long text, the beginning and the end are read; of many announcements, the last ones;
 # of a long sentence, the beginning after an announcement, otherwise the end.
@@ -30,11 +28,9 @@ _TALK, _UNIT, _LONGEST, _REPEATED = 3, 6, 40, 8
 _SHORT = 200  # characters: a shorter text without a last full stop is not cut off
 
 # Full-width signs; Chinese characters are folded to Simplified script.
-_SIGNS = {0xFF00 + code: 0x20 + code for code in range(1, 0x5F)} | str.maketrans("−–≈〇", "--=零")
-_DIGITS = str.maketrans("零一二三四五六七八九两点", "01234567892.") | {
-    ord("廿"): "2十",
-    ord("卅"): "3十",
-}
+_SIGNS = TO_HALF_WIDTH | str.maketrans("−–≈〇", "--=零")
+_DIGITS: dict[int, int | str] = {ord("廿"): "2十", ord("卅"): "3十"}
+_DIGITS |= str.maketrans("零一二三四五六七八九两点", "01234567892.")
 _UNITS = {"十": 10, "百": 100, "千": 1_000, "万": 10**4, "亿": 10**8}
 _UNFINISHED = ",:、=+-×÷/("  # a finished sentence never ends with these
 
@@ -179,17 +175,11 @@ class _Question:
     def __init__(
         self, text: str, start: int, end: int, given: Set[Fraction | None], asked: Set[str]
     ) -> None:
-        self._text, self._start, self._end, self._given, self._asked = (
-            text,
-            start,
-            end,
-            given,
-            asked,
-        )
-        self._sentences = self._spans(start, end)
-        for number, (sentence, _) in enumerate(self._sentences):
-            if SAYS["retraction"].match(text, sentence):
-                self._start, self._sentences = sentence, self._sentences[number:]
+        self._text, self._given, self._asked, self._end = text, given, asked, end
+        sentences = self._spans(start, end)
+        retractions = [at for at, _ in sentences if SAYS["retraction"].match(text, at)]
+        self._start = max([start, *retractions])
+        self._sentences = [span for span in sentences if span[0] >= self._start]
 
     def reading(self) -> NumberReading:
         """Read the announced number, the one alone in the first line, or the last result."""
@@ -277,9 +267,8 @@ class _Question:
         after = [n for n, (start, _) in enumerate(sentences) if n and remark(self._text, start)]
         for told in (sentences[: min(after, default=None)], sentences):
             for start, end in told[: -_TALK - 1 : -1] if not self._breaks_off(told) else ():
-                if any(
-                    SAYS[each].search(self._text, start, end) for each in ("question", "refusal")
-                ):
+                is_over = SAYS["question"].search(self._text, start, end)
+                if is_over or SAYS["refusal"].search(self._text, start, end):
                     break
                 found = self._pick(start, end)
                 is_conclusion = SAYS["conclusion"].search(self._text, start, end)
@@ -328,12 +317,9 @@ class _Question:
         clause = SAYS["line_end" if first.is_chinese else "clause"].match(text, first.end, end)
         others = [one for one in fresh if one is not first]
         is_first = begins and clause and (not others or others[0].start >= clause.end())
-        fits = [
-            0 if "=" in text[start:end] or is_result else self._fit(one, start, end)
-            for one in fresh
-        ]
-        best = [one for one, fit in zip(fresh, fits, strict=True) if fit == max(fits)]
-        chosen = first if is_first else best[-1]
+        chosen = first if is_first else fresh[-1]
+        if not (is_first or is_result or "=" in text[start:end]):
+            chosen = max(reversed(fresh), key=lambda one: self._fit(one, start, end))
         for one, other in pairwise(numbers):
             is_joined = SAYS["joined"].fullmatch(text, one.end, other.start)
             if is_joined and chosen in (one, other) and one.value != other.value:

@@ -1,7 +1,5 @@
 """Find where a response mentions the options of a question: by letter, by text, by position."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 import unicodedata
@@ -22,7 +20,7 @@ _DATA = tomllib.loads(Path(__file__).with_name("decision_words.toml").read_text(
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a form in which `{name}` stands for a class of words."""
+    """Compile a form; `{name}` is replaced by a class of words."""
     for name, members in reversed(_DATA["words"].items()):
         english = [f"«{'|'.join(members['english'])}»"] if "english" in members else []
         either = "|".join([*members.get("chinese", []), *english])
@@ -76,19 +74,31 @@ class Mention:
 
 
 class Options:
-    """The options of one question, ready to be found in a response.
+    """The options of one question, ready to be found in a response, and what the question asks.
+
+    Attributes:
+        texts: Letter → text.
+        values: Number → letter, if all options are numbers.
+        keep_readings: Whether the options are about pronunciation.
+        denied: The question's text from the words that ask for an untrue option; "" if none do.
+        names: Letters that name things in the question.
+        words: The question's words.
 
     Examples:
-        >>> options = Options((("A", "詩"), ("B", "史")))
+        >>> options = Options((("A", "詩"), ("B", "史")), "邊個唔係？")
         >>> [mention.letters for mention in options.mentions("B.史")]
         [frozenset({'B'})]
     """
 
-    def __init__(self, options: tuple[tuple[str, str], ...]) -> None:
+    def __init__(self, options: tuple[tuple[str, str], ...], question: str = "") -> None:
+        asked = normalize_response(Response(question, ())).text
+        denials = [match.start() for match in SAYS["asks_not"].finditer(asked)]
+        self.denied = asked[denials[-1] :].lower() if denials else ""
+        self.names, self.words = {*SAYS["name"].findall(asked)}, words_of(asked)
         full = {key: normalize_response(Response(own, ()), True).text for key, own in options}
         same = takewhile(lambda each: len({*each}) == 1, zip(*full.values(), strict=False))
         shared = len(SAYS["start"].findall("".join(each[0] for each in same))[0])
-        # In a question about pronunciation, readings are the answer rather than an annotation.
+        # Readings are the answer to a question about pronunciation, not an annotation.
         self.keep_readings = any(READING.search(text) for text in full.values())
         self.texts = {letter: text.strip(_EDGE).lower() or text for letter, text in full.items()}
         rest = shared if shared < 3 or "".join(full.values()).isascii() else 0
@@ -132,13 +142,12 @@ class Options:
             before = text[max(0, match.start() - 14) : match.start()]
             is_whole = match[0].strip(AROUND) == text.strip(AROUND)
             is_set = len(numbers) > 1 or is_whole or SAYS["before_one"].search(before)
-            letters = frozenset(self._sets.get(numbers, ""))
-            if letters and is_set:
-                yield Mention(letters, *match.span(), False, True)
+            if is_set and numbers in self._sets:
+                yield Mention(frozenset(self._sets[numbers]), *match.span(), False, True)
         for match in SAYS["quantity"].finditer(text) if self.values else ():
-            letters = frozenset(self.values.get(_value(match[1]), ""))
-            if letters and self._is_measured(match):
-                yield Mention(letters, *match.span(), False, True)
+            value = _value(match[1])
+            if value in self.values and self._is_measured(match):
+                yield Mention(frozenset(self.values[value]), *match.span(), False, True)
 
     def _is_measured(self, match: re.Match[str]) -> bool:
         """Whether a number has the options' unit, in any spelling, or no unit."""
@@ -164,6 +173,12 @@ class Options:
             place = place if place >= 0 else {3: 2, 5: 3}.get(len(self.texts), _MOST)  # the middle
             if place <= len(self.texts) and not (match[3] and self.values):
                 yield Mention(frozenset([*self.texts][place - 1]), *match.span())
+
+
+def words_of(text: str) -> set[str]:
+    """The beginnings of a text's words that mean something."""
+    plain = SAYS["empty"].sub(" ", text.lower())
+    return {word[1] or word[0] for word in SAYS["words"].finditer(plain)}
 
 
 def _spans(words: str, text: str) -> Iterator[tuple[int, int]]:

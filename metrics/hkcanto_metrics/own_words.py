@@ -4,26 +4,21 @@ A model learns to write whatever earns reward. Single Cantonese words, repetitio
 and lists of words are cheap to write, so they do not count here.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from hkcanto_metrics.language import cantonese_prose
 from hkcanto_metrics.repetition import is_degenerate
 from hkcanto_metrics.script import HAN, fold_script, is_han
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # This many characters in a row in common with the question or an option are a quotation.
 _QUOTED = 4
 _PARTICLES = "嘅啦喇囉咯喎咩呀㗎𠺢啊吖嘞啫咋嗱咧噃啩呢吓嘛嗎吧呵哦嗯"
 # Characters that say that an option is right or wrong, and not why.
 _VERDICT = "答案正確啱錯揀選擇係唔因為所以都就嚟"
-# In the reference translations, sentences of five or more characters have at least 2.3 per clause,
+# Sentences of the reference translations with five or more characters have at least 2.3 per clause,
 # and sentences of twelve or more have at most three quarters in words that only Cantonese uses.
 # At most 23 % of their characters are particles.
 _LEAST_IN_A_CLAUSE, _MOST_IN_FEATURES, _MOST_PARTICLES, _LONG = 2, 0.85, 0.25, 12
@@ -73,11 +68,10 @@ def without_quotations(text: str, question: str = "", options: Iterable[str] = (
                 start = folded.find(gram, start + 1)
     if not any(marks):
         return text
-    kept = zip(text, marks, b"\0" + marks, strict=False)
-    return "".join(
-        character if not mark else _MARK if mark == 2 and before != 2 else ""
-        for character, mark, before in kept
-    )
+    # A quoted option becomes one character; a quotation of the question leaves nothing.
+    parts = zip(text, marks, b"\0" + marks, strict=False)
+    marked = ((char, mark == 2 and before != 2, mark) for char, mark, before in parts)
+    return "".join(_MARK if begins else "" if mark else char for char, begins, mark in marked)
 
 
 def cantonese_share(
@@ -104,40 +98,37 @@ def cantonese_share(
         >>> cantonese_share("答案係A。", 4, answers=True), cantonese_share("佢哋返咗屋企。", 4)
         (0.0, 1.0)
     """
-    prose = cantonese_prose(text)
-    clauses = [each for each in _CLAUSE_END.split(prose.text) if each]
+    share, prose, in_features = cantonese_prose(text)
+    clauses = [clause for clause in _CLAUSE_END.split(prose) if clause]
+    verdict = {*fold_script(_VERDICT)} if answers else set()
     if answers and (naming := [*filter(_NAMED.search, clauses)]):
-        announcing = [
-            each
-            for each in naming
-            if _ANNOUNCED.search(each) or len(_different(each) - {*fold_script(_VERDICT)}) < 2
-        ] or [min(naming, key=lambda each: len(_different(each)))]
-        clauses = [each for each in clauses if each not in announcing]
+        bare = [clause for clause in naming if len(_different(clause) - verdict) < 2]
+        announcing = [*bare, *filter(_ANNOUNCED.search, naming)]
+        announcing = announcing or [min(naming, key=lambda clause: len(_different(clause)))]
+        clauses = [clause for clause in clauses if clause not in announcing]
     said = "".join(clauses)
     han = [*filter(is_han, said)]
     different, n_han = _different(said), len(han)
     n_particles = sum(each in _PARTICLES for each in han)
-    own = different - {*fold_script(asked)} - {*(fold_script(_VERDICT) if answers else "")}
+    own = different - {*fold_script(asked)} - verdict
     n_clauses = sum(any(map(is_han, each)) for each in clauses)
     windows = [{*han[start : start + _WINDOW]} for start in range(0, n_han, _WINDOW)]
     is_loop = n_han >= _LONG and sum(map(len, windows)) < _LEAST_DIFFERENT * n_han
     least = _LEAST_IN_AN_ITEM if n_clauses >= _LIST else _LEAST_IN_A_CLAUSE
-    is_list = n_han < least * n_clauses or (
-        len(different) >= _LONG
-        and (prose.features > _MOST_IN_FEATURES or n_particles > _MOST_PARTICLES * n_han)
-    )
+    is_telegram = in_features > _MOST_IN_FEATURES or n_particles > _MOST_PARTICLES * n_han
+    is_list = n_han < least * n_clauses or (len(different) >= _LONG and is_telegram)
     if (
         len(_different(text)) < max(1, min_characters)
         or len(own) < max(1, min(min_characters, _LEAST_OWN))
         or is_list
         or is_loop
         or is_degenerate(text)
-        or len(_LATIN_WORD.findall(prose.text)) > n_han
+        or len(_LATIN_WORD.findall(prose)) > n_han
     ):
         return 0.0
     repeated = _repeated(clauses)
     new = 1 - repeated if repeated > _MOST_ALIKE else 1
-    return prose.share * new * min(1, len(different) / max(1, min_characters))
+    return share * new * min(1, len(different) / max(1, min_characters))
 
 
 def _different(text: str) -> set[str]:

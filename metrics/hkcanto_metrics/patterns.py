@@ -1,7 +1,5 @@
 """Patterns that a TOML file names, each compiled on first use."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -21,7 +19,7 @@ class Patterns(dict[str, re.Pattern[str]]):
 
 
 def read_patterns(path: Path, flags: re.RegexFlag) -> Patterns:
-    """Read a file of patterns, in which `{name}` stands for an earlier one.
+    """Read a file of patterns; `{name}` is replaced by an earlier one.
 
     Args:
         path: A TOML file; each value is a text, or a list of texts that are joined.

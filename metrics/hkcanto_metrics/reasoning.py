@@ -1,7 +1,5 @@
 """Split a model's reasoning from its answer, in any of the formats that models use."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 
@@ -184,20 +182,12 @@ def _spans(text: str) -> tuple[list[tuple[int, int]], bool]:
     """The answer's spans, and whether the reasoning has an end."""
     if not (any(sign in text for sign in _SIGNS) or _START.match(text)):
         return [(0, len(text))], True
-    return _harmony(text) or _tagged(text)
-
-
-def _harmony(text: str) -> tuple[list[tuple[int, int]], bool] | None:
-    """The final channel's span, and whether there is one; None without channels."""
     if finals := [*_FINAL.finditer(text)] or [*_FINAL_SKIPPED.finditer(text)]:
         start = finals[-1].end()
         end = _END.search(text, start)
         return [(start, end.start() if end else len(text))], True
-    return ([], False) if _CHANNEL.search(text) or _CHANNEL_SKIPPED.match(text) else None
-
-
-def _tagged(text: str) -> tuple[list[tuple[int, int]], bool]:
-    """The spans outside of tags, and whether the last tag opened is closed."""
+    if _CHANNEL.search(text) or _CHANNEL_SKIPPED.match(text):
+        return [], False
     spans: list[tuple[int, int]] = []
     position, opened = 0, ""
     for tag in _TAG.finditer(_read(text)):

@@ -1,7 +1,5 @@
 """Detect degenerate repetition: the loops that a language model can fall into."""
 
-from __future__ import annotations
-
 from hkcanto_metrics.rates import Rate
 
 _N = 10

@@ -13,11 +13,10 @@ function of two lines:
 ``docs/rewards.md`` has the adapters for verifiers and NeMo Gym.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
 from typing import Any, Literal
 
 from hkcanto_metrics.reasoning import split_reasoning, strip_reasoning
@@ -28,6 +27,8 @@ Options = Sequence[Mapping[str, str | None] | Sequence[str | None] | None] | Non
 Rewards = list[float | None]
 
 _LANGUAGES = {"yue": "cantonese", "zh": "written_chinese", "en": "english"}
+_LANGUAGES |= {name: name for name in _LANGUAGES.values()}
+_WRITTEN_CHINESE = ("written_chinese", "simplified_mandarin")
 _LETTERS = "ABCDEFGHIJ"
 _LONGEST_JYUTPING = 20_000
 _TONE = re.compile("[a-z][1-6]")
@@ -66,7 +67,7 @@ def choice_reward(
         the answer is None.
 
     Raises:
-        ValueError: A question has no options or too many, or its answer is not one of them.
+        ValueError: Options are missing or too many, or the answer is not one of them.
 
     Examples:
         >>> of_both = {"answer": ["B", "B"], "options": [["旺角", "灣仔"]] * 2}
@@ -81,25 +82,18 @@ def choice_reward(
         is_index = isinstance(answer, int | float) and not isinstance(answer, bool)
         letter = dict(enumerate(_LETTERS)).get(answer, answer) if is_index else answer
         if letter not in [*options]:
-            raise ValueError(
-                f"the answer {answer!r} is not one of the options "
-                f"{', '.join(options) or '(none)'}; give a letter or a number from 0, and the "
-                "options in a column `options`"
-            )
-        return float(
-            read_choice(strip_reasoning(text).lstrip(), options, question).letter == letter
-        )
+            shown = ", ".join(options) or "(none)"
+            expected = "give a letter or a number from 0, and the options in a column `options`"
+            raise ValueError(f"the answer {answer!r} is not one of the options {shown}; {expected}")
+        read = read_choice(strip_reasoning(text).lstrip(), options, question).letter
+        return float(read == letter)
 
-    columns = {"answer": answer, "options": options, "choices": choices, "question": question}
-    return _rewards("choice_reward", score, completions, columns)
+    asked = {"options": options, "choices": choices, "question": question}
+    return _rewards("choice_reward", score, completions, answer=answer, **asked)
 
 
 def jyutping_reward(
-    completions: Completions,
-    jyutping: Sequence[str | None],
-    *,
-    tone_weight: float = 1.0,
-    **_: object,
+    completions: Completions, jyutping: Texts, *, tone_weight: float = 1.0, **_: object
 ) -> Rewards:
     """Reward Jyutping by its syllable accuracy.
 
@@ -114,8 +108,7 @@ def jyutping_reward(
         string is None.
 
     Raises:
-        ValueError: ``tone_weight`` is not from 0 to 1, or a gold string does not follow the
-            notation.
+        ValueError: ``tone_weight`` is outside 0 to 1, or a gold string is malformed.
 
     Examples:
         >>> jyutping_reward(["nei5 hou3", "nei5"], ["nei5 hou2", "nei5 hou2"])
@@ -133,15 +126,14 @@ def jyutping_reward(
             return None
         if not isinstance(jyutping, str):
             raise ValueError(f"the gold string is {jyutping!r}; give Jyutping as a text")
-        found = score_jyutping(_last_jyutping(strip_reasoning(text).lstrip(), jyutping), jyutping)
-        tones = sum(
-            right != got and right.rstrip("123456") == got.rstrip("123456")
-            for right, got in found.alignment
-            if right and got
-        )
-        return max(0.0, 1 - found.ser + (1 - tone_weight) * tones / found.ser.total)
+        answer = _last_jyutping(strip_reasoning(text).lstrip(), jyutping)
+        scored = score_jyutping(answer, jyutping)
+        aligned = [(right, got) for right, got in scored.alignment if right and got != right]
+        letters = ([(each or "").rstrip("123456") for each in pair] for pair in aligned)
+        tones = sum(right == got for right, got in letters)
+        return max(0.0, 1 - scored.ser + (1 - tone_weight) * tones / scored.ser.total)
 
-    return _rewards("jyutping_reward", score, completions, {"jyutping": jyutping})
+    return _rewards("jyutping_reward", score, completions, jyutping=jyutping)
 
 
 def cantonese_reward(
@@ -202,9 +194,7 @@ def cantonese_reward(
     _check("cantonese_reward", "script", script, script in (None, "hant", "hans"), "hant or hans")
     _check_sizes("cantonese_reward", min_characters, exponent)
 
-    def score(
-        text: str, question: str, options: dict[str, str], language: str | None
-    ) -> float | None:
+    def score(text: str, question: str, options: dict[str, str], language: Any) -> float | None:
         if _language(language) != "cantonese":
             return None
         # Twice, as in an evaluation: once to find the answer, once to clean it.
@@ -220,9 +210,8 @@ def cantonese_reward(
         in_script = {None: 1.0, "hant": 1 - simplified, "hans": simplified}[script]
         return math.pow(share * in_script, exponent)
 
-    columns = {"question": question, "options": options, "choices": choices}
-    columns["language"] = language
-    return _rewards("cantonese_reward", score, completions, columns)
+    asked = {"options": options, "choices": choices, "question": question}
+    return _rewards("cantonese_reward", score, completions, language=language, **asked)
 
 
 def reasoning_language_reward(
@@ -280,18 +269,16 @@ def reasoning_language_reward(
             alone = _own_share(found.reasoning, question, options, min_characters)
             share = min(share, alone[1])
         if (wanted := _language(language)) != "cantonese":
-            if wanted == "english":  # four letters in a row are no quotation
-                own = said.replace(question, "")
-            found_in = identify_language(own)
-            is_chinese = wanted == "written_chinese"
-            names = {wanted, "simplified_mandarin" if is_chinese else wanted}
-            is_long = found_in.n_characters >= min_characters and not is_degenerate(own)
-            share = sum(x for name, x in found_in.shares.items() if name in names and is_long)
+            # Four letters in a row are no quotation.
+            own = said.replace(question, "") if wanted == "english" else own
+            written = identify_language(own)
+            is_long = written.n_characters >= min_characters and not is_degenerate(own)
+            names = {"written_chinese": _WRITTEN_CHINESE}.get(wanted, (wanted,))
+            share = sum(x for name, x in written.shares.items() if name in names) if is_long else 0
         return math.pow(share, exponent) if found.finished else 0.0
 
-    columns = {"question": question, "options": options, "choices": choices}
-    columns["language"] = language
-    return _rewards("reasoning_language_reward", score, completions, columns)
+    asked = {"options": options, "choices": choices, "question": question}
+    return _rewards("reasoning_language_reward", score, completions, language=language, **asked)
 
 
 def constraint_reward(
@@ -337,16 +324,16 @@ def constraint_reward(
     check = follows_loosely if loose else follows
 
     def score(text: str, constraints: Any, instruction_id_list: Any, kwargs: Any) -> float | None:
-        if constraints is None and instruction_id_list is None:
-            return None
-        if constraints is None:
+        if constraints is not None:
+            asked = read_constraints(constraints)
+        elif instruction_id_list is not None:
             asked = read_ifeval(instruction_id_list, kwargs)
         else:
-            asked = read_constraints(constraints)
-        return sum(check(text, each) for each in asked) / len(asked)
+            return None
+        return fmean(check(text, each) for each in asked)
 
-    columns = {"constraints": constraints, "instruction_id_list": instruction_id_list}
-    return _rewards("constraint_reward", score, completions, {**columns, "kwargs": kwargs})
+    ifeval = {"instruction_id_list": instruction_id_list, "kwargs": kwargs}
+    return _rewards("constraint_reward", score, completions, constraints=constraints, **ifeval)
 
 
 def format_reward(completions: Completions, *, pattern: str = r".*\S.*", **_: object) -> Rewards:
@@ -416,10 +403,8 @@ class _Product:
     def __call__(self, completions: Completions, **columns: Any) -> Rewards:
         of_each = [reward(completions=completions, **columns) for reward in self._rewards]
         if {*map(len, of_each)} != {len(completions)}:
-            counts = ", ".join(str(len(each)) for each in of_each)
-            raise ValueError(
-                f"{self.__name__}: {len(completions)} completions, but {counts} rewards"
-            )
+            counts = f"{len(completions)} completions, but {', '.join(map(str, map(len, of_each)))}"
+            raise ValueError(f"{self.__name__}: {counts} rewards")
         return [None if None in each else math.prod(each) for each in zip(*of_each, strict=True)]
 
 
@@ -427,10 +412,10 @@ def _rewards(
     reward: str,
     score: Callable[..., float | None],
     completions: Completions,
-    columns: Mapping[str, Sequence[Any] | None] | None = None,
+    **columns: Sequence[Any] | None,
 ) -> Rewards:
     """Score each completion with its entries of the columns; an error names reward and row."""
-    given = {"completions": completions, **(columns or {})}
+    given = {"completions": completions, **columns}
     rows = {name: _plain(column) for name, column in given.items() if column is not None}
     for name, column in rows.items():
         is_list = hasattr(column, "__len__") and not isinstance(column, str | Mapping)
@@ -445,8 +430,9 @@ def _rewards(
             if "choices" in cells:
                 options, choices = cells["options"], cells.pop("choices")
                 cells["options"] = _shown(choices if options is None else options)
-            if "question" in cells:
-                cells["question"] = _question(cells["question"])
+                if not isinstance(cells["question"], str | None):
+                    raise ValueError(f"the question is {cells['question']!r}; give a text")
+                cells["question"] = cells["question"] or ""
             rewards.append(score(text, **cells))
         except (AttributeError, TypeError, ValueError) as error:
             raise ValueError(f"{reward}, row {row}: {error}") from error
@@ -469,10 +455,9 @@ def _check_sizes(reward: str, least: object, exponent: object) -> None:
 def _language(given: str | None) -> str:
     """Return the name of a row's language, given by name or code; by default Cantonese."""
     name = "yue" if given is None else str(given).lower()
-    if name not in {*_LANGUAGES, *_LANGUAGES.values()}:
-        known = ", ".join((*_LANGUAGES, *_LANGUAGES.values()))
-        raise ValueError(f"the language is {given!r}; give {known}")
-    return _LANGUAGES.get(name, name)
+    if name not in _LANGUAGES:
+        raise ValueError(f"the language is {given!r}; give {', '.join(_LANGUAGES)}")
+    return _LANGUAGES[name]
 
 
 def _own_share(
@@ -485,12 +470,6 @@ def _own_share(
     own = without_quotations(normalise(text), question, options.values())
     asked = "".join((question, *options.values()))
     return own, cantonese_share(own, least, asked, answers=answers)
-
-
-def _question(given: Any) -> str:
-    if not isinstance(given, str | None):
-        raise ValueError(f"the question is {given!r}; give a text")
-    return given or ""
 
 
 def _last_jyutping(text: str, gold: str) -> str:
@@ -510,8 +489,7 @@ def _last_jyutping(text: str, gold: str) -> str:
 
 def _plain(value: Any) -> Any:
     """Convert arrays, Series and tensors to lists, their numbers to Python's, and NaN to None."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
+    value = value.tolist() if hasattr(value, "tolist") else value
     missing = type(value).__name__ in ("NAType", "NaTType") or value != value
     return None if missing else value
 
@@ -522,10 +500,8 @@ def _shown(given: Any) -> dict[str, str]:
         return {}
     if not isinstance(given, Mapping):
         if isinstance(given, str) or not hasattr(given, "__len__") or len(given) > len(_LETTERS):
-            raise ValueError(
-                f"the options are {given!r}; give a list of at most {len(_LETTERS)} texts, or a "
-                "mapping from letters"
-            )
+            expected = f"a list of at most {len(_LETTERS)} texts, or a mapping from letters"
+            raise ValueError(f"the options are {given!r}; give {expected}")
         given = dict(zip(_LETTERS, given, strict=False))
     shown = {letter: text for letter, each in given.items() if (text := _plain(each)) is not None}
     if wrong := [text for text in shown.values() if not isinstance(text, str)]:

@@ -1,7 +1,5 @@
 """Score a summary from its rubric points (HKCanto-Eval, Appendix G.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from statistics import fmean
 

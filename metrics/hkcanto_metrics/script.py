@@ -5,19 +5,16 @@ sentences, its phrase dictionaries would choose by context and might replace one
 another's. A translation would then be credited with a word that it does not contain.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Any, Literal
 
 HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """Chinese characters of either script, for a class of characters in a pattern."""
 _HAN = re.compile(f"[{HAN}]")
 
+TO_HALF_WIDTH = {0xFF01 + code: 0x21 + code for code in range(94)}
 Script = Literal["hant", "hans", "mixed", "none"]
 
 # Current in Hong Kong, although OpenCC takes them for Simplified forms of 嚇, 釐 and 恆, and Big5's
@@ -120,9 +117,7 @@ def script_of(text: str) -> Script:
     traditional, simplified = count_scripts(text)
     if traditional and simplified:
         return "mixed"
-    if traditional:
-        return "hant"
-    return "hans" if simplified else "none"
+    return "hant" if traditional else "hans" if simplified else "none"
 
 
 def is_han(character: str) -> bool:
@@ -147,11 +142,10 @@ class CharacterTable(dict[int, str]):
 
 
 @cache
-def _opencc(conversion: str) -> Callable[[str], str]:
+def _opencc(conversion: str) -> Any:
     import opencc
 
-    convert: Callable[[str], str] = opencc.OpenCC(conversion).convert
-    return convert
+    return opencc.OpenCC(conversion)
 
 
 def _table(*conversions: str) -> CharacterTable:
@@ -159,7 +153,7 @@ def _table(*conversions: str) -> CharacterTable:
 
     def convert(character: str) -> str:
         for conversion in conversions if is_han(character) else ():
-            converted = _opencc(conversion)(character)
+            converted = _opencc(conversion).convert(character)
             if len(converted) == 1:
                 character = converted
         return character

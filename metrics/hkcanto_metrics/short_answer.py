@@ -5,8 +5,6 @@ character is a token; in other scripts each word is. There is no "contains the r
 because "唔係中環，係金鐘" contains both places.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter
@@ -22,6 +20,12 @@ _HALF = 10_000  # characters at each end of a longer text
 _GROUPS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
 _ARTICLES = re.compile(r"(?<!\w)(?:an?|the)(?!\w)")
 _HAN = r"\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_MINUS = regex.compile(r"(?<![\p{L}\p{N}])[-−](?=\d)")
+# Invisible characters, and marks except between digits, a minus sign, and the signs of C++ and C#.
+_NO_TOKEN = regex.compile(
+    r"(?!\s)[\p{C}\ufe00-\ufe0f]|(?!(?<=\d).(?=\d)|(?<![\p{L}\p{N}])-(?=\d)"
+    r"|(?<=(?<![a-z])[a-z]\+?)[+#])[\p{P}\p{S}]"
+)
 _TOKEN = re.compile(rf"[{_HAN}]|[^\s{_HAN}]+")
 
 # Announcements of the final answer: a mark, or a phrase at the beginning of a line or after a
@@ -34,7 +38,6 @@ _CUE = re.compile(
 )
 _BOXED = regex.compile(r"\\f?box(?:ed)?\s*\{((?:[^{}]++|\{(?1)\})*+)\}")
 _ONLY_TEXT = re.compile(r"\A\s*\\text\{([^{}]*)\}\s*\Z")
-_BLANK = re.compile(r"\s*")
 # A full stop may belong to an abbreviation: St. John, J. K. Rowling.
 _SENTENCE_END = re.compile(
     r"[。！？!?\n]|(?<![A-Z])(?<!\b[A-Z][a-z])(?<!\bMrs)(?<!\bProf)\.(?=\s+[A-Z])"
@@ -70,7 +73,7 @@ def score_short_answer(
         Exact match, F1, and the text that was compared.
 
     Raises:
-        ValueError: There is no accepted answer, or one has no token (see `answer_tokens`).
+        ValueError: An accepted answer is missing, or has no token (see `answer_tokens`).
 
     Examples:
         >>> score_short_answer("答案：金鐘。", ["金鐘站", "金鐘"]).exact_match
@@ -83,9 +86,9 @@ def score_short_answer(
     right = [answer_tokens(each, fold_scripts=fold_scripts) for each in accepted]
     if not right or not all(right):
         raise ValueError("an accepted answer is missing, or has no letter or number in it")
-    return ShortAnswerScore(
-        float(tokens in right), max(_f1(tokens, each) for each in right), said.strip()
-    )
+    shared = [(Counter(tokens) & Counter(each)).total() for each in right]
+    f1 = max(2 * n / (len(tokens) + len(each)) for n, each in zip(shared, right, strict=True))
+    return ShortAnswerScore(float(tokens in right), f1, said.strip())
 
 
 def final_answer(text: str) -> str:
@@ -104,10 +107,7 @@ def final_answer(text: str) -> str:
     for mark in reversed(marks):
         if mark.re is _BOXED:
             return _ONLY_TEXT.sub(r"\1", mark[1])
-        begin = _BLANK.match(text, mark.end())
-        start = begin.end() if begin else mark.end()
-        end = _SENTENCE_END.search(text, start)
-        if said := text[start : end.start() if end else len(text)].strip():
+        if said := _SENTENCE_END.split(text[mark.end() :].lstrip(), maxsplit=1)[0].strip():
             return said
     return text
 
@@ -133,28 +133,5 @@ def answer_tokens(text: str, *, fold_scripts: bool = False) -> list[str]:
     """
     plain = unicodedata.normalize("NFKC", text).lower()
     plain = _GROUPS.sub("", fold_script(plain) if fold_scripts else plain)
-    kept = "".join(_kept(plain, at) for at in range(len(plain)))
+    kept = _NO_TOKEN.sub("", _MINUS.sub("-", plain))
     return _TOKEN.findall(_ARTICLES.sub(" ", kept)) or _TOKEN.findall(kept)
-
-
-def _kept(text: str, at: int) -> str:
-    """A character of an answer, after normalisation."""
-    own, before, after = text[at], text[max(0, at - 1) : at], text[at + 1 : at + 2]
-    category = unicodedata.category(own)
-    if own.isspace() or category[0] == "Z":
-        return " "
-    if category[0] == "C" or 0xFE00 <= ord(own) <= 0xFE0F:
-        return ""
-    if category[0] not in "PS":
-        return own
-    is_inside = before.isdecimal() and after.isdecimal()
-    is_minus = own in "-−" and after.isdecimal() and not before.isalnum()
-    is_of_name = own in "+#" and bool(re.search(r"(?<![a-z])[a-z]\+?$", text[max(0, at - 3) : at]))
-    if is_minus:
-        return "-"
-    return own if is_inside or is_of_name else ""
-
-
-def _f1(said: Sequence[str], right: Sequence[str]) -> float:
-    shared = (Counter(said) & Counter(right)).total()
-    return 2 * shared / (len(said) + len(right)) if shared else 0.0

@@ -20,11 +20,12 @@ from hkcanto_metrics.script import fold_script, is_han, script_of, simplified_sh
 
 if TYPE_CHECKING:
     import numpy as np
-    import numpy.typing as npt
+    from numpy.typing import NDArray
 
-    Counts = npt.NDArray[np.float64]
+    Counts = NDArray[np.float64]
 
 Language = Literal["zh", "en"]
+Lines = Sequence[str]
 
 SCORES = ("bleu", "bleu_2", "chrf", "meteor", "rouge_l", "mean")
 RATES = ("wrong_script", "empty", "copied_source")
@@ -46,11 +47,7 @@ LONGEST = 10_000
 
 
 def score_translation(
-    hypotheses: Sequence[str],
-    references: Sequence[str],
-    *,
-    language: Language = "zh",
-    sources: Sequence[str] | None = None,
+    hypotheses: Lines, references: Lines, *, language: Language = "zh", sources: Lines | None = None
 ) -> dict[str, float]:
     """Score the translations of a corpus.
 
@@ -158,7 +155,7 @@ def _bare(text: str) -> str:
 
 
 def sufficient_statistics(
-    name: str, hypotheses: Sequence[str], references: Sequence[str], *, language: Language = "zh"
+    name: str, hypotheses: Lines, references: Lines, *, language: Language = "zh"
 ) -> tuple[Counts, Callable[[Counts], float]]:
     """Count the terms of one corpus figure, for tests that resample or exchange sentences.
 
@@ -181,18 +178,21 @@ def sufficient_statistics(
         >>> round(score(rows[0]), 1), round(score(rows.sum(axis=0)), 1)
         (85.7, 92.9)
     """
+    import numpy as np
+
     base = name.removesuffix(_NORMALIZED)
     if base not in SCORES:
         raise ValueError(f"score {name!r} is unknown: use one of {', '.join(SCORES)}")
     suffix = name.removeprefix(base)
     parts = [part + suffix for part in (_AVERAGED if base == "mean" else (base,))]
     rows = _rows(hypotheses, references, language)
-    table, split = _table({part: rows[part] for part in parts})
+    ends = np.cumsum([rows[part].shape[1] for part in parts])[:-1]
 
     def score(sums: Counts) -> float:
-        return fmean(_figure(part, total, language) for part, total in split(sums).items())
+        totals = zip(parts, np.split(sums, ends), strict=True)
+        return fmean(_figure(part, total, language) for part, total in totals)
 
-    return table, score
+    return np.hstack([rows[part] for part in parts]), score
 
 
 def translation_signatures(language: Language = "zh") -> dict[str, str]:
@@ -224,15 +224,6 @@ def translation_signatures(language: Language = "zh") -> dict[str, str]:
     }
 
 
-def _table(rows: Mapping[str, Counts]) -> tuple[Counts, Callable[[Counts], dict[str, Counts]]]:
-    """Join rows into one table; also return a function that splits its sums again."""
-    import numpy as np
-
-    ends = np.cumsum([row.shape[1] for row in rows.values()])[:-1]
-    joined = np.hstack(list(rows.values()))
-    return joined, lambda sums: dict(zip(rows, np.split(sums, ends), strict=True))
-
-
 def _figures(
     sums: Mapping[str, Counts], language: Language, *, sentence: bool = False
 ) -> dict[str, float]:
@@ -247,17 +238,14 @@ def _figures(
 def _figure(name: str, total: Counts, language: Language, sentence: bool = False) -> float:
     """Compute one figure, except ``mean``, from summed rows of sentences."""
     base = name.removesuffix(_NORMALIZED)
-    if base in _FROM_SACREBLEU:
-        metric = _sacrebleu(base, language, sentence)
-        return float(metric._compute_score_from_stats(total.tolist()).score)
-    return float(total[0] / total[1])
+    if base not in _FROM_SACREBLEU:
+        return float(total[0] / total[1])
+    metric = _sacrebleu(base, language, sentence)
+    return float(metric._compute_score_from_stats(total.tolist()).score)
 
 
 def _rows(
-    hypotheses: Sequence[str],
-    references: Sequence[str],
-    language: Language,
-    sources: Sequence[str] | None = None,
+    hypotheses: Lines, references: Lines, language: Language, sources: Lines | None = None
 ) -> dict[str, Counts]:
     """Count the terms of each figure: a row for each sentence, to be summed."""
     import numpy as np
@@ -267,33 +255,28 @@ def _rows(
     given = {"hypotheses": hypotheses, "references": references, "sources": sources}
     for name, texts in given.items():
         if isinstance(texts, str):
-            raise TypeError(
-                f"{name} is a string, {reprlib.repr(texts)}: pass a list of strings, or call "
-                "sentence_scores for one pair"
-            )
+            problem = f"{name} is a string, {reprlib.repr(texts)}: pass a list of strings"
+            raise TypeError(f"{problem}, or call sentence_scores for one pair")
         if texts is not None and len(texts) != len(hypotheses):
-            raise ValueError(
-                f"{len(hypotheses)} hypotheses but {len(texts)} {name}: give one for each"
-            )
+            problem = f"{len(hypotheses)} hypotheses but {len(texts)} {name}"
+            raise ValueError(f"{problem}: give one for each")
     if not hypotheses:
         raise ValueError("no translations to score: the list is empty; give at least one pair")
     for number, reference in enumerate(references):
         if not reference.strip():
             raise ValueError(f"reference {number} is empty: nothing can be scored against it")
-    pairs = list(zip(hypotheses, references, strict=True))
-    scored = [[text.strip()[:LONGEST] for text in pair] for pair in pairs]
-    counts = [_count(*pair, language) for pair in scored]
-    folded = counts
-    if language == "zh":
-        folded = [_count(*map(fold_script, pair), language) for pair in scored]
-    rows = {name: [count[name] for count in counts] for name in counts[0]}
-    rows |= {name + _NORMALIZED: [count[name] for count in folded] for name in counts[0]}
-    rows["wrong_script"] = [(is_wrong_script(*pair), 1) for pair in pairs]
+    scored = [[text.strip()[:LONGEST] for text in texts] for texts in (hypotheses, references)]
+    rows: dict[str, list[tuple[float, ...]]] = {}
+    for suffix in ("", _NORMALIZED):
+        if suffix and language == "zh":
+            scored = [[*map(fold_script, texts)] for texts in scored]
+        counts = [_count(*pair, language) for pair in zip(*scored, strict=True)]
+        rows |= {name + suffix: [count[name] for count in counts] for name in counts[0]}
+    rows["wrong_script"] = [(each, 1) for each in map(is_wrong_script, hypotheses, references)]
     rows["empty"] = [(not hypothesis.strip(), 1) for hypothesis in hypotheses]
     if sources is not None:
-        rows["copied_source"] = [
-            (is_copy(*pair, source), 1) for pair, source in zip(pairs, sources, strict=True)
-        ]
+        copies = map(is_copy, hypotheses, references, sources)
+        rows["copied_source"] = [(each, 1) for each in copies]
     return {name: np.array(row, dtype=float) for name, row in rows.items()}
 
 
@@ -325,12 +308,8 @@ def _sacrebleu(name: str, language: Language, sentence: bool = False) -> Any:
 
     if name == "chrf":
         return CHRF()
-    return BLEU(
-        tokenize=_BLEU_TOKENIZERS[language],
-        effective_order=sentence,
-        max_ngram_order=2 if name == "bleu_2" else 4,
-        force=True,
-    )
+    orders, tokenizer = (2 if name == "bleu_2" else 4), _BLEU_TOKENIZERS[language]
+    return BLEU(tokenize=tokenizer, effective_order=sentence, max_ngram_order=orders, force=True)
 
 
 def _tokens(text: str, language: Language) -> list[str]:

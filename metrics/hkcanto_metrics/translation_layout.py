@@ -10,6 +10,7 @@ well, all are kept. Quality never counts.
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -25,7 +26,7 @@ from hkcanto_metrics.script import HAN, fold_script
 _CHARACTERS_READ, _LINES_READ = 30_000, 500
 # Share of a text's bigrams that also occur in the source: 22 % or more in the Cantonese references
 # of Chinese sentences, 5 % or less in the references of other sentences (percentiles 1 and 99).
-_RELATED, _ALIKE, _COPIED = 0.12, 0.3, 0.88
+_RELATED, _COPIED = 0.12, 0.88
 # Lengths relative to the source. Of 3,000 Cantonese references of English texts, 98 % have 0.76 to
 # 1.33 times its length; of Chinese texts, 0.88 to 1.09 times. A summary is much shorter.
 _SUMMARY, _SHORT, _HALF, _COMPLETE, _ENOUGH, _WHOLE, _FULL = 0.15, 0.3, 0.5, 0.6, 0.7, 0.95, 1.25
@@ -50,12 +51,8 @@ _MARKS = ("turn", "label", "notes", "version", "bracket", "item", "closing")
 
 # The names of the requested language. A text without a distinctive word may be in any variety of
 # Chinese.
-_WRITTEN: frozenset[Language] = frozenset({"written_chinese", "simplified_mandarin"})
-_ASKED: dict[str, frozenset[Language]] = {
-    "yue": frozenset({"cantonese"}),
-    "zh": _WRITTEN,
-    "en": frozenset({"english"}),
-}
+_WRITTEN: Set[Language] = {"written_chinese", "simplified_mandarin"}
+_ASKED: dict[str, Set[Language]] = {"yue": {"cantonese"}, "zh": _WRITTEN, "en": {"english"}}
 
 
 class _Part:
@@ -63,7 +60,6 @@ class _Part:
 
     def __init__(self, text: str, gap: str = "") -> None:
         self.text, self.gap = text, gap
-        self.is_remark = text[:1] in ("(", "（") and "\n" not in gap
         self.announced = False  # whether the line before it announces a translation
         self.folded = fold_script(text)
         self.units = _UNIT.findall(self.folded.lower())
@@ -71,24 +67,19 @@ class _Part:
         words = len(self.units) - han
         self.size = han + _CHARACTERS_IN_A_WORD * words or 0.1
         self.chinese = han > words
-        self.romanised = (
-            words > max(2, han) and sum(map(bool, map(_TONE.search, self.units))) > 0.3 * words
-        )
+        toned = sum(map(bool, map(_TONE.search, self.units)))
+        self.romanised = words > max(2, han) and toned > 0.3 * words
         self.about = any(map(_PATTERNS["about"].search, (self.folded[:160], self.folded[-60:])))
         lines = filter(None, map(str.strip, text.splitlines()))
         self.sentences = sum(len(_SENTENCE.findall(line)) or 1 for line in lines)
-
-    @cached_property
-    def bigrams(self) -> set[tuple[str, str]]:
-        return set(pairwise(self.units))
+        self.bigrams = {*pairwise(self.units)}
 
     @cached_property
     def language(self) -> Language | None:
         """The language that its words indicate; None if they indicate none or several."""
         language = identify_language(self.text).language
-        if language in _WRITTEN and not count_features(self.text)[1]:
-            return None
-        return None if language in ("mixed", "none") else language
+        is_neutral = language in _WRITTEN and not count_features(self.text)[1]
+        return None if is_neutral or language in ("mixed", "none") else language
 
     def share(self, other: _Part) -> float:
         """The share of its bigrams, or of the characters of a short text, that another has."""
@@ -104,11 +95,6 @@ class _Lines(_Part):
         self.lines, self.section = section[start:end], section
         super().__init__("".join(line.gap + line.text for line in self.lines).strip())
         self.announced = section[0].announced
-
-    def with_(self, other: _Lines) -> _Lines:
-        """Both, and the lines between them."""
-        places = [self.section.index(line) for each in (self, other) for line in each.lines]
-        return _Lines(self.section, min(places), max(places) + 1)
 
 
 def label_length(text: str) -> int:
@@ -197,7 +183,10 @@ class _Reader:
                 pieces = [before, copy, after.lstrip(" →=>-–—:：")]
             for piece in pieces:
                 while piece:
-                    end = self._head_length(piece) or self._remark_start(piece)
+                    opening = max(piece.rfind("("), piece.rfind("（"))
+                    is_closed = piece.rstrip("。. ")[-1:] in (")", "）")
+                    is_remark = opening > 0 and is_closed and not self.brackets
+                    end = self._head_length(piece) or (opening if is_remark else len(piece))
                     parts.append(_Part(piece[:end].strip(), gap))
                     gap = " " if piece[:end][-1].isspace() else ""
                     piece = piece[end:].strip()
@@ -219,12 +208,6 @@ class _Reader:
             if head and announces and _UNIT.search(line, head.end()):
                 return 0 if name == "colon" and self.colon else head.end()
         return 0
-
-    def _remark_start(self, line: str) -> int:
-        """The place of a remark in brackets at the end of a line; its length without one."""
-        opening = max(line.rfind("("), line.rfind("（"))
-        ends = line.rstrip("。. ")[-1:] in (")", "）")
-        return opening if opening > 0 and ends and not self.brackets else len(line)
 
     def _sections(self, lines: list[_Part]) -> list[list[_Part]]:
         """The lines that could be translation, in sections between those that could not."""
@@ -263,16 +246,14 @@ class _Reader:
     def _is_out(self, line: _Part, after: str, sections: list[list[_Part]], size: float) -> bool:
         """Whether a line cannot be part of the translation."""
         original, text = self.original, line.text
-        if not line.units or text.startswith("```"):
-            return True
-        if any(self._match(name, text) for name in ("notes", "turn")) or self._is_label(text):
+        is_mark = not line.units or self._is_label(text) or self._match("turn", text)
+        if is_mark or text.startswith("```") or self._match("notes", text):
             return True
         asked = {"yue": True, "zh": True, "en": False}.get(self.language, line.chinese)
         foreign = line.chinese != asked or not (line.chinese or original.chinese)
         is_name = len(line.units) <= _LONGEST_NAME and {*line.units} <= {*original.units}
-        if (foreign and len(line.units) > 2 and not is_name) or (
-            line.romanised and not original.romanised
-        ):
+        is_foreign = foreign and len(line.units) > 2 and not is_name
+        if is_foreign or (line.romanised and not original.romanised):
             return True
         is_long = line.size >= _COMPLETE * original.size
         if is_long and LCSseq.similarity(text, self.source) >= _COPIED * len(text):
@@ -283,11 +264,11 @@ class _Reader:
             return True
         if text.rstrip("*")[-1] in _COLONS and not self.colon and not is_long:
             return after[:1] not in _QUOTATION
-        if size >= _SHORT and not _QUOTED.search(self.source):
-            known = "".join(each.text for part in sections for each in part)
-            for quoted in _QUOTED.findall(text):
-                if (complete and quoted in known) or (quoted[1:] and quoted in self.source):
-                    return True
+        known = "".join(each.text for section in sections for each in section) if complete else ""
+        quoted = _QUOTED.findall(text) if not _QUOTED.search(self.source) else []
+        repeated = [each for each in quoted if each in known or (each[1:] and each in self.source)]
+        if size >= _SHORT and repeated:
+            return True
         first = self.strict and not size and self.lines_of_source == 1
         if first and self._match("closing", text):
             return True
@@ -313,12 +294,12 @@ class _Reader:
         if self.copies and not others:
             return _Lines(self.copies, 0, 1), False
         best = others[0] if others else max(parts, key=lambda part: part.size)
-        asked = _ASKED.get(self.language, frozenset())
+        asked = _ASKED.get(self.language, set())
         if not self.language and {best.language, self.original.language} <= {*_WRITTEN, None}:
             asked = _ASKED["yue"]
         if asked and best.language not in (None, *asked):
-            in_asked = [each for each in parts if each.language in asked]
-            best = next((each for each in in_asked if each.size >= _HALF * size), best)
+            long = [part for part in parts if part.size >= _HALF * size]
+            best = next((part for part in long if part.language in asked), best)
         rivals: list[_Lines] = []
         for part in others:
             if part is best or part.language not in (None, best.language, *asked):
@@ -332,8 +313,10 @@ class _Reader:
                 best, rivals = part, []
             elif same and size < 2 * _FEW and better >= -_CLEAR and part.share(best) < _HALF:
                 rivals.append(part)
-        for part in rivals:
-            best = best.with_(part)
+        if rivals:  # they and the lines between them
+            section = best.section
+            places = [section.index(line) for part in (best, *rivals) for line in part.lines]
+            best = _Lines(section, min(places), max(places) + 1)
         return best, bool(rivals)
 
     def _fewest(self, section: list[_Part]) -> list[_Lines]:
@@ -341,39 +324,32 @@ class _Reader:
         sizes = [line.size / self.original.size for line in section]
         # A line that ends in a colon belongs to the next one.
         open_ = [line.text[-1] in _COLONS for line in section]
-        counts = [
-            0 if colon else line.sentences for line, colon in zip(section, open_, strict=True)
-        ]
-        long = self.original.size >= _FEW and sum(sizes) <= _FULL
-        if len(section) <= self.lines_of_source or long:
+        counts = [0 if line.text[-1] in _COLONS else line.sentences for line in section]
+        is_long = self.original.size >= _FEW
+        if len(section) <= self.lines_of_source or (is_long and sum(sizes) <= _FULL):
             return [_Lines(section, 0, len(section))]
+
+        def is_whole(start: int, end: int) -> bool:
+            size, n_lines = sum(sizes[start:end]), end - start
+            is_as_long = size >= _WHOLE or sum(counts[start:end]) >= self.original.sentences
+            is_as_long = is_as_long or (is_long and n_lines == self.lines_of_source)
+            return not open_[end - 1] and size >= _ENOUGH and is_as_long
+
         runs: list[tuple[int, int]] = []
         start = 0
         for end in range(1, len(section) + 1):
-            while (
-                not open_[end - 1]
-                and sum(sizes[start:end]) >= _ENOUGH
-                and (
-                    (self.original.size >= _FEW and end - start == self.lines_of_source)
-                    or sum(counts[start:end]) >= self.original.sentences
-                    or sum(sizes[start:end]) >= _WHOLE
-                )
-            ):
+            while is_whole(start, end):
                 if runs and runs[-1][1] == end:
                     runs.pop()
                 runs.append((start, end))
-                start = next(
-                    at
-                    for at in range(start + 1, end + 1)
-                    if at == end or not (open_[at - 1] or section[at].is_remark)
-                )
+                start = next(at for at in range(start + 1, end + 1) if not open_[at - 1])
         apart = runs[:1]
         for run in runs:
             if apart[-1][1] <= run[0]:
                 apart.append(run)
-        if len(apart) > 1:
-            return [_Lines(section, *run) for run in apart]
-        return [_Lines(section, *((runs[0][0], runs[-1][1]) if runs else (0, len(section))))]
+        if len(apart) < 2:
+            apart = [(runs[0][0], runs[-1][1]) if runs else (0, len(section))]
+        return [_Lines(section, *run) for run in apart]
 
     def _evidence(self, part: _Part) -> float:
         """How much of the source's names and numbers a text has, and of its wording if Chinese."""
@@ -389,22 +365,22 @@ class _Reader:
         size = sum(line.size for line in kept)
         ended = bool({"other turn", "second version"} & self.removed)
         for place, line in enumerate(lines):
+            notes = line.about or line.romanised or _PATTERNS["notes"].match(line.folded)
             if self._is_label(line.text):
                 self.removed.add("label")
             elif line.text.startswith("```"):
                 self.removed.add("code fence")
             elif place < first:
                 self.removed.add("preamble")
-            elif place > last and not ended:
-                self.removed.add(self._name(line, size, line.chinese == kept[0].chinese))
-
-    def _name(self, line: _Part, size: float, same: bool) -> str:
-        if line.romanised and not _HAN_CHARACTER.search(line.text):
-            return "romanisation"
-        notes = line.about or line.romanised or _PATTERNS["notes"].match(line.folded)
-        if notes or line.size < _SHORT * size:
-            return "notes"
-        return "second version" if same else "back-translation"
+            elif place <= last or ended:
+                continue
+            elif line.romanised and not _HAN_CHARACTER.search(line.text):
+                self.removed.add("romanisation")
+            elif notes or line.size < _SHORT * size:
+                self.removed.add("notes")
+            else:
+                is_same = line.chinese == kept[0].chinese
+                self.removed.add("second version" if is_same else "back-translation")
 
     def _trim(self, text: str) -> str:
         """Remove a mark of an item, brackets, or a bracket without its partner."""

@@ -7,14 +7,12 @@ and others (2023), "Instruction-Following Evaluation for Large Language Models",
 https://arxiv.org/abs/2311.07911.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from itertools import product
+from itertools import chain, product
 from statistics import fmean
 from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
@@ -42,8 +40,7 @@ class Verifier:
         function: The check, called with an answer and keyword arguments.
         record: The types of the arguments.
         least: For a count, the smallest one that can satisfy bounds, 0 or 1. None for a condition.
-        impossible: Returns why no answer can follow some arguments of the right types; "" if one
-            can.
+        impossible: Returns why no answer can follow some arguments of the right types, or "".
     """
 
     name: str
@@ -51,7 +48,7 @@ class Verifier:
     function: Callable[..., bool | int | list[int]]
     record: type[msgspec.Struct]
     least: int | None
-    impossible: Callable[..., str] | None
+    impossible: Callable[..., str]
 
     @property
     def description(self) -> str:
@@ -67,8 +64,8 @@ class Verifier:
             >>> VERIFIERS["word_in_sentence"].arguments
             {'word': 'text', 'sentence': 'number from 1, or from -1 back'}
         """
-        named = {each.name: each for each in msgspec.structs.fields(self.record)}
-        return {name: _in_words(named[name]) for name in named if name not in _BOUNDS}
+        fields = msgspec.structs.fields(self.record)
+        return {each.name: _in_words(each) for each in fields if each.name not in _BOUNDS}
 
     def read(self, args: Mapping[str, Any]) -> dict[str, Any]:
         """Check arguments.
@@ -85,7 +82,7 @@ class Verifier:
         try:
             values = msgspec.structs.asdict(msgspec.convert(_given(args), self.record))
             problem = "" if self.least is None else _bounds_problem(values)
-            problem = problem or (self.impossible(**values) if self.impossible else "")
+            problem = problem or self.impossible(**values)
         except msgspec.ValidationError as error:
             problem = str(error).replace("`", "").replace("at $.", "at ")
         if not problem:
@@ -93,25 +90,23 @@ class Verifier:
         takes = [f"{name} ({kind})" for name, kind in self.arguments.items()]
         if self.least is not None:
             takes.append(f"exactly, about, or at_least and at_most (numbers from {self.least})")
-        raise ValueError(
-            f"constraint {self.name!r}: {problem}; it takes {', '.join(takes) or 'no arguments'}"
-        )
+        known = ", ".join(takes) or "no arguments"
+        raise ValueError(f"constraint {self.name!r}: {problem}; it takes {known}")
 
     def holds(self, answer: str, args: Mapping[str, Any]) -> bool:
-        """Whether an answer, normalised, satisfies the verifier; see `read` for errors."""
-        values, answer = self.read(args), normalise(answer)
+        """Whether an answer satisfies the verifier; an empty one never does."""
+        values, answer = self.read(args), answer.strip()
+        exactly, at_least, at_most, about = (values.pop(name, None) for name in _BOUNDS)
+        counts = self.function(normalise(answer), **values) if answer else []
         if self.least is None:
-            return bool(self.function(answer, **values))
-        exactly, at_least, at_most, about = (values.pop(name) for name in _BOUNDS)
+            return bool(counts)
         if about is not None:
             at_least, at_most = math.ceil(about * 0.9), math.floor(about * 1.1)
-        counts = self.function(answer, **values)
+        if exactly is not None:
+            at_least = at_most = exactly
+        least, most = max(self.least, at_least or 0), math.inf if at_most is None else at_most
         counts = counts if isinstance(counts, list) else [counts]
-        fewest, most = (
-            max(self.least, exactly or at_least or 0),
-            at_most if exactly is None else exactly,
-        )
-        return bool(counts) and fewest <= min(counts) and (most is None or max(counts) <= most)
+        return bool(counts) and least <= min(counts) and max(counts) <= most
 
 
 VERIFIERS: dict[str, Verifier] = {}
@@ -119,7 +114,7 @@ VERIFIERS: dict[str, Verifier] = {}
 
 
 def verifier(
-    topic: str, *, least: int | None = None, impossible: Callable[..., str] | None = None
+    topic: str, *, least: int | None = None, impossible: Callable[..., str] = lambda **_: ""
 ) -> Callable[[_F], _F]:
     """Register a function as a verifier.
 
@@ -245,7 +240,7 @@ def follows(response: str, constraint: Constraint) -> bool:
         >>> follows("", Constraint("avoids", {"words": ["的士"]}))
         False
     """
-    return _holds(strip_reasoning(response), constraint)
+    return VERIFIERS[constraint.name].holds(strip_reasoning(response), constraint.args)
 
 
 def follows_loosely(response: str, constraint: Constraint) -> bool:
@@ -267,8 +262,10 @@ def follows_loosely(response: str, constraint: Constraint) -> bool:
         >>> follows_loosely(said, one_line), follows(said, one_line)
         (True, False)
     """
-    answer = strip_reasoning(response)
-    return any(_holds(variant, constraint) for variant in _variants(answer))
+    lines = strip_reasoning(response).strip().split("\n")
+    kept = ["\n".join(lines[start:end]) for start, end in product((None, 1), (None, -1))]
+    variants = [*kept, *(text.replace("*", "") for text in kept)]
+    return any(VERIFIERS[constraint.name].holds(text, constraint.args) for text in variants)
 
 
 def check_constraints(response: str, constraints: Sequence[Constraint]) -> Followed:
@@ -321,23 +318,10 @@ def pool_constraints(followed: Iterable[Followed]) -> dict[str, float]:
         raise ValueError("no results to pool: the list is empty; check at least one response")
     figures = {}
     for name in ("strict", "loose"):
-        of_each: list[tuple[bool, ...]] = [getattr(each, name) for each in results]
-        figures[f"prompt_level_{name}_acc"] = fmean(map(all, of_each))
-        figures[f"inst_level_{name}_acc"] = fmean(each for found in of_each for each in found)
+        prompts: list[tuple[bool, ...]] = [getattr(result, name) for result in results]
+        figures[f"prompt_level_{name}_acc"] = fmean(map(all, prompts))
+        figures[f"inst_level_{name}_acc"] = fmean(chain.from_iterable(prompts))
     return figures
-
-
-def _holds(answer: str, constraint: Constraint) -> bool:
-    answer = answer.strip()
-    return bool(answer) and VERIFIERS[constraint.name].holds(answer, constraint.args)
-
-
-def _variants(answer: str) -> list[str]:
-    """Return an answer and its seven variants."""
-    lines = answer.strip().split("\n")
-    ends = product((None, 1), (None, -1))
-    kept = ["\n".join(lines[start:end]) for start, end in ends]
-    return [*kept, *(each.replace("*", "") for each in kept)]
 
 
 def _given(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -351,7 +335,8 @@ def _bounds_problem(values: Mapping[str, Any]) -> str:
     least, most = given.get("at_least"), given.get("at_most", math.inf)
     if not given:
         return "no bound is given"
-    if len(given) > 1 and (alone := [*given.keys() & {"exactly", "about"}]):
+    alone = [name for name in ("exactly", "about") if name in given]
+    if alone and len(given) > 1:
         return f"{alone[0]} goes with no other bound"
     if least == 0:
         return "at_least 0 is followed by every answer"
@@ -361,12 +346,10 @@ def _bounds_problem(values: Mapping[str, Any]) -> str:
 def _in_words(argument: msgspec.structs.FieldInfo) -> str:
     """The possible values of an argument, and its default."""
     kind = argument.type
-    if type(None) in get_args(kind):
-        kind = get_args(kind)[0]
+    kind = get_args(kind)[0] if type(None) in get_args(kind) else kind
+    words = " or ".join(map(repr, get_args(kind))) or "true or false"
     if hasattr(kind, "__metadata__"):
         words = str(kind.__metadata__[0].description)
-    else:
-        words = " or ".join(map(repr, get_args(kind))) or "true or false"
     if argument.required:
         return words
     if not isinstance(argument.default, str | bool):

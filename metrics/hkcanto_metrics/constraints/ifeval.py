@@ -5,16 +5,17 @@ IFEval's code does: a word is a Chinese character, a Latin word or a number, and
 ``__`` highlight.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from hkcanto_metrics.constraints.declaring import Constraint
 
+# Instruction → our verifiers, each with its arguments.
+_VERIFIERS: dict[str, list[tuple[str, dict[str, Any]]]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text("utf-8")
+)
 _LANGUAGES = {"en": "english", "zh": "written_chinese", "yue": "cantonese"}
 
 
@@ -43,20 +44,15 @@ def read_ifeval(
         raise ValueError(f"{len(instruction_id_list)} instructions have {len(kwargs)} kwargs")
     asked = []
     for name, of_name in zip(instruction_id_list, kwargs, strict=True):
-        if name not in _verifiers():
-            raise ValueError(f"no instruction is named {name!r}; give {', '.join(_verifiers())}")
+        if name not in _VERIFIERS:
+            raise ValueError(f"no instruction is named {name!r}; give {', '.join(_VERIFIERS)}")
         given = {key: value for key, value in (of_name or {}).items() if value is not None}
-        for verifier, args in _verifiers()[name]:
+        for verifier, args in _VERIFIERS[name]:
             try:
                 asked.append(Constraint(verifier, _filled(args, given)))
             except ValueError as error:
                 raise ValueError(f"the instruction {name!r}: {error}") from error
     return tuple(asked)
-
-
-@cache
-def _verifiers() -> dict[str, list[tuple[str, dict[str, Any]]]]:
-    return tomllib.loads(files(__package__).joinpath("ifeval.toml").read_text("utf-8"))
 
 
 def _filled(args: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

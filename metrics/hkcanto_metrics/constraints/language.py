@@ -6,8 +6,6 @@ counts. So does every reading that it has in at least a tenth of its words in ri
 readings fits. A character without a reading fits nothing.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from functools import cache
@@ -15,18 +13,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from hkcanto_metrics.constraints import reading
 from hkcanto_metrics.constraints.declaring import Number, Text, Texts, verifier
-from hkcanto_metrics.constraints.reading import (
-    UNITS,
-    WORD,
-    han_of,
-    latin_words_of,
-    lines_of,
-    narrow,
-    sentences_of,
-    units_of,
-    without_code,
-)
+from hkcanto_metrics.constraints.reading import CODE, WORD, han_of, narrow
 from hkcanto_metrics.constraints.writing import each_sentence_ends_with
 from hkcanto_metrics.jyutping import is_valid, parse_syllable
 from hkcanto_metrics.language import identify_language
@@ -107,18 +96,14 @@ def script(answer: str, *, script: Literal["traditional", "simplified"]) -> bool
         >>> script("返到屋企里面", script="traditional"), script("他说", script="traditional")
         (True, False)
     """
-    text = han_of(without_code(answer))
+    han = han_of(CODE.sub("", answer))
     if script == "traditional":
-        text = _ALSO_TRADITIONAL_WORDS.sub("", text)
-        wrong = count_scripts("".join(each for each in text if each not in _ALSO_TRADITIONAL))[1]
+        text = _ALSO_TRADITIONAL_WORDS.sub("", han)
+        doubtful = [each for each in text if each not in _ALSO_TRADITIONAL]
     else:
-        wrong = count_scripts("".join(each for each in text if not _is_also_simplified(each)))[0]
-    return not wrong and bool(han_of(without_code(answer)))
-
-
-def _is_also_simplified(character: str) -> bool:
-    is_typed = to_simplified(character).encode("gb2312", errors="ignore")
-    return character in _ALSO_SIMPLIFIED or not is_typed
+        simple = ((each, to_simplified(each).encode("gb2312", errors="ignore")) for each in han)
+        doubtful = [each for each, code in simple if code and each not in _ALSO_SIMPLIFIED]
+    return bool(han) and not count_scripts("".join(doubtful))[script == "traditional"]
 
 
 @verifier("Language and script", least=0)
@@ -135,7 +120,7 @@ def latin_words(answer: str) -> int:
         >>> latin_words("book 咗 A餐，ＯＫ？"), latin_words("訂咗位")
         (3, 0)
     """
-    return len(latin_words_of(answer))
+    return len(reading.latin_words_of(answer))
 
 
 @verifier("Language and script", least=0)
@@ -207,7 +192,7 @@ def latin_percent(answer: str) -> int:
         >>> latin_percent("我 book 咗位")
         25
     """
-    return round(100 * len(latin_words_of(answer)) / (len(units_of(answer)) or 1))
+    return round(100 * len(reading.latin_words_of(answer)) / (len(reading.units_of(answer)) or 1))
 
 
 @verifier("Language and script", least=0)
@@ -245,7 +230,8 @@ def code_mixed_sentences(answer: str) -> int:
         >>> code_mixed_sentences("我 book 咗位。See you. 好開心！")
         1
     """
-    return sum(bool(han_of(each) and latin_words_of(each)) for each in sentences_of(answer))
+    sentences = reading.sentences_of(answer)
+    return sum(bool(han_of(each) and reading.latin_words_of(each)) for each in sentences)
 
 
 @verifier("Language and script")
@@ -266,12 +252,11 @@ def numerals(answer: str, *, form: Literal["arabic", "chinese"]) -> bool:
         >>> numerals("三月十號一齊去", form="chinese"), numerals("3月10號一齊去", form="arabic")
         (True, True)
     """
-    text = _IDIOMS.sub(" ", narrow("\n".join(lines_of(answer))))
-    has_digits = re.search("[0-9]", text) is not None
-    has_chinese = _CHINESE_NUMBER.search(text) is not None
+    text = _IDIOMS.sub(" ", narrow("\n".join(reading.lines_of(answer))))
+    has_digits, has_chinese = re.search("[0-9]", text), _CHINESE_NUMBER.search(text)
     if form == "chinese":
-        return not has_digits and (has_chinese or re.search(f"一{_MEASURE}", text) is not None)
-    return has_digits and not has_chinese
+        return not has_digits and bool(has_chinese or re.search(f"一{_MEASURE}", text))
+    return bool(has_digits and not has_chinese)
 
 
 @verifier("Language and script")
@@ -348,10 +333,6 @@ def _fits(syllables: frozenset[str], symbol: str) -> bool:
     return symbol == "*" or any(each[-1] == symbol for each in syllables)
 
 
-def _follow(found: list[frozenset[str]], pattern: str) -> bool:
-    return len(found) == len(pattern) and all(map(_fits, found, pattern))
-
-
 @verifier("Sound")
 def rhyme(
     answer: str, *, scheme: Scheme | None = None, unit: Literal["lines", "verses"] = "lines"
@@ -373,24 +354,18 @@ def rhyme(
         >>> rhyme("天色青青\\n風好輕\\n月光明"), rhyme("天光\\n天光"), rhyme("去街\\n飲茶")
         (True, False, False)
     """
-    units = [han_of(each) for each in UNITS[unit](answer)]
+    units = [han_of(each) for each in reading.UNITS[unit](answer)]
     scheme = scheme or "A" * len(units)
     if len(units) < 2 or len(units) != len(scheme) or not all(units):
         return False
-    groups = [
-        [each for each, own in zip(units, scheme, strict=True) if own == letter]
-        for letter in {*scheme} - {"-"}
-    ]
-    return all(
-        len(group) == 1
-        or (len({each[-1] for each in group}) > 1 and frozenset.intersection(*map(_rimes, group)))
-        for group in groups
-    )
-
-
-def _rimes(line: str) -> frozenset[tuple[str | None, str | None]]:
-    parsed = map(parse_syllable, readings(line, least=0)[-1])
-    return frozenset((each.nucleus, each.coda) for each in parsed if each.nucleus)
+    for letter in {*scheme} - {"-"}:
+        lines = [line for line, own in zip(units, scheme, strict=True) if own == letter]
+        ends = [map(parse_syllable, readings(line, least=0)[-1]) for line in lines]
+        rimes = [{(end.nucleus, end.coda) for end in each if end.nucleus} for each in ends]
+        is_same = len({line[-1] for line in lines}) == 1
+        if len(lines) > 1 and (is_same or not set.intersection(*rimes)):
+            return False
+    return True
 
 
 @verifier("Sound")
@@ -411,9 +386,9 @@ def tones(answer: str, *, pattern: Tones, line: Number | None = None) -> bool:
         >>> tones("香港人", pattern="124"), tones("花開\\n月落", pattern="仄仄", line=2)
         (True, True)
     """
-    lines = lines_of(answer)
-    text = "".join(lines) if line is None else "".join(lines[line - 1 : line])
-    return len(han_of(text)) == len(pattern) and _follow(readings(text), pattern)
+    lines = reading.lines_of(answer)
+    text = "".join(lines if line is None else lines[line - 1 : line])
+    return len(han_of(text)) == len(pattern) and all(map(_fits, readings(text), pattern))
 
 
 @verifier("Sound")
@@ -431,9 +406,11 @@ def line_end_tones(answer: str, *, pattern: Tones) -> bool:
         >>> line_end_tones("天增歲月人增壽\\n春滿乾坤福滿門", pattern="仄平")
         True
     """
-    lines = lines_of(answer)
-    ends = [readings(line)[-1:] for line in lines] if len(lines) == len(pattern) else []
-    return all(ends) and _follow([end for (end,) in ends], pattern)
+    lines = reading.lines_of(answer)
+    return len(lines) == len(pattern) and all(
+        any(_fits(last, tone) for last in readings(line)[-1:])
+        for line, tone in zip(lines, pattern, strict=True)
+    )
 
 
 @verifier("Sound")

@@ -4,8 +4,6 @@ Markdown marks around a line, for lists, headings, quotations and emphasis, are 
 character is what a reader sees as one, including its combining marks.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 
@@ -16,14 +14,13 @@ from hkcanto_metrics import script
 HAN = f"\u3005\u3007{script.HAN}"
 LATIN = "A-Za-z\u00c0-\u024f"
 
-_FULL_WIDTH = {0xFF01 + code: 0x21 + code for code in range(94)}
 # Cyrillic and Greek letters that look like Latin ones.
 _LOOK_ALIKE = str.maketrans(
     "АВЕЅІЈКМНОРСТУХаеѕіјорсухԁԛԝһΑΒΕΖΗΙΚΜΝΟΡΤΥΧονυαι",
     "ABESIJKMHOPCTYXaesijopcyxdqwhABEZHIKMNOPTYXovuai",
 )
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
-_CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
+CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
 _AROUND = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+)?")
 _EMOJI_JOINER = r"(?<=[\p{Extended_Pictographic}\ufe0f\U0001f3fb-\U0001f3ff])\u200d"
 _HIDDEN = regex.compile(
@@ -73,17 +70,7 @@ def narrow(text: str) -> str:
         >>> narrow("ＯＫ！你好"), narrow("\u0410I")  # with a Cyrillic А
         ('ok!你好', 'ai')
     """
-    return normalise(text).translate(_FULL_WIDTH).translate(_LOOK_ALIKE).lower()
-
-
-def without_code(text: str) -> str:
-    """Remove code, fenced or between backticks.
-
-    Examples:
-        >>> without_code("打 `git log` 就得")
-        '打  就得'
-    """
-    return _CODE.sub("", text)
+    return normalise(text).translate(script.TO_HALF_WIDTH).translate(_LOOK_ALIKE).lower()
 
 
 def lines_of(text: str) -> list[str]:
@@ -227,15 +214,14 @@ UNITS = {
 
 
 def _without_marks(line: str) -> str:
-    line = line[_AROUND.match(line).end() :]  # type: ignore[union-attr]
-    for mark in (BULLET, NUMBERED):
+    for mark in (_AROUND, BULLET, NUMBERED):
         if found := mark.match(line):
             line = line[found.end() :]
     return line.strip(_EMPHASIS)
 
 
 def _inside(quotation: re.Match[str]) -> str:
+    """A quotation without the marks that end sentences inside it."""
     text = quotation[0]
-    end = text[-2] if text[-2] in _ENDS and text[0] not in "（(" else ""
-    said = "".join(character for character in text if character not in _ENDS)
-    return said + (end if quotation["last"] is not None else "")
+    ends = quotation["last"] is not None and text[-2] in _ENDS and text[0] not in "（("
+    return text.translate(dict.fromkeys(map(ord, _ENDS))) + (text[-2] if ends else "")

@@ -5,11 +5,10 @@ not matter. A word that begins or ends in a Latin letter or a digit matches only
 is not in RAIN. Chinese has no word boundaries: 的 is in 的士, unless `not_in` lists 的士.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 import unicodedata
+from itertools import accumulate, pairwise, takewhile
 from typing import Annotated, Any, Literal
 from xml.etree import ElementTree
 
@@ -17,28 +16,13 @@ import msgspec
 import regex
 from msgspec import Meta
 
+from hkcanto_metrics.constraints import reading
 from hkcanto_metrics.constraints.declaring import AnyTexts, Number, Text, Texts, verifier
-from hkcanto_metrics.constraints.reading import (
-    BULLET,
-    HAN,
-    LATIN,
-    LETTER,
-    NUMBERED,
-    UNITS,
-    han_of,
-    items_of,
-    lines_of,
-    narrow,
-    paragraphs_of,
-    sentences_of,
-    sentences_with_ends,
-    units_of,
-    verses_of,
-    without_code,
-)
+from hkcanto_metrics.constraints.reading import BULLET, CODE, HAN, LATIN, LETTER, NUMBERED, narrow
 from hkcanto_metrics.number import parse_number
 
 Unit = Literal["lines", "items", "sentences", "words", "characters"]
+End = Literal["first", "last"]
 Counting = Literal["units", "han", "all"]
 Lengths = Annotated[tuple[Number, ...], Meta(min_length=1, description="list of numbers from 1")]
 Han = Annotated[
@@ -57,8 +41,15 @@ _EMOJI = regex.compile(
 )
 _BOLD = re.compile(r"\*\*(?=[^\s*])[^*\n]+(?<!\s)\*\*|(?<!_)__(?=[^\s_])[^_\n]+(?<!\s)__(?!_)")
 _HEADING = re.compile(r"\s{0,3}(#{1,6})\s+\S")
-_PLACEHOLDERS = {"[]": r"\[(?![ xX]\])[^\[\]\n]+\](?!\()", "【】": r"【[^【】\n]+】"}
-_QUOTATIONS = {"「」": "「[^「」\n]+」", "『』": "(?<!「)『[^『』\n]+』", "“”": "“[^“”\n]+”"}
+_PLACEHOLDERS: dict[str | None, str] = {
+    "[]": r"\[(?![ xX]\])[^\[\]\n]+\](?!\()",
+    "【】": r"【[^【】\n]+】",
+}
+_QUOTATIONS: dict[str | None, str] = {
+    "「」": "「[^「」\n]+」",
+    "『』": "(?<!「)『[^『』\n]+』",
+    "“”": "“[^“”\n]+”",
+}
 _HASHTAG = re.compile(r"(?<![A-Za-z0-9_&/])[#＃](?=\w*[^\W\d_])\w+")
 # Unicode's category P includes these, which represent words or are Markdown; it lacks ～ and ~.
 _NO_PUNCTUATION = frozenset("@#%&*/\\_§¶†‡‰※＠＃％＆＊／＼＿")
@@ -88,7 +79,7 @@ def characters(answer: str, *, counting: Counting = "units") -> int:
     """
     if counting == "all":
         return len(regex.findall(r"(?=\S)\X", answer))
-    return len(units_of(answer) if counting == "units" else han_of(answer))
+    return len(reading.units_of(answer) if counting == "units" else reading.han_of(answer))
 
 
 @verifier("Length", least=1)
@@ -108,7 +99,7 @@ def sentences(answer: str) -> int:
         >>> sentences("佢話：「係咩？真㗎？」我……我唔知！")
         1
     """
-    return len(sentences_of(answer))
+    return len(reading.sentences_of(answer))
 
 
 @verifier("Length", least=1)
@@ -125,7 +116,7 @@ def lines(answer: str) -> int:
         >>> lines("早晨\\n\\n---\\n再見")
         2
     """
-    return len(lines_of(answer))
+    return len(reading.lines_of(answer))
 
 
 @verifier("Length", least=1)
@@ -146,7 +137,7 @@ def paragraphs(answer: str, *, blank_lines: bool = False) -> int:
         >>> paragraphs("一行\\n兩行", blank_lines=True)
         1
     """
-    return len(paragraphs_of(answer, blank_lines=blank_lines))
+    return len(reading.paragraphs_of(answer, blank_lines=blank_lines))
 
 
 @verifier("Length", least=1)
@@ -164,7 +155,7 @@ def verses(answer: str) -> int:
         >>> verses("床前明月光，疑是地上霜。\\n舉頭望明月，低頭思故鄉。")
         4
     """
-    return len(verses_of(answer))
+    return len(reading.verses_of(answer))
 
 
 @verifier("Length", least=1)
@@ -181,7 +172,7 @@ def characters_per_line(answer: str) -> list[int]:
         >>> characters_per_line("床前明月光，\\n疑是地上霜。")
         [5, 5]
     """
-    return [len(han_of(line)) for line in lines_of(answer)]
+    return [len(reading.han_of(line)) for line in reading.lines_of(answer)]
 
 
 @verifier("Length", least=1)
@@ -198,7 +189,7 @@ def characters_per_sentence(answer: str) -> list[int]:
         >>> characters_per_sentence("今日好熱。我要飲 lemon tea！")
         [4, 5]
     """
-    return [len(units_of(said)) for said in sentences_of(answer)]
+    return [len(reading.units_of(said)) for said in reading.sentences_of(answer)]
 
 
 @verifier("Length", least=1)
@@ -215,7 +206,7 @@ def characters_per_verse(answer: str) -> list[int]:
         >>> characters_per_verse("床前明月光，疑是地上霜。")
         [5, 5]
     """
-    return [len(han_of(verse)) for verse in verses_of(answer)]
+    return [len(reading.han_of(verse)) for verse in reading.verses_of(answer)]
 
 
 @verifier("Length")
@@ -259,12 +250,10 @@ def equal_lines(answer: str) -> bool:
 
 
 def _useless(not_in: AnyTexts, words: tuple[str, ...] = (), word: str = "", **_: object) -> str:
-    asked = [narrow(each) for each in (words or [word])]
-    for exception in map(narrow, not_in):
-        if not any(each in exception != each for each in asked):
-            return (
-                f"the exception {exception!r} does not contain the word asked for, or is not longer"
-            )
+    asked = [*map(narrow, words or [word])]
+    for text in map(narrow, not_in):
+        if not any(each in text != each for each in asked):
+            return f"the exception {text!r} does not contain the word asked for, or is not longer"
     return ""
 
 
@@ -282,16 +271,6 @@ def _pattern(word: str) -> str:
     border = f"[{LATIN}0-9]"
     before, after = (bool(re.match(border, edge)) for edge in (word[0], word[-1]))
     return f"(?<!{border})" * before + re.escape(word) + f"(?!{border})" * after
-
-
-def _starts(text: str, start: str) -> bool:
-    marks = r"[\W_]*" if LETTER.match(start.strip()) else ""
-    return re.match(marks + _pattern(start), narrow(text.lstrip())) is not None
-
-
-def _ends(text: str, end: str) -> bool:
-    marks = r"[\W_]*" if LETTER.match(end.strip()[-1]) else ""
-    return re.search(_pattern(end) + marks + r"\Z", narrow(text.rstrip())) is not None
 
 
 @verifier("Words", least=0, impossible=_useless)
@@ -388,7 +367,8 @@ def starts_with(answer: str, *, text: Text) -> bool:
         >>> starts_with("「各位好」，我係阿明。", text="各位好")
         True
     """
-    return _starts(answer, text)
+    marks = r"[\W_]*" if LETTER.match(text.strip()) else ""
+    return re.match(marks + _pattern(text), narrow(answer.lstrip())) is not None
 
 
 @verifier("Words")
@@ -406,7 +386,8 @@ def ends_with(answer: str, *, text: Text) -> bool:
         >>> ends_with("下次再傾，拜拜！😀", text="拜拜"), ends_with("拜拜，走先", text="拜拜")
         (True, False)
     """
-    return _ends(answer, text)
+    marks = r"[\W_]*" if LETTER.match(text.strip()[-1]) else ""
+    return re.search(_pattern(text) + marks + r"\Z", narrow(answer.rstrip())) is not None
 
 
 @verifier("Words")
@@ -424,13 +405,8 @@ def word_order(answer: str, *, words: Texts) -> bool:
         >>> word_order("首先洗米，最後落鹽", words=("首先", "最後"))
         True
     """
-    text, place = narrow(answer), 0
-    for word in words:
-        found = re.compile(_pattern(word)).search(text, place)
-        if not found:
-            return False
-        place = found.end()
-    return True
+    pattern = "".join(f"(?>.*?{_pattern(word)})" for word in words)
+    return re.match(pattern, narrow(answer), re.DOTALL) is not None
 
 
 @verifier("Words")
@@ -449,8 +425,10 @@ def one_of(answer: str, *, phrases: Texts) -> bool:
         (True, False)
     """
     return any(
-        _starts(answer, phrase) and _ends(answer, phrase) and _bare(answer) == _bare(phrase)
-        for phrase in phrases
+        starts_with(answer, text=each)
+        and ends_with(answer, text=each)
+        and _bare(answer) == _bare(each)
+        for each in phrases
     )
 
 
@@ -475,9 +453,9 @@ def word_in_sentence(answer: str, *, word: Text, sentence: Place) -> bool:
         >>> word_in_sentence("落雨。帶遮！", word="遮", sentence=-1)
         True
     """
-    said = sentences_of(answer)
-    place = sentence - (sentence > 0)
-    return -len(said) <= place < len(said) and occurrences(said[place], word=word) > 0
+    numbered = dict(enumerate(reading.sentences_of(answer), 1))
+    place = sentence if sentence > 0 else len(numbered) + 1 + sentence
+    return occurrences(numbered.get(place, ""), word=word) > 0
 
 
 @verifier("Words")
@@ -496,8 +474,8 @@ def paragraph_starts_with(answer: str, *, paragraph: Number, text: Text) -> bool
         >>> paragraph_starts_with("早晨。\\n\\n另外，記得食飯。", paragraph=2, text="另外")
         True
     """
-    found = paragraphs_of(answer)
-    return paragraph <= len(found) and _starts(found[paragraph - 1][0], text)
+    first_lines = [lines[0] for lines in reading.paragraphs_of(answer)]
+    return any(starts_with(line, text=text) for line in first_lines[paragraph - 1 : paragraph])
 
 
 @verifier("Words")
@@ -515,8 +493,8 @@ def each_line_starts_with(answer: str, *, text: Text) -> bool:
         >>> each_line_starts_with("- 我要瞓\\n- 我要食", text="我要")
         True
     """
-    found = lines_of(answer)
-    return bool(found) and all(_starts(line, text) for line in found)
+    lines = reading.lines_of(answer)
+    return bool(lines) and all(starts_with(line, text=text) for line in lines)
 
 
 @verifier("Words")
@@ -534,8 +512,8 @@ def each_line_ends_with(answer: str, *, text: Text) -> bool:
         >>> each_line_ends_with("瞓啦！\\n食啦。", text="啦")
         True
     """
-    found = lines_of(answer)
-    return bool(found) and all(_ends(line, text) for line in found)
+    lines = reading.lines_of(answer)
+    return bool(lines) and all(ends_with(line, text=text) for line in lines)
 
 
 @verifier("Words")
@@ -553,8 +531,8 @@ def each_sentence_ends_with(answer: str, *, words: Texts) -> bool:
         >>> each_sentence_ends_with("瞓啦！食囉。", words=("啦", "囉"))
         True
     """
-    said = sentences_of(answer)
-    return bool(said) and all(any(_ends(each, word) for word in words) for each in said)
+    sentences = reading.sentences_of(answer)
+    return bool(sentences) and all(any(ends_with(s, text=w) for w in words) for s in sentences)
 
 
 @verifier("Words")
@@ -572,18 +550,14 @@ def postscript(answer: str, *, mark: Text = "P.S.") -> bool:
         >>> postscript("多謝！\\n\\nP.S. 記得帶遮"), postscript("P.S. 記得帶遮")
         (True, False)
     """
-    rest = "\n".join(lines_of(answer)[1:])
+    rest = "\n".join(reading.lines_of(answer)[1:])
     start = re.search(rf"^{_pattern(mark)}(?P<said>[\s\S]*)", narrow(rest), re.M)
     return bool(start and LETTER.search(start["said"]))
 
 
 @verifier("Words")
 def acrostic(
-    answer: str,
-    *,
-    text: Han,
-    place: Literal["first", "last"] = "first",
-    unit: Literal["lines", "verses"] = "lines",
+    answer: str, *, text: Han, place: End = "first", unit: Literal["lines", "verses"] = "lines"
 ) -> bool:
     """The first (藏頭) or the last (藏尾) characters of the lines spell a text.
 
@@ -600,9 +574,10 @@ def acrostic(
         >>> acrostic("香江夜色好\\n港灣燈火明", text="香港"), acrostic("香江好", text="香港")
         (True, False)
     """
-    units = UNITS[unit](answer)
+    units = reading.UNITS[unit](answer)
     index = 0 if place == "first" else -1
-    return "".join(han_of(each)[index:][:1] for each in units) == text and len(units) == len(text)
+    spelled = [reading.han_of(each)[index:][:1] for each in units]
+    return spelled == [*text]
 
 
 @verifier("Words")
@@ -623,7 +598,7 @@ def distinct(answer: str, *, unit: Unit = "lines") -> bool:
         >>> distinct("今日好熱", unit="characters"), distinct("日日好熱", unit="characters")
         (True, False)
     """
-    units = UNITS[unit](answer)
+    units = reading.UNITS[unit](answer)
     return len({_bare(each) for each in units}) == len(units)
 
 
@@ -642,8 +617,8 @@ def each_sentence_starts_with(answer: str, *, words: Texts) -> bool:
         >>> each_sentence_starts_with("我瞓。佢食。", words=("我", "佢"))
         True
     """
-    said = sentences_of(answer)
-    return bool(said) and all(any(_starts(each, word) for word in words) for each in said)
+    sentences = reading.sentences_of(answer)
+    return bool(sentences) and all(any(starts_with(s, text=w) for w in words) for s in sentences)
 
 
 @verifier("Words")
@@ -661,7 +636,7 @@ def ends_as_it_begins(answer: str, *, length: Number = 1) -> bool:
         >>> ends_as_it_begins("雨落，落山。"), ends_as_it_begins("好天，話好天！", length=2)
         (False, True)
     """
-    units = units_of(answer)
+    units = reading.units_of(answer)
     return len(units) >= 2 * length and units[:length] == units[-length:]
 
 
@@ -681,7 +656,7 @@ def word_at(answer: str, *, word: Text, place: Place) -> bool:
         >>> word_at("我今日好攰", word="今日", place=2), word_at("好攰呀！", word="呀", place=-1)
         (True, True)
     """
-    units, wanted = units_of(answer), units_of(word)
+    units, wanted = reading.units_of(answer), reading.units_of(word)
     start = place - 1 if place > 0 else len(units) + place + 1 - len(wanted)
     return start >= 0 and bool(wanted) and units[start : start + len(wanted)] == wanted
 
@@ -692,14 +667,9 @@ def word_at(answer: str, *, word: Text, place: Place) -> bool:
 def _json(answer: str) -> Any:
     """Parse an answer as JSON, with or without a code fence; None if it is not JSON."""
     try:
-        return msgspec.json.decode(_unfenced(answer))
+        return msgspec.json.decode(_FENCED.sub(r"\1", answer.strip()))
     except (ValueError, RecursionError):
         return None
-
-
-def _unfenced(answer: str) -> str:
-    fenced = _FENCED.match(answer.strip())
-    return fenced[1] if fenced else answer.strip()
 
 
 @verifier("Form")
@@ -709,7 +679,7 @@ def json_object(answer: str, *, keys: AnyTexts = (), only: bool = False) -> bool
     Args:
         answer: The answer. A code fence around all of it is ignored; any other text is not.
         keys: Keys that the object must have, spelled exactly like this.
-        only: Whether it must have no other keys.
+        only: Whether other keys are forbidden.
 
     Returns:
         Whether the answer is such an object.
@@ -718,10 +688,9 @@ def json_object(answer: str, *, keys: AnyTexts = (), only: bool = False) -> bool
         >>> json_object('```json\\n{"菜": "魚", "價": 58}\\n```', keys=("菜", "價"), only=True)
         True
     """
-    found = _json(answer)
-    return isinstance(found, dict) and (
-        {*keys} == found.keys() if only else {*keys} <= found.keys()
-    )
+    data = _json(answer)
+    is_it = isinstance(data, dict) and {*keys} <= data.keys()
+    return is_it and not (only and data.keys() - keys)
 
 
 @verifier("Form", least=1)
@@ -783,7 +752,7 @@ def data_format(answer: str, *, form: Literal["xml", "yaml", "csv"]) -> bool:
     """
     import yaml
 
-    text = _unfenced(answer)
+    text = _FENCED.sub(r"\1", answer.strip())
     try:
         if form == "xml":
             return "<!DOCTYPE" not in text and ElementTree.fromstring(text) is not None
@@ -836,12 +805,12 @@ def numbered_items(answer: str) -> int:
         >>> numbered_items("1. 魚\\n2. 菜\\n4. 肉"), numbered_items("一、魚\\n二、菜")
         (2, 2)
     """
-    next_number = 1
+    count = 0
     for item in _outer([NUMBERED.match(line) for line in answer.split("\n")]):
         circled = item["circled"]
         number = unicodedata.numeric(circled) if circled else parse_number(item["number"])
-        next_number += number == next_number
-    return next_number - 1
+        count += number == count + 1
+    return count
 
 
 @verifier("Form", least=0)
@@ -876,7 +845,7 @@ def only_list(answer: str) -> bool:
         >>> only_list("- 魚\\n- 菜"), only_list("要買：\\n- 魚\\n- 菜")
         (True, False)
     """
-    return 0 < len(items_of(answer)) == len(lines_of(answer))
+    return 0 < len(reading.items_of(answer)) == len(reading.lines_of(answer))
 
 
 @verifier("Form", least=1)
@@ -895,13 +864,11 @@ def table_rows(answer: str, *, columns: Number | None = None) -> int:
         2
     """
     rows = [line.strip() for line in answer.split("\n")]
-    for place in range(1, len(rows)):
-        if "|" in rows[place - 1] and "|" in rows[place] and _RULE.fullmatch(rows[place]):
-            body = rows[place + 1 :]
-            end = next((i for i, row in enumerate(body) if "|" not in row), len(body))
-            table = [rows[place - 1], rows[place], *body[:end]]
+    for place, (header, rule) in enumerate(pairwise(rows)):
+        if "|" in header and "|" in rule and _RULE.fullmatch(rule):
+            table = [*takewhile(lambda row: "|" in row, rows[place:])]
             widths = {len(_PIPE.split(row.removeprefix("|").removesuffix("|"))) for row in table}
-            return end if len(widths) == 1 and columns in (None, *widths) else 0
+            return len(table) - 2 if len(widths) == 1 and columns in (None, *widths) else 0
     return 0
 
 
@@ -920,15 +887,10 @@ def quoted(answer: str, *, marks: Literal["「」", "『』", "“”", '""', "�
         >>> quoted("「你好！」"), quoted("「你好」同「再見」")
         (True, False)
     """
-    text, depth = answer.strip(), 0
-    opening, closing = marks
-    if len(text) < 3 or (text[0], text[-1]) != (opening, closing):
-        return False
-    for character in text[1:-1]:
-        depth += (character == opening) - (character == closing)
-        if depth < 0 or (opening == closing and depth == 0 and character == opening):
-            return False
-    return depth == 0
+    text, (opening, closing) = answer.strip(), marks
+    steps = (-1 if each == closing else int(each == opening) for each in text[1:-1])
+    depths = [*accumulate(steps, initial=1)]
+    return len(text) > 2 and text[0] + text[-1] == marks and all(depths) and depths[-1] == 1
 
 
 @verifier("Form")
@@ -946,9 +908,9 @@ def title(answer: str, *, marks: Literal["《》", "〈〉", "【】", "「」",
         >>> title("# 《夜船》\\n風好大。"), title("《夜船》講一個水手。")
         (True, False)
     """
-    first, *rest = lines_of(answer) or [""]
-    opening, closing = marks[: len(marks) // 2], marks[len(marks) // 2 :]
-    return bool(rest and re.fullmatch(f"{opening}[^{marks}]+{closing}", first))
+    first, *rest = reading.lines_of(answer) or [""]
+    half = len(marks) // 2
+    return bool(rest and re.fullmatch(f"{marks[:half]}[^{marks}]+{marks[half:]}", first))
 
 
 @verifier("Form", least=0)
@@ -966,7 +928,7 @@ def headings(answer: str, *, level: Level | None = None) -> int:
         >>> headings("# 材料\\n## 魚\\n#香港"), headings("# 材料\\n## 魚", level=2)
         (2, 1)
     """
-    found = [_HEADING.match(line) for line in without_code(answer).split("\n")]
+    found = [_HEADING.match(line) for line in CODE.sub("", answer).split("\n")]
     return sum(level in (None, len(each[1])) for each in found if each)
 
 
@@ -985,7 +947,7 @@ def bold(answer: str) -> int:
         >>> bold("**小心**地滑，*慢慢*行"), bold("姓名：____ 電話：____")
         (1, 0)
     """
-    return len(_BOLD.findall(without_code(answer)))
+    return len(_BOLD.findall(CODE.sub("", answer)))
 
 
 @verifier("Form", least=0)
@@ -1003,8 +965,7 @@ def placeholders(answer: str, *, marks: Literal["[]", "【】"] | None = None) -
         >>> placeholders("[姓名]你好，【日期】見；睇[呢度](https://example.org)")
         2
     """
-    pattern = _PLACEHOLDERS[marks] if marks else "|".join(_PLACEHOLDERS.values())
-    return len(re.findall(pattern, answer))
+    return len(re.findall(_PLACEHOLDERS.get(marks, "|".join(_PLACEHOLDERS.values())), answer))
 
 
 @verifier("Form", least=0)
@@ -1022,8 +983,7 @@ def quotations(answer: str, *, marks: Literal["「」", "『』", "“”"] | No
         >>> quotations("佢話：「我聽過『早晨』。」")
         1
     """
-    pattern = _QUOTATIONS[marks] if marks else "|".join(_QUOTATIONS.values())
-    return len(re.findall(pattern, answer))
+    return len(re.findall(_QUOTATIONS.get(marks, "|".join(_QUOTATIONS.values())), answer))
 
 
 @verifier("Form", least=0)
@@ -1040,7 +1000,7 @@ def hashtags(answer: str) -> int:
         >>> hashtags("# 今日\\n排名 #1，好好食！#香港#foodie")
         2
     """
-    return len(_HASHTAG.findall(without_code(answer)))
+    return len(_HASHTAG.findall(CODE.sub("", answer)))
 
 
 @verifier("Form", least=1)
@@ -1067,7 +1027,7 @@ def parts(answer: str, *, mark: Text, own_line: bool = False) -> int:
     split = alone.split(answer) if is_alone else answer.split(mark.strip())
     found = ["".join(part.split()) for part in split]
     found = found[not found[0] :]
-    found = found[: len(found) - (not found[-1])] if found else found
+    found = found[:-1] if found and not found[-1] else found
     return len(found) if all(found) and len({*found}) == len(found) else 0
 
 
@@ -1087,14 +1047,13 @@ def punctuation(answer: str, *, marks: Text | None = None) -> int:
         >>> punctuation("好，買！3.5 個"), punctuation("好,買！", marks="，")
         (2, 1)
     """
-    wanted = narrow(marks) if marks else ""
-    text = narrow(_IN_WORD.sub("", answer))
+    text, wanted = narrow(_IN_WORD.sub("", answer)), narrow(marks or "")
     return sum(each in wanted if marks else _is_punctuation(each) for each in text)
 
 
 def _is_punctuation(character: str) -> bool:
-    is_other = character in _NO_PUNCTUATION
-    return (unicodedata.category(character)[0] == "P" and not is_other) or character == "~"
+    is_mark = unicodedata.category(character)[0] == "P" and character not in _NO_PUNCTUATION
+    return is_mark or character == "~"
 
 
 @verifier("Form")
@@ -1150,7 +1109,7 @@ def questions(answer: str) -> int:
         >>> questions("食咗飯未？未呀。一齊食?")
         2
     """
-    return sum("?" in narrow(end) for _, end in sentences_with_ends(answer))
+    return sum("?" in narrow(end) for _, end in reading.sentences_with_ends(answer))
 
 
 @verifier("Form")
@@ -1167,4 +1126,4 @@ def ends_with_question(answer: str) -> bool:
         >>> ends_with_question("你話係咪呀？😀"), ends_with_question("係咪？係。")
         (True, False)
     """
-    return bool(sentences_of(answer)) and "?" in narrow(LETTER.split(answer)[-1])
+    return bool(reading.sentences_of(answer)) and "?" in narrow(LETTER.split(answer)[-1])
