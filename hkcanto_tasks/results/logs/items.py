@@ -42,9 +42,9 @@ class ItemRows:
 
     def __init__(self, setup: Kind, texts: bool = False) -> None:
         self.setup, self.texts = setup, texts
-        form = {figure.form for figure in setup.FIGURES}
-        self._pairs = bool(form & {"corpus", "rate"})
-        self._known = {subject.name for subject in setup.task.definition.subjects}
+        self._pairs = any(figure.form in ("corpus", "rate") for figure in setup.FIGURES)
+        subjects = setup.task.definition.subjects
+        self._order = {subject.name: place for place, subject in enumerate(subjects)}
         self._rows: list[tuple[Any, ...]] = []
         self._graders: set[str] = set()
         self._requested: dict[str, tuple[str, str]] = {}
@@ -70,9 +70,9 @@ class ItemRows:
         response: str,
         *,
         reasoning: str = "",
-        further: Mapping[str, float] | None = None,
-        output_tokens: float = nan,
-        truncated: float = nan,
+        further: Mapping[str, float | None] | None = None,
+        output_tokens: float | None = None,
+        truncated: float | None = None,
         prompt: str = "",
         requested: tuple[str, str] | None = None,
     ) -> None:
@@ -82,45 +82,38 @@ class ItemRows:
             sample: The item.
             judgement: The judgement of the response; None if the log has none of this version.
             response: The text that the model wrote.
-            reasoning: The reasoning, if it was logged separately.
+            reasoning: The reasoning, if it was logged separately; only rescoring needs it.
             further: Values of figures outside the catalogue, such as a judge's.
-            output_tokens: The number of tokens that the model wrote.
-            truncated: 1 if the response ended at a length limit, 0 if not.
+            output_tokens: The number of tokens that the model wrote; None if unknown.
+            truncated: 1 if the response ended at a length limit, 0 if not; None if unknown.
             prompt: The prompt as sent.
             requested: Hashes of the request as sent and of the catalogue's, if logged.
 
         Raises:
             LogError: Its subject is not in the catalogue, or it lacks a judgement.
         """
-        del reasoning  # its judgement has what is needed; rescoring judges it again
+        del reasoning
         if judgement is None:
             raise LogError(
                 "no scores of this version, as with --predict_only: `hkcanto rescore` adds them"
             )
-        if sample.subject not in self._known:
+        if sample.subject not in self._order:
             what = f"subject {sample.subject!r} of {self.setup.task.name}"
             raise LogError(f"the catalogue of this version has no {what}")
         if requested:
             self._requested[sample.id] = requested
-        values, judged = judgement.values, judgement.reasoning
+        judged, text = judgement.reasoning, sample.text
         self._graders |= {*judgement.details.get("grader", "").split(", ")} - {""}
+        values = dict(judgement.values)
         if sample.choices:
-            offered = sum(choice is not None for choice in sample.choices)
-            values = {**values, CHANCE: 1 / offered}
-        if further:
-            values = {**values, **further}
+            values[CHANCE] = 1 / sum(choice is not None for choice in sample.choices)
+        values |= further or {}
+        thought = 0
         if judged:
-            values = {**values, **reasoning_values(judged, judgement.answer_language, values)}
-            truncated = truncated if judged.finished else 1.0
-        written, thought = judgement.length, judged.n_characters if judged else 0
+            values |= reasoning_values(judged, judgement.answer_language, values)
+            truncated, thought = truncated if judged.finished else 1.0, judged.n_characters
         if not thought and self.setup.task.variant.cot:
-            thought = written
-        text = sample.text
-        pair, shown = None, None
-        if self._pairs:
-            pair = Pair(judgement.answer, sample.target, sample.source)
-        if self.texts:
-            shown = ItemText(prompt, response, judgement.answer, sample.target)
+            thought = judgement.length
         self._rows.append(
             (
                 sample.id,
@@ -129,47 +122,39 @@ class ItemRows:
                 values,
                 judgement.weights,
                 hash((sample.subject, text[:_PASSAGE])),
-                len(text),
-                zlib.crc32(sample.target.encode()),
-                written,
-                thought,
-                output_tokens,
-                truncated,
+                (len(text), zlib.crc32(sample.target.encode()), judgement.length, thought),
+                (output_tokens, truncated),
                 _same(judgement.reason),
-                pair,
-                shown,
+                Pair(judgement.answer, sample.target, sample.source) if self._pairs else None,
+                ItemText(prompt, response, judgement.answer, sample.target) if self.texts else None,
             )
         )
 
     def items(self) -> Items:
         """Return the items sorted by subject and id (9 before 10), epochs of an id in order."""
-        order = {each.name: place for place, each in enumerate(self.setup.task.definition.subjects)}
-        self._rows.sort(key=lambda row: (order[row[1]], len(row[0]), row[0]))
-        ids, subjects, parts, values, weights, hashes, *rest = zip(*self._rows, strict=True)
-        *lengths, tokens, truncated, reasons, pairs, texts = rest
-        asked, golds, responses, reasoning = (np.array(each, np.int64) for each in lengths)
+        self._rows.sort(key=lambda row: (self._order[row[1]], len(row[0]), row[0]))
+        columns = zip(*self._rows, strict=True)
+        ids, subjects, parts, values, weights, hashes, lengths, ends, reasons, pairs, texts = (
+            columns
+        )
         return Items(
-            ids=ids,
-            subjects=subjects,
-            parts=parts,
-            values=_by_name(values, nan),
-            weights=_by_name(weights, 0.0),
-            clusters=codes(hashes)[1],
-            question_lengths=asked,
-            golds=golds,
-            response_lengths=responses,
-            reasoning_lengths=reasoning,
-            output_tokens=np.array(tokens, np.float64),
-            truncated=np.array(truncated, np.float64),
+            ids,
+            subjects,
+            parts,
+            _by_name(values, nan),
+            _by_name(weights, 0.0),
+            codes(hashes)[1],
+            *np.array(lengths, np.int64).T.copy(),
+            *np.array(ends, np.float64).T.copy(),
             reasons=reasons,
             pairs=pairs if self._pairs else (),
             texts=texts if self.texts else (),
         )
 
 
-def _by_name(found: Sequence[Mapping[str, float | None]], fill: float) -> dict[str, Floats]:
-    names = [*dict.fromkeys(chain.from_iterable(found))][:_MOST_NAMES]
-    return {name: np.array([own.get(name, fill) for own in found], np.float64) for name in names}
+def _by_name(items: Sequence[Mapping[str, float | None]], fill: float) -> dict[str, Floats]:
+    names = [*dict.fromkeys(chain.from_iterable(items))][:_MOST_NAMES]
+    return {name: np.array([item.get(name, fill) for item in items], np.float64) for name in names}
 
 
 # ---------------------------------------------------------------------- decoding

@@ -1,9 +1,8 @@
 """Logs of lm-eval: `results_….json`, with a `samples_….jsonl` for each task beside it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from math import nan
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -79,6 +78,17 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     results = decode(path.read_bytes(), _RESULTS)
     model, settings = _model(results)
     stamp = path.stem.removeprefix("results_")
+    given, cache = dict(settings), results.config.get("use_cache")
+    system = given.get("system instruction", "")
+    notes = [WITH_SYSTEM] if system else []
+    if cache:
+        notes.append(
+            f"answers may come from lm-eval's cache {cache}, which does not tell models apart"
+        )
+    if token := given.get("think_end_token"):
+        notes.append(f"lm-eval removed the reasoning up to {token}: its language is unknown")
+    chat = CHAT if results.chat_template is not None else ""
+    answers = sum(each.get("effective") or 0 for each in results.counts.values())
     others, without = list[str](), list[str]()
     for name, config in results.configs.items():
         if config.get("dataset_path") != "hkcanto":
@@ -86,7 +96,8 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             continue
         try:
             samples = path.with_name(f"samples_{name}_{stamp}.jsonl")
-            signature = known_signature((config.get("metadata") or {}).get("signature"))
+            metadata = config.get("metadata") or {}
+            signature = known_signature(metadata.get("signature"))
             counts = results.counts.get(name, {})
             expected = counts.get("effective")
             if not (signature.data if expected is None else expected):
@@ -104,6 +115,10 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             yield SkippedLog(samples, missing)
         if not count:
             continue
+        figures = {figure.name for figure in items.setup.figures}
+        # Our tasks log the time from the last request made to the first response, for all tasks of
+        # the log. lm-eval's own time includes loading the model.
+        took = metadata.get("seconds") if answers <= count and not cache else None
         run = Run(
             label="",
             model=model,
@@ -112,8 +127,13 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             created=datetime.fromtimestamp(results.date or path.stat().st_mtime, UTC),
             sources=(path,),
             items=items.items(),
-            reported=_reported(items, results.results.get(name, {})),
-            notes=tuple(_notes(results, dict(settings))),
+            # Of several filters, the first counts.
+            reported={
+                ((), key.partition(",")[0]): float(value)
+                for key, value in reversed(results.results.get(name, {}).items())
+                if key.partition(",")[0] in figures and isinstance(value, int | float)
+            },
+            notes=tuple(notes),
             limited=expected != counts.get("original"),
             picked=last >= (expected or last + 1),  # chosen by `--samples`
             status="incomplete" if missing else "success",
@@ -123,14 +143,17 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             settings=settings,
             # The first request's settings count, then the task's.
             sent=sent_of(
-                {"seed": dict(settings).get("seed"), **(config.get("generation_kwargs") or {})}
-                | requested,
-                template=_template(results),
-                system=(results.system_instruction_sha or "")[:7],
+                {"seed": given.get("seed"), **(config.get("generation_kwargs") or {})} | requested,
+                template=(results.chat_template_sha or chat)[:7],
+                system=system,
                 repeats=config.get("repeats") or 1,
             ),
             log_id=str(results.date or ""),
-            usage=_usage(results, config, items),
+            usage=Usage(
+                count,
+                answer_tokens=None if items.setup.is_generative else 0,
+                seconds=None if took is None else float(took),
+            ),
         )
         if results.rescored:  # what is known of the original run counts
             original = msgspec.structs.asdict(results.rescored)
@@ -210,41 +233,12 @@ def _add(items: ItemRows, logged: _Logged) -> None:
         judgement,
         response,
         reasoning=reasoning,
-        further={name: _number(value) for name, value in logged.further.items()},
-        output_tokens=_number(logged.output_tokens),
-        truncated=_number(logged.truncated),
+        further=logged.further,
+        output_tokens=logged.output_tokens,
+        truncated=logged.truncated,
         prompt=_request(logged.arguments)[0] if items.texts else "",
         requested=logged.requested or logged.doc.requested,
     )
-
-
-def _number(value: float | None) -> float:
-    return nan if value is None else value
-
-
-def _usage(results: _Results, config: Mapping[str, Any], items: ItemRows) -> Usage:
-    """Return the usage: no tokens, and the time from the last request made to the first response.
-
-    Our tasks log this time for all tasks of the log. lm-eval's own includes loading the model.
-    """
-    took = (config.get("metadata") or {}).get("seconds")
-    answers = sum(each.get("effective") or 0 for each in results.counts.values())
-    alone = answers <= len(items) and not results.config.get("use_cache")
-    return Usage(
-        len(items),
-        answer_tokens=None if items.setup.is_generative else 0,
-        seconds=float(took) if took is not None and alone else None,
-    )
-
-
-def _reported(items: ItemRows, row: dict[str, Any]) -> dict[tuple[tuple[str, ...], str], float]:
-    """Return the catalogue's figures in a row of results; of several filters, the first counts."""
-    known = {figure.name for figure in items.setup.figures}
-    return {
-        ((), name): float(value)
-        for key, value in reversed(row.items())
-        if (name := key.partition(",")[0]) in known and isinstance(value, int | float)
-    }
 
 
 def _model(results: _Results) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -261,20 +255,6 @@ def _model(results: _Results) -> tuple[str, tuple[tuple[str, str], ...]]:
     settings |= {"backend": backend, "chat template": "yes" if results.chat_template_sha else ""}
     settings["system instruction"] = (results.system_instruction_sha or "")[:7]
     return str(name), settings_of(settings)
-
-
-def _template(results: _Results) -> str:
-    chat = CHAT if results.chat_template is not None else ""
-    return (results.chat_template_sha or chat)[:7]
-
-
-def _notes(results: _Results, settings: Mapping[str, str]) -> Iterator[str]:
-    if results.system_instruction_sha:
-        yield WITH_SYSTEM
-    if cache := results.config.get("use_cache"):
-        yield f"answers may come from lm-eval's cache {cache}, which does not tell models apart"
-    if token := settings.get("think_end_token"):
-        yield f"lm-eval removed the reasoning up to {token}: its language is unknown"
 
 
 def _arguments(given: Any) -> dict[str, str]:
