@@ -87,7 +87,8 @@ def _say(run: "Rescored") -> None:
     factor, sign = (100, " %") if figure.unit in ("share", "rate") else (1, "")
     shown = "–" if isnan(now) else f"{factor * now:.2f}{sign}"
     if not isnan(then):
-        shown = f"{factor * then:.2f}{sign} → {shown}, {run.changed:,} read otherwise"
+        changed = sum(scored.is_changed for scored in run.scored)
+        shown = f"{factor * then:.2f}{sign} → {shown}, {changed:,} read otherwise"
     run_title = f"{run.origin.model}, {run.signature.task}: {len(run.scored):,} answers, "
     print_line(f"{run_title}{figure.title} {shown}")
     for remark in run.remarks:

@@ -1,6 +1,6 @@
 """A second look at logged answers by a model, through Inspect: a reader's or a judge's."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -13,7 +13,6 @@ from .rescore import Rescored, Scored
 
 _FIGURES = ("read", "forced", "none", "acc_reread")
 _SUMMED = ("acc_reread", "forced")
-_Request = Callable[[Rescored, Scored], tuple[Any, ...] | None]
 
 
 def reread(runs: Sequence[Rescored], reader: str) -> None:
@@ -31,14 +30,14 @@ def reread(runs: Sequence[Rescored], reader: str) -> None:
     ]
     if not lettered:
         raise OptionError(f"--reader {reader} is only for multiple choice; leave it out.")
-
-    def request(run: Rescored, scored: Scored) -> tuple[Any, ...] | None:
-        reasoning = scored.more.get("reasoning", "")
-        text = split_reasoning(scored.response, reasoning).answer.strip()
-        is_unread = not scored.judgement.answer and text
-        return (run.kind, scored.sample, text) if is_unread else None
-
-    letters = _ask("--reader", reader, "hkcanto.second_look", "read_letters", lettered, request)
+    unread = {}
+    for run in lettered:
+        for scored in run.scored:
+            reasoning = scored.more.get("reasoning", "")
+            text = split_reasoning(scored.response, reasoning).answer.strip()
+            if text and not scored.judgement.answer:
+                unread[id(scored)] = run.kind, scored.sample, text
+    letters = _ask("--reader", reader, "hkcanto.second_look", "read_letters", unread)
     failed = [letter for letter in letters.values() if isinstance(letter, BaseException)]
     if failed and len(failed) == len(letters):
         raise OptionError(f"--reader {reader} cannot be called: {failed[0]}") from failed[0]
@@ -53,7 +52,7 @@ def reread(runs: Sequence[Rescored], reader: str) -> None:
         )
         if len(known) < len(figures):
             remark += f"; {len(figures) - len(known)} could not be asked"
-        run.note(remark)
+        run.remarks.append(remark)
         looked_at = list[Scored]()
         for scored, values in zip(run.scored, figures, strict=True):
             further = {**(scored.more.get("further") or {}), **values}
@@ -81,40 +80,37 @@ def grade(runs: Sequence[Rescored], grader: str) -> None:
     Raises:
         OptionError: Inspect is not installed, no run has a rubric, or the model cannot be called.
     """
-
-    def request(run: Rescored, scored: Scored) -> tuple[Any, ...] | None:
-        waits = isinstance(run.kind, Judged) and run.kind.waits(scored.judgement)
-        return (run.kind, scored.sample, scored.judgement.answer) if waits else None
-
-    if not any(isinstance(run.kind, Judged) for run in runs):
+    with_rubric = [(run, run.kind) for run in runs if isinstance(run.kind, Judged)]
+    if not with_rubric:
         raise OptionError(f"--grader {grader} is only for tasks with a rubric; leave it out.")
-    replies = _ask("--grader", grader, "hkcanto.judges.rubric", "grade", runs, request)
+    waiting = {
+        id(scored): (kind, scored.sample, scored.judgement.answer)
+        for run, kind in with_rubric
+        for scored in run.scored
+        if kind.waits(scored.judgement)
+    }
+    replies = _ask("--grader", grader, "hkcanto.judges.rubric", "grade", waiting)
     if replies and all(reply.failure for reply in replies.values()):
         failure = next(reply.failure for reply in replies.values())
         raise OptionError(f"--grader {grader} cannot be called: {failure}")
-    for run in runs:
-        if not isinstance(run.kind, Judged):
-            continue
+    for run, kind in with_rubric:
         judged = list[Scored]()
         for scored in run.scored:
             given = [replies[id(scored)]] if id(scored) in replies else []
-            judged.append(scored._replace(judgement=run.kind.judged(scored.judgement, given)))
+            judged.append(scored._replace(judgement=kind.judged(scored.judgement, given)))
         unjudged = sum(scored.judgement.values["unjudged_rate"] or 0 for scored in judged)
         run.remarks = [remark for remark in run.remarks if "--grader" not in remark]
-        run.note(f"judged by {grader}; {unjudged:.0f} of {len(judged):,} answers are unjudged")
+        run.remarks.append(
+            f"judged by {grader}; {unjudged:.0f} of {len(judged):,} answers are unjudged"
+        )
         run.signature = run.signature.judged_by([grader] if replies else [])
         run.scored = judged
 
 
 def _ask(
-    option: str,
-    model: str,
-    module: str,
-    function: str,
-    runs: Sequence[Rescored],
-    request: _Request,
+    option: str, model: str, module: str, function: str, asked: Mapping[int, tuple[Any, ...]]
 ) -> dict[int, Any]:
-    """Have Inspect ask a model about some responses; return its replies by their `id`."""
+    """Have Inspect ask a model about some responses by their `id`; return its replies."""
     try:
         ask = getattr(import_module(module), function)
     except ImportError as error:
@@ -122,12 +118,6 @@ def _ask(
             f"{option} {model}: models are called through Inspect, which cannot be imported "
             f"({error}). pip install 'hkcanto[inspect]', or leave {option} out."
         ) from error
-    asked = {
-        id(scored): texts
-        for run in runs
-        for scored in run.scored
-        if (texts := request(run, scored))
-    }
     try:
         return dict(zip(asked, ask(model, [*asked.values()]), strict=True))
     except Exception as error:  # any error of Inspect or of the provider

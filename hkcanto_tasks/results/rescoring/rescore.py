@@ -30,7 +30,10 @@ MOST_UNMATCHED = 0.02
 """The largest allowed share of answers that match no item of the task."""
 
 _NAMED = 3  # examples in a message
-_NO_OPTION = ("subjects", "rationale", "rescored", "yaml", "requests", "decoding", *OF_A_JUDGE)
+_NO_OPTION = (
+    *("subjects", "rationale", "rescored", "yaml", "requests", "decoding", "reread"),
+    *OF_A_JUDGE,
+)
 _OF_PROMPT = ("prompt", "examples")
 _CUT = ("length", "max_tokens", "model_length")  # values of `finish_reason`
 _MARK = ("rescored", __version__)  # distinguishes a log from its original in one report
@@ -62,12 +65,7 @@ class Rescored:
     created: datetime  # when the model was run
     kind: Kind  # reads the answers
     scored: Sequence[Scored]
-    remarks: list[str]  # caveats for the reader
-
-    @property
-    def changed(self) -> int:
-        """The number of responses that were judged differently before."""
-        return sum(scored.is_changed for scored in self.scored)
+    remarks: list[str]  # caveats for the reader, also in the new log
 
     @property
     def headlines(self) -> tuple[float, float]:
@@ -76,11 +74,6 @@ class Rescored:
         headline, is_whole = self.kind.headline, len(before) == len(self.scored)
         then = self._figure(headline, before) if is_whole else nan
         return then, self._figure(headline, [scored.judgement for scored in self.scored])
-
-    def note(self, remark: str) -> None:
-        """Add a remark, for the reader and for the log."""
-        self.remarks.append(remark)
-        self.origin.notes = tuple(dict.fromkeys([*self.origin.notes, remark]))
 
     def _figure(self, figure: Figure, judged: Sequence[Judgement]) -> float:
         values = (
@@ -97,33 +90,34 @@ class Rescored:
         """
         name, now = self.signature.task, [scored.judgement for scored in self.scored]
         figures = {each.name: self._figure(each, now) for each in self.kind.table}
-        values = {f"{each},none": number for each, number in figures.items() if not isnan(number)}
+        notes = tuple(dict.fromkeys([*self.origin.notes, *self.remarks]))
         metadata = {"signature": self.signature.text}
         results = {
-            "results": {name: values},
+            "results": {
+                name: {f"{each},none": value for each, value in figures.items() if not isnan(value)}
+            },
             "configs": {name: {"task": name, "dataset_path": "hkcanto", "metadata": metadata}},
             "n-samples": {name: {"original": len(now), "effective": len(now)}},
             "date": self.created.timestamp(),
             "model_name": self.origin.model,
-            "rescored": self.origin,
+            "rescored": msgspec.structs.replace(self.origin, notes=notes),
         }
-        lines = map(_line, range(len(now)), self.scored)
+        lines = []
+        for place, scored in enumerate(self.scored):
+            doc = {name: getattr(scored.sample, name) for name in Sample.__struct_fields__}
+            more = dict(scored.more)
+            line = {
+                "doc_id": place,
+                "doc": {**doc, "judgement": scored.judgement.logged()},
+                "arguments": [[more.pop("prompt", "")]],
+                "filtered_resps": [scored.response],
+                **more,
+            }
+            lines.append(msgspec.json.encode(line).decode() + "\n")
         return {
             f"results_{stem}.json": msgspec.json.format(msgspec.json.encode(results)).decode(),
             f"samples_{name}_{stem}.jsonl": "".join(lines),
         }
-
-
-def _line(place: int, scored: Scored) -> str:
-    doc = {name: getattr(scored.sample, name) for name in Sample.__struct_fields__}
-    line = {
-        "doc_id": place,
-        "doc": {**doc, "judgement": scored.judgement.logged()},
-        "arguments": [[scored.more.get("prompt", "")]],
-        "filtered_resps": [scored.response],
-        **{name: text for name, text in scored.more.items() if name != "prompt"},
-    }
-    return msgspec.json.encode(line).decode() + "\n"
 
 
 class _Rows(ItemRows):
@@ -132,22 +126,20 @@ class _Rows(ItemRows):
     NEEDS_SCORES = False
 
     def __init__(self, signature: Signature) -> None:
-        options = options_of(signature)
-        kind = task_as_run(signature.task, shots=signature.shots, **options)
+        kind = task_as_run(signature.task, shots=signature.shots, **options_of(signature))
         super().__init__(kind, texts=True)
-        self.scored: list[Scored] = []
-        self.rubric = dict(signature.options).get("rubric", "")
+        self.logged, self.scored = signature, list[Scored]()
 
     def add(self, sample: Sample, judgement: Judgement | None, response: str, **more: Any) -> None:
         how = self.setup
         now = how.judge(response, sample, more.get("reasoning", ""))
-        if isinstance(how, Judged) and how.rubric_hash == self.rubric:
+        if isinstance(how, Judged) and how.rubric_hash == dict(self.logged.options).get("rubric"):
             now = how.judged_again(now, judgement)
         super().add(sample, now, response, **more)
         self.scored.append(Scored(sample, now, judgement, response, more))
 
 
-def options_of(signature: Signature) -> dict[str, str]:
+def options_of(signature: Signature) -> dict[str, Any]:
     """Return the options of a signature in the form for `setup` and `load_task`.
 
     Examples:
@@ -156,7 +148,7 @@ def options_of(signature: Signature) -> dict[str, str]:
         >>> options_of(known_signature(f"{text}|metric:m|v:1|pkg:1"))
         {'multiturn': 'true', 'script': 'sc'}
     """
-    given: dict[str, str] = {}
+    given: dict[str, Any] = {}
     for name, text in signature.options:
         if text == UNKNOWN or name in _NO_OPTION:
             continue
@@ -216,9 +208,7 @@ def _files(path: Path) -> list[Path]:
     if not path.exists():
         raise LogError(f"{path} does not exist. Give a log, a .jsonl with answers, or a folder.")
     files = [path] if path.suffix in (".json", ".jsonl", ".eval") else []
-    if path.is_dir():
-        files = logs_in(path)
-    if not files:
+    if not (files := logs_in(path) if path.is_dir() else files):
         raise LogError(
             f"{path} has nothing to score. Give the results_….json of lm-eval, an .eval or .json "
             "of Inspect, a folder of these, or a .jsonl with answers."
@@ -231,21 +221,29 @@ def _files(path: Path) -> list[Path]:
 
 def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
     """Score the answers of one log again, and yield a run for each of its tasks."""
-    collected: dict[str, _Rows] = {}
+    collected = list[_Rows]()
 
     def collect(signature: Signature) -> ItemRows:
-        return collected.setdefault(_key(signature), _Rows(signature))
+        collected.append(_Rows(signature))
+        return collected[-1]
 
     for run in read_log(file, collect):
         if isinstance(run, SkippedLog):
             yield run
             continue
-        old, rows = run.signature, collected[_key(run.signature)]
-        kind = rows.setup
+        old = run.signature
+        rows = next(each for each in collected if each.signed(each.logged) == old)
+        kind, remarks = rows.setup, list[str]()
         sent, read = fingerprints(kind)
         options = dict(old.options) | dict([_MARK])
         if isinstance(kind, Judged):
-            options["rubric"] = kind.rubric_hash
+            rubric, options["rubric"] = options.get("rubric"), kind.rubric_hash
+            if rubric != kind.rubric_hash:
+                remarks.append(
+                    f"it was judged with another rubric ({rubric or 'none'}, now "
+                    f"{kind.rubric_hash}): those judgements do not count; judge again with "
+                    "--grader MODEL"
+                )
         now = replace(
             old,
             options=tuple(options.items()),
@@ -254,26 +252,14 @@ def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
             version=str(kind.task.definition.version),
             package=__version__,
         )
+        if old.version != now.version:
+            remarks.append(f"version {old.version} of the task is now {now.version}")
+        if old.prompt_known and old.sent != sent:
+            remarks.append(f"it had the prompts of an older version (sent:{old.sent}, now {sent})")
         origin = Origin(**{name: getattr(run, name) for name in Origin.__struct_fields__})
         origin.settings = tuple(dict([*run.settings, _MARK]).items())
         signature = rows.signed(now)
-        made = Rescored(file, origin, signature, run.created, kind, rows.scored, [])
-        if isinstance(kind, Judged) and kind.rubric_hash != rows.rubric:
-            made.note(
-                f"it was judged with another rubric ({rows.rubric or 'none'}, now "
-                f"{kind.rubric_hash}): those judgements do not count; judge again with --grader "
-                "MODEL"
-            )
-        if old.version != now.version:
-            made.note(f"version {old.version} of the task is now {now.version}")
-        if old.prompt_known and old.sent != sent:
-            made.note(f"it had the prompts of an older version (sent:{old.sent}, now {sent})")
-        yield made
-
-
-def _key(signature: Signature) -> str:
-    """Return a signature without what only the items of a log tell."""
-    return signature.judged_by(()).with_option("requests", "").text
+        yield Rescored(file, origin, signature, run.created, kind, rows.scored, remarks)
 
 
 # ---------------------------------------------------------------------- files of other tools
@@ -311,6 +297,14 @@ def _of_answers(file: Path, loaded: LoadedTask, model: str, columns: Mapping[str
         judgement = kind.judge(answer.response, sample, answer.reasoning)
         scored.append(Scored(sample, judgement, None, answer.response, more))
     names, total = {sample.id for _, sample in matched}, len(loaded.samples)
+    empty = sum(not answer.response.strip() for answer, _ in matched)
+    told = {
+        f"{failures.total():,} requests failed ({listed}) and are left out": failures,
+        f"{remark} and are left out": remark,
+        f"{empty:,} answers are empty": empty,
+        f"{cut:,} answers were cut off at the token limit (finish_reason)": cut,
+        f"it has {len(names):,} of the task's {total:,} items": len(names) < total,
+    }
     origin = Origin(
         model=model,
         harness="other",
@@ -328,18 +322,8 @@ def _of_answers(file: Path, loaded: LoadedTask, model: str, columns: Mapping[str
     options |= {"turns": UNKNOWN, "decoding": UNKNOWN, _MARK[0]: _MARK[1]}
     signature = replace(signed, shots=None, sent=UNKNOWN, options=tuple(options.items()))
     created = datetime.fromtimestamp(file.stat().st_mtime, UTC)
-    made = Rescored(file, origin, signature, created, kind, scored, [])
-    if failures:
-        made.note(f"{failures.total():,} requests failed ({listed}) and are left out")
-    if remark:
-        made.note(f"{remark} and are left out")
-    if empty := sum(not answer.response.strip() for answer, _ in matched):
-        made.note(f"{empty:,} answers are empty")
-    if cut:
-        made.note(f"{cut:,} answers were cut off at the token limit (finish_reason)")
-    if len(names) < total:
-        made.note(f"it has {len(names):,} of the task's {total:,} items")
-    return made
+    remarks = [text for text, holds in told.items() if holds]
+    return Rescored(file, origin, signature, created, kind, scored, remarks)
 
 
 def _matched(
@@ -399,9 +383,11 @@ def files_of(runs: Sequence[Rescored], folder: Path) -> dict[str, str]:
         home = re.sub(r"[^\w.@+-]+", "__", run.origin.model).strip("._") or "model"
         stem = f"{run.created:%Y-%m-%dT%H-%M-%S.%f}-rescored{number}"
         files |= {f"{home}/{name}": text for name, text in run.files(stem).items()}
-    for source in {run.source for run in runs}:
-        if any((folder / name).resolve() == source.resolve() for name in files):
+    written = {(folder / name).resolve() for name in files}
+    for run in runs:
+        if run.source.resolve() in written:
             raise OptionError(
-                f"{source} would be replaced by its own rescored log: give another folder by -o."
+                f"{run.source} would be replaced by its own rescored log: give another folder by "
+                "-o."
             )
     return files
