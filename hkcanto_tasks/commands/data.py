@@ -5,13 +5,7 @@ from collections.abc import Callable
 import typer
 from rich.text import Text
 
-from ..console import (
-    Command,
-    echo,
-    errors_without_traceback,
-    print_error,
-    print_line,
-)
+from ..console import Command, echo, print_error, print_line
 from ..data.locating import locate
 from ..declarations import Benchmark
 from ..errors import HKCantoError, NetworkUnavailable
@@ -23,7 +17,15 @@ data = typer.Typer(help="Download, check and locate the benchmarks' data.", no_a
 @data.command(cls=Command)
 def fetch(benchmark: Name = None) -> None:
     """Download the pinned release into the cache, if it is not there."""
-    _for_each(benchmark, _fetch)
+
+    def fetched(benchmark: Benchmark) -> None:
+        folder = locate(benchmark)
+        folder.fetch(progress=True)
+        print_line(f"{benchmark.title}: {len(folder.files())} files in {folder.root}")
+        if moved := folder.moved():
+            print_line(Text(moved, style="yellow"))
+
+    _for_each(benchmark, fetched)
 
 
 @data.command(cls=Command)
@@ -31,25 +33,16 @@ def verify(benchmark: Name = None) -> None:
     """Compare every file with its checksum; exit status 1 if one differs."""
     from ..doctor import files
 
-    with errors_without_traceback():
-        found = [*map(files, chosen(benchmark))]
-    print_findings(found)
-    if any(each.good is False for each in found):
+    findings = [*map(files, chosen(benchmark))]
+    print_findings(findings)
+    if any(each.good is False for each in findings):
         raise typer.Exit(1)
 
 
-@data.command(name="path", cls=Command)
+@data.command(cls=Command)
 def path(benchmark: Name = None) -> None:
     """Print the folder of a benchmark's data."""
-    _for_each(benchmark, lambda found: echo(locate(found).root))
-
-
-def _fetch(found: Benchmark) -> None:
-    folder = locate(found)
-    folder.fetch(progress=True)
-    print_line(f"{found.title}: {len(folder.files())} files in {folder.root}")
-    if moved := folder.moved():
-        print_line(Text(moved, style="yellow"))
+    _for_each(benchmark, lambda benchmark: echo(locate(benchmark).root))
 
 
 def _for_each(name: str | None, do: Callable[[Benchmark], None]) -> None:
@@ -58,14 +51,13 @@ def _for_each(name: str | None, do: Callable[[Benchmark], None]) -> None:
     Without a network, stop at the first benchmark that needs it.
     """
     failed = False
-    with errors_without_traceback():
-        for found in chosen(name):
-            try:
-                do(found)
-            except NetworkUnavailable:
-                raise
-            except HKCantoError as error:
-                print_error(error)
-                failed = True
+    for benchmark in chosen(name):
+        try:
+            do(benchmark)
+        except NetworkUnavailable:
+            raise
+        except HKCantoError as error:
+            print_error(error)
+            failed = True
     if failed:
         raise typer.Exit(1)

@@ -8,22 +8,14 @@ import typer
 from rich.text import Text
 
 from ..catalogue import benchmarks, find_benchmark
-from ..console import (
-    Json,
-    errors_without_traceback,
-    out,
-    print_json,
-    print_line,
-    print_row,
-)
+from ..console import Json, out, print_json, print_line, print_row
+from .output import argument
 
 if TYPE_CHECKING:
     from ..declarations import Benchmark
     from ..doctor import Finding
 
-Name = Annotated[
-    str | None, typer.Argument(metavar="BENCHMARK", help="One benchmark; by default all.")
-]
+Name = Annotated[str | None, argument("One benchmark; by default all.", "BENCHMARK")]
 _FEW = 160  # characters of a detail, unless all are wanted
 
 
@@ -31,8 +23,7 @@ def doctor(benchmark: Name = None, as_json: Json = False) -> None:
     """Check versions, harnesses and data; exit status 1 if something is wrong."""
     from ..doctor import data, harnesses, installed, outside
 
-    with errors_without_traceback():
-        wanted = chosen(benchmark)
+    wanted = chosen(benchmark)
     findings = [*harnesses(), *map(data, wanted), *(outside() if benchmark is None else ())]
     if as_json:
         print_json({"versions": installed(), "findings": [asdict(each) for each in findings]})

@@ -1,4 +1,4 @@
-"""Options and output shared by the commands that make a report."""
+"""Options and output shared by the commands."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ import typer
 from rich.progress import Progress
 
 from ..console import echo, err, out
-from ..errors import OptionError, on_disk
+from ..errors import OptionError
 
 if TYPE_CHECKING:
     from ..results.reports.blocks import Report
@@ -25,25 +25,22 @@ def option(text: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, help=text, **more)
 
 
-LOGS = typer.Argument(
-    metavar="LOGS",
-    help="Logs, or folders of logs, of lm-eval (--output_path with --log_samples) and of Inspect. "
+def argument(text: str, metavar: str | None = None, **more: Any) -> Any:
+    """Return an argument of a command, with its help; a default is not shown."""
+    return typer.Argument(help=text, metavar=metavar, **{"show_default": False, **more})
+
+
+LOGS = argument(
+    "Logs, or folders of logs, of lm-eval (--output_path with --log_samples) and of Inspect. "
     "NAME=PATH names the model.",
-    show_default=False,
+    "LOGS",
 )
-Output = Annotated[
-    Path | None,
-    option("Write to this file, such as report.html.", "-o", "--output", metavar="FILE"),
-]
-FormatOption = Annotated[
-    Format | None,
-    option(
-        "html, md, json, csv, or github (a pull request comment); by default by the file's name.",
-        "--format",
-        metavar="FORMAT",
-    ),
-]
-Full = Annotated[bool, option("Print everything, with no row or column left out.", "--full")]
+_OUTPUT = "Write to this file, such as report.html."
+_FORMAT = "html, md, json, csv, or github (a pull request comment); by default by the file's name."
+_FULL = "Print everything, with no row or column left out."
+Output = Annotated[Path | None, option(_OUTPUT, "-o", "--output", metavar="FILE")]
+FormatOption = Annotated[Format | None, option(_FORMAT, "--format", metavar="FORMAT")]
+Full = Annotated[bool, option(_FULL, "--full")]
 
 
 def write(made: "Report", output: Path | None, kind: Format | None, *, full: bool = False) -> None:
@@ -55,12 +52,19 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
         OptionError: There is no such folder, or a folder is in the file's place.
         DataNotFound: The file cannot be written.
     """
+    from ..results.publishing.writing import write as write_files
     from ..results.reports.renderers import render
     from ..results.reports.renderers.terminal import show, show_note
 
     text = "" if kind is None else render(made, kind)
     if output is not None:
-        _save(text, output)
+        if output.is_dir() or not output.parent.is_dir():
+            absent = f"cannot be written: no folder {output.parent}"
+            what = "is a folder" if output.is_dir() else absent
+            raise OptionError(
+                f"{output} {what}. Give a file in a folder that exists: -o report.html."
+            )
+        write_files({output.name: text}, output.parent)  # a link is replaced
     with out.capture() as shown:
         for note in made.answer if output is not None else ():
             show_note(note, out)
@@ -77,17 +81,6 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
             echo(f"Written: {output} ({len(text.encode()) / 1e6:.1f} MB)", to_err=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _save(text: str, output: Path) -> None:
-    """Write the whole file, or leave the existing one untouched; a link is replaced."""
-    from ..results.publishing.writing import write as write_files
-
-    if output.is_dir() or not output.parent.is_dir():
-        what = "is a folder" if output.is_dir() else f"cannot be written: no folder {output.parent}"
-        raise OptionError(f"{output} {what}. Give a file in a folder that exists: -o report.html.")
-    with on_disk(output, "written", "Make room, or give another place."):
-        write_files({output.name: text}, output.parent)
 
 
 def format_of(output: Path | None, chosen: Format | None) -> Format | None:

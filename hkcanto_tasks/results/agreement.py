@@ -8,12 +8,7 @@ from statistics import fmean
 import numpy as np
 
 from hkcanto_metrics import rates
-from hkcanto_metrics.agreement import (
-    Correlation,
-    agreement,
-    read_human_scores,
-    weighted_kappa,
-)
+from hkcanto_metrics.agreement import Correlation, agreement, read_human_scores, weighted_kappa
 
 from ..errors import LogError
 from ..kinds.judged import Judged

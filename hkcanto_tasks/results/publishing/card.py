@@ -10,13 +10,7 @@ from ...describing import WAYS
 from ..reports.presentation import figure_title, task_title
 from ..runs import Run
 from ..statistics.estimates import value_of
-from .runs import (
-    Publication,
-    Publisher,
-    folder_of,
-    interval_text,
-    number_text,
-)
+from .runs import Publication, Publisher, folder_of, interval_text, number_text
 
 
 def publication(runs: Sequence[Run], by: Publisher) -> Publication:

@@ -20,13 +20,7 @@ from ..reports.presentation import figure_title, short_name
 from ..runs import Run
 from ..statistics.estimates import value_of
 from ..statistics.intervals import Estimate
-from .runs import (
-    NotPublishable,
-    Publication,
-    Publisher,
-    folder_of,
-    on_the_hub,
-)
+from .runs import NotPublishable, Publication, Publisher, folder_of, on_the_hub
 
 LIBRARIES = {"lm-eval": "lm_eval", "inspect": "inspect_ai"}
 _ENGINES = {"hf": "transformers", "vllm": "vllm", "sglang": "sglang", "gguf": "llama.cpp"}
