@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import msgspec
 
 from ...catalogue import known_signature
+from ...declarations import TaskDefinition
 from ...errors import HKCantoError, LogError, on_disk
 from ...kinds.base import Kind
 from ...signatures import OF_A_JUDGE, Signature
@@ -22,6 +23,7 @@ from ...tasks import task_as_run
 from ..logs import argument, logs_in, read_runs
 from ..publishing.eee import LIBRARIES, UNITS
 from ..publishing.runs import MODEL, sorted_out
+from ..rescoring.rescore import options_of
 from ..statistics.estimates import value_of
 from ..statistics.intervals import Estimate, of_items
 
@@ -65,6 +67,11 @@ class PublishedResult:
     def headline(self) -> Estimate:
         """The figure to read first."""
         return self.values[self.setup.headline.name]
+
+    @property
+    def definition(self) -> TaskDefinition:
+        """The catalogue's entry of its task."""
+        return self.setup.task.definition
 
     @property
     def column(self) -> str:
@@ -186,16 +193,10 @@ def described(text: str) -> tuple[Signature, Kind]:
     signature = known_signature(text)
     if signature.data == "sample" or "local" in signature.data or not signature.data:
         raise LogError(f"its data ({signature.data}) is not a published revision")
-    options: dict[str, Any] = {
-        name: "true" if value == "yes" else value
-        for name, value in signature.options
-        if name not in _FREE
-    }
-    if "subjects" in options:
+    if "subjects" in signature.parts:
         raise LogError("it covers only some subjects")
-    options["multiturn"] = options.pop("turns", "") == "multi"
     try:
-        how = task_as_run(signature.task, shots=signature.shots, **options)
+        how = task_as_run(signature.task, shots=signature.shots, **options_of(signature))
     except HKCantoError as error:
         raise LogError(f"its signature is unknown: {error}") from error
     now = how.signature(signature.data)
@@ -323,8 +324,8 @@ def _read(name: str, root: Path) -> Iterator[PublishedResult | Refused]:
             values = {name: value for name in run.figures if (value := value_of(run, name))}
             settings = {"harness": run.harness, **dict(run.settings)}
             settings |= {name: f"{run.generation[name]}" for name in sorted(run.generation)}
-            about = {"created": run.created, "source": source, "settings": settings}
-            yield PublishedResult("checked", run.model, how, signature, values, **about)
+            made = run.created, "", "", source, settings
+            yield PublishedResult("checked", run.model, how, signature, values, *made)
     for file in files:
         if file.suffix == ".json" and file not in logs:
             try:

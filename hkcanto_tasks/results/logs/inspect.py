@@ -321,7 +321,7 @@ def _seconds(samples: Sequence[tuple[float, float]]) -> float:
 
 
 def _add(items: ItemRows, sample: _Logged) -> None:
-    choice = next(iter(sample.output.get("choices") or ()), {})
+    choice: dict[str, Any] = next(iter(sample.output.get("choices") or ()), {})
     content = choice.get("message", {}).get("content", "")
     ended = choice.get("stop_reason")
     scores = sample.scores or {}

@@ -146,9 +146,9 @@ class ItemRows:
             codes(hashes)[1],
             *np.array(lengths, np.int64).T.copy(),
             *np.array(ends, np.float64).T.copy(),
-            reasons=reasons,
-            pairs=pairs if self._pairs else (),
-            texts=texts if self.texts else (),
+            reasons,
+            pairs if self._pairs else (),
+            texts if self.texts else (),
         )
 
 

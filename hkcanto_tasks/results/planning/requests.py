@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from os.path import commonprefix
-from typing import Any
 
 import numpy as np
 
@@ -61,11 +60,9 @@ class Requests:
 
 
 def _by_characters(texts: Sequence[str]) -> list[int]:
-    counts = []
-    for text in texts:
-        chinese = sum(map(is_han, text))
-        counts.append(chinese + math.ceil((len(text) - chinese) / _OTHERS))
-    return counts
+    chinese = [sum(map(is_han, text)) for text in texts]
+    others = [len(text) - count for text, count in zip(texts, chinese, strict=True)]
+    return [own + math.ceil(other / _OTHERS) for own, other in zip(chinese, others, strict=True)]
 
 
 def _sent(loaded: LoadedTask) -> dict[str, int]:
@@ -75,7 +72,7 @@ def _sent(loaded: LoadedTask) -> dict[str, int]:
     return {each.id: sum(text is not None for text in each.choices) for each in loaded.samples}
 
 
-def requests_of(loaded: LoadedTask, count: Count) -> Requests:
+def _planned(loaded: LoadedTask, count: Count) -> Requests:
     """Count what a task sends."""
     sent = _sent(loaded)
     prompts = [loaded.prompt(each).text() for each in loaded.samples for _ in range(sent[each.id])]
@@ -94,7 +91,7 @@ def requests_of(loaded: LoadedTask, count: Count) -> Requests:
     )
 
 
-def measured(name: str, run: Run, count: Count) -> Requests:
+def _measured(name: str, run: Run, count: Count) -> Requests:
     """Estimate a whole task at the setup of a run.
 
     All prompts are known: their tokens by `count` are scaled by the ratio of the log's own count to
@@ -112,9 +109,7 @@ def measured(name: str, run: Run, count: Count) -> Requests:
     items, usage, sent = run.items, run.usage, _sent(loaded)
     whole = len(loaded.samples)
     counts = count([loaded.prompt(each).text() for each in loaded.samples])
-    tokens = {
-        each.id: number * sent[each.id] for each, number in zip(loaded.samples, counts, strict=True)
-    }
+    tokens = {item: n * sent[item] for item, n in zip(sent, counts, strict=True)}
     of_log: float | None = usage.prompt_tokens
     if of_log is None and run.harness == "inspect":  # without the server's template
         of_log = sum(tokens[item] for item in items.ids)
@@ -149,8 +144,7 @@ def _loaded(name: str, run: Run) -> LoadedTask:
     where, signature = run.sources[0].name, run.signature
     if not signature.prompt_known:
         raise LogError(f"{where} does not have the prompts. Estimate from the log of a run.")
-    options: dict[str, Any] = {**options_of(signature)}
-    loaded = load_task(name, shots=signature.shots, **options)
+    loaded = load_task(name, shots=signature.shots, **options_of(signature))
     here = known_signature(loaded.signature)
     if here.sort_of_data != signature.sort_of_data:
         raise LogError(
@@ -178,10 +172,11 @@ def _loaded(name: str, run: Run) -> LoadedTask:
 def _remarks(run: Run) -> Iterator[str]:
     """Yield caveats about a run that an estimate is based on."""
     where, usage = run.sources[0].name, run.usage
-    differences = run.signature.differs(task_as_run(run.task).signature(run.data)).items()
     unlike = [
         f"{part} {of_run or 'default'} ({default or 'default'})"
-        for part, (of_run, default) in differences
+        for part, (of_run, default) in run.signature.differs(
+            task_as_run(run.task).signature(run.data)
+        ).items()
         if part != "rationale"
     ]
     if unlike:
@@ -226,18 +221,16 @@ def report(
     """
     count = load_tokenizer(tokenizer) if tokenizer else _by_characters
     how = tokenizer or _BY_CHARACTERS
-    notes: list[str] = []
     if logs:
         rows = _from_logs(names, logs, count)
-        notes = [remark for row in rows if row.run for remark in _remarks(row.run)]
-        pace = f"at {speed:g} tokens a second. " if speed else "as measured, for answering only. "
+        pace = f"at {speed:g} tokens a second" if speed else "as measured, for answering only"
         caption = (
-            f"Tokens by the log's count, else by {how}. Hours are {pace}"
-            "The cost excludes a judge's tokens and any discount for cached prompts."
+            f"Tokens by the log's count, else by {how}. Hours are {pace}. The cost excludes a "
+            "judge's tokens and any discount for cached prompts."
         )
     else:
         tasks = (load_task(task.name, allow_absent=True) for task in chosen_tasks(names))
-        rows = [requests_of(each, count) for each in tasks if each.samples]
+        rows = [_planned(each, count) for each in tasks if each.samples]
         caption = (
             f"Tokens by {how}, without a chat template. Hours and cost assume answers of the "
             "maximum length and no prefix cache."
@@ -248,9 +241,10 @@ def report(
         return None if seconds is None else seconds / 3600
 
     def cost(row: Requests) -> float | None:
-        if not prices:
-            return None
-        return (row.prompt * prices[0] + row.answers.value * prices[1]) / 1e6
+        return prices and (row.prompt * prices[0] + row.answers.value * prices[1]) / 1e6
+
+    def origin(row: Requests) -> str | None:
+        return f"{row.run.counts.total():,} of {row.items:,}" if row.run else None
 
     at_most = "" if logs else ", at most"
     cacheable = "Prompt tokens that a prefix cache can serve."
@@ -258,10 +252,7 @@ def report(
         (Column("Task"), lambda row: row.task),
         (Column("Model"), lambda row: row.run.label if row.run else None),
         (Column("Condition"), lambda row: row.run.condition if row.run else None),
-        (
-            Column("From"),
-            lambda row: f"{row.run.counts.total():,} of {row.items:,}" if row.run else None,
-        ),
+        (Column("From"), origin),
         (Column("Requests", "count"), lambda row: row.requests),
         (Column("Prompt tokens", "count"), lambda row: row.prompt),
         (Column("Cacheable", "percent", cacheable), lambda row: row.cacheable),
@@ -272,26 +263,27 @@ def report(
         (Column(f"Cost{at_most}", "number"), cost),
     ]
     title = "Estimates for whole tasks" if logs else "Requests and tokens of a run"
+    notes = dict.fromkeys(remark for row in rows if row.run for remark in _remarks(row.run))
     blocks: list[Block] = [table("estimate", title, rows, columns, caption)]
-    blocks += [Note(each, "warning") for each in dict.fromkeys(notes)]
+    blocks += [Note(each, "warning") for each in notes]
     return report_of([Section("Estimate", blocks, "estimate", is_summary=True)], "Estimate")
 
 
 def _from_logs(names: Sequence[str] | None, logs: Sequence[str], count: Count) -> list[Requests]:
     runs = read_runs(logs, texts=True)
-    tasks = {run.task: run.task for run in runs}  # name → its whole task
+    logged = {run.task: run.task for run in runs}
+    tasks = {} if names else logged  # name → its whole task
     for name in names or ():
         # A benchmark is estimated on those of its tasks that are in the logs.
         chosen = {task.name: task.whole for task in chosen_tasks([name])}
-        if not tasks.keys() & {*chosen.values()}:
+        if not logged.keys() & {*chosen.values()}:
             raise LogError(
                 f"no log of {', '.join(chosen.values())} in {', '.join(logs)}, only of "
-                f"{', '.join(tasks)}."
+                f"{', '.join(logged)}."
             )
-    if names:
-        tasks = {task.name: task.whole for task in chosen_tasks(names)}
+        tasks |= chosen
     return [
-        measured(name, run, count)
+        _measured(name, run, count)
         for name, whole in tasks.items()
         for run in runs
         if run.task == whole
