@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from . import __version__
-from .commands.data import data
+from .commands.doctor import data
 from .console import Command, Group
 
 _PANELS = {

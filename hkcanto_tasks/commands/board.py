@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ..console import echo
-from .output import argument, option
+from .output import argument, option, write_files
 
 _RESULTS = (
     "Folders of records (hkcanto publish --to eee) and of logs. NAME=PATH names the model of the "
@@ -30,7 +30,6 @@ def board(
     """
     from ..results.board.pages import pages, reasons
     from ..results.board.records import read_results
-    from ..results.publishing.writing import write
 
     read = read_results(results or [])
     for reason, paths in reasons(read.refused):
@@ -42,6 +41,6 @@ def board(
         echo(f"{count} are right, {len(read.refused)} files or runs are not.")
         raise typer.Exit(bool(read.refused))
     written = pages(read, title)
-    write(written, output)
+    write_files(written, output)
     size = sum(len(text.encode()) for text in written.values()) / 1e6
     echo(f"{count}, {len(written)} files ({size:.1f} MB): {output / 'index.html'}")

@@ -2,16 +2,17 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 from rich.progress import Progress
 
 from ..console import echo, err, out
-from ..errors import OptionError
+from ..errors import OptionError, on_disk
 
 if TYPE_CHECKING:
     from ..results.reports.blocks import Report
@@ -52,7 +53,6 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
         OptionError: There is no such folder, or a folder is in the file's place.
         DataNotFound: The file cannot be written.
     """
-    from ..results.publishing.writing import write as write_files
     from ..results.reports.renderers import render
     from ..results.reports.renderers.terminal import show, show_note
 
@@ -81,6 +81,39 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
             echo(f"Written: {output} ({len(text.encode()) / 1e6:.1f} MB)", to_err=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def write_files(files: Mapping[str, str], folder: Path) -> None:
+    """Write files into a folder, or none of them if there is no room.
+
+    A process that is killed leaves each file whole, old or new. Links in the folder are not
+    followed.
+
+    Args:
+        files: Path in the folder (with `/`) → text.
+        folder: Created if it does not exist.
+
+    Raises:
+        OptionError: A folder within it is a link.
+        DataNotFound: The operating system refuses.
+    """
+    with on_disk(folder, "written", "Give a folder that you can write to and that has room."):
+        root = folder.resolve()
+        for path in files:
+            parent = (root / path).parent
+            if parent != parent.resolve():
+                raise OptionError(
+                    f"{parent} is in a link, and links are not followed. Give a folder."
+                )
+        root.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=".publish-", dir=root) as drafts:
+            for path, text in files.items():
+                draft = Path(drafts, path)
+                draft.parent.mkdir(parents=True, exist_ok=True)
+                draft.write_text(text, encoding="utf-8")
+            for path in files:
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                Path(drafts, path).replace(root / path)
 
 
 def format_of(output: Path | None, chosen: Format | None) -> Format | None:

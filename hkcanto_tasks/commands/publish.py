@@ -9,7 +9,7 @@ import typer
 
 from ..console import echo
 from ..errors import OptionError
-from .output import argument, option
+from .output import argument, option, write_files
 
 Destination = Literal["eee", "hf", "card"]
 """Where results can go; each has a module in `publishing`."""
@@ -51,7 +51,6 @@ def publish(
     """
     from ..results.logs import read_runs
     from ..results.publishing.runs import Publication, Publisher, publishable
-    from ..results.publishing.writing import write
 
     read = read_runs(runs)
     for log in read.skipped:
@@ -64,7 +63,7 @@ def publish(
     made: Publication = destination.publication(
         runs_to_publish, Publisher(by, relationship or "", url), **of_items
     )
-    write(made.files, output)
+    write_files(made.files, output)
     for reason in refused:
         echo(f"not published: {reason}", to_err=True)
     for reason in made.left_out:

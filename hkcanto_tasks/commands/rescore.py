@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ..console import err, print_line
-from .output import argument, option, progress
+from .output import argument, option, progress, write_files
 
 _PATHS = (
     "Logs of lm-eval (with --log_samples) and of Inspect, folders of these, or .jsonl files with "
@@ -42,8 +42,6 @@ def rescore(
 
     It writes logs that hkcanto report, compare and publish read.
     """
-    from ..results.publishing.writing import write
-    from ..results.rescoring import by_model
     from ..results.rescoring import rescore as rescoring
     from ..results.rescoring.answers import columns_of
 
@@ -53,11 +51,11 @@ def rescore(
             paths, task=task, model=model, columns=declared, progress=advance
         )
     if reader:
-        by_model.reread(runs, reader)
+        rescoring.reread(runs, reader)
     if grader:
-        by_model.grade(runs, grader)
+        rescoring.grade(runs, grader)
     files = rescoring.files_of(runs, output)
-    write(files, output)
+    write_files(files, output)
     for run in runs:
         figure, (then, now) = run.kind.headline, run.headlines
         factor, sign = (100, " %") if figure.unit in ("share", "rate") else (1, "")

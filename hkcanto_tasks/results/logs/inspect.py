@@ -24,8 +24,19 @@ from ...judgements import Judgement
 from ...samples import Sample
 from ...tasks import task_as_run
 from ..runs import Run, Sent, SkippedLog, Usage
-from .items import UNREADABLE, ItemRows, Rows, decode, left_out, reason
-from .joining import CHAT, WITH_SYSTEM, hashed, sent_of, settings_of
+from .items import (
+    CHAT,
+    UNREADABLE,
+    WITH_SYSTEM,
+    ItemRows,
+    Rows,
+    decode,
+    hashed,
+    left_out,
+    reason,
+    sent_of,
+    settings_of,
+)
 
 _SCORER = "judged"
 _JUDGES = ("judged_translation", "judged_summary")

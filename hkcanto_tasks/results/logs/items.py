@@ -1,9 +1,11 @@
-"""Decoding of logs, robust to whatever a model may write, and collecting the items of a task."""
+"""What both harnesses' logs share: decoding, the items of a task, and what was sent."""
 
 import json
+import re
 import struct
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
 from itertools import chain
@@ -20,7 +22,7 @@ from ...kinds.base import Kind
 from ...printable import valid
 from ...samples import Sample
 from ...signatures import Signature
-from ..runs import Floats, Items, ItemText, codes
+from ..runs import Floats, Items, ItemText, Sent, codes
 
 CHANCE = "chance"
 """The value of an item that says how often a random choice is right."""
@@ -137,19 +139,10 @@ class ItemRows:
         ids, subjects, parts, values, weights, hashes, lengths, ends, reasons, pairs, texts = (
             columns
         )
-        return Items(
-            ids,
-            subjects,
-            parts,
-            _by_name(values, nan),
-            _by_name(weights, 0.0),
-            codes(hashes)[1],
-            *np.array(lengths, np.int64).T.copy(),
-            *np.array(ends, np.float64).T.copy(),
-            reasons,
-            pairs if self._pairs else (),
-            texts if self.texts else (),
-        )
+        made: list[Any] = [ids, subjects, parts, _by_name(values, nan), _by_name(weights, 0.0)]
+        made += [codes(hashes)[1], *np.array(lengths, np.int64).T.copy()]
+        made += [*np.array(ends, np.float64).T.copy(), reasons]
+        return Items(*made, pairs if self._pairs else (), texts if self.texts else ())
 
 
 def _by_name(items: Sequence[Mapping[str, float | None]], fill: float) -> dict[str, Floats]:
@@ -209,3 +202,67 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[T]) -> T:
     except (msgspec.DecodeError, UnicodeDecodeError):
         loaded = json.loads(data.decode("utf-8", "replace"), parse_constant=lambda _: None)
         return decoder.decode(valid(json.dumps(loaded, ensure_ascii=False)))
+
+
+# ---------------------------------------------------------------------- what was sent
+
+# Settings that change a model's speed but not its answers, and secrets. An access token
+# (`hf_token`) is a secret, but a token of the model's vocabulary is a setting.
+_OF_NO_MATTER = re.compile(
+    r"api_key|secret|password|headers?$|(?<!bos|eos|pad)(?<!think_end)_token$|^token$|"
+    r"url$|device|batch|concurrent|"
+    r"max_(retries|connections)|timeout|parallel|gpu_memory|trust_remote_code",
+    re.IGNORECASE,
+)
+_TYPES = {field.name: field.type for field in msgspec.structs.fields(Sent)}
+_FIELDS = {"max_gen_toks": "max_tokens", "until": "stop", "stop_seqs": "stop"}
+
+CHAT = "chat"
+"""The template of a chat that the server formats. Its hash is unknown."""
+
+WITH_SYSTEM = "with a system instruction of the user's in front"
+"""The note of a run with a system instruction."""
+
+
+def settings_of(given: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
+    """Return the settings that are set and can change a model's answers.
+
+    Examples:
+        >>> settings_of({"dtype": "bfloat16", "device": "cuda:1", "api_key": "sk", "peft": None})
+        (('dtype', 'bfloat16'),)
+    """
+    return tuple(
+        (name, str(value))
+        for name, value in sorted(given.items())
+        if value not in (None, "") and not _OF_NO_MATTER.search(name)
+    )
+
+
+def sent_of(given: Mapping[str, Any], **more: Any) -> Sent:
+    """Return the record of what was sent, from the settings of generation in a log.
+
+    Args:
+        given: The settings, by their names in either harness.
+        more: Further fields of the record.
+
+    Examples:
+        >>> sent_of({"do_sample": False, "max_gen_toks": 12, "until": "完", "n": 1}).stop
+        ('完',)
+    """
+    known = {*_TYPES, *_FIELDS, "do_sample", "system_message"}
+    further = {name: value for name, value in given.items() if name not in known}
+    more = {"more": settings_of(further)} | more
+    greedy = {"temperature": 0.0} if given.get("do_sample") is False else {}
+    named = {_FIELDS.get(name, name): value for name, value in given.items() if value is not None}
+    fields: dict[str, Any] = {}
+    for name, value in (greedy | named | more).items():
+        if name in _TYPES:
+            listed = [value] if name == "stop" and isinstance(value, str) else value
+            with suppress(msgspec.ValidationError):  # a setting of another form is unknown
+                fields[name] = msgspec.convert(listed, _TYPES[name], strict=False)
+    return Sent(**fields)
+
+
+def hashed(text: object) -> str:
+    """Return a short hash of a text that was sent with all prompts; empty if there was none."""
+    return sha256(str(text).encode("utf-8", "replace")).hexdigest()[:7] if text else ""

@@ -14,8 +14,18 @@ from ...errors import LogError
 from ...judgements import Judgement
 from ...samples import Sample
 from ..runs import Harness, Run, Sent, SkippedLog, Usage
-from .items import UNREADABLE, ItemRows, Rows, decode, left_out, reason
-from .joining import CHAT, WITH_SYSTEM, sent_of, settings_of
+from .items import (
+    CHAT,
+    UNREADABLE,
+    WITH_SYSTEM,
+    ItemRows,
+    Rows,
+    decode,
+    left_out,
+    reason,
+    sent_of,
+    settings_of,
+)
 
 
 class Origin(msgspec.Struct):
