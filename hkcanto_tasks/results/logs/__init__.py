@@ -19,6 +19,7 @@ from ..runs import Items, Run, SkippedLog, Usage
 from . import inspect, lm_eval
 from .items import UNREADABLE, ItemRows, Rows, reason
 
+_LOGS = "results_….json of lm-eval with its samples beside it, or .eval or .json of Inspect"
 _HEAD_OF_INSPECT = re.compile(rb'\s*\{\s*"(?:version|status|eval)"')
 
 
@@ -117,17 +118,12 @@ def _logs(path: Path) -> list[Path]:
     """Return the logs at a path, whether or not they can be read."""
     if path.is_file():
         if path.suffix not in (".json", ".eval"):
-            raise LogError(
-                f"{path} is not a log. Give the results_….json of lm-eval, with its samples beside "
-                "it, or an .eval or .json of Inspect, or a folder of these."
-            )
+            raise LogError(f"{path} is not a log. Give {_LOGS}, or a folder of these.")
         return [path]
     logs = logs_in(path)
     if not logs and not any(path.rglob("samples_*.jsonl")):
-        raise LogError(
-            f"{path} has no logs: no results_….json of lm-eval (run it with --output_path and "
-            "--log_samples), and no .eval or .json of Inspect."
-        )
+        what = f"{_LOGS}. Run lm_eval with --output_path and --log_samples"
+        raise LogError(f"{path} has no logs: there is no {what}.")
     return logs
 
 

@@ -87,8 +87,13 @@ class _Logged(msgspec.Struct, gc=False):
     events: msgspec.Raw = msgspec.Raw(b"[]")
 
 
+class _Judged(msgspec.Struct, gc=False):
+    id: str | int
+    scores: dict[str, dict[str, Any]] | None = None
+
+
 _LOG, _SAMPLE = msgspec.json.Decoder(_Log), msgspec.json.Decoder(_Logged)
-_ANY_SAMPLE = msgspec.json.Decoder(dict[str, Any])  # also of a task that is not ours
+_JUDGED = msgspec.json.Decoder(_Judged)  # of any log with a judge's scores
 
 
 def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
@@ -197,9 +202,8 @@ def opened(
         # A name may occur more than once: the last one counts, as in Inspect.
         members = {info.filename: info for info in zipfile.ZipFile(file).infolist()}
     except zipfile.BadZipFile as error:
-        raise LogError(
-            "not a complete zip archive: the run is still going on, or the file is cut off"
-        ) from error
+        what = "the run is still going on, or the file is cut off"
+        raise LogError(f"not a complete zip archive: {what}") from error
     header = members.get("header.json") or members.get("_journal/start.json")
     if header is None:
         raise LogError("a zip archive, but not a log of Inspect: it has no header.json")
@@ -408,25 +412,23 @@ def judge_scores(path: Path) -> dict[str, dict[str, float]]:
     where = str(path)
     try:
         with path.open("rb") as file:
-            log, samples = opened(path, file, _ANY_SAMPLE)
+            log, samples = opened(path, file, _JUDGED)
             for name, load in samples.items():
                 where = f"{path}, {name}"
                 sample = load()
-                of_sample = sample.get("scores") or {}
-                judged = {scorer: of_sample[scorer] for scorer in _JUDGES if scorer in of_sample}
-                for criterion, value in _values(judged):
+                judged = [pair for pair in (sample.scores or {}).items() if pair[0] in _JUDGES]
+                for criterion, value in _values(dict(judged)):
                     if criterion.endswith("_rate") or value is None:
                         continue
                     if abs(value) > _HIGHEST:
                         raise LogError(f"{criterion!r}: {value:.3g} is not a judge score")
-                    scores[criterion][str(sample["id"])].append(value)
+                    scores[criterion][str(sample.id)].append(value)
     except UNREADABLE as error:
         raise LogError(f"{where}: {reason(error)}") from error
     if not scores:
-        raise LogError(
-            f"{path}: the log of {log.eval.task} has no scores of a judge; run the task with "
-            "-T judge=true and --model-role grader=…"
-        )
+        what = f"the log of {log.eval.task} has no scores of a judge"
+        how = "run the task with -T judge=true and --model-role grader=…"
+        raise LogError(f"{path}: {what}; {how}")
     return {
         criterion: {item: fmean(values) for item, values in items.items()}
         for criterion, items in scores.items()

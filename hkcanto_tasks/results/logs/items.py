@@ -96,9 +96,8 @@ class ItemRows:
         """
         del reasoning
         if judgement is None:
-            raise LogError(
-                "no scores of this version, as with --predict_only: `hkcanto rescore` adds them"
-            )
+            what = "no scores of this version, as with --predict_only"
+            raise LogError(f"{what}: `hkcanto rescore` adds them")
         if sample.subject not in self._order:
             what = f"subject {sample.subject!r} of {self.setup.task.name}"
             raise LogError(f"the catalogue of this version has no {what}")
@@ -142,7 +141,8 @@ class ItemRows:
         made: list[Any] = [ids, subjects, parts, _by_name(values, nan), _by_name(weights, 0.0)]
         made += [codes(hashes)[1], *np.array(lengths, np.int64).T.copy()]
         made += [*np.array(ends, np.float64).T.copy(), reasons]
-        return Items(*made, pairs if self._pairs else (), texts if self.texts else ())
+        made += [pairs if self._pairs else (), texts if self.texts else ()]
+        return Items(*made)
 
 
 def _by_name(items: Sequence[Mapping[str, float | None]], fill: float) -> dict[str, Floats]:
