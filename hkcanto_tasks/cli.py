@@ -8,6 +8,7 @@ import typer
 
 from . import __version__
 from .commands.doctor import data
+from .commands.output import option
 from .console import Command, Group
 
 _PANELS = {
@@ -36,9 +37,7 @@ app.add_typer(data, name="data", cls=Group, rich_help_panel="Find tasks and data
 
 
 @app.callback(invoke_without_command=True)
-def _main(
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
-) -> None:
+def _main(version: Annotated[bool, option("Print the version.", "--version")] = False) -> None:
     if version:
         typer.echo(f"hkcanto {__version__} (Python {platform.python_version()})")
         raise typer.Exit

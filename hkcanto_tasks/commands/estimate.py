@@ -6,6 +6,7 @@ import typer
 
 from .output import FormatOption, Output, argument, format_of, option, write
 
+_TASKS = argument("Tasks or benchmarks; see hkcanto list.", "TASKS")
 _FROM = (
     "Logs of a short run (--limit), to measure tokens and seconds instead of guessing; may be "
     "repeated. Without TASKS, estimate the tasks of these logs."
@@ -17,9 +18,7 @@ _PRICE_OUT = option("Price of a million answer tokens.", metavar="X", min=0)
 
 
 def estimate(
-    tasks: Annotated[
-        list[str] | None, argument("Tasks or benchmarks; see hkcanto list.", "TASKS")
-    ] = None,
+    tasks: Annotated[list[str] | None, _TASKS] = None,
     logs: Annotated[list[str] | None, option(_FROM, "--from", metavar="LOGS")] = None,
     tokenizer: Annotated[str | None, option(_TOKENIZER, metavar="NAME")] = None,
     speed: Annotated[float | None, _SPEED] = None,

@@ -61,9 +61,7 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
         if output.is_dir() or not output.parent.is_dir():
             absent = f"cannot be written: no folder {output.parent}"
             what = "is a folder" if output.is_dir() else absent
-            raise OptionError(
-                f"{output} {what}. Give a file in a folder that exists: -o report.html."
-            )
+            raise OptionError(f"{output} {what}. Give a file in a folder that exists.")
         write_files({output.name: text}, output.parent)  # a link is replaced
     with out.capture() as shown:
         for note in made.answer if output is not None else ():
@@ -102,9 +100,7 @@ def write_files(files: Mapping[str, str], folder: Path) -> None:
         for path in files:
             parent = (root / path).parent
             if parent != parent.resolve():
-                raise OptionError(
-                    f"{parent} is in a link, and links are not followed. Give a folder."
-                )
+                raise OptionError(f"{parent} is in a link; links are not followed. Give a folder.")
         root.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".publish-", dir=root) as drafts:
             for path, text in files.items():

@@ -20,9 +20,7 @@ _RUNS = (
     "Logs or folders of logs, as for hkcanto report. ORGANISATION/NAME=PATH gives the model's name "
     "on the hub."
 )
-_TO = (
-    "eee: Every Eval Ever. hf: .eval_results of the model's repository. card: a table for its card."
-)
+_TO = "eee: Every Eval Ever. hf: .eval_results of the model's repository. card: table for its card."
 _YOURS = (
     "Your relationship to the models' developers, for eee: first_party, third_party, collaborative "
     "or other."
@@ -60,9 +58,8 @@ def publish(
         raise OptionError(f"--to {to} has no values of items. Take --to eee, or no --items.")
     of_items = {"items": True} if items else {}
     runs_to_publish, refused = publishable(read, task or ())
-    made: Publication = destination.publication(
-        runs_to_publish, Publisher(by, relationship or "", url), **of_items
-    )
+    by_whom = Publisher(by, relationship or "", url)
+    made: Publication = destination.publication(runs_to_publish, by_whom, **of_items)
     write_files(made.files, output)
     for reason in refused:
         echo(f"not published: {reason}", to_err=True)

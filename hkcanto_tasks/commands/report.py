@@ -30,9 +30,7 @@ def report(
     hkcanto report runs/ --best
     """
     if best and (example or output or format):
-        raise typer.BadParameter(
-            "--best cannot be combined with --example, -o or --format; JSON has it as `best`."
-        )
+        raise typer.BadParameter("--best has no --example, -o or --format; JSON has it as `best`.")
     if example == bool(runs):
         raise typer.BadParameter("give the logs to read, or --example for an example report.")
     output = output or (Path("hkcanto-example.html") if example else None)

@@ -47,9 +47,7 @@ def rescore(
 
     declared = columns_of(columns)
     with progress("Scoring") as advance:
-        runs, skipped = rescoring.rescore(
-            paths, task=task, model=model, columns=declared, progress=advance
-        )
+        runs, skipped = rescoring.rescore(paths, task, model, declared, advance)
     if reader:
         rescoring.reread(runs, reader)
     if grader:

@@ -63,10 +63,9 @@ def columns(results: Sequence[PublishedResult]) -> list[Column]:
     for measure, scores in papers.items():
         if measure not in measured.values():
             groups[next(iter(scores.values())).column] += scores.values()
-    tasks = list(named_tasks())
-    ordered = sorted(
-        groups.values(), key=lambda group: (tasks.index(group[0].setup.task.whole), group[0].column)
-    )
+    places = {name: place for place, name in enumerate(named_tasks())}
+    by_column = [groups[column] for column in sorted(groups)]
+    ordered = sorted(by_column, key=lambda group: places[group[0].setup.task.whole])
     made = []
     for group in ordered:
         by_age = sorted(group, key=lambda each: (each.created or _LONG_AGO, each.source))
@@ -92,9 +91,8 @@ def _papers() -> Mapping[Hashable, Mapping[str, PublishedResult]]:
             for row in table.rows:
                 if (score := row.scores.get(column.name)) is not None:
                     value = {column.metric: of_items(score, items, how.headline)}
-                    made = PublishedResult(
-                        "published", row.model, how, signature, value, by=table.source
-                    )
+                    made = PublishedResult("published", row.model, how, signature, value)
+                    made = replace(made, by=table.source)
                     scores[_measure(made)].setdefault(row.model, made)
     return scores
 
@@ -197,9 +195,8 @@ def pages(read: Results, title: str) -> dict[str, str]:
             tables.append((benchmark, groups, _rows([each for _, own in groups for each in own])))
     dates = [each.created for each in read.results if each.created]
     shared = {"KINDS": KINDS, "date": max(dates, default=None)}
-    made = {
-        "index.html": _render(title, "", tables=tables, refused=reasons(read.refused), **shared)
-    }
+    index = _render(title, "", tables=tables, refused=reasons(read.refused), **shared)
+    made = {"index.html": index}
     for name, own in tasks.items():
         heading = own[0].results[0].definition.title
         made[f"tasks/{name}.html"] = _render(heading, "../", columns=own, board=title, **shared)

@@ -118,9 +118,8 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 if not place:
                     sent = _requested(planned, sample)
                 task = "" if "" in items else sample.metadata.task
-                if _SCORER not in (sample.scores or {}) and (
-                    items[task].NEEDS_SCORES or sample.error
-                ):
+                needed = items[task].NEEDS_SCORES or sample.error
+                if needed and _SCORER not in (sample.scores or {}):
                     unscored += 1
                     continue
                 used = _usage(sample)

@@ -135,9 +135,8 @@ class ItemRows:
         """Return the items sorted by subject and id (9 before 10), epochs of an id in order."""
         self._rows.sort(key=lambda row: (self._order[row[1]], len(row[0]), row[0]))
         columns = zip(*self._rows, strict=True)
-        ids, subjects, parts, values, weights, hashes, lengths, ends, reasons, pairs, texts = (
-            columns
-        )
+        ids, subjects, parts, values, weights, hashes, lengths, ends, *rest = columns
+        reasons, pairs, texts = rest
         made: list[Any] = [ids, subjects, parts, _by_name(values, nan), _by_name(weights, 0.0)]
         made += [codes(hashes)[1], *np.array(lengths, np.int64).T.copy()]
         made += [*np.array(ends, np.float64).T.copy(), reasons]

@@ -92,9 +92,8 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     system = given.get("system instruction", "")
     notes = [WITH_SYSTEM] if system else []
     if cache:
-        notes.append(
-            f"answers may come from lm-eval's cache {cache}, which does not tell models apart"
-        )
+        what = f"lm-eval's cache {cache}, which does not tell models apart"
+        notes.append(f"answers may come from {what}")
     if token := given.get("think_end_token"):
         notes.append(f"lm-eval removed the reasoning up to {token}: its language is unknown")
     chat = CHAT if results.chat_template is not None else ""
@@ -171,9 +170,8 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 original["status"] = run.status
             run = replace(run, **original)
         yield run
-    no_samples = (
-        f"no samples_…_{stamp}.jsonl; run lm_eval with --log_samples and do not rename files"
-    )
+    advice = "run lm_eval with --log_samples and do not rename files"
+    no_samples = f"no samples_…_{stamp}.jsonl; {advice}"
     for why, names in (("not tasks of hkcanto", others), (no_samples, without)):
         if names:
             listed = shorten(", ".join(names), 100, placeholder=" and more")
@@ -253,9 +251,8 @@ def _add(items: ItemRows, logged: _Logged) -> None:
 
 def _model(results: _Results) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return the model's name and its settings."""
-    arguments, generation = (
-        _arguments(results.config.get(name)) for name in ("model_args", "gen_kwargs")
-    )
+    logged = (results.config.get(name) for name in ("model_args", "gen_kwargs"))
+    arguments, generation = map(_arguments, logged)
     backend, name = str(results.config.get("model")), results.model_name
     # If no argument names the model, lm-eval invents a random name.
     if name not in arguments.values():

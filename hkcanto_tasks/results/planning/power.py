@@ -107,7 +107,7 @@ def weighted(spread: Spread, weights: ArrayLike, shares: ArrayLike) -> Spread:
     sizes, parts = np.asarray(weights, np.float64), np.asarray(shares, np.float64)
     factor = math.sqrt(float(parts @ sizes**2))
     return Spread(
-        applied(lambda value: value * factor, spread.deviation),
+        spread.deviation.times(factor),
         spread.discordance,
         np.tile(spread.values, len(sizes)),
         np.outer(sizes, spread.weights).ravel(),

@@ -142,10 +142,9 @@ def of_assumption(
                 "into its benchmark.toml, or give the number: --items N."
             )
         elif name in asked_for:
-            option, verb = ("--discordance", "is") if is_share else ("--sd", "is not")
-            raise OptionError(
-                f"{task.name}: its headline {verb} a share of right answers. Plan it with {option}."
-            )
+            option, is_one = ("--discordance", "is") if is_share else ("--sd", "is not")
+            what = f"its headline {is_one} a share of right answers"
+            raise OptionError(f"{task.name}: {what}. Plan it with {option}.")
     planned = [Part("any", None, spread), *(parts if names else [])]
     return _plan(title, about, planned, [] if names else parts, sizes or _SIZES, **tests)
 
@@ -188,23 +187,22 @@ def _plan(
         ),
         (
             Column("SD", "number", "Standard deviation of the differences, in points."),
-            lambda part: applied(lambda end: 100 * end, part.spread.deviation),
+            lambda part: part.spread.deviation.times(100),
         ),
     ]
     confidence = 1 - (1 - CONFIDENCE) / shared_by
+
+    def shown(row: tuple[Part, float]) -> Value:
+        return applied(lambda end: power.items_to_show(end, row[1] / 100), row[0].spread.deviation)
+
+    def passed(row: tuple[Part, float]) -> Value:
+        return power.items_for_bound(row[0].spread, row[1] / 100, loss / 100, confidence)
+
     of_gates: list[tuple[Column, Callable[[tuple[Part, float]], Value]]] = [
         (Column("Points"), lambda row: f"{row[1]:g}"),
         (Column("Item set"), lambda row: row[0].name if len(parts) > 1 else None),
-        (
-            Column("To show it", "count", "Items needed to show a difference of this size."),
-            lambda row: applied(
-                lambda end: power.items_to_show(end, row[1] / 100), row[0].spread.deviation
-            ),
-        ),
-        (
-            Column("By compare --gate", "count", "Items needed to pass a gate of this size."),
-            lambda row: power.items_for_bound(row[0].spread, row[1] / 100, loss / 100, confidence),
-        ),
+        (Column("To show it", "count", "Items needed to show a difference of this size."), shown),
+        (Column("By compare --gate", "count", "Items needed to pass a gate of this size."), passed),
         (Column("Existing", "count"), lambda row: row[0].items),
     ]
     caption = (
@@ -214,14 +212,12 @@ def _plan(
     gated = [(part, gate) for part in parts for gate in gates]
     counted = [Part(f"any {n:,}", n, parts[0].spread) for n in sizes]
     listed = [*counted, *(part for part in [*parts, *others] if part.items)]
-    shown = table("shows", "Smallest difference shown, in points", listed, of_parts, about)
-    needed = table("takes", "Number of items needed", gated, of_gates, caption)
-    return report_of([Section("Plan", [Note(_METHOD), shown, needed], "plan", True)], title)
+    shows = table("shows", "Smallest difference shown, in points", listed, of_parts, about)
+    takes = table("takes", "Number of items needed", gated, of_gates, caption)
+    return report_of([Section("Plan", [Note(_METHOD), shows, takes], "plan", True)], title)
 
 
 def _smallest(part: Part) -> Value:
     most = part.spread.discordance.value if part.spread.discordance else 1.0
-    points = applied(
-        lambda end: 100 * power.smallest_difference(end, part.items or 1), part.spread.deviation
-    )
+    points = part.spread.deviation.times(100 * power.smallest_difference(1, part.items or 1))
     return points if points.value < 100 * most else None

@@ -21,7 +21,6 @@ from ..runs import Run
 from ..statistics.estimates import mean_estimate
 from ..statistics.intervals import Estimate
 from ..tokens import Count, load_tokenizer
-from .power import applied
 
 _OTHERS = 4  # characters of other scripts to a token
 _UNEVEN = 2  # items that may be missing, failed or unfinished
@@ -122,9 +121,7 @@ def _measured(name: str, run: Run, count: Count) -> Requests:
     elif usage.answer_tokens is None or np.isnan(lengths).any():
         lengths = np.array(count([each.response for each in items.texts]), np.float64)
     limit = max(loaded.kind.max_tokens, run.sent.max_tokens or 0, *lengths)
-    answers = applied(
-        lambda share: share * limit * whole, mean_estimate(lengths / limit, items.clusters)
-    )
+    answers = mean_estimate(lengths / limit, items.clusters).times(limit * whole)
     if not lengths.any() or len(set(items.ids)) == whole:
         answers = replace(answers, low=None, high=None)  # nothing is left to estimate
     return Requests(
@@ -172,11 +169,10 @@ def _loaded(name: str, run: Run) -> LoadedTask:
 def _remarks(run: Run) -> Iterator[str]:
     """Yield caveats about a run that an estimate is based on."""
     where, usage = run.sources[0].name, run.usage
+    ours = task_as_run(run.task).signature(run.data)
     unlike = [
         f"{part} {of_run or 'default'} ({default or 'default'})"
-        for part, (of_run, default) in run.signature.differs(
-            task_as_run(run.task).signature(run.data)
-        ).items()
+        for part, (of_run, default) in run.signature.differs(ours).items()
         if part != "rationale"
     ]
     if unlike:

@@ -70,9 +70,8 @@ def publishable(read: Runs, tasks: Collection[str] = ()) -> tuple[list[Run], lis
     """
     clean, refused = sorted_out(read)
     chosen = tasks or {run.task for run in read}
-    lines = [
-        f"{run.label} on {task_title(run)}: {why}" for run, why in refused if run.task in chosen
-    ]
+    known = ((run, why) for run, why in refused if run.task in chosen)
+    lines = [f"{run.label} on {task_title(run)}: {why}" for run, why in known]
     if named := [run for run in clean if run.task in chosen]:
         return named, lines
     of_tasks = f" of {', '.join(tasks)}" if tasks else ""

@@ -55,10 +55,8 @@ def columns_of(text: str) -> dict[str, str]:
     for part in filter(None, map(str.strip, text.split(","))):
         role, _, column = map(str.strip, part.partition("="))
         if role not in COLUMNS or not column:
-            raise OptionError(
-                f"--columns {part!r}: give WHAT=COLUMN, such as response=output; WHAT is one of "
-                f"{', '.join(COLUMNS)}."
-            )
+            how = f"give WHAT=COLUMN, such as response=output; WHAT is one of {', '.join(COLUMNS)}"
+            raise OptionError(f"--columns {part!r}: {how}.")
         columns[role] = column
     return columns
 
@@ -82,23 +80,18 @@ def read_answers(path: Path, declared: Mapping[str, str]) -> list[Answer]:
             try:
                 rows[number] = decode(line, _ROW)
             except UNREADABLE as error:
-                raise LogError(
-                    f"{path}, line {number}: it is not JSONL, one JSON object per line "
-                    f"({reason(error)})."
-                ) from error
+                what = f"it is not JSONL, one JSON object per line ({reason(error)})"
+                raise LogError(f"{path}, line {number}: {what}.") from error
     columns = {name: name for name in COLUMNS} | dict(declared)
-    shown = ", ".join([*dict.fromkeys(key for row in rows.values() for key in row)][:20])
+    keys = [*dict.fromkeys(key for row in rows.values() for key in row)][:20]
+    shown = f"its columns are {', '.join(keys) or 'none'}. Name the right one: --columns"
     for role in ("response", *declared):
         if all(_cell(row, columns[role]) is None for row in rows.values()):
-            raise LogError(
-                f"{path} has no {role} in a column {columns[role]!r}; its columns are "
-                f"{shown or 'none'}. Name the right one: --columns {role}=NAME."
-            )
+            what = f"no {role} in a column {columns[role]!r}"
+            raise LogError(f"{path} has {what}; {shown} {role}=NAME.")
     if not any(_cell(row, columns[role]) for row in rows.values() for role in ("id", "question")):
-        raise LogError(
-            f"{path} does not say which question each answer is to: it has neither an id nor a "
-            f"question. Its columns are {shown}. Name the right one: --columns question=NAME."
-        )
+        what = "does not say which question each answer is to, by an id or a question"
+        raise LogError(f"{path} {what}; {shown} question=NAME.")
     return [_answer(path, number, row, columns) for number, row in rows.items()]
 
 

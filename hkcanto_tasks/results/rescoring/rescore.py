@@ -93,13 +93,12 @@ class Rescored:
             stem: The common part of the names.
         """
         name, now = self.signature.task, [scored.judgement for scored in self.scored]
-        figures = {each.name: self._figure(each, now) for each in self.kind.table}
+        figures = ((each.name, self._figure(each, now)) for each in self.kind.table)
+        values = {f"{figure},none": value for figure, value in figures if not isnan(value)}
         notes = tuple(dict.fromkeys([*self.origin.notes, *self.remarks]))
         metadata = {"signature": self.signature.text}
         results = {
-            "results": {
-                name: {f"{each},none": value for each, value in figures.items() if not isnan(value)}
-            },
+            "results": {name: values},
             "configs": {name: {"task": name, "dataset_path": "hkcanto", "metadata": metadata}},
             "n-samples": {name: {"original": len(now), "effective": len(now)}},
             "date": self.created.timestamp(),
@@ -166,18 +165,17 @@ def options_of(signature: Signature) -> dict[str, Any]:
 
 def rescore(
     paths: Sequence[Path],
-    *,
-    task: str = "",
-    model: str = "",
-    columns: Mapping[str, str] | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    task: str,
+    model: str,
+    columns: Mapping[str, str],
+    progress: Callable[[int, int], None],
 ) -> tuple[list[Rescored], list[SkippedLog]]:
     """Score existing answers again.
 
     Args:
         paths: Logs of both harnesses, folders of logs, and files of answers.
         task: The task of files of answers, by its name in lm-eval.
-        model: The model of files of answers; by default, the file's name.
+        model: The model of files of answers; if empty, the file's name.
         columns: The names of columns in files of answers, if they are not those of `COLUMNS`.
         progress: Called with the number of files read so far and the total.
 
@@ -195,12 +193,11 @@ def rescore(
     for done, file in enumerate(files, 1):
         if file.suffix == ".jsonl":
             loaded = loaded or _generative(task, file)
-            runs.append(_of_answers(file, loaded, model or file.stem, columns or {}))
+            runs.append(_of_answers(file, loaded, model or file.stem, columns))
         else:
             for run in of_log(file):
                 runs.append(run) if isinstance(run, Rescored) else skipped.append(run)
-        if progress:
-            progress(done, len(files))
+        progress(done, len(files))
     if not runs:
         reasons = "".join(f"\n{log.path}: {log.reason}" for log in skipped[:_NAMED])
         raise LogError(f"nothing to score in {', '.join(map(str, paths))}:{reasons}")
@@ -272,16 +269,11 @@ def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
 def _generative(name: str, file: Path) -> LoadedTask:
     """Return the task of files of answers, with its items."""
     if not name:
-        raise OptionError(
-            f"{file} does not say which task its answers are for. Give --task NAME, such as --task "
-            "hkmmlu; `hkcanto list` shows the names."
-        )
+        raise OptionError(f"{file} does not say which task it answers: --task NAME (hkcanto list).")
     loaded = load_task(name)
     if not loaded.kind.is_generative:
-        raise OptionError(
-            f"{name} compares log-likelihoods, but {file} has generated answers. Give the "
-            f"generative task: --task {loaded.task.definition.name}."
-        )
+        generative = f"Give the generative task: --task {loaded.task.definition.name}."
+        raise OptionError(f"{name} compares log-likelihoods, but {file} has texts. {generative}")
     return loaded
 
 
@@ -349,8 +341,7 @@ def _matched(
         if last and not answer.question and number.isdecimal() and not 0 < int(number) <= last:
             raise LogError(
                 f"{file}, line {answer.line}: the id {answer.id!r} is no item's: those of {task} "
-                f"count from 1 to {last:,}. If the ids count from another number, every answer "
-                "would go to another item. Correct them, or leave them out and give the questions."
+                f"count from 1 to {last:,}. Correct all ids, or give the questions without ids."
             )
         sample = questions.find(answer)
         if isinstance(sample, str):
@@ -358,17 +349,14 @@ def _matched(
             continue
         first, _ = matched.setdefault(sample.id, (answer, sample))
         if first is not answer:
-            raise LogError(
-                f"{file}: lines {first.line} and {answer.line} both answer {sample.id}. Give one "
-                "answer to each item; put further ones into a file of their own."
-            )
+            lines = f"lines {first.line} and {answer.line} both answer {sample.id}"
+            raise LogError(f"{file}: {lines}. Put further answers into a file of their own.")
     listed = f"{len(unmatched):,} of {len(answers):,} answers match no item of {name}"
     reasons = "; ".join(unmatched[:_NAMED])
     if len(unmatched) > MOST_UNMATCHED * len(answers):
         raise LogError(
             f"{file}: {listed} (data {loaded.revision}): {reasons}. At most {MOST_UNMATCHED:.0%} "
-            "may be unmatched. If the file is for another task, give it: --task NAME. It may also "
-            "be for another script or release."
+            "may be unmatched. It may be for another task (--task NAME), script or release."
         )
     return [*matched.values()], f"{listed}: {reasons}" if unmatched else ""
 
@@ -376,7 +364,6 @@ def _matched(
 # ---------------------------------------------------------------------- a second look by a model
 
 _FIGURES = ("read", "forced", "none", "acc_reread")
-_SUMMED = ("acc_reread", "forced")
 
 
 def reread(runs: Sequence[Rescored], reader: str) -> None:
@@ -389,9 +376,7 @@ def reread(runs: Sequence[Rescored], reader: str) -> None:
     Raises:
         OptionError: Inspect is not installed, no run has letters, or the model cannot be called.
     """
-    lettered = [
-        run for run in runs if isinstance(run.kind, MultipleChoice) and not run.kind.SEVERAL
-    ]
+    lettered = [r for r in runs if isinstance(r.kind, MultipleChoice) and not r.kind.SEVERAL]
     if not lettered:
         raise OptionError(f"--reader {reader} is only for multiple choice; leave it out.")
     unread = {}
@@ -406,32 +391,26 @@ def reread(runs: Sequence[Rescored], reader: str) -> None:
     if failed and len(failed) == len(letters):
         raise OptionError(f"--reader {reader} cannot be called: {failed[0]}") from failed[0]
     for run in lettered:
-        asked = sum(id(scored) in letters for scored in run.scored)
-        figures = [_second_look(scored, letters.get(id(scored))) for scored in run.scored]
-        known = [values for values in figures if values["read"] is not None]
-        right, forced = (sum(values[name] or 0 for values in known) for name in _SUMMED)
-        remark = (
-            f"{reader} read {forced:.0f} of {asked:,} answers that the rules left unread: "
-            f"acc_reread {right / max(1, len(known)):.2%}"
-        )
-        if len(known) < len(figures):
-            remark += f"; {len(figures) - len(known)} could not be asked"
-        run.remarks.append(remark)
-        looked_at = list[Scored]()
-        for scored, values in zip(run.scored, figures, strict=True):
+        counts, looked_at = Counter[str](), list[Scored]()
+        for scored in run.scored:
+            letter, read = letters.get(id(scored)), scored.judgement.answer
+            values: dict[str, float | None] = dict.fromkeys(_FIGURES)
+            if not isinstance(letter, BaseException):
+                answer = read or letter or ""
+                flags = bool(read), bool(letter), not answer, answer == scored.sample.target
+                values = dict(zip(values, map(float, flags), strict=True))
+                counts.update(["known", *(name for name, holds in values.items() if holds)])
             further = {**(scored.more.get("further") or {}), **values}
             looked_at.append(scored._replace(more={**scored.more, "further": further}))
+        asked = sum(id(scored) in letters for scored in run.scored)
+        remark = (
+            f"{reader} read {counts['forced']} of {asked:,} answers that the rules left unread: "
+            f"acc_reread {counts['acc_reread'] / max(1, counts['known']):.2%}"
+        )
+        if unknown := len(looked_at) - counts["known"]:
+            remark += f"; {unknown} could not be asked"
+        run.remarks.append(remark)
         run.scored = looked_at
-
-
-def _second_look(scored: Scored, letter: str | BaseException | None) -> Mapping[str, float | None]:
-    """Return the figures of the second look; None if the reader failed."""
-    if isinstance(letter, BaseException):
-        return dict.fromkeys(_FIGURES)
-    answer = scored.judgement.answer or letter or ""
-    is_right = answer == scored.sample.target
-    flags = bool(scored.judgement.answer), bool(letter), not answer, is_right
-    return dict(zip(_FIGURES, map(float, flags), strict=True))
 
 
 def grade(runs: Sequence[Rescored], grader: str) -> None:
@@ -464,9 +443,8 @@ def grade(runs: Sequence[Rescored], grader: str) -> None:
             judged.append(scored._replace(judgement=kind.judged(scored.judgement, given)))
         unjudged = sum(scored.judgement.values["unjudged_rate"] or 0 for scored in judged)
         run.remarks = [remark for remark in run.remarks if "--grader" not in remark]
-        run.remarks.append(
-            f"judged by {grader}; {unjudged:.0f} of {len(judged):,} answers are unjudged"
-        )
+        what = f"{unjudged:.0f} of {len(judged):,} answers are unjudged"
+        run.remarks.append(f"judged by {grader}; {what}")
         run.signature = run.signature.judged_by([grader] if replies else [])
         run.scored = judged
 
@@ -505,8 +483,5 @@ def files_of(runs: Sequence[Rescored], folder: Path) -> dict[str, str]:
     written = {(folder / name).resolve() for name in files}
     for run in runs:
         if run.source.resolve() in written:
-            raise OptionError(
-                f"{run.source} would be replaced by its own rescored log: give another folder by "
-                "-o."
-            )
+            raise OptionError(f"{run.source} would be replaced by its new log: give another -o.")
     return files
