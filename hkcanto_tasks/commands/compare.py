@@ -12,10 +12,7 @@ _DELTA = "Tolerance in points: exit status 1 unless B is at most this much worse
 _LOOK = "Look K of N planned looks at growing runs; together they have an error of 5 %."
 _CANDIDATES = "Candidates that the gate chooses from; together they have an error of 5 %."
 _ANY = "The two logs are of tasks that are not ours: items are matched by text or id; no ranks."
-_ALLOWED = (
-    "Parts of the signature, or settings that were sent, in which runs may differ under a gate, "
-    "such as shots,temperature."
-)
+_ALLOWED = "Signature parts or settings that may differ under a gate, such as shots,temperature."
 _METRIC = option("Compare this figure instead of the headline.", metavar="FIGURE")
 
 

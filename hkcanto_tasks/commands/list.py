@@ -14,13 +14,11 @@ from .output import argument
 if TYPE_CHECKING:
     from ..declarations import Benchmark
 
+_FILTER = argument("A part of a name, title or benchmark.", "FILTER")
 _PIPED = ("name", "inspect", "items", "shots", "title")
 
 
-def list_(
-    text: Annotated[str, argument("A part of a name, title or benchmark.", "FILTER")] = "",
-    as_json: Json = False,
-) -> None:
+def list_(text: Annotated[str, _FILTER] = "", as_json: Json = False) -> None:
     """List the tasks by their names in both harnesses.
 
     A pipe or file gets one task a line, tab-separated: name in lm-eval,

@@ -31,11 +31,10 @@ def argument(text: str, metavar: str | None = None, **more: Any) -> Any:
     return typer.Argument(help=text, metavar=metavar, **{"show_default": False, **more})
 
 
-LOGS = argument(
-    "Logs, or folders of logs, of lm-eval (--output_path with --log_samples) and of Inspect. "
-    "NAME=PATH names the model.",
-    "LOGS",
+_LOGS = (
+    "Logs of lm-eval (--log_samples) and Inspect, or folders of logs. NAME=PATH names the model."
 )
+LOGS = argument(_LOGS, "LOGS")
 _OUTPUT = "Write to this file, such as report.html."
 _FORMAT = "html, md, json, csv, or github (a pull request comment); by default by the file's name."
 _FULL = "Print everything, with no row or column left out."

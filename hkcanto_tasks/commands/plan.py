@@ -7,15 +7,9 @@ import typer
 
 from .output import FormatOption, Full, Output, argument, format_of, option, write
 
-_RUNS = (
-    "Logs of two runs, to plan from their disagreement. Or benchmarks and tasks, with "
-    "--discordance or --sd."
-)
+_RUNS = "Logs of two runs, to plan from their disagreement. Or tasks, with --discordance or --sd."
 _DISCORDANCE = "Assume that on this share of the items one run is right and the other wrong."
-_DEVIATION = (
-    "Assume this standard deviation of the differences, for figures that are not shares of right "
-    "answers."
-)
+_DEVIATION = "Assume this standard deviation of the differences, for figures other than accuracies."
 _ITEMS = option("Number of items; may be repeated.", metavar="N", min=1)
 _GATES = "Difference or tolerance δ in points; may be repeated. Default: 2."
 _LOSS = option("Points that the second run truly loses.", metavar="POINTS", min=-100, max=100)

@@ -16,15 +16,9 @@ Destination = Literal["eee", "hf", "card"]
 Relationship = Literal["first_party", "third_party", "collaborative", "other"]
 """How the evaluator relates to the model's developer, in the words of Every Eval Ever."""
 
-_RUNS = (
-    "Logs or folders of logs, as for hkcanto report. ORGANISATION/NAME=PATH gives the model's name "
-    "on the hub."
-)
+_RUNS = "Logs, as for hkcanto report. ORGANISATION/NAME=PATH gives the model's name on the hub."
 _TO = "eee: Every Eval Ever. hf: .eval_results of the model's repository. card: table for its card."
-_YOURS = (
-    "Your relationship to the models' developers, for eee: first_party, third_party, collaborative "
-    "or other."
-)
+_YOURS = "How you relate to the developer, for eee: first_party, third_party, collaborative, other."
 _TASK = "Publish the runs of this task only, by its name in lm-eval. May be repeated."
 _ITEMS = option("For eee: also write each item's value, without its texts.", "--items")
 

@@ -7,10 +7,7 @@ from typing import Annotated
 from ..console import err, print_line
 from .output import argument, option, progress, write_files
 
-_PATHS = (
-    "Logs of lm-eval (with --log_samples) and of Inspect, folders of these, or .jsonl files with "
-    "answers."
-)
+_PATHS = "Logs of lm-eval (with --log_samples) and Inspect, folders of these, or .jsonl of answers."
 _COLUMNS = (
     "Columns of a .jsonl for id, question, choices, response and reasoning, if they have other "
     "names. Dots reach into a value: response=body.choices.0.message"
@@ -19,10 +16,7 @@ _READER = (
     "An Inspect model, such as openai/gpt-4o, that reads the letters that the rules could not. "
     "It adds the figures forced and acc_reread; the headline does not change."
 )
-_GRADER = (
-    "An Inspect model, such as openai/gpt-4o, that judges the answers to tasks with a rubric, for "
-    "example those of lm-eval, which has no judge."
-)
+_GRADER = "An Inspect model, such as openai/gpt-4o, that judges the answers to tasks with a rubric."
 _MODEL = "Model of a .jsonl; by default the file's name."
 
 

@@ -80,11 +80,9 @@ def _show(of: "Description") -> None:
 def _show_group(of: dict[str, Any]) -> None:
     print_line(Text(of["name"], style="bold"))
     print_line(of["title"])
-    for label, fact in (
-        ("lm-eval", of["lm-eval"]),
-        ("requests", f"{of['requests']:,}, one for each item"),
-        ("averages", ", ".join(of["averages"])),
-    ):
+    requests, averages = f"{of['requests']:,}, one for each item", ", ".join(of["averages"])
+    facts = {"lm-eval": of["lm-eval"], "requests": requests, "averages": averages}
+    for label, fact in facts.items():
         print_row(Text(f"{label:10}", style="dim"), fact)
     rows = (
         (each["name"], f"{each['items']:,} items", f"{each['title']}, {each['shots']}-shot")

@@ -95,10 +95,8 @@ def _by_rubric(log: Path) -> Run | None:
 def _levels(run: Run) -> dict[str, float]:
     where = run.sources[0]
     if len(set(run.items.ids)) < len(run.items):
-        raise LogError(
-            f"{where} has several answers to an item, and people's levels do not say which answer "
-            "they rate. Run it with one epoch."
-        )
+        what = "several answers to an item, and people's levels do not say which one they rate"
+        raise LogError(f"{where} has {what}. Run it with one epoch.")
     values = run.items.values.get("mean_level", np.full(len(run.items), np.nan)).tolist()
     levels = zip(run.items.ids, values, strict=True)
     if judged := {name: level for name, level in levels if not isnan(level)}:

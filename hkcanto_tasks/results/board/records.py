@@ -205,25 +205,18 @@ def described(text: str) -> tuple[Signature, Kind]:
             f"it is of version {signature.version} of {signature.task}; this hkcanto has "
             f"{now.version}. Score its log again (hkcanto rescore), and publish that"
         )
-    unlike = [
-        f"{part}:{given}, not {part}:{ours}"
-        for part, (ours, given) in now.differs(signature).items()
-        if part not in _FREE
-    ]
-    if unlike:
-        what = f"version {now.version} has not {', '.join(unlike)}"
+    unlike = ((part, *both) for part, both in now.differs(signature).items() if part not in _FREE)
+    if parts := [f"{part}:{given}, not {part}:{ours}" for part, ours, given in unlike]:
+        what = f"version {now.version} has not {', '.join(parts)}"
         raise LogError(f"its signature is unknown: {what}")
     return signature, how
 
 
 def items_of(how: Kind, part: str = "") -> int:
     """Return the published number of scored items of a task or a part; 0 if it is unknown."""
-    rows = [
-        how.task.scored_rows(each)
-        for each in how.task.subjects
-        if part in ("", each.name, each.category, *each.sets)
-    ]
-    most = getattr(how.options, "size", 0)
+    subjects, most = how.task.subjects, getattr(how.options, "size", 0)
+    chosen = (each for each in subjects if part in ("", each.name, each.category, *each.sets))
+    rows = [how.task.scored_rows(each) for each in chosen]
     return sum(min(count, most or count) for count in rows) if all(rows) else 0
 
 

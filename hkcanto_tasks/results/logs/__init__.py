@@ -201,11 +201,10 @@ def join(parts: Sequence[Run]) -> Run:
     reported = dict(runs[0].reported)
     if len(runs) > 1:
         items = items.take(sorted(range(len(items)), key=lambda at: rank[items.subjects[at]]))
-        reported = {
-            (tuple(dict.fromkeys(run.items.subjects)), name): value
-            for run in runs
-            for (_, name), value in run.reported.items()
-        }
+        reported = {}
+        for run in runs:
+            own = tuple(dict.fromkeys(run.items.subjects))
+            reported |= {(own, name): value for (_, name), value in run.reported.items()}
     notes = dict.fromkeys(note for run in runs for note in run.notes)
     if unread := sum(map(int, re.findall(r"-(\d+)rows", signature.data))):
         notes[f"{unread} unreadable rows of its data set aside"] = None

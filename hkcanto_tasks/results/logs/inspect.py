@@ -140,11 +140,8 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         raise LogError(f"no sample with a score; the run ended as {log.status!r}")
     scores: list[dict[str, Any]] = (log.results or {}).get("scores") or []
     graders = (about.model_roles or {}).get("grader", [])
-    names = [
-        str(grader.get("model"))
-        for grader in (graders if isinstance(graders, list) else [graders])
-        if isinstance(grader, dict)
-    ]
+    graders = graders if isinstance(graders, list) else [graders]
+    names = [str(grader.get("model")) for grader in graders if isinstance(grader, dict)]
     notes = [WITH_SYSTEM] if planned.system else []
     if names and any(score.get("scorer", "").startswith(f"{_SCORER}_") for score in scores):
         notes.insert(0, f"judged by {', '.join(names)}, {metadata.get('judge', 'prompts:1')}")
@@ -298,10 +295,8 @@ def _tokens(calls: Iterable[Mapping[str, Any]]) -> list[int]:
 def _usage(sample: _Logged) -> Usage:
     """Return the tokens of a sample's answer, with those of judges separate."""
     judged = _tokens(sample.role_usage.values())
-    counts = [
-        both - of_judges
-        for both, of_judges in zip(_tokens(sample.model_usage.values()), judged, strict=True)
-    ]
+    both = zip(_tokens(sample.model_usage.values()), judged, strict=True)
+    counts = [of_all - of_judges for of_all, of_judges in both]
     if not any(counts[:2]):  # the answer came from Inspect's cache
         counts = _tokens([sample.output.get("usage") or {}])
     if not any(counts[:2]):
@@ -342,6 +337,10 @@ def _add(items: ItemRows, sample: _Logged) -> None:
     judged = scores.get(_SCORER, {}).get("metadata") or {}
     asked = sample.input
     messages = [{"role": "user", "content": asked}] if isinstance(asked, str) else asked
+    prompts = list[str]()
+    for message in messages if items.texts else ():
+        text = "".join(_parts(message.get("content", ""), "text"))
+        prompts.append(f"[{message.get('role', '')}]\n{text}")
     items.add(
         sample.metadata,
         msgspec.convert(judged.get("judgement"), Judgement | None),
@@ -350,11 +349,7 @@ def _add(items: ItemRows, sample: _Logged) -> None:
         further=dict(_values(scores)),
         output_tokens=(sample.output.get("usage") or {}).get("output_tokens"),
         truncated=None if ended in (None, "", "unknown") else float(ended in _CUT),
-        prompt="\n\n".join(
-            f"[{message.get('role', '')}]\n{''.join(_parts(message.get('content', ''), 'text'))}"
-            for message in messages
-            if items.texts
-        ),
+        prompt="\n\n".join(prompts),
         requested=judged.get("requested"),
     )
 

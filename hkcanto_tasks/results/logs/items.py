@@ -230,11 +230,8 @@ def settings_of(given: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
         >>> settings_of({"dtype": "bfloat16", "device": "cuda:1", "api_key": "sk", "peft": None})
         (('dtype', 'bfloat16'),)
     """
-    return tuple(
-        (name, str(value))
-        for name, value in sorted(given.items())
-        if value not in (None, "") and not _OF_NO_MATTER.search(name)
-    )
+    known = (pair for pair in sorted(given.items()) if pair[1] not in (None, ""))
+    return tuple((name, str(value)) for name, value in known if not _OF_NO_MATTER.search(name))
 
 
 def sent_of(given: Mapping[str, Any], **more: Any) -> Sent:

@@ -128,6 +128,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         # Our tasks log the time from the last request made to the first response, for all tasks of
         # the log. lm-eval's own time includes loading the model.
         took = metadata.get("seconds") if answers <= count and not cache else None
+        tokens = None if items.setup.is_generative else 0
         run = Run(
             label="",
             model=model,
@@ -158,11 +159,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 repeats=config.get("repeats") or 1,
             ),
             log_id=str(results.date or ""),
-            usage=Usage(
-                count,
-                answer_tokens=None if items.setup.is_generative else 0,
-                seconds=None if took is None else float(took),
-            ),
+            usage=Usage(count, answer_tokens=tokens, seconds=took if took is None else float(took)),
         )
         if results.rescored:  # what is known of the original run counts
             original = msgspec.structs.asdict(results.rescored)

@@ -105,10 +105,8 @@ def of_assumption(
     if discordance is not None:
         spread = power.of_discordance(Estimate(discordance / 100, None, None, 0))
         title = f"Plan for a discordance of {discordance:g} %"
-        about = (
-            f"At a discordance of {discordance:g} %. At d %, the differences are "
-            f"√(d / {discordance:g}) times as large."
-        )
+        factor = f"√(d / {discordance:g}) times"
+        about = f"At a discordance of {discordance:g} %. At d %, differences are {factor} as large."
     else:
         spread = power.of_deviation((deviation or 0.0) / 100)
         title = f"Plan for differences with a standard deviation of {deviation:g} points"
@@ -177,18 +175,14 @@ def _plan(
             f"--gate {impossible[0]:g} with --loss {loss:g}: a run that loses at least the "
             "tolerance does not pass. Give a larger gate, or a smaller loss."
         )
+    disagree = "Share of items that exactly one run answers correctly."
+    deviates = "Standard deviation of the differences, in points."
     of_parts: list[tuple[Column, Callable[[Part], Value]]] = [
         (Column("Item set"), lambda part: part.name),
         (Column("Items", "count"), lambda part: part.items),
         (Column("Shows", "number", "Smallest difference shown, in points.", drawn=True), _smallest),
-        (
-            Column("Disagree", "percent", "Share of items that exactly one run answers correctly."),
-            lambda part: part.spread.discordance,
-        ),
-        (
-            Column("SD", "number", "Standard deviation of the differences, in points."),
-            lambda part: part.spread.deviation.times(100),
-        ),
+        (Column("Disagree", "percent", disagree), lambda part: part.spread.discordance),
+        (Column("SD", "number", deviates), lambda part: part.spread.deviation.times(100)),
     ]
     confidence = 1 - (1 - CONFIDENCE) / shared_by
 
@@ -205,10 +199,8 @@ def _plan(
         (Column("By compare --gate", "count", "Items needed to pass a gate of this size."), passed),
         (Column("Existing", "count"), lambda row: row[0].items),
     ]
-    caption = (
-        f"The gates are for a second run that truly loses {loss:g} points, with "
-        f"{100 * confidence:.6g} % confidence."
-    )
+    how = f"a second run that truly loses {loss:g} points, with {100 * confidence:.6g} % confidence"
+    caption = f"The gates are for {how}."
     gated = [(part, gate) for part in parts for gate in gates]
     counted = [Part(f"any {n:,}", n, parts[0].spread) for n in sizes]
     listed = [*counted, *(part for part in [*parts, *others] if part.items)]

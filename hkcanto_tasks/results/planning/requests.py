@@ -151,10 +151,8 @@ def _loaded(name: str, run: Run) -> LoadedTask:
     subjects = {each.id: each.subject for each in loaded.samples}
     again = f"Run a quick look: `lm_eval --tasks {name} --limit 100 …`, or Inspect's --limit."
     if odd := [item for item in run.items.ids if item not in subjects]:
-        raise LogError(
-            f"{where} has items that {name} does not have here, such as {odd[0]}: it is on more "
-            f"subjects, or on other data. {again}"
-        )
+        what = f"items that {name} does not have here, such as {odd[0]}"
+        raise LogError(f"{where} has {what}: it is on more subjects, or on other data. {again}")
     seen = Counter(subjects[item] for item in set(run.items.ids))
     share = seen.total() / len(subjects)
     for subject, size in Counter(subjects.values()).items():
@@ -184,15 +182,11 @@ def _remarks(run: Run) -> Iterator[str]:
     if run.picked:
         yield f"{where}: its items were chosen one by one (--samples, --sample-id)."
     if usage.prompt_tokens is None or usage.answer_tokens is None:
-        yield (
-            f"{where} has no token counts, so its texts are counted. Reasoning that a server or "
-            "lm-eval removed before logging is not included."
-        )
+        what = "reasoning that was removed before logging is not included"
+        yield f"{where} has no token counts, so its texts are counted; {what}."
     if usage.seconds is None:
-        yield (
-            f"{where} does not say how long {run.task} alone took. Run the quick look on it alone, "
-            "without a cache (--use_cache, --cache)."
-        )
+        how = "Run the quick look on it alone, without a cache (--use_cache, --cache)."
+        yield f"{where} does not say how long {run.task} alone took. {how}"
 
 
 def report(
@@ -273,14 +267,8 @@ def _from_logs(names: Sequence[str] | None, logs: Sequence[str], count: Count) -
         # A benchmark is estimated on those of its tasks that are in the logs.
         chosen = {task.name: task.whole for task in chosen_tasks([name])}
         if not logged.keys() & {*chosen.values()}:
-            raise LogError(
-                f"no log of {', '.join(chosen.values())} in {', '.join(logs)}, only of "
-                f"{', '.join(logged)}."
-            )
+            names_of = [", ".join(names) for names in (chosen.values(), logs, logged)]
+            raise LogError("no log of {} in {}, only of {}.".format(*names_of))
         tasks |= chosen
-    return [
-        _measured(name, run, count)
-        for name, whole in tasks.items()
-        for run in runs
-        if run.task == whole
-    ]
+    pairs = ((name, run) for name, whole in tasks.items() for run in runs if run.task == whole)
+    return [_measured(name, run, count) for name, run in pairs]

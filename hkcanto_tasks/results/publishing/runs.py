@@ -92,11 +92,8 @@ def sorted_out(read: Runs) -> tuple[list[Run], list[tuple[Run, str]]]:
         if reason := next(_refusals(run, more, is_named), ""):
             refused.append((run, reason))
             continue
-        settings = tuple(
-            (name, value)
-            for name, value in run.settings
-            if name in _SETTINGS and _SAFE.fullmatch(value)
-        )
+        named_here = (pair for pair in run.settings if pair[0] in _SETTINGS)
+        settings = tuple(pair for pair in named_here if _SAFE.fullmatch(pair[1]))
         clean.append(replace(run, label=run.model, notes=(), settings=settings))
     return clean, refused
 
@@ -104,6 +101,7 @@ def sorted_out(read: Runs) -> tuple[list[Run], list[tuple[Run, str]]]:
 def _refusals(run: Run, more: int, is_named: bool) -> Iterator[str]:
     """Yield reasons not to publish a run; `more` other runs have the same model and setup."""
     checked, settings, items = agreement(run), dict(run.settings), len({*run.items.ids})
+    known = run.signature.prompt_known
     problems = (
         (
             run.unfinished,
@@ -112,12 +110,9 @@ def _refusals(run: Run, more: int, is_named: bool) -> Iterator[str]:
         ),
         (
             run.is_sample,
-            "sample data, whose figures mean nothing. Run it without HKCANTO_DATA=sample.",
+            "sample data, whose figures mean nothing: it ran with HKCANTO_DATA=sample.",
         ),
-        (
-            not run.signature.prompt_known,
-            "its prompts were not logged. Run it in lm-eval or Inspect.",
-        ),
+        (not known, "its prompts were not logged. Run it in lm-eval or Inspect."),
         (
             run.departure,
             f"{run.departure}: the catalogue's task sends something else. Run it without another "
@@ -150,10 +145,8 @@ def _refusals(run: Run, more: int, is_named: bool) -> Iterator[str]:
     if not MODEL.fullmatch(run.model) or (Path(run.model).exists() and not is_named):
         yield f"{run.model!r} is not a model name, or is a folder on your machine. {what}"
     if more:
-        yield (
-            f"{more} more of {run.model} under the same condition in {run.harness}. Publish "
-            "one of them, or give them different names: NAME=PATH."
-        )
+        which = f"{more} more of {run.model} under the same condition in {run.harness}"
+        yield f"{which}. Publish one of them, or give them different names: NAME=PATH."
 
 
 def _unlike(run: Run) -> Iterator[str]:
@@ -209,7 +202,7 @@ def on_the_hub(runs: Sequence[Run]) -> None:
         NotPublishable: A model has such a name.
     """
     if models := sorted({run.model for run in runs if "/" not in run.model}):
+        how = f"`hkcanto publish ORGANISATION/{models[0]}=PATH`"
         raise NotPublishable(
-            f"{models[0]}: results are filed under a model's ORGANISATION/NAME. Give it by "
-            f"`hkcanto publish ORGANISATION/{models[0]}=PATH`."
+            f"{models[0]}: results need a model's ORGANISATION/NAME. Give it: {how}."
         )

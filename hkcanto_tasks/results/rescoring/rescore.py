@@ -34,10 +34,7 @@ MOST_UNMATCHED = 0.02
 """The largest allowed share of answers that match no item of the task."""
 
 _NAMED = 3  # examples in a message
-_NO_OPTION = (
-    *("subjects", "rationale", "rescored", "yaml", "requests", "decoding", "reread"),
-    *OF_A_JUDGE,
-)
+_ADDED = ("subjects", "rationale", "rescored", "yaml", "requests", "decoding", "reread")
 _OF_PROMPT = ("prompt", "examples")
 _CUT = ("length", "max_tokens", "model_length")  # values of `finish_reason`
 _MARK = ("rescored", __version__)  # distinguishes a log from its original in one report
@@ -80,10 +77,9 @@ class Rescored:
         return then, self._figure(headline, [scored.judgement for scored in self.scored])
 
     def _figure(self, figure: Figure, judged: Sequence[Judgement]) -> float:
-        values = (
-            item_values([figure], scored.sample, judgement).get(figure.name)
-            for scored, judgement in zip(self.scored, judged, strict=True)
-        )
+        pairs = zip(self.scored, judged, strict=True)
+        items = (item_values([figure], scored.sample, each) for scored, each in pairs)
+        values = (item.get(figure.name) for item in items)
         return value(figure, values, self.kind.categories, language_of(self.kind.task))
 
     def files(self, stem: str) -> dict[str, str]:
@@ -153,7 +149,7 @@ def options_of(signature: Signature) -> dict[str, Any]:
     """
     given: dict[str, Any] = {}
     for name, text in signature.options:
-        if text == UNKNOWN or name in _NO_OPTION:
+        if text == UNKNOWN or name in (*_ADDED, *OF_A_JUDGE):
             continue
         if name == "turns":
             given["multiturn"] = "true" if text == "multi" else "false"
