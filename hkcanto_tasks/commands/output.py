@@ -99,7 +99,8 @@ def write_files(files: Mapping[str, str], folder: Path) -> None:
         for path in files:
             parent = (root / path).parent
             if parent != parent.resolve():
-                raise OptionError(f"{parent} is in a link; links are not followed. Give a folder.")
+                what = f"{parent} is in a link, and links are not followed"
+                raise OptionError(f"{what}. Give a folder.")
         root.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".publish-", dir=root) as drafts:
             for path, text in files.items():

@@ -36,7 +36,8 @@ def show(
     for text in option or ():
         name, equals, value = text.partition("=")
         if not equals:
-            raise OptionError(f"-T {text}: give an option as name=value, such as -T prompt=yue.")
+            how = "an option is given as name=value, such as -T prompt=yue"
+            raise OptionError(f"-T {text}: {how}.")
         given[name] = value
     described = describe(task, given, shots)
     print_json(described.record()) if as_json else _show(described)

@@ -19,7 +19,7 @@ from ..runs import Items, Run, SkippedLog, Usage
 from . import inspect, lm_eval
 from .items import UNREADABLE, ItemRows, Rows, reason
 
-_LOGS = "results_….json of lm-eval with its samples beside it, or .eval or .json of Inspect"
+_LOGS = "the results_….json of lm-eval with its samples beside it, or .eval or .json of Inspect"
 _HEAD_OF_INSPECT = re.compile(rb'\s*\{\s*"(?:version|status|eval)"')
 
 
@@ -122,8 +122,8 @@ def _logs(path: Path) -> list[Path]:
         return [path]
     logs = logs_in(path)
     if not logs and not any(path.rglob("samples_*.jsonl")):
-        what = f"{_LOGS}. Run lm_eval with --output_path and --log_samples"
-        raise LogError(f"{path} has no logs: there is no {what}.")
+        how = "Run lm_eval with --output_path and --log_samples."
+        raise LogError(f"{path} has no logs, such as {_LOGS}. {how}")
     return logs
 
 

@@ -202,7 +202,5 @@ def on_the_hub(runs: Sequence[Run]) -> None:
         NotPublishable: A model has such a name.
     """
     if models := sorted({run.model for run in runs if "/" not in run.model}):
-        how = f"`hkcanto publish ORGANISATION/{models[0]}=PATH`"
-        raise NotPublishable(
-            f"{models[0]}: results need a model's ORGANISATION/NAME. Give it: {how}."
-        )
+        what = f"{models[0]}: results are filed under a model's ORGANISATION/NAME"
+        raise NotPublishable(f"{what}. Give it: hkcanto publish ORGANISATION/{models[0]}=PATH.")

@@ -265,7 +265,8 @@ def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
 def _generative(name: str, file: Path) -> LoadedTask:
     """Return the task of files of answers, with its items."""
     if not name:
-        raise OptionError(f"{file} does not say which task it answers: --task NAME (hkcanto list).")
+        how = "Give --task NAME, such as --task hkmmlu (hkcanto list)."
+        raise OptionError(f"{file} does not say which task its answers are for. {how}")
     loaded = load_task(name)
     if not loaded.kind.is_generative:
         generative = f"Give the generative task: --task {loaded.task.definition.name}."
