@@ -1,6 +1,6 @@
 """Agreement of a judge's scores with people's: the report of `hkcanto agreement`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from math import isnan
 from pathlib import Path
@@ -47,8 +47,13 @@ def agreement_report(log: Path, people: Path) -> Report:
         rows = agreement(judge, human)
     except (OSError, ValueError) as error:
         raise LogError(f"{log} and {people}: {error}") from error
-    if run:
-        _refuse_another_scale(run, human["level"], people)
+    if run and isinstance(run.setup, Judged):
+        scale = {each.number: each.name for each in run.setup.rubric.levels}
+        named = ", ".join(f"{number} ({name})" for number, name in scale.items())
+        levels = ((item, level) for item, own in human["level"].items() for level in own)
+        for item, level in ((item, level) for item, level in levels if level not in scale):
+            what = f"{item} has the level {level:g}, but the scale of {run.task} is {named}"
+            raise LogError(f"{people}: {what}. Give people's levels on the same scale.")
     columns = [Column("Criterion"), Column("Items", "count")]
     if run:
         columns += [
@@ -103,18 +108,6 @@ def _levels(run: Run) -> dict[str, float]:
         return judged
     command = f"hkcanto rescore {where} --grader openai/gpt-4o -o judged"
     raise LogError(f"{where}: no answer has a level. Judge them: {command}.")
-
-
-def _refuse_another_scale(run: Run, human: Mapping[str, Sequence[float]], people: Path) -> None:
-    """Refuse people's levels that are not on the rubric's scale."""
-    assert isinstance(run.setup, Judged)
-    scale = {each.number: each.name for each in run.setup.rubric.levels}
-    listed = ", ".join(f"{number} ({name})" for number, name in scale.items())
-    for item, levels in human.items():
-        for level in levels:
-            if level not in scale:
-                what = f"{item} has the level {level:g}, but the scale of {run.task} is {listed}"
-                raise LogError(f"{people}: {what}. Give people's levels on the same scale.")
 
 
 def _piled(means: Sequence[float]) -> str:

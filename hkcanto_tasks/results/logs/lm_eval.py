@@ -200,9 +200,33 @@ def _add_samples(items: ItemRows, path: Path) -> tuple[list[str], int, dict[str,
                 of_filter = of_filter or logged.filter
                 if requested is None:
                     requested = _request(logged.arguments)[1]
-                if logged.filter == of_filter:
-                    _add(items, logged)
-                    last = max(last, logged.doc_id)
+                if logged.filter != of_filter:
+                    continue
+                judgement, reasoning = logged.doc.judgement, logged.reasoning
+                response: Any = logged.filtered_resps
+                if not items.setup.is_generative:
+                    if judgement is None:
+                        what = "log-likelihoods without scores"
+                        raise LogError(f"{what}: run it without --predict_only")
+                    response = judgement.answer
+                # A list is nested more than once with --metadata repeats or filters.
+                while isinstance(response, list):
+                    response = response[0] if response else ""
+                response = response if isinstance(response, str) else ""
+                if logged.doc.in_reasoning:
+                    response, reasoning = "", response
+                items.add(
+                    logged.doc,
+                    judgement,
+                    response,
+                    reasoning=reasoning,
+                    further=logged.further,
+                    output_tokens=logged.output_tokens,
+                    truncated=logged.truncated,
+                    prompt=_request(logged.arguments)[0] if items.texts else "",
+                    requested=logged.requested or logged.doc.requested,
+                )
+                last = max(last, logged.doc_id)
             except UNREADABLE as error:
                 problems.append(f"line {number}: {reason(error)}")
     return problems, last, requested or {}
@@ -218,32 +242,6 @@ def _request(arguments: msgspec.Raw) -> tuple[str, dict[str, Any]]:
     prompt, settings = [*(first.values() if isinstance(first, dict) else first), "", None][:2]
     text = prompt if isinstance(prompt, str) else "\n\n".join(map(str, prompt))
     return text, settings if isinstance(settings, dict) else {}
-
-
-def _add(items: ItemRows, logged: _Logged) -> None:
-    judgement = logged.doc.judgement
-    response: Any = logged.filtered_resps
-    if not items.setup.is_generative:
-        if judgement is None:
-            raise LogError("log-likelihoods without scores: run it without --predict_only")
-        response = judgement.answer
-    while isinstance(response, list):  # nested more than once with --metadata repeats or filters
-        response = response[0] if response else ""
-    response = response if isinstance(response, str) else ""
-    reasoning = logged.reasoning
-    if logged.doc.in_reasoning:
-        response, reasoning = "", response
-    items.add(
-        logged.doc,
-        judgement,
-        response,
-        reasoning=reasoning,
-        further=logged.further,
-        output_tokens=logged.output_tokens,
-        truncated=logged.truncated,
-        prompt=_request(logged.arguments)[0] if items.texts else "",
-        requested=logged.requested or logged.doc.requested,
-    )
 
 
 def _model(results: _Results) -> tuple[str, tuple[tuple[str, str], ...]]:

@@ -175,16 +175,12 @@ def _plan(
             f"--gate {impossible[0]:g} with --loss {loss:g}: a run that loses at least the "
             "tolerance does not pass. Give a larger gate, or a smaller loss."
         )
-    disagree = "Share of items that exactly one run answers correctly."
-    deviates = "Standard deviation of the differences, in points."
-    of_parts: list[tuple[Column, Callable[[Part], Value]]] = [
-        (Column("Item set"), lambda part: part.name),
-        (Column("Items", "count"), lambda part: part.items),
-        (Column("Shows", "number", "Smallest difference shown, in points.", drawn=True), _smallest),
-        (Column("Disagree", "percent", disagree), lambda part: part.spread.discordance),
-        (Column("SD", "number", deviates), lambda part: part.spread.deviation.times(100)),
-    ]
     confidence = 1 - (1 - CONFIDENCE) / shared_by
+
+    def smallest(part: Part) -> Value:
+        most = part.spread.discordance.value if part.spread.discordance else 1.0
+        points = part.spread.deviation.times(100 * power.smallest_difference(1, part.items or 1))
+        return points if points.value < 100 * most else None
 
     def shown(row: tuple[Part, float]) -> Value:
         return applied(lambda end: power.items_to_show(end, row[1] / 100), row[0].spread.deviation)
@@ -192,6 +188,15 @@ def _plan(
     def passed(row: tuple[Part, float]) -> Value:
         return power.items_for_bound(row[0].spread, row[1] / 100, loss / 100, confidence)
 
+    disagree = "Share of items that exactly one run answers correctly."
+    deviates = "Standard deviation of the differences, in points."
+    of_parts: list[tuple[Column, Callable[[Part], Value]]] = [
+        (Column("Item set"), lambda part: part.name),
+        (Column("Items", "count"), lambda part: part.items),
+        (Column("Shows", "number", "Smallest difference shown, in points.", drawn=True), smallest),
+        (Column("Disagree", "percent", disagree), lambda part: part.spread.discordance),
+        (Column("SD", "number", deviates), lambda part: part.spread.deviation.times(100)),
+    ]
     of_gates: list[tuple[Column, Callable[[tuple[Part, float]], Value]]] = [
         (Column("Points"), lambda row: f"{row[1]:g}"),
         (Column("Item set"), lambda row: row[0].name if len(parts) > 1 else None),
@@ -207,9 +212,3 @@ def _plan(
     shows = table("shows", "Smallest difference shown, in points", listed, of_parts, about)
     takes = table("takes", "Number of items needed", gated, of_gates, caption)
     return report_of([Section("Plan", [Note(_METHOD), shows, takes], "plan", True)], title)
-
-
-def _smallest(part: Part) -> Value:
-    most = part.spread.discordance.value if part.spread.discordance else 1.0
-    points = part.spread.deviation.times(100 * power.smallest_difference(1, part.items or 1))
-    return points if points.value < 100 * most else None

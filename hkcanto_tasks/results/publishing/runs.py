@@ -101,7 +101,7 @@ def sorted_out(read: Runs) -> tuple[list[Run], list[tuple[Run, str]]]:
 def _refusals(run: Run, more: int, is_named: bool) -> Iterator[str]:
     """Yield reasons not to publish a run; `more` other runs have the same model and setup."""
     checked, settings, items = agreement(run), dict(run.settings), len({*run.items.ids})
-    known = run.signature.prompt_known
+    known, sample = run.signature.prompt_known, "sample data, whose figures mean nothing"
     problems = (
         (
             run.unfinished,
@@ -110,7 +110,7 @@ def _refusals(run: Run, more: int, is_named: bool) -> Iterator[str]:
         ),
         (
             run.is_sample,
-            "sample data, whose figures mean nothing: it ran with HKCANTO_DATA=sample.",
+            "HKCANTO_DATA=sample: such figures mean nothing. Run it without.",
         ),
         (not known, "its prompts were not logged. Run it in lm-eval or Inspect."),
         (

@@ -90,8 +90,8 @@ def read_answers(path: Path, declared: Mapping[str, str]) -> list[Answer]:
             what = f"no {role} in a column {columns[role]!r}"
             raise LogError(f"{path} has {what}; {shown} {role}=NAME.")
     if not any(_cell(row, columns[role]) for row in rows.values() for role in ("id", "question")):
-        what = "does not say which question each answer is to, by an id or a question"
-        raise LogError(f"{path} {what}; {shown} question=NAME.")
+        what = f"{path} does not say which question each answer is to"
+        raise LogError(f"{what}: it has neither an id nor a question; {shown} question=NAME.")
     return [_answer(path, number, row, columns) for number, row in rows.items()]
 
 

@@ -188,7 +188,10 @@ def rescore(
     loaded: LoadedTask | None = None
     for done, file in enumerate(files, 1):
         if file.suffix == ".jsonl":
-            loaded = loaded or _generative(task, file)
+            if not task:
+                how = "Give --task NAME, such as --task hkmmlu (hkcanto list)."
+                raise OptionError(f"{file} does not say which task its answers are for. {how}")
+            loaded = loaded or load_task(task)
             runs.append(_of_answers(file, loaded, model or file.stem, columns))
         else:
             for run in of_log(file):
@@ -262,20 +265,12 @@ def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
 # ---------------------------------------------------------------------- files of other tools
 
 
-def _generative(name: str, file: Path) -> LoadedTask:
-    """Return the task of files of answers, with its items."""
-    if not name:
-        how = "Give --task NAME, such as --task hkmmlu (hkcanto list)."
-        raise OptionError(f"{file} does not say which task its answers are for. {how}")
-    loaded = load_task(name)
-    if not loaded.kind.is_generative:
-        generative = f"Give the generative task: --task {loaded.task.definition.name}."
-        raise OptionError(f"{name} compares log-likelihoods, but {file} has texts. {generative}")
-    return loaded
-
-
 def _of_answers(file: Path, loaded: LoadedTask, model: str, columns: Mapping[str, str]) -> Rescored:
-    answers, kind = read_answers(file, columns), loaded.kind
+    kind = loaded.kind
+    if not kind.is_generative:
+        what = f"{loaded.task.name} compares log-likelihoods, but {file} has texts"
+        raise OptionError(f"{what}. Give --task {loaded.task.definition.name}.")
+    answers = read_answers(file, columns)
     failures = Counter(answer.failure for answer in answers if answer.failure)
     listed = ", ".join(f"{failure}: {count:,}" for failure, count in failures.most_common(_NAMED))
     if failures.total() == len(answers):
