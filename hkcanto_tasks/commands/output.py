@@ -31,9 +31,7 @@ def argument(text: str, metavar: str | None = None, **more: Any) -> Any:
     return typer.Argument(help=text, metavar=metavar, **{"show_default": False, **more})
 
 
-_LOGS = (
-    "Logs of lm-eval (--log_samples) and Inspect, or folders of logs. NAME=PATH names the model."
-)
+_LOGS = "Logs of lm-eval (--log_samples) and Inspect, or folders. NAME=PATH names the model."
 LOGS = argument(_LOGS, "LOGS")
 _OUTPUT = "Write to this file, such as report.html."
 _FORMAT = "html, md, json, csv, or github (a pull request comment); by default by the file's name."

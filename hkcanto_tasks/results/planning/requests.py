@@ -168,11 +168,9 @@ def _remarks(run: Run) -> Iterator[str]:
     """Yield caveats about a run that an estimate is based on."""
     where, usage = run.sources[0].name, run.usage
     ours = task_as_run(run.task).signature(run.data)
-    unlike = [
-        f"{part} {of_run or 'default'} ({default or 'default'})"
-        for part, (of_run, default) in run.signature.differs(ours).items()
-        if part != "rationale"
-    ]
+    parts = run.signature.differs(ours)
+    parts.pop("rationale", None)
+    unlike = [f"{part} {a or 'default'} ({b or 'default'})" for part, (a, b) in parts.items()]
     if unlike:
         yield f"{where} does not have the default setup of {run.task}: {', '.join(unlike)}."
     if run.interruption:

@@ -102,16 +102,10 @@ def _refusals(run: Run, more: int, is_named: bool) -> Iterator[str]:
     """Yield reasons not to publish a run; `more` other runs have the same model and setup."""
     checked, settings, items = agreement(run), dict(run.settings), len({*run.items.ids})
     known, sample = run.signature.prompt_known, "sample data, whose figures mean nothing"
+    of_all = f"{run.unfinished}, with {items:,} of {run.expected:,} items"
     problems = (
-        (
-            run.unfinished,
-            f"{run.unfinished}, with {items:,} of {run.expected:,} items. Finish it "
-            "(inspect eval-retry LOG), or run it again.",
-        ),
-        (
-            run.is_sample,
-            "HKCANTO_DATA=sample: such figures mean nothing. Run it without.",
-        ),
+        (run.unfinished, f"{of_all}. Finish it (inspect eval-retry LOG), or run it again."),
+        (run.is_sample, f"{sample}. Run it without HKCANTO_DATA=sample."),
         (not known, "its prompts were not logged. Run it in lm-eval or Inspect."),
         (
             run.departure,

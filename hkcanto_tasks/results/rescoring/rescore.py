@@ -418,12 +418,10 @@ def grade(runs: Sequence[Rescored], grader: str) -> None:
     with_rubric = [(run, run.kind) for run in runs if isinstance(run.kind, Judged)]
     if not with_rubric:
         raise OptionError(f"--grader {grader} is only for tasks with a rubric; leave it out.")
-    waiting = {
-        id(scored): (kind, scored.sample, scored.judgement.answer)
-        for run, kind in with_rubric
-        for scored in run.scored
-        if kind.waits(scored.judgement)
-    }
+    waiting = {}
+    for run, kind in with_rubric:
+        for scored in (each for each in run.scored if kind.waits(each.judgement)):
+            waiting[id(scored)] = kind, scored.sample, scored.judgement.answer
     replies = _ask("--grader", grader, "hkcanto.judges.rubric", "grade", waiting)
     if replies and all(reply.failure for reply in replies.values()):
         failure = next(reply.failure for reply in replies.values())
