@@ -8,8 +8,11 @@ import typer
 from ..console import echo
 from .output import argument
 
-_FOLDERS = {"lm-eval": ("hkcanto_lm_eval", "tasks"), "inspect": ("hkcanto", "")}
-_FOLDERS["evaluate"] = "hkcanto_metrics", "evaluate_modules"
+_FOLDERS = {
+    "lm-eval": ("hkcanto_lm_eval", "tasks"),
+    "inspect": ("hkcanto", ""),
+    "evaluate": ("hkcanto_metrics", "evaluate_modules"),
+}
 _WHAT = argument("lm-eval, inspect or evaluate.", "WHAT", show_default=True)
 
 
