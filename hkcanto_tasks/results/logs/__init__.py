@@ -70,10 +70,10 @@ def read_runs(
             progress(done, len(logs))
     joined_runs: list[tuple[LabelledModel, Run]] = []
     for place, (name, path) in enumerate(given):
-        kept, older = newest(runs.pop(place, []))
+        kept, older = _newest(runs.pop(place, []))
         skipped += [*lm_eval.without_results(path), *older]
         for parts in kept:
-            run = join(parts)
+            run = _join(parts)
             if copy := next((each for _, each in joined_runs if run.is_copy_of(each)), None):
                 skipped.append(SkippedLog(run.sources[0], f"it is a copy of {copy.sources[0]}"))
                 continue
@@ -155,7 +155,7 @@ def read_log(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
 # ---------------------------------------------------------------------- joining
 
 
-def newest(runs: Sequence[Run]) -> tuple[list[list[Run]], list[SkippedLog]]:
+def _newest(runs: Sequence[Run]) -> tuple[list[list[Run]], list[SkippedLog]]:
     """Return the runs to join of each model and setup, and the logs left out.
 
     Of two runs that share a subject, one counts: the one that finished, then the one with more
@@ -192,7 +192,7 @@ def _joined_by(run: Run) -> Hashable:
     return run.harness, run.model, run.settings, whole
 
 
-def join(parts: Sequence[Run]) -> Run:
+def _join(parts: Sequence[Run]) -> Run:
     """Join runs of one model under one setup on different subjects; the result has no label."""
     signature = joined(run.signature for run in parts)
     rank = {each.name: place for place, each in enumerate(find_task(signature.task).subjects)}
