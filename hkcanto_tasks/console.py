@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console
 from rich.markup import escape
 from rich.segment import Segment
 from rich.table import Table
@@ -26,9 +26,7 @@ class _SafeConsole(Console):
     Rich's own control sequences, such as colours, are not part of a segment's text.
     """
 
-    def render(
-        self, renderable: RenderableType, options: ConsoleOptions | None = None
-    ) -> Iterable[Segment]:
+    def render(self, renderable: Any, options: Any = None) -> Iterable[Segment]:
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else printable(text), style, control)
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.results.logs import read_runs
-from hkcanto_tasks.results.logs.joining import settings_of
+from hkcanto_tasks.results.logs.items import settings_of
 
 from .conftest import run
 from .lm_eval.evaluating import evaluate

@@ -3,27 +3,22 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from .output import FormatOption, Output, argument, format_of, write
 
-from ..console import errors_without_traceback
-from . import output as shared
+_PEOPLE = "A CSV of people's scores: id, and level or criteria."
 
 
 def agreement(
-    log: Annotated[Path, typer.Argument(exists=True, help="A log with a judge's scores.")],
-    people: Annotated[
-        Path,
-        typer.Argument(exists=True, help="A CSV of people's scores: id, and level or criteria."),
-    ],
-    output: shared.Output = None,
-    format: shared.FormatOption = None,  # noqa: A002
+    log: Annotated[Path, argument("A log with a judge's scores.", exists=True)],
+    people: Annotated[Path, argument(_PEOPLE, exists=True)],
+    output: Output = None,
+    format: FormatOption = None,  # noqa: A002
 ) -> None:
     """Compare a judge's scores with people's: correlations, alpha, bias, corrected mean.
 
     hkcanto agreement logs/….eval people.csv
     """
-    with errors_without_traceback():
-        kind = shared.format_of(output, format)
-        from ..results.agreement import agreement_report
+    kind = format_of(output, format)
+    from ..results.agreement import agreement_report
 
-        shared.write(agreement_report(log, people), output, kind)
+    write(agreement_report(log, people), output, kind)

@@ -5,24 +5,20 @@ from typing import Annotated
 
 import typer
 
-from ..console import echo, errors_without_traceback
-from ..errors import on_disk
-from .output import option
+from ..console import echo
+from .output import argument, option, write_files
 
-_RESULTS = typer.Argument(
-    metavar="RESULTS",
-    help="Folders of records (hkcanto publish --to eee) and of logs. NAME=PATH names the model of "
-    "the logs. Without RESULTS the leaderboard has the papers' scores.",
-    show_default=False,
+_RESULTS = (
+    "Folders of records (hkcanto publish --to eee) and of logs. NAME=PATH names the model of the "
+    "logs. Without RESULTS the leaderboard has the papers' scores."
 )
 _CHECK = "Only list results that would be left out; exit status 1 if there are any."
+_FOLDER = option("Folder for the site.", "-o", "--output", metavar="DIR")
 
 
 def board(
-    results: Annotated[list[str] | None, _RESULTS] = None,
-    output: Annotated[Path, option("Folder for the site.", "-o", "--output", metavar="DIR")] = Path(
-        "site"
-    ),
+    results: Annotated[list[str] | None, argument(_RESULTS, "RESULTS")] = None,
+    output: Annotated[Path, _FOLDER] = Path("site"),
     check: Annotated[bool, option(_CHECK, "--check")] = False,
     title: Annotated[str, option("Title of the site.", metavar="TEXT")] = "Cantonese board",
 ) -> None:
@@ -32,24 +28,19 @@ def board(
 
     Untrusted results are left out, with reasons.
     """
-    with errors_without_traceback():
-        from ..results.board.pages import pages, reasons
-        from ..results.board.records import read_results
+    from ..results.board.pages import pages, reasons
+    from ..results.board.records import read_results
 
-        read = read_results(results or [])
-        for reason, paths in reasons(read.refused):
-            echo(f"not on the board ({len(paths)}): {reason}", to_err=True)
-            for path in paths if check else paths[:3]:
-                echo(f"  {path}", to_err=True)
-        names = {each.model for each in read.results}
-        count = f"{len(read.results)} results of {len(names)} models"
-        if check:
-            echo(f"{count} are right, {len(read.refused)} files or runs are not.")
-            raise typer.Exit(bool(read.refused))
-        from ..results.publishing.writing import write
-
-        written = pages(read, title)
-        with on_disk(output, "written", "Give a folder that you can write to."):
-            write(written, output)
+    read = read_results(results or [])
+    for reason, paths in reasons(read.refused):
+        echo(f"not on the board ({len(paths)}): {reason}", to_err=True)
+        for path in paths if check else paths[:3]:
+            echo(f"  {path}", to_err=True)
+    count = f"{len(read.results)} results of {len({each.model for each in read.results})} models"
+    if check:
+        echo(f"{count} are right, {len(read.refused)} files or runs are not.")
+        raise typer.Exit(bool(read.refused))
+    written = pages(read, title)
+    write_files(written, output)
     size = sum(len(text.encode()) for text in written.values()) / 1e6
     echo(f"{count}, {len(written)} files ({size:.1f} MB): {output / 'index.html'}")

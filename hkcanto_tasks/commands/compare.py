@@ -1,37 +1,24 @@
 """The command `hkcanto compare`."""
 
 import re
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ..console import errors_without_traceback
-from .output import (
-    LOGS,
-    FormatOption,
-    Full,
-    Output,
-    format_of,
-    option,
-    progress,
-    write,
-)
+from .output import LOGS, FormatOption, Full, Output, format_of, option, progress, write
 
 _DELTA = "Tolerance in points: exit status 1 unless B is at most this much worse than A."
 _LOOK = "Look K of N planned looks at growing runs; together they have an error of 5 %."
 _CANDIDATES = "Candidates that the gate chooses from; together they have an error of 5 %."
 _ANY = "The two logs are of tasks that are not ours: items are matched by text or id; no ranks."
-_ALLOWED = (
-    "Parts of the signature, or settings that were sent, in which runs may differ under a gate, "
-    "such as shots,temperature."
-)
+_ALLOWED = "Signature parts or settings that may differ under a gate, such as shots,temperature."
+_METRIC = option("Compare this figure instead of the headline.", metavar="FIGURE")
 
 
 def compare(
     runs: Annotated[list[str], LOGS],
-    metric: Annotated[
-        str | None, option("Compare this figure instead of the headline.", metavar="FIGURE")
-    ] = None,
+    metric: Annotated[str | None, _METRIC] = None,
     gate: Annotated[float | None, option(_DELTA, metavar="POINTS", min=0, max=100)] = None,
     look: Annotated[str | None, option(_LOOK, metavar="K/N")] = None,
     candidates: Annotated[int | None, option(_CANDIDATES, metavar="N", min=1, max=1000)] = None,
@@ -57,21 +44,28 @@ def compare(
         raise typer.BadParameter(f"--look {look}: give it as 2/4, the second of four looks.")
     if any_task and gate is not None:
         raise typer.BadParameter("--any has no --gate: nothing bounds a figure of unknown items.")
+    status = 0
     with errors_without_traceback(status=2):
         kind = format_of(output, format)
         if any_task:
             from ..results.reports.any_logs import compare_any
 
             made = compare_any(runs, metric=metric, seed=seed, resamples=resamples)
-            write(made, output, kind, full=full)
-            return
-        from ..results.reports.compare import compare_runs
+        else:
+            from ..results.reports.compare import compare_runs
 
-        at, _, planned = (look or "1/1").partition("/")
-        options: dict[str, Any] = {"metric": metric, "gate": gate, "seed": seed}
-        options |= {"look": (int(at), int(planned)), "candidates": candidates or 1}
-        options["allowed"] = re.split(r"[\s,]+", allow_differences or "")
-        with progress() as advance:
-            made, status = compare_runs(runs, resamples=resamples, progress=advance, **options)
+            at, _, planned = (look or "1/1").partition("/")
+            with progress() as advance:
+                made, status = compare_runs(
+                    runs,
+                    metric=metric,
+                    gate=gate,
+                    look=(int(at), int(planned)),
+                    candidates=candidates or 1,
+                    allowed=re.split(r"[\s,]+", allow_differences or ""),
+                    seed=seed,
+                    resamples=resamples,
+                    progress=advance,
+                )
         write(made, output, kind, full=full)
     raise typer.Exit(status)

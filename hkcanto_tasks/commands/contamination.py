@@ -7,27 +7,18 @@ import typer
 
 from ..console import errors_without_traceback
 from ..errors import DataCorrupt
-from . import output as shared
+from .output import FormatOption, Full, Output, argument, format_of, option, write
+
+_FILES = "JSON Lines with any fields, JSON, Parquet or plain text; also .gz and .zst."
+_BENCHMARK = option("Only this benchmark or task; may be repeated.", metavar="NAME")
 
 
 def contamination(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            exists=True,
-            dir_okay=False,
-            metavar="FILES",
-            help="JSON Lines with any fields, JSON, Parquet or plain text; also .gz and .zst.",
-            show_default=False,
-        ),
-    ],
-    benchmark: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Only this benchmark or task; may be repeated."),
-    ] = None,
-    output: shared.Output = None,
-    format: shared.FormatOption = None,  # noqa: A002
-    full: shared.Full = False,
+    files: Annotated[list[Path], argument(_FILES, "FILES", exists=True, dir_okay=False)],
+    benchmark: Annotated[list[str] | None, _BENCHMARK] = None,
+    output: Output = None,
+    format: FormatOption = None,  # noqa: A002
+    full: Full = False,
 ) -> None:
     """Find benchmark items in training files, in either script.
 
@@ -37,7 +28,7 @@ def contamination(
     data cannot be read.
     """
     with errors_without_traceback(status=2):
-        kind = shared.format_of(output, format)
+        kind = format_of(output, format)
         from ..results.contamination import report
 
         try:
@@ -47,5 +38,5 @@ def contamination(
                 "Out of memory; not all files were searched. Split .json files into .jsonl, which "
                 "are read line by line, or give fewer files at once."
             ) from error
-        shared.write(made, output, kind, full=full)
+        write(made, output, kind, full=full)
     raise typer.Exit(int(found))

@@ -1,6 +1,6 @@
-"""The command `hkcanto doctor`."""
+"""The commands `hkcanto doctor`, and `hkcanto data fetch`, `verify` and `path`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,22 +8,16 @@ import typer
 from rich.text import Text
 
 from ..catalogue import benchmarks, find_benchmark
-from ..console import (
-    Json,
-    errors_without_traceback,
-    out,
-    print_json,
-    print_line,
-    print_row,
-)
+from ..console import Command, Json, echo, out, print_error, print_json, print_line, print_row
+from ..data.locating import locate
+from ..declarations import Benchmark
+from ..errors import HKCantoError, NetworkUnavailable
+from .output import argument
 
 if TYPE_CHECKING:
-    from ..declarations import Benchmark
     from ..doctor import Finding
 
-Name = Annotated[
-    str | None, typer.Argument(metavar="BENCHMARK", help="One benchmark; by default all.")
-]
+Name = Annotated[str | None, argument("One benchmark; by default all.", "BENCHMARK")]
 _FEW = 160  # characters of a detail, unless all are wanted
 
 
@@ -31,8 +25,7 @@ def doctor(benchmark: Name = None, as_json: Json = False) -> None:
     """Check versions, harnesses and data; exit status 1 if something is wrong."""
     from ..doctor import data, harnesses, installed, outside
 
-    with errors_without_traceback():
-        wanted = chosen(benchmark)
+    wanted = chosen(benchmark)
     findings = [*harnesses(), *map(data, wanted), *(outside() if benchmark is None else ())]
     if as_json:
         print_json({"versions": installed(), "findings": [asdict(each) for each in findings]})
@@ -63,6 +56,60 @@ def print_findings(findings: Sequence["Finding"], *, all_of_it: bool = False) ->
         print_line(Text.assemble(("next: ", "bold"), command))
 
 
-def chosen(name: str | None) -> "tuple[Benchmark, ...]":
+def chosen(name: str | None) -> tuple[Benchmark, ...]:
     """Return the benchmark of this name; without a name, all benchmarks."""
     return benchmarks() if name is None else (find_benchmark(name),)
+
+
+# ---------------------------------------------------------------------- hkcanto data
+
+data = typer.Typer(help="Download, check and locate the benchmarks' data.", no_args_is_help=True)
+
+
+@data.command(cls=Command)
+def fetch(benchmark: Name = None) -> None:
+    """Download the pinned release into the cache, if it is not there."""
+
+    def fetched(benchmark: Benchmark) -> None:
+        folder = locate(benchmark)
+        folder.fetch(progress=True)
+        print_line(f"{benchmark.title}: {len(folder.files())} files in {folder.root}")
+        if moved := folder.moved():
+            print_line(Text(moved, style="yellow"))
+
+    _for_each(benchmark, fetched)
+
+
+@data.command(cls=Command)
+def verify(benchmark: Name = None) -> None:
+    """Compare every file with its checksum; exit status 1 if one differs."""
+    from ..doctor import files
+
+    findings = [*map(files, chosen(benchmark))]
+    print_findings(findings)
+    if any(each.good is False for each in findings):
+        raise typer.Exit(1)
+
+
+@data.command(cls=Command)
+def path(benchmark: Name = None) -> None:
+    """Print the folder of a benchmark's data."""
+    _for_each(benchmark, lambda benchmark: echo(locate(benchmark).root))
+
+
+def _for_each(name: str | None, do: Callable[[Benchmark], None]) -> None:
+    """Call a function for one benchmark or for all; a failure does not stop the others.
+
+    Without a network, stop at the first benchmark that needs it.
+    """
+    failed = False
+    for benchmark in chosen(name):
+        try:
+            do(benchmark)
+        except NetworkUnavailable:
+            raise
+        except HKCantoError as error:
+            print_error(error)
+            failed = True
+    if failed:
+        raise typer.Exit(1)

@@ -1,10 +1,11 @@
-"""Options and output shared by the commands that make a report."""
+"""Options and output shared by the commands."""
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
@@ -25,25 +26,19 @@ def option(text: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, help=text, **more)
 
 
-LOGS = typer.Argument(
-    metavar="LOGS",
-    help="Logs, or folders of logs, of lm-eval (--output_path with --log_samples) and of Inspect. "
-    "NAME=PATH names the model.",
-    show_default=False,
-)
-Output = Annotated[
-    Path | None,
-    option("Write to this file, such as report.html.", "-o", "--output", metavar="FILE"),
-]
-FormatOption = Annotated[
-    Format | None,
-    option(
-        "html, md, json, csv, or github (a pull request comment); by default by the file's name.",
-        "--format",
-        metavar="FORMAT",
-    ),
-]
-Full = Annotated[bool, option("Print everything, with no row or column left out.", "--full")]
+def argument(text: str, metavar: str | None = None, **more: Any) -> Any:
+    """Return an argument of a command, with its help; a default is not shown."""
+    return typer.Argument(help=text, metavar=metavar, **{"show_default": False, **more})
+
+
+_LOGS = "Logs of lm-eval (--log_samples) and Inspect, or folders. NAME=PATH names the model."
+LOGS = argument(_LOGS, "LOGS")
+_OUTPUT = "Write to this file, such as report.html."
+_FORMAT = "html, md, json, csv, or github (a pull request comment); by default by the file's name."
+_FULL = "Print everything, with no row or column left out."
+Output = Annotated[Path | None, option(_OUTPUT, "-o", "--output", metavar="FILE")]
+FormatOption = Annotated[Format | None, option(_FORMAT, "--format", metavar="FORMAT")]
+Full = Annotated[bool, option(_FULL, "--full")]
 
 
 def write(made: "Report", output: Path | None, kind: Format | None, *, full: bool = False) -> None:
@@ -60,7 +55,11 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
 
     text = "" if kind is None else render(made, kind)
     if output is not None:
-        _save(text, output)
+        if output.is_dir() or not output.parent.is_dir():
+            absent = f"cannot be written: no folder {output.parent}"
+            what = "is a folder" if output.is_dir() else absent
+            raise OptionError(f"{output} {what}. Give a file in a folder that exists.")
+        write_files({output.name: text}, output.parent)  # a link is replaced
     with out.capture() as shown:
         for note in made.answer if output is not None else ():
             show_note(note, out)
@@ -79,15 +78,36 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _save(text: str, output: Path) -> None:
-    """Write the whole file, or leave the existing one untouched; a link is replaced."""
-    from ..results.publishing.writing import write as write_files
+def write_files(files: Mapping[str, str], folder: Path) -> None:
+    """Write files into a folder, or none of them if there is no room.
 
-    if output.is_dir() or not output.parent.is_dir():
-        what = "is a folder" if output.is_dir() else f"cannot be written: no folder {output.parent}"
-        raise OptionError(f"{output} {what}. Give a file in a folder that exists: -o report.html.")
-    with on_disk(output, "written", "Make room, or give another place."):
-        write_files({output.name: text}, output.parent)
+    A process that is killed leaves each file whole, old or new. Links in the folder are not
+    followed.
+
+    Args:
+        files: Path in the folder (with `/`) → text.
+        folder: Created if it does not exist.
+
+    Raises:
+        OptionError: A folder within it is a link.
+        DataNotFound: The operating system refuses.
+    """
+    with on_disk(folder, "written", "Give a folder that you can write to and that has room."):
+        root = folder.resolve()
+        for path in files:
+            parent = (root / path).parent
+            if parent != parent.resolve():
+                what = f"{parent} is in a link, and links are not followed"
+                raise OptionError(f"{what}. Give a folder.")
+        root.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=".publish-", dir=root) as drafts:
+            for path, text in files.items():
+                draft = Path(drafts, path)
+                draft.parent.mkdir(parents=True, exist_ok=True)
+                draft.write_text(text, encoding="utf-8")
+            for path in files:
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                Path(drafts, path).replace(root / path)
 
 
 def format_of(output: Path | None, chosen: Format | None) -> Format | None:

@@ -3,57 +3,44 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich.table import Column, Table
 from rich.text import Text
 
-from ..console import (
-    Json,
-    errors_without_traceback,
-    out,
-    print_json,
-    print_line,
-    print_row,
-)
+from ..console import Json, out, print_json, print_line, print_row
 from ..errors import OptionError
+from . import output as shared
 
 if TYPE_CHECKING:
     from ..describing import Description
 
+_TASK = shared.argument("A task or benchmark, by its name in lm-eval or Inspect.")
+_SHOTS = shared.option("Worked examples.", metavar="N", min=0)
+_OPTION = shared.option("As in inspect eval.", "--option", "-T", metavar="NAME=VALUE")
+
 
 def show(
-    task: Annotated[
-        str, typer.Argument(help="A task or benchmark, by its name in lm-eval or Inspect.")
-    ],
-    shots: Annotated[int | None, typer.Option(metavar="N", min=0, help="Worked examples.")] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option("--option", "-T", metavar="NAME=VALUE", help="As in inspect eval."),
-    ] = None,
+    task: Annotated[str, _TASK],
+    shots: Annotated[int | None, _SHOTS] = None,
+    option: Annotated[list[str] | None, _OPTION] = None,
     as_json: Json = False,
 ) -> None:
     """Show a task: commands, prompt, figures, options and signature; or a benchmark's tasks."""
     from ..catalogue import benchmarks, named_tasks
     from ..describing import describe, group
 
-    groups = {each.name: each for each in benchmarks() if each.name not in named_tasks()}
-    with errors_without_traceback():
-        if found := groups.get(task):
-            print_json(group(found)) if as_json else _show_group(group(found))
+    for benchmark in benchmarks():
+        if benchmark.name == task and task not in named_tasks():
+            print_json(group(benchmark)) if as_json else _show_group(group(benchmark))
             return
-        given = {}
-        for text in option or ():
-            name, equals, value = text.partition("=")
-            if not equals:
-                raise OptionError(
-                    f"-T {text}: an option is given as name=value, such as -T prompt=yue."
-                )
-            given[name] = value
-        described = describe(task, given, shots)
-        if as_json:
-            print_json(described.record())
-        else:
-            _show(described)
+    given = {}
+    for text in option or ():
+        name, equals, value = text.partition("=")
+        if not equals:
+            how = "an option is given as name=value, such as -T prompt=yue"
+            raise OptionError(f"-T {text}: {how}.")
+        given[name] = value
+    described = describe(task, given, shots)
+    print_json(described.record()) if as_json else _show(described)
 
 
 def _show(of: "Description") -> None:
@@ -94,11 +81,9 @@ def _show(of: "Description") -> None:
 def _show_group(of: dict[str, Any]) -> None:
     print_line(Text(of["name"], style="bold"))
     print_line(of["title"])
-    for label, fact in (
-        ("lm-eval", of["lm-eval"]),
-        ("requests", f"{of['requests']:,}, one for each item"),
-        ("averages", ", ".join(of["averages"])),
-    ):
+    requests, averages = f"{of['requests']:,}, one for each item", ", ".join(of["averages"])
+    facts = {"lm-eval": of["lm-eval"], "requests": requests, "averages": averages}
+    for label, fact in facts.items():
         print_row(Text(f"{label:10}", style="dim"), fact)
     rows = (
         (each["name"], f"{each['items']:,} items", f"{each['title']}, {each['shots']}-shot")

@@ -1,6 +1,7 @@
 """Agreement of a judge's scores with people's: the report of `hkcanto agreement`."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from math import isnan
 from pathlib import Path
 from statistics import fmean
@@ -8,12 +9,7 @@ from statistics import fmean
 import numpy as np
 
 from hkcanto_metrics import rates
-from hkcanto_metrics.agreement import (
-    Correlation,
-    agreement,
-    read_human_scores,
-    weighted_kappa,
-)
+from hkcanto_metrics.agreement import Correlation, agreement, read_human_scores, weighted_kappa
 
 from ..errors import LogError
 from ..kinds.judged import Judged
@@ -51,8 +47,13 @@ def agreement_report(log: Path, people: Path) -> Report:
         rows = agreement(judge, human)
     except (OSError, ValueError) as error:
         raise LogError(f"{log} and {people}: {error}") from error
-    if run:
-        _refuse_another_scale(run, human["level"], people)
+    if run and isinstance(run.setup, Judged):
+        scale = {each.number: each.name for each in run.setup.rubric.levels}
+        named = ", ".join(f"{number} ({name})" for number, name in scale.items())
+        levels = ((item, level) for item, own in human["level"].items() for level in own)
+        for item, level in ((item, level) for item, level in levels if level not in scale):
+            what = f"{item} has the level {level:g}, but the scale of {run.task} is {named}"
+            raise LogError(f"{people}: {what}. Give people's levels on the same scale.")
     columns = [Column("Criterion"), Column("Items", "count")]
     if run:
         columns += [
@@ -69,15 +70,18 @@ def agreement_report(log: Path, people: Path) -> Report:
     listed = []
     for row in rows:
         of_judge, of_people = judge[row.criterion], human[row.criterion]
+        pairs = [(of_judge[item], each) for item, each in of_people.items() if item in of_judge]
         values: list[Value] = [row.criterion, row.items]
         if run:
-            values += _of_levels(of_judge, of_people)
+            exact = [fmean(level == judged for level in levels) for judged, levels in pairs]
+            values.append(mean_estimate(np.array(exact), np.arange(len(exact))))
+            values.append(_figure(weighted_kappa(*zip(*pairs, strict=True)), len(pairs)))
         for kind in _CORRELATIONS:
             correlation = rates.Estimate(getattr(row, kind), *row.intervals[kind])
             values.append(_figure(correlation, row.items))
         values += [row.alpha, row.human_alpha, _figure(row.bias, row.items)]
-        values.append(_figure(row.corrected, row.items, _piled(of_people, of_judge)))
-        listed.append(Row(values))
+        note = _piled([fmean(scores) for _, scores in pairs])
+        listed.append(Row([*values, _figure(row.corrected, row.items, note)]))
     title = "Agreement of the judge with people"
     made = Table("agreement", title, columns, listed)
     return report_of([Section(title, [made], "agreement", True)], title)
@@ -85,10 +89,9 @@ def agreement_report(log: Path, people: Path) -> Report:
 
 def _by_rubric(log: Path) -> Run | None:
     """Return the run of a log if a model judged it with a rubric; otherwise None."""
-    try:
+    runs: list[Run] = []
+    with suppress(LogError):
         runs = [run for run in read_runs(log) if isinstance(run.setup, Judged)]
-    except LogError:
-        return None
     if len(runs) > 1:
         raise LogError(f"{log} has {len(runs)} runs with a rubric. Give the log of one of them.")
     return runs[0] if runs else None
@@ -97,48 +100,18 @@ def _by_rubric(log: Path) -> Run | None:
 def _levels(run: Run) -> dict[str, float]:
     where = run.sources[0]
     if len(set(run.items.ids)) < len(run.items):
-        raise LogError(
-            f"{where} has several answers to an item, and people's levels do not say which answer "
-            "they rate. Run it with one epoch."
-        )
+        what = "several answers to an item, and people's levels do not say which one they rate"
+        raise LogError(f"{where} has {what}. Run it with one epoch.")
     values = run.items.values.get("mean_level", np.full(len(run.items), np.nan)).tolist()
-    levels = dict(zip(run.items.ids, values, strict=True))
-    levels = {name: level for name, level in levels.items() if not isnan(level)}
-    if not levels:
-        raise LogError(
-            f"{where}: no answer has a level. Judge them: hkcanto rescore {where} --grader "
-            "openai/gpt-4o -o judged."
-        )
-    return levels
+    levels = zip(run.items.ids, values, strict=True)
+    if judged := {name: level for name, level in levels if not isnan(level)}:
+        return judged
+    command = f"hkcanto rescore {where} --grader openai/gpt-4o -o judged"
+    raise LogError(f"{where}: no answer has a level. Judge them: {command}.")
 
 
-def _refuse_another_scale(run: Run, human: Mapping[str, Sequence[float]], people: Path) -> None:
-    """Refuse people's levels that are not on the rubric's scale."""
-    assert isinstance(run.setup, Judged)
-    scale = {each.number: each.name for each in run.setup.rubric.levels}
-    for item, levels in human.items():
-        for level in levels:
-            if level not in scale:
-                listed = ", ".join(f"{number} ({name})" for number, name in scale.items())
-                raise LogError(
-                    f"{people}: {item} has the level {level:g}, but the scale of {run.task} is "
-                    f"{listed}. Give people's levels on the same scale."
-                )
-
-
-def _of_levels(
-    judge: Mapping[str, float], human: Mapping[str, Sequence[float]]
-) -> tuple[Estimate, Estimate]:
-    """Return the share of people's levels that equal the judge's, and kappa."""
-    pairs = [(judge[item], levels) for item, levels in human.items() if item in judge]
-    exact = [fmean(level == of_judge for level in levels) for of_judge, levels in pairs]
-    kappa = weighted_kappa(*zip(*pairs, strict=True))
-    return mean_estimate(np.array(exact), np.arange(len(exact))), _figure(kappa, len(pairs))
-
-
-def _piled(people: Mapping[str, Sequence[float]], judge: Container[str]) -> str:
+def _piled(means: Sequence[float]) -> str:
     """Warn if the interval is too narrow because many scores are at an end of the scale."""
-    means = [fmean(scores) for item, scores in people.items() if item in judge]
     piled = max(means.count(end) for end in (min(means), max(means)))
     few = len(means) - piled < _FEW and 2 * piled > len(means)
     return f"too sure: {piled:,} of {len(means):,} at an end of the scale" if few else ""

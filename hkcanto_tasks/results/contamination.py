@@ -71,33 +71,39 @@ class Index:
     """
 
     def __init__(self, items: Sequence[Item]) -> None:
-        grams = [_grams(units(item.text)) for item in items]
+        grams = []
+        for item in items:
+            of_text = units(item.text)
+            grams.append([hash(tuple(of_text[at : at + N])) for at in range(len(of_text) - N + 1)])
         of_items = defaultdict[tuple[str, str], set[int]](set)
-        for item, of_text in zip(items, grams, strict=True):
-            of_items[item.task, item.id].update(of_text)
-        times = Counter((task, gram) for (task, _), of_item in of_items.items() for gram in of_item)
+        for item, of_item in zip(items, grams, strict=True):
+            of_items[item.task, item.id].update(of_item)
+        times = Counter((task, gram) for (task, _), found in of_items.items() for gram in found)
         self.items = items
         self._places = defaultdict[int, list[tuple[int, int]]](list)
-        self._units = []
-        for number, (item, of_text) in enumerate(zip(items, grams, strict=True)):
-            rare = [at for at, gram in enumerate(of_text) if times[item.task, gram] <= _COMMON]
+        self._sizes = []  # units to search for, and how many must be found
+        for number, (item, of_item) in enumerate(zip(items, grams, strict=True)):
+            rare = [at for at, gram in enumerate(of_item) if times[item.task, gram] <= _COMMON]
             for at in rare:
-                self._places[of_text[at]].append((number, at))
-            self._units.append(len({at + step for at in rare for step in range(N)}))
-
-    def _enough(self, number: int) -> float:
-        known = self._units[number]
-        return max(SHARE * known, min(known, FEW), self.items[number].at_least, 1)
+                self._places[of_item[at]].append((number, at))
+            known = len({at + step for at in rare for step in range(N)})
+            self._sizes.append((known, max(SHARE * known, min(known, FEW), item.at_least, 1)))
 
     @property
     def looked_for(self) -> set[str]:
         """The ids of items that can be found; the others are too short, or all boilerplate."""
-        return {
-            item.id for at, item in enumerate(self.items) if self._units[at] >= self._enough(at)
-        }
+        sizes = zip(self.items, self._sizes, strict=True)
+        return {item.id for item, (known, enough) in sizes if known >= enough}
 
     def find(self, lines: Iterable[tuple[int, str]]) -> Iterator[Hit]:
         """Find items in a text, given as its lines with their numbers; each once in a place."""
+        for number, line, covered in self._spots(lines):
+            known, enough = self._sizes[number]
+            if len(covered) >= enough:
+                yield Hit(self.items[number], line, len(covered) / known)
+
+    def _spots(self, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, int, set[int]]]:
+        """Yield the places of n-grams of an item: the item, the first line, the units covered."""
         recent, starts = deque[str](maxlen=N), deque[int](maxlen=N)
         spots: dict[int, tuple[int, int, set[int]]] = {}  # item → last unit, line, units covered
         at = 0
@@ -109,20 +115,11 @@ class Index:
                 for number, place in self._places.get(hash(tuple(recent)), ()):
                     last, first, covered = spots.get(number, (at, starts[0], set()))
                     if at - last > _GAP:
-                        yield from self._hit(number, first, covered)
+                        yield number, first, covered
                         first, covered = starts[0], set()
                     covered.update(range(place, place + N))
                     spots[number] = at, first, covered
-        for number, (_, first, covered) in spots.items():
-            yield from self._hit(number, first, covered)
-
-    def _hit(self, number: int, line: int, covered: set[int]) -> Iterator[Hit]:
-        if len(covered) >= self._enough(number):
-            yield Hit(self.items[number], line, len(covered) / self._units[number])
-
-
-def _grams(of: Sequence[str]) -> list[int]:
-    return [hash(tuple(of[at : at + N])) for at in range(len(of) - N + 1)]
+        yield from ((number, first, covered) for number, (_, first, covered) in spots.items())
 
 
 # ---------------------------------------------------------------------- training files
@@ -140,8 +137,8 @@ def read(path: Path) -> Iterator[list[tuple[int, str]]]:
     from fsspec.utils import infer_compression
 
     packing = infer_compression(path.name.lower())
-    name = path.with_suffix("" if packing else path.suffix).name.lower()
-    if name.endswith(".parquet"):
+    ending = path.with_suffix("" if packing else path.suffix).suffix.lower()
+    if ending == ".parquet":
         from pyarrow.parquet import ParquetFile
 
         batches = ParquetFile(path).iter_batches(1000)
@@ -150,11 +147,11 @@ def read(path: Path) -> Iterator[list[tuple[int, str]]]:
         return
     text = {"encoding": "utf-8-sig", "errors": "replace", "newline": ""}
     with LocalFileSystem().open(str(path), "rt", compression=packing, **text) as file:
-        if not name.endswith((".json", ".jsonl", ".ndjson")):
+        if ending not in (".json", ".jsonl", ".ndjson"):
             yield list(enumerate(file, 1))
             return
         entries: Iterable[object] = (json.loads(line) if line.strip() else "" for line in file)
-        if name.endswith(".json"):
+        if ending == ".json":
             whole = json.load(file)
             entries = whole if isinstance(whole, list) else [whole]
         yield from ([(number, _strings(entry))] for number, entry in enumerate(entries, 1))

@@ -259,7 +259,7 @@ def test_files_other_than_records_are_named(results: Results, board: Board) -> N
     assert "not_here" not in said
     made = board("nowhere")
     assert made.status == 1
-    assert "nowhere does not exist. Give a folder of results" in made.output
+    assert "nowhere does not exist. Give a log or a folder of logs" in made.output
 
 
 # ---------------------------------------------------------------------- columns and rows

@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 
 from hkcanto_tasks import read_runs
-from hkcanto_tasks.results.logs.joining import LabelledModel, labels
+from hkcanto_tasks.results.logs import LabelledModel, labels
 
 from ..cases import another_run
 

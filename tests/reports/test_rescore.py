@@ -215,6 +215,18 @@ def test_a_run_of_inspect_without_scores_is_scored(tmp_path: Path) -> None:
     assert len(judged(tmp_path / "unscored-again")) == 11
 
 
+def test_a_run_with_a_second_look_is_scored_again(tmp_path: Path) -> None:
+    from hkcanto import tasks
+
+    reader = answering_model(lambda _: "B")
+    task = tasks.law(shots=0, reread=True)
+    run_inspect(tmp_path / "log", task, model_roles={"reader": reader})
+    rescored(tmp_path / "log", to=tmp_path / "again")
+    before, after = (read_runs(tmp_path / name)[0] for name in ("log", "again"))
+    assert after.options["reread"] == "yes"
+    assert after.items.values["acc"].tolist() == before.items.values["acc"].tolist()
+
+
 def test_a_limited_run_stays_one_and_a_broken_log_costs_only_itself(tmp_path: Path) -> None:
     run_lm_eval(tmp_path / "runs", "hkcanto_law", limit=3)
     (tmp_path / "runs/broken.eval").write_bytes(b"PK")

@@ -1,12 +1,15 @@
 """The pages of a board: models × tasks in tiers, and each task with all of its results."""
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from jinja2 import Template
 
 from ... import __version__
 from ...catalogue import benchmarks, named_tasks
@@ -26,6 +29,7 @@ _Cell = tuple[PublishedResult, int | None]  # with its tier
 _SPEED = ("backend", "revision")  # does not change answers; already in the model's name
 _HASHES = ("sent", "read", "metric", "pkg")
 _RELEASE = "release"  # the data of a paper
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _FREE = ("data", "pkg", "turns", "rationale", "rescored")  # do not change what is measured
 
 
@@ -59,22 +63,17 @@ def columns(results: Sequence[PublishedResult]) -> list[Column]:
     for measure, scores in papers.items():
         if measure not in measured.values():
             groups[next(iter(scores.values())).column] += scores.values()
-    tasks = list(named_tasks())
-    ordered = sorted(
-        groups.values(), key=lambda group: (tasks.index(group[0].setup.task.whole), group[0].column)
-    )
+    places = {name: place for place, name in enumerate(named_tasks())}
+    by_column = [groups[column] for column in sorted(groups)]
+    ordered = sorted(by_column, key=lambda group: places[group[0].setup.task.whole])
     made = []
     for group in ordered:
-        newest = {(each.kind, each.model): each for each in sorted(group, key=_age)}
-        current = [each for each in group if each in newest.values()]
-        task = group[0].setup.task.definition.name
-        namesakes = [own[0] for own in ordered if own[0].setup.task.definition.name == task]
-        made.append(Column(current, tiers(current), _setting(group[0], namesakes)))
+        by_age = sorted(group, key=lambda each: (each.created or _LONG_AGO, each.source))
+        newest = {(each.kind, each.model): each for each in by_age}.values()
+        current = [each for each in group if each in newest]
+        firsts = [other[0] for other in ordered if other[0].definition is group[0].definition]
+        made.append(Column(current, tiers(current), _setting(group[0], firsts)))
     return made
-
-
-def _age(result: PublishedResult) -> tuple[float, str]:
-    return result.created.timestamp() if result.created else 0.0, result.source
 
 
 def _papers() -> Mapping[Hashable, Mapping[str, PublishedResult]]:
@@ -92,9 +91,8 @@ def _papers() -> Mapping[Hashable, Mapping[str, PublishedResult]]:
             for row in table.rows:
                 if (score := row.scores.get(column.name)) is not None:
                     value = {column.metric: of_items(score, items, how.headline)}
-                    made = PublishedResult(
-                        "published", row.model, how, signature, value, by=table.source
-                    )
+                    made = PublishedResult("published", row.model, how, signature, value)
+                    made = replace(made, by=table.source)
                     scores[_measure(made)].setdefault(row.model, made)
     return scores
 
@@ -105,20 +103,17 @@ def _measure(result: PublishedResult) -> Hashable:
     return result.signature.task, frozenset(pair for pair in parts if pair[0] not in _FREE)
 
 
-def _setting(result: PublishedResult, namesakes: Sequence[PublishedResult]) -> str:
-    """Return what tells a column from others of its task: the shots, and what else differs."""
-    parts = [
-        {"task": each.signature.task, **each.signature.parts}
-        for each in namesakes
-        if each.signature.data != _RELEASE or each is result
-    ]
-    own = {"task": result.signature.task, **result.signature.parts}
-    told = [
-        f"{value}" if name == "task" else f"{name} {value}"
-        for name, value in own.items()
-        if name not in ("shots", *_HASHES) and len({str(each.get(name)) for each in parts}) > 1
-    ]
-    return ", ".join([f"{result.signature.shots}-shot", *told])
+def _setting(result: PublishedResult, firsts: Sequence[PublishedResult]) -> str:
+    """Return how a column differs from others of its task, by their first results."""
+    measured = [each for each in firsts if each.signature.data != _RELEASE or each is result]
+    settings = [f"{result.signature.shots}-shot"]
+    if len({each.signature.task for each in measured}) > 1:
+        settings.append(result.signature.task)
+    for name, value in result.signature.parts.items():
+        values = {str(each.signature.parts.get(name)) for each in measured}
+        if name not in ("shots", *_HASHES) and len(values) > 1:
+            settings.append(f"{name} {value}")
+    return ", ".join(settings)
 
 
 def _labelled(results: Sequence[PublishedResult]) -> Iterator[PublishedResult]:
@@ -127,7 +122,6 @@ def _labelled(results: Sequence[PublishedResult]) -> Iterator[PublishedResult]:
     alike: dict[str, set[str]] = defaultdict(set)
     for result in results:
         alike[_shape(result.model)].add(result.model)
-    for result in results:
         revision = result.settings.get("revision", "main")
         model = result.model if revision == "main" else f"{result.model}@{revision}"
         settings = {k: v for k, v in result.settings.items() if k not in _SPEED}
@@ -161,31 +155,29 @@ def tiers(results: Sequence[PublishedResult]) -> dict[PublishedResult, int]:
     cautious, since the models answered the same items. Self-reported results open no tier if others
     are there. Results without an interval have none.
     """
-    ranked = [result for result in results if result.headline.low is not None]
-    ranked.sort(key=lambda result: (_loss(result), result.model))
+
+    def rank(result: PublishedResult) -> tuple[float, str]:
+        sign = -1 if result.setup.headline.higher_is_better else 1
+        return sign * result.headline.value, result.model
+
+    def is_behind(result: PublishedResult, leader: PublishedResult) -> bool:
+        """Return whether a result is significantly worse than another."""
+        if result.setup.headline.higher_is_better:
+            return is_above(leader.headline, result.headline)
+        return is_above(result.headline, leader.headline)
+
+    ranked = sorted((each for each in results if each.headline.low is not None), key=rank)
     checked = [result for result in ranked if result.kind != "self-reported"] or ranked
     leaders: list[PublishedResult] = []
-    found = {}
+    tier_of = {}
     for result in checked:
-        if not leaders or _behind(result, leaders[-1]):
+        if not leaders or is_behind(result, leaders[-1]):
             leaders.append(result)
-        found[result] = len(leaders)
+        tier_of[result] = len(leaders)
     for result in ranked:
-        if result not in found:
-            found[result] = 1 + sum(_behind(result, leader) for leader in leaders)
-    return found
-
-
-def _loss(result: PublishedResult) -> float:
-    sign = -1 if result.setup.headline.higher_is_better else 1
-    return sign * result.headline.value
-
-
-def _behind(result: PublishedResult, leader: PublishedResult) -> bool:
-    """Return whether a result is significantly worse than another."""
-    if result.setup.headline.higher_is_better:
-        return is_above(leader.headline, result.headline)
-    return is_above(result.headline, leader.headline)
+        behind = sum(is_behind(result, leader) for leader in leaders)
+        tier_of.setdefault(result, 1 + behind)
+    return tier_of
 
 
 # ---------------------------------------------------------------------- pages
@@ -195,45 +187,42 @@ def pages(read: Results, title: str) -> dict[str, str]:
     """Return the pages of a board: path → HTML. Equal results make equal pages."""
     tasks: dict[str, list[Column]] = defaultdict(list)
     for column in columns(read.results):
-        tasks[column.results[0].setup.task.definition.name].append(column)
-    groups = [(own[0].results[0].setup.task.definition, own) for own in tasks.values()]
+        tasks[column.results[0].definition.name].append(column)
     tables = []
     for benchmark in benchmarks():
-        if listed := [group for group in groups if group[0] in benchmark.tasks]:
-            tables.append((benchmark, listed, _rows([each for _, own in listed for each in own])))
+        groups = [(each, tasks[each.name]) for each in benchmark.tasks if each.name in tasks]
+        if groups:
+            tables.append((benchmark, groups, _rows([each for _, own in groups for each in own])))
     dates = [each.created for each in read.results if each.created]
     shared = {"KINDS": KINDS, "date": max(dates, default=None)}
-    made = {
-        "index.html": _render(title, "", tables=tables, refused=reasons(read.refused), **shared)
-    }
-    for definition, own in groups:
-        made[f"tasks/{definition.name}.html"] = _render(
-            definition.title, "../", columns=own, board=title, **shared
-        )
+    index = _render(title, "", tables=tables, refused=reasons(read.refused), **shared)
+    made = {"index.html": index}
+    for name, own in tasks.items():
+        heading = own[0].results[0].definition.title
+        made[f"tasks/{name}.html"] = _render(heading, "../", columns=own, board=title, **shared)
     return made
 
 
 def reasons(refused: Sequence[Refused]) -> list[tuple[str, list[str]]]:
     """Return each reason for which files were refused, with the files, the most frequent first."""
-    counts = Counter(each.reason for each in refused)
-    return [
-        (reason, [each.path for each in refused if each.reason == reason])
-        for reason, _ in counts.most_common()
-    ]
+    files_of: dict[str, list[str]] = defaultdict(list)
+    for each in refused:
+        files_of[each.reason].append(each.path)
+    return sorted(files_of.items(), key=lambda pair: -len(pair[1]))
 
 
-def _rows(own: Sequence[Column]) -> dict[Standing, list[tuple[str, Sequence[_Cell | None]]]]:
+def _rows(columns: Sequence[Column]) -> dict[Standing, list[tuple[str, Sequence[_Cell | None]]]]:
     """Return the rows of a benchmark's table by kind, the best first.
 
     Models are ordered by the mean of their tiers as shares of each column's tiers. A column in
     which a model has no tier counts as the last tier.
     """
     cells: dict[tuple[Standing, str], list[_Cell | None]] = {}
-    lost: dict[tuple[Standing, str], float] = defaultdict(lambda: float(len(own)))
-    for place, column in enumerate(own):
+    lost: dict[tuple[Standing, str], float] = defaultdict(lambda: float(len(columns)))
+    for place, column in enumerate(columns):
         last = max(column.tiers.values(), default=1)
         for result in column.results:
-            row = cells.setdefault((result.kind, result.model), [None] * len(own))
+            row = cells.setdefault((result.kind, result.model), [None] * len(columns))
             tier = column.tiers.get(result)
             row[place] = result, tier
             lost[result.kind, result.model] -= 1 - (tier or last) / last
@@ -247,13 +236,17 @@ def _rows(own: Sequence[Column]) -> dict[Standing, list[tuple[str, Sequence[_Cel
 
 
 def _render(title: str, up: str, **content: Any) -> str:
-    made = environment()
-    made.filters |= {"number": number_text, "interval": interval_text}
-    template = made.from_string(_resource("board.html.j2"))
-    own = code(_resource("board.css"), _resource("board.js"))
-    return template.render(title=title, up=up, version=__version__, **own, **content)
+    template, shared = _template()
+    return template.render(title=title, up=up, version=__version__, **shared, **content)
 
 
 @cache
-def _resource(name: str) -> str:
-    return files(__package__).joinpath(name).read_text("utf-8")
+def _template() -> tuple[Template, dict[str, str]]:
+    """Return the template of a page, and the style and script of all pages."""
+    page, style, script = (
+        files(__package__).joinpath(f"board.{ending}").read_text("utf-8")
+        for ending in ("html.j2", "css", "js")
+    )
+    made = environment()
+    made.filters |= {"number": number_text, "interval": interval_text}
+    return made.from_string(page), code(style, script)

@@ -8,21 +8,22 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
-from math import isclose
+from math import inf, isclose
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
 from ...catalogue import known_signature
+from ...declarations import TaskDefinition
 from ...errors import HKCantoError, LogError, on_disk
 from ...kinds.base import Kind
 from ...signatures import OF_A_JUDGE, Signature
 from ...tasks import task_as_run
-from ..logs import logs_in, read_runs
+from ..logs import argument, logs_in, read_runs
 from ..publishing.eee import LIBRARIES, UNITS
 from ..publishing.runs import MODEL, sorted_out
-from ..runs import Run
+from ..rescoring.rescore import options_of
 from ..statistics.estimates import value_of
 from ..statistics.intervals import Estimate, of_items
 
@@ -66,6 +67,11 @@ class PublishedResult:
     def headline(self) -> Estimate:
         """The figure to read first."""
         return self.values[self.setup.headline.name]
+
+    @property
+    def definition(self) -> TaskDefinition:
+        """The catalogue's entry of its task."""
+        return self.setup.task.definition
 
     @property
     def column(self) -> str:
@@ -159,10 +165,9 @@ def read_record(data: bytes, source: str) -> PublishedResult:
     if created > datetime.now(UTC):
         raise LogError(f"its time is in the future: {created:%Y-%m-%d}")
     values = dict(_values(entries, how))
-    about, args = model.additional_details, entries[0].generation_config.generation_args
-    settings = {name: text for name, text in about.items() if name not in _NOT_SETTINGS}
-    settings |= {name: f"{args[name]}" for name in sorted(args)}
-    logs = by.additional_details.get("logs", "")
+    args, logs = entries[0].generation_config.generation_args, by.additional_details.get("logs", "")
+    settings = {"harness": harness, **model.additional_details}
+    settings = {name: settings[name] for name in settings if name not in _NOT_SETTINGS}
     return PublishedResult(
         kind="self-reported",
         model=model.id,
@@ -173,7 +178,7 @@ def read_record(data: bytes, source: str) -> PublishedResult:
         by=f"{by.source_organization_name} ({by.evaluator_relationship.replace('_', ' ')})",
         url=logs if logs.startswith(("https://", "http://")) else "",
         source=source,
-        settings={"harness": harness, **settings},
+        settings=settings | {name: f"{args[name]}" for name in sorted(args)},
     )
 
 
@@ -188,13 +193,10 @@ def described(text: str) -> tuple[Signature, Kind]:
     signature = known_signature(text)
     if signature.data == "sample" or "local" in signature.data or not signature.data:
         raise LogError(f"its data ({signature.data}) is not a published revision")
-    options = {name: value for name, value in signature.options if name not in _FREE}
-    multiturn = options.pop("turns", "") == "multi"
-    if "subjects" in options:
+    if "subjects" in signature.parts:
         raise LogError("it covers only some subjects")
-    named = {name: {"yes": "true"}.get(value, value) for name, value in options.items()}
     try:
-        how = task_as_run(signature.task, shots=signature.shots, multiturn=multiturn, **named)
+        how = task_as_run(signature.task, shots=signature.shots, **options_of(signature))
     except HKCantoError as error:
         raise LogError(f"its signature is unknown: {error}") from error
     now = how.signature(signature.data)
@@ -203,21 +205,18 @@ def described(text: str) -> tuple[Signature, Kind]:
             f"it is of version {signature.version} of {signature.task}; this hkcanto has "
             f"{now.version}. Score its log again (hkcanto rescore), and publish that"
         )
-    unlike = {part: both for part, both in now.differs(signature).items() if part not in _FREE}
-    if not unlike:
-        return signature, how
-    parts = ", ".join(
-        f"{name}:{given}, not {name}:{ours}" for name, (ours, given) in unlike.items()
-    )
-    raise LogError(f"its signature is unknown: version {now.version} has not {parts}")
+    unlike = ((part, *both) for part, both in now.differs(signature).items() if part not in _FREE)
+    if parts := [f"{part}:{given}, not {part}:{ours}" for part, ours, given in unlike]:
+        what = f"version {now.version} has not {', '.join(parts)}"
+        raise LogError(f"its signature is unknown: {what}")
+    return signature, how
 
 
 def items_of(how: Kind, part: str = "") -> int:
     """Return the published number of scored items of a task or a part; 0 if it is unknown."""
-    subjects = [
-        each for each in how.task.subjects if part in ("", each.name, each.category, *each.sets)
-    ]
-    most, rows = getattr(how.options, "size", 0), [how.task.scored_rows(each) for each in subjects]
+    subjects, most = how.task.subjects, getattr(how.options, "size", 0)
+    chosen = (each for each in subjects if part in ("", each.name, each.category, *each.sets))
+    rows = [how.task.scored_rows(each) for each in chosen]
     return sum(min(count, most or count) for count in rows) if all(rows) else 0
 
 
@@ -238,7 +237,7 @@ def _values(entries: Sequence[_Evaluation], how: Kind) -> Iterator[tuple[str, Es
         if names.count(name) > 1:
             raise LogError(f"it contradicts itself: it has {name} {names.count(name)} times")
         most, count = float(UNITS[figure.unit][1]), entry.score_details.uncertainty.num_samples
-        if not 0 <= score <= most or score == float("inf"):
+        if not 0 <= score <= most or score == inf:
             raise LogError(f"{name} is {score:g}, but a {figure.unit} is from 0 to {most:g}")
         scored, is_accuracy = items_of(how, figure.part) or count, figure.averages == "acc"
         if count > scored or (is_accuracy and count != scored):
@@ -277,13 +276,8 @@ def read_results(arguments: Sequence[str]) -> Results:
         DataNotFound: The system refuses.
     """
     read = list[PublishedResult | Refused]()
-    for argument in arguments:
-        name, _, path = argument.partition("=")
-        if not path or Path(argument).exists():
-            name, path = "", argument
-        root = Path(path).expanduser()
-        if not root.exists():
-            raise LogError(f"{path} does not exist. Give a folder of results, or NAME=PATH.")
+    for given in arguments:
+        name, root = argument(given)
         with on_disk(root):
             read += _read(name, root)
     results = [each for each in read if isinstance(each, PublishedResult)]
@@ -307,18 +301,24 @@ def _read(name: str, root: Path) -> Iterator[PublishedResult | Refused]:
         try:
             read = read_runs(f"{name}={home}" if name else str(home))
         except HKCantoError as error:
-            yield Refused(home.relative_to(folder).as_posix(), _sentence(error))
+            yield _refused(home.relative_to(folder).as_posix(), error)
             continue
         clean, refused = sorted_out(read)
-        yield from (Refused(shown.get(log.path, log.path.name), log.reason) for log in read.skipped)
-        for run, reason in refused:
-            yield Refused(shown.get(run.sources[0], run.sources[0].name), reason)
+        unread = [(log.path, log.reason) for log in read.skipped]
+        for log, reason in [*unread, *((run.sources[0], reason) for run, reason in refused)]:
+            yield Refused(shown.get(log, log.name), reason)
         for run in clean:
             source = shown.get(run.sources[0], run.sources[0].name)
             try:
-                yield _checked(run, source)
+                signature, how = described(run.signature.text)
             except HKCantoError as error:
-                yield Refused(source, _sentence(error))
+                yield _refused(source, error)
+                continue
+            values = {name: value for name in run.figures if (value := value_of(run, name))}
+            settings = {"harness": run.harness, **dict(run.settings)}
+            settings |= {name: f"{run.generation[name]}" for name in sorted(run.generation)}
+            made = run.created, "", "", source, settings
+            yield PublishedResult("checked", run.model, how, signature, values, *made)
     for file in files:
         if file.suffix == ".json" and file not in logs:
             try:
@@ -331,22 +331,11 @@ def _read(name: str, root: Path) -> Iterator[PublishedResult | Refused]:
             except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
                 yield Refused(shown[file], f"not in the form of a record: {error}")
             except (HKCantoError, OSError) as error:
-                yield Refused(shown[file], _sentence(error))
+                yield _refused(shown[file], error)
 
 
-def _sentence(error: Exception) -> str:
-    return " ".join(str(error).split())
-
-
-def _checked(run: Run, source: str) -> PublishedResult:
-    """Return the result of a run that may be published."""
-    signature, how = described(run.signature.text)
-    values = {name: value for name in run.figures if (value := value_of(run, name))}
-    settings = {"harness": run.harness, **dict(run.settings)}
-    settings |= {name: f"{run.generation[name]}" for name in sorted(run.generation)}
-    return PublishedResult(
-        "checked", run.model, how, signature, values, run.created, "", "", source, settings
-    )
+def _refused(path: str, error: Exception) -> Refused:
+    return Refused(path, " ".join(str(error).split()))
 
 
 def _run(result: PublishedResult) -> Hashable:

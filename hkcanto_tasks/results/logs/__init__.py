@@ -1,22 +1,25 @@
 """Reading the logs of lm-eval and Inspect into runs, without either harness installed."""
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
+from os.path import commonprefix
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from ...catalogue import named_tasks
+from ...catalogue import find_task, named_tasks
 from ...errors import LogError
-from ...signatures import Signature
+from ...signatures import Signature, joined
 from ...tasks import task_as_run
 from ..frames import Runs
-from ..runs import Run, SkippedLog
+from ..runs import Items, Run, SkippedLog, Usage
 from . import inspect, lm_eval
 from .items import UNREADABLE, ItemRows, Rows, reason
-from .joining import LabelledModel, join, labels, newest
 
+_LOGS = "the results_….json of lm-eval with its samples beside it, or .eval or .json of Inspect"
 _HEAD_OF_INSPECT = re.compile(rb'\s*\{\s*"(?:version|status|eval)"')
 
 
@@ -67,10 +70,10 @@ def read_runs(
             progress(done, len(logs))
     joined_runs: list[tuple[LabelledModel, Run]] = []
     for place, (name, path) in enumerate(given):
-        kept, older = newest(runs.pop(place, []))
+        kept, older = _newest(runs.pop(place, []))
         skipped += [*lm_eval.without_results(path), *older]
         for parts in kept:
-            run = join(parts)
+            run = _join(parts)
             if copy := next((each for _, each in joined_runs if run.is_copy_of(each)), None):
                 skipped.append(SkippedLog(run.sources[0], f"it is a copy of {copy.sources[0]}"))
                 continue
@@ -115,17 +118,12 @@ def _logs(path: Path) -> list[Path]:
     """Return the logs at a path, whether or not they can be read."""
     if path.is_file():
         if path.suffix not in (".json", ".eval"):
-            raise LogError(
-                f"{path} is not a log. Give the results_….json of lm-eval, with its samples beside "
-                "it, or an .eval or .json of Inspect, or a folder of these."
-            )
+            raise LogError(f"{path} is not a log. Give {_LOGS}, or a folder of these.")
         return [path]
     logs = logs_in(path)
     if not logs and not any(path.rglob("samples_*.jsonl")):
-        raise LogError(
-            f"{path} has no logs: no results_….json of lm-eval (run it with --output_path and "
-            "--log_samples), and no .eval or .json of Inspect."
-        )
+        how = "Run lm_eval with --output_path and --log_samples."
+        raise LogError(f"{path} has no logs, such as {_LOGS}. {how}")
     return logs
 
 
@@ -152,3 +150,134 @@ def read_log(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         yield from (_reader(path) or lm_eval.read)(path, rows)
     except UNREADABLE as error:
         yield SkippedLog(path, reason(error))
+
+
+# ---------------------------------------------------------------------- joining
+
+
+def _newest(runs: Sequence[Run]) -> tuple[list[list[Run]], list[SkippedLog]]:
+    """Return the runs to join of each model and setup, and the logs left out.
+
+    Of two runs that share a subject, one counts: the one that finished, then the one with more
+    subjects, then the newer one.
+    """
+
+    def rank(run: Run) -> tuple[Any, ...]:
+        size = len({*run.items.subjects})
+        return not run.unfinished, size, run.created, str(run.sources[0])
+
+    order, skipped = sorted(runs, key=rank), list[SkippedLog]()
+    kept: dict[Hashable, list[Run]] = {_joined_by(run): [] for run in order}
+    for run in reversed(order):
+        parts = kept[_joined_by(run)]
+        subjects = {*run.items.subjects}
+        sharing = [part for part in parts if not subjects.isdisjoint(part.items.subjects)]
+        if not sharing:
+            parts.append(run)
+            continue
+        other = sharing[0].sources[0].name
+        why = f"older run of the same task, {other} is newer"
+        if run.unfinished and not sharing[0].unfinished:
+            why = f"{run.unfinished}, {other} is complete"
+        elif rank(run)[1] < rank(sharing[0])[1]:
+            why = f"{other} has its subjects and more"
+        advice = "to keep both, name them NAME=PATH"
+        skipped.append(SkippedLog(run.sources[0], f"{run.task}: {why}; {advice}"))
+    return list(kept.values()), skipped
+
+
+def _joined_by(run: Run) -> Hashable:
+    signature = run.signature
+    whole = replace(signature.of_whole, data=signature.sort_of_data, package="")
+    return run.harness, run.model, run.settings, whole
+
+
+def _join(parts: Sequence[Run]) -> Run:
+    """Join runs of one model under one setup on different subjects; the result has no label."""
+    signature = joined(run.signature for run in parts)
+    rank = {each.name: place for place, each in enumerate(find_task(signature.task).subjects)}
+    runs = sorted(parts, key=lambda run: rank[run.items.subjects[0]])
+    items = Items.joined([run.items for run in runs])
+    reported = dict(runs[0].reported)
+    if len(runs) > 1:
+        items = items.take(sorted(range(len(items)), key=lambda at: rank[items.subjects[at]]))
+        reported = {}
+        for run in runs:
+            own = tuple(dict.fromkeys(run.items.subjects))
+            reported |= {(own, name): value for (_, name), value in run.reported.items()}
+    notes = dict.fromkeys(note for run in runs for note in run.notes)
+    if unread := sum(map(int, re.findall(r"-(\d+)rows", signature.data))):
+        notes[f"{unread} unreadable rows of its data set aside"] = None
+    return replace(
+        runs[0],
+        signature=signature,
+        created=max(run.created for run in runs),
+        sources=tuple(dict.fromkeys(source for run in runs for source in run.sources)),
+        items=items,
+        reported=reported,
+        notes=tuple(notes),
+        limited=any(run.limited for run in runs),
+        picked=any(run.picked for run in runs),
+        available=sum(run.available for run in runs),
+        status=next((run.status for run in runs if run.unfinished), "success"),
+        version_of_harness="+".join(sorted({run.version_of_harness for run in runs})),
+        usage=Usage.total([run.usage for run in runs]),
+    )
+
+
+# ---------------------------------------------------------------------- labels
+
+_HARNESS = {"lm-eval": "lm-eval", "inspect": "Inspect", "other": "another tool"}
+
+
+class LabelledModel(NamedTuple):
+    """A model in an argument; each gets a label."""
+
+    harness: str
+    model: str
+    settings: tuple[tuple[str, str], ...]
+    argument: int  # its position among the arguments
+    path: Path
+    name: str  # the user's name for the argument; empty without one
+
+
+def labels(conditions: Mapping[LabelledModel, set[Hashable]]) -> dict[LabelledModel, str]:
+    """Return a label for each model of each argument, from the conditions of its runs.
+
+    The label is the user's name for the argument, or the end of the model's name. If two models
+    would have the same label under one condition, their difference follows in parentheses.
+    """
+    remarks: dict[LabelledModel, list[str]] = {origin: [] for origin in conditions}
+
+    def label(origin: LabelledModel) -> str:
+        name = origin.name or re.split(r"[/\\]", origin.model.rstrip("/\\"))[-1]
+        return f"{name} ({', '.join(remarks[origin])})" if remarks[origin] else name
+
+    for tell in _TELL:
+        by_label: dict[str, list[LabelledModel]] = defaultdict(list)
+        for origin in conditions:
+            by_label[label(origin)].append(origin)
+        for called in by_label.values():
+            runs = Counter(chain.from_iterable(conditions[origin] for origin in called))
+            alike = [o for o in called if any(runs[condition] > 1 for condition in conditions[o])]
+            told = tell(alike) if alike else []
+            if len(set(told)) > 1:
+                for origin, text in zip(alike, told, strict=True):
+                    remarks[origin].append(text)
+    return {origin: label(origin) for origin in conditions}
+
+
+def _folders(alike: Sequence[LabelledModel]) -> list[str]:
+    """Return the part of each argument's path that differs, such as `base` in `runs/base/logs`."""
+    parts = [origin.path.absolute().parts for origin in alike]
+    start = len(commonprefix(parts))  # noqa: RUF071  (of tuples)
+    end = len(commonprefix([path[start:][::-1] for path in parts]))  # noqa: RUF071
+    return ["/".join(path[start : len(path) - end]) or path[-1] for path in parts]
+
+
+_TELL: tuple[Callable[[Sequence[LabelledModel]], list[str]], ...] = (
+    lambda alike: [_HARNESS[origin.harness] for origin in alike],
+    lambda alike: [origin.model for origin in alike],
+    _folders,
+    lambda alike: [f"#{number}" for number in range(1, len(alike) + 1)],
+)

@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from functools import cache, partial
-from math import inf, nan
+from functools import partial
+from math import inf
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any, BinaryIO
@@ -22,14 +22,25 @@ from ...catalogue import known_signature
 from ...errors import LogError
 from ...judgements import Judgement
 from ...samples import Sample
-from ...signatures import Signature
 from ...tasks import task_as_run
 from ..runs import Run, Sent, SkippedLog, Usage
-from .items import UNREADABLE, ItemRows, Rows, decode, left_out, reason
-from .joining import CHAT, WITH_SYSTEM, hashed, sent_of, settings_of
+from .items import (
+    CHAT,
+    UNREADABLE,
+    WITH_SYSTEM,
+    ItemRows,
+    Rows,
+    decode,
+    hashed,
+    left_out,
+    reason,
+    sent_of,
+    settings_of,
+)
 
 _SCORER = "judged"
 _JUDGES = ("judged_translation", "judged_summary")
+_CUT = ("max_tokens", "model_length", "length")
 _ZSTANDARD = 93
 _HIGHEST = 1e9  # score of a judge; real ones are from 0 to 5
 _LARGEST = 64 << 20  # Bytes of a sample; an archive of 2 MB may unpack to gigabytes.
@@ -59,80 +70,18 @@ class _Log(msgspec.Struct):
     samples: list[msgspec.Raw] | None = None
 
 
-# Garbage collection of sample records would take a tenth of the time, so it is off for them.
-
-
-class _Message(msgspec.Struct, gc=False):
-    role: str = ""
-    content: str | list[dict[str, Any]] = ""
-
-    @property
-    def text(self) -> str:
-        if isinstance(self.content, str):
-            return self.content
-        return "".join(part["text"] for part in self.content if part["type"] == "text")
-
-    @property
-    def reasoning(self) -> str:
-        content = () if isinstance(self.content, str) else self.content
-        parts = (part for part in content if part["type"] == "reasoning")
-        return "\n".join(
-            p.get("summary" if p.get("redacted") else "reasoning") or "" for p in parts
-        )
-
-
-class _Tokens(msgspec.Struct, gc=False):
-    input_tokens: int | None = None  # excluding cached ones
-    output_tokens: int | None = None
-    input_tokens_cache_write: int | None = None
-    input_tokens_cache_read: int | None = None
-    reasoning_tokens: int | None = None
-    total_cost: float | None = None  # if the user gave Inspect the prices
-
-    @property
-    def counts(self) -> tuple[int, ...]:
-        cached = self.input_tokens_cache_read or 0
-        prompt = (self.input_tokens or 0) + cached + (self.input_tokens_cache_write or 0)
-        return prompt, self.output_tokens or 0, cached, self.reasoning_tokens or 0
-
-    @staticmethod
-    def total(parts: Sequence["_Tokens"]) -> tuple[int, ...]:
-        return tuple(map(sum, zip((0, 0, 0, 0), *(each.counts for each in parts), strict=True)))
-
-
-class _Choice(msgspec.Struct, gc=False):
-    message: _Message = msgspec.field(default_factory=_Message)
-    stop_reason: str = ""
-
-
-class _Output(msgspec.Struct, gc=False):
-    choices: list[_Choice] = []
-    usage: _Tokens | None = None
-
-
-class _ScoreMetadata(msgspec.Struct, gc=False):
-    judgement: Judgement | None = None
-    requested: tuple[str, str] | None = None
-
-
-class _SampleScore(msgspec.Struct, gc=False):
-    value: Any = None
-    metadata: _ScoreMetadata | None = None
-
-
 class _Metadata(Sample, frozen=True, gc=False, kw_only=True):
     task: str = ""
 
 
 class _Logged(msgspec.Struct, gc=False):
-    input: str | list[_Message]
+    input: str | list[dict[str, Any]]
     metadata: _Metadata
-    output: _Output
-    scores: dict[str, _SampleScore] | None = None
-    id: str | int = ""
+    output: dict[str, Any]
+    scores: dict[str, dict[str, Any]] | None = None
     error: Any = None
-    model_usage: dict[str, _Tokens] = {}
-    role_usage: dict[str, _Tokens] = {}  # such as a judge's, which model_usage includes
+    model_usage: dict[str, dict[str, Any]] = {}
+    role_usage: dict[str, dict[str, Any]] = {}  # such as a judge's, which model_usage includes
     started_at: datetime | None = None
     completed_at: datetime | None = None
     events: msgspec.Raw = msgspec.Raw(b"[]")
@@ -140,7 +89,7 @@ class _Logged(msgspec.Struct, gc=False):
 
 class _Judged(msgspec.Struct, gc=False):
     id: str | int
-    scores: dict[str, _SampleScore] | None = None
+    scores: dict[str, dict[str, Any]] | None = None
 
 
 _LOG, _SAMPLE = msgspec.json.Decoder(_Log), msgspec.json.Decoder(_Logged)
@@ -151,27 +100,32 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     """Read a log that ends in `.eval` or `.json`: yield a run per task, and parts left out."""
     with path.open("rb") as file:
         log, samples = opened(path, file, _SAMPLE)
-        signatures = _signatures(log.eval)
+        about, metadata = log.eval, log.eval.metadata or {}
+        backend = about.model.partition("/")[0]
+        # The name is empty if there is only one task.
+        logged = metadata.get("signatures") or {"": metadata.get("signature")}
+        if logged == {"": None} and not about.task.startswith("hkcanto/"):
+            raise LogError(f"not a task of hkcanto: {about.task}")
+        signatures = {str(task): known_signature(text) for task, text in dict(logged).items()}
         items = {task: rows(signature) for task, signature in signatures.items()}
         usage: dict[str, list[Usage]] = {task: [] for task in signatures}
         spans = list[tuple[float, float]]()
-        backend = log.eval.model.partition("/")[0]
-        problems, unscored, sent = list[str](), 0, _planned(log)
+        planned = sent = _planned(log)
+        problems, unscored = list[str](), 0
         for place, (name, load) in enumerate(samples.items()):
             try:
                 sample = load()
                 if not place:
-                    sent = _requested(sent, sample)
+                    sent = _requested(planned, sample)
                 task = "" if "" in items else sample.metadata.task
-                if _SCORER not in (sample.scores or {}) and (
-                    items[task].NEEDS_SCORES or sample.error
-                ):
+                needed = items[task].NEEDS_SCORES or sample.error
+                if needed and _SCORER not in (sample.scores or {}):
                     unscored += 1
                     continue
                 used = _usage(sample)
                 if backend == "hf":  # it counts a batch's padding, in prompts and in answers
                     used = msgspec.structs.replace(used, prompt_tokens=None, answer_tokens=None)
-                    sample.output.usage = None
+                    sample.output["usage"] = None
                 _add(items[task], sample)
                 usage[task].append(used)
                 # A sample without usage has its answer from Inspect's cache.
@@ -185,15 +139,24 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     elif not scored:
         raise LogError(f"no sample with a score; the run ended as {log.status!r}")
     scores: list[dict[str, Any]] = (log.results or {}).get("scores") or []
-    asked, about = log.eval.config, log.eval
-    picked = asked.get("sample_id") is not None
+    graders = (about.model_roles or {}).get("grader", [])
+    graders = graders if isinstance(graders, list) else [graders]
+    names = [str(grader.get("model")) for grader in graders if isinstance(grader, dict)]
+    notes = [WITH_SYSTEM] if planned.system else []
+    if names and any(score.get("scorer", "").startswith(f"{_SCORER}_") for score in scores):
+        notes.insert(0, f"judged by {', '.join(names)}, {metadata.get('judge', 'prompts:1')}")
+    if unscored:
+        notes.append(f"{unscored} of {scored + unscored} items have no score, because of errors")
     status = "invalidated" if log.invalidated else log.status
     if status == "success" and (unscored or problems):
         status = "incomplete"
+    solvers = "+".join(str(step.get("solver")) for step in log.plan.get("steps") or [])
+    given = {"solver": "" if solvers == "hkcanto/ask" else solvers}
+    picked = about.config.get("sample_id") is not None
+    alone = len(signatures) == 1
     # A vLLM server that Inspect starts begins to load with the first request.
     loads = about.model.startswith("vllm/") and not about.model_base_url
-    timed = len(spans) == scored and len(signatures) == 1 and not loads
-    seconds = _seconds(spans) if timed else None
+    seconds = _seconds(spans) if len(spans) == scored and alone and not loads else None
     for task, signature in signatures.items():
         if len(items[task]):
             yield Run(
@@ -205,17 +168,15 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 sources=(path,),
                 items=items[task].items(),
                 reported=_reported(scores, task),
-                notes=tuple(_notes(log, scores, scored, unscored)),
-                limited=picked or asked.get("limit") is not None,
+                notes=tuple(notes),
+                limited=picked or about.config.get("limit") is not None,
                 picked=picked,
                 # If one log has several tasks, this is their sum.
-                available=int(about.dataset.get("samples") or 0) if len(signatures) == 1 else 0,
+                available=int(about.dataset.get("samples") or 0) if alone else 0,
                 status=status,
                 backend=backend,
                 version_of_harness=about.packages.get("inspect_ai", "unknown"),
-                settings=settings_of(
-                    about.model_generate_config | about.model_args | {"solver": _solvers(log)}
-                ),
+                settings=settings_of(about.model_generate_config | about.model_args | given),
                 sent=sent,
                 log_id=about.eval_id,
                 usage=msgspec.structs.replace(Usage.total(usage[task]), seconds=seconds),
@@ -237,23 +198,22 @@ def opened(
         # A name may occur more than once: the last one counts, as in Inspect.
         members = {info.filename: info for info in zipfile.ZipFile(file).infolist()}
     except zipfile.BadZipFile as error:
-        raise LogError(
-            "not a complete zip archive: the run is still going on, or the file is cut off"
-        ) from error
+        what = "the run is still going on, or the file is cut off"
+        raise LogError(f"not a complete zip archive: {what}") from error
     header = members.get("header.json") or members.get("_journal/start.json")
     if header is None:
         raise LogError("a zip archive, but not a log of Inspect: it has no header.json")
 
     def load(member: zipfile.ZipInfo) -> Any:
-        return decode(unpacked(file, member), decoder)
+        return decode(_unpacked(file, member), decoder)
 
     # Samples are logged as they finish; sorting by number restores their order.
     names = sorted(members, key=lambda name: (name.rpartition("/")[0], len(name), name))
     samples = {n: partial(load, members[n]) for n in names if n.startswith("samples/")}
-    return decode(unpacked(file, header), _LOG), samples
+    return decode(_unpacked(file, header), _LOG), samples
 
 
-def unpacked(file: BinaryIO, member: zipfile.ZipInfo) -> bytes:
+def _unpacked(file: BinaryIO, member: zipfile.ZipInfo) -> bytes:
     """Return the content of an archive member, and refuse more bytes than it declares."""
     # `ZipFile.read` takes three times as long, does not limit the unpacked size with Zstandard, and
     # does not support Zstandard before Python 3.14.
@@ -266,65 +226,42 @@ def unpacked(file: BinaryIO, member: zipfile.ZipInfo) -> bytes:
     if member.compress_type == zipfile.ZIP_DEFLATED:
         data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, most)
     elif member.compress_type == _ZSTANDARD:
-        decompressor, damage = _zstandard()
+        import zstandard
+
         try:
+            decompressor = zstandard.ZstdDecompressor()
             with decompressor.stream_reader(data, read_across_frames=True) as reader:
                 data = reader.read(most)
-        except damage as error:
+        except zstandard.ZstdError as error:
             raise LogError(f"damaged: {error}") from error
     if len(data) != member.file_size:
         raise LogError("damaged: its size differs from the archive's entry")
     return data
 
 
-@cache
-def _zstandard() -> tuple[Any, type[Exception]]:
-    import zstandard
-
-    return zstandard.ZstdDecompressor(), zstandard.ZstdError
-
-
 # ---------------------------------------------------------------------- how it was run
-
-
-def _signatures(logged: _Eval) -> dict[str, Signature]:
-    """Return task name → signature; the name is empty if there is only one task."""
-    metadata = logged.metadata or {}
-    given = metadata.get("signatures") or {"": metadata.get("signature")}
-    if given == {"": None} and not logged.task.startswith("hkcanto/"):
-        raise LogError(f"not a task of hkcanto: {logged.task}")
-    return {str(task): known_signature(text) for task, text in dict(given).items()}
 
 
 def _planned(log: _Log) -> Sent:
     """Return what should be sent, by the log's plan."""
-    steps = log.plan.get("steps") or []
     config = (log.plan.get("config") or {}) | log.eval.model_generate_config
-    system = [config.get("system_message")]
-    ours: dict[str, Any] = {}
-    for step in steps:
+    systems, temperature = [config.get("system_message")], None
+    for step in log.plan.get("steps") or []:
         params = step.get("params") or {}
+        temperature = params.get("temperature", temperature)
         if str(step.get("solver")).rpartition("/")[2] == "system_message":
-            system.append(params.get("template"))
-        ours |= params
+            systems.append(params.get("template"))
     # `do_sample` is an argument of Transformers, which then samples at temperature 1.
     arguments, repeats = log.eval.model_args, log.eval.config.get("epochs") or 1
-    sampled = arguments.get("do_sample")
     reducers = (log.eval.config.get("epochs_reducer") or []) if repeats > 1 else []
     chat = "" if arguments.get("use_chat_template") is False else CHAT
     return sent_of(
-        ({} if sampled else {"temperature": ours.get("temperature")}) | config,
+        ({} if arguments.get("do_sample") else {"temperature": temperature}) | config,
         template=hashed(arguments.get("chat_template")) or chat,
-        system=hashed("\n".join(filter(None, map(str, filter(None, system))))),
+        system=hashed("\n".join(filter(None, map(str, filter(None, systems))))),
         repeats=repeats,
         reducer="+".join(map(str, reducers)),
     )
-
-
-def _solvers(log: _Log) -> str:
-    """Return the names of the user's solvers; empty for the task's own."""
-    names = "+".join(str(step.get("solver")) for step in log.plan.get("steps") or [])
-    return "" if names == "hkcanto/ask" else names
 
 
 def _requested(planned: Sent, sample: _Logged) -> Sent:
@@ -341,17 +278,31 @@ def _requested(planned: Sent, sample: _Logged) -> Sent:
     return planned
 
 
+_COUNTED = (
+    ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write"),
+    ("output_tokens",),
+    ("input_tokens_cache_read",),
+    ("reasoning_tokens",),
+)
+
+
+def _tokens(calls: Iterable[Mapping[str, Any]]) -> list[int]:
+    """Return the sums of the prompt, answer, cached and reasoning tokens of some calls."""
+    calls = list(calls)
+    return [sum(call.get(name) or 0 for call in calls for name in names) for names in _COUNTED]
+
+
 def _usage(sample: _Logged) -> Usage:
     """Return the tokens of a sample's answer, with those of judges separate."""
-    used, judges = [*sample.model_usage.values()], [*sample.role_usage.values()]
-    judged = _Tokens.total(judges)
-    counts = [a - b for a, b in zip(_Tokens.total(used), judged, strict=True)]
-    if not any(counts[:2]) and sample.output.usage:  # the answer came from Inspect's cache
-        counts = list(sample.output.usage.counts)
+    judged = _tokens(sample.role_usage.values())
+    both = zip(_tokens(sample.model_usage.values()), judged, strict=True)
+    counts = [of_all - of_judges for of_all, of_judges in both]
+    if not any(counts[:2]):  # the answer came from Inspect's cache
+        counts = _tokens([sample.output.get("usage") or {}])
     if not any(counts[:2]):
         return Usage(1)
     prompt, answer, cached, reasoning = counts
-    costs = [each.total_cost for each in used]
+    costs = [call.get("total_cost") for call in sample.model_usage.values()]
     return Usage(
         answers=1,
         prompt_tokens=prompt or None,
@@ -378,40 +329,46 @@ def _seconds(samples: Sequence[tuple[float, float]]) -> float:
 # ---------------------------------------------------------------------- answers and scores
 
 
-def _add(items: ItemRows, logged: _Logged) -> None:
-    choice = logged.output.choices[0] if logged.output.choices else _Choice()
-    used = logged.output.usage
-    messages = [_Message("user", logged.input)] if isinstance(logged.input, str) else logged.input
-    scores = logged.scores or {}
-    judged = scores[_SCORER].metadata if _SCORER in scores else None
+def _add(items: ItemRows, sample: _Logged) -> None:
+    choice: dict[str, Any] = next(iter(sample.output.get("choices") or ()), {})
+    content = choice.get("message", {}).get("content", "")
+    ended = choice.get("stop_reason")
+    scores = sample.scores or {}
+    judged = scores.get(_SCORER, {}).get("metadata") or {}
+    asked = sample.input
+    messages = [{"role": "user", "content": asked}] if isinstance(asked, str) else asked
+    prompts = list[str]()
+    for message in messages if items.texts else ():
+        text = "".join(_parts(message.get("content", ""), "text"))
+        prompts.append(f"[{message.get('role', '')}]\n{text}")
     items.add(
-        logged.metadata,
-        judged.judgement if judged else None,
-        choice.message.text,
-        reasoning=choice.message.reasoning,
-        further={
-            name: nan if value is None else value
-            for name, value in _values(logged, [name for name in scores if name != _SCORER])
-        },
-        output_tokens=nan if not used or used.output_tokens is None else used.output_tokens,
-        truncated=nan
-        if choice.stop_reason in ("", "unknown")
-        else float(choice.stop_reason in ("max_tokens", "model_length", "length")),
-        prompt="\n\n".join(f"[{each.role}]\n{each.text}" for each in messages)
-        if items.texts
-        else "",
-        requested=judged.requested if judged else None,
+        sample.metadata,
+        msgspec.convert(judged.get("judgement"), Judgement | None),
+        "".join(_parts(content, "text")),
+        reasoning="\n".join(_parts(content, "reasoning")),
+        further=dict(_values(scores)),
+        output_tokens=(sample.output.get("usage") or {}).get("output_tokens"),
+        truncated=None if ended in (None, "", "unknown") else float(ended in _CUT),
+        prompt="\n\n".join(prompts),
+        requested=judged.get("requested"),
     )
 
 
-def _values(
-    logged: _Logged | _Judged, scorers: Iterable[str]
-) -> Iterator[tuple[str, float | None]]:
+def _parts(content: str | list[dict[str, Any]], kind: str) -> Iterator[str]:
+    """Yield the parts of a message of one kind: `text` or `reasoning`."""
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    for part in content:
+        if part["type"] == kind:
+            yield part.get("summary" if part.get("redacted") else kind) or ""
+
+
+def _values(scores: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:
     """Yield the values that judges give a sample: figure or criterion, and value."""
-    for scorer in scorers:
-        score = (logged.scores or {}).get(scorer)
-        if score and scorer.startswith(f"{_SCORER}_") and isinstance(score.value, dict):
-            for name, value in score.value.items():
+    for scorer, score in scores.items():
+        values = score.get("value")
+        if scorer.startswith(f"{_SCORER}_") and isinstance(values, dict):
+            for name, value in values.items():
                 if isinstance(value, int | float | None):
                     yield name, value
 
@@ -426,25 +383,11 @@ def _reported(scores: list[dict[str, Any]], task: str) -> dict[tuple[tuple[str, 
         elif "mean" in score["metrics"]:  # a judge's
             reported[score["name"]] = score["metrics"]["mean"]
     reported |= {task_as_run(task).headline.name: judged.get(task, {})} if task else judged
-    values = {name: figure.get("value") for name, figure in reported.items()}
     return {
         ((), name): float(value)
-        for name, value in values.items()
-        if not name.endswith("_stderr") and isinstance(value, int | float)
+        for name, figure in reported.items()
+        if not name.endswith("_stderr") and isinstance(value := figure.get("value"), int | float)
     }
-
-
-def _notes(log: _Log, scores: list[dict[str, Any]], scored: int, unscored: int) -> Iterator[str]:
-    graders = (log.eval.model_roles or {}).get("grader", [])
-    graders = graders if isinstance(graders, list) else [graders]
-    names = [str(grader.get("model")) for grader in graders if isinstance(grader, dict)]
-    if names and any(score.get("scorer", "").startswith(f"{_SCORER}_") for score in scores):
-        version = (log.eval.metadata or {}).get("judge", "prompts:1")
-        yield f"judged by {', '.join(names)}, {version}"
-    if _planned(log).system:
-        yield WITH_SYSTEM
-    if unscored:
-        yield f"{unscored} of {scored + unscored} items have no score, because of errors"
 
 
 def judge_scores(path: Path) -> dict[str, dict[str, float]]:
@@ -467,7 +410,8 @@ def judge_scores(path: Path) -> dict[str, dict[str, float]]:
             for name, load in samples.items():
                 where = f"{path}, {name}"
                 sample = load()
-                for criterion, value in _values(sample, _JUDGES):
+                judged = [pair for pair in (sample.scores or {}).items() if pair[0] in _JUDGES]
+                for criterion, value in _values(dict(judged)):
                     if criterion.endswith("_rate") or value is None:
                         continue
                     if abs(value) > _HIGHEST:
@@ -476,10 +420,9 @@ def judge_scores(path: Path) -> dict[str, dict[str, float]]:
     except UNREADABLE as error:
         raise LogError(f"{where}: {reason(error)}") from error
     if not scores:
-        raise LogError(
-            f"{path}: the log of {log.eval.task} has no scores of a judge; run the task with "
-            "-T judge=true and --model-role grader=…"
-        )
+        what = f"the log of {log.eval.task} has no scores of a judge"
+        how = "run the task with -T judge=true and --model-role grader=…"
+        raise LogError(f"{path}: {what}; {how}")
     return {
         criterion: {item: fmean(values) for item, values in items.items()}
         for criterion, items in scores.items()

@@ -1,9 +1,11 @@
-"""Decoding of logs, robust to whatever a model may write, and collecting the items of a task."""
+"""What both harnesses' logs share: decoding, the items of a task, and what was sent."""
 
 import json
+import re
 import struct
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
 from itertools import chain
@@ -20,7 +22,7 @@ from ...kinds.base import Kind
 from ...printable import valid
 from ...samples import Sample
 from ...signatures import Signature
-from ..runs import Floats, Items, ItemText, codes
+from ..runs import Floats, Items, ItemText, Sent, codes
 
 CHANCE = "chance"
 """The value of an item that says how often a random choice is right."""
@@ -42,9 +44,9 @@ class ItemRows:
 
     def __init__(self, setup: Kind, texts: bool = False) -> None:
         self.setup, self.texts = setup, texts
-        form = {figure.form for figure in setup.FIGURES}
-        self._pairs = bool(form & {"corpus", "rate"})
-        self._known = {subject.name for subject in setup.task.definition.subjects}
+        self._pairs = any(figure.form in ("corpus", "rate") for figure in setup.FIGURES)
+        subjects = setup.task.definition.subjects
+        self._order = {subject.name: place for place, subject in enumerate(subjects)}
         self._rows: list[tuple[Any, ...]] = []
         self._graders: set[str] = set()
         self._requested: dict[str, tuple[str, str]] = {}
@@ -70,9 +72,9 @@ class ItemRows:
         response: str,
         *,
         reasoning: str = "",
-        further: Mapping[str, float] | None = None,
-        output_tokens: float = nan,
-        truncated: float = nan,
+        further: Mapping[str, float | None] | None = None,
+        output_tokens: float | None = None,
+        truncated: float | None = None,
         prompt: str = "",
         requested: tuple[str, str] | None = None,
     ) -> None:
@@ -82,45 +84,37 @@ class ItemRows:
             sample: The item.
             judgement: The judgement of the response; None if the log has none of this version.
             response: The text that the model wrote.
-            reasoning: The reasoning, if it was logged separately.
+            reasoning: The reasoning, if it was logged separately; only rescoring needs it.
             further: Values of figures outside the catalogue, such as a judge's.
-            output_tokens: The number of tokens that the model wrote.
-            truncated: 1 if the response ended at a length limit, 0 if not.
+            output_tokens: The number of tokens that the model wrote; None if unknown.
+            truncated: 1 if the response ended at a length limit, 0 if not; None if unknown.
             prompt: The prompt as sent.
             requested: Hashes of the request as sent and of the catalogue's, if logged.
 
         Raises:
             LogError: Its subject is not in the catalogue, or it lacks a judgement.
         """
-        del reasoning  # its judgement has what is needed; rescoring judges it again
+        del reasoning
         if judgement is None:
-            raise LogError(
-                "no scores of this version, as with --predict_only: `hkcanto rescore` adds them"
-            )
-        if sample.subject not in self._known:
+            what = "no scores of this version, as with --predict_only"
+            raise LogError(f"{what}: `hkcanto rescore` adds them")
+        if sample.subject not in self._order:
             what = f"subject {sample.subject!r} of {self.setup.task.name}"
             raise LogError(f"the catalogue of this version has no {what}")
         if requested:
             self._requested[sample.id] = requested
-        values, judged = judgement.values, judgement.reasoning
+        judged, text = judgement.reasoning, sample.text
         self._graders |= {*judgement.details.get("grader", "").split(", ")} - {""}
+        values = dict(judgement.values)
         if sample.choices:
-            offered = sum(choice is not None for choice in sample.choices)
-            values = {**values, CHANCE: 1 / offered}
-        if further:
-            values = {**values, **further}
+            values[CHANCE] = 1 / sum(choice is not None for choice in sample.choices)
+        values |= further or {}
+        thought = 0
         if judged:
-            values = {**values, **reasoning_values(judged, judgement.answer_language, values)}
-            truncated = truncated if judged.finished else 1.0
-        written, thought = judgement.length, judged.n_characters if judged else 0
+            values |= reasoning_values(judged, judgement.answer_language, values)
+            truncated, thought = truncated if judged.finished else 1.0, judged.n_characters
         if not thought and self.setup.task.variant.cot:
-            thought = written
-        text = sample.text
-        pair, shown = None, None
-        if self._pairs:
-            pair = Pair(judgement.answer, sample.target, sample.source)
-        if self.texts:
-            shown = ItemText(prompt, response, judgement.answer, sample.target)
+            thought = judgement.length
         self._rows.append(
             (
                 sample.id,
@@ -129,47 +123,30 @@ class ItemRows:
                 values,
                 judgement.weights,
                 hash((sample.subject, text[:_PASSAGE])),
-                len(text),
-                zlib.crc32(sample.target.encode()),
-                written,
-                thought,
-                output_tokens,
-                truncated,
+                (len(text), zlib.crc32(sample.target.encode()), judgement.length, thought),
+                (output_tokens, truncated),
                 _same(judgement.reason),
-                pair,
-                shown,
+                Pair(judgement.answer, sample.target, sample.source) if self._pairs else None,
+                ItemText(prompt, response, judgement.answer, sample.target) if self.texts else None,
             )
         )
 
     def items(self) -> Items:
         """Return the items sorted by subject and id (9 before 10), epochs of an id in order."""
-        order = {each.name: place for place, each in enumerate(self.setup.task.definition.subjects)}
-        self._rows.sort(key=lambda row: (order[row[1]], len(row[0]), row[0]))
-        ids, subjects, parts, values, weights, hashes, *rest = zip(*self._rows, strict=True)
-        *lengths, tokens, truncated, reasons, pairs, texts = rest
-        asked, golds, responses, reasoning = (np.array(each, np.int64) for each in lengths)
-        return Items(
-            ids=ids,
-            subjects=subjects,
-            parts=parts,
-            values=_by_name(values, nan),
-            weights=_by_name(weights, 0.0),
-            clusters=codes(hashes)[1],
-            question_lengths=asked,
-            golds=golds,
-            response_lengths=responses,
-            reasoning_lengths=reasoning,
-            output_tokens=np.array(tokens, np.float64),
-            truncated=np.array(truncated, np.float64),
-            reasons=reasons,
-            pairs=pairs if self._pairs else (),
-            texts=texts if self.texts else (),
-        )
+        self._rows.sort(key=lambda row: (self._order[row[1]], len(row[0]), row[0]))
+        columns = zip(*self._rows, strict=True)
+        ids, subjects, parts, values, weights, hashes, lengths, ends, *rest = columns
+        reasons, pairs, texts = rest
+        made: list[Any] = [ids, subjects, parts, _by_name(values, nan), _by_name(weights, 0.0)]
+        made += [codes(hashes)[1], *np.array(lengths, np.int64).T.copy()]
+        made += [*np.array(ends, np.float64).T.copy(), reasons]
+        made += [pairs if self._pairs else (), texts if self.texts else ()]
+        return Items(*made)
 
 
-def _by_name(found: Sequence[Mapping[str, float | None]], fill: float) -> dict[str, Floats]:
-    names = [*dict.fromkeys(chain.from_iterable(found))][:_MOST_NAMES]
-    return {name: np.array([own.get(name, fill) for own in found], np.float64) for name in names}
+def _by_name(items: Sequence[Mapping[str, float | None]], fill: float) -> dict[str, Floats]:
+    names = [*dict.fromkeys(chain.from_iterable(items))][:_MOST_NAMES]
+    return {name: np.array([item.get(name, fill) for item in items], np.float64) for name in names}
 
 
 # ---------------------------------------------------------------------- decoding
@@ -224,3 +201,64 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[T]) -> T:
     except (msgspec.DecodeError, UnicodeDecodeError):
         loaded = json.loads(data.decode("utf-8", "replace"), parse_constant=lambda _: None)
         return decoder.decode(valid(json.dumps(loaded, ensure_ascii=False)))
+
+
+# ---------------------------------------------------------------------- what was sent
+
+# Settings that change a model's speed but not its answers, and secrets. An access token
+# (`hf_token`) is a secret, but a token of the model's vocabulary is a setting.
+_OF_NO_MATTER = re.compile(
+    r"api_key|secret|password|headers?$|(?<!bos|eos|pad)(?<!think_end)_token$|^token$|"
+    r"url$|device|batch|concurrent|"
+    r"max_(retries|connections)|timeout|parallel|gpu_memory|trust_remote_code",
+    re.IGNORECASE,
+)
+_TYPES = {field.name: field.type for field in msgspec.structs.fields(Sent)}
+_FIELDS = {"max_gen_toks": "max_tokens", "until": "stop", "stop_seqs": "stop"}
+
+CHAT = "chat"
+"""The template of a chat that the server formats. Its hash is unknown."""
+
+WITH_SYSTEM = "with a system instruction of the user's in front"
+"""The note of a run with a system instruction."""
+
+
+def settings_of(given: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
+    """Return the settings that are set and can change a model's answers.
+
+    Examples:
+        >>> settings_of({"dtype": "bfloat16", "device": "cuda:1", "api_key": "sk", "peft": None})
+        (('dtype', 'bfloat16'),)
+    """
+    known = (pair for pair in sorted(given.items()) if pair[1] not in (None, ""))
+    return tuple((name, str(value)) for name, value in known if not _OF_NO_MATTER.search(name))
+
+
+def sent_of(given: Mapping[str, Any], **more: Any) -> Sent:
+    """Return the record of what was sent, from the settings of generation in a log.
+
+    Args:
+        given: The settings, by their names in either harness.
+        more: Further fields of the record.
+
+    Examples:
+        >>> sent_of({"do_sample": False, "max_gen_toks": 12, "until": "完", "n": 1}).stop
+        ('完',)
+    """
+    known = {*_TYPES, *_FIELDS, "do_sample", "system_message"}
+    further = {name: value for name, value in given.items() if name not in known}
+    more = {"more": settings_of(further)} | more
+    greedy = {"temperature": 0.0} if given.get("do_sample") is False else {}
+    named = {_FIELDS.get(name, name): value for name, value in given.items() if value is not None}
+    fields: dict[str, Any] = {}
+    for name, value in (greedy | named | more).items():
+        if name in _TYPES:
+            listed = [value] if name == "stop" and isinstance(value, str) else value
+            with suppress(msgspec.ValidationError):  # a setting of another form is unknown
+                fields[name] = msgspec.convert(listed, _TYPES[name], strict=False)
+    return Sent(**fields)
+
+
+def hashed(text: object) -> str:
+    """Return a short hash of a text that was sent with all prompts; empty if there was none."""
+    return sha256(str(text).encode("utf-8", "replace")).hexdigest()[:7] if text else ""

@@ -1,9 +1,8 @@
 """Logs of lm-eval: `results_….json`, with a `samples_….jsonl` for each task beside it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from math import nan
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -15,8 +14,18 @@ from ...errors import LogError
 from ...judgements import Judgement
 from ...samples import Sample
 from ..runs import Harness, Run, Sent, SkippedLog, Usage
-from .items import UNREADABLE, ItemRows, Rows, decode, left_out, reason
-from .joining import CHAT, WITH_SYSTEM, sent_of, settings_of
+from .items import (
+    CHAT,
+    UNREADABLE,
+    WITH_SYSTEM,
+    ItemRows,
+    Rows,
+    decode,
+    left_out,
+    reason,
+    sent_of,
+    settings_of,
+)
 
 
 class Origin(msgspec.Struct):
@@ -79,6 +88,16 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     results = decode(path.read_bytes(), _RESULTS)
     model, settings = _model(results)
     stamp = path.stem.removeprefix("results_")
+    given, cache = dict(settings), results.config.get("use_cache")
+    system = given.get("system instruction", "")
+    notes = [WITH_SYSTEM] if system else []
+    if cache:
+        what = f"lm-eval's cache {cache}, which does not tell models apart"
+        notes.append(f"answers may come from {what}")
+    if token := given.get("think_end_token"):
+        notes.append(f"lm-eval removed the reasoning up to {token}: its language is unknown")
+    chat = CHAT if results.chat_template is not None else ""
+    answers = sum(each.get("effective") or 0 for each in results.counts.values())
     others, without = list[str](), list[str]()
     for name, config in results.configs.items():
         if config.get("dataset_path") != "hkcanto":
@@ -86,7 +105,8 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             continue
         try:
             samples = path.with_name(f"samples_{name}_{stamp}.jsonl")
-            signature = known_signature((config.get("metadata") or {}).get("signature"))
+            metadata = config.get("metadata") or {}
+            signature = known_signature(metadata.get("signature"))
             counts = results.counts.get(name, {})
             expected = counts.get("effective")
             if not (signature.data if expected is None else expected):
@@ -104,6 +124,11 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             yield SkippedLog(samples, missing)
         if not count:
             continue
+        figures = {figure.name for figure in items.setup.figures}
+        # Our tasks log the time from the last request made to the first response, for all tasks of
+        # the log. lm-eval's own time includes loading the model.
+        took = metadata.get("seconds") if answers <= count and not cache else None
+        tokens = None if items.setup.is_generative else 0
         run = Run(
             label="",
             model=model,
@@ -112,8 +137,13 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             created=datetime.fromtimestamp(results.date or path.stat().st_mtime, UTC),
             sources=(path,),
             items=items.items(),
-            reported=_reported(items, results.results.get(name, {})),
-            notes=tuple(_notes(results, dict(settings))),
+            # Of several filters, the first counts.
+            reported={
+                ((), key.partition(",")[0]): float(value)
+                for key, value in reversed(results.results.get(name, {}).items())
+                if key.partition(",")[0] in figures and isinstance(value, int | float)
+            },
+            notes=tuple(notes),
             limited=expected != counts.get("original"),
             picked=last >= (expected or last + 1),  # chosen by `--samples`
             status="incomplete" if missing else "success",
@@ -123,14 +153,13 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             settings=settings,
             # The first request's settings count, then the task's.
             sent=sent_of(
-                {"seed": dict(settings).get("seed"), **(config.get("generation_kwargs") or {})}
-                | requested,
-                template=_template(results),
-                system=(results.system_instruction_sha or "")[:7],
+                {"seed": given.get("seed"), **(config.get("generation_kwargs") or {})} | requested,
+                template=(results.chat_template_sha or chat)[:7],
+                system=system,
                 repeats=config.get("repeats") or 1,
             ),
             log_id=str(results.date or ""),
-            usage=_usage(results, config, items),
+            usage=Usage(count, answer_tokens=tokens, seconds=took if took is None else float(took)),
         )
         if results.rescored:  # what is known of the original run counts
             original = msgspec.structs.asdict(results.rescored)
@@ -138,9 +167,8 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 original["status"] = run.status
             run = replace(run, **original)
         yield run
-    no_samples = (
-        f"no samples_…_{stamp}.jsonl; run lm_eval with --log_samples and do not rename files"
-    )
+    advice = "run lm_eval with --log_samples and do not rename files"
+    no_samples = f"no samples_…_{stamp}.jsonl; {advice}"
     for why, names in (("not tasks of hkcanto", others), (no_samples, without)):
         if names:
             listed = shorten(", ".join(names), 100, placeholder=" and more")
@@ -172,9 +200,33 @@ def _add_samples(items: ItemRows, path: Path) -> tuple[list[str], int, dict[str,
                 of_filter = of_filter or logged.filter
                 if requested is None:
                     requested = _request(logged.arguments)[1]
-                if logged.filter == of_filter:
-                    _add(items, logged)
-                    last = max(last, logged.doc_id)
+                if logged.filter != of_filter:
+                    continue
+                judgement, reasoning = logged.doc.judgement, logged.reasoning
+                response: Any = logged.filtered_resps
+                if not items.setup.is_generative:
+                    if judgement is None:
+                        what = "log-likelihoods without scores"
+                        raise LogError(f"{what}: run it without --predict_only")
+                    response = judgement.answer
+                # A list is nested more than once with --metadata repeats or filters.
+                while isinstance(response, list):
+                    response = response[0] if response else ""
+                response = response if isinstance(response, str) else ""
+                if logged.doc.in_reasoning:
+                    response, reasoning = "", response
+                items.add(
+                    logged.doc,
+                    judgement,
+                    response,
+                    reasoning=reasoning,
+                    further=logged.further,
+                    output_tokens=logged.output_tokens,
+                    truncated=logged.truncated,
+                    prompt=_request(logged.arguments)[0] if items.texts else "",
+                    requested=logged.requested or logged.doc.requested,
+                )
+                last = max(last, logged.doc_id)
             except UNREADABLE as error:
                 problems.append(f"line {number}: {reason(error)}")
     return problems, last, requested or {}
@@ -192,66 +244,10 @@ def _request(arguments: msgspec.Raw) -> tuple[str, dict[str, Any]]:
     return text, settings if isinstance(settings, dict) else {}
 
 
-def _add(items: ItemRows, logged: _Logged) -> None:
-    judgement = logged.doc.judgement
-    response: Any = logged.filtered_resps
-    if not items.setup.is_generative:
-        if judgement is None:
-            raise LogError("log-likelihoods without scores: run it without --predict_only")
-        response = judgement.answer
-    while isinstance(response, list):  # nested more than once with --metadata repeats or filters
-        response = response[0] if response else ""
-    response = response if isinstance(response, str) else ""
-    reasoning = logged.reasoning
-    if logged.doc.in_reasoning:
-        response, reasoning = "", response
-    items.add(
-        logged.doc,
-        judgement,
-        response,
-        reasoning=reasoning,
-        further={name: _number(value) for name, value in logged.further.items()},
-        output_tokens=_number(logged.output_tokens),
-        truncated=_number(logged.truncated),
-        prompt=_request(logged.arguments)[0] if items.texts else "",
-        requested=logged.requested or logged.doc.requested,
-    )
-
-
-def _number(value: float | None) -> float:
-    return nan if value is None else value
-
-
-def _usage(results: _Results, config: Mapping[str, Any], items: ItemRows) -> Usage:
-    """Return the usage: no tokens, and the time from the last request made to the first response.
-
-    Our tasks log this time for all tasks of the log. lm-eval's own includes loading the model.
-    """
-    took = (config.get("metadata") or {}).get("seconds")
-    answers = sum(each.get("effective") or 0 for each in results.counts.values())
-    alone = answers <= len(items) and not results.config.get("use_cache")
-    return Usage(
-        len(items),
-        answer_tokens=None if items.setup.is_generative else 0,
-        seconds=float(took) if took is not None and alone else None,
-    )
-
-
-def _reported(items: ItemRows, row: dict[str, Any]) -> dict[tuple[tuple[str, ...], str], float]:
-    """Return the catalogue's figures in a row of results; of several filters, the first counts."""
-    known = {figure.name for figure in items.setup.figures}
-    return {
-        ((), name): float(value)
-        for key, value in reversed(row.items())
-        if (name := key.partition(",")[0]) in known and isinstance(value, int | float)
-    }
-
-
 def _model(results: _Results) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return the model's name and its settings."""
-    arguments, generation = (
-        _arguments(results.config.get(name)) for name in ("model_args", "gen_kwargs")
-    )
+    logged = (results.config.get(name) for name in ("model_args", "gen_kwargs"))
+    arguments, generation = map(_arguments, logged)
     backend, name = str(results.config.get("model")), results.model_name
     # If no argument names the model, lm-eval invents a random name.
     if name not in arguments.values():
@@ -261,20 +257,6 @@ def _model(results: _Results) -> tuple[str, tuple[tuple[str, str], ...]]:
     settings |= {"backend": backend, "chat template": "yes" if results.chat_template_sha else ""}
     settings["system instruction"] = (results.system_instruction_sha or "")[:7]
     return str(name), settings_of(settings)
-
-
-def _template(results: _Results) -> str:
-    chat = CHAT if results.chat_template is not None else ""
-    return (results.chat_template_sha or chat)[:7]
-
-
-def _notes(results: _Results, settings: Mapping[str, str]) -> Iterator[str]:
-    if results.system_instruction_sha:
-        yield WITH_SYSTEM
-    if cache := results.config.get("use_cache"):
-        yield f"answers may come from lm-eval's cache {cache}, which does not tell models apart"
-    if token := settings.get("think_end_token"):
-        yield f"lm-eval removed the reasoning up to {token}: its language is unknown"
 
 
 def _arguments(given: Any) -> dict[str, str]:

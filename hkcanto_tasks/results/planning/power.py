@@ -107,7 +107,7 @@ def weighted(spread: Spread, weights: ArrayLike, shares: ArrayLike) -> Spread:
     sizes, parts = np.asarray(weights, np.float64), np.asarray(shares, np.float64)
     factor = math.sqrt(float(parts @ sizes**2))
     return Spread(
-        applied(lambda value: value * factor, spread.deviation),
+        spread.deviation.times(factor),
         spread.discordance,
         np.tile(spread.values, len(sizes)),
         np.outer(sizes, spread.weights).ravel(),
@@ -170,37 +170,28 @@ def items_for_bound(
         >>> items_for_bound(of_discordance(Estimate(0.0, None, None, 0)), 0.02)  # ln 0.05 / ln 0.98
         149
     """
-    worst = _worst(spread)
+    worst = float(spread.values[spread.copies > 0].max())
     if abs(loss) > worst or loss == worst > 0:
         return None
-
-    def excess(exponent: float) -> float:
-        return _excess(spread, math.exp(exponent), delta, loss, confidence)
-
-    high = math.log(2)
-    while excess(high) > 0:
-        high += math.log(2)
-    return math.ceil(math.exp(brentq(excess, 0.0, high, xtol=1e-5)))
-
-
-def _excess(spread: Spread, items: float, delta: float, loss: float, confidence: float) -> float:
-    """Return how far the bound of an unlucky run is above δ."""
-    top, worst = spread.values.max(), _worst(spread)
+    top = spread.values.max()
     steepest = _STEEPEST / max(top, _SMALL)
-    mean = loss + _LUCK * spread.deviation.value / items**0.5
-    if mean >= min(delta, worst or delta):
-        return 1.0
 
     def tilted(slope: float) -> Floats:
         factors = np.exp(slope * spread.values - abs(slope) * top)
         return np.asarray(spread.copies * factors / (spread.copies @ factors), np.float64)
 
-    off = spread.weights * (spread.values - mean)  # the tilted sum is 0 at this mean
-    slope = brentq(lambda slope: tilted(slope) @ off, -steepest, steepest) if mean else 0.0
-    copies = items * spread.copies.sum() * tilted(slope)
-    return loss_bound(spread.values, spread.weights, confidence, copies) - delta
+    def excess(exponent: float) -> float:
+        """Return how far the bound of an unlucky run is above δ."""
+        items = math.exp(exponent)
+        mean = loss + _LUCK * spread.deviation.value / items**0.5
+        if mean >= min(delta, worst or delta):
+            return 1.0
+        off = spread.weights * (spread.values - mean)  # the tilted sum is 0 at this mean
+        slope = brentq(lambda slope: tilted(slope) @ off, -steepest, steepest) if mean else 0.0
+        copies = items * spread.copies.sum() * tilted(slope)
+        return loss_bound(spread.values, spread.weights, confidence, copies) - delta
 
-
-def _worst(spread: Spread) -> float:
-    """Return the largest loss in the spread."""
-    return float(spread.values[spread.copies > 0].max())
+    high = math.log(2)
+    while excess(high) > 0:
+        high += math.log(2)
+    return math.ceil(math.exp(brentq(excess, 0.0, high, xtol=1e-5)))

@@ -1,11 +1,10 @@
 """The report of `hkcanto plan`: smallest detectable differences, and numbers of items needed."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from ...errors import ComparisonError, OptionError
 from ...figures import subject_weights
 from ...tasks import task_as_run
 from ..logs import read_runs
-from ..reports.blocks import Column, Note, Report, Section, Value, report_of, table
+from ..reports.blocks import Column, Estimate, Note, Report, Section, Value, report_of, table
 from ..runs import Run
 from ..statistics.estimates import mean_estimate
 from ..statistics.intervals import CONFIDENCE
@@ -27,6 +26,7 @@ _METHOD = (
     "A difference is tested at 5 %, two-sided (Miller 2024, section 5), a gate at 5 %, one-sided, "
     "by Gaffke's bound, as in hkcanto compare."
 )
+_SIZES = (100, 250, 500, 1_000, 2_000)
 
 
 class Part(NamedTuple):
@@ -37,17 +37,20 @@ class Part(NamedTuple):
     spread: Spread
 
 
-def of_runs(runs: Sequence[str], metric: str | None = None) -> list[Part]:
-    """Return the tasks that runs have in common, with the observed spreads.
+def of_runs(runs: Sequence[str], metric: str | None, sizes: Sequence[int], **tests: Any) -> Report:
+    """Return the plan for the tasks that runs have in common, with the observed spreads.
 
     The number of items is that of the whole task, even if the runs have only some of them.
 
     Args:
         runs: Logs or folders of logs, as in `hkcanto compare`.
         metric: A figure of the tasks; by default their headlines.
+        sizes: Numbers of items to plan for, with the first of the spreads.
+        tests: See `_plan`.
 
     Raises:
         ComparisonError: No two runs can be compared.
+        OptionError: A gate is not above the loss.
     """
     by_task: dict[str, list[Run]] = defaultdict(list)
     for run in read_runs(runs):
@@ -71,29 +74,43 @@ def of_runs(runs: Sequence[str], metric: str | None = None) -> list[Part]:
         name = f"{a.task}: {b.label} against {a.label}" if several else a.task
         whole = sum(map(a.expected_of, a.setup.task.subjects))
         parts.append(Part(name, whole or questions, spread))
-    return parts
+    about = "95 % intervals, from the runs' disagreement; items of the whole task."
+    return _plan("Plan from two runs", about, parts, [], sizes, **tests)
 
 
-def catalogue(spread: Spread, names: Sequence[str] = ()) -> Iterator[Part]:
-    """Yield tasks with the published number of items and a common spread.
+def of_assumption(
+    names: Sequence[str],
+    discordance: float | None,
+    deviation: float | None,
+    sizes: Sequence[int],
+    **tests: Any,
+) -> Report:
+    """Return the plan for tasks with the published number of items and a common spread.
 
-    A discordance is for tasks whose headline is a share of right answers, any other spread for the
-    other tasks.
+    A discordance is for tasks whose headline is a share of right answers, a standard deviation for
+    the other tasks.
 
     Args:
-        spread: The spread assumed for all of them.
         names: Benchmarks, tasks, their parts or subjects; by default all except subjects.
+        discordance: The share of items on which one run is right and the other wrong, in per cent.
+        deviation: The standard deviation of the differences, in points, if no discordance is given.
+        sizes: Numbers of items to plan for.
+        tests: See `_plan`.
 
     Raises:
         CatalogueError: A name is unknown.
-        OptionError: The spread does not fit a task's figure, or its number of items is unknown.
-
-    Examples:
-        >>> from hkcanto_tasks.results.statistics.intervals import Estimate
-        >>> half = power.of_discordance(Estimate(0.5, None, None, 0))
-        >>> [(part.name, part.items) for part in catalogue(half, ["hkcanto_law"])]
-        [('hkcanto_law', 424)]
+        OptionError: The spread does not fit a task's figure, its number of items is unknown, or a
+            gate is not above the loss.
     """
+    if discordance is not None:
+        spread = power.of_discordance(Estimate(discordance / 100, None, None, 0))
+        title = f"Plan for a discordance of {discordance:g} %"
+        factor = f"√(d / {discordance:g}) times"
+        about = f"At a discordance of {discordance:g} %. At d %, differences are {factor} as large."
+    else:
+        spread = power.of_deviation((deviation or 0.0) / 100)
+        title = f"Plan for differences with a standard deviation of {deviation:g} points"
+        about = ""
     known = {each.name for each in benchmarks()}
     tasks = {
         task.name: task
@@ -103,38 +120,40 @@ def catalogue(spread: Spread, names: Sequence[str] = ()) -> Iterator[Part]:
     }
     asked_for = {*names} - known
     tasks |= {name: find_task(name) for name in names if name in asked_for}
+    parts = []
     for name, task in tasks.items():
         how = task_as_run(task.name)
-        sizes = {each.name: rows for each in task.subjects if (rows := task.scored_rows(each))}
-        items = sum(sizes.values())
+        sizes_of = {each.name: rows for each in task.subjects if (rows := task.scored_rows(each))}
+        items = sum(sizes_of.values())
         is_share = how.headline.unit == "share" and how.headline.form == "mean"  # no macro-F1
-        fits = is_share == (spread.discordance is not None)
-        if items and fits:
+        if items and is_share == (discordance is not None):
             weighted = spread
             if how.headline.over != "questions":
-                counted = subject_weights(how.headline.over, sizes, how.categories)
-                shares = [size / items for size in sizes.values()]
-                weighted = power.weighted(spread, [items * counted[each] for each in sizes], shares)
-            yield Part(task.name, items, weighted)
+                counted = subject_weights(how.headline.over, sizes_of, how.categories)
+                weights = [items * counted[each] for each in sizes_of]
+                shares = [size / items for size in sizes_of.values()]
+                weighted = power.weighted(spread, weights, shares)
+            parts.append(Part(task.name, items, weighted))
         elif name in asked_for and not items:
             raise OptionError(
                 f"{task.name}: its number of items is not declared. Write `rows` for its subjects "
                 "into its benchmark.toml, or give the number: --items N."
             )
         elif name in asked_for:
-            option, verb = ("--discordance", "is") if is_share else ("--sd", "is not")
-            raise OptionError(
-                f"{task.name}: its headline {verb} a share of right answers. Plan it with {option}."
-            )
+            option, is_one = ("--discordance", "is") if is_share else ("--sd", "is not")
+            what = f"its headline {is_one} a share of right answers"
+            raise OptionError(f"{task.name}: {what}. Plan it with {option}.")
+    planned = [Part("any", None, spread), *(parts if names else [])]
+    return _plan(title, about, planned, [] if names else parts, sizes or _SIZES, **tests)
 
 
-def build(
-    parts: Sequence[Part],
-    others: Sequence[Part],
-    *,
+def _plan(
     title: str,
     about: str,
+    parts: Sequence[Part],
+    others: Sequence[Part],
     sizes: Sequence[int],
+    *,
     gates: Sequence[float],
     loss: float,
     shared_by: int,
@@ -142,68 +161,54 @@ def build(
     """Return the report.
 
     Args:
-        parts: Parts whose spread was observed or assumed; gates are planned for them.
-        others: Other tasks, whose smallest difference is listed too.
         title: The report's title.
         about: The source of the differences.
+        parts: Parts whose spread was observed or assumed; gates are planned for them.
+        others: Other tasks, whose smallest difference is listed too.
         sizes: Numbers of items to plan for, with the first of the spreads.
         gates: Differences and tolerances δ, in points.
         loss: The true loss of the second run, in points; negative if it is better.
         shared_by: The number of tests (looks times candidates) that share a gate's 5 % error.
-
-    Raises:
-        OptionError: A gate is not above the loss.
     """
     if impossible := [gate for gate in gates if gate <= loss]:
         raise OptionError(
             f"--gate {impossible[0]:g} with --loss {loss:g}: a run that loses at least the "
             "tolerance does not pass. Give a larger gate, or a smaller loss."
         )
-    counted = [Part(f"any {n:,}", n, parts[0].spread) for n in sizes]
-    sd = partial(applied, lambda end: 100 * end)
+    confidence = 1 - (1 - CONFIDENCE) / shared_by
+
+    def smallest(part: Part) -> Value:
+        most = part.spread.discordance.value if part.spread.discordance else 1.0
+        points = part.spread.deviation.times(100 * power.smallest_difference(1, part.items or 1))
+        return points if points.value < 100 * most else None
+
+    def shown(row: tuple[Part, float]) -> Value:
+        return applied(lambda end: power.items_to_show(end, row[1] / 100), row[0].spread.deviation)
+
+    def passed(row: tuple[Part, float]) -> Value:
+        return power.items_for_bound(row[0].spread, row[1] / 100, loss / 100, confidence)
+
+    disagree = "Share of items that exactly one run answers correctly."
+    deviates = "Standard deviation of the differences, in points."
     of_parts: list[tuple[Column, Callable[[Part], Value]]] = [
         (Column("Item set"), lambda part: part.name),
         (Column("Items", "count"), lambda part: part.items),
-        (Column("Shows", "number", "Smallest difference shown, in points.", drawn=True), _smallest),
-        (
-            Column("Disagree", "percent", "Share of items that exactly one run answers correctly."),
-            lambda part: part.spread.discordance,
-        ),
-        (
-            Column("SD", "number", "Standard deviation of the differences, in points."),
-            lambda part: sd(part.spread.deviation),
-        ),
+        (Column("Shows", "number", "Smallest difference shown, in points.", drawn=True), smallest),
+        (Column("Disagree", "percent", disagree), lambda part: part.spread.discordance),
+        (Column("SD", "number", deviates), lambda part: part.spread.deviation.times(100)),
     ]
-    confidence = 1 - (1 - CONFIDENCE) / shared_by
     of_gates: list[tuple[Column, Callable[[tuple[Part, float]], Value]]] = [
         (Column("Points"), lambda row: f"{row[1]:g}"),
         (Column("Item set"), lambda row: row[0].name if len(parts) > 1 else None),
-        (
-            Column("To show it", "count", "Items needed to show a difference of this size."),
-            lambda row: applied(
-                lambda end: power.items_to_show(end, row[1] / 100), row[0].spread.deviation
-            ),
-        ),
-        (
-            Column("By compare --gate", "count", "Items needed to pass a gate of this size."),
-            lambda row: power.items_for_bound(row[0].spread, row[1] / 100, loss / 100, confidence),
-        ),
+        (Column("To show it", "count", "Items needed to show a difference of this size."), shown),
+        (Column("By compare --gate", "count", "Items needed to pass a gate of this size."), passed),
         (Column("Existing", "count"), lambda row: row[0].items),
     ]
-    caption = (
-        f"The gates are for a second run that truly loses {loss:g} points, with "
-        f"{100 * confidence:.6g} % confidence."
-    )
+    how = f"a second run that truly loses {loss:g} points, with {100 * confidence:.6g} % confidence"
+    caption = f"The gates are for {how}."
     gated = [(part, gate) for part in parts for gate in gates]
+    counted = [Part(f"any {n:,}", n, parts[0].spread) for n in sizes]
     listed = [*counted, *(part for part in [*parts, *others] if part.items)]
-    shown = table("shows", "Smallest difference shown, in points", listed, of_parts, about)
-    needed = table("takes", "Number of items needed", gated, of_gates, caption)
-    return report_of([Section("Plan", [Note(_METHOD), shown, needed], "plan", True)], title)
-
-
-def _smallest(part: Part) -> Value:
-    most = part.spread.discordance.value if part.spread.discordance else 1.0
-    points = applied(
-        lambda end: 100 * power.smallest_difference(end, part.items or 1), part.spread.deviation
-    )
-    return points if points.value < 100 * most else None
+    shows = table("shows", "Smallest difference shown, in points", listed, of_parts, about)
+    takes = table("takes", "Number of items needed", gated, of_gates, caption)
+    return report_of([Section("Plan", [Note(_METHOD), shows, takes], "plan", True)], title)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from os.path import commonprefix
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,6 @@ from ..runs import Run
 from ..statistics.estimates import mean_estimate
 from ..statistics.intervals import Estimate
 from ..tokens import Count, load_tokenizer
-from .power import applied
 
 _OTHERS = 4  # characters of other scripts to a token
 _UNEVEN = 2  # items that may be missing, failed or unfinished
@@ -61,11 +59,9 @@ class Requests:
 
 
 def _by_characters(texts: Sequence[str]) -> list[int]:
-    counts = []
-    for text in texts:
-        chinese = sum(map(is_han, text))
-        counts.append(chinese + math.ceil((len(text) - chinese) / _OTHERS))
-    return counts
+    chinese = [sum(map(is_han, text)) for text in texts]
+    others = [len(text) - count for text, count in zip(texts, chinese, strict=True)]
+    return [own + math.ceil(other / _OTHERS) for own, other in zip(chinese, others, strict=True)]
 
 
 def _sent(loaded: LoadedTask) -> dict[str, int]:
@@ -75,7 +71,7 @@ def _sent(loaded: LoadedTask) -> dict[str, int]:
     return {each.id: sum(text is not None for text in each.choices) for each in loaded.samples}
 
 
-def requests_of(loaded: LoadedTask, count: Count) -> Requests:
+def _planned(loaded: LoadedTask, count: Count) -> Requests:
     """Count what a task sends."""
     sent = _sent(loaded)
     prompts = [loaded.prompt(each).text() for each in loaded.samples for _ in range(sent[each.id])]
@@ -94,7 +90,7 @@ def requests_of(loaded: LoadedTask, count: Count) -> Requests:
     )
 
 
-def measured(name: str, run: Run, count: Count) -> Requests:
+def _measured(name: str, run: Run, count: Count) -> Requests:
     """Estimate a whole task at the setup of a run.
 
     All prompts are known: their tokens by `count` are scaled by the ratio of the log's own count to
@@ -112,9 +108,7 @@ def measured(name: str, run: Run, count: Count) -> Requests:
     items, usage, sent = run.items, run.usage, _sent(loaded)
     whole = len(loaded.samples)
     counts = count([loaded.prompt(each).text() for each in loaded.samples])
-    tokens = {
-        each.id: number * sent[each.id] for each, number in zip(loaded.samples, counts, strict=True)
-    }
+    tokens = {item: n * sent[item] for item, n in zip(sent, counts, strict=True)}
     of_log: float | None = usage.prompt_tokens
     if of_log is None and run.harness == "inspect":  # without the server's template
         of_log = sum(tokens[item] for item in items.ids)
@@ -127,9 +121,7 @@ def measured(name: str, run: Run, count: Count) -> Requests:
     elif usage.answer_tokens is None or np.isnan(lengths).any():
         lengths = np.array(count([each.response for each in items.texts]), np.float64)
     limit = max(loaded.kind.max_tokens, run.sent.max_tokens or 0, *lengths)
-    answers = applied(
-        lambda share: share * limit * whole, mean_estimate(lengths / limit, items.clusters)
-    )
+    answers = mean_estimate(lengths / limit, items.clusters).times(limit * whole)
     if not lengths.any() or len(set(items.ids)) == whole:
         answers = replace(answers, low=None, high=None)  # nothing is left to estimate
     return Requests(
@@ -149,8 +141,7 @@ def _loaded(name: str, run: Run) -> LoadedTask:
     where, signature = run.sources[0].name, run.signature
     if not signature.prompt_known:
         raise LogError(f"{where} does not have the prompts. Estimate from the log of a run.")
-    options: dict[str, Any] = {**options_of(signature)}
-    loaded = load_task(name, shots=signature.shots, **options)
+    loaded = load_task(name, shots=signature.shots, **options_of(signature))
     here = known_signature(loaded.signature)
     if here.sort_of_data != signature.sort_of_data:
         raise LogError(
@@ -160,10 +151,8 @@ def _loaded(name: str, run: Run) -> LoadedTask:
     subjects = {each.id: each.subject for each in loaded.samples}
     again = f"Run a quick look: `lm_eval --tasks {name} --limit 100 …`, or Inspect's --limit."
     if odd := [item for item in run.items.ids if item not in subjects]:
-        raise LogError(
-            f"{where} has items that {name} does not have here, such as {odd[0]}: it is on more "
-            f"subjects, or on other data. {again}"
-        )
+        what = f"items that {name} does not have here, such as {odd[0]}"
+        raise LogError(f"{where} has {what}: it is on more subjects, or on other data. {again}")
     seen = Counter(subjects[item] for item in set(run.items.ids))
     share = seen.total() / len(subjects)
     for subject, size in Counter(subjects.values()).items():
@@ -178,12 +167,10 @@ def _loaded(name: str, run: Run) -> LoadedTask:
 def _remarks(run: Run) -> Iterator[str]:
     """Yield caveats about a run that an estimate is based on."""
     where, usage = run.sources[0].name, run.usage
-    differences = run.signature.differs(task_as_run(run.task).signature(run.data)).items()
-    unlike = [
-        f"{part} {of_run or 'default'} ({default or 'default'})"
-        for part, (of_run, default) in differences
-        if part != "rationale"
-    ]
+    ours = task_as_run(run.task).signature(run.data)
+    parts = run.signature.differs(ours)
+    parts.pop("rationale", None)
+    unlike = [f"{part} {a or 'default'} ({b or 'default'})" for part, (a, b) in parts.items()]
     if unlike:
         yield f"{where} does not have the default setup of {run.task}: {', '.join(unlike)}."
     if run.interruption:
@@ -193,15 +180,11 @@ def _remarks(run: Run) -> Iterator[str]:
     if run.picked:
         yield f"{where}: its items were chosen one by one (--samples, --sample-id)."
     if usage.prompt_tokens is None or usage.answer_tokens is None:
-        yield (
-            f"{where} has no token counts, so its texts are counted. Reasoning that a server or "
-            "lm-eval removed before logging is not included."
-        )
+        what = "reasoning that was removed before logging is not included"
+        yield f"{where} has no token counts, so its texts are counted; {what}."
     if usage.seconds is None:
-        yield (
-            f"{where} does not say how long {run.task} alone took. Run the quick look on it alone, "
-            "without a cache (--use_cache, --cache)."
-        )
+        how = "Run the quick look on it alone, without a cache (--use_cache, --cache)."
+        yield f"{where} does not say how long {run.task} alone took. {how}"
 
 
 def report(
@@ -226,18 +209,16 @@ def report(
     """
     count = load_tokenizer(tokenizer) if tokenizer else _by_characters
     how = tokenizer or _BY_CHARACTERS
-    notes: list[str] = []
     if logs:
         rows = _from_logs(names, logs, count)
-        notes = [remark for row in rows if row.run for remark in _remarks(row.run)]
-        pace = f"at {speed:g} tokens a second. " if speed else "as measured, for answering only. "
+        pace = f"at {speed:g} tokens a second" if speed else "as measured, for answering only"
         caption = (
-            f"Tokens by the log's count, else by {how}. Hours are {pace}"
-            "The cost excludes a judge's tokens and any discount for cached prompts."
+            f"Tokens by the log's count, else by {how}. Hours are {pace}. The cost excludes a "
+            "judge's tokens and any discount for cached prompts."
         )
     else:
         tasks = (load_task(task.name, allow_absent=True) for task in chosen_tasks(names))
-        rows = [requests_of(each, count) for each in tasks if each.samples]
+        rows = [_planned(each, count) for each in tasks if each.samples]
         caption = (
             f"Tokens by {how}, without a chat template. Hours and cost assume answers of the "
             "maximum length and no prefix cache."
@@ -248,9 +229,10 @@ def report(
         return None if seconds is None else seconds / 3600
 
     def cost(row: Requests) -> float | None:
-        if not prices:
-            return None
-        return (row.prompt * prices[0] + row.answers.value * prices[1]) / 1e6
+        return prices and (row.prompt * prices[0] + row.answers.value * prices[1]) / 1e6
+
+    def origin(row: Requests) -> str | None:
+        return f"{row.run.counts.total():,} of {row.items:,}" if row.run else None
 
     at_most = "" if logs else ", at most"
     cacheable = "Prompt tokens that a prefix cache can serve."
@@ -258,10 +240,7 @@ def report(
         (Column("Task"), lambda row: row.task),
         (Column("Model"), lambda row: row.run.label if row.run else None),
         (Column("Condition"), lambda row: row.run.condition if row.run else None),
-        (
-            Column("From"),
-            lambda row: f"{row.run.counts.total():,} of {row.items:,}" if row.run else None,
-        ),
+        (Column("From"), origin),
         (Column("Requests", "count"), lambda row: row.requests),
         (Column("Prompt tokens", "count"), lambda row: row.prompt),
         (Column("Cacheable", "percent", cacheable), lambda row: row.cacheable),
@@ -272,27 +251,22 @@ def report(
         (Column(f"Cost{at_most}", "number"), cost),
     ]
     title = "Estimates for whole tasks" if logs else "Requests and tokens of a run"
+    notes = dict.fromkeys(remark for row in rows if row.run for remark in _remarks(row.run))
     blocks: list[Block] = [table("estimate", title, rows, columns, caption)]
-    blocks += [Note(each, "warning") for each in dict.fromkeys(notes)]
+    blocks += [Note(each, "warning") for each in notes]
     return report_of([Section("Estimate", blocks, "estimate", is_summary=True)], "Estimate")
 
 
 def _from_logs(names: Sequence[str] | None, logs: Sequence[str], count: Count) -> list[Requests]:
     runs = read_runs(logs, texts=True)
-    tasks = {run.task: run.task for run in runs}  # name → its whole task
+    logged = {run.task: run.task for run in runs}
+    tasks = {} if names else logged  # name → its whole task
     for name in names or ():
         # A benchmark is estimated on those of its tasks that are in the logs.
         chosen = {task.name: task.whole for task in chosen_tasks([name])}
-        if not tasks.keys() & {*chosen.values()}:
-            raise LogError(
-                f"no log of {', '.join(chosen.values())} in {', '.join(logs)}, only of "
-                f"{', '.join(tasks)}."
-            )
-    if names:
-        tasks = {task.name: task.whole for task in chosen_tasks(names)}
-    return [
-        measured(name, run, count)
-        for name, whole in tasks.items()
-        for run in runs
-        if run.task == whole
-    ]
+        if not logged.keys() & {*chosen.values()}:
+            names_of = [", ".join(names) for names in (chosen.values(), logs, logged)]
+            raise LogError("no log of {} in {}, only of {}.".format(*names_of))
+        tasks |= chosen
+    pairs = ((name, run) for name, whole in tasks.items() for run in runs if run.task == whole)
+    return [_measured(name, run, count) for name, run in pairs]

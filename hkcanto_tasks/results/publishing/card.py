@@ -1,6 +1,7 @@
 """The results section of a model card, in Markdown: figures with intervals and signatures."""
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from importlib.resources import files
 
@@ -10,19 +11,13 @@ from ...describing import WAYS
 from ..reports.presentation import figure_title, task_title
 from ..runs import Run
 from ..statistics.estimates import value_of
-from .runs import (
-    Publication,
-    Publisher,
-    folder_of,
-    interval_text,
-    number_text,
-)
+from .runs import Publication, Publisher, folder_of, interval_text, number_text
 
 
 def publication(runs: Sequence[Run], by: Publisher) -> Publication:
     """Return a text for each model's card, with the figures that the harnesses print."""
     environment = Environment(trim_blocks=True, autoescape=False)
-    environment.filters["cell"] = _escaped
+    environment.filters["cell"] = lambda text: re.sub(r"([\\|\[\]<>*`])", r"\\\1", text)
     template = environment.from_string(
         files(__package__).joinpath("card.md.j2").read_text("utf-8"),
         {
@@ -37,18 +32,11 @@ def publication(runs: Sequence[Run], by: Publisher) -> Publication:
     texts, submit = dict[str, str](), list[str]()
     for model in dict.fromkeys(run.model for run in runs):
         of_model = [run for run in runs if run.model == model]
-        benchmarks = {run.setup.task.benchmark.name: run.setup.task.benchmark for run in of_model}
+        by_benchmark: dict[str, list[Run]] = defaultdict(list)
+        for run in of_model:
+            by_benchmark[run.setup.task.benchmark.name].append(run)
+        benchmarks = [(own[0].setup.task.benchmark, own) for own in by_benchmark.values()]
         path = f"{folder_of(of_model[0])}/card.md"
-        texts[path] = template.render(
-            by=by,
-            benchmarks=[
-                (each, [run for run in of_model if run.setup.task.benchmark.name == name])
-                for name, each in benchmarks.items()
-            ],
-        )
+        texts[path] = template.render(by=by, benchmarks=benchmarks)
         submit.append(f"put {{folder}}/{path} into the README.md of {model}")
     return Publication(texts, submit)
-
-
-def _escaped(text: str) -> str:
-    return re.sub(r"([\\|\[\]<>*`])", r"\\\1", text)

@@ -9,6 +9,7 @@ import json
 import time
 from collections.abc import Sequence
 from hashlib import sha256
+from math import inf
 from typing import Any
 from uuid import UUID
 
@@ -20,13 +21,7 @@ from ..reports.presentation import figure_title, short_name
 from ..runs import Run
 from ..statistics.estimates import value_of
 from ..statistics.intervals import Estimate
-from .runs import (
-    NotPublishable,
-    Publication,
-    Publisher,
-    folder_of,
-    on_the_hub,
-)
+from .runs import NotPublishable, Publication, Publisher, folder_of, on_the_hub
 
 LIBRARIES = {"lm-eval": "lm_eval", "inspect": "inspect_ai"}
 _ENGINES = {"hf": "transformers", "vllm": "vllm", "sglang": "sglang", "gguf": "llama.cpp"}
@@ -61,7 +56,7 @@ def publication(runs: Sequence[Run], by: Publisher, *, items: bool = False) -> P
         )
     files = {}
     for run in runs:
-        record = record_of(run, by)
+        record = _record(run, by)
         name = UUID(bytes=sha256(record["evaluation_id"].encode()).digest()[:16], version=4)
         path = f"data/{run.setup.task.benchmark.name}/{folder_of(run)}/{name}"
         if items and run.headline.unit == "share" and run.headline.form == "mean":
@@ -80,21 +75,14 @@ def publication(runs: Sequence[Run], by: Publisher, *, items: bool = False) -> P
     return Publication(files, (check, upload))
 
 
-def record_of(run: Run, by: Publisher) -> dict[str, Any]:
-    """Return the record of a run.
-
-    Raises:
-        NotPublishable: A figure is out of range.
-    """
+def _record(run: Run, by: Publisher) -> dict[str, Any]:
     made = f"{run.created.timestamp():.3f}"
-    condition = short_name(run.task, run.condition, run.harness)
     # This names the run, not the record, so that a record made again replaces the old one.
-    identity = f"{condition}/{run.model}/{made}"
-    arguments = {**run.generation}
-    if run.setup.task.variant.cot or "reasoning" in run.options:
-        arguments["reasoning"] = True
+    identity = f"{short_name(run.task, run.condition, run.harness)}/{run.model}/{made}"
     engine = _ENGINES.get(run.backend)
     settings = {name.replace(" ", "_"): value for name, value in run.settings}
+    # The schema has tokens and latency only in records of items.
+    usage = {name: str(value) for name, value in run.usage.known.items()}
     return {
         "schema_version": VERSION,
         "evaluation_id": identity,
@@ -110,11 +98,7 @@ def record_of(run: Run, by: Publisher) -> dict[str, Any]:
         "eval_library": {
             "name": LIBRARIES[run.harness],
             "version": run.version_of_harness,
-            "additional_details": {
-                "plugin": f"hkcanto {run.signature.package}",
-                # The schema has tokens and latency only in records of items.
-                **{name: str(value) for name, value in run.usage.known.items()},
-            },
+            "additional_details": {"plugin": f"hkcanto {run.signature.package}", **usage},
         },
         "model_info": {
             "name": run.model,
@@ -129,21 +113,85 @@ def record_of(run: Run, by: Publisher) -> dict[str, Any]:
             },
         },
         "evaluation_results": [
-            {
-                "evaluation_name": _name(run, figure),
-                "evaluation_result_id": f"{identity}/{figure.name}",
-                "source_data": _source_data(run),
-                "metric_config": _metric_config(run, figure),
-                "score_details": _score(figure, value),
-                "generation_config": {
-                    "generation_args": arguments,
-                    "additional_details": {"shots": str(run.shots), **run.options},
-                },
-            }
+            _evaluation(run, figure, value, identity)
             for name, figure in run.figures.items()
             # The schema does not allow figures without a direction.
             if figure.higher_is_better is not None and (value := value_of(run, name))
         ],
+    }
+
+
+def _evaluation(run: Run, figure: Figure, estimate: Estimate, identity: str) -> dict[str, Any]:
+    """Return the entry of a figure.
+
+    Raises:
+        NotPublishable: It is out of range.
+    """
+    unit, most = UNITS[figure.unit]
+    value, benchmark = round(estimate.value, _DIGITS), run.setup.task.benchmark
+    if not 0 <= value <= float(most) or value == inf:
+        raise NotPublishable(
+            f"{figure.name} is {estimate.value}, but a {figure.unit} is from 0 to {float(most):g}. "
+            "Read the log with `hkcanto report`, and report this to us."
+        )
+    where: dict[str, Any] = {"source_type": "other"}
+    match benchmark.release:
+        case HubDataset(repo_id=repository):
+            where = {"source_type": "hf_dataset", "hf_repo": repository, "hf_split": "test"}
+        case GitHubRelease(repository=repository, commit=commit):
+            url = f"https://github.com/{repository}/tree/{commit}"
+            where = {"source_type": "url", "url": [url]}
+    is_accuracy = figure.averages == "acc"
+    is_plain = is_accuracy and figure.over == "questions"
+    uncertainty: dict[str, Any] = {"num_samples": estimate.items}
+    if estimate.low is not None and estimate.high is not None:
+        uncertainty["confidence_interval"] = {
+            "lower": round(estimate.low, _DIGITS),
+            "upper": round(estimate.high, _DIGITS),
+            "confidence_level": 0.95,
+        }
+    reasons = run.setup.task.variant.cot or "reasoning" in run.options
+    return {
+        "evaluation_name": _name(run, figure),
+        "evaluation_result_id": f"{identity}/{figure.name}",
+        "source_data": {
+            "dataset_name": benchmark.title,
+            **where,
+            "additional_details": {
+                "revision": run.data,
+                "paper": benchmark.paper,
+                "terms": benchmark.terms,
+                # These show a reader without items that the run is complete.
+                "items": str(len({*run.items.ids})),
+                "items_expected": str(run.expected),
+            },
+        },
+        "metric_config": {
+            "evaluation_description": figure.help,
+            "metric_id": "accuracy" if is_plain else f"hkcanto.{figure.name}",
+            "metric_name": figure_title(run, figure),
+            "metric_kind": "accuracy" if is_accuracy else figure.averages,
+            "metric_unit": unit,
+            "lower_is_better": not figure.higher_is_better,
+            "score_type": "continuous",
+            "min_score": 0,
+            "max_score": most,
+            "additional_details": {
+                "name": figure.name,
+                "signature": run.signature.text,
+                "averages_over": figure.over,
+                "headline": "yes" if figure == run.headline else "no",
+            },
+        },
+        "score_details": {
+            "score": value,
+            "uncertainty": uncertainty,
+            **({"details": {"note": estimate.note}} if estimate.note else {}),
+        },
+        "generation_config": {
+            "generation_args": {**run.generation, **({"reasoning": True} if reasons else {})},
+            "additional_details": {"shots": str(run.shots), **run.options},
+        },
     }
 
 
@@ -174,68 +222,3 @@ def _items(run: Run, identity: str) -> str:
 
 def _name(run: Run, figure: Figure) -> str:
     return ".".join(filter(None, (run.task, figure.part)))
-
-
-def _source_data(run: Run) -> dict[str, Any]:
-    benchmark = run.setup.task.benchmark
-    where: dict[str, Any] = {"source_type": "other"}
-    match benchmark.release:
-        case HubDataset(repo_id=repository):
-            where = {"source_type": "hf_dataset", "hf_repo": repository, "hf_split": "test"}
-        case GitHubRelease(repository=repository, commit=commit):
-            url = f"https://github.com/{repository}/tree/{commit}"
-            where = {"source_type": "url", "url": [url]}
-    return {
-        "dataset_name": benchmark.title,
-        **where,
-        "additional_details": {
-            "revision": run.data,
-            "paper": benchmark.paper,
-            "terms": benchmark.terms,
-            # These show a reader without items that the run is complete.
-            "items": str(len({*run.items.ids})),
-            "items_expected": str(run.expected),
-        },
-    }
-
-
-def _metric_config(run: Run, figure: Figure) -> dict[str, Any]:
-    unit, most = UNITS[figure.unit]
-    is_accuracy = figure.averages == "acc"
-    return {
-        "evaluation_description": figure.help,
-        "metric_id": "accuracy"
-        if is_accuracy and figure.over == "questions"
-        else f"hkcanto.{figure.name}",
-        "metric_name": figure_title(run, figure),
-        "metric_kind": "accuracy" if is_accuracy else figure.averages,
-        "metric_unit": unit,
-        "lower_is_better": not figure.higher_is_better,
-        "score_type": "continuous",
-        "min_score": 0,
-        "max_score": most,
-        "additional_details": {
-            "name": figure.name,
-            "signature": run.signature.text,
-            "averages_over": figure.over,
-            "headline": "yes" if figure == run.headline else "no",
-        },
-    }
-
-
-def _score(figure: Figure, estimate: Estimate) -> dict[str, Any]:
-    value, most = round(estimate.value, _DIGITS), float(UNITS[figure.unit][1])
-    if not 0 <= value <= most or value == float("inf"):
-        raise NotPublishable(
-            f"{figure.name} is {estimate.value}, but a {figure.unit} is from 0 to {most:g}. Read "
-            "the log with `hkcanto report`, and report this to us."
-        )
-    uncertainty: dict[str, Any] = {"num_samples": estimate.items}
-    if estimate.low is not None and estimate.high is not None:
-        uncertainty["confidence_interval"] = {
-            "lower": round(estimate.low, _DIGITS),
-            "upper": round(estimate.high, _DIGITS),
-            "confidence_level": 0.95,
-        }
-    details = {"details": {"note": estimate.note}} if estimate.note else {}
-    return {"score": value, "uncertainty": uncertainty, **details}

@@ -7,17 +7,19 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...errors import HKCantoError
 from ...figures import Figure
 from ...tasks import load_task
 from ..frames import Runs
 from ..reports.presentation import task_title
-from ..rescoring.rescore import Rescored, of_log, options_of
-from ..runs import Run
+from ..rescoring.rescore import of_log, options_of
+from ..runs import Run, SkippedLog
 from ..statistics.estimates import agreement
 from ..statistics.intervals import Estimate
 
@@ -66,78 +68,69 @@ def publishable(read: Runs, tasks: Collection[str] = ()) -> tuple[list[Run], lis
     Raises:
         NotPublishable: No run can be published.
     """
-    named, refused = sorted_out(read)
-    named = [run for run in named if run.task in (tasks or (run.task,))]
-    lines = [
-        f"{run.label} on {task_title(run)}: {why}"
-        for run, why in refused
-        if run.task in (tasks or (run.task,))
-    ]
-    if not named:
-        of_tasks = f" of {', '.join(tasks)}" if tasks else ""
-        raise NotPublishable(
-            "\n".join((f"no run{of_tasks} can be published, so nothing was written:", *lines))
-        )
-    return named, lines
+    clean, refused = sorted_out(read)
+    chosen = tasks or {run.task for run in read}
+    known = ((run, why) for run, why in refused if run.task in chosen)
+    lines = [f"{run.label} on {task_title(run)}: {why}" for run, why in known]
+    if named := [run for run in clean if run.task in chosen]:
+        return named, lines
+    of_tasks = f" of {', '.join(tasks)}" if tasks else ""
+    what = f"no run{of_tasks} can be published, so nothing was written:"
+    raise NotPublishable("\n".join([what, *lines]))
 
 
 def sorted_out(read: Runs) -> tuple[list[Run], list[tuple[Run, str]]]:
     """Return the runs in publishable form, and those that must not be published, with reasons."""
     named = []
     for run, name in zip(read.runs, read.names, strict=True):
-        _, _, model = run.model.partition("/")
-        own_name = model if model and run.harness == "inspect" else run.model
-        named.append((replace(run, model=name or own_name), bool(name)))
+        model = run.model.partition("/")[2] if run.harness == "inspect" else ""
+        named.append((replace(run, model=name or model or run.model), bool(name)))
     alike = Counter((run.model, run.comparable_as, run.harness) for run, _ in named)
     clean, refused = list[Run](), list[tuple[Run, str]]()
     for run, is_named in named:
         more = alike[run.model, run.comparable_as, run.harness] - 1
-        if reason := next(_refusals(run, more, is_named=is_named), ""):
+        if reason := next(_refusals(run, more, is_named), ""):
             refused.append((run, reason))
             continue
-        settings = tuple(
-            (name, value)
-            for name, value in run.settings
-            if name in _SETTINGS and _SAFE.fullmatch(value)
-        )
+        named_here = (pair for pair in run.settings if pair[0] in _SETTINGS)
+        settings = tuple(pair for pair in named_here if _SAFE.fullmatch(pair[1]))
         clean.append(replace(run, label=run.model, notes=(), settings=settings))
     return clean, refused
 
 
-def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
+def _refusals(run: Run, more: int, is_named: bool) -> Iterator[str]:
     """Yield reasons not to publish a run; `more` other runs have the same model and setup."""
-    figures, settings, items = agreement(run), dict(run.settings), len({*run.items.ids})
-    if run.unfinished:
-        yield (
-            f"{run.unfinished}, with {items:,} of {run.expected:,} items. Finish it "
-            "(inspect eval-retry LOG), or run it again."
-        )
-    if run.is_sample:
-        yield "sample data, whose figures mean nothing. Run it without HKCANTO_DATA=sample."
-    if not run.signature.prompt_known:
-        yield "its prompts were not logged. Run it in lm-eval or Inspect."
-    if run.departure:
-        yield (
+    checked, settings, items = agreement(run), dict(run.settings), len({*run.items.ids})
+    known, sample = run.signature.prompt_known, "sample data, whose figures mean nothing"
+    of_all = f"{run.unfinished}, with {items:,} of {run.expected:,} items"
+    problems = (
+        (run.unfinished, f"{of_all}. Finish it (inspect eval-retry LOG), or run it again."),
+        (run.is_sample, f"{sample}. Run it without HKCANTO_DATA=sample."),
+        (not known, "its prompts were not logged. Run it in lm-eval or Inspect."),
+        (
+            run.departure,
             f"{run.departure}: the catalogue's task sends something else. Run it without another "
-            "solver, a system message, or changes to the task in YAML or Python."
-        )
-    if not run.trusted_data:
-        yield (
+            "solver, a system message, or changes to the task in YAML or Python.",
+        ),
+        (
+            not run.trusted_data,
             f"its data ({run.data}) is not a published revision, so the items are unknown. "
-            "Run it on the release: `hkcanto doctor` says what your data is."
-        )
-    if items != run.expected or run.limited:
-        yield (
+            "Run it on the release: `hkcanto doctor` says what your data is.",
+        ),
+        (
+            items != run.expected or run.limited,
             f"it has only {items:,} items, but would look like the whole task. Run it without "
-            "--limit, and on all subjects."
-        )
-    for one in figures.different[:1]:
+            "--limit, and on all subjects.",
+        ),
+    )
+    yield from (text for holds, text in problems if holds)
+    for one in checked.different:
         yield (
             f"{one.name} is {one.ours:.6g} here, {one.reported:.6g} in {run.harness}. Was the log "
             "edited, or made by another version? Take the log as it was written, or run it again."
         )
     yield from _unlike(run)
-    if not figures.equal:
+    if not checked.equal:
         yield f"its log has no figures of {run.harness} to check against. Run it to the end."
     what = "Give the model's name on the hub: publish ORGANISATION/NAME=PATH."
     others = [name for name in _OTHER_WEIGHTS if settings.get(name, "None") not in _UNSET]
@@ -146,48 +139,36 @@ def _refusals(run: Run, more: int, *, is_named: bool) -> Iterator[str]:
     if not MODEL.fullmatch(run.model) or (Path(run.model).exists() and not is_named):
         yield f"{run.model!r} is not a model name, or is a folder on your machine. {what}"
     if more:
-        yield (
-            f"{more} more of {run.model} under the same condition in {run.harness}. Publish "
-            "one of them, or give them different names: NAME=PATH."
-        )
+        which = f"{more} more of {run.model} under the same condition in {run.harness}"
+        yield f"{which}. Publish one of them, or give them different names: NAME=PATH."
 
 
 def _unlike(run: Run) -> Iterator[str]:
-    """Yield the first item whose judgement is not the logged one, or that is not the release's.
+    """Yield the items whose judgement is not the logged one, or that are not the release's.
 
     The items are compared with the release if it is on this machine.
     """
     advice = "Take the log as it was written, or score it again: hkcanto rescore."
-    try:
-        options: dict[str, Any] = {**options_of(run.signature)}
-        loaded = load_task(run.task, shots=run.shots, **options)
-    except HKCantoError:
-        loaded = None
-    known = (
-        {sample.id: sample for sample in loaded.samples}
-        if loaded and loaded.revision == run.data
-        else None
-    )
+    known: dict[str, tuple[str, str]] | None = None
+    with suppress(HKCantoError):
+        loaded = load_task(run.task, shots=run.shots, **options_of(run.signature))
+        if loaded.revision == run.data:
+            known = {sample.id: (sample.text, sample.target) for sample in loaded.samples}
     if known is None and run.trusted_data:
         _log.warning(
             "%s on %s: its questions were not compared with the release, because the data %s is "
             "not on this machine.",
             *(run.label, run.task, run.data),
         )
-    for again in (each for source in run.sources for each in of_log(source)):
-        if not isinstance(again, Rescored) or again.signature.task != run.task:
+    for again in chain.from_iterable(map(of_log, run.sources)):
+        if isinstance(again, SkippedLog) or again.signature.task != run.task:
             continue
         for scored in again.scored:
-            logged, name = scored.sample, scored.sample.id
+            sample, name = scored.sample, scored.sample.id
             if scored.is_changed:
                 yield f"{name} has other values in the log than its answer gives. {advice}"
-                return
-            if known is None:
-                continue
-            own = known.get(name)
-            if own is None or (own.text, own.target) != (logged.text, logged.target):
+            elif known is not None and known.get(name) != (sample.text, sample.target):
                 yield f"{name} has another question or answer than the data {run.data}. {advice}"
-                return
 
 
 def number_text(value: float, figure: Figure) -> str:
@@ -197,11 +178,10 @@ def number_text(value: float, figure: Figure) -> str:
     return f"{value:.1f}" if figure.unit == "score" else f"{value:.4g}"
 
 
-def interval_text(found: Estimate, figure: Figure) -> str:
+def interval_text(value: Estimate, figure: Figure) -> str:
     """Return the 95 % interval of a figure in brackets; empty if it has none."""
-    if found.low is None or found.high is None:
-        return ""
-    return f"[{number_text(found.low, figure)}, {number_text(found.high, figure)}]"
+    ends = [number_text(end, figure) for end in (value.low, value.high) if end is not None]
+    return f"[{', '.join(ends)}]" if len(ends) > 1 else ""
 
 
 def folder_of(run: Run) -> str:
@@ -215,8 +195,6 @@ def on_the_hub(runs: Sequence[Run]) -> None:
     Raises:
         NotPublishable: A model has such a name.
     """
-    for model in sorted({run.model for run in runs if "/" not in run.model}):
-        raise NotPublishable(
-            f"{model}: results are filed under a model's ORGANISATION/NAME. Give it by "
-            f"`hkcanto publish ORGANISATION/{model}=PATH`."
-        )
+    if models := sorted({run.model for run in runs if "/" not in run.model}):
+        what = f"{models[0]}: results are filed under a model's ORGANISATION/NAME"
+        raise NotPublishable(f"{what}. Give it: hkcanto publish ORGANISATION/{models[0]}=PATH.")

@@ -4,6 +4,8 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from itertools import accumulate
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
@@ -53,10 +55,8 @@ def columns_of(text: str) -> dict[str, str]:
     for part in filter(None, map(str.strip, text.split(","))):
         role, _, column = map(str.strip, part.partition("="))
         if role not in COLUMNS or not column:
-            raise OptionError(
-                f"--columns {part!r}: give WHAT=COLUMN, such as response=output; WHAT is one of "
-                f"{', '.join(COLUMNS)}."
-            )
+            how = f"give WHAT=COLUMN, such as response=output; WHAT is one of {', '.join(COLUMNS)}"
+            raise OptionError(f"--columns {part!r}: {how}.")
         columns[role] = column
     return columns
 
@@ -80,31 +80,33 @@ def read_answers(path: Path, declared: Mapping[str, str]) -> list[Answer]:
             try:
                 rows[number] = decode(line, _ROW)
             except UNREADABLE as error:
-                raise LogError(
-                    f"{path}, line {number}: it is not JSONL, one JSON object per line "
-                    f"({reason(error)})."
-                ) from error
+                what = f"it is not JSONL, one JSON object per line ({reason(error)})"
+                raise LogError(f"{path}, line {number}: {what}.") from error
     columns = {name: name for name in COLUMNS} | dict(declared)
-    shown = ", ".join([*dict.fromkeys(key for row in rows.values() for key in row)][:20])
+    keys = [*dict.fromkeys(key for row in rows.values() for key in row)][:20]
+    shown = f"its columns are {', '.join(keys) or 'none'}. Name the right one: --columns"
     for role in ("response", *declared):
         if all(_cell(row, columns[role]) is None for row in rows.values()):
-            raise LogError(
-                f"{path} has no {role} in a column {columns[role]!r}; its columns are "
-                f"{shown or 'none'}. Name the right one: --columns {role}=NAME."
-            )
+            what = f"no {role} in a column {columns[role]!r}"
+            raise LogError(f"{path} has {what}; {shown} {role}=NAME.")
     if not any(_cell(row, columns[role]) for row in rows.values() for role in ("id", "question")):
-        raise LogError(
-            f"{path} does not say which question each answer is to: it has neither an id nor a "
-            f"question. Its columns are {shown}. Name the right one: --columns question=NAME."
-        )
+        what = f"{path} does not say which question each answer is to"
+        raise LogError(f"{what}: it has neither an id nor a question; {shown} question=NAME.")
     return [_answer(path, number, row, columns) for number, row in rows.items()]
 
 
 def _answer(path: Path, line: int, row: Mapping[str, Any], columns: Mapping[str, str]) -> Answer:
-    failure, finish = _ending(row, columns["response"])
-    if failure:
-        return Answer(line, failure=failure)
     cells = {role: _cell(row, column) for role, column in columns.items()}
+    # Batch APIs say how a request ended in the row, or in an object on the path to the response.
+    ending: dict[str, Any] = {}
+    for beside in accumulate(columns["response"].split(".")[:-1], _inner, initial=row):
+        if isinstance(beside, dict):
+            ending |= {key: beside[key] for key in _BESIDE if beside.get(key)}
+    status = ending.get("status_code", ending.get("status"))
+    if isinstance(status, int) and status >= _BAD_REQUEST:
+        return Answer(line, failure=f"status {status}")
+    if "error" in ending and not cells["response"]:
+        return Answer(line, failure="error")
     choices = cells.pop("choices") or [row[key] for key in ascii_uppercase if key in row]
     if isinstance(choices, list):
         choices = dict(zip(ascii_uppercase, choices, strict=False))
@@ -118,41 +120,20 @@ def _answer(path: Path, line: int, row: Mapping[str, Any], columns: Mapping[str,
         raise LogError(f"{path}, line {line}: its choices are neither a list nor an object.")
     texts = {role: "" if cell is None else str(cell) for role, cell in cells.items()}
     options = {str(letter): str(cell) for letter, cell in choices.items() if cell is not None}
-    return Answer(line, choices=options, finish=finish, **texts)
-
-
-def _ending(row: Mapping[str, Any], column: str) -> tuple[str, str]:
-    """Return why a request failed and why its response ended, as batch APIs write them.
-
-    The keys are in the row, or in an object on the dotted path to the response.
-    """
-    beside: dict[str, Any] = {}
-    path = column.split(".")
-    for depth in range(len(path)):
-        whole = _cell(row, ".".join(path[:depth])) if depth else row
-        if isinstance(whole, dict):
-            beside |= {key: whole[key] for key in _BESIDE if whole.get(key)}
-    status = beside.get("status_code", beside.get("status"))
-    if isinstance(status, int) and status >= _BAD_REQUEST:
-        return f"status {status}", ""
-    if "error" in beside and not _cell(row, column):
-        return "error", ""
-    return "", str(beside.get("finish_reason", ""))
+    return Answer(line, choices=options, finish=str(ending.get("finish_reason", "")), **texts)
 
 
 def _cell(row: Mapping[str, Any], column: str) -> Any:
     """Return the value in a column, or at a dotted path within it; None if there is none."""
-    if column in row:
-        return row[column]
-    cell: Any = row
-    for part in column.split("."):
-        if isinstance(cell, dict):
-            cell = cell.get(part)
-        elif isinstance(cell, list) and part.isdecimal() and int(part) < len(cell):
-            cell = cell[int(part)]
-        else:
-            return None
-    return cell
+    return row[column] if column in row else reduce(_inner, column.split("."), row)
+
+
+def _inner(cell: Any, part: str) -> Any:
+    if isinstance(cell, dict):
+        return cell.get(part)
+    if isinstance(cell, list) and part.isdecimal() and int(part) < len(cell):
+        return cell[int(part)]
+    return None
 
 
 class Questions:

@@ -5,11 +5,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from importlib import import_module
 from math import isnan, nan
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+
+from hkcanto_metrics.reasoning import split_reasoning
 
 from ... import __version__
 from ...errors import LogError, OptionError
@@ -17,6 +20,7 @@ from ...figures import Figure, item_values, language_of, value
 from ...judgements import Judgement
 from ...kinds.base import Kind
 from ...kinds.judged import Judged
+from ...kinds.multiple_choice import MultipleChoice
 from ...samples import Sample
 from ...signatures import OF_A_JUDGE, UNKNOWN, Signature, fingerprints
 from ...tasks import LoadedTask, load_task, task_as_run
@@ -30,7 +34,7 @@ MOST_UNMATCHED = 0.02
 """The largest allowed share of answers that match no item of the task."""
 
 _NAMED = 3  # examples in a message
-_NO_OPTION = ("subjects", "rationale", "rescored", "yaml", "requests", "decoding", *OF_A_JUDGE)
+_ADDED = ("subjects", "rationale", "rescored", "yaml", "requests", "decoding", "reread")
 _OF_PROMPT = ("prompt", "examples")
 _CUT = ("length", "max_tokens", "model_length")  # values of `finish_reason`
 _MARK = ("rescored", __version__)  # distinguishes a log from its original in one report
@@ -62,12 +66,7 @@ class Rescored:
     created: datetime  # when the model was run
     kind: Kind  # reads the answers
     scored: Sequence[Scored]
-    remarks: list[str]  # caveats for the reader
-
-    @property
-    def changed(self) -> int:
-        """The number of responses that were judged differently before."""
-        return sum(scored.is_changed for scored in self.scored)
+    remarks: list[str]  # caveats for the reader, also in the new log
 
     @property
     def headlines(self) -> tuple[float, float]:
@@ -77,16 +76,10 @@ class Rescored:
         then = self._figure(headline, before) if is_whole else nan
         return then, self._figure(headline, [scored.judgement for scored in self.scored])
 
-    def note(self, remark: str) -> None:
-        """Add a remark, for the reader and for the log."""
-        self.remarks.append(remark)
-        self.origin.notes = tuple(dict.fromkeys([*self.origin.notes, remark]))
-
     def _figure(self, figure: Figure, judged: Sequence[Judgement]) -> float:
-        values = (
-            item_values([figure], scored.sample, judgement).get(figure.name)
-            for scored, judgement in zip(self.scored, judged, strict=True)
-        )
+        pairs = zip(self.scored, judged, strict=True)
+        items = (item_values([figure], scored.sample, each) for scored, each in pairs)
+        values = (item.get(figure.name) for item in items)
         return value(figure, values, self.kind.categories, language_of(self.kind.task))
 
     def files(self, stem: str) -> dict[str, str]:
@@ -96,8 +89,9 @@ class Rescored:
             stem: The common part of the names.
         """
         name, now = self.signature.task, [scored.judgement for scored in self.scored]
-        figures = {each.name: self._figure(each, now) for each in self.kind.table}
-        values = {f"{each},none": number for each, number in figures.items() if not isnan(number)}
+        figures = ((each.name, self._figure(each, now)) for each in self.kind.table)
+        values = {f"{figure},none": value for figure, value in figures if not isnan(value)}
+        notes = tuple(dict.fromkeys([*self.origin.notes, *self.remarks]))
         metadata = {"signature": self.signature.text}
         results = {
             "results": {name: values},
@@ -105,25 +99,24 @@ class Rescored:
             "n-samples": {name: {"original": len(now), "effective": len(now)}},
             "date": self.created.timestamp(),
             "model_name": self.origin.model,
-            "rescored": self.origin,
+            "rescored": msgspec.structs.replace(self.origin, notes=notes),
         }
-        lines = map(_line, range(len(now)), self.scored)
+        lines = []
+        for place, scored in enumerate(self.scored):
+            doc = {name: getattr(scored.sample, name) for name in Sample.__struct_fields__}
+            more = dict(scored.more)
+            line = {
+                "doc_id": place,
+                "doc": {**doc, "judgement": scored.judgement.logged()},
+                "arguments": [[more.pop("prompt", "")]],
+                "filtered_resps": [scored.response],
+                **more,
+            }
+            lines.append(msgspec.json.encode(line).decode() + "\n")
         return {
             f"results_{stem}.json": msgspec.json.format(msgspec.json.encode(results)).decode(),
             f"samples_{name}_{stem}.jsonl": "".join(lines),
         }
-
-
-def _line(place: int, scored: Scored) -> str:
-    doc = {name: getattr(scored.sample, name) for name in Sample.__struct_fields__}
-    line = {
-        "doc_id": place,
-        "doc": {**doc, "judgement": scored.judgement.logged()},
-        "arguments": [[scored.more.get("prompt", "")]],
-        "filtered_resps": [scored.response],
-        **{name: text for name, text in scored.more.items() if name != "prompt"},
-    }
-    return msgspec.json.encode(line).decode() + "\n"
 
 
 class _Rows(ItemRows):
@@ -132,22 +125,20 @@ class _Rows(ItemRows):
     NEEDS_SCORES = False
 
     def __init__(self, signature: Signature) -> None:
-        options = options_of(signature)
-        kind = task_as_run(signature.task, shots=signature.shots, **options)
+        kind = task_as_run(signature.task, shots=signature.shots, **options_of(signature))
         super().__init__(kind, texts=True)
-        self.scored: list[Scored] = []
-        self.rubric = dict(signature.options).get("rubric", "")
+        self.logged, self.scored = signature, list[Scored]()
 
     def add(self, sample: Sample, judgement: Judgement | None, response: str, **more: Any) -> None:
         how = self.setup
         now = how.judge(response, sample, more.get("reasoning", ""))
-        if isinstance(how, Judged) and how.rubric_hash == self.rubric:
+        if isinstance(how, Judged) and how.rubric_hash == dict(self.logged.options).get("rubric"):
             now = how.judged_again(now, judgement)
         super().add(sample, now, response, **more)
         self.scored.append(Scored(sample, now, judgement, response, more))
 
 
-def options_of(signature: Signature) -> dict[str, str]:
+def options_of(signature: Signature) -> dict[str, Any]:
     """Return the options of a signature in the form for `setup` and `load_task`.
 
     Examples:
@@ -156,9 +147,9 @@ def options_of(signature: Signature) -> dict[str, str]:
         >>> options_of(known_signature(f"{text}|metric:m|v:1|pkg:1"))
         {'multiturn': 'true', 'script': 'sc'}
     """
-    given: dict[str, str] = {}
+    given: dict[str, Any] = {}
     for name, text in signature.options:
-        if text == UNKNOWN or name in _NO_OPTION:
+        if text == UNKNOWN or name in (*_ADDED, *OF_A_JUDGE):
             continue
         if name == "turns":
             given["multiturn"] = "true" if text == "multi" else "false"
@@ -170,18 +161,17 @@ def options_of(signature: Signature) -> dict[str, str]:
 
 def rescore(
     paths: Sequence[Path],
-    *,
-    task: str = "",
-    model: str = "",
-    columns: Mapping[str, str] | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    task: str,
+    model: str,
+    columns: Mapping[str, str],
+    progress: Callable[[int, int], None],
 ) -> tuple[list[Rescored], list[SkippedLog]]:
     """Score existing answers again.
 
     Args:
         paths: Logs of both harnesses, folders of logs, and files of answers.
         task: The task of files of answers, by its name in lm-eval.
-        model: The model of files of answers; by default, the file's name.
+        model: The model of files of answers; if empty, the file's name.
         columns: The names of columns in files of answers, if they are not those of `COLUMNS`.
         progress: Called with the number of files read so far and the total.
 
@@ -198,13 +188,15 @@ def rescore(
     loaded: LoadedTask | None = None
     for done, file in enumerate(files, 1):
         if file.suffix == ".jsonl":
-            loaded = loaded or _generative(task, file)
-            runs.append(_of_answers(file, loaded, model or file.stem, columns or {}))
+            if not task:
+                how = "Give --task NAME, such as --task hkmmlu (hkcanto list)."
+                raise OptionError(f"{file} does not say which task its answers are for. {how}")
+            loaded = loaded or load_task(task)
+            runs.append(_of_answers(file, loaded, model or file.stem, columns))
         else:
             for run in of_log(file):
                 runs.append(run) if isinstance(run, Rescored) else skipped.append(run)
-        if progress:
-            progress(done, len(files))
+        progress(done, len(files))
     if not runs:
         reasons = "".join(f"\n{log.path}: {log.reason}" for log in skipped[:_NAMED])
         raise LogError(f"nothing to score in {', '.join(map(str, paths))}:{reasons}")
@@ -216,9 +208,7 @@ def _files(path: Path) -> list[Path]:
     if not path.exists():
         raise LogError(f"{path} does not exist. Give a log, a .jsonl with answers, or a folder.")
     files = [path] if path.suffix in (".json", ".jsonl", ".eval") else []
-    if path.is_dir():
-        files = logs_in(path)
-    if not files:
+    if not (files := logs_in(path) if path.is_dir() else files):
         raise LogError(
             f"{path} has nothing to score. Give the results_….json of lm-eval, an .eval or .json "
             "of Inspect, a folder of these, or a .jsonl with answers."
@@ -231,21 +221,29 @@ def _files(path: Path) -> list[Path]:
 
 def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
     """Score the answers of one log again, and yield a run for each of its tasks."""
-    collected: dict[str, _Rows] = {}
+    collected = list[_Rows]()
 
     def collect(signature: Signature) -> ItemRows:
-        return collected.setdefault(_key(signature), _Rows(signature))
+        collected.append(_Rows(signature))
+        return collected[-1]
 
     for run in read_log(file, collect):
         if isinstance(run, SkippedLog):
             yield run
             continue
-        old, rows = run.signature, collected[_key(run.signature)]
-        kind = rows.setup
+        old = run.signature
+        rows = next(each for each in collected if each.signed(each.logged) == old)
+        kind, remarks = rows.setup, list[str]()
         sent, read = fingerprints(kind)
         options = dict(old.options) | dict([_MARK])
         if isinstance(kind, Judged):
-            options["rubric"] = kind.rubric_hash
+            rubric, options["rubric"] = options.get("rubric"), kind.rubric_hash
+            if rubric != kind.rubric_hash:
+                remarks.append(
+                    f"it was judged with another rubric ({rubric or 'none'}, now "
+                    f"{kind.rubric_hash}): those judgements do not count; judge again with "
+                    "--grader MODEL"
+                )
         now = replace(
             old,
             options=tuple(options.items()),
@@ -254,49 +252,25 @@ def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
             version=str(kind.task.definition.version),
             package=__version__,
         )
+        if old.version != now.version:
+            remarks.append(f"version {old.version} of the task is now {now.version}")
+        if old.prompt_known and old.sent != sent:
+            remarks.append(f"it had the prompts of an older version (sent:{old.sent}, now {sent})")
         origin = Origin(**{name: getattr(run, name) for name in Origin.__struct_fields__})
         origin.settings = tuple(dict([*run.settings, _MARK]).items())
         signature = rows.signed(now)
-        made = Rescored(file, origin, signature, run.created, kind, rows.scored, [])
-        if isinstance(kind, Judged) and kind.rubric_hash != rows.rubric:
-            made.note(
-                f"it was judged with another rubric ({rows.rubric or 'none'}, now "
-                f"{kind.rubric_hash}): those judgements do not count; judge again with --grader "
-                "MODEL"
-            )
-        if old.version != now.version:
-            made.note(f"version {old.version} of the task is now {now.version}")
-        if old.prompt_known and old.sent != sent:
-            made.note(f"it had the prompts of an older version (sent:{old.sent}, now {sent})")
-        yield made
-
-
-def _key(signature: Signature) -> str:
-    """Return a signature without what only the items of a log tell."""
-    return signature.judged_by(()).with_option("requests", "").text
+        yield Rescored(file, origin, signature, run.created, kind, rows.scored, remarks)
 
 
 # ---------------------------------------------------------------------- files of other tools
 
 
-def _generative(name: str, file: Path) -> LoadedTask:
-    """Return the task of files of answers, with its items."""
-    if not name:
-        raise OptionError(
-            f"{file} does not say which task its answers are for. Give --task NAME, such as --task "
-            "hkmmlu; `hkcanto list` shows the names."
-        )
-    loaded = load_task(name)
-    if not loaded.kind.is_generative:
-        raise OptionError(
-            f"{name} compares log-likelihoods, but {file} has generated answers. Give the "
-            f"generative task: --task {loaded.task.definition.name}."
-        )
-    return loaded
-
-
 def _of_answers(file: Path, loaded: LoadedTask, model: str, columns: Mapping[str, str]) -> Rescored:
-    answers, kind = read_answers(file, columns), loaded.kind
+    kind = loaded.kind
+    if not kind.is_generative:
+        what = f"{loaded.task.name} compares log-likelihoods, but {file} has texts"
+        raise OptionError(f"{what}. Give --task {loaded.task.definition.name}.")
+    answers = read_answers(file, columns)
     failures = Counter(answer.failure for answer in answers if answer.failure)
     listed = ", ".join(f"{failure}: {count:,}" for failure, count in failures.most_common(_NAMED))
     if failures.total() == len(answers):
@@ -311,6 +285,14 @@ def _of_answers(file: Path, loaded: LoadedTask, model: str, columns: Mapping[str
         judgement = kind.judge(answer.response, sample, answer.reasoning)
         scored.append(Scored(sample, judgement, None, answer.response, more))
     names, total = {sample.id for _, sample in matched}, len(loaded.samples)
+    empty = sum(not answer.response.strip() for answer, _ in matched)
+    told = {
+        f"{failures.total():,} requests failed ({listed}) and are left out": failures,
+        f"{remark} and are left out": remark,
+        f"{empty:,} answers are empty": empty,
+        f"{cut:,} answers were cut off at the token limit (finish_reason)": cut,
+        f"it has {len(names):,} of the task's {total:,} items": len(names) < total,
+    }
     origin = Origin(
         model=model,
         harness="other",
@@ -328,18 +310,8 @@ def _of_answers(file: Path, loaded: LoadedTask, model: str, columns: Mapping[str
     options |= {"turns": UNKNOWN, "decoding": UNKNOWN, _MARK[0]: _MARK[1]}
     signature = replace(signed, shots=None, sent=UNKNOWN, options=tuple(options.items()))
     created = datetime.fromtimestamp(file.stat().st_mtime, UTC)
-    made = Rescored(file, origin, signature, created, kind, scored, [])
-    if failures:
-        made.note(f"{failures.total():,} requests failed ({listed}) and are left out")
-    if remark:
-        made.note(f"{remark} and are left out")
-    if empty := sum(not answer.response.strip() for answer, _ in matched):
-        made.note(f"{empty:,} answers are empty")
-    if cut:
-        made.note(f"{cut:,} answers were cut off at the token limit (finish_reason)")
-    if len(names) < total:
-        made.note(f"it has {len(names):,} of the task's {total:,} items")
-    return made
+    remarks = [text for text, holds in told.items() if holds]
+    return Rescored(file, origin, signature, created, kind, scored, remarks)
 
 
 def _matched(
@@ -361,8 +333,7 @@ def _matched(
         if last and not answer.question and number.isdecimal() and not 0 < int(number) <= last:
             raise LogError(
                 f"{file}, line {answer.line}: the id {answer.id!r} is no item's: those of {task} "
-                f"count from 1 to {last:,}. If the ids count from another number, every answer "
-                "would go to another item. Correct them, or leave them out and give the questions."
+                f"count from 1 to {last:,}. Correct all ids, or give the questions without ids."
             )
         sample = questions.find(answer)
         if isinstance(sample, str):
@@ -370,19 +341,119 @@ def _matched(
             continue
         first, _ = matched.setdefault(sample.id, (answer, sample))
         if first is not answer:
-            raise LogError(
-                f"{file}: lines {first.line} and {answer.line} both answer {sample.id}. Give one "
-                "answer to each item; put further ones into a file of their own."
-            )
+            lines = f"lines {first.line} and {answer.line} both answer {sample.id}"
+            raise LogError(f"{file}: {lines}. Put further answers into a file of their own.")
     listed = f"{len(unmatched):,} of {len(answers):,} answers match no item of {name}"
     reasons = "; ".join(unmatched[:_NAMED])
     if len(unmatched) > MOST_UNMATCHED * len(answers):
         raise LogError(
             f"{file}: {listed} (data {loaded.revision}): {reasons}. At most {MOST_UNMATCHED:.0%} "
-            "may be unmatched. If the file is for another task, give it: --task NAME. It may also "
-            "be for another script or release."
+            "may be unmatched. It may be for another task (--task NAME), script or release."
         )
     return [*matched.values()], f"{listed}: {reasons}" if unmatched else ""
+
+
+# ---------------------------------------------------------------------- a second look by a model
+
+_FIGURES = ("read", "forced", "none", "acc_reread")
+
+
+def reread(runs: Sequence[Rescored], reader: str) -> None:
+    """Add the figures `read`, `forced`, `none` and `acc_reread` of each answer to runs.
+
+    Args:
+        runs: Runs that were scored; a run without letters to read stays as it is.
+        reader: The model, as Inspect names it.
+
+    Raises:
+        OptionError: Inspect is not installed, no run has letters, or the model cannot be called.
+    """
+    lettered = [r for r in runs if isinstance(r.kind, MultipleChoice) and not r.kind.SEVERAL]
+    if not lettered:
+        raise OptionError(f"--reader {reader} is only for multiple choice; leave it out.")
+    unread = {}
+    for run in lettered:
+        for scored in run.scored:
+            reasoning = scored.more.get("reasoning", "")
+            text = split_reasoning(scored.response, reasoning).answer.strip()
+            if text and not scored.judgement.answer:
+                unread[id(scored)] = run.kind, scored.sample, text
+    letters = _ask("--reader", reader, "hkcanto.second_look", "read_letters", unread)
+    failed = [letter for letter in letters.values() if isinstance(letter, BaseException)]
+    if failed and len(failed) == len(letters):
+        raise OptionError(f"--reader {reader} cannot be called: {failed[0]}") from failed[0]
+    for run in lettered:
+        counts, looked_at = Counter[str](), list[Scored]()
+        for scored in run.scored:
+            letter, read = letters.get(id(scored)), scored.judgement.answer
+            values: dict[str, float | None] = dict.fromkeys(_FIGURES)
+            if not isinstance(letter, BaseException):
+                answer = read or letter or ""
+                flags = bool(read), bool(letter), not answer, answer == scored.sample.target
+                values = dict(zip(values, map(float, flags), strict=True))
+                counts.update(["known", *(name for name, holds in values.items() if holds)])
+            further = {**(scored.more.get("further") or {}), **values}
+            looked_at.append(scored._replace(more={**scored.more, "further": further}))
+        asked = sum(id(scored) in letters for scored in run.scored)
+        remark = (
+            f"{reader} read {counts['forced']} of {asked:,} answers that the rules left unread: "
+            f"acc_reread {counts['acc_reread'] / max(1, counts['known']):.2%}"
+        )
+        if unknown := len(looked_at) - counts["known"]:
+            remark += f"; {unknown} could not be asked"
+        run.remarks.append(remark)
+        run.scored = looked_at
+
+
+def grade(runs: Sequence[Rescored], grader: str) -> None:
+    """Have a model judge the answers of runs; runs without a rubric stay as they are.
+
+    Args:
+        runs: Runs that were scored.
+        grader: The model, as Inspect names it.
+
+    Raises:
+        OptionError: Inspect is not installed, no run has a rubric, or the model cannot be called.
+    """
+    with_rubric = [(run, run.kind) for run in runs if isinstance(run.kind, Judged)]
+    if not with_rubric:
+        raise OptionError(f"--grader {grader} is only for tasks with a rubric; leave it out.")
+    waiting = {}
+    for run, kind in with_rubric:
+        for scored in (each for each in run.scored if kind.waits(each.judgement)):
+            waiting[id(scored)] = kind, scored.sample, scored.judgement.answer
+    replies = _ask("--grader", grader, "hkcanto.judges.rubric", "grade", waiting)
+    if replies and all(reply.failure for reply in replies.values()):
+        failure = next(reply.failure for reply in replies.values())
+        raise OptionError(f"--grader {grader} cannot be called: {failure}")
+    for run, kind in with_rubric:
+        judged = list[Scored]()
+        for scored in run.scored:
+            given = [replies[id(scored)]] if id(scored) in replies else []
+            judged.append(scored._replace(judgement=kind.judged(scored.judgement, given)))
+        unjudged = sum(scored.judgement.values["unjudged_rate"] or 0 for scored in judged)
+        run.remarks = [remark for remark in run.remarks if "--grader" not in remark]
+        what = f"{unjudged:.0f} of {len(judged):,} answers are unjudged"
+        run.remarks.append(f"judged by {grader}; {what}")
+        run.signature = run.signature.judged_by([grader] if replies else [])
+        run.scored = judged
+
+
+def _ask(
+    option: str, model: str, module: str, function: str, asked: Mapping[int, tuple[Any, ...]]
+) -> dict[int, Any]:
+    """Have Inspect ask a model about some responses by their `id`; return its replies."""
+    try:
+        ask = getattr(import_module(module), function)
+    except ImportError as error:
+        raise OptionError(
+            f"{option} {model}: models are called through Inspect, which cannot be imported "
+            f"({error}). pip install 'hkcanto[inspect]', or leave {option} out."
+        ) from error
+    try:
+        return dict(zip(asked, ask(model, [*asked.values()]), strict=True))
+    except Exception as error:  # any error of Inspect or of the provider
+        raise OptionError(f"{option} {model} cannot be called: {error}") from error
 
 
 # ---------------------------------------------------------------------- writing
@@ -399,9 +470,8 @@ def files_of(runs: Sequence[Rescored], folder: Path) -> dict[str, str]:
         home = re.sub(r"[^\w.@+-]+", "__", run.origin.model).strip("._") or "model"
         stem = f"{run.created:%Y-%m-%dT%H-%M-%S.%f}-rescored{number}"
         files |= {f"{home}/{name}": text for name, text in run.files(stem).items()}
-    for source in {run.source for run in runs}:
-        if any((folder / name).resolve() == source.resolve() for name in files):
-            raise OptionError(
-                f"{source} would be replaced by its own rescored log: give another folder by -o."
-            )
+    written = {(folder / name).resolve() for name in files}
+    for run in runs:
+        if run.source.resolve() in written:
+            raise OptionError(f"{run.source} would be replaced by its new log: give another -o.")
     return files
