@@ -17,15 +17,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from ..catalogue import (
-    BENCHMARKS,
-    benchmarks,
-    find_benchmark,
-    find_task,
-    meant,
-    named_tasks,
-    noted,
-)
+from ..catalogue import BENCHMARKS, benchmarks, find_benchmark, find_task, meant, named_tasks, noted
 from ..declarations import Declared, Subject, TaskVariant, repeated
 from ..errors import CatalogueError
 from ..figures import Figure

@@ -71,12 +71,7 @@ class Items:
     @cached_property
     def places(self) -> Mapping[str, int]:
         """The index of each item by its id; from the second epoch on, by id and epoch."""
-        seen: Counter[str] = Counter()
-        places = {}
-        for place, name in enumerate(self.ids):
-            seen[name] += 1
-            places[f"{name} in epoch {seen[name]}" if seen[name] > 1 else name] = place
-        return places
+        return places_of(self.ids)
 
     @cached_property
     def subject_codes(self) -> tuple[NDArray[np.str_], Ints]:
@@ -136,6 +131,20 @@ class Items:
             return merged
 
         return Items(**{each.name: column_of(each.name) for each in fields(Items)})
+
+
+def places_of(names: Sequence[str]) -> dict[str, int]:
+    """Return the index of each name; from its second occurrence on, with the epoch.
+
+    Examples:
+        >>> places_of(["a", "b", "a"])
+        {'a': 0, 'b': 1, 'a in epoch 2': 2}
+    """
+    seen, places = Counter[str](), dict[str, int]()
+    for place, name in enumerate(names):
+        seen[name] += 1
+        places[f"{name} in epoch {seen[name]}" if seen[name] > 1 else name] = place
+    return places
 
 
 def codes(values: Sequence[Hashable]) -> tuple[list[Any], Ints]:

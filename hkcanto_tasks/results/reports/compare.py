@@ -13,15 +13,7 @@ from ...figures import Figure
 from ..logs import read_runs
 from ..runs import Run
 from ..statistics.intervals import CONFIDENCE, WIDE, Estimate
-from ..statistics.paired import (
-    RESAMPLES,
-    SEED,
-    Comparison,
-    Effect,
-    adjusted,
-    pairwise,
-    points_of,
-)
+from ..statistics.paired import RESAMPLES, SEED, Comparison, Effect, adjusted, pairwise, points_of
 from .blocks import Block, Column, Note, Report, Section, Table, Unit, Value, report_of, table
 from .frames import effect_rows
 from .presentation import (

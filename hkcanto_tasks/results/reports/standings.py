@@ -14,13 +14,7 @@ import numpy as np
 from ...declarations import TaskVariant
 from ...figures import weights
 from ..logs.items import CHANCE
-from ..published import (
-    PublishedColumn,
-    PublishedRow,
-    PublishedTable,
-    published_tables,
-    tables_of,
-)
+from ..published import PublishedColumn, PublishedRow, PublishedTable, published_tables, tables_of
 from ..runs import Items, Run
 from ..statistics.estimates import is_of_harness, mean_estimate, value_of
 from ..statistics.intervals import Estimate, is_above, of_items

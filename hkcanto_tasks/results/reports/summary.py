@@ -197,9 +197,7 @@ class _Race(NamedTuple):
 
 
 def _first_section(
-    runs: Sequence[Run],
-    beside: Sequence[Beside],
-    skipped: Sequence[SkippedLog],
+    runs: Sequence[Run], beside: Sequence[Beside], skipped: Sequence[SkippedLog]
 ) -> Section:
     """Return the section to read first: a sentence, a line of warnings, and one table."""
     labels, left_out = _labels(runs), list[Run]()

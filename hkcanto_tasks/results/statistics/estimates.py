@@ -24,13 +24,7 @@ from ...figures import (
     weights,
 )
 from ..runs import Floats, Ints, Run
-from .intervals import (
-    CONFIDENCE,
-    UNSEEN,
-    Estimate,
-    effective_draws,
-    errors_of,
-)
+from .intervals import CONFIDENCE, UNSEEN, Estimate, effective_draws, errors_of
 from .significance import Statistic
 
 Mask = NDArray[np.bool_]
