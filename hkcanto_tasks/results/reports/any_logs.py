@@ -152,8 +152,8 @@ def _compared(
     """Return the test of a task as a record, and remarks for the reader."""
     if a.harness != b.harness:
         raise ComparisonError("one log is lm-eval's and one Inspect's, which may ask differently")
-    in_b = b.figures
-    names = [name for name in a.figures if name in in_b]
+    common = {*b.figures}
+    names = [name for name in a.figures if name in common]
     name, listed = metric or next(iter(names), ""), ", ".join(names)
     if name not in names:
         raise ComparisonError(
@@ -167,37 +167,41 @@ def _compared(
                 f"is {mean:.6g}: it is no mean, so its items cannot be tested. Choose another "
                 f"(--metric): {listed}"
             )
-    ids, texts, prompts = ([[item[i] for item in s.items] for s in (a, b)] for i in range(3))
-    in_a, in_b = map(places_of, texts)
-    notes = list[str]()
-    if in_a.keys() != in_b.keys() and {*places_of(ids[0])} == {*places_of(ids[1])}:
+    (ids_a, texts_a, prompts_a, _), (ids_b, texts_b, prompts_b, _) = (
+        zip(*side.items, strict=True) for side in (a, b)
+    )
+    in_a, in_b, notes = places_of(texts_a), places_of(texts_b), list[str]()
+    if in_a.keys() != in_b.keys() and {*places_of(ids_a)} == {*places_of(ids_b)}:
         unlike = len(in_a.keys() - in_b.keys())
         notes.append(f"matched by id; {unlike:,} of {len(a.items):,} texts differ between the logs")
-        in_a, in_b = map(places_of, ids)
+        in_a, in_b = places_of(ids_a), places_of(ids_b)
     pairs = np.array([(in_a[key], in_b[key]) for key in in_a if key in in_b], np.intp)
     if not len(pairs):
         raise ComparisonError("the logs have no item in common")
     if left := len(in_a) + len(in_b) - 2 * len(pairs):
         notes.append(f"{left:,} responses are to items of only one log, and are left out")
     values = np.column_stack([a.values(name)[pairs[:, 0]], b.values(name)[pairs[:, 1]]])
-    known = ~np.isnan(values).any(axis=1)
+    known = np.asarray(~np.isnan(values).any(axis=1))
     if not known.any():
         raise ComparisonError(f"no item has a value of {name} in both logs")
     if missing := int((~known).sum()):
         notes.append(f"{missing:,} responses are left out, because a log has no value for them")
     if a.higher.get(name) is None:
         notes.append(f"the log does not say whether a higher {name} is better; taken as better")
-    if unlike := sum(prompts[0][first] != prompts[1][second] for first, second in pairs):
+    if unlike := sum(prompts_a[first] != prompts_b[second] for first, second in pairs):
         notes.append(f"{unlike:,} of {len(pairs):,} prompts differ between the logs")
     settings = sorted(a.settings.keys() | b.settings.keys())
     if other := [key for key in settings if a.settings.get(key) != b.settings.get(key)]:
         notes.append(f"the logs also differ in {', '.join(other)}")
     figure = Figure(name, name, "number", a.higher.get(name) is not False, "")
-    items = np.unique(np.array(ids[0])[pairs[:, 0]], return_inverse=True)[1]
-    sides = (np.column_stack([side, np.ones(len(side))]) for side in values.T)
-    losses, no_subjects = 1 - values if figure.higher_is_better else values, np.full(len(items), "")
-    places = pairs[:, 0]
-    paired = Paired(figure, places, *sides, losses, no_subjects, items, drawing).where(known)
+    places, (rows_a, rows_b) = (
+        pairs[:, 0],
+        (np.column_stack([side, np.ones(len(side))]) for side in values.T),
+    )
+    losses = 1 - values if figure.higher_is_better else values
+    subjects = np.full(len(places), "")
+    items = np.unique(np.array(ids_a)[places], return_inverse=True)[1]
+    paired = Paired(figure, places, rows_a, rows_b, losses, subjects, items, drawing).where(known)
     effect = paired.effect()
     gain = effect.difference.times(1 if figure.higher_is_better else -1)
     test = {"task": a.task, "figure": name, "items": paired.units, "a": effect.a, "b": effect.b}
@@ -293,8 +297,8 @@ def _inspect(path: Path) -> Iterator[_Log]:
     reported = dict[str, Any]()
     for score in (head.results or {}).get("scores") or []:
         metrics = score.get("metrics") or {}
-        first = next((metrics[name] for name in ("accuracy", "mean") if name in metrics), {})
-        reported[str(score.get("name"))] = first.get("value")
+        means = [metrics[name].get("value") for name in ("accuracy", "mean") if name in metrics]
+        reported[str(score.get("name"))] = next(iter(means), None)
     yield _Log(about.task, about.model, "inspect", items, _numbers(reported), settings)
 
 
