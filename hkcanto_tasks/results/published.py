@@ -61,6 +61,11 @@ class PublishedColumn(Declared, frozen=True):
     repeats: str = ""
 
     @property
+    def part(self) -> str:
+        """The category or subject that it covers; empty for all of its tasks."""
+        return self.category or self.subject
+
+    @property
     def named(self) -> tuple[TaskVariant, ...]:
         """Its tasks."""
         return tuple(map(find_task, self.tasks))

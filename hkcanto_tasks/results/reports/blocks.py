@@ -89,9 +89,9 @@ def table(
     columns: Sequence[tuple[Column, Callable[[R], Value]]],
     caption: str = "",
     *,
-    kind: Callable[[R], Kind] = lambda _: "run",
+    kind: Kind = "run",
 ) -> Table:
-    """Return a table with a row for each record; `kind` gives the kind of the row.
+    """Return a table with a row of the same kind for each record.
 
     Each column comes with a function from a record to its value. Columns without values are left
     out.
@@ -104,7 +104,7 @@ def table(
     listed = list(records)
     found = [(column, [of(record) for record in listed]) for column, of in columns]
     kept = [found[0], *(pair for pair in found[1:] if any(value is not None for value in pair[1]))]
-    rows = [Row([own[i] for _, own in kept], kind(record)) for i, record in enumerate(listed)]
+    rows = [Row(values, kind) for values in zip(*(own for _, own in kept), strict=True)]
     return Table(name, title, [column for column, _ in kept], rows, caption)
 
 
