@@ -136,9 +136,9 @@ def section(
     title: str, blocks: Iterable[Block], name: str, *, is_summary: bool = False
 ) -> list[Section]:
     """Return a section of the blocks without empty tables; no section if only notes are left."""
-    kept = [block for block in blocks if not (isinstance(block, Table) and not block.rows)]
-    own = Section(title, kept, name.replace("_", "-"), is_summary)
-    return [own] if any(not isinstance(block, Note) for block in kept) else []
+    kept = [block for block in blocks if isinstance(block, Note) or block.rows]
+    has_table = any(isinstance(block, Table) for block in kept)
+    return [Section(title, kept, name.replace("_", "-"), is_summary)] if has_table else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,19 +156,25 @@ class Report:
     frame: Callable[[], Iterable[Mapping[str, Any]]] | None = None
 
     @property
+    def blocks(self) -> list[tuple[str, Block]]:
+        """All blocks, each with the name of its section."""
+        return [(section.name, block) for section in self.sections for block in section.blocks]
+
+    @property
     def warnings(self) -> Sequence[str]:
         """The reasons not to take some figures at face value."""
-        blocks = (block for section in self.sections for block in section.blocks)
-        return [b.text for b in blocks if isinstance(b, Note) and b.level == "warning"]
+        notes = [block for _, block in self.blocks if isinstance(block, Note)]
+        return [note.text for note in notes if note.level == "warning"]
 
     @property
     def answer(self) -> Sequence[Note]:
         """The report in a few lines: its verdicts with the warnings beside them, or else the first
         note of the first section."""
-        noted = [[b for b in own.blocks if isinstance(b, Note)] for own in self.sections]
-        first = [notes for notes in noted if any(note.level == "verdict" for note in notes)][:1]
-        found = [note for notes in first for note in notes if note.level != "info"]
-        return found or [note for notes in noted[:1] for note in notes[:1]]
+        notes = [[b for b in section.blocks if isinstance(b, Note)] for section in self.sections]
+        for of_section in notes:
+            if any(note.level == "verdict" for note in of_section):
+                return [note for note in of_section if note.level != "info"]
+        return notes[0][:1] if notes else []
 
 
 def report_of(
@@ -179,15 +185,15 @@ def report_of(
     frame: Callable[[], Iterable[Mapping[str, Any]]] | None = None,
 ) -> Report:
     """Return a report of the given sections, dated now. Tables of one name are numbered."""
+    seen, numbered = Counter[str](), list[Section]()
+    for section in sections:
+        blocks = list[Block]()
+        for block in section.blocks:
+            if isinstance(block, Table):
+                seen[block.name] += 1
+                if (count := seen[block.name]) > 1:
+                    block = replace(block, name=f"{block.name}_{count}")
+            blocks.append(block)
+        numbered.append(replace(section, blocks=blocks))
     now = datetime.now().astimezone()
-    seen = Counter[str]()
-
-    def named(block: Block) -> Block:
-        if not isinstance(block, Table):
-            return block
-        seen[block.name] += 1
-        count = seen[block.name]
-        return replace(block, name=f"{block.name}_{count}") if count > 1 else block
-
-    sections = [replace(own, blocks=[*map(named, own.blocks)]) for own in sections]
-    return Report(title, now, __version__, sections, footer, records or {}, frame)
+    return Report(title, now, __version__, numbered, footer, records or {}, frame)

@@ -82,6 +82,11 @@ class Beside:
         """The runs' figures in its columns."""
         return [standing for columns in self.runs.values() for standing in columns.values()]
 
+    @property
+    def behind(self) -> list[Run]:
+        """The distinct results behind the runs' figures."""
+        return list(dict.fromkeys(run for standing in self.standings for run in standing.behind))
+
     @cached_property
     def headline(self) -> PublishedColumn:
         """The table's headline if a run has it, or else the first column with a run, if possible

@@ -540,8 +540,7 @@ def _protocols(read: _Read) -> Iterator[str]:
     yield from (f"{paper.source}: {paper.protocol}" for paper in papers if paper.protocol)
     for source in dict.fromkeys(p.source.partition(",")[0] for p in papers if p.two_protocols):
         yield _FOLLOWED.format(source)
-    standings = (standing for beside in read.beside for standing in beside.standings)
-    used = dict.fromkeys(run for standing in standings for run in standing.behind)
+    used = dict.fromkeys(run for beside in read.beside for run in beside.behind)
     for run in used:
         if other := ", ".join(f"{name}:{value}" for name, value in departures(run).items()):
             yield f"{_name(run)} was run with other options than in the paper: {other}."
