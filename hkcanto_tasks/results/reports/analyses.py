@@ -8,11 +8,11 @@ import numpy as np
 
 from ...figures import Figure
 from ...kinds.multiple_choice import MultipleChoice
+from ..frames import JUDGED
 from ..runs import Run
 from ..statistics.estimates import estimate, mean_estimate
 from ..statistics.intervals import Estimate
 from .blocks import Block, Column, Note, Section, Table, Value, section, table
-from .frames import JUDGED
 from .presentation import (
     MANY_UNREAD,
     MODEL,

@@ -10,13 +10,12 @@ from typing import Any, NamedTuple
 
 from ...errors import ComparisonError, OptionError
 from ...figures import Figure
-from ..frames import Runs
+from ..frames import Runs, effect_rows
 from ..logs import read_runs
 from ..runs import Run
 from ..statistics.intervals import CONFIDENCE, WIDE, Estimate
 from ..statistics.paired import RESAMPLES, SEED, Comparison, Effect, adjusted, pairwise, points_of
 from .blocks import Block, Column, Note, Report, Section, Table, Unit, Value, report_of, table
-from .frames import effect_rows
 from .presentation import (
     condition_title,
     figure_title,

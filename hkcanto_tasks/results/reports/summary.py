@@ -12,6 +12,7 @@ from statistics import fmean
 from typing import Any
 
 from ...errors import ComparisonError
+from ..frames import checkpoint, figure_rows
 from ..published import RowKind
 from ..runs import Run, SkippedLog
 from ..statistics.estimates import agreement
@@ -36,7 +37,6 @@ from .blocks import (
     table,
 )
 from .compare import Pair, pairs_sentence, pairs_table
-from .frames import checkpoint, figure_rows
 from .presentation import (
     MANY_UNREAD,
     MODEL,
