@@ -288,10 +288,8 @@ def sections(
     in_pairs = len(every) == len(compared)
     details, warned = list[Block](), defaultdict[str, list[str]](list)
     for group in compared:
-        one, sides = (
-            group[0],
-            list(dict.fromkeys(run for pair in group for run in (pair.a, pair.b))),
-        )
+        one, runs = group[0], chain(*((pair.a, pair.b) for pair in group))
+        sides = list(dict.fromkeys(runs))
         for note in _remarks(group, sides):
             if note.level == "warning":
                 warned[note.text].append(task_title(one.a))

@@ -5,7 +5,7 @@ items' difficulty from the variance (Miller 2024, "Adding Error Bars to Evals", 
 `reports.compare` puts the results into words.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -144,7 +144,7 @@ class Paired:
     losses: Floats  # of each side on each item, 0 is best; for a corpus, by sentence scores
     subjects: NDArray[np.str_]
     clusters: NDArray[np.int64]
-    drawing: Mapping[str, int]  # the resampling's seed and number
+    drawing: Mapping[str, Any]  # the resampling's seed and number
     statistic: Statistic = significance.ratio
     categories: Mapping[str, str] | None = None  # of the subjects
     unscored: int = 0  # items left out because a side has no value for them
@@ -194,12 +194,7 @@ class Paired:
 
     def effect(self, name: str = "") -> Effect:
         """Return how B differs from A, with the interval and test that fit the figure."""
-        figure, statistic, count, (a, b) = (
-            self.figure,
-            self.statistic,
-            len(self.losses),
-            self.figures(),
-        )
+        figure, count, (a, b) = self.figure, len(self.losses), self.figures()
         gains = self.losses[:, 0] - self.losses[:, 1]
         wins, losses = int((gains > _SAME).sum()), int((gains < -_SAME).sum())
         scaled = (side * self.shares[:, None] for side in (self.a, self.b))
@@ -210,11 +205,10 @@ class Paired:
             ends = intervals.paired_accuracy_interval(up, down, count)
         else:
             test = "approximate randomisation" if figure.form == "corpus" else "paired permutation"
-            p_value = significance.randomization_p_value(
-                units_a, units_b, statistic, **self.drawing
-            )
+            of: dict[str, Any] = {"statistic": self.statistic}
+            p_value = significance.randomization_p_value(units_a, units_b, **of, **self.drawing)
             if figure.form == "corpus":
-                changes = pseudo_values(units_b, statistic) - pseudo_values(units_a, statistic)
+                changes = pseudo_values(units_b, **of) - pseudo_values(units_a, **of)
                 changes += b - a - changes.mean()
                 most = max(100 / points_of(figure), float(np.abs(changes).max()))
                 ends = intervals.paired_mean_interval(changes, largest=most)
@@ -228,13 +222,15 @@ class Paired:
     def _ends(self, a: float, b: float) -> tuple[float, float]:
         if self.figure.over == "questions":
             # Linearised if the two sides' lengths differ (Cochran 1977, section 6.4).
-            of_a = self.a[:, 0] - a * (self.a[:, 1] - self.sizes)
-            of_b = self.b[:, 0] - b * (self.b[:, 1] - self.sizes)
-            changes = (of_b - of_a) / self.sizes
-            most = max(1.0, np.abs(changes).max())
-            return intervals.paired_mean_interval(
-                changes, self.clusters, weights=self.sizes, largest=most
+            sizes = self.sizes
+            of_a, of_b = (
+                side[:, 0] - value * (side[:, 1] - sizes)
+                for side, value in ((self.a, a), (self.b, b))
             )
+            changes = (of_b - of_a) / sizes
+            most = max(1.0, np.abs(changes).max())
+            of: dict[str, Any] = {"weights": sizes, "largest": most}
+            return intervals.paired_mean_interval(changes, self.clusters, **of)
         # Tango's interval, for the number of draws with the stratified mean's variance.
         changes, shares = self.b[:, 0] - self.a[:, 0], self.shares / len(self.a)
         gained, lost = (float(shares @ np.maximum(sign * changes, 0)) for sign in (1, -1))
@@ -282,7 +278,7 @@ def _gate(
     # By how much the variance grows if all questions on a passage go the same way.
     passages = np.unique(items.clusters[first], return_counts=True)[1]
     design_effect = float((passages**2).sum() / passages.sum())
-    if why := _not_gated(items, a, b, allowed, design_effect):
+    for why in _not_gated(items, a, b, allowed, design_effect):
         raise ComparisonError(f"{a.definition.title}, {b.label} against {a.label}: {why}")
     singly = a.limited and not a.complete and design_effect <= _SINGLY
     clusters = questions if singly else items.clusters
@@ -311,62 +307,55 @@ def _gate(
 
 def _not_gated(
     items: Paired, a: Run, b: Run, allowed: Collection[str], design_effect: float
-) -> str:
-    """Return why a gate cannot test these items of A and B; empty if it can."""
+) -> Iterator[str]:
+    """Yield reasons why a gate cannot test these items of A and B."""
     figure, is_rate = items.figure, items.figure.form == "rate"
-    unlike = a.differs(b)
-    if refused := [name for name in unlike if name not in allowed]:
-        return (
-            f"the runs differ in {', '.join(refused)}, but a gate is for runs under one setup. Run "
-            f"both under the same setup, or pass --allow-differences {','.join(unlike)}."
+    name, unlike = figure.name, a.differs(b)
+    if refused := ", ".join(part for part in unlike if part not in allowed):
+        yield (
+            f"the runs differ in {refused}, but a gate is for runs under one setup. Run both under "
+            f"the same setup, or pass --allow-differences {','.join(unlike)}."
         )
     if figure.labels:
-        return (
-            f"{figure.name} has no bound: the weight of one answer depends on all others. Gate "
-            "another figure (--metric acc)."
-        )
+        why = f"{name} has no bound: the weight of one answer depends on all others"
+        yield f"{why}. Gate another figure (--metric acc)."
     if above := int((items.losses > 1).any(axis=1).sum()):
-        return (
-            f"{above:,} items have a {figure.name} above 1, and of such answers there may be more "
-            f"and longer ones than the sample has: nothing bounds {figure.name}. Gate a figure "
-            "that is at most 1 (--metric cer_published), or find out why the answers run away."
+        yield (
+            f"{above:,} items have a {name} above 1, and of such answers there may be more and "
+            f"longer ones than the sample has: nothing bounds {name}. Gate a figure that is at "
+            "most 1 (--metric cer_published), or find out why the answers run away."
         )
-    if stopped := next((side for side in (a, b) if side.unfinished), None):
-        return (
-            f"{stopped.label} on {stopped.task}: {stopped.unfinished}, and a gate cannot "
-            "pass by leaving items out. Run it again, or finish it."
-        )
+    leaving_out = "and a gate cannot pass by leaving items out"
+    for side in (a, b):
+        if side.unfinished:
+            why = f"{side.label} on {side.task}: {side.unfinished}"
+            yield f"{why}, {leaving_out}. Run it again, or finish it."
     if items.one_sided:
-        return (
-            f"{items.one_sided:,} items have a value of {figure.name} in only one of {a.label} and "
-            f"{b.label}, and a gate cannot pass by leaving items out. Run them again."
-        )
+        why = f"{items.one_sided:,} items have a value of {name} in only one of {a.label} and"
+        yield f"{why} {b.label}, {leaving_out}. Run them again."
     if a.complete or not (a.limited or b.limited):
-        return ""
+        return
     if is_rate or design_effect > _SINGLY:
         what = "length of an item" if is_rate else "number of questions on a passage"
         other = ", or gate a figure in which all items count alike (--metric)" if is_rate else ""
-        return (
+        yield (
             f"a part of the task does not show the largest {what}, and without that a bound on "
-            f"{figure.name} does not hold. Run the task without a limit{other}."
+            f"{name} does not hold. Run the task without a limit{other}."
         )
-    every, present = a.setup.task.subjects, a.subjects
+    every, present, why = a.setup.task.subjects, a.subjects, ""
     of_part = (each for each in every if figure.part in ("", *parts_of(a.setup.task, each)))
     absent = [each.name for each in of_part if each not in present]
     if not a.trusted_data:  # the sizes of its subjects are not published
-        return ""
-    why = "the items are not in proportion to the sizes of the subjects"
-    if figure.over != "questions":
-        if not absent or sum(map(a.expected_of, present)) == a.available:
-            return ""
-        named = [*absent[:5], *(["…"] if len(absent) > 5 else [])]
-        why = f"there is no item of {', '.join(named)}"
-    elif a.in_proportion(every) or a.in_proportion(present):
-        return ""
-    return (
-        f"{why}, so {figure.name} does not represent the whole task. Run it without a limit, or "
-        "with a larger one for all subjects together."
-    )
+        return
+    if figure.over == "questions" and not (a.in_proportion(every) or a.in_proportion(present)):
+        why = "the items are not in proportion to the sizes of the subjects"
+    if figure.over != "questions" and sum(map(a.expected_of, present)) != a.available and absent:
+        why = f"there is no item of {', '.join([*absent[:5], *(['…'] if absent[5:] else [])])}"
+    if why:
+        yield (
+            f"{why}, so {name} does not represent the whole task. Run it without a limit, or with "
+            "a larger one for all subjects together."
+        )
 
 
 def adjusted(effects: Sequence[Effect]) -> Sequence[Effect]:
@@ -377,7 +366,7 @@ def adjusted(effects: Sequence[Effect]) -> Sequence[Effect]:
     return [replace(effect, p_by_holm=p) for effect, p in zip(effects, p_values, strict=True)]
 
 
-def match(a: Run, b: Run, name: str | None, drawing: Mapping[str, int]) -> Paired:
+def match(a: Run, b: Run, name: str | None, drawing: Mapping[str, Any]) -> Paired:
     """Match the items of two runs."""
     first, second = (f"{side.label} ({side.sources[0].name})" for side in (a, b))
     figure = a.figures.get(name) if name else a.headline
@@ -388,30 +377,27 @@ def match(a: Run, b: Run, name: str | None, drawing: Mapping[str, int]) -> Paire
     if interrupted := a.interruption or b.interruption:
         raise ComparisonError(interrupted)
     local = a.is_local and b.is_local
-    for what, own, other in (
-        ("task", a.definition.name, b.definition.name),
-        ("data", a.data, a.data if local else b.data),
-        ("version", a.version, b.version),
-    ):
-        if own != other:
+    for what in ["task", "version"] if local else ["task", "data", "version"]:
+        one, other = (s.definition.name if what == "task" else getattr(s, what) for s in (a, b))
+        if one != other:
             raise ComparisonError(
-                f"{first} has {what} {own}, {second} has {other}: run both on the same {what}."
+                f"{first} has {what} {one}, {second} has {other}: run both on the same {what}."
             )
     in_a, in_b = a.items.places, b.items.places
     if in_a.keys() != in_b.keys():
-        only = (first, in_a.keys() - in_b.keys()), (second, in_b.keys() - in_a.keys())
+        only = {first: in_a.keys() - in_b.keys(), second: in_b.keys() - in_a.keys()}
         said = "; ".join(
-            f"{len(own):,} items are only in {file}, such as {', '.join(sorted(own)[:5])}"
-            for file, own in only
-            if own
+            f"{len(ids):,} items are only in {file}, such as {', '.join(sorted(ids)[:5])}"
+            for file, ids in only.items()
+            if ids
         )
         raise ComparisonError(
             f"the two runs of {a.definition.name} do not have the same items: {said}. Run both "
             "with the same limit, subjects and epochs."
         )
-    shared = sorted(in_a.keys() & in_b.keys())
-    at, at_b = (np.array([own[name] for name in shared], np.intp) for own in (in_a, in_b))
-    others = np.zeros(len(shared), np.bool_)
+    names = sorted(in_a)
+    at, at_b = (np.array([places[name] for name in names], np.intp) for places in (in_a, in_b))
+    others = np.zeros(len(names), np.bool_)
     if a.options.get("shuffle_choices") == b.options.get("shuffle_choices"):
         others |= a.items.golds[at] != b.items.golds[at_b]
     # For the user's own files, only the questions themselves show whether the data is the same.
@@ -420,13 +406,11 @@ def match(a: Run, b: Run, name: str | None, drawing: Mapping[str, int]) -> Paire
     if others.any():
         raise ComparisonError(
             f"{others.sum():,} items differ in gold answer or length between {first} and "
-            f"{second}, such as {shared[others.argmax()]}: run both on the same data."
+            f"{second}, such as {names[others.argmax()]}: run both on the same data."
         )
-    (rows, losses, statistic), (rows_b, losses_b, _) = (
-        _rows(side, figure, where) for side, where in ((a, at), (b, at_b))
-    )
-    both = np.column_stack([losses, losses_b])
-    missing = np.isnan(both).sum(axis=1)
+    (rows, loss, statistic), (rows_b, loss_b, _) = _rows(a, figure, at), _rows(b, figure, at_b)
+    losses = np.column_stack([loss, loss_b])
+    missing = np.isnan(losses).sum(axis=1)
     if missing.all():
         raise ComparisonError(
             f"no item has a value for {figure.name} in both {first} and {second}. Run them again "
@@ -436,10 +420,9 @@ def match(a: Run, b: Run, name: str | None, drawing: Mapping[str, int]) -> Paire
     if figure.part:
         kept &= a.items.of_part(figure.part)[at]
     subjects, codes = a.items.subject_codes
-    columns = at, rows, rows_b, both, subjects[codes[at]], a.items.clusters[at]
-    gaps = int((missing > 0).sum()), int((missing == 1).sum())
-    categories = a.setup.categories
-    return Paired(figure, *columns, drawing, statistic, categories, *gaps).where(kept)
+    columns = at, rows, rows_b, losses, subjects[codes[at]], a.items.clusters[at]
+    more = statistic, a.setup.categories, int((missing > 0).sum()), int((missing == 1).sum())
+    return Paired(figure, *columns, drawing, *more).where(kept)
 
 
 def _rows(side: Run, figure: Figure, at: NDArray[np.intp]) -> tuple[Floats, Floats, Statistic]:
