@@ -51,20 +51,13 @@ _DIRECTIONS = {True: "higher", False: "lower", None: "neither"}
 
 
 def checkpoint(run: Run) -> tuple[str, int] | None:
-    """Return the training run and the step of a run; None if no step is found."""
-    return step_in(run.label, run.model, "/".join(run.sources[0].parts[-4:-1]))
+    """Return the training run and the step of a run; None if no step is found.
 
-
-def step_in(*texts: str) -> tuple[str, int] | None:
-    """Return the training run and the step that one of these texts names: label, name, others.
-
-    Steps are written as `checkpoint-500`, `global_step_200`, `iter_0001000`, `@1000`,
-    `revision=step1000-tokens4B`, or as a number alone (`500=PATH`). The rest is the run's name.
-
-    Examples:
-        >>> step_in("org/tuned checkpoint-500", "org/tuned"), step_in("org/model-7b")
-        (('org/tuned', 500), None)
+    The run's label, the model's name or the log's folders name them: `checkpoint-500`,
+    `global_step_200`, `iter_0001000`, `@1000`, `revision=step1000-tokens4B`, or a number alone
+    (`500=PATH`). The rest is the training run's name.
     """
+    texts = run.label, run.model, "/".join(run.sources[0].parts[-4:-1])
     found = next((each for text in texts if (each := _STEP.search(text))), None)
     left = (_LEFT.sub("", _STEP.sub("", text)) for text in texts[:2])
     name = next(filter(None, left), "training run")

@@ -194,10 +194,8 @@ def _compared(
     if other := [key for key in settings if a.settings.get(key) != b.settings.get(key)]:
         notes.append(f"the logs also differ in {', '.join(other)}")
     figure = Figure(name, name, "number", a.higher.get(name) is not False, "")
-    places, (rows_a, rows_b) = (
-        pairs[:, 0],
-        (np.column_stack([side, np.ones(len(side))]) for side in values.T),
-    )
+    places, one = pairs[:, 0], np.ones(len(pairs))
+    rows_a, rows_b = (np.column_stack([side, one]) for side in values.T)
     losses = 1 - values if figure.higher_is_better else values
     subjects = np.full(len(places), "")
     items = np.unique(np.array(ids_a)[places], return_inverse=True)[1]

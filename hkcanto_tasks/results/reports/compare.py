@@ -113,8 +113,13 @@ class Pair(NamedTuple):
         return found.value * self.points if found else None
 
 
-def pairs_table(pairs: Sequence[Pair], names: Sequence[str]) -> Table:
-    """Return a row for each task that one of two models ran, the surest differences first."""
+def pairs_blocks(pairs: Sequence[Pair], names: Sequence[str]) -> list[Block]:
+    """Return the verdict on two models, if they are comparable, and a row for each of their tasks.
+
+    The surest differences are first. P-values are adjusted for the number of tasks.
+    """
+    effects = iter(adjusted([pair.effect for pair in pairs if pair.effect]))
+    pairs = [pair._replace(effect=pair.effect and next(effects)) for pair in pairs]
 
     def place(pair: Pair) -> tuple[bool, float, float]:
         if pair.effect is None or pair.gain is None:
@@ -135,12 +140,13 @@ def pairs_table(pairs: Sequence[Pair], names: Sequence[str]) -> Table:
         (Column("Figure", beneath=True), figure),
     ]
     caption = f"A gain is positive if {names[1]} is better."
-    return table("pairs", "Task by task", sorted(pairs, key=place), columns, caption)
-
-
-def pairs_sentence(pairs: Sequence[Pair], names: Sequence[str]) -> str:
-    """Say which of two models leads on how many tasks, and where significantly."""
+    made = table("pairs", "Task by task", sorted(pairs, key=place), columns, caption)
     known = [(pair, pair.gain.value) for pair in pairs if pair.gain]
+    return [Note(_sentence(known, names), "verdict"), made] if known else [made]
+
+
+def _sentence(known: Sequence[tuple[Pair, float]], names: Sequence[str]) -> str:
+    """Say which of two models leads on how many tasks, and where significantly."""
     if len(known) == 1:
         return verdict(known[0][0], names)
     leads = Counter(dict.fromkeys(names, 0))
@@ -312,16 +318,12 @@ def sections(
     if not_compared:
         first.append(Note(f"{len(not_compared)} not compared: see below.", "warning"))
     if in_pairs:
-        effects = adjusted([one.overall for one in every])
-        pairs = [
-            Pair((one.a, one.b), one.figure, effect)
-            for one, effect in zip(every, effects, strict=True)
-        ]
+        pairs = [Pair((one.a, one.b), one.figure, one.overall) for one in every]
         # One model under two conditions has other names in each task.
         couples = {tuple(_names([one.a, one.b])) for one in every}
         names = [*couples.pop()] if len(couples) == 1 else ["First", "Second"]
-        said = Note(pairs_sentence(pairs, names), "verdict")
-        yield Section("Results", [said, *first, pairs_table(pairs, names)], "results", True)
+        said, made = pairs_blocks(pairs, names)
+        yield Section("Results", [said, *first, made], "results", is_summary=True)
         if details:
             yield Section("Parts and subjects", details, "parts", is_summary=len(every) == 1)
     else:

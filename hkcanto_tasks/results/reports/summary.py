@@ -17,7 +17,7 @@ from ..published import RowKind
 from ..runs import Run, SkippedLog
 from ..statistics.estimates import agreement
 from ..statistics.intervals import CONFIDENCE, WIDE, Estimate
-from ..statistics.paired import RESAMPLES, SEED, adjusted, match, points_of
+from ..statistics.paired import compare, points_of
 from ..statistics.selection import Selection, selection
 from . import analyses
 from .blocks import (
@@ -36,7 +36,7 @@ from .blocks import (
     section,
     table,
 )
-from .compare import Pair, pairs_sentence, pairs_table
+from .compare import Pair, pairs_blocks
 from .presentation import (
     MANY_UNREAD,
     MODEL,
@@ -187,26 +187,23 @@ def _record(read: _Read, run: Run) -> Mapping[str, Any]:
 def _first_section(read: _Read) -> Section:
     """Return the section to read first: a sentence, a line of warnings, and one table."""
     labels, left_out = read.labels, list[Run]()
-    said = (
+    nothing = Note(
         f"Nothing is comparable between these {len(labels)} models: no two have complete runs of a "
-        "task under the same condition on the same items."
+        "task under the same condition on the same items.",
+        "verdict",
     )
     if len(labels) == 2:
         pairs, left_out = _pairs(read)
-        made = pairs_table(pairs, labels)
-        if any(pair.effect for pair in pairs):
-            said = pairs_sentence(pairs, labels)
+        *said, made = pairs_blocks(pairs, labels)
     elif len(labels) < 2:
-        made, said = _tasks_table(read), _of_one(read)
+        said, made = [Note(_of_one(read), "verdict")], _tasks_table(read)
     else:
         races, left_out = _races(read)
         made = _matrix(read, races, left_out)
-        said = _of_many(races, made) if races else said
-    blocks: list[Block] = [Note(said, "verdict")]
-    if warnings := [*_warnings(read, left_out)]:
-        blocks.append(Note(" · ".join(warnings), "warning"))
-    if made.rows:
-        blocks.append(made)
+        said = [Note(_of_many(races, made), "verdict")] if races else []
+    warnings = " · ".join(_warnings(read, left_out))
+    blocks = [*(said or [nothing]), *([Note(warnings, "warning")] if warnings else []), made]
+    blocks = [block for block in blocks if isinstance(block, Note) or block.rows]
     return Section("Results", blocks, "results", is_summary=True)
 
 
@@ -215,17 +212,14 @@ def _pairs(read: _Read) -> tuple[list[Pair], list[Run]]:
     pairs, left_out = list[Pair](), list[Run]()
     for group in read.groups:
         some, effect = group.runs[0], None
-        sides = [group.by_label.get(label) for label in read.labels]
-        first, second = sides
+        first, second = sides = [group.by_label.get(label) for label in read.labels]
         if first and second:
             try:
-                drawing = {"seed": SEED, "resamples": RESAMPLES}
-                effect = match(first, second, None, drawing).effect()
+                effect = compare(first, second, parts=False).overall
             except ComparisonError:
                 left_out += [first, second]
         pairs.append(Pair(sides, some.headline, effect, _best_in_points(some)))
-    effects = iter(adjusted([pair.effect for pair in pairs if pair.effect]))
-    return [p._replace(effect=next(effects)) if p.effect else p for p in pairs], left_out
+    return pairs, left_out
 
 
 def _best_in_points(run: Run) -> float | None:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from ...figures import (
     Figure,
-    Over,
     corpus_rows,
     corpus_value,
     language_of,
@@ -110,7 +109,12 @@ def _of(run: Run, name: str, mask: Mask) -> Estimate | None:
     if known and known.form == "rate" and name in items.weights:
         return replace(rate_estimate(values, items.weights[name][mask], clusters), note=unseen)
     if known and known.over != "questions":
-        return _of_strata(run, values, mask, known.over)
+        # Subjects or categories have equal weight.
+        subjects, codes = items.subject_codes
+        codes = codes[mask]
+        shares = np.array(weights(known.over, subjects[codes].tolist(), run.setup.categories))
+        strata = np.unique(codes, return_inverse=True)[1]
+        return weighted_estimate(values, shares, clusters, strata)
     return replace(mean_estimate(values, clusters), note=unseen)
 
 
@@ -199,15 +203,6 @@ def _wilson(share: float, count: float, quantile: float) -> tuple[float, float]:
         end = float(gammaincinv(few, 1 - CONFIDENCE)) / count
         low, high = (min(low, end), high) if share < 0.5 else (low, max(high, 1 - end))
     return max(0.0, min(share, low)), min(1.0, max(share, high))
-
-
-def _of_strata(run: Run, values: Floats, mask: Mask, over: Over) -> Estimate:
-    """Return an average in which subjects or categories have equal weight."""
-    names, codes = run.items.subject_codes
-    codes, clusters = codes[mask], run.items.clusters[mask]
-    shares = np.array(weights(over, names[codes].tolist(), run.setup.categories))
-    strata = np.unique(codes, return_inverse=True)[1]
-    return weighted_estimate(values, shares, clusters, strata)
 
 
 def _corpus(run: Run, figure: Figure, mask: Mask) -> Estimate | None:

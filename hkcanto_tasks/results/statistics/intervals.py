@@ -150,11 +150,17 @@ def paired_mean_interval(
         >>> round(low, 4), round(high, 4)  # 1 - 0.025^(1/100)
         (-0.0362, 0.0362)
     """
+    from scipy.special import stdtrit
+
     shares = np.asarray(differences, np.float64) / largest
     of_items = np.ones(len(shares)) if weights is None else np.asarray(weights, np.float64)
     rows = sum_clusters(np.column_stack([shares * of_items, of_items]), clusters)
-    mean, reach = _jackknife(rows)
-    sums, units = rows.T
+    (sums, units), (total, size), count = rows.T, rows.sum(axis=0), len(rows)
+    mean, reach = float(total / size), np.inf
+    if not (units == size).any():  # as with a single unit
+        moves = (sums - mean * units) / (size - units)  # on leaving each unit out
+        variance = ((moves**2).sum() + (moves**2).max()) * (count - 1) / (count + 1)
+        reach = float(stdtrit(count - 1, _UPPER) * variance**0.5)
     if (np.abs(sums) > _ROUNDING * units).sum() < _FEWEST or not reach > _ROUNDING:
         means = np.clip(sums / units, -1, 1)
         low, high = (sign * loss_bound(sign * means, units, _UPPER) for sign in (-1, 1))
@@ -385,22 +391,6 @@ def _largest_loss(losses: float, wins: float, draws: Draws) -> float:
     # At the observed loss the variance may be 0, which would look like a bound.
     start = (losses - wins) / items + _ROUNDING
     return float(brentq(excess, start, 1.0)) if start < 1 else 1.0
-
-
-def _jackknife(rows: Floats) -> tuple[float, float]:
-    """Return the ratio of the sums of two columns, and the half-width of its 95 % interval.
-
-    The interval includes one added unit; with a single unit its half-width is infinite.
-    """
-    from scipy.special import stdtrit
-
-    (total, size), count = rows.sum(axis=0), len(rows)
-    ratio = float(total / size)
-    if (rows[:, 1] == size).any():
-        return ratio, np.inf
-    moves = (rows[:, 0] - ratio * rows[:, 1]) / (size - rows[:, 1])  # on leaving each unit out
-    variance = ((moves**2).sum() + (moves**2).max()) * (count - 1) / (count + 1)
-    return ratio, float(stdtrit(count - 1, _UPPER) * variance**0.5)
 
 
 def _tail(terms: Floats, counts: Floats) -> float:
