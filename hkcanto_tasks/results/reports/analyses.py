@@ -18,9 +18,9 @@ from .presentation import (
     MODEL,
     TASK,
     FigureColumn,
-    SideBySide,
     figure_title,
     headline_title,
+    short_name,
     side_by_side,
     task_title,
 )
@@ -73,7 +73,7 @@ def sections(runs: Sequence[Run]) -> list[Section]:
     """Return the sections of subjects, reading problems, all figures, and tokens and time."""
     groups, of_subjects = side_by_side(runs), side_by_side(runs, "acc")
     generated = [
-        run for group in groups for run in group.runs if run.setup.is_generative and run.items.ids
+        run for group in groups for run in group if run.setup.is_generative and run.items.ids
     ]
     problems, cut = [*_problems(generated)], _CUT.partition("{")[0]
     is_cut = any(note.text.startswith(cut) for note in problems)
@@ -162,9 +162,9 @@ def _reading(runs: Sequence[Run]) -> Table:
     return table("reading", "Responses", runs, columns, _READING)
 
 
-def _subjects(group: SideBySide) -> Table:
+def _subjects(runs: Sequence[Run]) -> Table:
     """Return averages, categories and subjects; no rows if there is only one subject."""
-    runs, some = group.runs, group.runs[0]
+    some = runs[0]
     present = {subject.name for run in runs for subject in run.subjects}
     subjects = [subject for subject in some.setup.task.subjects if subject.name in present]
     rows: list[tuple[str, str | None, Sequence[Estimate | None]]] = [
@@ -191,14 +191,15 @@ def _subjects(group: SideBySide) -> Table:
         ),
     ]
     caption = f"The headline is {headline_title(some)}. Subjects also differ by chance."
-    return table(f"subjects_{group.name}", group.title, rows, columns, caption, kind="other")
+    name = _name("subjects", some)
+    return table(name, task_title(some), rows, columns, caption, kind="other")
 
 
-def _figures(group: SideBySide) -> Table:
+def _figures(runs: Sequence[Run]) -> Table:
     """Return every figure of a task and its judges, on all items; no rows if it has only one."""
-    some = group.runs[0]
+    some = runs[0]
     known = [*(figure for figure in some.setup.figures if not figure.part), *JUDGED.values()]
-    rows = [figure for figure in known if any(estimate(run, figure.name) for run in group.runs)]
+    rows = [figure for figure in known if any(estimate(run, figure.name) for run in runs)]
 
     def value(run: Run) -> Callable[[Figure], Value]:
         def of(figure: Figure) -> Estimate | None:
@@ -209,8 +210,13 @@ def _figures(group: SideBySide) -> Table:
 
     columns: list[tuple[Column, Callable[[Figure], Value]]] = [
         (Column("Figure"), lambda figure: figure_title(some, figure)),
-        *((Column(run.label, "score"), value(run)) for run in group.runs),
+        *((Column(run.label, "score"), value(run)) for run in runs),
         (Column("Meaning"), lambda figure: figure.help),
     ]
-    name, rows = f"figures_{group.name}", rows if len(rows) > 1 else []
-    return table(name, group.title, rows, columns, "Shares and rates are in %.", kind="other")
+    name, rows = _name("figures", some), rows if len(rows) > 1 else []
+    about = "Shares and rates are in %."
+    return table(name, task_title(some), rows, columns, about, kind="other")
+
+
+def _name(what: str, run: Run) -> str:
+    return short_name(what, run.task, run.condition, "sample" if run.is_sample else "")

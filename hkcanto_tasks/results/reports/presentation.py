@@ -4,7 +4,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from ...catalogue import benchmarks
 from ...figures import Figure
@@ -20,22 +19,8 @@ FigureColumn = tuple[Column, Callable[[Run], Value]]
 MODEL: FigureColumn = (Column("Model"), lambda run: run.label)
 
 
-class SideBySide(NamedTuple):
-    """Runs of one task under one condition, one for each model. The name is a short title with only
-    letters, digits and `_`."""
-
-    title: str
-    name: str
-    runs: Sequence[Run]
-
-    @property
-    def by_label(self) -> dict[str, Run]:
-        """The runs by the names of their models."""
-        return {run.label: run for run in self.runs}
-
-
-def side_by_side(runs: Iterable[Run], having: str = "") -> list[SideBySide]:
-    """Group comparable runs: those with the same task, shots, options and data.
+def side_by_side(runs: Iterable[Run], having: str = "") -> list[list[Run]]:
+    """Group runs that differ only in the model: same task, shots, options and data.
 
     Args:
         runs: The runs.
@@ -45,11 +30,7 @@ def side_by_side(runs: Iterable[Run], having: str = "") -> list[SideBySide]:
     for run in runs:
         if not having or value_of(run, having):
             groups[run.comparable_as].append(run)
-    found = []
-    for first, *others in groups.values():
-        name = short_name(first.task, first.condition, "sample" if first.is_sample else "")
-        found.append(SideBySide(task_title(first), name, [first, *others]))
-    return found
+    return [*groups.values()]
 
 
 def short_name(*parts: str) -> str:

@@ -41,7 +41,6 @@ from .presentation import (
     MANY_UNREAD,
     MODEL,
     TASK,
-    SideBySide,
     doubts,
     figure_title,
     footer_of,
@@ -96,7 +95,7 @@ class _Read:
         return list(dict.fromkeys(run.label for run in self.runs))
 
     @cached_property
-    def groups(self) -> list[SideBySide]:
+    def groups(self) -> list[list[Run]]:
         return side_by_side(self.runs)
 
     @cached_property
@@ -144,7 +143,7 @@ def best_records(runs: Sequence[Run]) -> Sequence[Mapping[str, Any]]:
     """Return the best run of each task under each condition, as records."""
     records = []
     for group in side_by_side(runs):
-        if chosen := selection(tuple(group.runs)):
+        if chosen := selection(tuple(group)):
             best = chosen.best
             record: dict[str, Any] = {
                 **{name: getattr(best, name) for name in ("task", "condition", "label")},
@@ -161,7 +160,6 @@ def best_records(runs: Sequence[Run]) -> Sequence[Mapping[str, Any]]:
 
 def _record(read: _Read, run: Run) -> Mapping[str, Any]:
     """Return a run as a record, with its setup, headline, ranks and checks."""
-    names = ("figure", "ranks", "of", "followed")
     return {
         **{name: getattr(run, name) for name in _OF_RUN},
         "signature": run.signature.text,
@@ -174,7 +172,7 @@ def _record(read: _Read, run: Run) -> Mapping[str, Any]:
                 "table": standing.table.name,
                 "source": standing.table.source,
                 "column": standing.column.name,
-                **{name: getattr(standing, name) for name in names},
+                **{n: getattr(standing, n) for n in ("figure", "ranks", "of", "followed")},
             }
             for standing in read.standings(run)
         ],
@@ -211,8 +209,8 @@ def _pairs(read: _Read) -> tuple[list[Pair], list[Run]]:
     """Return each task's pair of runs, compared as in `hkcanto compare`, and runs left out."""
     pairs, left_out = list[Pair](), list[Run]()
     for group in read.groups:
-        some, effect = group.runs[0], None
-        first, second = sides = [group.by_label.get(label) for label in read.labels]
+        some, effect = group[0], None
+        first, second = sides = [_run_of(label, group) for label in read.labels]
         if first and second:
             try:
                 effect = compare(first, second, parts=False).overall
@@ -220,6 +218,10 @@ def _pairs(read: _Read) -> tuple[list[Pair], list[Run]]:
                 left_out += [first, second]
         pairs.append(Pair(sides, some.headline, effect, _best_in_points(some)))
     return pairs, left_out
+
+
+def _run_of(label: str, runs: Sequence[Run]) -> Run | None:
+    return next((run for run in runs if run.label == label), None)
 
 
 def _best_in_points(run: Run) -> float | None:
@@ -233,13 +235,13 @@ def _races(read: _Read) -> tuple[list[tuple[str, Selection]], list[Run]]:
 
     The differences hold for all tasks at once.
     """
-    groups = [group for group in read.groups if len(group.runs) > 1]
+    groups = [group for group in read.groups if len(group) > 1]
     confidence = 1 - (1 - CONFIDENCE) / max(1, len(groups))
-    brief = len({group.runs[0].definition.title for group in groups}) == len(groups)
+    brief = len({group[0].definition.title for group in groups}) == len(groups)
     races, left_out = list[tuple[str, Selection]](), list[Run]()
     for group in groups:
-        if chosen := selection(tuple(group.runs), confidence):
-            title = group.runs[0].definition.title if brief else group.title
+        if chosen := selection(tuple(group), confidence):
+            title = group[0].definition.title if brief else task_title(group[0])
             races += [(title, chosen)] if chosen.differences else []
             left_out += chosen.left_out
     return races, left_out
@@ -348,7 +350,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _tasks_table(read: _Read) -> Table:
     """Return a single model's tasks with the best published scores, drawn on one axis."""
-    runs = [run for group in read.groups for run in group.by_label.values()]
+    runs = [run for group in read.groups for run in group]
     titles = Counter(run.definition.title for run in runs)
 
     def title(run: Run) -> str:
@@ -389,15 +391,15 @@ def _matrix(read: _Read, races: Sequence[tuple[str, Selection]], left_out: Seque
     ranks = _mean_ranks(read, {run.label for run in left_out})
     ordered = sorted(ranks, key=lambda label: (ranks[label] is None, ranks[label] or 0))
     rows = [
-        Row([label, ranks[label], *(cell(of.by_label.get(label)) for of in read.groups)], "run")
+        Row([label, ranks[label], *(cell(_run_of(label, of)) for of in read.groups)], "run")
         for label in ordered
     ]
-    best, chance = zip(*(best_and_chance(of.runs[0]) for of in read.groups), strict=True)
+    best, chance = zip(*(best_and_chance(of[0]) for of in read.groups), strict=True)
     rows += [Row(["Best published", None, *best], "best"), Row(["Chance", None, *chance], "random")]
     columns = [
         Column("Model"),
         Column("Mean rank", "score", "Over the tasks that all models have in full.", True),
-        *(headline_column(of.runs[0]) for of in read.groups),
+        *(headline_column(of[0]) for of in read.groups),
     ]
     caption = (
         "Each task's headline, on all of its items unless a note says otherwise. “≈” marks models "
@@ -415,9 +417,9 @@ def _mean_ranks(read: _Read, left_out: set[str]) -> dict[str, float | None]:
     ranked = [label for label in read.labels if label not in left_out]
     ranks: dict[str, list[int]] = {label: [] for label in read.labels}
     for group in read.groups:
-        found = {label: headline(run) for label, run in group.by_label.items() if label in ranked}
+        found = {run.label: headline(run) for run in group if run.label in ranked}
         values = [of.value for of in found.values() if of]
-        sign = 1 if group.runs[0].headline.higher_is_better else -1
+        sign = 1 if group[0].headline.higher_is_better else -1
         for label, of in found.items() if len(values) == len(ranked) else ():
             better = sum(sign * other > sign * of.value for other in values) if of else 0
             ranks[label].append(1 + better)
