@@ -108,24 +108,22 @@ def effect_rows(
     """
     of_effect = ("wins", "losses", "ties", "test", "p_value", "p_by_holm")
     for one in compared:
-        base, own = one.a, one.figure
+        base, figure = one.a, one.figure
         of_base = {"baseline": base.label, "baseline_setup": base.condition}
         of_base["baseline_signature"] = base.signature.text
-        listed = [("", one.overall), *((part, e) for part, of in one.parts.items() for e in of)]
-        for part, effect in listed:
-            is_subject = part == "subjects"
-            by_item = own.name if own.part else own.averages
-            name = by_item if is_subject else effect.name or own.name
-            subject = effect.name if is_subject else None
+        effects = [("", one.overall), *((part, e) for part, of in one.parts.items() for e in of)]
+        for part, effect in effects:
+            name, subject = effect.name or figure.name, None
+            if part == "subjects":
+                name, subject = figure.name if figure.part else figure.averages, effect.name
             row = _row(one.b, base.figures[name], subject, effect.difference)
-            row |= {"headline": not part and own == base.headline}
+            row |= {"headline": not part and figure == base.headline}
             row |= {"model_value": effect.b, "baseline_value": effect.a, **of_base}
             row |= {name: getattr(effect, name) for name in of_effect}
             if delta is not None:
                 gate = None if part else one.gate
-                row["gate_delta"] = delta if gate else None
-                row["gate_bound"] = gate.bound if gate else None
-                row["gate_passed"] = gate.passed if gate else None
+                row |= {"gate_delta": gate and delta, "gate_bound": gate and gate.bound}
+                row["gate_passed"] = gate and gate.passed
             yield row | {"note": effect.difference.note or None}
 
 

@@ -324,5 +324,4 @@ def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
             for name, value in values.items()
             if kind == "model" and value is not None and name not in unranked
         }
-        notes = {name: note.text for note, name in noted}
-        yield PublishedRow(model, kind, values, notes, scores)
+        yield PublishedRow(model, kind, values, {n: note.text for note, n in noted}, scores)

@@ -37,8 +37,7 @@ def load_tokenizer(name: str) -> Count:
     def count(texts: Sequence[str]) -> Sequence[int]:
         # Batches bound the memory; no tokenizer can encode lone surrogates.
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        starts = range(0, len(clean), _BATCH)
-        batches = (clean[start : start + _BATCH] for start in starts)
+        batches = (clean[start : start + _BATCH] for start in range(0, len(clean), _BATCH))
         encoded = (loaded.encode_batch_fast(batch, add_special_tokens=False) for batch in batches)
         return [len(tokens) for batch in encoded for tokens in batch]
 

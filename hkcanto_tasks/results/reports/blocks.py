@@ -50,11 +50,9 @@ class Column:
         return self.unit != "text"
 
 
-def column_of(figure: Figure, title: str = "", *, drawn: bool = False) -> Column:
-    """Return the column of a figure, with its unit, direction, meaning and title."""
-    up, unit = figure.higher_is_better, _UNITS.get(figure.unit, "percent")
-    lower = None if up is None else not up
-    return Column(title or figure.title, unit, figure.help, lower, drawn)
+def unit_of(figure: Figure) -> Unit:
+    """Return the unit of a column of a figure."""
+    return _UNITS.get(figure.unit, "percent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +146,7 @@ class Report:
     CSV; without it CSV has the rows of the tables."""
 
     title: str
-    created: datetime | None
+    created: datetime
     version: str
     sections: Sequence[Section]
     footer: Sequence[str] = ()

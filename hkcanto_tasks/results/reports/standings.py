@@ -19,7 +19,7 @@ from ..published import PublishedColumn, PublishedRow, PublishedTable, published
 from ..runs import Items, Run
 from ..statistics.estimates import is_of_harness, mean_estimate, value_of
 from ..statistics.intervals import Estimate, is_above, of_items
-from .blocks import Column, column_of
+from .blocks import Column, unit_of
 from .presentation import condition_title, figure_title
 
 
@@ -273,11 +273,12 @@ def _mean(parts: Sequence[Standing]) -> Estimate:
 def headline_column(run: Run) -> Column:
     """Return the column of a run's headline in a table of models and tasks."""
     figure = run.headline
-    arrow = "↑" if figure.higher_is_better else "↓"
-    under = [f"{figure_title(run, figure)} {arrow}", condition_title(run)]
+    up = figure.higher_is_better
+    under = [f"{figure_title(run, figure)} {'↑' if up else '↓'}", condition_title(run)]
     under += ["sample data"] if run.is_sample else []
-    column = column_of(figure, run.definition.title)
-    return replace(column, under=", ".join(under), brief=True)
+    lower, titles = None if up is None else not up, ", ".join(under)
+    title, unit = run.definition.title, unit_of(figure)
+    return Column(title, unit, figure.help, lower, under=titles, brief=True)
 
 
 def best_and_chance(run: Run) -> tuple[float | None, float | None]:

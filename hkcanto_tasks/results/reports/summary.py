@@ -31,10 +31,10 @@ from .blocks import (
     Table,
     Unit,
     Value,
-    column_of,
     report_of,
     section,
     table,
+    unit_of,
 )
 from .compare import Pair, pairs_blocks
 from .presentation import (
@@ -290,7 +290,7 @@ def _of_many(races: Sequence[tuple[str, Selection]], made: Table) -> str:
 
 
 def _score(run: Run) -> str:
-    unit = column_of(run.headline).unit
+    unit = unit_of(run.headline)
     text = value_text(headline(run), unit)
     return f"{text} %" if unit == "percent" else text
 
@@ -306,7 +306,7 @@ def _of_one(read: _Read) -> str:
     unranked = f"It has no rank among published models: {why}."
     if len(read.runs) == 1:
         run = read.runs[0]
-        interval = interval_text(headline(run), column_of(run.headline).unit)
+        interval = interval_text(headline(run), unit_of(run.headline))
         said = f"{label} has {_score(run)} {interval} on {task_title(run)} ({headline_title(run)})"
         if not ranked:
             return f"{said}. {unranked}"
@@ -461,7 +461,7 @@ def paper_table(beside: Beside) -> Table:
         about += f"{', '.join(filter(None, column.mean_of or (*column.tasks, column.part)))}."
         if column.unmeasured:
             about = f"Not measured here: {column.unmeasured}."
-        unit = column_of(measure).unit if (measure := column.measure) else column.unit
+        unit = unit_of(measure) if (measure := column.measure) else column.unit
         columns.append(Column(column.name, unit, about, column.lower_is_better, column is key))
     better = "lower" if key.lower_is_better else "higher"
     caption = f"The paper's models and the runs, by {key.name}; {better} is better. {_EXACT}"
@@ -476,7 +476,7 @@ def _last_section(read: _Read) -> Section:
     """Return the section on how everything was made: signatures, checks, protocols, omissions."""
 
     def of(unit: Unit) -> Callable[[Run], Value]:
-        return lambda run: headline(run) if column_of(run.headline).unit == unit else None
+        return lambda run: headline(run) if unit_of(run.headline) == unit else None
 
     columns: list[tuple[Column, Callable[[Run], Value]]] = [
         MODEL,

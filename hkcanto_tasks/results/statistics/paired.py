@@ -228,8 +228,7 @@ class Paired:
                 for side, value in ((self.a, a), (self.b, b))
             )
             changes = (of_b - of_a) / sizes
-            most = max(1.0, np.abs(changes).max())
-            of: dict[str, Any] = {"weights": sizes, "largest": most}
+            of: dict[str, Any] = {"weights": sizes, "largest": max(1.0, np.abs(changes).max())}
             return intervals.paired_mean_interval(changes, self.clusters, **of)
         # Tango's interval, for the number of draws with the stratified mean's variance.
         changes, shares = self.b[:, 0] - self.a[:, 0], self.shares / len(self.a)
@@ -292,14 +291,13 @@ def _gate(
     )
     loss = made.overall.difference.times(-1 if figure.higher_is_better else 1).value
     bound = max(100 * found.bound, loss * points_of(figure))
-    in_clusters = not singly and items.units < len(ids)
     remarks = {
         found.method: True,
         "of sentence scores": figure.of_texts,
         "weighted as the figure weighs items": figure.over != "questions",
         "weighted by length": figure.form == "rate",
         "each answer's rate cut off at 1": figure.unlimited,
-        f"{items.units:,} clusters of items": in_clusters,
+        f"{items.units:,} clusters of items": not singly and items.units < len(ids),
     }
     method = ", ".join(remark for remark, holds in remarks.items() if holds)
     return replace(found, bound=bound, passed=bound < delta, method=method)
@@ -385,10 +383,10 @@ def match(a: Run, b: Run, name: str | None, drawing: Mapping[str, Any]) -> Paire
             )
     in_a, in_b = a.items.places, b.items.places
     if in_a.keys() != in_b.keys():
-        only = {first: in_a.keys() - in_b.keys(), second: in_b.keys() - in_a.keys()}
+        only = (first, in_a.keys() - in_b.keys()), (second, in_b.keys() - in_a.keys())
         said = "; ".join(
             f"{len(ids):,} items are only in {file}, such as {', '.join(sorted(ids)[:5])}"
-            for file, ids in only.items()
+            for file, ids in only
             if ids
         )
         raise ComparisonError(

@@ -100,5 +100,4 @@ def exchanges(count: int, resamples: int, seed: int) -> Iterator[NDArray[np.bool
     # In batches of a multiple of 32, random bits equal those that sacreBLEU draws all at once.
     most = max(32, _BATCH // max(count, 1) // 32 * 32)
     for start in range(0, resamples, most):
-        size = min(most, resamples - start), count
-        yield generator.integers(2, size=size, dtype=np.bool_)
+        yield generator.integers(2, size=(min(most, resamples - start), count), dtype=np.bool_)

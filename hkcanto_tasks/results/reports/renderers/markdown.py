@@ -29,8 +29,7 @@ def markdown(report: Report, *, folded: bool = False) -> str:
 def _paragraphs(report: Report, folded: bool) -> Iterator[str]:
     level = "##" if folded else "#"
     yield f"{level} {_text(report.title)}"
-    made = f"{report.created:%Y-%m-%d %H:%M} · " if report.created else ""
-    yield f"{made}hkcanto {_text(report.version)}"
+    yield f"{report.created:%Y-%m-%d %H:%M} · hkcanto {_text(report.version)}"
     for section in report.sections:
         is_folded, title = folded and not section.is_summary, _text(section.title)
         yield f"<details><summary>{title}</summary>" if is_folded else f"{level}# {title}"

@@ -39,8 +39,7 @@ def show(report: Report, console: Console, *, full: bool = False) -> None:
     """
     console.print()
     _print(console, report.title, "bold")
-    made = f"{report.created:%Y-%m-%d %H:%M} · " if report.created else ""
-    _print(console, f"{made}hkcanto {report.version}", "dim")
+    _print(console, f"{report.created:%Y-%m-%d %H:%M} · hkcanto {report.version}", "dim")
     for section in report.sections:
         if full or section.is_summary:
             console.print()
