@@ -7,6 +7,7 @@ the items' values. There are no ranks, published scores and gates.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 from math import isclose, nan
 from operator import itemgetter
@@ -60,7 +61,7 @@ class _Log:
     settings: dict[str, Any]
     higher: Mapping[str, bool | None] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def figures(self) -> list[str]:
         return list(dict.fromkeys(chain.from_iterable(item[3] for item in self.items)))
 
@@ -128,8 +129,7 @@ def compare_any(
     blocks: list[Block] = [*verdicts, *warnings, table("any", "Task by task", tests, getters)]
     section = Section("Results", blocks, "results", is_summary=True)
     how = f"Random numbers: seed {seed}, {resamples:,} exchanges."
-    title = f"{names[1]} against {names[0]}"
-    return report_of([section], title, [how], {"comparisons": tests})
+    return report_of([section], f"{names[1]} against {names[0]}", [how], {"comparisons": tests})
 
 
 def _sentence(test: Mapping[str, Any], names: Sequence[str]) -> str:
@@ -138,8 +138,7 @@ def _sentence(test: Mapping[str, Any], names: Sequence[str]) -> str:
     span = f"gain {gain.value:+.3g}, 95 % {gain.low:+.3g} to {gain.high:+.3g}; p = {p_value:.2g}"
     if p_value >= 0.05:
         return f"{task}: no difference shown in {figure} ({span})."
-    better = "better" if gain.value > 0 else "worse"
-    by = f"{abs(gain.value):.3g} {better} than {names[0]}"
+    by = f"{abs(gain.value):.3g} {'better' if gain.value > 0 else 'worse'} than {names[0]}"
     return f"{task}: {names[1]} is {by} in {figure}, significant ({span})."
 
 
@@ -152,8 +151,7 @@ def _compared(
     """Return the test of a task as a record, and remarks for the reader."""
     if a.harness != b.harness:
         raise ComparisonError("one log is lm-eval's and one Inspect's, which may ask differently")
-    common = {*b.figures}
-    names = [name for name in a.figures if name in common]
+    names = [name for name in a.figures if name in b.figures]
     name, listed = metric or next(iter(names), ""), ", ".join(names)
     if name not in names:
         raise ComparisonError(
@@ -252,11 +250,10 @@ def _lm_eval(path: Path) -> Iterator[_Log]:
             _, values = items.setdefault(key, (str(row.get("prompt_hash", "")), {}))
             metrics, of_filter = row.get("metrics", ()), row.get("filter", "none")
             values |= _numbers({f"{name},{of_filter}": row.get(name) for name in metrics})
-        settings = {name: head.get(name, {}).get(task) for name in ("n-shot", "versions")}
-        for name in ("generation_kwargs", "repeats", "description"):
-            settings[name] = config.get(name)
-        for name in ("gen_kwargs", "limit", "fewshot_seed", "use_cache"):
-            settings[name] = head.get("config", {}).get(name)
+        of_task = {name: head.get(name, {}).get(task) for name in ("n-shot", "versions")}
+        names, whole = ("gen_kwargs", "limit", "fewshot_seed", "use_cache"), head.get("config", {})
+        settings = of_task | {name: whole.get(name) for name in names}
+        settings |= {n: config.get(n) for n in ("generation_kwargs", "repeats", "description")}
         settings["chat template"] = head.get("chat_template_sha")
         settings["system instruction"] = head.get("system_instruction_sha")
         listed = [(*key, *item) for key, item in items.items()]

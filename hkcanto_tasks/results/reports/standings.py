@@ -1,7 +1,7 @@
 """Published scores beside runs: ranks in the papers' tables, as ranges, and tasks as columns.
 
-A run is ranked in a column only if it measures the same: with the same task, script, shots and
-chain of thought, generated answers (not log-likelihoods), and not on the sample data.
+A run is ranked in a column only if it measures the same: the same task, script, shots and chain of
+thought, with generated answers instead of log-likelihoods, on real data.
 """
 
 from collections import defaultdict

@@ -239,11 +239,9 @@ def is_above(one: Estimate, other: Estimate) -> bool:
         >>> is_above(Estimate(0.8, 0.7, 0.9, 50), Estimate(0.6, 0.5, 0.7, 50))  # 0.2 > √0.02
         True
     """
-    low = one.value if one.low is None else one.low
-    high = other.value if other.high is None else other.high
-    return bool(
-        one.value - other.value > ((one.value - low) ** 2 + (high - other.value) ** 2) ** 0.5
-    )
+    below = 0 if one.low is None else one.value - one.low
+    above = 0 if other.high is None else other.high - other.value
+    return bool(one.value - other.value > (below**2 + above**2) ** 0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,8 +298,8 @@ def non_inferiority(
         >>> non_inferiority([0, 1, 0, 0], [0, 1, 0, 0], delta=0.02).needed_items
         149
     """
-    before, after = (np.asarray(side, np.float64) for side in (a, b))
-    units = np.ones(len(before)) if weights is None else np.asarray(weights, np.float64)
+    before, after = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    units = np.asarray(np.ones(len(before)) if weights is None else weights, np.float64)
     if not 0 < len(before) == len(after) == len(units):
         raise ValueError("A, B and the weights must be equally many, and at least one.")
     bounded = np.concatenate([before, after, [delta]])
@@ -317,8 +315,8 @@ def non_inferiority(
     bound = loss_bound(losses / units, units, confidence, largest=heaviest)
     # For equal runs: P(w E > δ / (1 - δ) Σ wᵢ Eᵢ), with E exponential variables, w the heaviest.
     odds = delta / max(1 - delta, _TINY)
-    evidence = float(np.log1p(odds * units / heaviest).sum())
-    copies = -np.log(1 - confidence) / max(evidence, _TINY)
+    evidence = max(float(np.log1p(odds * units / heaviest).sum()), _TINY)
+    copies = -np.log(1 - confidence) / evidence
     needed = int(np.ceil(copies * len(before))) if 1 < copies < _MOST_COPIES else None
     return NonInferiority(bound < delta, bound, confidence, "Gaffke's bound", needed)
 
@@ -359,8 +357,7 @@ def loss_bound(
     values, sizes = np.append(1.0, kinds.real), np.append(heaviest, kinds.imag)
 
     def excess(mean: float) -> float:
-        p_value = _tail(sizes * (values - mean), counts)
-        return float(np.log(max(p_value, _TINY) / (1 - confidence)))
+        return float(np.log(max(_tail(sizes * (values - mean), counts), _TINY) / (1 - confidence)))
 
     start = float(np.average(values, weights=counts * sizes))
     if start >= 1 - 1e-9:

@@ -133,8 +133,8 @@ def shown(table: Table) -> list[ShownRow]:
     """Return the rows of a table as text: values formatted, the best marked.
 
     The best of a column is chosen among models: the user's runs and published rows, or only the
-    runs if the table has a row for the best published score. If a name occurs twice, the rows do
-    not compete and no cell is marked.
+    runs if the table has a row for the best published score. If a name occurs twice, no cell is
+    marked.
 
     Examples:
         >>> from hkcanto_tasks.results.reports.blocks import Row

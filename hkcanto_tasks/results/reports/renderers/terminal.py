@@ -50,13 +50,11 @@ def show(report: Report, console: Console, *, full: bool = False) -> None:
                     _show_table(block, console, full)
                 else:
                     show_note(block, console)
-    left_out = [section.title for section in report.sections if not (full or section.is_summary)]
-    if left_out:
+    if hidden := [s.title for s in report.sections if not (full or s.is_summary)]:
         console.print()
-        more = len(left_out) - _NAMED
-        named = [*left_out[:_NAMED], f"{more} more sections"] if more > 1 else left_out
-        rest = f"Not shown: {'; '.join(named)}. All of it: --full, -o report.html"
-        _print(console, rest, "dim")
+        more = len(hidden) - _NAMED
+        named = "; ".join([*hidden[:_NAMED], f"{more} more sections"] if more > 1 else hidden)
+        _print(console, f"Not shown: {named}. All of it: --full, -o report.html", "dim")
     for line in report.footer if full else ():
         _print(console, line, "dim")
 
