@@ -88,10 +88,8 @@ def compare_any(
         raise ComparisonError("--any compares two logs: hkcanto compare a=LOG b=LOG --any")
     given = [argument(run) for run in runs]
     a, b = sides = [_logs(path) for _, path in given]
-    names = [
-        name or next(iter(side.values())).model
-        for (name, _), side in zip(given, sides, strict=True)
-    ]
+    models = (next(iter(side.values())).model for side in sides)
+    names = [name or model for (name, _), model in zip(given, models, strict=True)]
     if names[0] == names[1]:
         names = [f"{name} ({place})" for place, name in enumerate(names, 1)]
     tests, notes = list[dict[str, Any]](), list[str]()
@@ -154,9 +152,8 @@ def _compared(
     names = [name for name in a.figures if name in b.figures]
     name, listed = metric or next(iter(names), ""), ", ".join(names)
     if name not in names:
-        raise ComparisonError(
-            f"no figure {name!r} of items in both logs; there are: {listed or 'none'}"
-        )
+        there = f"there are: {listed or 'none'}"
+        raise ComparisonError(f"no figure {name!r} of items in both logs; {there}")
     for side in (a, b):
         reported, mean = side.reported.get(name), float(np.nanmean(side.values(name)))
         if reported is not None and not isclose(reported, mean, rel_tol=1e-6, abs_tol=1e-9):

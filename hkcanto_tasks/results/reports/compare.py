@@ -373,10 +373,8 @@ def gate_of(
     bound = max((task["bound"] for task in tasks), default=None)
     if failed:
         result = "not passed"
-        text = (
-            f"Gate not passed: {second} may be {less} or more worse than {first} in "
-            f"{named} (at most {bound:.3g} points)."
-        )
+        text = f"Gate not passed: {second} may be {less} or more worse than {first} in {named}"
+        text += f" (at most {bound:.3g} points)."
     elif left_out:
         result, text = "incomplete", f"Gate incomplete: {len(left_out)} not compared, see below."
     else:

@@ -200,9 +200,7 @@ def _why_unranked(runs: Sequence[Run], column: PublishedColumn) -> str:
         next((run.unfinished for run in runs if run.unfinished), ""): True,
         "not all items": not all(run.is_complete(column.part) for run in runs),
         "unknown data": not all(run.trusted_data for run in runs),
-        "one example for all subjects": any(
-            run.options.get("rationale") == "paper" for run in runs
-        ),
+        "one example for all subjects": "paper" in [run.options.get("rationale") for run in runs],
         "unlike the harness's figure": not all(map(is_of_harness, runs)),
     }
     return next((reason for reason, holds in reasons.items() if reason and holds), "")

@@ -64,8 +64,15 @@ from .standings import (
 
 _NAMED = 4  # models in a title, tasks in a sentence, figures that differ
 _OF_RUN = (
-    *("label", "model", "harness", "task"),
-    *("condition", "created", "status", "notes", "headline"),
+    "label",
+    "model",
+    "harness",
+    "task",
+    "condition",
+    "created",
+    "status",
+    "notes",
+    "headline",
 )
 _KINDS: Mapping[RowKind, Kind] = {"model": "published", "human": "human", "random": "random"}
 _MEANT = {
@@ -264,9 +271,8 @@ def _of_many(races: Sequence[tuple[str, Selection]], made: Table) -> str:
             f"{len(differences)} others (95 %)."
         )
     rank = made.rows[0].values[1]
-    leaders = [
-        str(row.values[0]) for row in made.rows if row.kind == "run" and row.values[1] == rank
-    ]
+    best = [row.values[0] for row in made.rows if row.kind == "run" and row.values[1] == rank]
+    leaders = [*map(str, best)]
     if rank is None:
         said = "No task was run in full by all models, so there is no mean rank."
     elif len(leaders) > 1:
@@ -274,10 +280,8 @@ def _of_many(races: Sequence[tuple[str, Selection]], made: Table) -> str:
     else:
         (leader,) = leaders
         leads = sum(of.best.label == leader and not of.is_shared for _, of in races)
-        said = (
-            f"{leader} has the best mean rank, {value_text(rank, 'score')}, and the best score on "
-            f"{leads} of {_count(len(races), 'task')}."
-        )
+        said = f"{leader} has the best mean rank, {value_text(rank, 'score')}, and the best score"
+        said += f" on {leads} of {_count(len(races), 'task')}."
     scope = f"all {len(races)} tasks together, 95 %"
     sure = [f"{title} ({of.best.label})" for title, of in races if not of.ties]
     if not sure:

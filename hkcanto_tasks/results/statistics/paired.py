@@ -120,10 +120,8 @@ def pairwise(
     the gate tests that no run is inferior to the first.
     """
     options["parts"] = len(runs) == 2
-    found = [
-        compare(a, b, gate=gate if a is runs[0] else None, **options)
-        for a, b in combinations(runs, 2)
-    ]
+    gates = ((a, b, gate if a is runs[0] else None) for a, b in combinations(runs, 2))
+    found = [compare(a, b, gate=tolerance, **options) for a, b, tolerance in gates]
     overall = adjusted([comparison.overall for comparison in found])
     return [replace(one, overall=effect) for one, effect in zip(found, overall, strict=True)]
 
@@ -369,18 +367,16 @@ def match(a: Run, b: Run, name: str | None, drawing: Mapping[str, Any]) -> Paire
     first, second = (f"{side.label} ({side.sources[0].name})" for side in (a, b))
     figure = a.figures.get(name) if name else a.headline
     if figure is None:
-        raise ComparisonError(
-            f"{a.task} has no figure {name!r}; choose one of {', '.join(a.figures)}."
-        )
+        choice = ", ".join(a.figures)
+        raise ComparisonError(f"{a.task} has no figure {name!r}; choose one of {choice}.")
     if interrupted := a.interruption or b.interruption:
         raise ComparisonError(interrupted)
     local = a.is_local and b.is_local
     for what in ["task", "version"] if local else ["task", "data", "version"]:
         one, other = (s.definition.name if what == "task" else getattr(s, what) for s in (a, b))
         if one != other:
-            raise ComparisonError(
-                f"{first} has {what} {one}, {second} has {other}: run both on the same {what}."
-            )
+            both = f"{first} has {what} {one}, {second} has {other}"
+            raise ComparisonError(f"{both}: run both on the same {what}.")
     in_a, in_b = a.items.places, b.items.places
     if in_a.keys() != in_b.keys():
         only = (first, in_a.keys() - in_b.keys()), (second, in_b.keys() - in_a.keys())
