@@ -271,8 +271,8 @@ def _of_many(races: Sequence[tuple[str, Selection]], made: Table) -> str:
             f"{len(differences)} others (95 %)."
         )
     rank = made.rows[0].values[1]
-    best = [row.values[0] for row in made.rows if row.kind == "run" and row.values[1] == rank]
-    leaders = [*map(str, best)]
+    first = [row.values[0] for row in made.rows if row.kind == "run" and row.values[1] == rank]
+    leaders = [*map(str, first)]
     if rank is None:
         said = "No task was run in full by all models, so there is no mean rank."
     elif len(leaders) > 1:
