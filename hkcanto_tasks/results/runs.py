@@ -83,10 +83,15 @@ class Items:
         known, places = self.subject_codes
         return np.isin(known, list(names))[places]
 
+    @cached_property
+    def _part_codes(self) -> tuple[list[tuple[str, ...]], Ints]:
+        return codes(self.parts)
+
     def of_part(self, name: str) -> NDArray[np.bool_]:
         """Return a mask of the items of a part, such as `hk_specific` or a subject."""
-        of_items = zip(self.subjects, self.parts, strict=True)
-        return np.array([name == subject or name in parts for subject, parts in of_items], np.bool_)
+        known, places = self._part_codes
+        has_part = np.array([name in parts for parts in known], np.bool_)
+        return has_part[places] | self.of_subjects([name])
 
     def take(self, places: Sequence[int] | Ints) -> "Items":
         """Return the items at some indices, in that order."""
