@@ -1,6 +1,7 @@
 """The sections behind the first table: subjects, reading problems, and all figures."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -90,15 +91,13 @@ def sections(runs: Sequence[Run]) -> list[Section]:
 
 
 def _problems(runs: Sequence[Run]) -> Iterator[Note]:
-    for text, most, rate in (
+    for text, most, rate_of in (
         (_CUT, _MANY_TRUNCATED, _truncated),
         (_UNREAD, MANY_UNREAD, _unread),
         (_UNJUDGED, MANY_UNREAD, lambda run: estimate(run, "unjudged_rate")),
     ):
-        shares = [(f"{run.label} on {task_title(run)}", rate(run)) for run in runs]
-        many = [
-            f"{name} {share.value:.1%}" for name, share in shares if share and share.value > most
-        ]
+        rates = [(f"{run.label} on {task_title(run)}", rate_of(run)) for run in runs]
+        many = [f"{name} {rate.value:.1%}" for name, rate in rates if rate and rate.value > most]
         if many:
             yield Note(text.format("; ".join(many)), "warning")
     if costs := [*filter(None, map(_second_look, runs))]:
@@ -135,16 +134,13 @@ def _truncated(run: Run) -> Estimate | None:
 def _reading(runs: Sequence[Run]) -> Table:
     """Return how many responses could not be read and why, and how long they are."""
 
-    def share(reason: str) -> Callable[[Run], float | None]:
-        return lambda run: [*run.items.reasons].count(reason) / len(run.items) or None
+    def share(reason: str, run: Run) -> float | None:
+        return [*run.items.reasons].count(reason) / len(run.items) or None
 
-    def mean(name: str, least: float) -> Callable[[Run], float | None]:
-        def of(run: Run) -> float | None:
-            lengths = getattr(run.items, name)
-            counted = lengths[lengths >= least]  # without NaN
-            return float(counted.mean()) if len(counted) else None
-
-        return of
+    def mean(name: str, least: float, run: Run) -> float | None:
+        lengths = getattr(run.items, name)
+        counted = lengths[lengths >= least]  # without NaN
+        return float(counted.mean()) if len(counted) else None
 
     unread = Column("Unread", "percent", "No answer could be read; they count as wrong.")
     truncated = Column("Truncated", "percent", "Ended at the length limit, if logged.")
@@ -154,10 +150,10 @@ def _reading(runs: Sequence[Run]) -> Table:
     reasons = sorted({why for run in runs for why in run.items.reasons if why[:5] == "none:"})
     columns: list[FigureColumn] = [
         *(MODEL, TASK, (unread, _unread), (truncated, _truncated)),
-        *((Column(why[6:].capitalize(), "percent"), share(why)) for why in reasons),
-        (length, mean("response_lengths", 0)),
-        (reasoning, mean("reasoning_lengths", 1)),
-        (tokens, mean("output_tokens", 0)),
+        *((Column(why[6:].capitalize(), "percent"), partial(share, why)) for why in reasons),
+        (length, partial(mean, "response_lengths", 0)),
+        (reasoning, partial(mean, "reasoning_lengths", 1)),
+        (tokens, partial(mean, "output_tokens", 0)),
     ]
     return table("reading", "Responses", runs, columns, _READING)
 
@@ -201,16 +197,13 @@ def _figures(runs: Sequence[Run]) -> Table:
     known = [*(figure for figure in some.setup.figures if not figure.part), *JUDGED.values()]
     rows = [figure for figure in known if any(estimate(run, figure.name) for run in runs)]
 
-    def value(run: Run) -> Callable[[Figure], Value]:
-        def of(figure: Figure) -> Estimate | None:
-            found = estimate(run, figure.name)
-            return found and found.times(100 if figure.unit in ("share", "rate") else 1)
-
-        return of
+    def value(run: Run, figure: Figure) -> Estimate | None:
+        found = estimate(run, figure.name)
+        return found and found.times(100 if figure.unit in ("share", "rate") else 1)
 
     columns: list[tuple[Column, Callable[[Figure], Value]]] = [
         (Column("Figure"), lambda figure: figure_title(some, figure)),
-        *((Column(run.label, "score"), value(run)) for run in runs),
+        *((Column(run.label, "score"), partial(value, run)) for run in runs),
         (Column("Meaning"), lambda figure: figure.help),
     ]
     name, rows = _name("figures", some), rows if len(rows) > 1 else []

@@ -479,14 +479,14 @@ def paper_table(beside: Beside) -> Table:
 def _last_section(read: _Read) -> Section:
     """Return the section on how everything was made: signatures, checks, protocols, omissions."""
 
-    def of(unit: Unit) -> Callable[[Run], Value]:
-        return lambda run: headline(run) if unit_of(run.headline) == unit else None
+    def of(unit: Unit, run: Run) -> Value:
+        return headline(run) if unit_of(run.headline) == unit else None
 
     columns: list[tuple[Column, Callable[[Run], Value]]] = [
         MODEL,
         TASK,
-        (Column("Result", "percent", _INTERVAL), of("percent")),
-        (Column("Score", "score", f"From 0 to 100. {_INTERVAL}"), of("score")),
+        (Column("Result", "percent", _INTERVAL), partial(of, "percent")),
+        (Column("Score", "score", f"From 0 to 100. {_INTERVAL}"), partial(of, "score")),
         (Column("Rank", help=_RANKS), read.place),
         (Column("Doubts", help=_DOUBTS), lambda run: "; ".join(doubts(run)) or None),
         (Column("Called"), lambda run: run.model),
