@@ -46,8 +46,8 @@ from hkcanto_tasks.describing import (
 from hkcanto_tasks.figures import Figure, with_reasoning
 from hkcanto_tasks.kinds import find_kind
 from hkcanto_tasks.kinds.base import REASONING_TOKENS, Kind
+from hkcanto_tasks.results.frames import JUDGED
 from hkcanto_tasks.results.published import PublishedColumn, PublishedNote, PublishedTable
-from hkcanto_tasks.results.reports.frames import JUDGED
 from hkcanto_tasks.tasks import task_as_run
 
 

@@ -35,31 +35,26 @@ def run_example(say: Callable[[str], None] = print) -> Path:
         )
     folder = Path(tempfile.mkdtemp(prefix="hkcanto-example-"))
     (folder / ".env").touch()  # otherwise Inspect searches the folders above for one
-    own = {"HKCANTO_DATA": "sample", "HKCANTO_BENCHMARKS": "", "HF_HUB_OFFLINE": "1"}
+    env = {"HKCANTO_DATA": "sample", "HKCANTO_BENCHMARKS": "", "HF_HUB_OFFLINE": "1"}
+    env = {**os.environ, **env, "PYTHONSAFEPATH": "1"}
     for place, engine in enumerate(_ENGINES):
-        command = _command(harnesses[place % len(harnesses)], engine, folder)
-        say(f"Running {engine}: {' '.join(command)}")
+        if harnesses[place % len(harnesses)] == "lm_eval":
+            command = f"lm_eval --model hkcanto-g2p --model_args engine={engine}"
+            command += " --tasks hkcanto_g2p --log_samples --output_path"
+            parts = [*command.split(), str(folder / "lm-eval")]
+        else:
+            command = f"inspect_ai eval hkcanto/g2p --model hkcanto/{engine} --display none"
+            parts = [*command.split(), "--log-dir", str(folder / "inspect")]
+        said = " ".join(["python -m", *parts])
+        say(f"Running {engine}: {said}")
         done = subprocess.run(
-            [sys.executable, *command[1:]],
+            [sys.executable, "-m", *parts],
             cwd=folder,
-            env={**os.environ, **own, "PYTHONSAFEPATH": "1"},
+            env=env,
             capture_output=True,
             text=True,
             check=False,
         )
         if done.returncode:
-            raise OptionError(f"{' '.join(command)} failed:\n{done.stderr[-2000:]}")
+            raise OptionError(f"{said} failed:\n{done.stderr[-2000:]}")
     return folder
-
-
-def _command(harness: str, engine: str, folder: Path) -> list[str]:
-    if harness == "lm_eval":
-        return [
-            *("python", "-m", "lm_eval", "--model", "hkcanto-g2p"),
-            *("--model_args", f"engine={engine}", "--tasks", "hkcanto_g2p"),
-            *("--output_path", str(folder / "lm-eval"), "--log_samples"),
-        ]
-    return [
-        *("python", "-m", "inspect_ai", "eval", "hkcanto/g2p", "--model", f"hkcanto/{engine}"),
-        *("--display", "none", "--log-dir", str(folder / "inspect")),
-    ]

@@ -10,22 +10,16 @@ import logging
 import math
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
 
-from ..catalogue import (
-    BENCHMARKS,
-    benchmarks,
-    find_benchmark,
-    find_task,
-    meant,
-    named_tasks,
-    noted,
-)
+from ..catalogue import BENCHMARKS, benchmarks, find_benchmark, find_task, meant, named_tasks, noted
 from ..declarations import Declared, Subject, TaskVariant, repeated
 from ..errors import CatalogueError
 from ..figures import Figure
@@ -92,11 +86,8 @@ class PublishedColumn(Declared, frozen=True):
 
     def subjects_of(self, task: TaskVariant) -> tuple[Subject, ...]:
         """Return the subjects of one of its tasks that it measures."""
-        return tuple(
-            subject
-            for subject in task.subjects
-            if self.category in ("", subject.category) and self.subject in ("", subject.name)
-        )
+        subjects = [s for s in task.subjects if self.category in ("", s.category)]
+        return tuple(subject for subject in subjects if self.subject in ("", subject.name))
 
 
 class PublishedNote(Declared, frozen=True):
@@ -204,9 +195,9 @@ def published_tables() -> tuple[PublishedTable, ...]:
 def _tables(home: Path) -> tuple[PublishedTable, ...]:
     """Return the tables of one benchmark; empty if a file from outside this package is broken."""
     path, broken = home / "published" / "tables.toml", list[str]()
-    if home.parent == BENCHMARKS or not path.is_file():
-        return read_tables(path) if path.is_file() else ()
-    with noted(broken, path):
+    if not path.is_file():
+        return ()
+    with nullcontext() if home.parent == BENCHMARKS else noted(broken, path):
         return read_tables(path)
     _log.warning("Published tables are left out: %s", *broken)
     return ()
@@ -228,12 +219,9 @@ def tables_of(task: str) -> tuple[PublishedTable, ...]:
         ['tmmluplus_4']
     """
     wanted = find_task(task).whole
-    names = {name for name, each in named_tasks().items() if each.whole == wanted}
-    return tuple(
-        table
-        for table in published_tables()
-        if any(not names.isdisjoint(column.tasks) for column in table.columns)
-    )
+    names = {name for name, other in named_tasks().items() if other.whole == wanted}
+    tables = [(table, [*chain(*(c.tasks for c in table.columns))]) for table in published_tables()]
+    return tuple(table for table, tasks in tables if not names.isdisjoint(tasks))
 
 
 @cache
@@ -259,14 +247,15 @@ def read_tables(path: Path) -> tuple[PublishedTable, ...]:
         for problem in _problems(table):
             raise CatalogueError(f"{short}, table {table.number}: {problem}. Fix this entry.")
         number = "_".join(filter(None, (str(table.number or ""), table.part)))
-        filled = {
-            "protocol": table.protocol.strip(),
-            "name": f"{file.benchmark}_{number}",
-            "benchmark": file.benchmark,
-            "source": table.source or f"{file.paper}, Table {table.number}",
-            "rows": tuple(_rows(path.with_name(f"{number}.csv"), table)),
-        }
-        tables.append(msgspec.structs.replace(table, **filled))
+        filled = msgspec.structs.replace(
+            table,
+            protocol=table.protocol.strip(),
+            name=f"{file.benchmark}_{number}",
+            benchmark=file.benchmark,
+            source=table.source or f"{file.paper}, Table {table.number}",
+            rows=tuple(_rows(path.with_name(f"{number}.csv"), table)),
+        )
+        tables.append(filled)
     return tuple(tables)
 
 
@@ -300,9 +289,9 @@ def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
     with path.open(encoding="utf-8", newline="") as file:
         lines = list(csv.reader(file, strict=True))
     for number, line in enumerate(lines, start=1):
-        if len(line) != (count := len(lines[0])):
-            cells = f"it has {len(line)} cells, but the header has {count}"
-            raise CatalogueError(f"{where}, row {number} ({line[0]!r}): {cells}. Fix this row.")
+        if len(line) != len(lines[0]):
+            why = f"it has {len(line)} cells, but the header has {len(lines[0])}"
+            raise CatalogueError(f"{where}, row {number} ({line[0]!r}): {why}. Fix this row.")
     if table.transposed:
         lines = [list(line) for line in zip(*lines, strict=True)]
     header, *lines = lines
@@ -313,36 +302,28 @@ def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
     models = [line[0] for line in lines]
     for model in repeated(models):
         raise CatalogueError(f"{where}, row {model!r} occurs twice. Remove one.")
-    if unknown := {*table.kinds, *(note.row for note in table.notes)}.difference(models):
-        raise CatalogueError(
-            f"{where}: kinds or notes name rows that do not exist: {sorted(unknown)}."
-        )
-    for model, *texts in lines:
-        values = {
-            column.name: _value(cell, column, f"{where}, row {model!r}")
-            for column, cell in zip(table.columns, texts, strict=True)
-        }
-        kind, own = table.kinds.get(model, "model"), [n for n in table.notes if n.row == model]
-        notes = {name: note.text for note in own for name in note.columns or declared}
-        unranked = {name for note in own if not note.ranked for name in note.columns or declared}
+    if unknown := sorted({*table.kinds, *(note.row for note in table.notes)}.difference(models)):
+        raise CatalogueError(f"{where}: kinds or notes name rows that do not exist: {unknown}.")
+    for model, *cells in lines:
+        kind, values = table.kinds.get(model, "model"), dict[str, float | None]()
+        for column, cell in zip(table.columns, cells, strict=True):
+            highest = math.inf if column.unit == "number" else 100
+            try:
+                value = float(cell) if cell else None
+            except ValueError:
+                value = math.nan
+            if value is not None and not 0 <= value <= highest:
+                raise CatalogueError(
+                    f"{where}, row {model!r}, column {column.name!r}: {cell!r} is not a number "
+                    f"from 0 to {highest:g}. Correct it, or leave the cell empty."
+                )
+            share = round((value or 0) / 100, 6)
+            values[column.name] = share if cell and column.unit == "percent" else value
+        noted = [(n, name) for n in table.notes if n.row == model for name in n.columns or declared]
+        unranked = {name for note, name in noted if not note.ranked}
         scores = {
             name: value
             for name, value in values.items()
             if kind == "model" and value is not None and name not in unranked
         }
-        yield PublishedRow(model, kind, values, notes, scores)
-
-
-def _value(cell: str, column: PublishedColumn, where: str) -> float | None:
-    if not cell:
-        return None
-    highest = math.inf if column.unit == "number" else 100
-    try:
-        if not 0 <= (value := float(cell)) <= highest:
-            raise ValueError
-    except ValueError:
-        raise CatalogueError(
-            f"{where}, column {column.name!r}: {cell!r} is not a number from 0 to {highest:g}. "
-            "Correct it, or leave the cell empty."
-        ) from None
-    return round(value / 100, 6) if column.unit == "percent" else value
+        yield PublishedRow(model, kind, values, {n: note.text for note, n in noted}, scores)

@@ -56,9 +56,8 @@ class Items:
     question_lengths: Ints  # characters, including the options
     golds: Ints  # checksums of the gold answers
     response_lengths: Ints  # characters after the reasoning block
-    reasoning_lengths: (
-        Ints  # characters of the reasoning block, or of the response in a chain of thought
-    )
+    #: characters of the reasoning block, or of the response in a chain of thought
+    reasoning_lengths: Ints
     output_tokens: Floats  # as counted by the provider; NaN if not logged
     truncated: Floats  # 1 if the response ended at the token limit, 0 if not; NaN if unknown
     reasons: Sequence[str] = ()  # how answers were read, or why not, such as `none: refusal`
@@ -71,12 +70,7 @@ class Items:
     @cached_property
     def places(self) -> Mapping[str, int]:
         """The index of each item by its id; from the second epoch on, by id and epoch."""
-        seen: Counter[str] = Counter()
-        places = {}
-        for place, name in enumerate(self.ids):
-            seen[name] += 1
-            places[f"{name} in epoch {seen[name]}" if seen[name] > 1 else name] = place
-        return places
+        return places_of(self.ids)
 
     @cached_property
     def subject_codes(self) -> tuple[NDArray[np.str_], Ints]:
@@ -96,8 +90,8 @@ class Items:
     def of_part(self, name: str) -> NDArray[np.bool_]:
         """Return a mask of the items of a part, such as `hk_specific` or a subject."""
         known, places = self._part_codes
-        own = np.array([name in parts for parts in known], np.bool_)
-        return own[places] | self.of_subjects([name])
+        has_part = np.array([name in parts for parts in known], np.bool_)
+        return has_part[places] | self.of_subjects([name])
 
     def take(self, places: Sequence[int] | Ints) -> "Items":
         """Return the items at some indices, in that order."""
@@ -119,23 +113,37 @@ class Items:
             return parts[0]
         firsts = np.cumsum([0, *(part.clusters.max(initial=-1) + 1 for part in parts[:-1])])
 
-        def column_of(name: str) -> Any:
+        def joined(name: str) -> Any:
             columns = [getattr(part, name) for part in parts]
             if name == "clusters":
-                return np.concatenate([own + at for own, at in zip(columns, firsts, strict=True)])
+                columns = [own + first for own, first in zip(columns, firsts, strict=True)]
             if isinstance(columns[0], np.ndarray):
                 return np.concatenate(columns)
             if not isinstance(columns[0], Mapping):
                 return [value for column in columns for value in column]
-            fill, merged = np.nan if name == "values" else 0.0, {}
-            for key in dict.fromkeys(key for column in columns for key in column):
-                pairs = zip(columns, parts, strict=True)
-                merged[key] = np.concatenate(
-                    [column.get(key, np.full(len(part), fill)) for column, part in pairs]
+            fills = [np.full(len(part), np.nan if name == "values" else 0.0) for part in parts]
+            return {
+                key: np.concatenate(
+                    [own.get(key, fill) for own, fill in zip(columns, fills, strict=True)]
                 )
-            return merged
+                for key in dict.fromkeys(key for column in columns for key in column)
+            }
 
-        return Items(**{each.name: column_of(each.name) for each in fields(Items)})
+        return Items(**{column.name: joined(column.name) for column in fields(Items)})
+
+
+def places_of(names: Sequence[str]) -> dict[str, int]:
+    """Return the index of each name; from its second occurrence on, with the epoch.
+
+    Examples:
+        >>> places_of(["a", "b", "a"])
+        {'a': 0, 'b': 1, 'a in epoch 2': 2}
+    """
+    seen, places = Counter[str](), dict[str, int]()
+    for place, name in enumerate(names):
+        seen[name] += 1
+        places[f"{name} in epoch {seen[name]}" if seen[name] > 1 else name] = place
+    return places
 
 
 def codes(values: Sequence[Hashable]) -> tuple[list[Any], Ints]:
@@ -161,15 +169,6 @@ class Sent(msgspec.Struct, frozen=True, omit_defaults=True):
     reducer: str = ""  # makes one value of the repeats, such as `mean`
     more: tuple[tuple[str, str], ...] = ()  # further settings, such as a penalty or a bias
 
-    @property
-    def decoding(self) -> str:
-        """How the next token was chosen: `greedy`, `temperature 0.7` or `decoding unknown`."""
-        if self.temperature == 0 or self.top_k == 1:
-            return "greedy"
-        if self.temperature is None:
-            return "decoding unknown"
-        return f"temperature {self.temperature:g}"
-
     def differs(self, other: "Sent") -> dict[str, tuple[str, str]]:
         """Return what was sent otherwise: setting → both values, as texts.
 
@@ -178,14 +177,12 @@ class Sent(msgspec.Struct, frozen=True, omit_defaults=True):
             {'temperature': ('0', '0.7'), 'stop': ('none', "'完'")}
         """
         first, second = (msgspec.structs.asdict(sent) | dict(sent.more) for sent in (self, other))
-        return {
-            name: (_shown(first.get(name)), _shown(second.get(name)))
-            for name in dict.fromkeys([*first, *second])
-            if name != "more" and first.get(name) != second.get(name)
-        }
+        names = [name for name in dict.fromkeys([*first, *second]) if name != "more"]
+        both = {name: (first.get(name), second.get(name)) for name in names}
+        return {name: (_text(a), _text(b)) for name, (a, b) in both.items() if a != b}
 
 
-def _shown(setting: object) -> str:
+def _text(setting: object) -> str:
     if isinstance(setting, tuple):
         return " ".join(map(repr, setting)) or "none"
     return f"{setting:g}" if isinstance(setting, float) else str(setting or "none")
@@ -214,10 +211,9 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
         """
         sums: dict[str, Any] = {}
         for name in Usage.__struct_fields__:
-            counts = [getattr(part, name) for part in parts]
-            known = [count for count in counts if count is not None]
+            known = [count for part in parts if (count := getattr(part, name)) is not None]
             # A provider leaves out a count of zero.
-            if len(known) == len(counts) or (known and name in _IF_ANY):
+            if len(known) == len(parts) or (known and name in _IF_ANY):
                 sums[name] = sum(known)
         return Usage(**sums)
 
@@ -333,9 +329,9 @@ class Run:
     def comparable_as(self) -> Hashable:
         """A key of task, setup and data, equal for runs that differ only in the model."""
         signature, data = self.signature, "local" if self.is_local else self.data
-        options = frozenset(each for each in signature.options if each[0] != "rescored")
-        how = options, signature.sent, signature.read
-        return self.task, signature.version, self.shots, how, data
+        options = frozenset(option for option in signature.options if option[0] != "rescored")
+        setup = options, signature.sent, signature.read
+        return self.task, signature.version, self.shots, setup, data
 
     @property
     def departure(self) -> str:
@@ -345,13 +341,10 @@ class Run:
 
     def is_copy_of(self, other: "Run") -> bool:
         """Whether both were read from copies of one log, or from one log in two formats."""
-        own, others = self.items, other.items
-        names = ("log_id", "model", "signature")
-        if not self.log_id or any(getattr(self, n) != getattr(other, n) for n in names):
-            return False
-        return own.ids == others.ids and all(
-            np.array_equal(values, others.values.get(name, ()), equal_nan=True)
-            for name, values in own.values.items()
+        of_log = [(run.log_id, run.model, run.signature, run.items.ids) for run in (self, other)]
+        return bool(self.log_id and of_log[0] == of_log[1]) and all(
+            np.array_equal(values, other.items.values.get(name, ()), equal_nan=True)
+            for name, values in self.items.values.items()
         )
 
     @property
@@ -374,14 +367,17 @@ class Run:
     @property
     def decoding(self) -> str:
         """How the next token was chosen: `greedy`, `temperature 0.7` or `decoding unknown`."""
-        return self.sent.decoding
+        temperature = self.sent.temperature
+        if temperature == 0 or self.sent.top_k == 1:
+            return "greedy"
+        return "decoding unknown" if temperature is None else f"temperature {temperature:g}"
 
     @property
     def generation(self) -> Mapping[str, float]:
         """Those of temperature, top_p, top_k and max_tokens that were sent."""
         names = ("temperature", "top_p", "top_k", "max_tokens")
-        values = ((name, getattr(self.sent, name)) for name in names)
-        return {name: value for name, value in values if value is not None}
+        sent = {name: getattr(self.sent, name) for name in names}
+        return {name: value for name, value in sent.items() if value is not None}
 
     @property
     def unfinished(self) -> str:
@@ -413,7 +409,7 @@ class Run:
 
     def subjects_of(self, part: str) -> Sequence[Subject]:
         """Return the catalogue's subjects in a category or group, or the one of this name."""
-        return [each for each in self.setup.task.subjects if part in each.sets]
+        return [subject for subject in self.setup.task.subjects if part in subject.sets]
 
     @cached_property
     def complete(self) -> bool:
@@ -425,9 +421,7 @@ class Run:
         """Return whether it covers all items of its task, or of one category or subject."""
         if not part or self.complete or self.unfinished:
             return self.complete
-        subjects = self.subjects_of(part)
-        count = sum(self.counts[subject.name] for subject in subjects)
-        return count == sum(map(self.expected_of, subjects))
+        return all(self.counts[s.name] == self.expected_of(s) for s in self.subjects_of(part))
 
     @property
     def expected(self) -> int:
@@ -450,7 +444,7 @@ class Run:
 
     def in_proportion(self, subjects: Sequence[Subject]) -> bool:
         """Return whether its items of these subjects are in proportion to the subjects' sizes."""
-        sizes = {each.name: self.expected_of(each) for each in subjects}
+        sizes = {subject.name: self.expected_of(subject) for subject in subjects}
         part = sum(self.counts[name] for name in sizes) / sum(sizes.values())
         return all(abs(self.counts[name] - part * size) < 1 for name, size in sizes.items())
 

@@ -23,26 +23,23 @@ def load_tokenizer(name: str) -> Count:
     except ImportError as error:
         raise OptionError(f"{name} needs tokenizers: pip install tokenizers.") from error
     path = Path(name).expanduser()
-    if path.suffix != ".json" and not path.is_dir():
-        path = _downloaded(name)
-    file = path / _FILE if path.is_dir() else path
-    if not file.is_file():
+    if path.suffix != ".json":
+        path = path / _FILE if path.is_dir() else _downloaded(name)
+    if not path.is_file():
         raise _no_file(name)
     try:
-        loaded = Tokenizer.from_file(str(file))
+        loaded = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises a plain Exception
-        raise OptionError(f"{file} is not a tokenizer that `tokenizers` reads: {error}.") from error
+        raise OptionError(f"{path} is not a tokenizer that `tokenizers` reads: {error}.") from error
     loaded.no_truncation()
     loaded.no_padding()
 
     def count(texts: Sequence[str]) -> Sequence[int]:
         # Batches bound the memory; no tokenizer can encode lone surrogates.
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        lengths: list[int] = []
-        for start in range(0, len(clean), _BATCH):
-            batch = clean[start : start + _BATCH]
-            lengths += map(len, loaded.encode_batch_fast(batch, add_special_tokens=False))
-        return lengths
+        batches = (clean[start : start + _BATCH] for start in range(0, len(clean), _BATCH))
+        encoded = (loaded.encode_batch_fast(batch, add_special_tokens=False) for batch in batches)
+        return [len(tokens) for batch in encoded for tokens in batch]
 
     return count
 
@@ -55,7 +52,7 @@ def _downloaded(name: str) -> Path:
             return Path(cached)
         # This single request avoids the retries of a download, which take half a minute offline.
         files = HfApi().model_info(name, timeout=_TIMEOUT).siblings or ()
-        if _FILE not in [each.rfilename for each in files]:
+        if _FILE not in [file.rfilename for file in files]:
             raise _no_file(name)
         return Path(hf_hub_download(name, _FILE))
     except HKCantoError:

@@ -78,9 +78,8 @@ def inspect_log(folder: Path, answer: Callable[[str], str], **options: Any) -> P
     from inspect_ai.scorer import exact
 
     rows = [Sample(input=f"{n}+1=", target=str(n + 1), id=n + 1) for n in range(COUNT)]
-    return run_inspect(
-        folder, Task(dataset=rows, scorer=exact(), name="sums"), answering_model(answer), **options
-    )
+    task = Task(dataset=rows, scorer=options.pop("scorer", exact()), name="sums")
+    return run_inspect(folder, task, answering_model(answer), **options)
 
 
 def test_two_logs_of_a_task_of_lm_eval(sums: Callable[..., Path]) -> None:
@@ -133,6 +132,18 @@ def test_two_logs_of_a_task_of_inspect_with_epochs(tmp_path: Path) -> None:
     assert (one["a"], one["b"], one["p_value"] < 0.001) == (10 / COUNT, 30 / COUNT, True)
     # Two equal epochs of an item are one draw: the interval is that of 40 items, not of 80.
     assert 0.3 < one["gain"]["low"] < 0.5 < one["gain"]["high"] < 0.7
+
+
+def test_the_first_scorer_in_a_log_is_tested_by_default(tmp_path: Path) -> None:
+    from inspect_ai.scorer import exact, f1, includes, match
+
+    scorer = [includes(), exact(), match(), f1()]
+    logs = [
+        inspect_log(tmp_path / name, right_below(limit), scorer=scorer)
+        for name, limit in (("old", 10), ("new", 30))
+    ]
+    (one,) = compared(f"old={logs[0]}", f"new={logs[1]}")["comparisons"]
+    assert one["figure"] == "includes"
 
 
 def test_other_logs_are_refused(

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.figures import Pair
-from hkcanto_tasks.results.reports.frames import checkpoint
+from hkcanto_tasks.results.frames import checkpoint
 from hkcanto_tasks.results.reports.presentation import headline
 from hkcanto_tasks.results.reports.summary import best_records, build_report
 from hkcanto_tasks.results.runs import Run

@@ -1,26 +1,27 @@
 """The sections behind the first table: subjects, reading problems, and all figures."""
 
 from collections.abc import Callable, Iterator, Sequence
-from operator import itemgetter
+from functools import partial
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import numpy as np
 
 from ...figures import Figure
 from ...kinds.multiple_choice import MultipleChoice
+from ..frames import JUDGED
 from ..runs import Run
 from ..statistics.estimates import estimate, mean_estimate
 from ..statistics.intervals import Estimate
-from .blocks import Column, Note, Section, Table, Value, section, table
-from .frames import JUDGED
+from .blocks import Block, Column, Note, Section, Table, Value, section, table
 from .presentation import (
     MANY_UNREAD,
     MODEL,
     TASK,
     FigureColumn,
-    SideBySide,
     figure_title,
     headline_title,
+    short_name,
     side_by_side,
     task_title,
 )
@@ -51,37 +52,52 @@ _READING = (
     "Generated responses only, as shares of all responses; blank where nothing was logged. If the "
     "shares of unread responses differ, figures differ in more than knowledge."
 )
+_COST = "Including judges, at the prices given to Inspect (--model-cost-config)."
+_REASONING = "The part of the answer tokens that is reasoning."
+_COUNTS = {
+    "answers": Column("Answers", "count"),
+    "prompt_tokens": Column("Prompt tokens", "count", "Including those from a prefix cache."),
+    "cached_tokens": Column("Cached tokens", "count", "Prompt tokens from a prefix cache."),
+    "answer_tokens": Column("Answer tokens", "count", "Including reasoning."),
+    "reasoning_tokens": Column("Reasoning tokens", "count", _REASONING),
+    "judge_tokens": Column("Judge tokens", "count", "A judge's prompts and answers."),
+    "dollars": Column("Cost in $", "number", _COST),
+    "seconds": Column("Seconds", "number"),
+}
+_USAGE = (
+    "Tokens are the provider's count, which lm-eval does not log. Seconds depend on the machine, "
+    "the number of concurrent requests, and its other load."
+)
 
 
 def sections(runs: Sequence[Run]) -> list[Section]:
-    """Return the sections of subjects, of reading problems, and of all figures."""
-    groups = side_by_side(runs)
+    """Return the sections of subjects, reading problems, all figures, and tokens and time."""
+    groups, of_subjects = side_by_side(runs), side_by_side(runs, "acc")
     generated = [
-        run for group in groups for run in group.runs if run.setup.is_generative and run.items.ids
+        run for group in groups for run in group if run.setup.is_generative and run.items.ids
     ]
-    subjects = [_subjects(group) for group in side_by_side(runs, "acc")]
     problems, cut = [*_problems(generated)], _CUT.partition("{")[0]
     is_cut = any(note.text.startswith(cut) for note in problems)
+    reading: list[Block] = [*problems, _reading(generated)]
+    used = [run for run in runs if len(run.usage.known) > 1]
+    counts = [(column, attrgetter(f"usage.{name}")) for name, column in _COUNTS.items()]
+    usage = table("usage", "Tokens and time", used, [MODEL, TASK, *counts], _USAGE)
     return [
-        *section("Subjects", subjects, "subjects"),
-        *section(
-            "Reading problems", [*problems, _reading(generated)], "reading", is_summary=is_cut
-        ),
+        *section("Subjects", map(_subjects, of_subjects), "subjects"),
+        *section("Reading problems", reading, "reading", is_summary=is_cut),
         *section("All figures", map(_figures, groups), "figures"),
+        *section("Tokens and time", [usage], "usage"),
     ]
 
 
 def _problems(runs: Sequence[Run]) -> Iterator[Note]:
-    for text, most, rate in (
+    for text, most, rate_of in (
         (_CUT, _MANY_TRUNCATED, _truncated),
         (_UNREAD, MANY_UNREAD, _unread),
-        (_UNJUDGED, MANY_UNREAD, _unjudged),
+        (_UNJUDGED, MANY_UNREAD, lambda run: estimate(run, "unjudged_rate")),
     ):
-        many = [
-            f"{run.label} on {task_title(run)} {share.value:.1%}"
-            for run in runs
-            if (share := rate(run)) and share.value > most
-        ]
+        rates = [(f"{run.label} on {task_title(run)}", rate_of(run)) for run in runs]
+        many = [f"{name} {rate.value:.1%}" for name, rate in rates if rate and rate.value > most]
         if many:
             yield Note(text.format("; ".join(many)), "warning")
     if costs := [*filter(None, map(_second_look, runs))]:
@@ -108,10 +124,6 @@ def _unread(run: Run) -> Estimate | None:
     return estimate(run, "unparsed_rate") or estimate(run, "invalid_rate")
 
 
-def _unjudged(run: Run) -> Estimate | None:
-    return estimate(run, "unjudged_rate")
-
-
 def _truncated(run: Run) -> Estimate | None:
     known = ~np.isnan(run.items.truncated)
     if not known.any():
@@ -121,94 +133,83 @@ def _truncated(run: Run) -> Estimate | None:
 
 def _reading(runs: Sequence[Run]) -> Table:
     """Return how many responses could not be read and why, and how long they are."""
-    reasons = sorted({each for run in runs for each in run.items.reasons if each[:5] == "none:"})
 
-    def share(reason: str) -> Callable[[Run], float | None]:
-        return lambda run: [*run.items.reasons].count(reason) / len(run.items) or None
+    def share(reason: str, run: Run) -> float | None:
+        return [*run.items.reasons].count(reason) / len(run.items) or None
 
-    def mean(values: np.ndarray[Any, Any]) -> float | None:
-        return float(values.mean()) if len(values) else None
+    def mean(name: str, least: float, run: Run) -> float | None:
+        lengths = getattr(run.items, name)
+        counted = lengths[lengths >= least]  # without NaN
+        return float(counted.mean()) if len(counted) else None
 
+    unread = Column("Unread", "percent", "No answer could be read; they count as wrong.")
+    truncated = Column("Truncated", "percent", "Ended at the length limit, if logged.")
+    length = Column("Mean length", "number", "Characters of the response without reasoning.")
+    reasoning = Column("Mean reasoning", "number", "Characters, over responses with reasoning.")
+    tokens = Column("Output tokens", "number", "Mean per response, if logged.")
+    reasons = sorted({why for run in runs for why in run.items.reasons if why[:5] == "none:"})
     columns: list[FigureColumn] = [
-        MODEL,
-        TASK,
-        (Column("Unread", "percent", "No answer could be read; they count as wrong."), _unread),
-        (Column("Truncated", "percent", "Ended at the length limit, if logged."), _truncated),
-        *((Column(each[6:].capitalize(), "percent"), share(each)) for each in reasons),
-        (
-            Column("Mean length", "number", "Characters of the response without reasoning."),
-            lambda run: mean(run.items.response_lengths),
-        ),
-        (
-            Column("Mean reasoning", "number", "Characters, over responses with reasoning."),
-            lambda run: mean(run.items.reasoning_lengths[run.items.reasoning_lengths > 0]),
-        ),
-        (
-            Column("Output tokens", "number", "Mean per response, if logged."),
-            lambda run: mean(run.items.output_tokens[~np.isnan(run.items.output_tokens)]),
-        ),
+        *(MODEL, TASK, (unread, _unread), (truncated, _truncated)),
+        *((Column(why[6:].capitalize(), "percent"), partial(share, why)) for why in reasons),
+        (length, partial(mean, "response_lengths", 0)),
+        (reasoning, partial(mean, "reasoning_lengths", 1)),
+        (tokens, partial(mean, "output_tokens", 0)),
     ]
     return table("reading", "Responses", runs, columns, _READING)
 
 
-def _subjects(group: SideBySide[Run]) -> Table:
+def _subjects(runs: Sequence[Run]) -> Table:
     """Return averages, categories and subjects; no rows if there is only one subject."""
-    runs, some = group.runs, group.runs[0]
+    some = runs[0]
     present = {subject.name for run in runs for subject in run.subjects}
-    subjects = [each for each in some.setup.task.subjects if each.name in present]
-    named = {subject.name for subject in subjects}
+    subjects = [subject for subject in some.setup.task.subjects if subject.name in present]
     rows: list[tuple[str, str | None, Sequence[Estimate | None]]] = [
         (figure.title, None, values)
         for figure in some.setup.figures
-        if figure.averages == "acc" and figure.part not in named
+        if figure.averages == "acc" and figure.part not in present
         if any(values := [estimate(run, figure.name) for run in runs])
     ]
     if len(subjects) > 1:
-        rows += [
-            (
-                subject.title,
-                subject.chinese or None,
-                [estimate(run, "acc", run.items.of_subjects([subject.name])) for run in runs],
-            )
-            for subject in subjects
-        ]
+        for subject in subjects:
+            masks = [(run, run.items.of_subjects([subject.name])) for run in runs]
+            values = [estimate(run, "acc", mask) for run, mask in masks]
+            rows.append((subject.title, subject.chinese or None, values))
     elif len(rows) < 3:
         rows = []
     few = len(runs) <= 2
     columns: list[tuple[Column, Callable[[Any], Any]]] = [
         (Column("Part"), itemgetter(0)),
         (Column("In Chinese"), itemgetter(1)),
-        (Column("Items", "count"), lambda row: max(each.items for each in row[2] if each)),
+        (Column("Items", "count"), lambda row: max(value.items for value in row[2] if value)),
         *(
             (Column(run.label, "percent", drawn=few, brief=not few), lambda row, at=at: row[2][at])
             for at, run in enumerate(runs)
         ),
     ]
     caption = f"The headline is {headline_title(some)}. Subjects also differ by chance."
-    name = f"subjects_{group.name}"
-    return table(name, group.title, rows, columns, caption, kind=lambda _: "other")
+    name = _name("subjects", some)
+    return table(name, task_title(some), rows, columns, caption, kind="other")
 
 
-def _figures(group: SideBySide[Run]) -> Table:
+def _figures(runs: Sequence[Run]) -> Table:
     """Return every figure of a task and its judges, on all items; no rows if it has only one."""
-    some = group.runs[0]
-    known = [*(each for each in some.setup.figures if not each.part), *JUDGED.values()]
-    rows = [each for each in known if any(estimate(run, each.name) for run in group.runs)]
+    some = runs[0]
+    known = [*(figure for figure in some.setup.figures if not figure.part), *JUDGED.values()]
+    rows = [figure for figure in known if any(estimate(run, figure.name) for run in runs)]
 
-    def value(run: Run) -> Callable[[Figure], Value]:
-        def of(figure: Figure) -> Estimate | None:
-            found = estimate(run, figure.name)
-            return found and found.times(100 if figure.unit in ("share", "rate") else 1)
-
-        return of
+    def value(run: Run, figure: Figure) -> Estimate | None:
+        found = estimate(run, figure.name)
+        return found and found.times(100 if figure.unit in ("share", "rate") else 1)
 
     columns: list[tuple[Column, Callable[[Figure], Value]]] = [
         (Column("Figure"), lambda figure: figure_title(some, figure)),
-        *((Column(run.label, "score"), value(run)) for run in group.runs),
+        *((Column(run.label, "score"), partial(value, run)) for run in runs),
         (Column("Meaning"), lambda figure: figure.help),
     ]
-    caption = "Shares and rates are in %."
-    name = f"figures_{group.name}"
-    return table(
-        name, group.title, rows if len(rows) > 1 else [], columns, caption, kind=lambda _: "other"
-    )
+    name, rows = _name("figures", some), rows if len(rows) > 1 else []
+    about = "Shares and rates are in %."
+    return table(name, task_title(some), rows, columns, about, kind="other")
+
+
+def _name(what: str, run: Run) -> str:
+    return short_name(what, run.task, run.condition, "sample" if run.is_sample else "")

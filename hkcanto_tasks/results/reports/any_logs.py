@@ -1,60 +1,41 @@
 """Paired tests on two logs of any task of lm-eval or of Inspect, for `hkcanto compare --any`.
 
-The catalogue knows nothing of such a task. So only what its logs say is used: items are matched by
-their texts (or by ids, if all are the same), and a figure is tested if it is the mean of the items'
-values. There are no ranks, published scores and gates.
+The catalogue knows nothing of such a task, so only the facts in its logs are used: items are
+matched by their texts (or by ids, if all are the same), and a figure is tested if it is the mean of
+the items' values. There are no ranks, published scores and gates.
 """
 
-import math
-from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
+from functools import cached_property
+from itertools import chain
+from math import isclose, nan
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 import numpy as np
 
 from ...errors import ComparisonError, LogError
-from ...figures import sum_clusters
+from ...figures import Figure
 from ..logs import argument, logs_in
 from ..logs.inspect import opened
 from ..logs.items import UNREADABLE, decode, reason
-from ..statistics import intervals, significance
-from ..statistics.intervals import Estimate
-from ..statistics.paired import RESAMPLES, SEED
+from ..runs import places_of
+from ..statistics.paired import RESAMPLES, SEED, Paired
+from ..statistics.significance import holm
 from .blocks import Block, Column, Note, Report, Section, report_of, table
 
 _GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}  # Inspect's own values of these
-_NAMED, _SAME = 5, 1e-9
+_NAMED = 5
+_JSON = msgspec.json.Decoder(dict[str, Any])
 _UNKNOWN = (
     "These are not tasks of hkcanto, so the logs alone say what was run. Unknown are: whether "
     "the models got the same prompt, template and decoding where the logs do not tell; whether "
     "questions share a passage, which would make intervals too narrow; and whether the data is "
     "the release."
 )
-
-
-class _Results(msgspec.Struct):
-    results: dict[str, dict[str, Any]]
-    configs: dict[str, dict[str, Any]] = {}
-    config: dict[str, Any] = {}
-    higher_is_better: dict[str, dict[str, bool | None]] = {}
-    n_shot: dict[str, Any] = msgspec.field(name="n-shot", default_factory=dict)
-    versions: dict[str, Any] = {}
-    model_name: str | None = None
-    chat_template_sha: str | None = None
-    system_instruction_sha: str | None = None
-
-
-class _Sample(msgspec.Struct):  # of Inspect
-    id: str | int
-    input: Any
-    target: Any = ""
-    choices: Any = None
-    scores: dict[str, Any] | None = None
-    error: Any = None
 
 
 @dataclass
@@ -65,10 +46,8 @@ class _Log:
         task: The task's name in its harness.
         model: The model's name.
         harness: The harness.
-        ids: The id of each response's item.
-        texts: The texts of the questions, equal for the same item.
-        prompts: Hashes of the prompts as sent; empty if they are not logged.
-        values: Figure → the value of each response; NaN if it has none.
+        items: The id of each response's item, the text of the question (equal for the same item), a
+            hash of the prompt as sent (empty if not logged), and the value of each figure.
         reported: Figure → the harness's own value.
         higher: Figure → whether higher values are better, if the log says so.
         settings: The settings of the run, by the log.
@@ -76,49 +55,22 @@ class _Log:
 
     task: str
     model: str
-    harness: Literal["lm-eval", "inspect"]
-    ids: list[str] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    prompts: list[str] = field(default_factory=list)
-    values: dict[str, list[float]] = field(default_factory=dict)
-    reported: dict[str, float] = field(default_factory=dict)
-    higher: dict[str, bool | None] = field(default_factory=dict)
-    settings: dict[str, Any] = field(default_factory=dict)
+    harness: str
+    items: list[tuple[str, str, str, dict[str, float]]]
+    reported: dict[str, float]
+    settings: dict[str, Any]
+    higher: Mapping[str, bool | None] = field(default_factory=dict)
 
-    def add(self, item: Hashable, text: str, values: Mapping[str, float | None]) -> None:
-        """Add a response."""
-        for name in values.keys() - self.values.keys():
-            self.values[name] = [math.nan] * len(self.ids)
-        self.ids.append(str(item))
-        self.texts.append(text)
-        for name, of_items in self.values.items():
-            value = values.get(name)
-            of_items.append(math.nan if value is None else value)
+    @cached_property
+    def figures(self) -> list[str]:
+        return list(dict.fromkeys(chain.from_iterable(item[3] for item in self.items)))
 
-
-@dataclass
-class _Test:
-    """The paired test of a figure of a task; its gain is positive if the second log is better."""
-
-    task: str
-    figure: str
-    items: int
-    a: float
-    b: float
-    gain: Estimate
-    wins: int
-    losses: int
-    p_value: float
-    p_by_holm: float | None
-    test: str
+    def values(self, figure: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+        return np.array([item[3].get(figure, nan) for item in self.items])
 
 
 def compare_any(
-    runs: Sequence[str],
-    *,
-    metric: str | None = None,
-    seed: int = SEED,
-    resamples: int = RESAMPLES,
+    runs: Sequence[str], *, metric: str | None = None, seed: int = SEED, resamples: int = RESAMPLES
 ) -> Report:
     """Compare two logs, or folders of logs, of any tasks of one harness.
 
@@ -134,164 +86,120 @@ def compare_any(
     """
     if len(runs) != 2:
         raise ComparisonError("--any compares two logs: hkcanto compare a=LOG b=LOG --any")
-    given = [argument(each) for each in runs]
-    sides = [_logs(path) for _, path in given]
-    names = [
-        name or next(iter(side.values())).model
-        for (name, _), side in zip(given, sides, strict=True)
-    ]
+    given = [argument(run) for run in runs]
+    a, b = sides = [_logs(path) for _, path in given]
+    models = (next(iter(side.values())).model for side in sides)
+    names = [name or model for (name, _), model in zip(given, models, strict=True)]
     if names[0] == names[1]:
         names = [f"{name} ({place})" for place, name in enumerate(names, 1)]
-    tests, notes, refused = list[_Test](), list[str](), list[str]()
-    for task in sides[0].keys() & sides[1].keys():
-        a, b = sides[0][task], sides[1][task]
+    tests, notes = list[dict[str, Any]](), list[str]()
+    refused = [f"{task}: no partner." for task in a.keys() ^ b.keys()]
+    for task in a.keys() & b.keys():
         try:
-            found, told = _compared(a, b, metric, {"seed": seed, "resamples": resamples})
+            test, remarks = _compared(a[task], b[task], metric, seed=seed, resamples=resamples)
         except ComparisonError as error:
             refused.append(f"{task}: {error}")
             continue
-        tests.append(found)
-        notes += [f"{task}: {note}" for note in told]
-    for place, side in enumerate(sides):
-        refused += [f"{task}: no partner." for task in side.keys() - sides[1 - place].keys()]
+        tests.append(test)
+        notes += [f"{task}: {remark}" for remark in remarks]
     if not tests:
         raise ComparisonError("\n".join(["nothing to compare.", *sorted(refused)]))
     if len(tests) > 1:
-        by_holm = significance.holm([each.p_value for each in tests])
-        for one, p_value in zip(tests, by_holm, strict=True):
-            one.p_by_holm = p_value
-    tests.sort(key=lambda one: (one.p_value, one.task))
-    columns = [
-        (Column("Task"), attrgetter("task")),
-        (Column("Figure"), attrgetter("figure")),
-        (Column(names[0], "number"), attrgetter("a")),
-        (Column(names[1], "number"), attrgetter("b")),
-        (Column("Gain", "number", "Positive if the second is better."), attrgetter("gain")),
-        (Column("Items", "count"), attrgetter("items")),
-        (Column("Won", "count"), attrgetter("wins")),
-        (Column("Lost", "count"), attrgetter("losses")),
-        (Column("p", "p", "Two-sided, unadjusted."), attrgetter("p_value")),
-        (Column("p by Holm", "p", "Adjusted for several tests."), attrgetter("p_by_holm")),
-        (Column("Test"), attrgetter("test")),
-    ]
-    said = [Note(_sentence(one, names), "verdict") for one in tests[:_NAMED]]
-    warned = [Note(text, "warning") for text in [*sorted(notes), *sorted(refused)]]
-    blocks: list[Block] = [*said, *warned, Note(_UNKNOWN, "warning")]
-    blocks.append(table("any", "Task by task", tests, columns))
-    records = {"comparisons": [msgspec.to_builtins(one) for one in tests]}
+        for test, p_value in zip(tests, holm([test["p_value"] for test in tests]), strict=True):
+            test["p_by_holm"] = p_value
+    tests.sort(key=itemgetter("p_value", "task"))
+    columns = {
+        "task": Column("Task"),
+        "figure": Column("Figure"),
+        "a": Column(names[0], "number"),
+        "b": Column(names[1], "number"),
+        "gain": Column("Gain", "number", "Positive if the second is better."),
+        "items": Column("Items", "count"),
+        "wins": Column("Won", "count"),
+        "losses": Column("Lost", "count"),
+        "p_value": Column("p", "p", "Two-sided, unadjusted."),
+        "p_by_holm": Column("p by Holm", "p", "Adjusted for several tests."),
+        "test": Column("Test"),
+    }
+    verdicts = [Note(_sentence(test, names), "verdict") for test in tests[:_NAMED]]
+    warnings = [Note(text, "warning") for text in [*sorted(notes), *sorted(refused), _UNKNOWN]]
+    getters = [(column, itemgetter(key)) for key, column in columns.items()]
+    blocks: list[Block] = [*verdicts, *warnings, table("any", "Task by task", tests, getters)]
     section = Section("Results", blocks, "results", is_summary=True)
     how = f"Random numbers: seed {seed}, {resamples:,} exchanges."
-    return report_of([section], f"{names[1]} against {names[0]}", [how], records)
+    return report_of([section], f"{names[1]} against {names[0]}", [how], {"comparisons": tests})
 
 
-def _sentence(one: _Test, names: Sequence[str]) -> str:
-    first, second = names
-    gain = f"{abs(one.gain.value):.3g}"
-    span = f"gain {one.gain.value:+.3g}, 95 % {one.gain.low:+.3g} to {one.gain.high:+.3g}"
-    p_value = one.p_value if one.p_by_holm is None else one.p_by_holm
+def _sentence(test: Mapping[str, Any], names: Sequence[str]) -> str:
+    task, figure, gain, p_value = (test[key] for key in ("task", "figure", "gain", "p_by_holm"))
+    p_value = test["p_value"] if p_value is None else p_value
+    span = f"gain {gain.value:+.3g}, 95 % {gain.low:+.3g} to {gain.high:+.3g}; p = {p_value:.2g}"
     if p_value >= 0.05:
-        return f"{one.task}: no difference shown in {one.figure} ({span}; p = {p_value:.2g})."
-    better = "better" if one.gain.value > 0 else "worse"
-    return (
-        f"{one.task}: {second} is {gain} {better} than {first} in {one.figure}, significant "
-        f"({span}; p = {p_value:.2g})."
-    )
+        return f"{task}: no difference shown in {figure} ({span})."
+    by = f"{abs(gain.value):.3g} {'better' if gain.value > 0 else 'worse'} than {names[0]}"
+    return f"{task}: {names[1]} is {by} in {figure}, significant ({span})."
 
 
 # ---------------------------------------------------------------------- the test
 
 
 def _compared(
-    a: _Log, b: _Log, metric: str | None, drawing: Mapping[str, int]
-) -> tuple[_Test, list[str]]:
-    """Return the test of a task, and what the reader must know of it."""
+    a: _Log, b: _Log, metric: str | None, **drawing: int
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the test of a task as a record, and remarks for the reader."""
     if a.harness != b.harness:
         raise ComparisonError("one log is lm-eval's and one Inspect's, which may ask differently")
-    names = [name for name in a.values if name in b.values]
-    name = metric or next(iter(names), "")
+    names = [name for name in a.figures if name in b.figures]
+    name, listed = metric or next(iter(names), ""), ", ".join(names)
     if name not in names:
-        listed = ", ".join(names) or "none"
-        raise ComparisonError(f"no figure {name!r} of items in both logs; there are: {listed}")
+        there = f"there are: {listed or 'none'}"
+        raise ComparisonError(f"no figure {name!r} of items in both logs; {there}")
     for side in (a, b):
-        reported, mean = side.reported.get(name), float(np.nanmean(side.values[name]))
-        if reported is not None and not math.isclose(reported, mean, rel_tol=1e-6, abs_tol=_SAME):
+        reported, mean = side.reported.get(name), float(np.nanmean(side.values(name)))
+        if reported is not None and not isclose(reported, mean, rel_tol=1e-6, abs_tol=1e-9):
             raise ComparisonError(
                 f"{name} is {reported:.6g} in the log of {side.model}, but the mean of its items "
                 f"is {mean:.6g}: it is no mean, so its items cannot be tested. Choose another "
-                f"(--metric): {', '.join(names)}"
+                f"(--metric): {listed}"
             )
-    pairs, notes = _matched(a, b)
-    one, other = (
-        np.array([side.values[name][pair[place]] for pair in pairs])
-        for place, side in enumerate((a, b))
+    (ids_a, texts_a, prompts_a, _), (ids_b, texts_b, prompts_b, _) = (
+        zip(*side.items, strict=True) for side in (a, b)
     )
-    known = ~(np.isnan(one) | np.isnan(other))
+    in_a, in_b, notes = places_of(texts_a), places_of(texts_b), list[str]()
+    if in_a.keys() != in_b.keys() and {*places_of(ids_a)} == {*places_of(ids_b)}:
+        unlike = len(in_a.keys() - in_b.keys())
+        notes.append(f"matched by id; {unlike:,} of {len(a.items):,} texts differ between the logs")
+        in_a, in_b = places_of(ids_a), places_of(ids_b)
+    pairs = np.array([(in_a[key], in_b[key]) for key in in_a if key in in_b], np.intp)
+    if not len(pairs):
+        raise ComparisonError("the logs have no item in common")
+    if left := len(in_a) + len(in_b) - 2 * len(pairs):
+        notes.append(f"{left:,} responses are to items of only one log, and are left out")
+    values = np.column_stack([a.values(name)[pairs[:, 0]], b.values(name)[pairs[:, 1]]])
+    known = np.asarray(~np.isnan(values).any(axis=1))
     if not known.any():
         raise ComparisonError(f"no item has a value of {name} in both logs")
-    if missing := len(known) - int(known.sum()):
+    if missing := int((~known).sum()):
         notes.append(f"{missing:,} responses are left out, because a log has no value for them")
-    one, other = one[known], other[known]
-    items = [a.ids[first] for first, _ in pairs]
-    clusters = np.unique(np.array(items)[known], return_inverse=True)[1]
-    way = a.higher.get(name)
-    if way is None:
+    if a.higher.get(name) is None:
         notes.append(f"the log does not say whether a higher {name} is better; taken as better")
-    sign = -1 if way is False else 1
-    changes = sign * (other - one)
-    wins, losses = int((changes > _SAME).sum()), int((changes < -_SAME).sum())
-    units = int(clusters.max()) + 1
-    if units == len(changes) and np.isin([one, other], (0, 1)).all():
-        test, p_value = "exact McNemar", significance.mcnemar_p_value(wins, losses)
-        ends = intervals.paired_accuracy_interval(wins, losses, units)
-    else:
-        rows = (np.column_stack([sign * side, np.ones(len(side))]) for side in (one, other))
-        first, second = (sum_clusters(each, clusters) for each in rows)
-        test = "paired permutation"
-        p_value = significance.randomization_p_value(first, second, significance.ratio, **drawing)
-        largest = max(1.0, float(np.abs(changes).max()))
-        ends = intervals.paired_mean_interval(changes, clusters, largest=largest)
-    gain = float(changes.mean())
-    found = Estimate(gain, *intervals.agreeing(ends, p_value, gain), len(changes))
-    means = float(one.mean()), float(other.mean())
-    made = _Test(a.task, name, units, *means, found, wins, losses, p_value, None, test)
-    return made, [*notes, *_differences(a, b, pairs)]
-
-
-def _matched(a: _Log, b: _Log) -> tuple[list[tuple[int, int]], list[str]]:
-    """Return the places of each response in both logs, and what is to be said of the match."""
-    by_text, by_id = (
-        [_places(own) for own in lists] for lists in ((a.texts, b.texts), (a.ids, b.ids))
-    )
-    notes = list[str]()
-    one, other = by_text
-    if one.keys() != other.keys() and by_id[0].keys() == by_id[1].keys():
-        unlike = len(one.keys() - other.keys())
-        notes.append(f"matched by id; {unlike:,} of {len(a.ids):,} texts differ between the logs")
-        one, other = by_id
-    both = [key for key in one if key in other]
-    if not both:
-        raise ComparisonError("the logs have no item in common")
-    if left := len(one) + len(other) - 2 * len(both):
-        notes.append(f"{left:,} responses are to items of only one log, and are left out")
-    return [(one[key], other[key]) for key in both], notes
-
-
-def _places(keys: Sequence[str]) -> dict[tuple[str, int], int]:
-    seen, places = Counter[str](), dict[tuple[str, int], int]()
-    for place, key in enumerate(keys):
-        seen[key] += 1
-        places[key, seen[key]] = place
-    return places
-
-
-def _differences(a: _Log, b: _Log, pairs: Sequence[tuple[int, int]]) -> Iterator[str]:
-    if a.prompts and b.prompts:
-        unlike = sum(a.prompts[first] != b.prompts[second] for first, second in pairs)
-        if unlike:
-            yield f"{unlike:,} of {len(pairs):,} prompts differ between the logs"
-    names = sorted(a.settings.keys() | b.settings.keys())
-    if unlike_in := [name for name in names if a.settings.get(name) != b.settings.get(name)]:
-        yield f"the logs also differ in {', '.join(unlike_in)}"
+    if unlike := sum(prompts_a[first] != prompts_b[second] for first, second in pairs):
+        notes.append(f"{unlike:,} of {len(pairs):,} prompts differ between the logs")
+    settings = sorted(a.settings.keys() | b.settings.keys())
+    if other := [key for key in settings if a.settings.get(key) != b.settings.get(key)]:
+        notes.append(f"the logs also differ in {', '.join(other)}")
+    figure = Figure(name, name, "number", a.higher.get(name) is not False, "")
+    places, one = pairs[:, 0], np.ones(len(pairs))
+    rows_a, rows_b = (np.column_stack([side, one]) for side in values.T)
+    losses = 1 - values if figure.higher_is_better else values
+    subjects = np.full(len(places), "")
+    items = np.unique(np.array(ids_a)[places], return_inverse=True)[1]
+    paired = Paired(figure, places, rows_a, rows_b, losses, subjects, items, drawing).where(known)
+    effect = paired.effect()
+    gain = effect.difference.times(1 if figure.higher_is_better else -1)
+    test = {"task": a.task, "figure": name, "items": paired.units, "a": effect.a, "b": effect.b}
+    test |= {"gain": gain, "wins": effect.wins, "losses": effect.losses}
+    return test | {"p_value": effect.p_value, "p_by_holm": None, "test": effect.test}, notes
 
 
 # ---------------------------------------------------------------------- reading
@@ -299,106 +207,91 @@ def _differences(a: _Log, b: _Log, pairs: Sequence[tuple[int, int]]) -> Iterator
 
 def _logs(path: Path) -> dict[str, _Log]:
     """Return the tasks of the logs at a path by name."""
-    files = [path] if path.is_file() else logs_in(path)
-    found, problems = dict[str, _Log](), list[str]()
-    for file in files:
-        read = _lm_eval if file.name.startswith("results_") else _inspect
+    logs, problems = dict[str, _Log](), list[str]()
+    for file in [path] if path.is_file() else logs_in(path):
         try:
-            for log in read(file):
-                if log.task in found:
+            for log in (_lm_eval if file.name.startswith("results_") else _inspect)(file):
+                if log.task in logs:
                     raise LogError(f"{path} has several logs of {log.task}. Give the file of one.")
-                found[log.task] = log
+                logs[log.task] = log
+        except LogError:
+            raise
         except UNREADABLE as error:
-            if isinstance(error, LogError):
-                raise
             problems.append(f"{file}: {reason(error)}")
-    if not found:
+    if not logs:
         raise LogError("\n".join([f"{path} has no log of lm-eval or Inspect.", *problems]))
-    return found
+    return logs
 
 
-def _number(value: Any) -> float | None:
-    if isinstance(value, str):
-        return _GRADES.get(value)
-    return float(value) if isinstance(value, bool | int | float) else None
+def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
+    """Return the numbers among some values, with Inspect's grades as numbers."""
+    numbers = {
+        name: _GRADES.get(value) if isinstance(value, str) else value
+        for name, value in values.items()
+    }
+    return {name: float(n) for name, n in numbers.items() if isinstance(n, bool | int | float)}
 
 
 def _lm_eval(path: Path) -> Iterator[_Log]:
-    head = decode(path.read_bytes(), msgspec.json.Decoder(_Results, strict=False))
-    stamp = path.stem.removeprefix("results_")
-    for task, config in head.configs.items():
+    head = decode(path.read_bytes(), _JSON)
+    for task, config in head["configs"].items():
         _refuse_ours(config.get("dataset_path") == "hkcanto", path)
-        samples = path.with_name(f"samples_{task}_{stamp}.jsonl")
+        samples = path.with_name(f"samples_{task}_{path.stem.removeprefix('results_')}.jsonl")
         if not samples.is_file():
             raise LogError(f"{path}: no {samples.name} beside it. Run with --log_samples.")
-        log = _Log(task, str(head.model_name), "lm-eval")
-        whole = {"n-shot": head.n_shot, "versions": head.versions}
-        log.settings = {name: of.get(task) for name, of in whole.items()}
-        for name in ("generation_kwargs", "repeats", "description"):
-            log.settings[name] = config.get(name)
-        for name in ("gen_kwargs", "limit", "fewshot_seed", "use_cache"):
-            log.settings[name] = head.config.get(name)
-        log.settings["chat template"] = head.chat_template_sha
-        log.settings["system instruction"] = head.system_instruction_sha
-        rows: dict[tuple[str, str], dict[str, float | None]] = {}
-        prompts: dict[tuple[str, str], str] = {}
+        items: dict[tuple[str, str], tuple[str, dict[str, float]]] = {}
         for line in samples.read_bytes().splitlines():
-            row = decode(line, msgspec.json.Decoder(dict[str, Any]))
-            of_filter = str(row.get("filter", "none"))
-            values = {
-                f"{name},{of_filter}": number
-                for name in row.get("metrics", ())
-                if (number := _number(row.get(name))) is not None
-            }
+            row = decode(line, _JSON)
             text = msgspec.json.encode([row["doc"], row.get("target")], order="sorted").decode()
             key = str(row["doc_id"]), text  # with a line for each filter
-            rows.setdefault(key, {}).update(values)
-            prompts[key] = str(row.get("prompt_hash", ""))
-        for (item, text), of_item in rows.items():
-            log.add(item, text, of_item)
-        log.prompts = [*prompts.values()]
-        ways = head.higher_is_better.get(task, {})
-        log.higher = {name: ways.get(name.partition(",")[0]) for name in log.values}
-        own = head.results.get(task, {})
-        log.reported = {
-            name: own[name] for name in log.values if isinstance(own.get(name), int | float)
-        }
+            _, values = items.setdefault(key, (str(row.get("prompt_hash", "")), {}))
+            metrics, of_filter = row.get("metrics", ()), row.get("filter", "none")
+            values |= _numbers({f"{name},{of_filter}": row.get(name) for name in metrics})
+        of_task = {name: head.get(name, {}).get(task) for name in ("n-shot", "versions")}
+        names, whole = ("gen_kwargs", "limit", "fewshot_seed", "use_cache"), head.get("config", {})
+        settings = of_task | {name: whole.get(name) for name in names}
+        settings |= {n: config.get(n) for n in ("generation_kwargs", "repeats", "description")}
+        settings["chat template"] = head.get("chat_template_sha")
+        settings["system instruction"] = head.get("system_instruction_sha")
+        listed = [(*key, *item) for key, item in items.items()]
+        reported = _numbers(head["results"].get(task, {}))
+        log = _Log(task, str(head.get("model_name")), "lm-eval", listed, reported, settings)
+        ways = head.get("higher_is_better", {}).get(task, {})
+        log.higher = {name: ways.get(name.partition(",")[0]) for name in log.figures}
         yield log
 
 
 def _inspect(path: Path) -> Iterator[_Log]:
     with path.open("rb") as file:
-        head, samples = opened(path, file, msgspec.json.Decoder(_Sample))
-        _refuse_ours(head.eval.task.startswith("hkcanto/"), path)
+        head, samples = opened(path, file, _JSON)
+        about = head.eval
+        _refuse_ours(about.task.startswith("hkcanto/"), path)
         if head.status != "success":
             raise LogError(
                 f"{path} ended as {head.status!r}: the items that finished first are not a random "
                 "part. Finish it (inspect eval-retry LOG)."
             )
-        log = _Log(head.eval.task, head.eval.model, "inspect")
-        about = head.eval
-        log.settings = {"plan": head.plan.get("steps"), "generation": about.model_generate_config}
-        log.settings |= {"epochs": about.config.get("epochs"), "limit": about.config.get("limit")}
+        items = []
         for sample in (load() for load in samples.values()):
-            of_sample = dict[str, float | None]()
-            for scorer, score in (sample.scores or {}).items():
+            values = dict[str, Any]()
+            for scorer, score in (sample.get("scores") or {}).items():
                 value = score.get("value")
-                parts = value if isinstance(value, dict) else {"": value}
-                for part, each in parts.items():
-                    of_sample["/".join(filter(None, (scorer, part)))] = _number(each)
-            said = sample.input
-            if isinstance(said, list):  # messages have random ids
-                said = [[message.get("role"), message.get("content")] for message in said]
-            asked = [said, sample.target, sample.choices]
-            log.add(sample.id, msgspec.json.encode(asked, order="sorted").decode(), of_sample)
-    known = {name for name, own in log.values.items() if not all(map(math.isnan, own))}
-    log.values = {name: log.values[name] for name in log.values if name in known}
+                parts = value.items() if isinstance(value, dict) else [("", value)]
+                values |= {"/".join(filter(None, (scorer, part))): of for part, of in parts}
+            asked = sample["input"]
+            if isinstance(asked, list):  # messages have random ids
+                asked = [[message.get("role"), message.get("content")] for message in asked]
+            question = [asked, sample.get("target", ""), sample.get("choices")]
+            text = msgspec.json.encode(question, order="sorted").decode()
+            items.append((str(sample["id"]), text, "", _numbers(values)))
+    settings = {"plan": head.plan.get("steps"), "generation": about.model_generate_config}
+    settings |= {name: about.config.get(name) for name in ("epochs", "limit")}
+    reported = dict[str, Any]()
     for score in (head.results or {}).get("scores") or []:
         metrics = score.get("metrics") or {}
-        found = next((metrics[name] for name in ("accuracy", "mean") if name in metrics), None)
-        if found and isinstance(found.get("value"), int | float):
-            log.reported[str(score.get("name"))] = float(found["value"])
-    yield log
+        means = [metrics[name].get("value") for name in ("accuracy", "mean") if name in metrics]
+        reported[str(score.get("name"))] = next(iter(means), None)
+    yield _Log(about.task, about.model, "inspect", items, _numbers(reported), settings)
 
 
 def _refuse_ours(is_ours: bool, path: Path) -> None:

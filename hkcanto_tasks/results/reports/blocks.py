@@ -50,11 +50,9 @@ class Column:
         return self.unit != "text"
 
 
-def column_of(figure: Figure, title: str = "", *, drawn: bool = False) -> Column:
-    """Return the column of a figure, with its unit, direction, meaning and title."""
-    up, unit = figure.higher_is_better, _UNITS.get(figure.unit, "percent")
-    lower = None if up is None else not up
-    return Column(title or figure.title, unit, figure.help, lower, drawn)
+def unit_of(figure: Figure) -> Unit:
+    """Return the unit of a column of a figure."""
+    return _UNITS.get(figure.unit, "percent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +87,9 @@ def table(
     columns: Sequence[tuple[Column, Callable[[R], Value]]],
     caption: str = "",
     *,
-    kind: Callable[[R], Kind] = lambda _: "run",
+    kind: Kind = "run",
 ) -> Table:
-    """Return a table with a row for each record; `kind` gives the kind of the row.
+    """Return a table with a row of the same kind for each record.
 
     Each column comes with a function from a record to its value. Columns without values are left
     out.
@@ -104,7 +102,7 @@ def table(
     listed = list(records)
     found = [(column, [of(record) for record in listed]) for column, of in columns]
     kept = [found[0], *(pair for pair in found[1:] if any(value is not None for value in pair[1]))]
-    rows = [Row([own[i] for _, own in kept], kind(record)) for i, record in enumerate(listed)]
+    rows = [Row(values, kind) for values in zip(*(own for _, own in kept), strict=True)]
     return Table(name, title, [column for column, _ in kept], rows, caption)
 
 
@@ -136,9 +134,9 @@ def section(
     title: str, blocks: Iterable[Block], name: str, *, is_summary: bool = False
 ) -> list[Section]:
     """Return a section of the blocks without empty tables; no section if only notes are left."""
-    kept = [block for block in blocks if not (isinstance(block, Table) and not block.rows)]
-    own = Section(title, kept, name.replace("_", "-"), is_summary)
-    return [own] if any(not isinstance(block, Note) for block in kept) else []
+    kept = [block for block in blocks if isinstance(block, Note) or block.rows]
+    has_table = any(isinstance(block, Table) for block in kept)
+    return [Section(title, kept, name.replace("_", "-"), is_summary)] if has_table else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +146,7 @@ class Report:
     CSV; without it CSV has the rows of the tables."""
 
     title: str
-    created: datetime | None
+    created: datetime
     version: str
     sections: Sequence[Section]
     footer: Sequence[str] = ()
@@ -156,19 +154,25 @@ class Report:
     frame: Callable[[], Iterable[Mapping[str, Any]]] | None = None
 
     @property
+    def blocks(self) -> list[tuple[str, Block]]:
+        """All blocks, each with the name of its section."""
+        return [(section.name, block) for section in self.sections for block in section.blocks]
+
+    @property
     def warnings(self) -> Sequence[str]:
         """The reasons not to take some figures at face value."""
-        blocks = (block for section in self.sections for block in section.blocks)
-        return [b.text for b in blocks if isinstance(b, Note) and b.level == "warning"]
+        notes = [block for _, block in self.blocks if isinstance(block, Note)]
+        return [note.text for note in notes if note.level == "warning"]
 
     @property
     def answer(self) -> Sequence[Note]:
         """The report in a few lines: its verdicts with the warnings beside them, or else the first
         note of the first section."""
-        noted = [[b for b in own.blocks if isinstance(b, Note)] for own in self.sections]
-        first = [notes for notes in noted if any(note.level == "verdict" for note in notes)][:1]
-        found = [note for notes in first for note in notes if note.level != "info"]
-        return found or [note for notes in noted[:1] for note in notes[:1]]
+        notes = [[b for b in section.blocks if isinstance(b, Note)] for section in self.sections]
+        for of_section in notes:
+            if any(note.level == "verdict" for note in of_section):
+                return [note for note in of_section if note.level != "info"]
+        return notes[0][:1] if notes else []
 
 
 def report_of(
@@ -179,15 +183,15 @@ def report_of(
     frame: Callable[[], Iterable[Mapping[str, Any]]] | None = None,
 ) -> Report:
     """Return a report of the given sections, dated now. Tables of one name are numbered."""
+    seen, numbered = Counter[str](), list[Section]()
+    for section in sections:
+        blocks = list[Block]()
+        for block in section.blocks:
+            if isinstance(block, Table):
+                seen[block.name] += 1
+                if (count := seen[block.name]) > 1:
+                    block = replace(block, name=f"{block.name}_{count}")
+            blocks.append(block)
+        numbered.append(replace(section, blocks=blocks))
     now = datetime.now().astimezone()
-    seen = Counter[str]()
-
-    def named(block: Block) -> Block:
-        if not isinstance(block, Table):
-            return block
-        seen[block.name] += 1
-        count = seen[block.name]
-        return replace(block, name=f"{block.name}_{count}") if count > 1 else block
-
-    sections = [replace(own, blocks=[*map(named, own.blocks)]) for own in sections]
-    return Report(title, now, __version__, sections, footer, records or {}, frame)
+    return Report(title, now, __version__, numbered, footer, records or {}, frame)

@@ -4,26 +4,18 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from itertools import compress
+from itertools import chain, compress
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ...errors import ComparisonError, OptionError
 from ...figures import Figure
+from ..frames import Runs, effect_rows
 from ..logs import read_runs
 from ..runs import Run
 from ..statistics.intervals import CONFIDENCE, WIDE, Estimate
-from ..statistics.paired import (
-    RESAMPLES,
-    SEED,
-    Comparison,
-    Effect,
-    adjusted,
-    pairwise,
-    points_of,
-)
+from ..statistics.paired import RESAMPLES, SEED, Comparison, Effect, adjusted, pairwise, points_of
 from .blocks import Block, Column, Note, Report, Section, Table, Unit, Value, report_of, table
-from .frames import effect_rows
 from .presentation import (
     condition_title,
     figure_title,
@@ -92,37 +84,51 @@ class Pair(NamedTuple):
         return next(run for run in self.runs if run)
 
     @property
+    def points(self) -> int:
+        """The number of points in one unit of the figure."""
+        return points_of(self.figure)
+
+    @property
     def gain(self) -> Estimate | None:
         """By how much the second run is better, in points."""
         if self.effect is None:
             return None
-        points = points_of(self.figure)
-        return self.effect.difference.times(points if self.figure.higher_is_better else -points)
+        up = self.figure.higher_is_better
+        return self.effect.difference.times(self.points if up else -self.points)
 
     @property
     def is_sure(self) -> bool:
         """Whether the difference is significant, for all tasks together."""
         if self.effect is None:
             return False
-        adjusted_p = self.effect.p_by_holm
-        return (self.effect.p_value if adjusted_p is None else adjusted_p) < 0.05
+        p_value, by_holm = self.effect.p_value, self.effect.p_by_holm
+        return (p_value if by_holm is None else by_holm) < 0.05
 
     def score(self, place: int) -> float | None:
         """Return the figure of one of the runs, from 0 to 100."""
-        run = self.runs[place]
         if self.effect is not None:
-            return (self.effect.a, self.effect.b)[place] * points_of(self.figure)
+            return (self.effect.a, self.effect.b)[place] * self.points
+        run = self.runs[place]
         found = headline(run) if run else None
-        return found.value * points_of(self.figure) if found else None
+        return found.value * self.points if found else None
 
 
-def pairs_table(pairs: Sequence[Pair], names: Sequence[str]) -> Table:
-    """Return a row for each task that one of two models ran, the surest differences first."""
+def pairs_blocks(pairs: Sequence[Pair], names: Sequence[str]) -> list[Block]:
+    """Return the verdict on two models, if they are comparable, and a row for each of their tasks.
+
+    The surest differences are first. P-values are adjusted for the number of tasks.
+    """
+    effects = iter(adjusted([pair.effect for pair in pairs if pair.effect]))
+    pairs = [pair._replace(effect=pair.effect and next(effects)) for pair in pairs]
 
     def place(pair: Pair) -> tuple[bool, float, float]:
         if pair.effect is None or pair.gain is None:
             return True, 0.0, 0.0
         return False, pair.effect.p_value, -abs(pair.gain.value)
+
+    def figure(pair: Pair) -> str:
+        is_headline = pair.figure == pair.run.headline
+        return headline_title(pair.run) if is_headline else figure_title(pair.run, pair.figure)
 
     columns: list[tuple[Column, Callable[[Pair], Value]]] = [
         (Column("Task"), lambda pair: task_title(pair.run)),
@@ -131,32 +137,27 @@ def pairs_table(pairs: Sequence[Pair], names: Sequence[str]) -> Table:
         (Column("Gain", "score_points", _GAIN, drawn=True), lambda pair: pair.gain),
         (Column("Sure", help=_SURE), lambda pair: "✓" if pair.is_sure else None),
         (Column("Best published", "score"), lambda pair: pair.best),
-        (Column("Figure", beneath=True), lambda pair: _figure(pair)),
+        (Column("Figure", beneath=True), figure),
     ]
     caption = f"A gain is positive if {names[1]} is better."
-    return table("pairs", "Task by task", sorted(pairs, key=place), columns, caption)
-
-
-def _figure(pair: Pair) -> str:
-    if pair.figure == pair.run.headline:
-        return headline_title(pair.run)
-    return figure_title(pair.run, pair.figure)
-
-
-def pairs_sentence(pairs: Sequence[Pair], names: Sequence[str]) -> str:
-    """Say which of two models leads on how many tasks, and where significantly."""
+    made = table("pairs", "Task by task", sorted(pairs, key=place), columns, caption)
     known = [(pair, pair.gain.value) for pair in pairs if pair.gain]
+    return [Note(_sentence(known, names), "verdict"), made] if known else [made]
+
+
+def _sentence(known: Sequence[tuple[Pair, float]], names: Sequence[str]) -> str:
+    """Say which of two models leads on how many tasks, and where significantly."""
     if len(known) == 1:
         return verdict(known[0][0], names)
     leads = Counter(dict.fromkeys(names, 0))
     leads.update(names[gain > 0] for _, gain in known if abs(gain) > 1e-9)
     (first, most), (second, fewer) = leads.most_common()
     equal = len(known) - most - fewer
-    said = f"{first} leads on {most} of {len(known)} tasks"
-    said += f", {second} on {fewer}" if fewer else ""
-    said += f", and they are equal on {equal}" if equal else ""
-    if not most:
-        said = f"{names[0]} and {names[1]} are equal on all {equal} tasks"
+    said = f"{names[0]} and {names[1]} are equal on all {equal} tasks"
+    if most:
+        said = f"{first} leads on {most} of {len(known)} tasks"
+        said += f", {second} on {fewer}" if fewer else ""
+        said += f", and they are equal on {equal}" if equal else ""
     scope = f"all {len(known)} tasks together, 95 %"
     sure = [
         f"{pair.run.definition.title} ({names[gain > 0]} by {_digits(abs(gain))} points)"
@@ -173,27 +174,26 @@ def pairs_sentence(pairs: Sequence[Pair], names: Sequence[str]) -> str:
 
 def verdict(pair: Pair, names: Sequence[str]) -> str:
     """Say in a sentence how the second run of a pair compares with the first."""
-    effect, gain = pair.effect, pair.gain
+    effect, gain, task, (first, second) = pair.effect, pair.gain, task_title(pair.run), names
     if effect is None or gain is None:
-        return f"{names[1]} and {names[0]} are not comparable on {task_title(pair.run)}."
-    scores = [_digits(score * points_of(pair.figure)) for score in (effect.b, effect.a)]
-    lower = "" if pair.figure.higher_is_better else ", lower is better"
-    figure = f"{figure_title(pair.run, pair.figure)} {scores[0]} against {scores[1]}{lower}"
+        return f"{second} and {first} are not comparable on {task}."
+    before, after = (_digits(value * pair.points) for value in (effect.a, effect.b))
+    figure = f"{figure_title(pair.run, pair.figure)} {after} against {before}"
+    figure += "" if pair.figure.higher_is_better else ", lower is better"
     span = "without an interval"
     if gain.low is not None and gain.high is not None:
         span = f"95 % {_signed(gain.low)} to {_signed(gain.high)}"
     p_value = "p < 0.001" if effect.p_value < 0.001 else f"p = {effect.p_value:.2g}"
-    better = "better" if gain.value > 0 else "worse"
-    said = (
-        f"{names[1]} is {_digits(abs(gain.value))} points {better} than {names[0]} on "
-        f"{task_title(pair.run)}: {figure}; gain {span}, significant"
-        if effect.p_value < 0.05
-        else f"No difference shown between {names[1]} and {names[0]} on {task_title(pair.run)}: "
-        f"{figure}; gain {_signed(gain.value)} points, {span}"
-    )
+    if effect.p_value < 0.05:
+        better = "better" if gain.value > 0 else "worse"
+        said = f"{second} is {_digits(abs(gain.value))} points {better} than {first} on {task}"
+        said += f": {figure}; gain {span}, significant"
+    else:
+        said = f"No difference shown between {second} and {first} on {task}"
+        said += f": {figure}; gain {_signed(gain.value)} points, {span}"
     items = "item" if effect.wins == 1 else "items"
     return (
-        f"{said} ({effect.test}, {p_value}). {names[1]} wins {effect.wins:,} {items}, "
+        f"{said} ({effect.test}, {p_value}). {second} wins {effect.wins:,} {items}, "
         f"loses {effect.losses:,}, ties {effect.ties:,}."
     )
 
@@ -203,10 +203,10 @@ def effects_table(
 ) -> Table:
     """Return a table of effects, each with the name of its part, for two runs or pairs of runs."""
     unit: Unit = "score" if figure.unit == "score" else "percent"
-    of = [(title, effect, Pair((), figure, effect).gain) for title, effect in rows]
-    columns: list[tuple[Column, Callable[[tuple[str, Effect, Estimate | None]], Value]]] = [
+    gain = Column("Gain", "score_points", _GAIN, drawn=len(rows) > 1)
+    columns: list[tuple[Column, Callable[[tuple[str, Effect]], Value]]] = [
         (Column("Part"), itemgetter(0)),
-        (Column("Gain", "score_points", _GAIN, drawn=len(rows) > 1), itemgetter(2)),
+        (gain, lambda row: Pair((), figure, row[1]).gain),
         (Column("Won/lost/tied"), lambda row: f"{row[1].wins:,}/{row[1].losses:,}/{row[1].ties:,}"),
         (Column("p", "p", "Two-sided, unadjusted."), lambda row: row[1].p_value),
         (Column("p by Holm", "p", "Adjusted for several tests."), lambda row: row[1].p_by_holm),
@@ -214,7 +214,7 @@ def effects_table(
         (Column(sides[1], unit), lambda row: row[1].b),
         (Column("Test"), lambda row: row[1].test),
     ]
-    return table(name, title, of, columns)
+    return table(name, title, rows, columns)
 
 
 def compare_runs(
@@ -251,31 +251,29 @@ def compare_runs(
     if not 1 <= look[0] <= look[1]:
         raise OptionError(f"look {look[0]}/{look[1]}: give it as 2/4, the second of four.")
     read = read_runs(runs, progress=progress)
-    sides = _sides(list(zip(read.places, read.runs, strict=True)))
-    if 1 < candidates < len(sides) - 1:
-        raise OptionError(f"{len(sides) - 1} candidates are compared, not {candidates}.")
-    tested = {"confidence": 1 - (1 - CONFIDENCE) / (look[1] * candidates), "allowed": allowed}
-    options: dict[str, Any] = {"metric": metric, "seed": seed, "resamples": resamples, **tested}
-    groups, left_out = _groups(sides)
+    groups, left_out, several = _groups(read)
+    if 1 < candidates < several:
+        raise OptionError(f"{several} candidates are compared, not {candidates}.")
     left_out += [f"{log.path}: {log.reason}." for log in read.skipped]
+    confidence = 1 - (1 - CONFIDENCE) / (look[1] * candidates)
+    options: dict[str, Any] = {"metric": metric, "seed": seed, "resamples": resamples}
+    options |= {"confidence": confidence, "allowed": allowed}
     compared, refused = list[Sequence[Comparison]](), list[str]()
-    for group in groups:
+    for with_first, group in groups:
         known = [*group[0].figures]
         if metric not in (None, *known):
             why = f"it has no figure {metric!r}; its figures are {', '.join(known)}."
             left_out.append(f"{task_title(group[0])}: {why}")
             continue
-        tolerance = gate if group[0] in sides[0] else None
         try:
-            compared.append(pairwise(group, gate=tolerance, **options))
+            compared.append(pairwise(group, gate=gate if with_first else None, **options))
         except ComparisonError as error:
             refused.append(str(error))
     not_compared = [*refused, *left_out]
     if not compared:
         advice = [] if refused else [_ADVICE]
         raise ComparisonError("\n".join(["nothing to compare.", *not_compared, *advice]))
-    made = [*sections(compared, not_compared)]
-    every = [comparison for group_of in compared for comparison in group_of]
+    made, every = [*sections(compared, not_compared)], [*chain.from_iterable(compared)]
     status = 2 if refused or (left_out and gate is not None) else 0
     records: dict[str, Any] = {"gate": None, "comparisons": [*map(_record, every)]}
     if gate is not None:
@@ -292,20 +290,27 @@ def sections(
     compared: Sequence[Sequence[Comparison]], not_compared: Sequence[str]
 ) -> Iterator[Section]:
     """Yield the table of tasks if there are two models, and each task's pairs or parts."""
-    every = [comparison for group in compared for comparison in group]
-    couples, in_pairs = (
-        {tuple(_names([each.a, each.b])) for each in every},
-        len(every) == len(compared),
-    )
+    every = [*chain.from_iterable(compared)]
+    in_pairs = len(every) == len(compared)
     details, warned = list[Block](), defaultdict[str, list[str]](list)
     for group in compared:
-        sides = list(dict.fromkeys(run for each in group for run in (each.a, each.b)))
+        one, runs = group[0], chain(*((pair.a, pair.b) for pair in group))
+        sides = list(dict.fromkeys(runs))
         for note in _remarks(group, sides):
             if note.level == "warning":
-                warned[note.text].append(task_title(sides[0]))
+                warned[note.text].append(task_title(one.a))
             else:
                 details.append(note)
-        details += _parts(group[0]) if in_pairs else [_pairwise(group, sides)]
+        words = [word for run in (one.a, one.b) for word in (run.task, run.condition)]
+        name = short_name("compare", *words, one.figure.name)
+        title = f"{task_title(one.a)}: {figure_title(one.a, one.figure)}"
+        if in_pairs:
+            names, rows, title = _names(sides), _parts(one), f"{title} by part"
+        else:
+            called = dict(zip(sides, _names(sides), strict=True))
+            rows = [(f"{called[pair.b]} against {called[pair.a]}", pair.overall) for pair in group]
+            name, names, title = f"{name}_pairwise", ["First", "Second"], f"{title}, pairwise"
+        details += [effects_table(one.figure, name, title, rows, names)] if rows else []
     first: list[Block] = [
         Note(text if len(tasks) == len(compared) else f"{'; '.join(tasks)}: {text}", "warning")
         for text, tasks in warned.items()
@@ -313,15 +318,12 @@ def sections(
     if not_compared:
         first.append(Note(f"{len(not_compared)} not compared: see below.", "warning"))
     if in_pairs:
-        effects = adjusted([each.overall for each in every])
-        pairs = [
-            Pair((each.a, each.b), each.figure, effect)
-            for each, effect in zip(every, effects, strict=True)
-        ]
+        pairs = [Pair((one.a, one.b), one.figure, one.overall) for one in every]
         # One model under two conditions has other names in each task.
-        names = couples.pop() if len(couples) == 1 else ("First", "Second")
-        said = Note(pairs_sentence(pairs, names), "verdict")
-        yield Section("Results", [said, *first, pairs_table(pairs, names)], "results", True)
+        couples = {tuple(_names([one.a, one.b])) for one in every}
+        names = [*couples.pop()] if len(couples) == 1 else ["First", "Second"]
+        said, made = pairs_blocks(pairs, names)
+        yield Section("Results", [said, *first, made], "results", is_summary=True)
         if details:
             yield Section("Parts and subjects", details, "parts", is_summary=len(every) == 1)
     else:
@@ -331,34 +333,13 @@ def sections(
         yield Section("Not compared", notes, "not-compared", is_summary=True)
 
 
-def _pairwise(group: Sequence[Comparison], sides: Sequence[Run]) -> Table:
-    first, names = group[0], dict(zip(sides, _names(sides), strict=True))
-    rows = [(f"{names[each.b]} against {names[each.a]}", each.overall) for each in group]
-    title = f"{task_title(first.a)}: {figure_title(first.a, first.figure)}, pairwise"
-    name = f"{_name(first)}_pairwise"
-    return effects_table(first.figure, name, title, rows, ["First", "Second"])
-
-
-def _parts(comparison: Comparison) -> list[Block]:
+def _parts(one: Comparison) -> list[tuple[str, Effect]]:
     """Return the effects on averages, on categories, and on subjects from the largest gain."""
-    titles = {subject.name: subject.title for subject in comparison.a.setup.task.subjects}
-    titles |= {figure.name: figure.title for figure in comparison.a.figures.values()}
-    parts = {
-        of: [(titles[each.name], each) for each in own] for of, own in comparison.parts.items()
-    }
-    sign = -1 if comparison.figure.higher_is_better else 1
-    subjects = sorted(parts.pop("subjects", []), key=lambda row: sign * row[1].difference.value)
-    rows = [*(row for own in parts.values() for row in own), *subjects]
-    title = f"{task_title(comparison.a)}: {figure_title(comparison.a, comparison.figure)} by part"
-    names = _names([comparison.a, comparison.b])
-    made = effects_table(comparison.figure, _name(comparison), title, rows, names)
-    return [made] if rows else []
-
-
-def _name(comparison: Comparison) -> str:
-    runs = comparison.a, comparison.b
-    words = [word for run in runs for word in (run.task, run.condition)]
-    return short_name("compare", *words, comparison.figure.name)
+    titles = {subject.name: subject.title for subject in one.a.setup.task.subjects}
+    titles |= {figure.name: figure.title for figure in one.a.figures.values()}
+    sign, parts = -1 if one.figure.higher_is_better else 1, dict(one.parts)
+    by_gain = sorted(parts.pop("subjects", ()), key=lambda effect: sign * effect.difference.value)
+    return [(titles[effect.name], effect) for effect in chain(*parts.values(), by_gain)]
 
 
 def gate_of(
@@ -373,39 +354,32 @@ def gate_of(
     The gate passes if each comparison passes with a tolerance of `delta` points and nothing is left
     out.
     """
-    tasks: list[dict[str, Any]] = [
-        {
-            "task": one.a.definition.name,
-            "title": one.a.definition.title,
-            "metric": one.figure.name,
-            "figure": _bounded(one),
-            "compared": " against ".join(_names([one.b, one.a])),
-            "differences": [*one.a.differs(one.b)],
-            "verdict": "passed" if one.gate.passed else "not passed",
-            "delta": delta,
-            **asdict(one.gate),
-        }
-        for one in compared
-        if one.gate is not None
-    ]
+    tasks, sides = list[dict[str, Any]](), set[tuple[str, ...]]()
+    for one in compared:
+        if one.gate is None:
+            continue
+        cut_off = " (each answer's cut off at 1)" if one.figure.unlimited else ""
+        task = {"task": one.a.definition.name, "title": one.a.definition.title}
+        task |= {"metric": one.figure.name, "figure": figure_title(one.a, one.figure) + cut_off}
+        sides.add(names := tuple(_names([one.b, one.a])))
+        task |= {"compared": " against ".join(names)}
+        result = "passed" if one.gate.passed else "not passed"
+        outcome = {"differences": [*one.a.differs(one.b)], "verdict": result, "delta": delta}
+        tasks.append({**task, **outcome, **asdict(one.gate)})
     failed = [task for task in tasks if not task["passed"]]
-    result = "not passed" if failed else "incomplete" if left_out else "passed"
     tests = dict.fromkeys(f"{task['figure']} of {task['title']}" for task in failed or tasks)
-    named = _listed([*tests])
-    second, first = "a run", "the first"
-    sides = {tuple(_names([one.b, one.a])) for one in compared if one.gate is not None}
-    if len(sides) == 1:
-        ((second, first),) = sides
+    named, less = _listed([*tests]), f"δ = {delta:g} points"
+    second, first = next(iter(sides)) if len(sides) == 1 else ("a run", "the first")
     bound = max((task["bound"] for task in tasks), default=None)
-    text = f"Gate incomplete: {len(left_out)} not compared, see below."
     if failed:
-        text = (
-            f"Gate not passed: {second} may be δ = {delta:g} points or more worse than {first} in "
-            f"{named} (at most {bound:.3g} points)."
-        )
-    elif result == "passed":
-        less = f"less than δ = {delta:g} points worse"
-        text = f"Gate passed: {second} is {less} than {first} in {named}."
+        result = "not passed"
+        text = f"Gate not passed: {second} may be {less} or more worse than {first} in {named}"
+        text += f" (at most {bound:.3g} points)."
+    elif left_out:
+        result, text = "incomplete", f"Gate incomplete: {len(left_out)} not compared, see below."
+    else:
+        result = "passed"
+        text = f"Gate passed: {second} is less than {less} worse than {first} in {named}."
     method = "; ".join(dict.fromkeys(task["method"] for task in tasks))
     remarks = []
     few = [f"{t['needed_items']:,} items of {t['title']}" for t in failed if t["needed_items"]]
@@ -437,43 +411,39 @@ def gate_of(
     return record, Section("Gate", blocks, "gate", is_summary=True)
 
 
-def _bounded(one: Comparison) -> str:
-    """Return the name of what a gate bounds."""
-    title = figure_title(one.a, one.figure)
-    return f"{title} (each answer's cut off at 1)" if one.figure.unlimited else title
+def _groups(read: Runs) -> tuple[list[tuple[bool, list[Run]]], list[str], int]:
+    """Group runs to compare with each other: the same task under the same condition.
 
+    The sides are the arguments, or the models if an argument has several. If each of two sides has
+    a task only once, the conditions may differ: chain of thought can be compared with direct
+    answers.
 
-def _sides(found: Sequence[tuple[int, Run]]) -> Sequence[Sequence[Run]]:
-    """Return the sides to compare: the arguments, or the models if an argument has several."""
-    several = len({(place, run.comparable_as) for place, run in found}) < len(found)
-    by_label = several or len({place for place, _ in found}) == 1
-    sides: dict[tuple[int, str], list[Run]] = defaultdict(list)
-    for place, run in found:
-        sides[place, run.label if by_label else ""].append(run)
-    return list(sides.values())
-
-
-def _groups(sides: Sequence[Sequence[Run]]) -> tuple[Sequence[Sequence[Run]], list[str]]:
-    """Return the groups of runs to compare with each other, and messages about runs left out.
-
-    A group has the same task under the same condition. If each of two sides has a task only once,
-    the conditions may differ: chain of thought can be compared with direct answers.
+    Returns:
+        The groups, each with whether it has a run of the first side; messages about runs left out;
+        and the number of candidates for the first side's place.
     """
-    having = [Counter(run.definition.name for run in side) for side in sides]
+    found = list(zip(read.places, read.runs, strict=True))
+    several = len({(place, run.comparable_as) for place, run in found}) < len(found)
+    by_label = several or len({*read.places}) == 1
+    by_side: dict[tuple[int, str], list[Run]] = defaultdict(list)
+    for place, run in found:
+        by_side[place, run.label if by_label else ""].append(run)
+    sides = [*by_side.values()]
+    counts = [Counter(run.definition.name for run in side) for side in sides]
     groups: dict[Hashable, dict[int, Run]] = defaultdict(dict)
     left_out: list[str] = []
     for place, side in enumerate(sides):
         for run in side:
             task = run.definition.name
-            only = len(sides) == 2 and all(counts[task] == 1 for counts in having)
-            key = task if only else run.comparable_as
-            if groups[key].setdefault(place, run) is not run:
+            only = len(sides) == 2 and all(of_side[task] == 1 for of_side in counts)
+            if groups[task if only else run.comparable_as].setdefault(place, run) is not run:
                 left_out.append(f"{_called(run)}: another log has it too. Name each: NAME=PATH.")
     for group in groups.values():
         if others := [side[0].label for place, side in enumerate(sides) if place not in group]:
             who = "; ".join(map(_called, group.values()))
             left_out.append(f"{who}: no partner in {', '.join(others)}.")
-    return [list(group.values()) for group in groups.values() if len(group) > 1], left_out
+    kept = [(0 in group, [*group.values()]) for group in groups.values() if len(group) > 1]
+    return kept, left_out, len(sides) - 1
 
 
 def _called(run: Run) -> str:
@@ -484,9 +454,10 @@ def _record(one: Comparison) -> Mapping[str, Any]:
     """Return a comparison as a record, its effects by name."""
     names = ("label", "task", "condition", "data")
     a, b = ({name: getattr(side, name) for name in names} for side in (one.a, one.b))
-    parts = {part: {each.name: each for each in own} for part, own in one.parts.items()}
-    of = {"task": one.a.definition.name, "metric": one.figure.name, "unit": one.figure.unit}
-    return of | {"a": a, "b": b, "unscored": one.unscored, "effects": {"all": one.overall, **parts}}
+    parts = {part: {effect.name: effect for effect in of} for part, of in one.parts.items()}
+    figure = {"metric": one.figure.name, "unit": one.figure.unit, "a": a, "b": b}
+    effects = {"unscored": one.unscored, "effects": {"all": one.overall, **parts}}
+    return {"task": one.a.definition.name, **figure, **effects}
 
 
 def _digits(points: float, sign: str = "") -> str:
@@ -532,13 +503,14 @@ def _remarks(compared: Sequence[Comparison], sides: Sequence[Run]) -> Sequence[N
         if len(set(how)) > 1:
             notes.append(remark + "; ".join(map("{}: {}".format, names, how)) + ".")
     for side in sides[1:]:
-        unlike = first.differs(side)
-        said = {
-            name: f"{name} {one or 'none'} against {two}" for name, (one, two) in unlike.items()
+        unlike = {
+            name: f"{name} {one or 'none'} against {other}"
+            for name, (one, other) in first.differs(side).items()
         }
-        for name in _EDITED.keys() & said.keys():
-            warnings[f"{_EDITED[name]} ({said[name]})."] = True
-        if sent := "; ".join(said[name] for name in first.sent.differs(side.sent) if name in said):
-            warnings[f"They were not sent with the same settings: {sent}."] = True
+        for name in _EDITED.keys() & unlike.keys():
+            warnings[f"{_EDITED[name]} ({unlike[name]})."] = True
+        sent = [unlike[name] for name in first.sent.differs(side.sent) if name in unlike]
+        if sent:
+            warnings[f"They were not sent with the same settings: {'; '.join(sent)}."] = True
     shown = [Note(text, "warning") for text, holds in warnings.items() if holds]
     return [*shown, *map(Note, dict.fromkeys(notes))]

@@ -4,18 +4,14 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
-from functools import cache
-from typing import Generic, NamedTuple, TypeVar
 
 from ...catalogue import benchmarks
 from ...figures import Figure
-from ..published import PublishedColumn
 from ..runs import UNREAD, Run
 from ..statistics.estimates import agreement, estimate, value_of
 from ..statistics.intervals import Estimate
-from .blocks import Column, Table, Unit, Value, column_of, table
+from .blocks import Column, Value
 
-R = TypeVar("R", bound=Run)
 MANY_UNREAD = 0.02
 """Share of unread responses above which a figure is doubtful."""
 
@@ -23,32 +19,18 @@ FigureColumn = tuple[Column, Callable[[Run], Value]]
 MODEL: FigureColumn = (Column("Model"), lambda run: run.label)
 
 
-class SideBySide(NamedTuple, Generic[R]):
-    """Runs of one task under one condition, one for each model. The name is a short title with only
-    letters, digits and `_`."""
-
-    title: str
-    name: str
-    runs: Sequence[R]
-
-
-def side_by_side(runs: Iterable[R], having: str = "") -> list[SideBySide[R]]:
-    """Group comparable runs: those with the same task, shots, options and data.
+def side_by_side(runs: Iterable[Run], having: str = "") -> list[list[Run]]:
+    """Group runs that differ only in the model: same task, shots, options and data.
 
     Args:
         runs: The runs.
         having: A figure of items; runs without it are left out.
     """
-    groups: dict[Hashable, list[R]] = defaultdict(list)
+    groups: dict[Hashable, list[Run]] = defaultdict(list)
     for run in runs:
         if not having or value_of(run, having):
             groups[run.comparable_as].append(run)
-    found: list[SideBySide[R]] = []
-    for group in groups.values():
-        first = group[0]
-        name = short_name(first.task, first.condition, "sample" if first.is_sample else "")
-        found.append(SideBySide(task_title(first), name, tuple(group)))
-    return found
+    return [*groups.values()]
 
 
 def short_name(*parts: str) -> str:
@@ -58,43 +40,11 @@ def short_name(*parts: str) -> str:
 
 def task_title(run: Run) -> str:
     """Return a task's title with its condition."""
-    sample = ["sample data"] if run.is_sample else []
-    return ", ".join([run.definition.title, condition_title(run), *sample])
+    title = f"{run.definition.title}, {condition_title(run)}"
+    return f"{title}, sample data" if run.is_sample else title
 
 
 TASK: FigureColumn = (Column("Task and condition"), task_title)
-
-
-def usage_table(runs: Sequence[Run]) -> list[Table]:
-    """Return a table of the tokens and time of runs; empty if no log has either."""
-    known = [run for run in runs if len(run.usage.known) > 1]
-    columns: list[FigureColumn] = [
-        MODEL,
-        TASK,
-        (Column("Answers", "count"), lambda run: run.usage.answers),
-        *(
-            (Column(title, "count", about), lambda run, name=name: getattr(run.usage, name))
-            for name, title, about in _TOKENS
-        ),
-        (Column("Cost in $", "number", _COST), lambda run: run.usage.dollars),
-        (Column("Seconds", "number"), lambda run: run.usage.seconds),
-    ]
-    made = table("usage", "Tokens and time", known, columns, _USAGE)
-    return [made] if known else []
-
-
-_TOKENS = (
-    ("prompt_tokens", "Prompt tokens", "Including those from a prefix cache."),
-    ("cached_tokens", "Cached tokens", "Prompt tokens from a prefix cache."),
-    ("answer_tokens", "Answer tokens", "Including reasoning."),
-    ("reasoning_tokens", "Reasoning tokens", "The part of the answer tokens that is reasoning."),
-    ("judge_tokens", "Judge tokens", "A judge's prompts and answers."),
-)
-_COST = "Including judges, at the prices given to Inspect (--model-cost-config)."
-_USAGE = (
-    "Tokens are the provider's count, which lm-eval does not log. Seconds depend on the machine, "
-    "the number of concurrent requests, and its other load."
-)
 
 
 def condition_title(run: Run) -> str:
@@ -126,12 +76,6 @@ def headline(run: Run) -> Estimate | None:
     """Return the value of the headline; its note says if the run was interrupted."""
     found = value_of(run, run.headline.name)
     return replace(found, note=run.unfinished) if found and run.unfinished else found
-
-
-@cache
-def published_unit(column: PublishedColumn) -> Unit:
-    """Return the unit of our figure that matches a published column, or else the column's own."""
-    return column_of(column.measure).unit if column.measure else column.unit
 
 
 def unread_of(run: Run) -> Estimate | None:

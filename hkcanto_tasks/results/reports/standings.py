@@ -1,12 +1,13 @@
 """Published scores beside runs: ranks in the papers' tables, as ranges, and tasks as columns.
 
-A run is ranked in a column only if it measures the same: with the same task, script, shots and
-chain of thought, generated answers (not log-likelihoods), and not on the sample data.
+A run is ranked in a column only if it measures the same: the same task, script, shots and chain of
+thought, with generated answers instead of log-likelihoods, on real data.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from statistics import fmean
 
 import numpy as np
@@ -14,18 +15,12 @@ import numpy as np
 from ...declarations import TaskVariant
 from ...figures import weights
 from ..logs.items import CHANCE
-from ..published import (
-    PublishedColumn,
-    PublishedRow,
-    PublishedTable,
-    published_tables,
-    tables_of,
-)
+from ..published import PublishedColumn, PublishedRow, PublishedTable, published_tables, tables_of
 from ..runs import Items, Run
 from ..statistics.estimates import is_of_harness, mean_estimate, value_of
 from ..statistics.intervals import Estimate, is_above, of_items
-from .blocks import Column, column_of
-from .presentation import condition_title, figure_title, side_by_side
+from .blocks import Column, unit_of
+from .presentation import condition_title, figure_title
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +40,8 @@ class Standing:
 
     def is_headline_of(self, run: Run) -> bool:
         """Whether its figure is a run's headline, on all items."""
-        column = self.column
-        is_part = column.category or column.subject
-        same = (self.behind, column.metric) == ((run,), run.headline.name)
-        return same and not is_part
+        same = (self.behind, self.column.metric) == ((run,), run.headline.name)
+        return same and not self.column.part
 
     @property
     def rank(self) -> str:
@@ -76,19 +69,33 @@ class Standing:
 
 @dataclass(frozen=True, eq=False)
 class Beside:
-    """A published table with the runs in it: run → column → standing. A run is a model under one
-    set of options. The headline is the table's own, or else the first column with a run.
+    """A published table with the runs in it: run → column → standing.
+
+    A run is a model under one set of options.
     """
 
     table: PublishedTable
-    headline: PublishedColumn
     runs: Mapping[str, Mapping[str, Standing]]
+
+    @cached_property
+    def standings(self) -> list[Standing]:
+        """The runs' figures in its columns."""
+        return [standing for columns in self.runs.values() for standing in columns.values()]
 
     @property
     def behind(self) -> list[Run]:
         """The distinct results behind the runs' figures."""
-        found = [each for own in self.runs.values() for each in own.values()]
-        return list(dict.fromkeys(one for each in found for one in each.behind))
+        return list(dict.fromkeys(run for standing in self.standings for run in standing.behind))
+
+    @cached_property
+    def headline(self) -> PublishedColumn:
+        """The table's headline if a run has it, or else the first column with a run, if possible
+        with a rank."""
+        shown = {standing.column.name for standing in self.standings}
+        ranked = {standing.column.name for standing in self.standings if standing.ranks}
+        first = [self.table.column(self.table.headline)] if self.table.headline else []
+        columns = [*first, *self.table.columns]
+        return max(columns, key=lambda column: (column.name in shown) + (column.name in ranked))
 
 
 def standings(runs: Sequence[Run]) -> list[Beside]:
@@ -98,22 +105,17 @@ def standings(runs: Sequence[Run]) -> list[Beside]:
         if not why_incomparable(run):
             options = [f"{name}:{value}" for name, value in departures(run).items()]
             named[" ".join([run.label, *options])].append(run)
-    found = []
-    for table in (each for each in published_tables() if not each.transposed):
-        own = {
-            name: {each.name: of for each in table.columns if (of := _standing(each, table, group))}
-            for name, group in named.items()
-        }
-        own = {name: columns for name, columns in own.items() if columns}
-        every = [each for columns in own.values() for each in columns.values()]
-        if not all(each.column.repeats for each in every):
-            # The headline if a run has it, or else the first column with a run, ranked if possible.
-            known = Counter({each.column.name for each in every})
-            known.update({each.column.name for each in every if each.ranks})
-            first = [table.column(table.headline)] if table.headline else []
-            headline = max([*first, *table.columns], key=lambda column: known[column.name])
-            found.append(Beside(table, headline, own))
-    return found
+    tables = []
+    for table in published_tables():
+        of_runs = dict[str, Mapping[str, Standing]]()
+        for name, group in named.items() if not table.transposed else ():
+            places = ((column.name, _standing(column, table, group)) for column in table.columns)
+            if of_run := {column: place for column, place in places if place}:
+                of_runs[name] = of_run
+        beside = Beside(table, of_runs)
+        if not all(standing.column.repeats for standing in beside.standings):
+            tables.append(beside)
+    return tables
 
 
 def rank_of(row: PublishedRow, table: PublishedTable, column: PublishedColumn) -> int | None:
@@ -152,7 +154,7 @@ def why_left_out(run: Run) -> str:
     where = []
     for table in tables_of(run.task):
         for column in table.columns:
-            if any(measures(run, task, column.shots_of(task)) for task in column.named):
+            if measures(run, column):
                 pooled = "it pools several tasks" if len(column.tasks) > 1 else ""
                 why = column.unmeasured or pooled or "another run of this model is shown"
                 where.append(f"{table.source}, {column.name}: {why}.")
@@ -161,25 +163,22 @@ def why_left_out(run: Run) -> str:
 
 
 def _standing(
-    column: PublishedColumn, table: PublishedTable, run: Sequence[Run]
+    column: PublishedColumn, table: PublishedTable, runs: Sequence[Run]
 ) -> Standing | None:
-    if column.unmeasured:
-        return None
-    if column.mean_of:
-        parts = [_standing(table.column(name), table, run) for name in column.mean_of]
+    behind, reason = list[Run](), ""
+    value: Estimate | None = None
+    if column.mean_of and not column.unmeasured:
+        parts = [_standing(table.column(name), table, runs) for name in column.mean_of]
         known = [part for part in parts if part]
-        if len(known) < len(parts):
-            return None
-        behind = [one for part in known for one in part.behind]
-        value: Estimate | None = _mean(known)
-        reason = next((part.figure.note for part in known if part.figure.note), "")
-    else:
-        behind = []
+        if len(known) == len(parts):
+            behind, value = [run for part in known for run in part.behind], _mean(known)
+            reason = next((part.figure.note for part in known if part.figure.note), "")
+    elif not column.unmeasured:
         for task in column.named:
-            same = [one for one in run if measures(one, task, column.shots_of(task))]
+            same = [run for run in runs if measures(run, column, task)]
             if not same:
                 return None
-            behind.append(max(same, key=lambda one: (one.is_complete(column.part), one.created)))
+            behind.append(max(same, key=lambda run: (run.is_complete(column.part), run.created)))
         one, pooled = behind[0], len(behind) > 1
         value = _pooled(behind) if pooled else value_of(one, column.metric, column.part)
         reason = _why_unranked(behind, column)
@@ -198,13 +197,11 @@ def _scores(table: PublishedTable, column: PublishedColumn) -> list[float]:
 
 def _why_unranked(runs: Sequence[Run], column: PublishedColumn) -> str:
     reasons = {
-        next((one.unfinished for one in runs if one.unfinished), ""): True,
-        "not all items": not all(one.is_complete(column.part) for one in runs),
-        "unknown data": not all(one.trusted_data for one in runs),
-        "one example for all subjects": any(
-            one.options.get("rationale") == "paper" for one in runs
-        ),
-        "unlike the harness's figure": not all(is_of_harness(one) for one in runs),
+        next((run.unfinished for run in runs if run.unfinished), ""): True,
+        "not all items": not all(run.is_complete(column.part) for run in runs),
+        "unknown data": not all(run.trusted_data for run in runs),
+        "one example for all subjects": "paper" in [run.options.get("rationale") for run in runs],
+        "unlike the harness's figure": not all(map(is_of_harness, runs)),
     }
     return next((reason for reason, holds in reasons.items() if reason and holds), "")
 
@@ -215,26 +212,32 @@ def _places(value: Estimate, table: PublishedTable, column: PublishedColumn) -> 
     A model is surely better, or surely worse, if the interval of the difference excludes 0. Its
     share has the interval of as many items; another score has one as wide as the run's.
     """
-    sign, figure, spans = -1 if column.lower_is_better else 1, column.measure, list[Estimate]()
+    sign, figure = -1 if column.lower_is_better else 1, column.measure
+    own, spans = value.times(sign), list[Estimate]()
     for score in _scores(table, column):
         other = of_items(score, value.items, figure) if figure else Estimate(score, None, None, 0)
         if other.low is None and value.low is not None and value.high is not None:
             ends = score - (value.value - value.low), score + (value.high - value.value)
             other = Estimate(score, *ends, value.items)
         spans.append(other.times(sign))
-    own = value.times(sign)
     better = sum(is_above(other, own) for other in spans)
     worse = sum(is_above(own, other) for other in spans)
     return 1 + better, 1 + len(spans) - worse
 
 
-def measures(run: Run, task: TaskVariant, shots: int) -> bool:
-    """Return whether a result measures the same as a column: task, shots, CoT and script."""
-    own, options = run.setup.task, run.options
-    return (own.definition.name, run.shots) == (task.definition.name, shots) and (
-        own.variant.cot or options.get("cot", "").lower() in ("yes", "true"),
-        "sc" if options.get("script", "").startswith("sc") else own.variant.script,
-    ) == (task.variant.cot, task.variant.script)
+def measures(run: Run, column: PublishedColumn, *tasks: TaskVariant) -> bool:
+    """Return whether a run measures the same as a column on one of its tasks, by default any.
+
+    Task, shots, chain of thought and script are the same.
+    """
+    options, task = run.options, run.setup.task
+    cot = task.variant.cot or options.get("cot", "").lower() in ("yes", "true")
+    script = "sc" if options.get("script", "").startswith("sc") else task.variant.script
+    setup = task.definition.name, run.shots, cot, script
+    return any(
+        setup == (of.definition.name, column.shots_of(of), of.variant.cot, of.variant.script)
+        for of in tasks or column.named
+    )
 
 
 def _pooled(runs: Sequence[Run]) -> Estimate | None:
@@ -254,7 +257,7 @@ def _mean(parts: Sequence[Standing]) -> Estimate:
     """
     spans: dict[tuple[str, ...], float] = defaultdict(float)
     for part in parts:
-        tasks = tuple(one.definition.name for one in part.behind)
+        tasks = tuple(run.definition.name for run in part.behind)
         low, high = part.figure.low, part.figure.high
         spans[tasks] += np.nan if low is None or high is None else (high - low) / 2
     value = fmean(part.figure.value for part in parts)
@@ -265,58 +268,33 @@ def _mean(parts: Sequence[Standing]) -> Estimate:
     return Estimate(value, max(value - half, 0.0), min(value + half, 1.0), items)
 
 
-@dataclass(frozen=True, eq=False)
-class Contest:
-    """A task under one condition: each model's run, and scores to compare them with."""
-
-    runs: Mapping[str, Run]
-    best: float | None  # the best published score
-    chance: float | None  # the score of random answers
-
-    @property
-    def some(self) -> Run:
-        """One of the runs: all have its task, figure and condition."""
-        return next(iter(self.runs.values()))
-
-    @property
-    def column(self) -> Column:
-        """The column of the headline."""
-        some, figure = self.some, self.some.headline
-        arrow = "↑" if figure.higher_is_better else "↓"
-        under = [f"{figure_title(some, figure)} {arrow}", condition_title(some)]
-        under += ["sample data"] if some.is_sample else []
-        column = column_of(figure, some.definition.title)
-        return replace(column, under=", ".join(under), brief=True)
+def headline_column(run: Run) -> Column:
+    """Return the column of a run's headline in a table of models and tasks."""
+    figure = run.headline
+    up = figure.higher_is_better
+    under = [f"{figure_title(run, figure)} {'↑' if up else '↓'}", condition_title(run)]
+    under += ["sample data"] if run.is_sample else []
+    lower, titles = None if up is None else not up, ", ".join(under)
+    title, unit = run.definition.title, unit_of(figure)
+    return Column(title, unit, figure.help, lower, under=titles, brief=True)
 
 
-def contests(runs: Iterable[Run]) -> list[Contest]:
-    """Return the tasks of some runs, one for each task, condition and data."""
-    found = []
-    for group in side_by_side(runs):
-        some = group.runs[0]
-        columns = columns_of(some)
-        rows = [(row, column.name) for table, column in columns for row in table.rows]
-        scores = [row.scores[name] for row, name in rows if name in row.scores]
-        chance = next((row.values[name] for row, name in rows if row.kind == "random"), None)
-        chances = some.items.values.get(CHANCE)
-        if chance is None and some.definition.kind == "multiple_choice" and chances is not None:
-            # As the headline weighs the items, of which each may have another number of options.
-            shares = weights(some.headline.over, some.items.subjects, some.setup.categories)
-            chance = float(np.dot(shares, chances))
-        best = (max if some.headline.higher_is_better else min)(scores, default=None)
-        found.append(Contest({run.label: run for run in group.runs}, best, chance))
-    return found
-
-
-def columns_of(some: Run) -> list[tuple[PublishedTable, PublishedColumn]]:
-    """Return the papers' columns with the headline of a result under its condition."""
-    if why_incomparable(some):
-        return []
-    return [
-        (table, column)
-        for table in tables_of(some.task)
+def best_and_chance(run: Run) -> tuple[float | None, float | None]:
+    """Return the best published score of a run's headline under its condition, and that of random
+    answers."""
+    rows = [
+        (row, column.name)
+        for table in (tables_of(run.task) if not why_incomparable(run) else ())
         for column in table.columns
-        if len(column.tasks) == 1 and not (column.category or column.subject or column.mean_of)
-        if not column.unmeasured and column.metric == some.headline.name
-        if any(measures(some, task, column.shots_of(task)) for task in column.named)
+        if len(column.tasks) == 1 and not (column.part or column.mean_of or column.unmeasured)
+        if column.metric == run.headline.name and measures(run, column)
+        for row in table.rows
     ]
+    scores = [row.scores[name] for row, name in rows if name in row.scores]
+    chance = next((row.values[name] for row, name in rows if row.kind == "random"), None)
+    chances = run.items.values.get(CHANCE)
+    if chance is None and run.definition.kind == "multiple_choice" and chances is not None:
+        # As the headline weighs the items, of which each may have another number of options.
+        shares = weights(run.headline.over, run.items.subjects, run.setup.categories)
+        chance = float(np.dot(shares, chances))
+    return (max if run.headline.higher_is_better else min)(scores, default=None), chance

@@ -5,18 +5,19 @@ row for each task, beside the best published score.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...errors import ComparisonError
-from ..published import PublishedColumn, PublishedRow, RowKind
+from ..frames import checkpoint, figure_rows
+from ..published import RowKind
 from ..runs import Run, SkippedLog
 from ..statistics.estimates import agreement
 from ..statistics.intervals import CONFIDENCE, WIDE, Estimate
-from ..statistics.paired import RESAMPLES, SEED, adjusted, match, points_of
+from ..statistics.paired import compare, points_of
 from ..statistics.selection import Selection, selection
 from . import analyses
 from .blocks import (
@@ -30,13 +31,12 @@ from .blocks import (
     Table,
     Unit,
     Value,
-    column_of,
     report_of,
     section,
     table,
+    unit_of,
 )
-from .compare import Pair, pairs_sentence, pairs_table
-from .frames import checkpoint, figure_rows
+from .compare import Pair, pairs_blocks
 from .presentation import (
     MANY_UNREAD,
     MODEL,
@@ -46,19 +46,17 @@ from .presentation import (
     footer_of,
     headline,
     headline_title,
-    published_unit,
     side_by_side,
     task_title,
     unread_of,
-    usage_table,
 )
 from .renderers.formatting import interval_text, value_text
 from .standings import (
     Beside,
-    Contest,
     Standing,
-    contests,
+    best_and_chance,
     departures,
+    headline_column,
     rank_of,
     standings,
     why_left_out,
@@ -66,8 +64,15 @@ from .standings import (
 
 _NAMED = 4  # models in a title, tasks in a sentence, figures that differ
 _OF_RUN = (
-    *("label", "model", "harness", "task"),
-    *("condition", "created", "status", "notes", "headline"),
+    "label",
+    "model",
+    "harness",
+    "task",
+    "condition",
+    "created",
+    "status",
+    "notes",
+    "headline",
 )
 _KINDS: Mapping[RowKind, Kind] = {"model": "published", "human": "human", "random": "random"}
 _MEANT = {
@@ -85,31 +90,67 @@ _FOLLOWED = (
 )
 
 
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """The runs of a report, in the order of training, and what is known of them together."""
+
+    runs: Sequence[Run]
+    skipped: Sequence[SkippedLog]
+
+    @cached_property
+    def labels(self) -> list[str]:
+        return list(dict.fromkeys(run.label for run in self.runs))
+
+    @cached_property
+    def groups(self) -> list[list[Run]]:
+        return side_by_side(self.runs)
+
+    @cached_property
+    def beside(self) -> list[Beside]:
+        return standings(self.runs)
+
+    def standings(self, run: Run) -> list[Standing]:
+        """Return the ranks of a run in the papers' tables, those of its headline first."""
+        every = [standing for beside in self.beside for standing in beside.standings]
+        behind = [standing for standing in every if run in standing.behind]
+        return sorted(behind, key=lambda standing: not standing.is_headline_of(run))
+
+    def rank(self, run: Run) -> Standing | None:
+        """Return the rank of a run's headline; None without one."""
+        of = (standing for standing in self.standings(run) if standing.is_headline_of(run))
+        return next((standing for standing in of if standing.ranks), None)
+
+    def place(self, run: Run) -> str | None:
+        standing = self.rank(run)
+        return standing.place if standing else None
+
+
 def build_report(
     runs: Sequence[Run], skipped: Sequence[SkippedLog] = (), title: str = ""
 ) -> Report:
     """Return the report of some runs; the default title names the models."""
     frame = partial(figure_rows, runs)
-    runs = _in_order_of_training(runs)
-    beside = standings(runs)
-    papers = [*map(paper_table, beside)]
+    # Runs that are not checkpoints, then each training run's checkpoints by step.
+    steps = {run: checkpoint(run) or ("", 0) for run in runs}
+    names = list(dict.fromkeys(["", *(name for name, _ in steps.values())]))
+    runs = sorted(runs, key=lambda run: (names.index(steps[run][0]), steps[run][1]))
+    read = _Read(runs, skipped)
+    papers = [*map(paper_table, read.beside)]
     sections = [
-        _first_section(runs, beside, skipped),
-        *section("Published scores", papers, "published", is_summary=len(contests(runs)) == 1),
+        _first_section(read),
+        *section("Published scores", papers, "published", is_summary=len(read.groups) == 1),
         *analyses.sections(runs),
-        *section("Tokens and time", usage_table(runs), "usage"),
-        _last_section(runs, beside, skipped),
+        _last_section(read),
     ]
-    records = {"runs": _run_records(runs, beside), "best": best_records(runs)}
-    title = title or _listed(_labels(runs))
-    return report_of(sections, title, footer_of(runs), records, frame)
+    records = {"runs": [*map(partial(_record, read), runs)], "best": best_records(runs)}
+    return report_of(sections, title or _listed(read.labels), footer_of(runs), records, frame)
 
 
 def best_records(runs: Sequence[Run]) -> Sequence[Mapping[str, Any]]:
     """Return the best run of each task under each condition, as records."""
     records = []
     for group in side_by_side(runs):
-        if chosen := selection(tuple(group.runs)):
+        if chosen := selection(tuple(group)):
             best = chosen.best
             record: dict[str, Any] = {
                 **{name: getattr(best, name) for name in ("task", "condition", "label")},
@@ -124,249 +165,174 @@ def best_records(runs: Sequence[Run]) -> Sequence[Mapping[str, Any]]:
     return records
 
 
-def _in_order_of_training(runs: Sequence[Run]) -> Sequence[Run]:
-    """Return runs that are not checkpoints, then each training run's checkpoints by step."""
-    of = {run: checkpoint(run) or ("", 0) for run in runs}
-    names = list(dict.fromkeys(["", *(name for name, _ in of.values())]))
-    return sorted(runs, key=lambda run: (names.index(of[run][0]), of[run][1]))
-
-
-def _labels(runs: Sequence[Run]) -> list[str]:
-    return list(dict.fromkeys(run.label for run in runs))
-
-
-def _run_records(runs: Sequence[Run], beside: Sequence[Beside]) -> list[Mapping[str, Any]]:
-    """Return the runs as records, with their setup, headline, ranks and checks."""
-    return [
-        {
-            **{name: getattr(run, name) for name in _OF_RUN},
-            "signature": run.signature.text,
-            "figure": headline(run),
-            "doubts": doubts(run),
-            "unread": unread_of(run),
-            "usage": run.usage.known,
-            "standings": [
-                {
-                    "table": each.table.name,
-                    "source": each.table.source,
-                    "column": each.column.name,
-                    **{name: getattr(each, name) for name in ("figure", "ranks", "of", "followed")},
-                }
-                for each in _standings_of(run, beside)
-            ],
-        }
-        for run in runs
-    ]
-
-
-def _every_standing(beside: Sequence[Beside]) -> list[Standing]:
-    tables = [columns for each in beside for columns in each.runs.values()]
-    return [each for columns in tables for each in columns.values()]
-
-
-def _standings_of(run: Run, beside: Sequence[Beside]) -> list[Standing]:
-    """Return the ranks of a run in the papers' tables, those of its headline first."""
-    behind = [each for each in _every_standing(beside) if run in each.behind]
-    return sorted(behind, key=lambda standing: not standing.is_headline_of(run))
-
-
-def _rank(run: Run, beside: Sequence[Beside]) -> Standing | None:
-    """Return the rank of a run's headline; None without one."""
-    of = (each for each in _standings_of(run, beside) if each.is_headline_of(run))
-    return next((each for each in of if each.ranks), None)
-
-
-def _rank_text(run: Run, beside: Sequence[Beside]) -> str | None:
-    standing = _rank(run, beside)
-    return standing.place if standing else None
+def _record(read: _Read, run: Run) -> Mapping[str, Any]:
+    """Return a run as a record, with its setup, headline, ranks and checks."""
+    return {
+        **{name: getattr(run, name) for name in _OF_RUN},
+        "signature": run.signature.text,
+        "figure": headline(run),
+        "doubts": doubts(run),
+        "unread": unread_of(run),
+        "usage": run.usage.known,
+        "standings": [
+            {
+                "table": standing.table.name,
+                "source": standing.table.source,
+                "column": standing.column.name,
+                **{n: getattr(standing, n) for n in ("figure", "ranks", "of", "followed")},
+            }
+            for standing in read.standings(run)
+        ],
+    }
 
 
 # ---------------------------------------------------------------------- the first section
 
 
-class _Race(NamedTuple):
-    """A task that several models ran under one condition, and the best model."""
-
-    title: str
-    chosen: Selection
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether another model has the same figure as the best."""
-        return any(abs(each) < 1e-12 for each in self.chosen.differences.values())
-
-
-def _first_section(
-    runs: Sequence[Run],
-    beside: Sequence[Beside],
-    skipped: Sequence[SkippedLog],
-) -> Section:
+def _first_section(read: _Read) -> Section:
     """Return the section to read first: a sentence, a line of warnings, and one table."""
-    labels, left_out = _labels(runs), list[Run]()
-    nothing = (
+    labels, left_out = read.labels, list[Run]()
+    nothing = Note(
         f"Nothing is comparable between these {len(labels)} models: no two have complete runs of a "
-        "task under the same condition on the same items."
+        "task under the same condition on the same items.",
+        "verdict",
     )
     if len(labels) == 2:
-        pairs, left_out = _pairs(runs, labels)
-        made = pairs_table(pairs, labels)
-        known = [pair for pair in pairs if pair.effect]
-        said = pairs_sentence(pairs, labels) if known else nothing
+        pairs, left_out = _pairs(read)
+        *said, made = pairs_blocks(pairs, labels)
     elif len(labels) < 2:
-        made, said = _tasks_table(runs, beside), _of_one(runs, beside)
+        said, made = [Note(_of_one(read), "verdict")], _tasks_table(read)
     else:
-        races, left_out = _races(runs)
-        made = _matrix(runs, partial(_cell, races=races, among=runs), left_out)
-        said = _of_many(races, made) if races else nothing
-    warnings = [*_warnings(runs, skipped, left_out)]
-    blocks: list[Block] = [Note(said, "verdict")]
-    if warnings:
-        blocks.append(Note(" · ".join(warnings), "warning"))
-    if made.rows:
-        blocks.append(made)
+        races, left_out = _races(read)
+        made = _matrix(read, races, left_out)
+        said = [Note(_of_many(races, made), "verdict")] if races else []
+    warnings = " · ".join(_warnings(read, left_out))
+    blocks = [*(said or [nothing]), *([Note(warnings, "warning")] if warnings else []), made]
+    blocks = [block for block in blocks if isinstance(block, Note) or block.rows]
     return Section("Results", blocks, "results", is_summary=True)
 
 
-def _pairs(runs: Sequence[Run], labels: Sequence[str]) -> tuple[list[Pair], list[Run]]:
+def _pairs(read: _Read) -> tuple[list[Pair], list[Run]]:
     """Return each task's pair of runs, compared as in `hkcanto compare`, and runs left out."""
     pairs, left_out = list[Pair](), list[Run]()
-    for contest in contests(runs):
-        sides = [contest.runs.get(label) for label in labels]
-        best = _in_points(contest)
-        first, second = sides
-        effect = None
+    for group in read.groups:
+        some, effect = group[0], None
+        first, second = sides = [_run_of(label, group) for label in read.labels]
         if first and second:
             try:
-                drawing = {"seed": SEED, "resamples": RESAMPLES}
-                effect = match(first, second, None, drawing).effect()
+                effect = compare(first, second, parts=False).overall
             except ComparisonError:
                 left_out += [first, second]
-        pairs.append(Pair(sides, contest.some.headline, effect, best))
-    effects = iter(adjusted([pair.effect for pair in pairs if pair.effect]))
-    return [p._replace(effect=next(effects)) if p.effect else p for p in pairs], left_out
+        pairs.append(Pair(sides, some.headline, effect, _best_in_points(some)))
+    return pairs, left_out
 
 
-def _in_points(contest: Contest) -> float | None:
-    best = contest.best
-    return None if best is None else best * points_of(contest.some.headline)
+def _run_of(label: str, runs: Sequence[Run]) -> Run | None:
+    return next((run for run in runs if run.label == label), None)
 
 
-def _races(runs: Sequence[Run]) -> tuple[list[_Race], list[Run]]:
-    """Return each task's best model, with differences that hold for all tasks at once."""
-    groups = [group for group in side_by_side(runs) if len(group.runs) > 1]
+def _best_in_points(run: Run) -> float | None:
+    """Return the best published score of a run's headline, from 0 to 100."""
+    best, _ = best_and_chance(run)
+    return best and best * points_of(run.headline)
+
+
+def _races(read: _Read) -> tuple[list[tuple[str, Selection]], list[Run]]:
+    """Return tasks that several models ran, each with its title and best model; and runs left out.
+
+    The differences hold for all tasks at once.
+    """
+    groups = [group for group in read.groups if len(group) > 1]
     confidence = 1 - (1 - CONFIDENCE) / max(1, len(groups))
-    chosen = [selection(tuple(group.runs), confidence) for group in groups]
-    brief = len({group.runs[0].definition.title for group in groups}) == len(groups)
-    races = [
-        _Race(group.runs[0].definition.title if brief else group.title, each)
-        for group, each in zip(groups, chosen, strict=True)
-        if each and each.differences
-    ]
-    return races, [run for each in chosen if each for run in each.left_out]
+    brief = len({group[0].definition.title for group in groups}) == len(groups)
+    races, left_out = list[tuple[str, Selection]](), list[Run]()
+    for group in groups:
+        if chosen := selection(tuple(group), confidence):
+            title = group[0].definition.title if brief else task_title(group[0])
+            races += [(title, chosen)] if chosen.differences else []
+            left_out += chosen.left_out
+    return races, left_out
 
 
-def _cell(run: Run, races: Sequence[_Race], among: Sequence[Run]) -> Value:
-    """Return the headline of a run, with a note on ties with the best and on doubts about it."""
-    found = headline(run)
-    if found is None:
-        return None
-    shared = set(doubts(among[0])).intersection(*map(doubts, among))
-    notes = [doubt for doubt in doubts(run) if doubt not in shared]
-    if any(run in race.chosen.ties for race in races):
-        notes.insert(0, "≈")
-    return replace(found, note="; ".join(notes))
-
-
-def _of_many(races: Sequence[_Race], made: Table) -> str:
+def _of_many(races: Sequence[tuple[str, Selection]], made: Table) -> str:
     """Say which model has the best mean rank, and where the best is ahead of all others."""
-    sure = [race for race in races if not race.chosen.ties]
     if len(races) == 1:
-        (race,) = races
-        best, differences = race.chosen.best, race.chosen.differences
+        ((task, chosen),) = races
+        best, differences = chosen.best, chosen.differences
         second = min(differences, key=lambda run: abs(differences[run]))
-        scores = [_score(run) for run in (best, second)]
-        title = headline_title(best)
-        if race.is_shared:
+        scores, title = [_score(run) for run in (best, second)], headline_title(best)
+        if chosen.is_shared:
             both = f"{best.label} and {second.label}"
-            return f"{both} lead on {race.title} with {scores[0]} each ({title})."
-        ahead = len(differences) - len(race.chosen.ties)
+            return f"{both} lead on {task} with {scores[0]} each ({title})."
+        ahead = len(differences) - len(chosen.ties)
         return (
-            f"{best.label} leads on {race.title} with {scores[0]} against {second.label}'s "
+            f"{best.label} leads on {task} with {scores[0]} against {second.label}'s "
             f"{scores[1]} ({title}); it is significantly ahead of {ahead or 'none'} of the "
             f"{len(differences)} others (95 %)."
         )
-    scope = f"all {len(races)} tasks together, 95 %"
-    leads = Counter(race.chosen.best.label for race in races if not race.is_shared)
     rank = made.rows[0].values[1]
-    leaders = [
-        str(row.values[0]) for row in made.rows if row.kind == "run" and row.values[1] == rank
-    ]
+    first = [row.values[0] for row in made.rows if row.kind == "run" and row.values[1] == rank]
+    leaders = [*map(str, first)]
     if rank is None:
         said = "No task was run in full by all models, so there is no mean rank."
     elif len(leaders) > 1:
         said = f"{_listed(leaders)} have the best mean rank, {value_text(rank, 'score')}."
     else:
         (leader,) = leaders
-        said = (
-            f"{leader} has the best mean rank, {value_text(rank, 'score')}, and the best score on "
-            f"{leads[leader]} of {_tasks(len(races))}."
-        )
+        leads = sum(of.best.label == leader and not of.is_shared for _, of in races)
+        said = f"{leader} has the best mean rank, {value_text(rank, 'score')}, and the best score"
+        said += f" on {leads} of {_count(len(races), 'task')}."
+    scope = f"all {len(races)} tasks together, 95 %"
+    sure = [f"{title} ({of.best.label})" for title, of in races if not of.ties]
     if not sure:
         return f"{said} On no task is the best model significantly ahead of all others ({scope})."
-    named = _listed([f"{race.title} ({race.chosen.best.label})" for race in sure])
     if len(sure) == 1:
         only = "is the only task on which the best model is significantly ahead of all others"
-        return f"{said} {named} {only} ({scope})."
-    on = f"on {_tasks(len(sure))} ({scope}): {named}"
+        return f"{said} {sure[0]} {only} ({scope})."
+    on = f"on {_count(len(sure), 'task')} ({scope}): {_listed(sure)}"
     return f"{said} The best model is significantly ahead of all others {on}."
 
 
 def _score(run: Run) -> str:
-    unit = column_of(run.headline).unit
+    unit = unit_of(run.headline)
     text = value_text(headline(run), unit)
     return f"{text} %" if unit == "percent" else text
 
 
-def _of_one(runs: Sequence[Run], beside: Sequence[Beside]) -> str:
+def _of_one(read: _Read) -> str:
     """Say how the only model ranks among the papers' models."""
-    if not runs:
+    if not read.runs:
         return "There is no run to report on."
-    label, ranked = runs[0].label, [(run, each) for run in runs if (each := _rank(run, beside))]
-    if len(runs) == 1:
-        run, unit = runs[0], column_of(runs[0].headline).unit
-        interval = interval_text(headline(run), unit)
+    (label,), tasks = read.labels, _count(len(read.runs), "task")
+    ranked = [(run, standing) for run in read.runs if (standing := read.rank(run))]
+    every = (standing.figure.note for beside in read.beside for standing in beside.standings)
+    why = next(filter(None, every), "“How this was made” says why")
+    unranked = f"It has no rank among published models: {why}."
+    if len(read.runs) == 1:
+        run = read.runs[0]
+        interval = interval_text(headline(run), unit_of(run.headline))
         said = f"{label} has {_score(run)} {interval} on {task_title(run)} ({headline_title(run)})"
         if not ranked:
-            return f"{said}. {_unranked(beside)}"
+            return f"{said}. {unranked}"
         standing = ranked[0][1]
         return f"{said}: rank {standing.place} in {standing.table.source}."
     if not ranked:
-        return f"{label} ran {_tasks(len(runs))}. {_unranked(beside)}"
+        return f"{label} ran {tasks}. {unranked}"
     ranked.sort(key=lambda pair: (pair[1].ranks or (0,))[0] / pair[1].of)
-    names = [f"{run.definition.title} {each.place}" for run, each in ranked]
-    on = f"on {len(ranked)} of {_tasks(len(runs))}"
+    names = [f"{run.definition.title} {standing.place}" for run, standing in ranked]
+    on = f"on {len(ranked)} of {tasks}"
     return f"{label} has a rank among published models {on}: {_listed(names)}."
 
 
-def _unranked(beside: Sequence[Beside]) -> str:
-    """Say why a model has no rank, or where the reasons are."""
-    notes = [each.figure.note for each in _every_standing(beside) if each.figure.note]
-    why = notes[0] if notes else "“How this was made” says why"
-    return f"It has no rank among published models: {why}."
-
-
-def _warnings(
-    runs: Sequence[Run], skipped: Sequence[SkippedLog], left_out: Sequence[Run]
-) -> Iterator[str]:
-    of = Counter[str]()
-    for run in runs:
-        for doubt in doubts(run):
-            many = doubt.endswith(" unread")
-            of[f"over {MANY_UNREAD:.0%} unread" if many else _MEANT.get(doubt, doubt)] += 1
-    for doubt, count in of.items():
-        yield doubt if len(runs) == 1 else f"{doubt}: {_count(count, 'run', len(runs))}"
-    if skipped:
-        yield f"not read, or not in full: {_count(len(skipped), 'log')} (“How this was made”)"
+def _warnings(read: _Read, left_out: Sequence[Run]) -> Iterator[str]:
+    counts, runs = Counter[str](), len(read.runs)
+    for doubt in (doubt for run in read.runs for doubt in doubts(run)):
+        many = doubt.endswith(" unread")
+        counts[f"over {MANY_UNREAD:.0%} unread" if many else _MEANT.get(doubt, doubt)] += 1
+    for doubt, count in counts.items():
+        yield doubt if runs == 1 else f"{doubt}: {_count(count, 'run', runs)}"
+    if read.skipped:
+        yield f"not read, or not in full: {_count(len(read.skipped), 'log')} (“How this was made”)"
     if left_out:
         yield f"not compared, as unfinished or on other items: {_count(len(left_out), 'run')}"
 
@@ -375,10 +341,6 @@ def _count(count: int, what: str, of: int = 0) -> str:
     if count == of:
         return f"all {what}s"
     return f"1 {what}" if count == 1 else f"{count} {what}s"
-
-
-def _tasks(count: int) -> str:
-    return _count(count, "task")
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -390,92 +352,106 @@ def _listed(names: Sequence[str]) -> str:
 # ---------------------------------------------------------------------- tables
 
 
-def _tasks_table(runs: Sequence[Run], beside: Sequence[Beside]) -> Table:
+def _tasks_table(read: _Read) -> Table:
     """Return a single model's tasks with the best published scores, drawn on one axis."""
-    rows = [(contest, run) for contest in contests(runs) for run in contest.runs.values()]
-    titles = Counter(run.definition.title for _, run in rows)
+    runs = [run for group in read.groups for run in group]
+    titles = Counter(run.definition.title for run in runs)
 
-    def title(row: tuple[Contest, Run]) -> str:
-        brief = row[1].definition.title
-        return brief if titles[brief] == 1 else task_title(row[1])
+    def title(run: Run) -> str:
+        brief = run.definition.title
+        return brief if titles[brief] == 1 else task_title(run)
 
-    def score(row: tuple[Contest, Run]) -> Value:
-        found = headline(row[1])
-        note = "; ".join(doubts(row[1])) if len(runs) > 1 else ""
-        return found and replace(found.times(points_of(row[1].headline)), note=note)
+    def score(run: Run) -> Value:
+        found = headline(run)
+        note = "; ".join(doubts(run)) if len(read.runs) > 1 else ""
+        return found and replace(found.times(points_of(run.headline)), note=note)
 
-    columns: list[tuple[Column, Callable[[tuple[Contest, Run]], Value]]] = [
+    columns: list[tuple[Column, Callable[[Run], Value]]] = [
         (Column("Task"), title),
         (Column("Score", "score", f"From 0 to 100. {_INTERVAL}", drawn=True), score),
-        (Column("Rank", help=_RANKS), lambda row: _rank_text(row[1], beside)),
-        (Column("Best published", "score", drawn=True), lambda row: _in_points(row[0])),
-        (Column("Figure", beneath=True), lambda row: headline_title(row[1])),
+        (Column("Rank", help=_RANKS), read.place),
+        (Column("Best published", "score", drawn=True), _best_in_points),
+        (Column("Figure", beneath=True), headline_title),
     ]
-    return table("tasks", "Task by task", rows, columns, kind=lambda _: "other")
+    return table("tasks", "Task by task", runs, columns, kind="other")
 
 
-def _matrix(
-    runs: Sequence[Run], figure: Callable[[Run], Value], left_out: Sequence[Run] = ()
-) -> Table:
+def _matrix(read: _Read, races: Sequence[tuple[str, Selection]], left_out: Sequence[Run]) -> Table:
     """Return the table of models × tasks, sorted by the mean rank over the tasks that all have.
 
-    Below the models are the best published scores, and chance; `figure` returns a run's cell. A
-    model with a run that is left out of the comparison has no rank.
+    A note of a headline says whether it ties with the best, and the doubts about it. Below the
+    models are the best published scores, and chance.
     """
-    found = contests(runs)
+    shared = set.intersection(*({*doubts(run)} for run in read.runs))
+    ties = {run for _, chosen in races for run in chosen.ties}
+
+    def cell(run: Run | None) -> Value:
+        found = headline(run) if run else None
+        if run is None or found is None:
+            return None
+        notes = [doubt for doubt in doubts(run) if doubt not in shared]
+        return replace(found, note="; ".join([*(["≈"] if run in ties else []), *notes]))
+
+    ranks = _mean_ranks(read, {run.label for run in left_out})
+    ordered = sorted(ranks, key=lambda label: (ranks[label] is None, ranks[label] or 0))
+    rows = [
+        Row([label, ranks[label], *(cell(_run_of(label, of)) for of in read.groups)], "run")
+        for label in ordered
+    ]
+    best, chance = zip(*(best_and_chance(of[0]) for of in read.groups), strict=True)
+    rows += [Row(["Best published", None, *best], "best"), Row(["Chance", None, *chance], "random")]
     columns = [
         Column("Model"),
         Column("Mean rank", "score", "Over the tasks that all models have in full.", True),
-        *(contest.column for contest in found),
+        *(headline_column(of[0]) for of in read.groups),
     ]
-    ranks = _mean_ranks(found, _labels(runs), {run.label for run in left_out})
-    rows = []
-    for label in sorted(ranks, key=lambda label: (ranks[label] is None, ranks[label] or 0)):
-        cells = [contest.runs.get(label) for contest in found]
-        rows.append(
-            Row([label, ranks[label], *(figure(run) if run else None for run in cells)], "run")
-        )
-    rows.append(Row(["Best published", None, *(contest.best for contest in found)], "best"))
-    rows.append(Row(["Chance", None, *(contest.chance for contest in found)], "random"))
-    rows = [row for row in rows if any(value is not None for value in row.values[1:])]
     caption = (
         "Each task's headline, on all of its items unless a note says otherwise. “≈” marks models "
         "that do not differ significantly from the best."
     )
+    rows = [row for row in rows if any(value is not None for value in row.values[1:])]
     return Table("matrix", "Models and tasks", columns, rows, caption, turnable=True)
 
 
-def _mean_ranks(
-    found: Sequence[Contest], labels: Sequence[str], left_out: Collection[str]
-) -> dict[str, float | None]:
-    """Return each model's mean rank over the tasks that all have; None if it has no rank."""
-    ranks: dict[str, list[int]] = {label: [] for label in labels}
-    ranked = [label for label in labels if label not in left_out]
-    for contest in found:
-        of_all = {name: of.value for name, run in contest.runs.items() if (of := headline(run))}
-        values = {label: of_all[label] for label in ranked if label in of_all}
-        if len(values) == len(ranked):
-            sign = 1 if contest.some.headline.higher_is_better else -1
-            for label in ranked:
-                better = sum(sign * other > sign * values[label] for other in values.values())
-                ranks[label].append(1 + better)
+def _mean_ranks(read: _Read, left_out: set[str]) -> dict[str, float | None]:
+    """Return each model's mean rank over the tasks that all have.
+
+    It is None without such a task, or if a run of the model is left out of the comparison.
+    """
+    ranked = [label for label in read.labels if label not in left_out]
+    ranks: dict[str, list[int]] = {label: [] for label in read.labels}
+    for group in read.groups:
+        found = {run.label: headline(run) for run in group if run.label in ranked}
+        values = [of.value for of in found.values() if of]
+        sign = 1 if group[0].headline.higher_is_better else -1
+        for label, of in found.items() if len(values) == len(ranked) else ():
+            better = sum(sign * other > sign * of.value for other in values) if of else 0
+            ranks[label].append(1 + better)
     return {label: fmean(of) if of else None for label, of in ranks.items()}
 
 
 def paper_table(beside: Beside) -> Table:
     """Return a published table with the runs in it, sorted and drawn by its headline."""
     paper, key = beside.table, beside.headline
-    name, source = f"published_{paper.name}", f"{paper.source}: {paper.title}"
     rows: list[tuple[float | None, Row]] = []
     for row in paper.rows:
         place = rank_of(row, paper, key)
-        values = [_printed(row, column.name) for column in paper.columns]
-        shown: list[Value] = [row.model, str(place) if place else None, *values]
-        rows.append((row.values[key.name], Row(shown, _KINDS.get(row.kind, "other"))))
+        values: list[Value] = [row.model, str(place) if place else None]
+        for name, score in row.values.items():
+            note = row.notes.get(name)
+            noted = note and score is not None
+            values.append(Estimate(score or 0.0, None, None, 0, note or "") if noted else score)
+        rows.append((row.values[key.name], Row(values, _KINDS.get(row.kind, "other"))))
     for run, of_run in beside.runs.items():
         of = of_run.get(key.name)
         rank = (f"{of.rank}{of.mark}" if of.ranks else of.figure.note or None) if of else None
-        figures = [_shown(of_run.get(column.name), rank) for column in paper.columns]
+        # A figure is shown without its note if the row's rank has the same text.
+        figures = [
+            replace(one.figure, note="" if one.figure.note == rank else one.figure.note)
+            if (one := of_run.get(column.name))
+            else None
+            for column in paper.columns
+        ]
         rows.append((of.figure.value if of else None, Row([run, rank, *figures], "run")))
     sign = 1 if key.lower_is_better else -1
     rows.sort(key=lambda pair: (pair[0] is None, sign * (pair[0] or 0)))
@@ -483,78 +459,51 @@ def paper_table(beside: Beside) -> Table:
         "Rank among the paper's models; for a run, the ranks that its 95 % interval allows, or why "
         f"it has none. {_EXACT}"
     )
-    columns = [
-        Column("Model"),
-        Column("Rank", help=ranked, under=f"by {key.name}"),
-        *(_column(column, drawn=column is key) for column in paper.columns),
-    ]
+    columns = [Column("Model"), Column("Rank", help=ranked, under=f"by {key.name}")]
+    for column in paper.columns:
+        about = f"{'Mean of' if column.mean_of else 'Of'} "
+        about += f"{', '.join(filter(None, column.mean_of or (*column.tasks, column.part)))}."
+        if column.unmeasured:
+            about = f"Not measured here: {column.unmeasured}."
+        unit = unit_of(measure) if (measure := column.measure) else column.unit
+        columns.append(Column(column.name, unit, about, column.lower_is_better, column is key))
     better = "lower" if key.lower_is_better else "higher"
     caption = f"The paper's models and the runs, by {key.name}; {better} is better. {_EXACT}"
-    return Table(name, source, columns, [row for _, row in rows], caption)
-
-
-def _printed(row: PublishedRow, column: str) -> Value:
-    """Return a published score, with its remark if there is one."""
-    score, note = row.values[column], row.notes.get(column, "")
-    return Estimate(score, None, None, 0, note) if note and score is not None else score
-
-
-def _shown(standing: Standing | None, said: str | None = None) -> Estimate | None:
-    """Return a figure, without its note if the row's rank has the same text."""
-    if standing and standing.figure.note == said:
-        return replace(standing.figure, note="")
-    return standing.figure if standing else None
-
-
-def _column(column: PublishedColumn, *, drawn: bool) -> Column:
-    of = column.mean_of or (*column.tasks, column.category or column.subject)
-    about = f"{'Mean of' if column.mean_of else 'Of'} {', '.join(filter(None, of))}."
-    if column.unmeasured:
-        about = f"Not measured here: {column.unmeasured}."
-    return Column(column.name, published_unit(column), about, column.lower_is_better, drawn)
+    title = f"{paper.source}: {paper.title}"
+    return Table(f"published_{paper.name}", title, columns, [row for _, row in rows], caption)
 
 
 # ---------------------------------------------------------------------- the last section
 
 
-def _last_section(
-    runs: Sequence[Run], beside: Sequence[Beside], skipped: Sequence[SkippedLog]
-) -> Section:
+def _last_section(read: _Read) -> Section:
     """Return the section on how everything was made: signatures, checks, protocols, omissions."""
 
-    def of(unit: Unit) -> Callable[[Run], Value]:
-        return lambda run: headline(run) if column_of(run.headline).unit == unit else None
+    def of(unit: Unit, run: Run) -> Value:
+        return headline(run) if unit_of(run.headline) == unit else None
 
-    blocks: list[Block] = [
-        table(
-            "runs",
-            "Runs",
-            runs,
-            [
-                MODEL,
-                TASK,
-                (Column("Result", "percent", _INTERVAL), of("percent")),
-                (Column("Score", "score", f"From 0 to 100. {_INTERVAL}"), of("score")),
-                (Column("Rank", help=_RANKS), lambda run: _rank_text(run, beside)),
-                (Column("Doubts", help=_DOUBTS), lambda run: "; ".join(doubts(run)) or None),
-                (Column("Called"), lambda run: run.model),
-                (Column("Harness"), lambda run: run.harness),
-                (Column("Run on"), lambda run: f"{run.created:%Y-%m-%d %H:%M}"),
-                (Column("Signature"), lambda run: run.signature.text),
-            ],
-            "Compare numbers only if their signatures match (ignoring pkg).",
-        ),
-        *map(Note, _checks(runs)),
-        *map(Note, _protocols(beside)),
-        *map(Note, _left_out(runs, beside)),
+    columns: list[tuple[Column, Callable[[Run], Value]]] = [
+        MODEL,
+        TASK,
+        (Column("Result", "percent", _INTERVAL), partial(of, "percent")),
+        (Column("Score", "score", f"From 0 to 100. {_INTERVAL}"), partial(of, "score")),
+        (Column("Rank", help=_RANKS), read.place),
+        (Column("Doubts", help=_DOUBTS), lambda run: "; ".join(doubts(run)) or None),
+        (Column("Called"), lambda run: run.model),
+        (Column("Harness"), lambda run: run.harness),
+        (Column("Run on"), lambda run: f"{run.created:%Y-%m-%d %H:%M}"),
+        (Column("Signature"), lambda run: run.signature.text),
     ]
-    if skipped:
+    about = "Compare numbers only if their signatures match (ignoring pkg)."
+    notes = map(Note, [*_checks(read.runs), *_protocols(read)])
+    blocks: list[Block] = [table("runs", "Runs", read.runs, columns, about), *notes]
+    if read.skipped:
         # Reports are passed on, and need not show whole paths.
-        rows = [Row(["/".join(log.path.parts[-2:]), log.reason]) for log in skipped]
+        rows = [Row(["/".join(log.path.parts[-2:]), log.reason]) for log in read.skipped]
         title = "Logs not read, or not in full"
         caption = "The parts that could not be read are not in this report."
         blocks.append(Table("skipped", title, [Column("File"), Column("Reason")], rows, caption))
-    return Section("How this was made", blocks, name="made", is_summary=bool(skipped))
+    return Section("How this was made", blocks, name="made", is_summary=bool(read.skipped))
 
 
 _DOUBTS = (
@@ -585,25 +534,19 @@ def _checks(runs: Sequence[Run]) -> Iterator[str]:
         yield from (f"{_name(run)}: {text}" for text in run.notes)
 
 
-def _protocols(beside: Sequence[Beside]) -> Iterator[str]:
-    """Say how the papers measured, and how the runs differ from that."""
-    for each in beside:
-        if each.table.protocol:
-            yield f"{each.table.source}: {each.table.protocol}"
-    papers = [each.table.source.partition(",")[0] for each in beside if each.table.two_protocols]
-    yield from map(_FOLLOWED.format, dict.fromkeys(papers))
-    for run in dict.fromkeys(run for each in beside for run in each.behind):
+def _protocols(read: _Read) -> Iterator[str]:
+    """Say how the papers measured, how the runs differ from that, and why runs are left out."""
+    papers = [beside.table for beside in read.beside]
+    yield from (f"{paper.source}: {paper.protocol}" for paper in papers if paper.protocol)
+    for source in dict.fromkeys(p.source.partition(",")[0] for p in papers if p.two_protocols):
+        yield _FOLLOWED.format(source)
+    used = dict.fromkeys(run for beside in read.beside for run in beside.behind)
+    for run in used:
         if other := ", ".join(f"{name}:{value}" for name, value in departures(run).items()):
             yield f"{_name(run)} was run with other options than in the paper: {other}."
-
-
-def _left_out(runs: Sequence[Run], beside: Sequence[Beside]) -> Iterator[str]:
-    """Say why runs are in no published table: one line for each reason."""
-    used = {run for each in beside for run in each.behind}
-    reasons: dict[str, list[str]] = defaultdict(list)
-    for run in runs:
-        if run not in used:
-            reasons[why_left_out(run)].append(f"{run.label} on {run.task}")
+    reasons = defaultdict[str, list[str]](list)
+    for run in (run for run in read.runs if run not in used):
+        reasons[why_left_out(run)].append(f"{run.label} on {run.task}")
     for reason, names in reasons.items():
         yield f"Not beside published figures: {', '.join(names)}. {reason}"
 

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from ...figures import (
     Figure,
-    Over,
     corpus_rows,
     corpus_value,
     language_of,
@@ -24,13 +23,7 @@ from ...figures import (
     weights,
 )
 from ..runs import Floats, Ints, Run
-from .intervals import (
-    CONFIDENCE,
-    UNSEEN,
-    Estimate,
-    effective_draws,
-    errors_of,
-)
+from .intervals import CONFIDENCE, UNSEEN, Estimate, effective_draws, errors_of
 from .significance import Statistic
 
 Mask = NDArray[np.bool_]
@@ -116,22 +109,25 @@ def _of(run: Run, name: str, mask: Mask) -> Estimate | None:
     if known and known.form == "rate" and name in items.weights:
         return replace(rate_estimate(values, items.weights[name][mask], clusters), note=unseen)
     if known and known.over != "questions":
-        return _of_strata(run, values, mask, known.over)
+        # Subjects or categories have equal weight.
+        subjects, codes = items.subject_codes
+        codes = codes[mask]
+        shares = np.array(weights(known.over, subjects[codes].tolist(), run.setup.categories))
+        strata = np.unique(codes, return_inverse=True)[1]
+        return weighted_estimate(values, shares, clusters, strata)
     return replace(mean_estimate(values, clusters), note=unseen)
 
 
 def mean_estimate(values: Floats, clusters: Ints) -> Estimate:
     """Return the mean of values that are independent between clusters.
 
-    The interval is Wilson's for the `effective_draws`. Its limits are 0 and 1, or the lowest and
-    the highest value if these are farther apart.
+    The interval is Wilson's for the `effective_draws`.
 
     Examples:
         >>> mean_estimate(np.array([1.0, 1.0, 0.0, 0.0]), np.arange(4)).value
         0.5
     """
-    shares = np.full(len(values), 1 / len(values))
-    found = weighted_estimate(values, shares, clusters, limits=_limits(values))
+    found = weighted_estimate(values, np.full(len(values), 1 / len(values)), clusters)
     return replace(found, value=float(values.mean()))
 
 
@@ -155,13 +151,8 @@ def rate_estimate(rates: Floats, lengths: Floats, clusters: Ints) -> Estimate:
     value = float(errors_of(rates, lengths).sum()) / (total or 1)
     if not total:
         return Estimate(value, None, None, len(rates))
-    own, shares = rates[known], lengths[known] / total
-    found = weighted_estimate(own, shares, clusters[known], limits=_limits(own))
+    found = weighted_estimate(rates[known], lengths[known] / total, clusters[known])
     return replace(found, value=value, items=len(rates))
-
-
-def _limits(values: Floats) -> tuple[float, float]:
-    return min(0.0, float(values.min())), max(1.0, float(values.max()))
 
 
 def weighted_estimate(
@@ -169,23 +160,25 @@ def weighted_estimate(
     shares: Floats,
     clusters: Ints,
     strata: Ints | None = None,
-    limits: tuple[float, float] = (0.0, 1.0),
+    limits: tuple[float, float] | None = None,
     at_limit: float | None = None,
 ) -> Estimate:
     """Return a weighted mean of values between two limits, with Wilson's interval.
 
-    The other arguments are those of `effective_draws`.
+    The limits are by default 0 and 1, or the lowest and the highest value if these are farther
+    apart. The other arguments are those of `effective_draws`.
 
     Examples:
         >>> values, shares, strata = np.array([1.0, 0, 1]), np.array([0.5, 0.25, 0.25]), [0, 1, 1]
         >>> weighted_estimate(values, shares, np.arange(3), np.array(strata)).value
         0.75
     """
-    low, reach = limits[0], limits[1] - limits[0]
-    own = (values - low) / reach
-    share = min(1.0, max(0.0, float(shares @ own)))
+    low, high = limits or (min(0.0, float(values.min())), max(1.0, float(values.max())))
+    reach = high - low
+    scaled = (values - low) / reach
+    share = min(1.0, max(0.0, float(shares @ scaled)))
     variance = share * (1 - share)
-    draws = effective_draws(own, shares, clusters, variance, strata, at_limit)
+    draws = effective_draws(scaled, shares, clusters, variance, strata, at_limit)
     mean = low + reach * share
     if math.isnan(draws.number):
         return Estimate(mean, None, None, len(values))
@@ -212,15 +205,6 @@ def _wilson(share: float, count: float, quantile: float) -> tuple[float, float]:
     return max(0.0, min(share, low)), min(1.0, max(share, high))
 
 
-def _of_strata(run: Run, values: Floats, mask: Mask, over: Over) -> Estimate:
-    """Return an average in which subjects or categories have equal weight."""
-    names, codes = run.items.subject_codes
-    codes, clusters = codes[mask], run.items.clusters[mask]
-    shares = np.array(weights(over, names[codes].tolist(), run.setup.categories))
-    strata = np.unique(codes, return_inverse=True)[1]
-    return weighted_estimate(values, shares, clusters, strata)
-
-
 def _corpus(run: Run, figure: Figure, mask: Mask) -> Estimate | None:
     pairs = [pair for pair, counts in zip(run.items.pairs, mask, strict=False) if counts]
     if not pairs:
@@ -228,13 +212,13 @@ def _corpus(run: Run, figure: Figure, mask: Mask) -> Estimate | None:
     language = language_of(run.setup.task)
     rows, statistic = corpus_rows(figure, pairs, language)
     units = sum_clusters(rows, run.items.clusters[mask])
-    if figure.labels:
-        found = macro_f1_estimate(units, len(rows))
-    else:
-        found = corpus_estimate(units, statistic, len(rows))
-    unasked = [
-        label for label in figure.labels if not any(label == pair.reference for pair in pairs)
-    ]
+    found = (
+        macro_f1_estimate(units, len(rows))
+        if figure.labels
+        else corpus_estimate(units, statistic, len(rows))
+    )
+    asked = {pair.reference for pair in pairs}
+    unasked = [label for label in figure.labels if label not in asked]
     note = f"no item has the label {', '.join(unasked)}, whose F1 counts as 0" if unasked else ""
     return replace(found, value=corpus_value(figure, pairs, language), note=note)
 

@@ -150,11 +150,17 @@ def paired_mean_interval(
         >>> round(low, 4), round(high, 4)  # 1 - 0.025^(1/100)
         (-0.0362, 0.0362)
     """
+    from scipy.special import stdtrit
+
     shares = np.asarray(differences, np.float64) / largest
     of_items = np.ones(len(shares)) if weights is None else np.asarray(weights, np.float64)
     rows = sum_clusters(np.column_stack([shares * of_items, of_items]), clusters)
-    mean, reach = _jackknife(rows)
-    sums, units = rows.T
+    (sums, units), (total, size), count = rows.T, rows.sum(axis=0), len(rows)
+    mean, reach = float(total / size), np.inf
+    if not (units == size).any():  # as with a single unit
+        moves = (sums - mean * units) / (size - units)  # on leaving each unit out
+        variance = ((moves**2).sum() + (moves**2).max()) * (count - 1) / (count + 1)
+        reach = float(stdtrit(count - 1, _UPPER) * variance**0.5)
     if (np.abs(sums) > _ROUNDING * units).sum() < _FEWEST or not reach > _ROUNDING:
         means = np.clip(sums / units, -1, 1)
         low, high = (sign * loss_bound(sign * means, units, _UPPER) for sign in (-1, 1))
@@ -233,11 +239,9 @@ def is_above(one: Estimate, other: Estimate) -> bool:
         >>> is_above(Estimate(0.8, 0.7, 0.9, 50), Estimate(0.6, 0.5, 0.7, 50))  # 0.2 > √0.02
         True
     """
-    low = one.value if one.low is None else one.low
-    high = other.value if other.high is None else other.high
-    return bool(
-        one.value - other.value > ((one.value - low) ** 2 + (high - other.value) ** 2) ** 0.5
-    )
+    below = 0 if one.low is None else one.value - one.low
+    above = 0 if other.high is None else other.high - other.value
+    return bool(one.value - other.value > (below**2 + above**2) ** 0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,8 +298,8 @@ def non_inferiority(
         >>> non_inferiority([0, 1, 0, 0], [0, 1, 0, 0], delta=0.02).needed_items
         149
     """
-    before, after = (np.asarray(side, np.float64) for side in (a, b))
-    units = np.ones(len(before)) if weights is None else np.asarray(weights, np.float64)
+    before, after = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    units = np.asarray(np.ones(len(before)) if weights is None else weights, np.float64)
     if not 0 < len(before) == len(after) == len(units):
         raise ValueError("A, B and the weights must be equally many, and at least one.")
     bounded = np.concatenate([before, after, [delta]])
@@ -311,8 +315,8 @@ def non_inferiority(
     bound = loss_bound(losses / units, units, confidence, largest=heaviest)
     # For equal runs: P(w E > δ / (1 - δ) Σ wᵢ Eᵢ), with E exponential variables, w the heaviest.
     odds = delta / max(1 - delta, _TINY)
-    evidence = float(np.log1p(odds * units / heaviest).sum())
-    copies = -np.log(1 - confidence) / max(evidence, _TINY)
+    evidence = max(float(np.log1p(odds * units / heaviest).sum()), _TINY)
+    copies = -np.log(1 - confidence) / evidence
     needed = int(np.ceil(copies * len(before))) if 1 < copies < _MOST_COPIES else None
     return NonInferiority(bound < delta, bound, confidence, "Gaffke's bound", needed)
 
@@ -353,8 +357,7 @@ def loss_bound(
     values, sizes = np.append(1.0, kinds.real), np.append(heaviest, kinds.imag)
 
     def excess(mean: float) -> float:
-        p_value = _tail(sizes * (values - mean), counts)
-        return float(np.log(max(p_value, _TINY) / (1 - confidence)))
+        return float(np.log(max(_tail(sizes * (values - mean), counts), _TINY) / (1 - confidence)))
 
     start = float(np.average(values, weights=counts * sizes))
     if start >= 1 - 1e-9:
@@ -385,22 +388,6 @@ def _largest_loss(losses: float, wins: float, draws: Draws) -> float:
     # At the observed loss the variance may be 0, which would look like a bound.
     start = (losses - wins) / items + _ROUNDING
     return float(brentq(excess, start, 1.0)) if start < 1 else 1.0
-
-
-def _jackknife(rows: Floats) -> tuple[float, float]:
-    """Return the ratio of the sums of two columns, and the half-width of its 95 % interval.
-
-    The interval includes one added unit; with a single unit its half-width is infinite.
-    """
-    from scipy.special import stdtrit
-
-    (total, size), count = rows.sum(axis=0), len(rows)
-    ratio = float(total / size)
-    if (rows[:, 1] == size).any():
-        return ratio, np.inf
-    moves = (rows[:, 0] - ratio * rows[:, 1]) / (size - rows[:, 1])  # on leaving each unit out
-    variance = ((moves**2).sum() + (moves**2).max()) * (count - 1) / (count + 1)
-    return ratio, float(stdtrit(count - 1, _UPPER) * variance**0.5)
 
 
 def _tail(terms: Floats, counts: Floats) -> float:

@@ -57,6 +57,11 @@ class Selection:
     left_out: Mapping[Run, str]
     differences: Mapping[Run, float]
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether another run has the same figure as the best."""
+        return any(abs(difference) < 1e-12 for difference in self.differences.values())
+
 
 @lru_cache(maxsize=64)
 def selection(runs: tuple[Run, ...], confidence: float = CONFIDENCE) -> Selection | None:
@@ -88,23 +93,23 @@ def selection(runs: tuple[Run, ...], confidence: float = CONFIDENCE) -> Selectio
     names, alike = [*paired], [own.where(np.isin(own.places, kept)) for own in paired.values()]
     scale, statistic = alike[0].shares[:, None], alike[0].statistic
     rows = [sum_clusters(own.b * scale, own.clusters) for own in alike]
-    parts = np.column_stack([pseudo_values(each, statistic) / len(each) for each in rows])
+    parts = np.column_stack([pseudo_values(of_run, statistic) / len(of_run) for of_run in rows])
     pairs = all_pairs(parts, confidence=confidence)
     figures = np.array([own.figures()[1] for own in alike])
     sign = -1 if first.headline.higher_is_better is False else 1
     best = int((sign * figures).argmax())
+    behind = dict(zip(names, (figures[best] - figures).tolist(), strict=True))
     ties, places = {}, [best]
     for place, run in enumerate(names):
-        change, reach = figures[place] - figures[best], pairs.critical * pairs.errors[best, place]
+        change, reach = -behind[run], pairs.critical * float(pairs.errors[best, place])
         if place != best and abs(change) <= reach + 1e-12:
             low, high = (change - reach, change + reach) if reach else (None, None)
-            ties[run] = Estimate(float(change), low, high, len(kept))
+            ties[run] = Estimate(change, low, high, len(kept))
             places.append(place)
-    own = sign * pairs.figures[:, places]
-    overstated = float((own.max(axis=1) - own.mean(axis=1)).mean())
-    behind = zip(names, (figures[best] - figures).tolist(), strict=True)
-    differences = {run: by for run, by in behind if run is not names[best]}
-    return Selection(names[best], len(names), ties, overstated, left_out, differences)
+    drawn = sign * pairs.figures[:, places]
+    overstated = float((drawn.max(axis=1) - drawn.mean(axis=1)).mean())
+    del behind[names[best]]
+    return Selection(names[best], len(names), ties, overstated, left_out, behind)
 
 
 def all_pairs(

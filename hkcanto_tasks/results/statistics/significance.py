@@ -91,18 +91,13 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return list(map(float, adjusted))
 
 
-def _batches(total: int, width: int) -> Iterator[int]:
-    # In batches of a multiple of 32, random bits equal those that sacreBLEU draws all at once.
-    size = max(32, _BATCH // max(width, 1) // 32 * 32)
-    for start in range(0, total, size):
-        yield min(size, total - start)
-
-
 def exchanges(count: int, resamples: int, seed: int) -> Iterator[NDArray[np.bool_]]:
     """Yield all exchanges of the items if they are few; otherwise random ones. Both in batches."""
     if count < 63 and 2**count <= resamples:
         yield (np.arange(2**count)[:, None] >> np.arange(count)) % 2 == 1
         return
     generator = np.random.default_rng(seed)
-    for size in _batches(resamples, count):
-        yield generator.integers(2, size=(size, count), dtype=np.bool_)
+    # In batches of a multiple of 32, random bits equal those that sacreBLEU draws all at once.
+    most = max(32, _BATCH // max(count, 1) // 32 * 32)
+    for start in range(0, resamples, most):
+        yield generator.integers(2, size=(min(most, resamples - start), count), dtype=np.bool_)

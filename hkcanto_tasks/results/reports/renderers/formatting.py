@@ -56,14 +56,16 @@ def interval_text(value: Value, unit: Unit) -> str:
         >>> interval_text(Estimate(0.0, -0.0001, 0.0001, 9), "points")
         '[−0.01, +0.01]'
     """
-    ends = (number(value.low), number(value.high)) if isinstance(value, Estimate) else (None, None)
-    if ends[0] is None or ends[1] is None:
+    if not isinstance(value, Estimate):
+        return ""
+    low, high = number(value.low), number(value.high)
+    if low is None or high is None:
         return ""
     for digits in range(1, 5):
-        low, high = (_number_text(end, unit, digits) for end in ends if end is not None)
-        if low != high or ends[0] == ends[1]:
+        ends = [_number_text(end, unit, digits) for end in (low, high)]
+        if ends[0] != ends[1] or low == high:
             break
-    return f"[{low}, {high}]"
+    return f"[{', '.join(ends)}]"
 
 
 def _number_text(value: float, unit: Unit, digits: int = 1) -> str:
@@ -111,12 +113,12 @@ class ShownCell(NamedTuple):
     its column; and its number and the interval's ends, for sorting and drawing."""
 
     text: str
-    interval: str
-    note: str
-    best: bool
-    number: float | None
-    low: float | None
-    high: float | None
+    interval: str = ""
+    note: str = ""
+    best: bool = False
+    number: float | None = None
+    low: float | None = None
+    high: float | None = None
 
 
 class ShownRow(NamedTuple):
@@ -131,8 +133,8 @@ def shown(table: Table) -> list[ShownRow]:
     """Return the rows of a table as text: values formatted, the best marked.
 
     The best of a column is chosen among models: the user's runs and published rows, or only the
-    runs if the table has a row for the best published score. If a name occurs twice, the rows do
-    not compete and no cell is marked.
+    runs if the table has a row for the best published score. If a name occurs twice, no cell is
+    marked.
 
     Examples:
         >>> from hkcanto_tasks.results.reports.blocks import Row
@@ -143,7 +145,7 @@ def shown(table: Table) -> list[ShownRow]:
     """
     best = [_best(table, place) for place in range(len(table.columns))]
     kinds = {row.kind for row in table.rows}
-    several_kinds = len(kinds) > 1
+    several = len(kinds) > 1
     rows = []
     for row in table.rows:
         is_model, cells = row.kind in ("run", "published"), []
@@ -151,16 +153,16 @@ def shown(table: Table) -> list[ShownRow]:
             found, low, high, note = number(value), None, None, ""
             if isinstance(value, Estimate):
                 low, high, note = value.low, value.high, one_line(value.note)
-            is_best = is_model and found is not None and found == top
             text, interval = value_text(value, column.unit), interval_text(value, column.unit)
             if UNSEEN in note:
                 interval = f"{interval} †" if interval else ""
                 note = note.replace(UNSEEN, "").removesuffix("; ")
+            is_best = is_model and found is not None and found == top
             cells.append(ShownCell(text, interval, note, is_best, found, low, high))
-        marked = several_kinds and "best" not in kinds
-        mark = _MARKS.get(row.kind, "") if marked else ""
-        named = bool(cells) and mark.casefold() in cells[0].text.casefold()
-        rows.append(ShownRow(cells, row.kind if several_kinds else "other", "" if named else mark))
+        mark = _MARKS.get(row.kind, "") if several and "best" not in kinds else ""
+        if cells and mark.casefold() in cells[0].text.casefold():
+            mark = ""
+        rows.append(ShownRow(cells, row.kind if several else "other", mark))
     return rows
 
 
@@ -186,13 +188,13 @@ def turned(table: Table) -> tuple[Sequence[Column], Sequence[ShownRow]]:
         >>> [[cell.text for cell in row.cells] for row in turned(made)[1]]
         [['Law %', '↑', '50.0'], ['BLEU', '↑', '9.0']]
     """
-    models = shown(table)
-    rows = []
+    models, rows = shown(table), []
     for place, column in enumerate(table.columns[1:], 1):
         cells = [row.cells[place] for row in models]
         # The line of warnings has the doubts about a figure; here only ties are marked.
         cells = [c._replace(interval="", note="≈" if "≈" in c.note else "") for c in cells]
-        rows.append(ShownRow([_said(heading(column)), _said(column.under), *cells], "other", ""))
+        task = ShownCell(heading(column)), ShownCell(column.under)
+        rows.append(ShownRow([*task, *cells], "other", ""))
     names = [Column(row.cells[0].text, "number") for row in models]
     return [Column("Task"), Column("Measure", beneath=True), *names], rows
 
@@ -212,23 +214,18 @@ def leading(table: Table) -> Iterator[tuple[Sequence[Column], Sequence[ShownRow]
     every = shown(table)
     models = [row for row in every if row.kind not in ("best", "random")]
     others = [row for row in every if row.kind == "best"]
-    of_models = []
+    of_models, of_tasks = [], []
     for row in models:
         name, rank, *scores = row.cells
         counts = sum(cell.best for cell in scores), sum("≈" in cell.note for cell in scores)
-        of_models.append(row._replace(cells=[name, rank, *(_said(str(n)) for n in counts)]))
-    of_tasks = []
+        of_models.append(row._replace(cells=[name, rank, *(ShownCell(str(n)) for n in counts)]))
     for place, column in enumerate(table.columns[2:], 2):
         first = [row for row in models if row.cells[place].best] or models
         names = first[0].cells[0].text if len(first) == 1 else f"{len(first)} models"
         figures = [row.cells[place]._replace(note="", best=False) for row in (first[0], *others)]
-        cells = [_said(heading(column)), _said(column.under), _said(names), *figures]
-        of_tasks.append(ShownRow(cells, "other", ""))
+        cells = [ShownCell(text) for text in (heading(column), column.under, names)]
+        of_tasks.append(ShownRow([*cells, *figures], "other", ""))
     yield [*table.columns[:2], Column("Best on", "count"), Column("≈ on", "count")], of_models
     named = [Column("Task"), Column("Measure", beneath=True), Column("Best model")]
     best = [Column(name, "score") for name in ("Score", *(row.cells[0].text for row in others))]
     yield [*named, *best], of_tasks
-
-
-def _said(words: str) -> ShownCell:
-    return ShownCell(words, "", "", False, None, None, None)

@@ -1,14 +1,15 @@
 """Rendering a report as GitHub's Markdown."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 
 from ....printable import one_line
-from ..blocks import Block, Note, Report, Table
-from .formatting import ShownCell, ShownRow, caption, heading, shown
+from ..blocks import Report, Table
+from .formatting import ShownCell, caption, heading, shown
 
 # All characters with a special meaning to GitHub within a line; `&` and `<` would begin HTML.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>&|~#$!])")
+_LEVELS = {"verdict": "**{}**", "warning": "> **Warning.** {}", "info": "> {}"}
 
 
 def markdown(report: Report, *, folded: bool = False) -> str:
@@ -28,13 +29,15 @@ def markdown(report: Report, *, folded: bool = False) -> str:
 def _paragraphs(report: Report, folded: bool) -> Iterator[str]:
     level = "##" if folded else "#"
     yield f"{level} {_text(report.title)}"
-    made = f"{report.created:%Y-%m-%d %H:%M} · " if report.created else ""
-    yield f"{made}hkcanto {_text(report.version)}"
+    yield f"{report.created:%Y-%m-%d %H:%M} · hkcanto {_text(report.version)}"
     for section in report.sections:
         is_folded, title = folded and not section.is_summary, _text(section.title)
         yield f"<details><summary>{title}</summary>" if is_folded else f"{level}# {title}"
         for block in section.blocks:
-            yield from _block(block)
+            if isinstance(block, Table):
+                yield from _table(block)
+            else:
+                yield _LEVELS[block.level].format(_text(block.text))
         if is_folded:
             yield "</details>"
     if report.footer:
@@ -42,40 +45,27 @@ def _paragraphs(report: Report, folded: bool) -> Iterator[str]:
         yield from map(_text, report.footer)
 
 
-def _block(block: Block) -> Iterator[str]:
-    match block:
-        case Table():
-            yield from _table(block)
-        case Note(text, level):
-            said = {"verdict": "**{}**", "warning": "> **Warning.** {}", "info": "> {}"}[level]
-            yield said.format(_text(text))
-
-
 def _table(table: Table) -> Iterator[str]:
     yield f"**{_text(table.title)}**"
     if told := caption(table):
         yield _text(told)
-    headings = ["<br>".join(map(_text, filter(None, (heading(c), c.under)))) for c in table.columns]
-    aligned = ["---:" if column.numeric else "---" for column in table.columns]
-    yield _grid(headings, aligned, map(_row, shown(table)))
+    lines = [
+        ["<br>".join(map(_text, filter(None, (heading(c), c.under)))) for c in table.columns],
+        ["---:" if column.numeric else "---" for column in table.columns],
+    ]
+    for row in shown(table):
+        name, *values = map(_cell, row.cells)
+        name = f"**{name}**" if row.kind == "run" else name
+        lines.append([f"{name} ({row.mark})" if row.mark else name, *values])
+    yield "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
     if meanings := [f"- *{_text(c.title)}*: {_text(c.help)}" for c in table.columns if c.help]:
         yield "\n".join(meanings)
-
-
-def _row(row: ShownRow) -> list[str]:
-    name, *values = [_cell(cell) for cell in row.cells]
-    name = f"**{name}**" if row.kind == "run" else name
-    return [f"{name} ({row.mark})" if row.mark else name, *values]
 
 
 def _cell(cell: ShownCell) -> str:
     text, note = _text(cell.text), f"({_text(cell.note)})" if cell.note else ""
     parts = [f"**{text}**" if cell.best else text, _text(cell.interval), note]
     return " ".join(filter(None, parts))
-
-
-def _grid(headings: Sequence[str], aligned: Sequence[str], rows: Iterable[list[str]]) -> str:
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (headings, aligned, *rows))
 
 
 def _text(text: str) -> str:

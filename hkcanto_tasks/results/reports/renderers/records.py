@@ -28,37 +28,34 @@ def json_document(report: Report) -> str:
         >>> json.loads(json_document(made))["gate"] is None
         True
     """
-    blocks = [(section.name, block) for section in report.sections for block in section.blocks]
+    tables = {
+        block.name: {
+            "section": section,
+            "title": block.title,
+            "caption": block.caption,
+            "rows": [
+                {"kind": row.kind, **dict(zip(_keys(block), row.values, strict=True))}
+                for row in block.rows
+            ],
+        }
+        for section, block in report.blocks
+        if isinstance(block, Table)
+    }
     document = {
         "format_version": FORMAT_VERSION,
         "title": report.title,
         "created": report.created,
         "version": report.version,
         **report.records,
-        "tables": {
-            block.name: {
-                "section": section,
-                "title": block.title,
-                "caption": block.caption,
-                "rows": list(_records(block)),
-            }
-            for section, block in blocks
-            if isinstance(block, Table)
-        },
+        "tables": tables,
         "notes": [
             {"section": section, "level": block.level, "text": block.text}
-            for section, block in blocks
+            for section, block in report.blocks
             if isinstance(block, Note)
         ],
         "footer": report.footer,
     }
     return json.dumps(plain(document), ensure_ascii=False, indent=1)
-
-
-def _records(table: Table) -> Iterator[Mapping[str, Any]]:
-    keys = _keys(table)
-    for row in table.rows:
-        yield {"kind": row.kind, **dict(zip(keys, row.values, strict=True))}
 
 
 def _keys(table: Table) -> Sequence[str]:
@@ -108,8 +105,7 @@ def tidy_csv(report: Report) -> str:
 
 
 def _rows_of_tables(report: Report) -> Iterator[Mapping[str, object]]:
-    blocks = (block for section in report.sections for block in section.blocks)
-    for table in (block for block in blocks if isinstance(block, Table)):
+    for table in (block for _, block in report.blocks if isinstance(block, Table)):
         for row in table.rows:
             cells: dict[str, object] = {"table": table.name}
             for key, value in zip(_keys(table), row.values, strict=True):

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
 from ....printable import one_line
-from ..blocks import Block, Column, Note, Report, Table
+from ..blocks import Column, Note, Report, Table
 from .formatting import ShownCell, ShownRow, caption, heading, leading, shown, turned
 
 LONG_TABLE = 20
@@ -38,32 +39,24 @@ def show(report: Report, console: Console, *, full: bool = False) -> None:
     """
     console.print()
     _print(console, report.title, "bold")
-    made = f"{report.created:%Y-%m-%d %H:%M} · " if report.created else ""
-    _print(console, f"{made}hkcanto {report.version}", "dim")
+    _print(console, f"{report.created:%Y-%m-%d %H:%M} · hkcanto {report.version}", "dim")
     for section in report.sections:
         if full or section.is_summary:
             console.print()
             console.rule(Text(one_line(section.title), style="bold"), align="left", style="dim")
             for block in section.blocks:
                 console.print()
-                _show_block(block, console, full)
-    left_out = [section.title for section in report.sections if not (full or section.is_summary)]
-    if left_out:
+                if isinstance(block, Table):
+                    _show_table(block, console, full)
+                else:
+                    show_note(block, console)
+    if hidden := [s.title for s in report.sections if not (full or s.is_summary)]:
         console.print()
-        more = len(left_out) - _NAMED
-        named = [*left_out[:_NAMED], f"{more} more sections"] if more > 1 else left_out
-        rest = f"Not shown: {'; '.join(named)}. All of it: --full, -o report.html"
-        _print(console, rest, "dim")
+        more = len(hidden) - _NAMED
+        named = "; ".join([*hidden[:_NAMED], f"{more} more sections"] if more > 1 else hidden)
+        _print(console, f"Not shown: {named}. All of it: --full, -o report.html", "dim")
     for line in report.footer if full else ():
         _print(console, line, "dim")
-
-
-def _show_block(block: Block, console: Console, full: bool) -> None:
-    match block:
-        case Table():
-            _show_table(block, console, full)
-        case Note():
-            show_note(block, console)
 
 
 def show_note(note: Note, console: Console) -> None:
@@ -92,7 +85,7 @@ def _show_table(table: Table, console: Console, full: bool) -> None:
         rows = shown(table)
         kept = [row for i, row in enumerate(rows) if full or i < LONG_TABLE or row.kind in own]
         _show_grid(table.columns, kept, console, lost=len(rows) - len(kept))
-    elif _width(*turned(table), console, "minimum") <= console.width:
+    elif _measured(_grid(*turned(table), intervals=False), console).minimum <= console.width:
         _show_grid(*turned(table), console)
     else:
         for part in leading(table):
@@ -111,52 +104,46 @@ def _show_grid(
     Notes become `*` first. Then the last columns are left out, then the intervals.
     """
     hint = ""
-    if _width(columns, rows, console, "maximum") > console.width:
+    if _measured(_grid(columns, rows), console).maximum > console.width:
         hint = "* " if any(_is_long(cell) for row in rows for cell in row.cells) else ""
-        rows = [row._replace(cells=[*map(_with_short_note, row.cells)]) for row in rows]
-    unbounded = console.options.update(width=10_000)
-    others = [place for place, each in enumerate(columns) if place and not each.beneath]
-    fewest = min(_FEWEST, len(others))
-    tries = [(count, True) for count in range(len(others), fewest - 1, -1)]
-    for count, intervals in [*tries, *((count, False) for count in range(fewest, -1, -1))]:
-        grid = _grid(columns, rows, others[:count], intervals)
-        if console.measure(grid, options=unbounded).minimum <= console.width:
+        short = [[c._replace(note="*") if _is_long(c) else c for c in row.cells] for row in rows]
+        rows = [row._replace(cells=cells) for row, cells in zip(rows, short, strict=True)]
+    count = sum(not column.beneath for column in columns) - 1
+    fewest = min(_FEWEST, count)
+    tries = [(n, True) for n in range(count, fewest - 1, -1)]
+    for kept, intervals in [*tries, *((n, False) for n in range(fewest, -1, -1))]:
+        grid = _grid(columns, rows, kept, intervals=intervals)
+        if _measured(grid, console).minimum <= console.width:
             break
     console.print(grid)
-    left_out = [(lost, "row"), (len(others) - count, "column")]
+    left_out = [(lost, "row"), (count - kept, "column")]
     hints = [f"{n:,} more {what}{'s' if n > 1 else ''}" for n, what in left_out if n]
     if hint or hints:
         named = " and ".join([*(["notes"] if hint else []), *hints])
-        _print_indented(
-            console, f"{hint or '… '}{named}: -o report.html or --format md", style="dim"
-        )
+        how = f"{hint or '… '}{named}: -o report.html or --format md"
+        _print_indented(console, how, style="dim")
 
 
-def _width(
-    columns: Sequence[Column], rows: Sequence[ShownRow], console: Console, which: str
-) -> int:
-    """Return the least or the most width that a table needs, without intervals at the least."""
-    places = [place for place, each in enumerate(columns) if place and not each.beneath]
-    grid = _grid(columns, rows, places, which == "maximum")
-    measured = console.measure(grid, options=console.options.update(width=10_000))
-    return measured.maximum if which == "maximum" else measured.minimum
+def _measured(grid: Grid, console: Console) -> Measurement:
+    return console.measure(grid, options=console.options.update(width=10_000))
 
 
 def _is_long(cell: ShownCell) -> bool:
     return len(cell.note) > _LONGEST_MARK
 
 
-def _with_short_note(cell: ShownCell) -> ShownCell:
-    return cell._replace(note="*") if _is_long(cell) else cell
-
-
 def _grid(
-    columns: Sequence[Column], rows: Sequence[ShownRow], places: Sequence[int], intervals: bool
+    columns: Sequence[Column],
+    rows: Sequence[ShownRow],
+    count: int | None = None,
+    *,
+    intervals: bool = True,
 ) -> Grid:
-    """Return the names of rows, with the texts beneath them, and the columns at some places.
+    """Return the names of rows, with the texts beneath them, and the first columns, by default all.
 
     Numbers do not wrap, since half a number would mislead.
     """
+    places = [place for place, column in enumerate(columns) if place and not column.beneath][:count]
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
     beneath = [place for place, column in enumerate(columns) if column.beneath]
     for place in [0, *places]:
@@ -168,8 +155,7 @@ def _grid(
         if column.numeric:
             grid.add_column(head, justify="right", width=max(widest, word))
         else:
-            least = min(_NARROWEST, max(widest, word))
-            grid.add_column(head, overflow="fold", min_width=least)
+            grid.add_column(head, overflow="fold", min_width=min(_NARROWEST, max(widest, word)))
     for row in rows:
         cells = [_cell(row.cells[place], intervals) for place in [0, *places]]
         if row.mark:
