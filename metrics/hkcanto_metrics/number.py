@@ -183,7 +183,7 @@ class _Question:
 
     def reading(self) -> NumberReading:
         """Read the announced number, the one alone in the first line, or the last result."""
-        found = self._announcement() or self._concluded(self._sentences)
+        found = self._announcement() or self._confirmed(self._concluded(self._sentences))
         if not found:
             is_cut = self._breaks_off(self._sentences)
             return NumberReading(None, "none: cut off" if is_cut else "none: no number")
@@ -270,11 +270,34 @@ class _Question:
                 is_over = SAYS["question"].search(self._text, start, end)
                 if is_over or SAYS["refusal"].search(self._text, start, end):
                     break
+                if self._is_aside(start, end):
+                    continue
                 found = self._pick(start, end)
                 is_conclusion = SAYS["conclusion"].search(self._text, start, end)
                 if found and (is_conclusion or not found.is_chinese):
                     return found
         return None
+
+    def _is_aside(self, start: int, end: int) -> bool:
+        """Whether a sentence is about another case, or only a remark."""
+        aside = SAYS["aside"].search(self._text, start, end)
+        is_supposed = aside and (aside["condition"] or aside["supposing"])
+        fresh = [one for one in self._results(start, end) if one.value not in self._given]
+        is_conclusion = SAYS["conclusion"].match(self._text, self._past("filler", start, end))
+        return bool(aside and not is_conclusion and (len(fresh) > 1 or not is_supposed))
+
+    def _confirmed(self, found: _Result | None) -> _Result | None:
+        """A calculation's result if the sentence has one; without a word, no other number."""
+        text, every = self._text, [*self._results(self._start, self._end)]
+        results = [each for each in every if text[: each.start].rstrip()[-1:] in ("=", "≈")]
+        if not found or not results or found.value in {each.value for each in results}:
+            return found
+        start, end = next(span for span in self._sentences if found.start < span[1])
+        words = [match.end() for match in SAYS["conclusion"].finditer(text, start, end)]
+        here = [each for each in every if max([start, *words]) <= each.start < end]
+        if same := [each for each in here if each.value == results[-1].value]:
+            return replace(same[-1], kind=found.kind)
+        return found if words else replace(found, value=None)
 
     def _breaks_off(self, sentences: list[tuple[int, int]]) -> bool:
         """Whether the text ends within the last sentence, unlike those before it."""
