@@ -242,6 +242,8 @@ class _Reader:
         if SAYS["claimed"].match(after):
             return _CHOSEN
         stance = self._chosen(mention, lead, clause, after) if lead else _NAMED
+        if stance < _CHOSEN and not mention.spelled and mention.letters <= self._shown.named:
+            return _IGNORED
         if stance >= _CONCLUDED:
             if SAYS["assailed"].match(after) and not self._shown.denied:
                 return _REFUTED
@@ -338,6 +340,8 @@ class _Reader:
 
     def _is_parallel(self, first: Mention) -> bool:
         """Whether the next option follows in the same construction: "A: 25 %, B: 50 %"."""
+        if self._form(first) and self._form(first) in map(self._form, self._others(first)):
+            return True
         labels = [*SAYS["label"].finditer(self._text, first.start)]
         others = [each for each in labels[1:] if each["letter"] not in first.letters]
         if not others or labels[0].start() > first.start:
@@ -347,6 +351,17 @@ class _Reader:
         is_next = ord(other["letter"]) == ord(max(first.letters)) + 1
         is_same = (label["sign"], not label["rest"]) == (other["sign"], not other["rest"])
         return is_next and is_same and not SAYS["explains"].search(between)
+
+    def _others(self, first: Mention) -> list[Mention]:
+        """The other options that begin a sentence after an option's text."""
+        text, later = self._text, [m for m in self._mentions if m.start > first.end]
+        starts = [m for m in later if not text[m.sentence[0] : m.start].strip(AROUND)]
+        return [m for m in starts if m.letters != first.letters] if first.spelled else []
+
+    def _form(self, mention: Mention) -> tuple[bool, str] | None:
+        """How an option is written, and the sign between it and what is said of it."""
+        sign = self._text[mention.end :].lstrip(" )")[:1]
+        return (mention.lettered, sign) if sign in (*":-=→(",) else None
 
     def _is_turn(self, before: Mention, after: Mention, turn: str) -> bool:
         turned = SAYS[turn].search(self._text, max(before.end, after.start - 60), after.start)
@@ -553,7 +568,12 @@ class _SetReader(_Reader):
         later = [m for m in self._mentions if m.start > last.end]
         doubted = _letters(m for m in later if m.stance == _HEDGED)
         refuted = _letters(m for m in later if m.stance == _REFUTED)
-        if not doubted <= letters or refuted & letters:
+        is_weak = last.stance < _CHOSEN and len(letters) == 1
+        is_one_of_all = is_weak and _letters(self._mentions) >= self._shown.texts.keys()
+        is_open = SAYS["others"].search(self._text, last.end) or (
+            later and SAYS["corrects"].search(self._text, last.end, later[-1].start)
+        )
+        if is_one_of_all or is_open or not doubted <= letters or refuted & letters:
             return ChoiceReading(None, "none: undecided")
         return self._set(letters, "stated")
 
@@ -565,6 +585,8 @@ class _SetReader(_Reader):
             return None
         gone, but = _letters(self._with(_REFUTED)), SAYS["all_but"].search(text)
         if but or (gone and SAYS["rest"].search(text)):
+            if but and SAYS["nothing"].search(text, 0, but.start()):
+                return ChoiceReading(None, "none: undecided")
             behind = but and but["behind"]
             near = [m for m in self._mentions if not but or (m.start < but.start()) == bool(behind)]
             excepted = _letters(near) & gone or (_letters(near[:1]) if but else frozenset())
@@ -592,18 +614,20 @@ class _SetReader(_Reader):
         return self._set(_letters(listed), "stated" if is_said else "listed")
 
     def _judged_each(self) -> ChoiceReading | None:
-        """The options called right, or those named but not called wrong."""
+        """The options called right, or those named together, if nothing else is said of others."""
         last: dict[str, int] = {}
         for mention in self._mentions:
             for letter in mention.letters if mention.stance else ():
                 if letter not in last or mention.stance != _NAMED:
                     last[letter] = mention.stance
-        if affirmed := [letter for letter in last if last[letter] == _AFFIRMED]:
-            return self._set(affirmed, "judged")
-        named = [letter for letter in last if last[letter] == _NAMED]
+        affirmed = [letter for letter in last if last[letter] == _AFFIRMED]
+        named = {letter for letter in last if last[letter] == _NAMED}
+        if affirmed or not named:
+            return self._set(affirmed, "judged") if affirmed and not named else None
         is_each = _REFUTED in last.values() and last.keys() >= self._shown.texts.keys()
+        is_joined = named in [m.letters for m in self._with(_NAMED)]
         is_refused = SAYS["refused"].search(self._text)
-        return self._set(named, "judged") if named and is_each and not is_refused else None
+        return self._set(named, "judged") if is_each and is_joined and not is_refused else None
 
     def _stance(self, mention: Mention) -> int:
         """The stance of the words around a mention, with "wrong ones:" and "perhaps" before it."""

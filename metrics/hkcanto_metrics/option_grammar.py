@@ -82,6 +82,7 @@ class Options:
         keep_readings: Whether the options are about pronunciation.
         denied: The question's text from the words that ask for an untrue option; "" if none do.
         names: Letters that name things in the question.
+        named: The options' letters among them, if they are several.
         words: The question's words.
 
     Examples:
@@ -95,6 +96,8 @@ class Options:
         denials = [match.start() for match in SAYS["asks_not"].finditer(asked)]
         self.denied = asked[denials[-1] :].lower() if denials else ""
         self.names, self.words = {*SAYS["name"].findall(asked)}, words_of(asked)
+        things = {letter for name in self.names for letter in name} & {*dict(options)}
+        self.named = things if len(things) > 1 else set[str]()  # one may be the article
         full = {key: normalize_response(Response(own, ()), True).text for key, own in options}
         same = takewhile(lambda each: len({*each}) == 1, zip(*full.values(), strict=False))
         shared = len(SAYS["start"].findall("".join(each[0] for each in same))[0])
