@@ -100,6 +100,12 @@ _QUOTES = {"「": "」", "『": "』", "“": "”", "‘": "’", '"': '"', "'"
 _APOSTROPHE = re.compile("(?<=[a-z])['’](?=[a-z])", re.IGNORECASE)
 
 
+def _without_label(text: str) -> str:
+    """Remove a label at the start, unless other lines have one, too: each names a version."""
+    labelled = [line for line in text.splitlines() if label_length(line.strip())]
+    return text if len(labelled) > 1 else text[label_length(text) :]
+
+
 def _without_quotes(text: str) -> str:
     """Remove quotation marks if the last character, and none before it, closes the first."""
     opening, closing = text[:1], _QUOTES.get(text[:1])
@@ -159,7 +165,7 @@ _WRAPPINGS: dict[str, Callable[[str], str]] = {
     "special tokens": lambda text: next(filter(None, map(str.strip, _TOKEN.split(text))), ""),
     "code fence": lambda text: _FENCED.sub(r"\1", text),
     "JSON": _without_json,
-    "label": lambda text: text[label_length(text) :],
+    "label": _without_label,
     "marks": _without_marks,
     "quotes": _without_quotes,
 }

@@ -43,6 +43,7 @@ _TONE = re.compile("[1-6]$|[āáǎàēéěèīíǐìōóǒòūúǔùǖǘǚǜ]")
 _SENTENCE = re.compile(r"[。！？!?]+|\.[. ]*(?=\W*(?:\s|$))")
 _QUESTION = re.compile("[?？]")
 _QUOTED = re.compile(r"[「『“\"]([^「」『』“”\"]+)[」』”\"]")
+_PAIRED = re.compile("[→=＝]")  # a word and its explanation
 _COLONS, _QUOTATION = (":", "："), ("「", "『", "“", '"')
 
 
@@ -253,7 +254,8 @@ class _Reader:
         foreign = line.chinese != asked or not (line.chinese or original.chinese)
         is_name = len(line.units) <= _LONGEST_NAME and {*line.units} <= {*original.units}
         is_foreign = foreign and len(line.units) > 2 and not is_name
-        if is_foreign or (line.romanised and not original.romanised):
+        is_glossary = not self.colon and len(_PAIRED.findall(text)) > 1
+        if is_foreign or is_glossary or (line.romanised and not original.romanised):
             return True
         is_long = line.size >= _COMPLETE * original.size
         if is_long and LCSseq.similarity(text, self.source) >= _COPIED * len(text):
