@@ -5,7 +5,6 @@ response without a label, or with several and no choice between them, is wrong a
 `unparsed_rate`.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -19,7 +18,6 @@ from ..data.tables import Row, as_text
 from ..declarations import DeclaredLabel, TaskVariant
 from ..figures import Figure, figures
 from ..judgements import Judgement
-from ..prompts import places
 from ..samples import Sample
 from . import base
 from .multiple_choice import judge_reading
@@ -40,6 +38,7 @@ class Label(base.Kind):
     READS = ("settled", "occurs")
     Options = base.PromptOptions
     COLUMNS: ClassVar = {"text": ("text",), "label": ("label",)}
+    VALUES: ClassVar = {"source": "source"}
     TOKENS = 16
 
     def __init__(self, task: TaskVariant, options: Any, *args: Any, **kwargs: Any) -> None:
@@ -84,9 +83,8 @@ class Label(base.Kind):
 
     def row(self, row: Row) -> Sample:
         """Read a text and its label."""
-        shown = {name for text in self.template.texts for name in places(text)}
         text = ""
-        if "source" in shown:
+        if "source" in self.placeholders:
             text = row.text(self.columns("text"), "text")
         cell = row.find(self.columns("label"))
         name = str(cell).lower() if isinstance(cell, bool) else as_text(cell)
@@ -101,10 +99,6 @@ class Label(base.Kind):
                 'another name in the data: labels = { "…" = { data = "…" } })'
             )
         return Sample(id=str(row.number), source=text, target=label)
-
-    def values(self, sample: Sample) -> Mapping[str, str]:
-        """Return the text."""
-        return {"source": sample.source}
 
     def made_up(self) -> Sample:
         """Return a made-up item with one of the labels."""

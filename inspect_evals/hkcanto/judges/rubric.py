@@ -7,7 +7,7 @@ from functools import partial
 from inspect_ai.model import GenerateConfig, Model, get_model
 from inspect_ai.util import collect
 
-from hkcanto_tasks.kinds.judged import Judged, Said, line_code, read_level
+from hkcanto_tasks.kinds.judged import ON_LINE, Judged, Said, read_level
 from hkcanto_tasks.samples import Sample
 
 from .panel import Judgement, Unusable, ask_judge, fill, fresh_code, judge_texts, panel, well_formed
@@ -62,7 +62,7 @@ async def _ask(
             raise Unusable(str(error)) from error
 
     code = fresh_code(sample.id, epoch, answer, str(grader), seed)
-    on_line, prompt = line_code(code), how.request(answer, sample, code)
+    on_line, prompt = code[:ON_LINE], how.request(answer, sample, code)
     again = partial(fill, judge_texts()["retry_level"], marker=f"{how.rubric.marker} {on_line}")
     made = await ask_judge(grader, prompt, GenerateConfig(seed=seed), read, again)
     failure = "" if made.values or texts else str(made.record["failure"])
