@@ -70,7 +70,11 @@ def ask(
             more["system_message"] = ""  # keeps Inspect from adding one
         state = await generate(state, **more)
         _make_valid(state.output)
-        _tell_reasoning(state.output, prompts.get(str(model), ""))
+        output, prompt = state.output, prompts.get(str(model), "")
+        if output.stop_reason == "max_tokens" and ends_in_reasoning(prompt, output.completion):
+            # Cut off inside the reasoning block that the prompt opened.
+            output.message.content = [ContentReasoning(reasoning=output.completion)]
+            output.completion = ""
         return state
 
     return solve
@@ -88,13 +92,6 @@ def _make_valid(output: ModelOutput) -> None:
                     setattr(part, name, valid(text))
     if (completion := valid(output.completion)) != output.completion:
         output.completion = completion
-
-
-def _tell_reasoning(output: ModelOutput, prompt: str) -> None:
-    """Mark a response as reasoning that was cut off inside the block that its prompt opened."""
-    if output.stop_reason == "max_tokens" and ends_in_reasoning(prompt, output.completion):
-        output.message.content = [ContentReasoning(reasoning=output.completion)]
-        output.completion = ""
 
 
 def _template(model: Model) -> tuple[str, str]:
