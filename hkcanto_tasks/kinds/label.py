@@ -69,17 +69,18 @@ class Label(base.Kind):
     @property
     def max_tokens(self) -> int:
         """The token limit of a response, with room for the longest label."""
-        if self.template.tokens and not self.options.reasoning:
-            return self.template.tokens
+        if self.template.tokens:
+            return super().max_tokens
         longest = 2 * max(map(len, self._words))  # a Chinese character may take two tokens
         return max(super().max_tokens, longest)
 
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
         """All figures, with macro-F1 over the task's labels."""
-        every = super().figures
-        own = tuple(self._words)
-        return tuple(replace(of, labels=own) if of.name == "macro_f1" else of for of in every)
+        return tuple(
+            replace(figure, labels=tuple(self._words)) if figure.name == "macro_f1" else figure
+            for figure in super().figures
+        )
 
     def row(self, row: Row) -> Sample:
         """Read a text and its label."""
@@ -92,11 +93,10 @@ class Label(base.Kind):
             raise row.lacks("label", "label", self.columns("label"))
         label = self._of_cell.get(same_word(name))
         if label is None:
-            found = f" ({name!r})" if len(name) <= _LONGEST_SHOWN else ""
-            known = ", ".join(self._cells)
+            shown = f" ({name!r})" if len(name) <= _LONGEST_SHOWN else ""
             raise row.problem(
-                f"a label{found} that is not declared; declared are {known} (for a label that has "
-                'another name in the data: labels = { "…" = { data = "…" } })'
+                f"a label{shown} that is not declared; declared are {', '.join(self._cells)} (for "
+                'a label that has another name in the data: labels = { "…" = { data = "…" } })'
             )
         return Sample(id=str(row.number), source=text, target=label)
 
@@ -106,12 +106,11 @@ class Label(base.Kind):
 
     def further_readings(self) -> list[Any]:
         """Return each label's value in the data, and the readings of its words, also negated."""
-        own = {label: (label, *words) for label, words in self._words.items()}
-        said = [text for words in own.values() for text in words]
-        asked = [*said, *(f"not {each}" for each in said), *(f"唔係{each}" for each in said)]
-        asked.append("/".join(own))
-        read = [[text, read_label(text, self._words).label] for text in asked]
-        return [[*self._of_cell.items()], read]
+        words = [word for label in self._words for word in (label, *self._words[label])]
+        probes = [form.format(word) for form in ("{}", "not {}", "唔係{}") for word in words]
+        probes.append("/".join(self._words))
+        readings = [[text, read_label(text, self._words).label] for text in probes]
+        return [[*self._of_cell.items()], readings]
 
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Judge a response against the gold label.

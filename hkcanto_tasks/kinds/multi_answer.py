@@ -7,13 +7,15 @@ in `unparsed_rate`.
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+import msgspec
+
 from hkcanto_metrics.choice import read_choice_set
 
 from ..declarations import Subject
 from ..figures import figures
 from ..judgements import Judgement
 from ..samples import Sample
-from .multiple_choice import MultipleChoice
+from .multiple_choice import MultipleChoice, judge_reading
 
 _ALL_THAT_APPLY = {
     "yue": "正確選項可能多過一個，請揀晒所有啱嘅選項。",
@@ -57,8 +59,8 @@ class MultiAnswer(MultipleChoice):
 
     def further_readings(self) -> list[Any]:
         """Return the readings of answers with several letters."""
-        read = (self.judge(text, self.made_up()) for text in _PROBES)
-        return [[each.answer, each.values["f1"]] for each in read]
+        judged = (self.judge(text, self.made_up()) for text in _PROBES)
+        return [[each.answer, each.values["f1"]] for each in judged]
 
     @property
     def max_tokens(self) -> int:
@@ -77,18 +79,11 @@ class MultiAnswer(MultipleChoice):
             {'exact_match': 0.0, 'f1': 0.5, 'unparsed_rate': 0.0}
         """
         reading = read_choice_set(answer, self.lettered(sample), sample.question)
-        chosen = reading.letters or ""
-        shared = len({*chosen} & {*sample.target})
-        why = f" ({reading.reason})"
-        return Judgement(
-            values={
-                "exact_match": float(chosen == sample.target),
-                "f1": 2 * shared / (len(chosen) + len(sample.target)),
-                "unparsed_rate": float(not chosen),
-            },
-            answer=chosen,
-            reason=reading.reason,
-            explanation=f"The response was read as {chosen}{why}; the answer is {sample.target}."
-            if chosen
-            else f"No letters could be read from the response{why}.",
-        )
+        chosen, right = reading.letters or "", sample.target
+        judgement = judge_reading("letters", chosen or None, reading.reason, right)
+        values = {
+            "exact_match": judgement.values["acc"],
+            "f1": 2 * len({*chosen} & {*right}) / (len(chosen) + len(right)),
+            "unparsed_rate": judgement.values["unparsed_rate"],
+        }
+        return msgspec.structs.replace(judgement, values=values)

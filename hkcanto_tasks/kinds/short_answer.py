@@ -46,12 +46,11 @@ class ShortAnswer(base.Kind):
         return Sample(id=str(row.number), question=text, target=target)
 
     def _accepted(self, row: Row) -> list[str]:
-        columns = self.columns("answer")
+        columns, between = self.columns("answer"), self.task.definition.alternatives
         cell = row.find(columns)
-        between = self.task.definition.alternatives
         if isinstance(cell, str) and between:
             cell = cell.split(between)
-        if isinstance(cell, str) and (cell.strip()[:1], cell.strip()[-1:]) == _LIKE_A_LIST:
+        elif isinstance(cell, str) and (cell.strip()[:1], cell.strip()[-1:]) == _LIKE_A_LIST:
             try:
                 cell = msgspec.json.decode(cell, type=list[str | int | float])
             except msgspec.MsgspecError:
@@ -61,18 +60,18 @@ class ShortAnswer(base.Kind):
                 ) from None
         if isinstance(cell, Mapping):
             cell = cell.get("text")
-        cells = [*cell] if isinstance(cell, list | tuple) else [cell]
+        cells = cell if isinstance(cell, list | tuple) else [cell]
         texts = (each.get("text") if isinstance(each, Mapping) else each for each in cells)
-        answers = [as_text(each) for each in texts]
-        if not answers or not all(each and answer_tokens(each) for each in answers):
+        answers = [as_text(text) or "" for text in texts]
+        if not answers or not all(map(answer_tokens, answers)):
             what = "answer, a text or a list of texts, each with a letter or number"
             raise row.lacks(what, "answer", columns)
-        if any(_FORMULA.search(each) for each in answers if each):
+        if any(map(_FORMULA.search, answers)):
             raise row.problem(
                 "a formula as its answer; short answers are compared by their words, so x<2 would "
                 'equal x>2. Declare kind = "math"'
             )
-        return [each.strip() for each in dict.fromkeys(answers) if each]
+        return [text.strip() for text in dict.fromkeys(answers)]
 
     def answer(self, row: Sample) -> str:
         """Return the first accepted answer."""
@@ -93,13 +92,13 @@ class ShortAnswer(base.Kind):
             1.0
         """
         accepted = _accepted_of(sample)
-        found = score_short_answer(answer, accepted, fold_scripts=self.task.definition.fold_scripts)
+        score = score_short_answer(answer, accepted, fold_scripts=self.task.definition.fold_scripts)
         empty = not answer.strip()
         return Judgement(
-            values={"exact_match": found.exact_match, "f1": found.f1, "empty": float(empty)},
-            answer=found.answer,
+            values={"exact_match": score.exact_match, "f1": score.f1, "empty": float(empty)},
+            answer=score.answer,
             reason="none: empty" if empty else "",
-            explanation=f"{found.answer!r} was compared; accepted is {' or '.join(accepted)}.",
+            explanation=f"{score.answer!r} was compared; accepted is {' or '.join(accepted)}.",
         )
 
 
