@@ -26,10 +26,7 @@ _log = logging.getLogger("hkcanto")
 
 @solver
 def ask(
-    tasks: list[str],
-    options: dict[str, Any],
-    roles: Sequence[str] = (),
-    temperature: float = 0.0,
+    tasks: list[str], options: dict[str, Any], roles: Sequence[str] = (), temperature: float = 0.0
 ) -> Solver:
     """Ask the model, at temperature 0 unless the user set one.
 

@@ -180,11 +180,7 @@ def judged_text(response: str, stop: Sequence[str], source: str, language: str |
 
 
 async def ask_judge(
-    grader: Model,
-    prompt: str,
-    config: GenerateConfig,
-    read: Callable[[str], Verdict],
-    retry: str,
+    grader: Model, prompt: str, config: GenerateConfig, read: Callable[[str], Verdict], retry: str
 ) -> Verdict:
     """Ask a judge, and once more if its reply cannot be used; never raises.
 
