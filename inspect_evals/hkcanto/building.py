@@ -29,6 +29,8 @@ from .solvers import ask
 
 _MORE_METRICS = {**TRANSLATION_METRICS, **SUMMARY_METRICS, **SECOND_LOOK_METRICS}
 
+_OF_EVERY_ITEM = ("subject", "category", "parts")
+
 
 def make(
     name: str,
@@ -157,6 +159,7 @@ def _sample(
 ) -> Sample:
     turns = loaded.prompt(sample).messages(multiturn=loaded.kind.multiturn)
     messages: list[Any] = [{"role": role, "content": text} for role, text in turns]
+    fields: dict[str, Any] = msgspec.to_builtins(sample)
     # For `inspect eval-retry`, which reuses samples of another run.
     made_by = signature.rpartition("|pkg:")[0].encode()
     return Sample(
@@ -166,7 +169,8 @@ def _sample(
         metadata={
             "task": task,
             "options": loaded.kind.chosen,
-            **msgspec.to_builtins(sample),
+            # Texts that an item lacks are left out: Inspect copies each field several times.
+            **{name: of for name, of in fields.items() if of or name in _OF_EVERY_ITEM},
             "fingerprint": sha256(made_by).hexdigest()[:8],
             "request": request_hash(sample, turns),
         },
