@@ -128,6 +128,7 @@ def describe(
         chosen = {"subjects": ",".join(subjects), **chosen}
     task, definition, benchmark = setup.task, setup.task.definition, setup.task.benchmark
     commands = _commands(task, setup.shots, chosen)
+    likelihood = "none: the right answer's bits count" if setup.GOLD else "the likeliest letter"
     prompt, answer, origin = _prompt(task, setup.shots, chosen)
     variants = [find_task(definition.name), *variants_of(definition)]
     sources = filter(None, (benchmark.paper or benchmark.title, definition.specified))
@@ -138,7 +139,7 @@ def describe(
         "Inspect": commands["Inspect"] or "none, because Inspect does not support log-likelihoods",
         "items": f"{items_of_run(task, setup) or 'unknown'}",
         "signature": setup.signature("…").text,
-        "response": f"ends {_ends(setup)}" if setup.is_generative else "the likeliest letter",
+        "response": f"ends {_ends(setup)}" if setup.is_generative else likelihood,
         "variants": " ".join(each.name for each in variants if each.variant != task.variant),
     }
     apart = " Only in reports, not in the harnesses' tables."

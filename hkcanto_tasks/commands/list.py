@@ -40,7 +40,8 @@ def list_(
         for benchmark, tasks in groupby(found, attrgetter("benchmark")):
             _print(benchmark, [*tasks])
         print_line("Variants: _cot: chain of thought; _sc: Simplified script;")
-        print_line("_0shot: no worked examples; _mc: likelihoods of the letters.")
+        print_line("_0shot: no worked examples; _mc: likelihoods of the letters;")
+        print_line("_bpc: bits per character of the right answer.")
         print_line("`hkcanto show TASK` shows one. A subject is a task too: <task>_<subject>.")
     else:
         for task in found:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
+from math import log
 from typing import Any, ClassVar
 
 import msgspec
@@ -23,7 +24,15 @@ from ..data.rows import reader_of
 from ..data.tables import Row, UnreadableRow, as_text
 from ..declarations import PromptTemplate, Subject, TaskDefinition, TaskVariant, Variant
 from ..errors import CatalogueError, DataCorrupt, OptionError
-from ..figures import Figure, declared_figures, figures_of, in_table, parts_of, with_reasoning
+from ..figures import (
+    Figure,
+    declared_figures,
+    figures,
+    figures_of,
+    in_table,
+    parts_of,
+    with_reasoning,
+)
 from ..judgements import Judgement
 from ..printable import valid
 from ..prompts import OF_EXAMPLES, Example, NoSuchPlace, Prompt, fill, places, until_stop
@@ -115,6 +124,9 @@ class Kind(ABC):
     TARGET: ClassVar[str] = "A"
     """The target of the made-up item."""
 
+    GOLD: ClassVar[bool] = False
+    """Whether a variant by log-likelihood measures how likely the text of an answer is."""
+
     def __init__(
         self, task: TaskVariant, options: Any, shots: int | None = None, *, multiturn: bool = False
     ) -> None:
@@ -139,7 +151,7 @@ class Kind(ABC):
         """Yield what is wrong with the task's entry in its `benchmark.toml`, after its name."""
         definition, prompts = self.task.definition, self.task.benchmark.prompts.values()
         has = f"its kind {definition.kind!r} has"
-        if not self.is_generative and "letters" not in self.USES:
+        if not (self.is_generative or self.GOLD or "letters" in self.USES):
             yield (
                 f"has a variant {self.task.variant.suffix!r} with scoring = 'loglikelihood', which "
                 f"compares letters of options; {has} none. Remove this variant"
@@ -211,7 +223,11 @@ class Kind(ABC):
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
         """All of its figures, the headline first."""
-        of_kind = with_reasoning(self.FIGURES) if self.is_generative else self.FIGURES
+        of_kind: Sequence[Figure] = self.FIGURES
+        if self.is_generative:
+            of_kind = with_reasoning(of_kind)
+        elif self.GOLD:
+            of_kind = figures("bits_per_character")
         return figures_of(self.task, of_kind)
 
     @cached_property
@@ -585,6 +601,27 @@ class Kind(ABC):
             name: float(value) for name, value in judgement.values.items() if value is not None
         }
         return msgspec.structs.replace(judgement, values=values, length=len(parts.answer), **more)
+
+    def gold(self, sample: Sample) -> str:
+        """Return the text whose log-likelihood is measured if the kind has `GOLD`."""
+        return self.answer(sample)
+
+    def judge_likelihood(self, log_likelihood: float, sample: Sample) -> Judgement:
+        """Judge a model by the log-likelihood of an item's right answer, in nats.
+
+        Examples:
+            >>> from hkcanto_tasks.tasks import task_as_run
+            >>> g2p = task_as_run("hkcanto_g2p_bpc")
+            >>> g2p.judge_likelihood(-8 * log(2), Sample(id="", target="hou2")).values
+            {'bits_per_character': 2.0}
+        """
+        text = self.gold(sample)
+        bits = -log_likelihood / log(2)
+        return Judgement(
+            values={"bits_per_character": bits / len(text)},
+            weights={"bits_per_character": len(text)},
+            explanation=f"{bits:.2f} bits for the {len(text)} characters of {text!r}.",
+        )
 
     def cut(self, response: str) -> str:
         """Cut a response, without its reasoning, to the part that is scored."""

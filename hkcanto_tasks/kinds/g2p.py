@@ -47,6 +47,7 @@ class GraphemeToPhoneme(base.Kind):
     Options = Options
     VALUES: ClassVar = {"sentence": "source"}
     TARGET = "nei5 hou2"
+    GOLD = True
     # The release's limit.
     TOKENS = 1024
 
@@ -82,6 +83,10 @@ class GraphemeToPhoneme(base.Kind):
                 Sample(id="", source=e["sentence"], target=e["answer"], cells=e) for e in printed
             ]
         return super().examples(subject, rows)
+
+    def gold(self, sample: Sample) -> str:
+        """Return the first of the accepted variants."""
+        return " ".join(parse_answer(sample.target)[0])
 
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Judge an answer against a gold string with its variants in `(a|b)`.

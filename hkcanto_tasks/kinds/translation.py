@@ -53,6 +53,7 @@ class Translation(writing.Writing):
     COLUMNS: ClassVar = {"source": ("source",), "target": ("target",), "number": ("#",)}
     Options = Options
     TOKENS = 512
+    GOLD = True
 
     def row(self, row: Row) -> Sample:
         """Read a sentence and its translation."""

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from hkcanto_tasks.declarations import Average, Benchmark
 from hkcanto_tasks.kinds.base import Kind
 from hkcanto_tasks.tasks import RUN_OPTIONS, option_values, refuse_unknown
 
@@ -103,7 +104,9 @@ def _keys_of(*flags: str) -> set[str]:
 
 def output_type(how: Kind) -> str:
     """Return lm-eval's name for the requests that a task sends."""
-    return "generate_until" if how.is_generative else "multiple_choice"
+    if how.is_generative:
+        return "generate_until"
+    return "loglikelihood" if how.GOLD else "multiple_choice"
 
 
 def configuration(how: Kind) -> dict[str, Any]:
@@ -140,7 +143,12 @@ def configuration(how: Kind) -> dict[str, Any]:
         ],
     }
     if not how.is_generative:
-        return {**config, "doc_to_choice": "letters"}
+        return config if how.GOLD else {**config, "doc_to_choice": "letters"}
     until = list(how.sent_stop(chat=False))
     asked = {"until": until, "max_gen_toks": how.max_tokens, "do_sample": False}
     return {**config, "generation_kwargs": asked}
+
+
+def averages_over(benchmark: Benchmark) -> list[Average]:
+    """Return a benchmark's averages over columns; one of a single column is a group of its own."""
+    return [average for average in benchmark.averages if len(average.columns) > 1]

@@ -9,7 +9,9 @@ from typing import Any
 
 from hkcanto_lm_eval import task_path
 from hkcanto_tasks.catalogue import BENCHMARKS, benchmarks, named_tasks
-from hkcanto_tasks.declarations import Average, Benchmark
+from hkcanto_tasks.declarations import Benchmark
+
+from .config import averages_over
 
 _log = logging.getLogger("hkcanto")
 
@@ -116,11 +118,6 @@ def _groups(benchmark: Benchmark) -> dict[str, dict[str, Any]]:
     metrics = {average.name: False for average in averages}
     made[benchmark.name] = _group(benchmark.name, [*members.values()], metrics, version)
     return made
-
-
-def averages_over(benchmark: Benchmark) -> list[Average]:
-    """Return a benchmark's averages over columns; one of a single column is a group of its own."""
-    return [average for average in benchmark.averages if len(average.columns) > 1]
 
 
 def _group(

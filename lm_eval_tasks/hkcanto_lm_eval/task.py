@@ -32,9 +32,8 @@ from hkcanto_tasks.signatures import request_hash
 from hkcanto_tasks.tasks import LoadedTask, task_as_run
 
 from .before_model import load
-from .config import configuration, options_of, output_type, says_turns, seed_sent
+from .config import averages_over, configuration, options_of, output_type, says_turns, seed_sent
 from .generations import Task, class_for, requests, values
-from .index import averages_over
 
 _log = logging.getLogger("lm_eval.hkcanto")  # lm-eval's command shows messages of this logger
 _log.addFilter(readable_log)
@@ -45,7 +44,7 @@ _log.addFilter(readable_log)
 # loading the model.
 _clock: dict[str, float] = {}
 _NO_LIKELIHOOD = (
-    "{}: the model gave NaN as the log-likelihood of a letter. Such questions count as unparsed. "
+    "{}: the model gave NaN as a log-likelihood. Such questions count as unparsed or not at all. "
     "In half precision, try another dtype or attention implementation."
 )
 _UNJUDGED = (
@@ -217,10 +216,10 @@ class CatalogueTask(Task):
             template = str(getattr(tokenizer, "chat_template", None) or "")
             if said := foretold(run.kind, template, str(context), _ROOM):
                 _log.warning(said)
-        likelihood = self.OUTPUT_TYPE == "multiple_choice" and isinstance(context, str)
+        likelihood = self.OUTPUT_TYPE != "generate_until" and isinstance(context, str)
         if likelihood and opens_reasoning(context):  # (a chat API refuses by itself, later)
             raise OptionError(
-                f"{self.task_name} compares the log-likelihoods of the letters, but the chat "
+                f"{self.task_name} measures log-likelihoods of letters or answers, but the chat "
                 f"template ends the prompt in an open reasoning block ({context[-20:]!r}): the "
                 "model would be scored on how it begins to think. Run the generative task "
                 f"{self.loaded.task.definition.name} with --metadata '{{\"reasoning\": true}}', or "
@@ -238,21 +237,37 @@ class CatalogueTask(Task):
                 chat = bool(kwargs.get("apply_chat_template"))
                 asked["until"] = [*self._last.kind.sent_stop(chat=chat)]
                 self._sent = {**asked}  # for the log
+        if self.OUTPUT_TYPE == "loglikelihood":  # of the answer alone, without the separator
+            text = ctx if self._in_chat else ctx + self.kind.template.answer_separator
+            made.arguments = (text, *self._compared(_sample_of(doc)))
         self._requested[doc["id"]] = self._hashes(_sample_of(doc), requests(made))
         return made
 
     def _hashes(self, sample: Sample, made: Sequence[Any]) -> tuple[str, str]:
         """Return the hashes of an item's request as it is sent, and of the catalogue's."""
-        run, chat = self._last, bool(self._messages[0][0])
+        run = self._last
         if not (ours := self._known.get(sample.id)):
             return request_hash(sample, self._messages), ""
         prompt = run.prompt(ours)
-        turns = prompt.messages(multiturn=run.kind.multiturn) if chat else [("", prompt.text())]
-        letters = self._doc(ours)["letters"] if self.OUTPUT_TYPE == "multiple_choice" else ()
-        before = "" if chat else run.kind.template.answer_separator
-        compared = [each.arguments[1] for each in made] if letters else ()
+        turns = [("", prompt.text())]
+        if self._in_chat:
+            turns = prompt.messages(multiturn=run.kind.multiturn)
+        texts = self._compared(ours)
+        compared = [each.arguments[1] for each in made] if texts else ()
         sent = request_hash(sample, self._messages, *compared)
-        return sent, request_hash(ours, turns, *(before + letter for letter in letters))
+        return sent, request_hash(ours, turns, *texts)
+
+    def _compared(self, sample: Sample) -> list[str]:
+        """Return the texts whose log-likelihoods a request asks for."""
+        if self.OUTPUT_TYPE == "loglikelihood":
+            return [self.kind.gold(sample)]
+        before = "" if self._in_chat else self.kind.template.answer_separator
+        letters = self.kind.lettered(sample) if self.OUTPUT_TYPE == "multiple_choice" else ()
+        return [before + letter for letter in letters]
+
+    @property
+    def _in_chat(self) -> bool:
+        return bool(self._messages[0][0])
 
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the requests; none for a subject that the data lacks.
@@ -291,16 +306,20 @@ class CatalogueTask(Task):
             repeats = f"only the first of {len(results)} responses to each question is scored."
             _log_once(logging.WARNING, f"{self.task_name}: {repeats}")
         sample, response, reasoning = _sample_of(doc), results[0], ""
-        if self.OUTPUT_TYPE == "multiple_choice":
+        if self.OUTPUT_TYPE != "generate_until":
             likelihoods = [likelihood for likelihood, _ in results]
-            response = doc["letters"][likelihoods.index(max(likelihoods))]
             if any(map(isnan, likelihoods)):
                 _log_once(logging.WARNING, _NO_LIKELIHOOD.format(self.task_name))
                 response = ""
+            elif self.OUTPUT_TYPE == "multiple_choice":
+                response = doc["letters"][likelihoods.index(max(likelihoods))]
         elif response and self._is_reasoning(response):
             doc["in_reasoning"] = True
             response, reasoning = "", response
-        judgement = self.kind.judge(response, sample, reasoning)
+        if self.OUTPUT_TYPE == "loglikelihood":
+            judgement = self.kind.judge_likelihood(results[0][0], sample)
+        else:
+            judgement = self.kind.judge(response, sample, reasoning)
         doc["judgement"], doc["requested"] = judgement.logged(), self._requested[sample.id]
         self._cut_off.add(judgement)
         return values(self._named(item_values(self.kind.table, sample, judgement)))
@@ -362,7 +381,8 @@ class CatalogueTask(Task):
         if name not in of_figures:  # an unjudged answer has none
             return dict(of_figures)
         names = [average.name for average in self._averages]
-        if task.definition.printed and task.scope == "task":
+        of_paper = self.OUTPUT_TYPE != "loglikelihood"
+        if of_paper and task.definition.printed and task.scope == "task":
             names.append(task.definition.printed)
         return {**of_figures, **dict.fromkeys(names, of_figures[name])}
 
