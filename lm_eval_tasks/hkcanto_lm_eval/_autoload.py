@@ -152,27 +152,37 @@ def add_tasks(module: "ModuleType") -> None:
     from functools import wraps
     from pathlib import Path
 
-    from hkcanto_lm_eval import before_model
-    from hkcanto_lm_eval import index as ours
-
-    index, manager = module.TaskIndex, module.TaskManager
-    builtin, build, match = Path(str(module.__file__)).parent, index.build, manager.match_tasks
+    index, manager, builtin = (
+        module.TaskIndex,
+        module.TaskManager,
+        Path(str(module.__file__)).parent,
+    )
+    build, match = index.build, manager.match_tasks
 
     @wraps(build)
     def build_with_ours(paths: "Iterable[Any]", *args: "Any", **kwargs: "Any") -> "Any":
         folders = [*paths]
-        folders = attempt(ours.with_our_folder, folders, builtin) or folders
+        folders = attempt(ours, "index.with_our_folder", folders, builtin) or folders
         entries = build(folders, *args, **kwargs)
-        attempt(ours.add_from_outside, entries, folders, builtin, index.entry_from_config)
+        entry = index.entry_from_config
+        attempt(ours, "index.add_from_outside", entries, folders, builtin, entry)
         return entries
 
     @wraps(match)
     def match_and_check(self: "Any", task_list: "list[str]") -> "list[str]":
         names: list[str] = match(self, task_list)
-        attempt(before_model.check, self, names)
+        attempt(ours, "before_model.check", self, names)
         return names
 
     index.build, manager.match_tasks = staticmethod(build_with_ours), match_and_check
+
+
+def ours(function: str, *arguments: "Any") -> "Any":
+    """Import a function of this package and call it."""
+    from importlib import import_module
+
+    module, _, name = function.partition(".")
+    return getattr(import_module(f"hkcanto_lm_eval.{module}"), name)(*arguments)
 
 
 def add_model(_: "ModuleType") -> None:
