@@ -50,8 +50,9 @@ def make(
         options: The other options of `hkcanto_tasks.tasks.task_as_run`.
 
     Raises:
-        CatalogueError: There is no such task, or it compares log-likelihoods.
-        OptionError: There is no such option, or it cannot have that value.
+        CatalogueError: The task does not exist.
+        OptionError: An option does not exist or cannot have that value, or the task compares
+            log-likelihoods.
     """
     loaded = _load(name, subjects, options)
     kind, name = loaded.kind, loaded.task.name  # of the variant that the options select
@@ -134,7 +135,7 @@ def _assemble(
         whole = part.task.definition.name
         ids.append([])
         for sample in part.samples:
-            # In a table, two conditions of one task would otherwise have the same ids.
+            # Otherwise, two conditions of one task would have the same ids in a table.
             item = f"{task}{sample.id.removeprefix(whole)}" if name else sample.id
             made[item] = _sample(item, part, task, sample, signatures[task])
             ids[-1].append(samples.Sample(id=item))

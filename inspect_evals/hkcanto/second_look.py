@@ -104,8 +104,7 @@ def read_letters(
         unread: For each response the setup, the item, and the answer after any reasoning.
 
     Returns:
-        For each response its letter, an empty text if it has none, or why the model could not be
-        asked.
+        For each response its letter (empty if it has none), or the error of the request.
     """
 
     async def one(model: Model, how: Kind, sample: Sample, response: str) -> str:

@@ -36,7 +36,7 @@ def ask(
     Args:
         tasks: The samples' tasks, by their names in lm-eval.
         options: The options of their kind.
-        roles: The roles that the scorers need. If one has no model, nothing is sent.
+        roles: The roles that the scorers need. Each must have a model before anything is sent.
         temperature: The temperature to send without `--temperature`.
     """
     setups = {name: task_as_run(name, **options) for name in tasks}

@@ -34,7 +34,7 @@ def options_of(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
         The arguments for `hkcanto_tasks.tasks.task_as_run`.
 
     Raises:
-        OptionError: There is no such option.
+        OptionError: An option does not exist.
 
     Examples:
         >>> options_of("hkmmlu", {"pretrained": "gpt2", "shots": "5", "prompt": "yue"})

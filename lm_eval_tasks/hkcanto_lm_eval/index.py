@@ -40,7 +40,7 @@ def add_from_outside(
 
     Args:
         index: Name → entry, as lm-eval made it.
-        folders: The folders that lm-eval scanned. If ours is not among them, nothing is added.
+        folders: The folders that lm-eval scanned. Tasks are added only if ours is among them.
         builtin: The folder of lm-eval's own tasks.
         entry: Makes an index entry from a task's configuration.
     """

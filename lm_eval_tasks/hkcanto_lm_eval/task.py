@@ -186,7 +186,7 @@ class CatalogueTask(Task):
             self._multiturn = fewshot_as_multiturn and says_turns()
         run, sample = self._run(num_fewshot), _sample_of(doc)
         prompt = run.prompt(sample)
-        # Texts in front of the first example, or else of the question.
+        # Texts in front of the first example, or of the question if there are no examples.
         system, begin = prompt.in_chat if apply_chat_template else (prompt.system, "")
         turns = [*self._fewshot(run, sample.subject), {**doc, "system": system}]
         turns[-1]["text"] = prompt.question
