@@ -127,7 +127,8 @@ class Variant(Declared, frozen=True):
     Attributes:
         suffix: End of the variant's name; empty for the task itself.
         scoring: `generative` if the model writes an answer; `loglikelihood` if its answer is the
-            letter that it finds likeliest.
+            letter that it finds likeliest, or in Jyutping and translation to measure how likely it
+            finds the right answer (`bits_per_character`).
         shots: Number of worked examples, if it differs from the task's.
         cot: Whether a chain of thought is asked for.
         script: `tc`, or `sc` for questions and prompt in Simplified script.

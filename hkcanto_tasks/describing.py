@@ -74,6 +74,7 @@ class Description:
         variants = [find_task(definition.name), *variants_of(definition)]
         sources = filter(None, (benchmark.paper or benchmark.title, definition.specified))
         in_inspect = self.commands["Inspect"]
+        likelihood = "none: the right answer's bits count" if setup.GOLD else "the likeliest letter"
         facts = {
             "benchmark": benchmark.title,
             "from": f"{'. '.join(sources)}.",
@@ -81,7 +82,7 @@ class Description:
             "Inspect": in_inspect or "none, because Inspect does not support log-likelihoods",
             "items": f"{items_of_run(task, setup) or 'unknown'}",
             "signature": setup.signature("…").text,
-            "response": f"ends {_ends(setup)}" if setup.is_generative else "the likeliest letter",
+            "response": f"ends {_ends(setup)}" if setup.is_generative else likelihood,
             "variants": " ".join(each.name for each in variants if each.variant != task.variant),
         }
         self.facts = {label: text for label, text in facts.items() if text}

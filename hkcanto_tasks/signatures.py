@@ -200,7 +200,7 @@ def _requests(kind: Any) -> list[Any]:
     return [
         [[prompt.messages(multiturn=kind.multiturn), prompt.text()] for prompt in prompts],
         [kind.answer(row) for row in kind.printed()],
-        [[*of.stems, kind.system(of), kind.question(of)] for of in definition.subjects],
+        [[*of.stems, *kind.texts(of)] for of in definition.subjects],
         [kind.sent_stop(chat=chat) for chat in (False, True)],
         kind.max_tokens,
         [getattr(definition, name) for name in _SHAPES_REQUESTS],

@@ -311,10 +311,10 @@ def test_a_change_in_a_verifiers_behaviour_changes_the_signature(
 
 @pytest.mark.usefixtures("example")
 def test_further_readings_are_in_the_signature(monkeypatch: pytest.MonkeyPatch) -> None:
-    _, before = task_as_run(TASK).fingerprints
+    _, before = signatures.fingerprints(task_as_run(TASK))
     monkeypatch.setattr(signatures, "_hashes", {})
     monkeypatch.setattr(constraints.Constraints, "further_readings", lambda _: ["another"])
-    assert task_as_run(TASK).fingerprints[1] != before
+    assert signatures.fingerprints(task_as_run(TASK))[1] != before
 
 
 def test_the_answers_in_the_signature_are_right_and_wrong_as_they_were_made() -> None:

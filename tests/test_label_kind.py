@@ -243,14 +243,14 @@ def test_there_is_room_for_the_longest_label(declare: Declare) -> None:
 
 def test_other_labels_are_another_reading(declare: Declare) -> None:
     declare()
-    _, before = task_as_run("nli").fingerprints
+    _, before = signatures.fingerprints(task_as_run("nli"))
     for other in (
         LABELS.replace(', "不蘊含"', ""),
         LABELS.replace("0]", "2]"),
         'labels = ["entailment", "not_entailment"]\n',
     ):
         declare(other)
-        assert task_as_run("nli").fingerprints[1] != before, other
+        assert signatures.fingerprints(task_as_run("nli"))[1] != before, other
 
 
 def test_a_change_in_reading_changes_the_signature(
@@ -259,10 +259,10 @@ def test_a_change_in_reading_changes_the_signature(
     from hkcanto_metrics import labels as reader
 
     declare()
-    _, before = task_as_run("nli").fingerprints
+    _, before = signatures.fingerprints(task_as_run("nli"))
     monkeypatch.setattr(signatures, "_hashes", {})
     monkeypatch.setattr(reader, "_is_denied", lambda *_: False)
-    assert task_as_run("nli").fingerprints[1] != before
+    assert signatures.fingerprints(task_as_run("nli"))[1] != before
 
 
 # ---------------------------------------------------------------------- sentiment

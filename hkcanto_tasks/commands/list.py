@@ -35,7 +35,8 @@ def list_(text: Annotated[str, _FILTER] = "", as_json: Json = False) -> None:
         for benchmark, of_benchmark in groupby(tasks, attrgetter("benchmark")):
             _print(benchmark, map(record, of_benchmark))
         print_line("Variants: _cot: chain of thought; _sc: Simplified script;")
-        print_line("_0shot: no worked examples; _mc: likelihoods of the letters.")
+        print_line("_0shot: no worked examples; _mc: likelihoods of the letters;")
+        print_line("_bpc: bits per character of the right answer.")
         print_line("`hkcanto show TASK` shows one. A subject is a task too: <task>_<subject>.")
     else:
         for listed in map(record, tasks):

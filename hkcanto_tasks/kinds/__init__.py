@@ -29,10 +29,9 @@ def find_kind(name: str) -> type[Kind]:
         >>> [figure.name for figure in find_kind("number").FIGURES]
         ['acc', 'unparsed_rate']
     """
-    declared = _declared().get(name)
-    if declared is None and name in _RENAMED:
-        raise CatalogueError(f"the kind {name!r} is now {_RENAMED[name]}")
-    if declared is None:
+    if (declared := _declared().get(name)) is None:
+        if name in _RENAMED:
+            raise CatalogueError(f"the kind {name!r} is now {_RENAMED[name]}")
         near = difflib.get_close_matches(name, _declared(), n=1)
         hint = f"Did you mean {near[0]!r}? " if near else ""
         raise CatalogueError(
@@ -49,16 +48,13 @@ def find_kind(name: str) -> type[Kind]:
 @cache
 def _declared() -> dict[str, EntryPoint]:
     """Return the kinds by name; our kind wins if another package uses its name."""
-    found: dict[str, EntryPoint] = {}
-
-    def is_foreign(declared: EntryPoint) -> bool:
-        return not declared.value.startswith("hkcanto_tasks.")
-
-    for declared in sorted(entry_points(group="hkcanto.kinds"), key=is_foreign):
-        first = found.setdefault(declared.name, declared)
+    kinds: dict[str, EntryPoint] = {}
+    every = entry_points(group="hkcanto.kinds")
+    for declared in sorted(every, key=lambda kind: not kind.value.startswith("hkcanto_tasks.")):
+        first = kinds.setdefault(declared.name, declared)
         if first.value != declared.value:
             _log.warning(
                 "The kind %s = %s is left out: %s has that name already. Rename it in its package.",
                 *(declared.name, declared.value, first.value),
             )
-    return found
+    return kinds

@@ -7,10 +7,11 @@ import difflib
 import logging
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
+from math import log
 from typing import Any, ClassVar
 
 import msgspec
@@ -23,7 +24,15 @@ from ..data.rows import reader_of
 from ..data.tables import Row, UnreadableRow, as_text
 from ..declarations import PromptTemplate, Subject, TaskDefinition, TaskVariant, Variant
 from ..errors import CatalogueError, DataCorrupt, OptionError
-from ..figures import Figure, declared_figures, figures_of, in_table, parts_of, with_reasoning
+from ..figures import (
+    Figure,
+    declared_figures,
+    figures,
+    figures_of,
+    in_table,
+    parts_of,
+    with_reasoning,
+)
 from ..judgements import Judgement
 from ..printable import valid
 from ..prompts import OF_EXAMPLES, Example, NoSuchPlace, Prompt, fill, places, until_stop
@@ -80,6 +89,7 @@ class Kind(ABC):
         multiturn: Whether each worked example is its own turn in a chat.
         template: The texts of its prompt.
         prompt_name: The name of this prompt in the benchmark.
+        placeholders: The names of the placeholders in its texts.
 
     Raises:
         CatalogueError: The task's headline is not a figure of the kind, or the task declares a
@@ -108,61 +118,73 @@ class Kind(ABC):
     TOKENS: ClassVar[int]
     """The token limit of an answer, without a reasoning block."""
 
+    VALUES: ClassVar[Mapping[str, str]] = {}
+    """Placeholder → the attribute of an item that fills it."""
+
+    TARGET: ClassVar[str] = "A"
+    """The target of the made-up item."""
+
+    GOLD: ClassVar[bool] = False
+    """Whether a variant by log-likelihood measures how likely the text of an answer is."""
+
     def __init__(
         self, task: TaskVariant, options: Any, shots: int | None = None, *, multiturn: bool = False
     ) -> None:
         self.options, self.multiturn = options, multiturn
         self.task = _named_as_run(task, options, shots)
         self.shots = self.task.shots if shots is None else shots
-        self.prompt_name = self._prompt_name()
+        prompts, asked = task.definition.prompts, getattr(options, "prompt", "paper")
+        if (name := asked.removesuffix(self.SCAFFOLD)) not in prompts:
+            ends = dict.fromkeys(("", self.SCAFFOLD))
+            known = ", ".join(prompt + end for prompt in prompts for end in ends)
+            raise OptionError(f"{self.task.name}: prompt={asked!r}; choose {known}.")
+        self.prompt_name = prompts[name]
         self.template: PromptTemplate = task.benchmark.prompts[self.prompt_name]
-        if not self.is_generative and "letters" not in self.USES:
-            raise self.wrong(
-                f"has a variant {task.variant.suffix!r} with scoring = 'loglikelihood', which "
-                f"compares letters of options; its kind {task.definition.kind!r} has none. Remove "
-                "this variant"
-            )
-        self._refuse_undeclared()
+        self.placeholders = tuple(_places(self.template.texts))
+        self._columns: dict[str, tuple[str, ...]] = {}
+        self._texts: dict[str, tuple[str, str]] = {}
+        self._cell_columns: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {}
+        for problem in self.problems():
+            raise self.wrong(problem)
 
-    def _refuse_undeclared(self) -> None:
-        """Refuse columns, keys and a headline that the kind does not know."""
-        definition, benchmark = self.task.definition, self.task.benchmark
-        if self.template.reads not in self.READS:
-            raise self.wrong(
-                f"has the prompt {self.prompt_name!r} with reads = {self.template.reads!r}; its "
-                f"kind {definition.kind!r} has {', '.join(self.READS)}"
+    def problems(self) -> Iterator[str]:
+        """Yield what is wrong with the task's entry in its `benchmark.toml`, after its name."""
+        definition, prompts = self.task.definition, self.task.benchmark.prompts.values()
+        has = f"its kind {definition.kind!r} has"
+        if not (self.is_generative or self.GOLD or "letters" in self.USES):
+            yield (
+                f"has a variant {self.task.variant.suffix!r} with scoring = 'loglikelihood', which "
+                f"compares letters of options; {has} none. Remove this variant"
             )
+        if self.template.reads not in self.READS:
+            reads = f"reads = {self.template.reads!r}"
+            yield f"has the prompt {self.prompt_name!r} with {reads}; {has} {', '.join(self.READS)}"
+        roles = [*self.COLUMNS, "subject"]
+        texts = [text for template in prompts for text in template.texts]
+        texts += [definition.rubric.prompt] if definition.rubric else []
+        placeholders = _places(texts).keys() - OF_EXAMPLES
+        for role in definition.columns:
+            if role not in roles and role not in placeholders:
+                yield (
+                    f"has a column for {role!r}; {has} {', '.join(roles)}, and no prompt has a "
+                    f"placeholder {{{role}}}"
+                )
         figures = [figure.name for figure in self.FIGURES]
         if "acc" in figures:
             figures += ["acc_macro", "acc_category_macro"]
-        texts = [*chain.from_iterable(each.texts for each in benchmark.prompts.values())]
-        if definition.rubric:
-            texts.append(definition.rubric.prompt)
-        shown = {*chain.from_iterable(map(places, texts))} - {*OF_EXAMPLES}
-        roles = [*self.COLUMNS, "subject"]
-        for role in definition.columns:
-            if role not in roles and role not in shown:
-                raise self.wrong(
-                    f"has a column for {role!r}; its kind {definition.kind!r} has "
-                    f"{', '.join(roles)}, and no prompt has a placeholder {{{role}}}"
-                )
         if definition.headline and definition.headline not in figures:
-            raise self.wrong(
-                f"has the headline {definition.headline!r}; its kind {definition.kind!r} has "
-                f"{', '.join(figures)}"
-            )
-        every = {*figures, *(figure.name for figure in declared_figures().values())}
+            yield f"has the headline {definition.headline!r}; {has} {', '.join(figures)}"
+        known = {*figures, *(figure.name for figure in declared_figures().values())}
         for name in definition.table:  # that of a whole benchmark may name figures of some tasks
-            if not any(name == known or name.startswith(f"{known}_") for known in every):
-                raise self.wrong(
-                    f"has {name!r} in its table; its kind {definition.kind!r} has "
-                    f"{', '.join(figures)}, and parts of these such as {figures[0]}_…"
+            if name not in known and not name.startswith(tuple(f"{figure}_" for figure in known)):
+                yield (
+                    f"has {name!r} in its table; {has} {', '.join(figures)}, and parts of these "
+                    f"such as {figures[0]}_…"
                 )
         bare = TaskDefinition(name="", title="", kind="")
         for key in OF_SOME_KINDS:
             if getattr(definition, key) != getattr(bare, key) and key not in self.USES:
-                used = ", ".join(self.USES) or "no use for it"
-                raise self.wrong(f"has a field {key!r}; its kind {definition.kind!r} has {used}")
+                yield f"has a field {key!r}; {has} {', '.join(self.USES) or 'no use for it'}"
 
     def wrong(self, what: str) -> CatalogueError:
         """Return the error for a wrong entry of the task in its `benchmark.toml`.
@@ -201,7 +223,11 @@ class Kind(ABC):
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
         """All of its figures, the headline first."""
-        of_kind = with_reasoning(self.FIGURES) if self.is_generative else self.FIGURES
+        of_kind: Sequence[Figure] = self.FIGURES
+        if self.is_generative:
+            of_kind = with_reasoning(of_kind)
+        elif self.GOLD:
+            of_kind = figures("bits_per_character")
         return figures_of(self.task, of_kind)
 
     @cached_property
@@ -235,13 +261,14 @@ class Kind(ABC):
             rationales: The sources of the reasoning in the worked examples.
         """
         definition = self.task.definition
-        sent, read = self.fingerprints
-        options = {"turns": "multi" if self.multiturn and self.shots else ""}
-        options["subjects"] = subset_of(self.task)
-        options |= {
-            name: "yes" if value is True else str(value) for name, value in self.chosen.items()
+        sent, read = fingerprints(self)
+        options = {
+            "turns": "multi" if self.multiturn and self.shots else "",
+            "subjects": subset_of(self.task),
+            **{name: "yes" if on is True else str(on) for name, on in self.chosen.items()},
+            "rationale": "+".join(sorted(filter(None, rationales))),
+            "shuffle_options": str(definition.shuffle_options or ""),
         }
-        options["rationale"] = "+".join(sorted(filter(None, rationales)))
         return Signature(
             task=self.task.whole,
             shots=self.shots,
@@ -253,11 +280,6 @@ class Kind(ABC):
             version=str(definition.version),
             package=__version__,
         )
-
-    @property
-    def fingerprints(self) -> tuple[str, str]:
-        """The hashes of its requests and of how it reads answers: `signatures.fingerprints`."""
-        return fingerprints(self)
 
     @property
     def reader_source(self) -> str:
@@ -278,9 +300,9 @@ class Kind(ABC):
             question=text,
             choices=("三個", "着咗衫嗰個", "枱", "滑鼠"),
             source=text,
-            target="A",
+            target=self.TARGET,
             reasoning="因為得 7 個。",
-            cells=dict.fromkeys(chain.from_iterable(map(places, self.template.texts)), text),
+            cells=dict.fromkeys(self.placeholders, text),
         )
 
     def further_readings(self) -> list[Any]:
@@ -296,10 +318,6 @@ class Kind(ABC):
             names = (declared,) if isinstance(declared, str) else declared
             self._columns[role] = tuple(name.lower() for name in names)
         return self._columns[role]
-
-    @cached_property
-    def _columns(self) -> dict[str, tuple[str, ...]]:
-        return {}
 
     @property
     def reads(self) -> set[str]:
@@ -335,18 +353,16 @@ class Kind(ABC):
         """
         items: list[Sample] = []
         bad: list[UnreadableRow] = []
-        prefix = self._prefix(subject.name)
-        parts = parts_of(self.task, subject)
-        shown: Mapping[str, Sequence[str]] | None = None
+        prefix, parts = self._prefix(subject.name), parts_of(self.task, subject)
+        columns: tuple[str, ...] = ()  # of the first row
         for row in rows:
             try:
                 item = self.row(row)
-                if shown is None:
-                    columns = tuple(row.cells)
-                    if columns not in self._shown_of:
-                        self._shown_of[columns] = self._shown(item, row, subject)
-                    shown = self._shown_of[columns]
-                cells = {place: _cell(row, place, names) for place, names in shown.items()}
+                columns = columns or tuple(row.cells)
+                if columns not in self._cell_columns:
+                    self._cell_columns[columns] = self._shown(item, row, subject)
+                shown = self._cell_columns[columns].items()
+                cells = {place: _cell(row, place, names) for place, names in shown}
             except UnreadableRow as error:
                 bad.append(error)
                 continue
@@ -363,10 +379,6 @@ class Kind(ABC):
             )
         return items, bad
 
-    @cached_property
-    def _shown_of(self) -> dict[tuple[str, ...], dict[str, tuple[str, ...]]]:
-        return {}
-
     def raw_id(self, sample: Sample) -> str:
         """Return the release's number or name for an item."""
         return sample.id.removeprefix(self._prefix(sample.subject))
@@ -380,29 +392,24 @@ class Kind(ABC):
         Raises:
             CatalogueError: Nothing fills a placeholder, or both the kind and a column do.
         """
-        filled = {*self.values(item), *self.names(subject)}
-        named = dict.fromkeys(chain.from_iterable(map(places, self.template.texts)))
-        shown = {
-            place: self.columns(place)
-            for place in named
-            if place not in (*filled, *OF_EXAMPLES) and {*self.columns(place)} & {*row.cells}
-        }
-        where = (
-            f"{self.task.benchmark.home}/benchmark.toml: [prompts.{self.prompt_name}] has the "
-            "placeholder"
-        )
-        for place in filled.intersection(named):
-            if unread := {*self.columns(place)} & {*row.cells} - self.reads:
+        task, filled = self.task, {*self.values(item), *self.names(subject)}
+        prompt = f"{task.benchmark.home}/benchmark.toml: [prompts.{self.prompt_name}]"
+        where, kind_fills = f"{prompt} has the placeholder", f"kind {task.definition.kind!r} fills"
+        shown = {}
+        for place in self.placeholders:
+            there = {*self.columns(place)} & {*row.cells}
+            if place in filled and (unread := there - self.reads):
                 raise CatalogueError(
-                    f"{where} {{{place}}}, which the kind {self.task.definition.kind!r} fills "
-                    f"itself, but {row.file} has a column {place!r}. If the column is meant, use "
-                    "another placeholder and declare it: {of_row} and columns = { of_row = "
+                    f"{where} {{{place}}}, which the {kind_fills} itself, but {row.file} has a "
+                    f"column {place!r}. If the column is meant, use another placeholder and "
+                    "declare it: {of_row} and columns = { of_row = "
                     f'"{unread.pop()}" }}. If not, rename the column.'
                 )
-        cells = dict.fromkeys(shown, "")
-        bare = msgspec.structs.replace(item, subject=subject.name, cells=cells)
+            if there and place not in (*filled, *OF_EXAMPLES):
+                shown[place] = self.columns(place)
+        bare = msgspec.structs.replace(item, subject=subject.name, cells=dict.fromkeys(shown, ""))
         try:
-            for shots in {0, self.shots or 1} if self.task.definition.has_examples else {0}:
+            for shots in {0, self.shots or 1} if task.definition.has_examples else {0}:
                 kind = self.at(shots=shots)
                 kind.prompt(bare)
                 if shots:
@@ -415,20 +422,15 @@ class Kind(ABC):
                 hint = f"No column is called {' or '.join(columns)}, as declared for it. {hint}"
             fills = ", ".join(f"{{{name}}}" for name in sorted(filled))
             raise CatalogueError(
-                f"{where} {{{error.name}}}, but nothing fills it. The kind "
-                f"{self.task.definition.kind!r} fills {fills}; {row.file} has {row.named()}. {hint}"
-                f"Correct the placeholder, or write {{{{{error.name}}}}} if these characters are "
-                "meant."
+                f"{where} {{{error.name}}}, but nothing fills it. The {kind_fills} {fills}; "
+                f"{row.file} has {row.named()}. {hint}Correct the placeholder, or write "
+                f"{{{{{error.name}}}}} if these characters are meant."
             ) from error
         return shown
 
     def unread(self, columns: Iterable[str]) -> list[str]:
         """Return the columns of a file that neither the kind reads nor the prompt shows."""
-        shown = {
-            name
-            for place in chain.from_iterable(map(places, self.template.texts))
-            for name in self.columns(place)
-        }
+        shown = {name for place in self.placeholders for name in self.columns(place)}
         known = self.reads | shown | {name.lower() for name in self.task.definition.ignored}
         return [name for name in columns if name and name not in known]
 
@@ -457,15 +459,10 @@ class Kind(ABC):
 
     # ------------------------------------------------------------------ rendering
 
-    def _prompt_name(self) -> str:
-        prompts = self.task.definition.prompts
-        asked = getattr(self.options, "prompt", "paper")
-        name = asked.removesuffix(self.SCAFFOLD)
-        if name not in prompts:
-            ends = dict.fromkeys(("", self.SCAFFOLD))
-            known = ", ".join(each + end for each in prompts for end in ends)
-            raise OptionError(f"{self.task.name}: prompt={asked!r}; choose {known}.")
-        return prompts[name]
+    def lettered(self, sample: Sample) -> dict[str, str]:
+        """Return the options that an item has: letter → text."""
+        pairs = zip(self.task.definition.letters, sample.choices, strict=False)
+        return {letter: text for letter, text in pairs if text is not None}
 
     def subject(self, name: str) -> Subject:
         """Return a subject of the task by its name."""
@@ -479,28 +476,27 @@ class Kind(ABC):
             "chinese": subject.chinese or subject.title,
         }
 
-    def system(self, subject: Subject) -> str:
-        """Return the instruction before everything else, with placeholders for an item's texts."""
-        text = self.template.system
-        if not self.shots and self.template.zero_shot:
-            text = self.template.zero_shot
-        return fill(text, self.names(subject), keep=True)
+    def texts(self, subject: Subject) -> tuple[str, str]:
+        """Return the instruction before everything else, and the text of a scored question.
 
-    def question(self, subject: Subject) -> str:
-        """Return the text of a scored question, with placeholders for an item's texts."""
-        text = self.template.question
-        if not self.shots and self.template.zero_shot_question is not None:
-            text = self.template.zero_shot_question
-        return fill(text, self.names(subject), keep=True)
+        Both have placeholders for an item's texts.
+        """
+        template, names = self.template, self.names(subject)
+        system, question = template.system, template.question
+        if not self.shots:
+            system = template.zero_shot or system
+            if template.zero_shot_question is not None:
+                question = template.zero_shot_question
+        return fill(system, names, keep=True), fill(question, names, keep=True)
 
     @property
     def uses_dev_rows(self) -> bool:
         """Whether worked examples are rows of the release."""
         return True
 
-    @abstractmethod
     def values(self, sample: Sample) -> Mapping[str, str]:
         """Return the texts of an item that a template may show: placeholder → text."""
+        return {place: getattr(sample, name) for place, name in self.VALUES.items()}
 
     @property
     def example_source(self) -> str:
@@ -509,7 +505,7 @@ class Kind(ABC):
 
     def has_rationale(self, row: Sample) -> bool:
         """Return whether a row has everything that a worked example shows."""
-        return row is not None
+        return bool(row.reasoning) or not self.example_source
 
     def printed(self) -> list[Sample]:
         """Return the worked examples printed in the paper, as rows."""
@@ -538,8 +534,7 @@ class Kind(ABC):
             examples: The worked examples in the prompt.
         """
         if sample.subject not in self._texts:
-            subject = self.subject(sample.subject)
-            self._texts[sample.subject] = self.system(subject), self.question(subject)
+            self._texts[sample.subject] = self.texts(self.subject(sample.subject))
         system, question = self._texts[sample.subject]
         values = {**sample.cells, **self.values(sample)}
         message = self.template.chat_system
@@ -553,10 +548,6 @@ class Kind(ABC):
             example_separator=self.template.example_separator,
             chat_system=message,
         )
-
-    @cached_property
-    def _texts(self) -> dict[str, tuple[str, str]]:
-        return {}
 
     # ------------------------------------------------------------------ generation settings
 
@@ -611,6 +602,27 @@ class Kind(ABC):
         }
         return msgspec.structs.replace(judgement, values=values, length=len(parts.answer), **more)
 
+    def gold(self, sample: Sample) -> str:
+        """Return the text whose log-likelihood is measured if the kind has `GOLD`."""
+        return self.answer(sample)
+
+    def judge_likelihood(self, log_likelihood: float, sample: Sample) -> Judgement:
+        """Judge a model by the log-likelihood of an item's right answer, in nats.
+
+        Examples:
+            >>> from hkcanto_tasks.tasks import task_as_run
+            >>> g2p = task_as_run("hkcanto_g2p_bpc")
+            >>> g2p.judge_likelihood(-8 * log(2), Sample(id="", target="hou2")).values
+            {'bits_per_character': 2.0}
+        """
+        text = self.gold(sample)
+        bits = -log_likelihood / log(2)
+        return Judgement(
+            values={"bits_per_character": bits / len(text)},
+            weights={"bits_per_character": len(text)},
+            explanation=f"{bits:.2f} bits for the {len(text)} characters of {text!r}.",
+        )
+
     def cut(self, response: str) -> str:
         """Cut a response, without its reasoning, to the part that is scored."""
         return until_stop(response, self.stop)
@@ -621,6 +633,11 @@ class Kind(ABC):
 
         It never raises an error, whatever the answer contains.
         """
+
+
+def _places(texts: Iterable[str]) -> dict[str, None]:
+    """Return the names of the placeholders in texts, in order."""
+    return dict.fromkeys(chain.from_iterable(map(places, texts)))
 
 
 def _cell(row: Row, place: str, names: Sequence[str]) -> str:
@@ -654,7 +671,5 @@ def _named_as_run(task: TaskVariant, options: Any, shots: int | None) -> TaskVar
 
     every = (Variant(), *task.definition.variants)
     variant = max((of_variant, *every) if shots is None else every, key=fits)
-    if variant == of_variant:
-        return task
     name = task.name.removesuffix(f"_{of_variant.suffix}") if of_variant.suffix else task.name
     return replace(task, variant=variant, name="_".join(filter(None, (name, variant.suffix))))

@@ -42,6 +42,10 @@ class Constraints(Prompted):
         *("prompt_level_loose_acc", "inst_level_loose_acc", "empty"),
     )
     COLUMNS: ClassVar = {**Prompted.COLUMNS, "constraints": ("constraints",)}
+    TARGET = (
+        '[{"name":"lines","args":{"exactly":1}},'
+        '{"name":"characters","args":{"counting":"all","at_most":3}}]'
+    )  # its constraints distinguish strict from loose checks
 
     def row(self, row: Row) -> Sample:
         """Read a request and its constraints.
@@ -66,14 +70,6 @@ class Constraints(Prompted):
         target = msgspec.json.encode(asked).decode()
         return msgspec.structs.replace(super().row(row), target=target)
 
-    def made_up(self) -> Sample:
-        """Return an item with constraints that distinguish strict from loose checks."""
-        target = (
-            '[{"name":"lines","args":{"exactly":1}},'
-            '{"name":"characters","args":{"counting":"all","at_most":3}}]'
-        )
-        return msgspec.structs.replace(super().made_up(), target=target)
-
     def further_readings(self) -> list[Any]:
         """Return each verifier's verdicts on some right and wrong answers."""
         answers = msgspec.json.decode(files(__package__).joinpath(_ANSWERS).read_bytes())
@@ -96,17 +92,14 @@ class Constraints(Prompted):
         asked = read_constraints(sample.target)
         found = check_constraints(answer, asked)
         missed, explained = [], []
-        for number, (each, strict, loose) in enumerate(
-            zip(asked, found.strict, found.loose, strict=True), start=1
-        ):
-            verdict = (
-                "followed" if strict else "not followed, but loosely" if loose else "not followed"
-            )
-            explained.append(
-                f"{number}. `{each.name}` `{msgspec.json.encode(each.args).decode()}`: {verdict}"
-            )
+        verdicts = zip(asked, found.strict, found.loose, strict=True)
+        for number, (each, strict, loose) in enumerate(verdicts, start=1):
+            verdict = "followed"
             if not strict:
+                verdict = "not followed, but loosely" if loose else "not followed"
                 missed.append(f"{number}. {each.name}{' (but loosely)' if loose else ''}")
+            args = msgspec.json.encode(each.args).decode()
+            explained.append(f"{number}. `{each.name}` `{args}`: {verdict}")
         reason = f"not followed: {', '.join(missed)}" if missed else "all followed"
         empty = not answer.strip()
         return Judgement(

@@ -3,10 +3,8 @@
 HKCanto-Eval, Appendix E.3. The scoring is `hkcanto_metrics.score_jyutping`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar, Literal
-
-import msgspec
 
 from hkcanto_metrics.g2p import JyutpingScore, score_jyutping
 from hkcanto_metrics.jyutping import MalformedAnswer, parse_answer
@@ -22,6 +20,7 @@ from . import base
 
 _COLUMNS_PER_LINE = 8
 
+_PUBLISHED = ("cer_published", "levenshtein_published")
 _RATES = (
     *("cer", "ser"),
     *("tone_error_rate", "onset_error_rate", "nucleus_error_rate", "coda_error_rate"),
@@ -42,10 +41,13 @@ class Options(base.PromptOptions, frozen=True, forbid_unknown_fields=True):
 class GraphemeToPhoneme(base.Kind):
     """Sentences and their Jyutping. Columns: `number`, `sentence`, `jyutping`."""
 
-    FIGURES = figures("cer_published", "levenshtein_published", *_RATES, "invalid_rate")
+    FIGURES = figures(*_PUBLISHED, *_RATES, "invalid_rate")
     USES = ("examples",)
     COLUMNS: ClassVar = {name: (name,) for name in ("number", "sentence", "jyutping")}
     Options = Options
+    VALUES: ClassVar = {"sentence": "source"}
+    TARGET = "nei5 hou2"
+    GOLD = True
     # The release's limit.
     TOKENS = 1024
 
@@ -73,10 +75,6 @@ class GraphemeToPhoneme(base.Kind):
         """Whether the prompt shows rows of the dev file."""
         return "release" in (self.options.examples, self.options.prompt)
 
-    def values(self, sample: Sample) -> Mapping[str, str]:
-        """Return the sentence."""
-        return {"sentence": sample.source}
-
     def examples(self, subject: Subject, rows: Sequence[Sample]) -> list[Example]:
         """Render the paper's worked examples, or the dev file's."""
         if not self.uses_dev_rows:
@@ -86,9 +84,9 @@ class GraphemeToPhoneme(base.Kind):
             ]
         return super().examples(subject, rows)
 
-    def made_up(self) -> Sample:
-        """Return a made-up item with an answer in Jyutping."""
-        return msgspec.structs.replace(super().made_up(), target="nei5 hou2")
+    def gold(self, sample: Sample) -> str:
+        """Return the first of the accepted variants."""
+        return " ".join(parse_answer(sample.target)[0])
 
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Judge an answer against a gold string with its variants in `(a|b)`.
@@ -100,36 +98,30 @@ class GraphemeToPhoneme(base.Kind):
             0.0
         """
         scored = score_jyutping(answer, sample.target)
-        rates = {name: getattr(scored, name) for name in _RATES}
+        values = {name: getattr(scored, name) for name in (*_PUBLISHED, *_RATES)}
         return Judgement(
-            values={
-                "cer_published": scored.cer_published,
-                "levenshtein_published": scored.levenshtein_published,
-                **rates,
-                "invalid_rate": float(not scored.valid),
-            },
+            values={**values, "invalid_rate": float(not scored.valid)},
             answer=scored.extracted,
             explanation=_explanation(scored),
-            weights={name: rate.total for name, rate in rates.items()},
+            weights={name: values[name].total for name in _RATES},
             details={"best_variant": scored.variant, "problem": scored.problem},
         )
 
 
 def _explanation(scored: JyutpingScore) -> str:
     """Align the closest accepted variant with the response, in Markdown."""
-    pairs = [(gold or "-", heard or "-") for gold, heard in scored.alignment]
-    rows = {
-        "gold": [gold for gold, _ in pairs],
-        "response": [heard for _, heard in pairs],
-        "": ["" if gold == heard else "^" * max(len(gold), len(heard)) for gold, heard in pairs],
-    }
-    widths = [max(map(len, pair)) for pair in pairs]
+    columns = []
+    for gold, heard in scored.alignment:
+        pair = gold or "-", heard or "-"
+        width = max(map(len, pair))
+        marks = "" if gold == heard else "^" * width
+        columns.append([text.ljust(width) for text in (*pair, marks)])
     diff = ""
-    for start in range(0, len(pairs), _COLUMNS_PER_LINE):
-        own = slice(start, start + _COLUMNS_PER_LINE)
-        for label, texts in rows.items():
-            line = f"{label:8}  {' '.join(map(str.ljust, texts[own], widths[own]))}".rstrip()
-            diff += f"{line}\n" if line else ""
+    for start in range(0, len(columns), _COLUMNS_PER_LINE):
+        lines = zip(*columns[start : start + _COLUMNS_PER_LINE], strict=True)
+        for label, texts in zip(("gold", "response", ""), lines, strict=True):
+            text = f"{label:8}  {' '.join(texts)}".rstrip()
+            diff += f"{text}\n" if text else ""
         diff += "\n"
     note = f"**Note:** {scored.problem}.\n" if scored.problem else ""
     return (

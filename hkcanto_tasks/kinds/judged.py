@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
-from itertools import chain
 from statistics import fmean
 from typing import Any
 
@@ -31,17 +30,15 @@ from .prompted import Prompted
 _OF_JUDGE = ("answer", "levels", "code")
 _EMPTY = "none: empty"
 _PROBES = (
-    *(
-        "{marker}: {low}",
-        "**{marker}:** {low}",
-        "{marker}：{low}（{name}）",
-        "{low}",
-        "{marker} {low}",
-    ),
-    *("{marker}: {low}\n{marker}: {high}", "{marker}: {low}-{high}", "{marker}: {low}.5"),
+    *("{marker}: {low}", "**{marker}:** {low}", "{marker}：{low}（{name}）", "{low}"),
+    *("{marker} {low}", "{marker}: {low}\n{marker}: {high}"),
+    *("{marker}: {low}-{high}", "{marker}: {low}.5"),
     *("{marker}: {low} ({other})", "<think>{marker}: {high}</think>{marker}: {low}"),
 )
 """Forms of judges' replies; how they are read is part of the signature."""
+
+ON_LINE = 6
+"""The length of the code's beginning on the line with the level."""
 
 _WAY = 2  # raised if a judge is asked, or its reply read, in another way
 
@@ -71,17 +68,17 @@ class Judged(Prompted):
     FIGURES = figures("pass_rate", "mean_level", "unjudged_rate", "empty")
     USES = ("rubric",)
 
-    rubric: Rubric
+    @property
+    def rubric(self) -> Rubric:
+        """The rubric by which the judge model judges."""
+        rubric = self.task.definition.rubric
+        assert rubric is not None  # `problems` refuses a task without one
+        return rubric
 
-    def __init__(
-        self, task: TaskVariant, options: Any, shots: int | None = None, *, multiturn: bool = False
-    ) -> None:
-        super().__init__(task, options, shots, multiturn=multiturn)
-        definition = self.task.definition
-        for problem in _problems(definition.rubric):
-            raise self.wrong(f"cannot be judged: {problem}")
-        assert definition.rubric is not None  # checked above
-        self.rubric = definition.rubric
+    def problems(self) -> Iterator[str]:
+        """Yield what is wrong with the task's entry, also with its rubric."""
+        yield from super().problems()
+        yield from (f"cannot be judged: {problem}" for problem in _problems(self.task))
 
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
@@ -99,18 +96,17 @@ class Judged(Prompted):
 
     def signature(self, data: str, rationales: Iterable[str] = ()) -> Signature:
         """Return the signature of its figures, with the rubric; the judge is named in the log."""
-        made = super().signature(data, rationales)
-        return replace(made, options=(*made.options, ("rubric", self.rubric_hash)))
+        return super().signature(data, rationales).with_option("rubric", self.rubric_hash)
 
     # ------------------------------------------------------------------ reading the release
 
     @cached_property
     def _for_judge_alone(self) -> tuple[str, ...]:
         """The columns that are shown only to the judge, not to the model under test."""
-        subject = self.names(self.task.definition.subjects[0])
-        known = {*_OF_JUDGE, *subject, "prompt", *chain(*map(places, self.template.texts))}
+        known = {*_OF_JUDGE, *self.names(self.task.definition.subjects[0]), *self.VALUES}
+        known.update(self.placeholders)
         return tuple(
-            dict.fromkeys(each for each in places(self.rubric.prompt) if each not in known)
+            place for place in dict.fromkeys(places(self.rubric.prompt)) if place not in known
         )
 
     @property
@@ -123,8 +119,7 @@ class Judged(Prompted):
         shown: dict[str, str] = {}
         for place in self._for_judge_alone:
             columns = self.columns(place)
-            text = as_text(row.find(columns))
-            if text is None and not {*columns} & {*row.cells}:
+            if not {*columns} & {*row.cells}:
                 near = difflib.get_close_matches(place, [*row.cells, *_OF_JUDGE, "prompt"], n=1)
                 hint = f" Did you mean {{{near[0]}}}?" if near else ""
                 raise self.wrong(
@@ -132,7 +127,7 @@ class Judged(Prompted):
                     f"{row.file} has {row.named()}.{hint} Write {{{{{place}}}}} if these "
                     "characters are meant"
                 )
-            if text is None:
+            if (text := as_text(row.find(columns))) is None:
                 raise row.problem(
                     f"no text in a column {' or '.join(columns)}, which fills {{{place}}} in the "
                     "judge's prompt"
@@ -150,15 +145,15 @@ class Judged(Prompted):
     def further_readings(self) -> list[Any]:
         """Return the rubric, and the levels read from replies in several forms."""
         low, high = self.rubric.levels[0], self.rubric.levels[-1]
-        own = {"marker": self.rubric.marker, "low": str(low.number), "high": str(high.number)}
-        own |= {"name": low.name, "other": high.name}
-        read: list[Any] = []
+        texts = {"marker": self.rubric.marker, "low": str(low.number), "high": str(high.number)}
+        texts |= {"name": low.name, "other": high.name}
+        numbers: list[int | None] = []
         for form in _PROBES:
             try:
-                read.append(read_level(fill(form, own), self.rubric).number)
+                numbers.append(read_level(fill(form, texts), self.rubric).number)
             except ValueError:
-                read.append(None)
-        return [self.rubric, read]
+                numbers.append(None)
+        return [self.rubric, numbers]
 
     # ------------------------------------------------------------------ judging
 
@@ -201,14 +196,14 @@ class Judged(Prompted):
             code: A random text that an answer cannot know.
         """
         levels = "\n".join(
-            f"{each.number} ({each.name})" + f": {each.meaning}" * bool(each.meaning)
-            for each in self.rubric.levels
+            f"{_named(level)}: {level.meaning}" if level.meaning else _named(level)
+            for level in self.rubric.levels
         )
-        shown = msgspec.json.decode(sample.target or "{}", type=dict[str, str])
-        own = {**self.names(self.subject(sample.subject)), **sample.cells, **shown}
-        own |= {**self.values(sample), "answer": answer, "levels": levels, "code": code}
+        texts = {**self.names(self.subject(sample.subject)), **sample.cells}
+        texts |= msgspec.json.decode(sample.target or "{}", type=dict[str, str])
+        texts |= {**self.values(sample), "answer": answer, "levels": levels, "code": code}
         marker = re.compile(rf"({re.escape(self.rubric.marker)})(?=\s*[:：])", re.IGNORECASE)
-        return fill(marker.sub(rf"\1 {line_code(code)}", self.rubric.prompt), own)
+        return fill(marker.sub(rf"\1 {code[:ON_LINE]}", self.rubric.prompt), texts)
 
     def judged(self, judgement: Judgement, said: Sequence[Said]) -> Judgement:
         """Return the judgement of an answer from the judges' replies, averaged over judges.
@@ -218,29 +213,34 @@ class Judged(Prompted):
             said: The reply of each judge; empty for an answer that is not shown to judges.
         """
         levels, words, failed = list[Level](), list[str](), list[str]()
-        for each in said:
+        for reply in said:
             try:
-                level = None if each.failure else read_level(each.text, self.rubric, each.code)
-                problem = f"no judgement: {each.failure}"
+                if reply.failure:
+                    failed.append("judge failed")
+                    verdict = f"no judgement: {reply.failure}"
+                else:
+                    levels.append(read_level(reply.text, self.rubric, reply.code))
+                    verdict = _named(levels[-1])
             except ValueError as error:
-                level, problem = None, f"unread: {error}"
-            if level:
-                levels.append(level)
-                problem = _named(level)
-            else:
-                failed.append("judge failed" if each.failure else "judgement unread")
-            words.append("\n\n".join(filter(None, (f"**{each.grader}:** {problem}", each.text))))
+                failed.append("judgement unread")
+                verdict = f"unread: {error}"
+            words.append("\n\n".join(filter(None, (f"**{reply.grader}:** {verdict}", reply.text))))
         reason = f"none: {failed[0]}" if failed else judgement.reason
         if levels:
             reason = f"level {', '.join(map(_named, levels))}"
         elif reason == _EMPTY:
-            levels = [each for each in self.rubric.levels if each.number == self.rubric.empty]
+            levels = [level for level in self.rubric.levels if level.number == self.rubric.empty]
+        values = dict(judgement.values)
+        if levels:
+            values["pass_rate"] = fmean(level.number in self.rubric.passes for level in levels)
+            values["mean_level"] = fmean(level.number for level in levels)
+            values["unjudged_rate"] = 0.0
         details = {"said": msgspec.json.encode(said).decode()}
-        if graders := ", ".join(dict.fromkeys(each.grader for each in said)):
-            details["grader"] = graders
+        if said:
+            details["grader"] = ", ".join(dict.fromkeys(reply.grader for reply in said))
         return msgspec.structs.replace(
             judgement,
-            values={**judgement.values, **self._of_levels(levels)},
+            values=values,
             reason=reason,
             details={**judgement.details, **details},
             explanation="\n\n".join(words) or judgement.explanation,
@@ -257,20 +257,6 @@ class Judged(Prompted):
         if said is None:
             return judgement
         return self.judged(judgement, msgspec.json.decode(said, type=list[Said]))
-
-    def _of_levels(self, levels: Sequence[Level]) -> dict[str, float]:
-        if not levels:
-            return {}
-        return {
-            "pass_rate": fmean(level.number in self.rubric.passes for level in levels),
-            "mean_level": fmean(level.number for level in levels),
-            "unjudged_rate": 0.0,
-        }
-
-
-def line_code(code: str) -> str:
-    """Return the short form of a code, for the line with the level."""
-    return code[:6]
 
 
 def read_level(reply: str, rubric: Rubric, code: str = "") -> Level:
@@ -303,11 +289,12 @@ def read_level(reply: str, rubric: Rubric, code: str = "") -> Level:
     if not marked:
         begin = f"{rubric.marker} {code}".rstrip()
         raise ValueError(f"no line begins with {begin!r} and a colon")
-    level, *others = reversed([_level(each, rubric) for each in marked])
+    level, *others = reversed([_level(text, rubric) for text in marked])
     if isinstance(level, str):
         raise ValueError(level)
-    if unlike := [each for each in others if isinstance(each, Level) and each != level]:
-        raise ValueError(f"it gives two levels, {unlike[-1].number} and {level.number}")
+    for other in reversed(others):
+        if isinstance(other, Level) and other != level:
+            raise ValueError(f"it gives two levels, {other.number} and {level.number}")
     return level
 
 
@@ -315,30 +302,29 @@ def _named(level: Level) -> str:
     return f"{level.number} ({level.name})"
 
 
-def _level(said: str, rubric: Rubric) -> Level | str:
+def _level(text: str, rubric: Rubric) -> Level | str:
     """Return the level in the text after the marker, or why there is none."""
-    numbers = re.findall(r"-?\d+(?:\.\d+)?", said)
-    first = re.match(r"[\[({\"'「【*_`]*(-?\d+)(?![A-Za-z%/])", said)
+    numbers = re.findall(r"-?\d+(?:\.\d+)?", text)
+    first = re.match(r"[\[({\"'「【*_`]*(-?\d+)(?![A-Za-z%/])", text)
     if not first or [first[1]] != numbers:
-        return f"{rubric.marker}: {said[:40]!r} is not one number of the scale"
-    found = {each.number: each for each in rubric.levels}.get(int(first[1]))
-    if not found:
-        scale = ", ".join(str(each.number) for each in rubric.levels)
-        return f"{first[1]} is not a level of the scale, which has {scale}"
-    rest = said.casefold()
-    named = [each.name for each in rubric.levels if each.name.casefold() in rest]
-    if named and found.name not in named:
-        return f"{found.number} is the level {found.name!r}, but the reply says {named[0]!r}"
-    return found
+        return f"{rubric.marker}: {text[:40]!r} is not one number of the scale"
+    scale = {level.number: level for level in rubric.levels}
+    if not (level := scale.get(int(first[1]))):
+        return f"{first[1]} is not a level of the scale, which has {', '.join(map(str, scale))}"
+    names = [each.name for each in rubric.levels if each.name.casefold() in text.casefold()]
+    if names and level.name not in names:
+        return f"{level.number} is the level {level.name!r}, but the reply says {names[0]!r}"
+    return level
 
 
-def _problems(rubric: Rubric | None) -> Iterator[str]:
+def _problems(task: TaskVariant) -> Iterator[str]:
+    rubric = task.definition.rubric
     if rubric is None:
         yield "its kind needs a table [tasks.rubric] with the judge's prompt, levels and passes"
         return
-    scale, passes = [each.number for each in rubric.levels], {*rubric.passes}
-    names = [each.name.casefold() for each in rubric.levels]
-    failing = {*scale} - passes
+    scale, passes = [level.number for level in rubric.levels], {*rubric.passes}
+    names = [level.name.casefold() for level in rubric.levels]
+    failing, empty = {*scale} - passes, scale[0] if rubric.empty is None else rubric.empty
     has = f"the scale has {', '.join(map(str, scale))}"
     if "answer" not in places(rubric.prompt):
         yield "rubric.prompt has no placeholder {answer}: the judge would not see the answer"
@@ -349,14 +335,15 @@ def _problems(rubric: Rubric | None) -> Iterator[str]:
         )
     for name in repeated([*map(str, scale), *names]):
         yield f"two levels of the rubric are called {name!r}"
-    for number in sorted({*passes, scale[0] if rubric.empty is None else rubric.empty} - {*scale}):
+    for number in sorted({*passes, empty} - {*scale}):
         yield f"rubric.passes or rubric.empty names the level {number}, but {has}"
     if not failing:
         yield f"every level passes, so pass_rate would be meaningless: {has}"
     elif passes <= {*scale}:
-        above, below = min(passes) > max(failing), max(passes) < min(failing)
-        if not (above if rubric.higher_is_better else below):
-            better = "higher" if rubric.higher_is_better else "lower"
+        better, right = "lower", max(passes) < min(failing)
+        if rubric.higher_is_better:
+            better, right = "higher", min(passes) > max(failing)
+        if not right:
             yield (
                 f"levels {sorted(passes)} pass and {sorted(failing)} do not, but according to "
                 f"rubric.higher_is_better, {better} levels are better"

@@ -5,7 +5,6 @@ response without a label, or with several and no choice between them, is wrong a
 `unparsed_rate`.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -19,7 +18,6 @@ from ..data.tables import Row, as_text
 from ..declarations import DeclaredLabel, TaskVariant
 from ..figures import Figure, figures
 from ..judgements import Judgement
-from ..prompts import places
 from ..samples import Sample
 from . import base
 from .multiple_choice import judge_reading
@@ -40,6 +38,7 @@ class Label(base.Kind):
     READS = ("settled", "occurs")
     Options = base.PromptOptions
     COLUMNS: ClassVar = {"text": ("text",), "label": ("label",)}
+    VALUES: ClassVar = {"source": "source"}
     TOKENS = 16
 
     def __init__(self, task: TaskVariant, options: Any, *args: Any, **kwargs: Any) -> None:
@@ -70,23 +69,23 @@ class Label(base.Kind):
     @property
     def max_tokens(self) -> int:
         """The token limit of a response, with room for the longest label."""
-        if self.template.tokens and not self.options.reasoning:
-            return self.template.tokens
+        if self.template.tokens:
+            return super().max_tokens
         longest = 2 * max(map(len, self._words))  # a Chinese character may take two tokens
         return max(super().max_tokens, longest)
 
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
         """All figures, with macro-F1 over the task's labels."""
-        every = super().figures
-        own = tuple(self._words)
-        return tuple(replace(of, labels=own) if of.name == "macro_f1" else of for of in every)
+        return tuple(
+            replace(figure, labels=tuple(self._words)) if figure.name == "macro_f1" else figure
+            for figure in super().figures
+        )
 
     def row(self, row: Row) -> Sample:
         """Read a text and its label."""
-        shown = {name for text in self.template.texts for name in places(text)}
         text = ""
-        if "source" in shown:
+        if "source" in self.placeholders:
             text = row.text(self.columns("text"), "text")
         cell = row.find(self.columns("label"))
         name = str(cell).lower() if isinstance(cell, bool) else as_text(cell)
@@ -94,17 +93,12 @@ class Label(base.Kind):
             raise row.lacks("label", "label", self.columns("label"))
         label = self._of_cell.get(same_word(name))
         if label is None:
-            found = f" ({name!r})" if len(name) <= _LONGEST_SHOWN else ""
-            known = ", ".join(self._cells)
+            shown = f" ({name!r})" if len(name) <= _LONGEST_SHOWN else ""
             raise row.problem(
-                f"a label{found} that is not declared; declared are {known} (for a label that has "
-                'another name in the data: labels = { "…" = { data = "…" } })'
+                f"a label{shown} that is not declared; declared are {', '.join(self._cells)} (for "
+                'a label that has another name in the data: labels = { "…" = { data = "…" } })'
             )
         return Sample(id=str(row.number), source=text, target=label)
-
-    def values(self, sample: Sample) -> Mapping[str, str]:
-        """Return the text."""
-        return {"source": sample.source}
 
     def made_up(self) -> Sample:
         """Return a made-up item with one of the labels."""
@@ -112,12 +106,11 @@ class Label(base.Kind):
 
     def further_readings(self) -> list[Any]:
         """Return each label's value in the data, and the readings of its words, also negated."""
-        own = {label: (label, *words) for label, words in self._words.items()}
-        said = [text for words in own.values() for text in words]
-        asked = [*said, *(f"not {each}" for each in said), *(f"唔係{each}" for each in said)]
-        asked.append("/".join(own))
-        read = [[text, read_label(text, self._words).label] for text in asked]
-        return [[*self._of_cell.items()], read]
+        words = [word for label in self._words for word in (label, *self._words[label])]
+        probes = [form.format(word) for form in ("{}", "not {}", "唔係{}") for word in words]
+        probes.append("/".join(self._words))
+        readings = [[text, read_label(text, self._words).label] for text in probes]
+        return [[*self._of_cell.items()], readings]
 
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Judge a response against the gold label.

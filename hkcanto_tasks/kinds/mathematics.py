@@ -3,8 +3,6 @@
 from importlib.util import find_spec
 from typing import Any
 
-import msgspec
-
 from hkcanto_metrics.mathematics import equal_formulas, read_formula
 
 from ..data.tables import Row, as_text
@@ -21,6 +19,8 @@ class Mathematics(Number):
     An answer cell has only a formula, with or without dollar signs, or a solution that ends in
     `\\boxed{…}`. Needs Math-Verify: `pip install 'hkcanto[math]'`.
     """
+
+    TARGET = r"\frac{1}{2}"
 
     def __init__(self, *given: Any, **options: Any) -> None:
         if find_spec("math_verify") is None:
@@ -41,10 +41,6 @@ class Mathematics(Number):
             )
         solution = cell.strip() if "boxed" in cell else ""
         return Sample(id=str(row.number), question=text, target=answer, reasoning=solution)
-
-    def made_up(self) -> Sample:
-        """Return a made-up item with a formula for an answer."""
-        return msgspec.structs.replace(super().made_up(), target=r"\frac{1}{2}")
 
     def score(self, answer: str, sample: Sample) -> Judgement:
         r"""Compare the formula that an answer gives with the right one.

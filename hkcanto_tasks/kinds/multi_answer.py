@@ -4,21 +4,18 @@
 in `unparsed_rate`.
 """
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import msgspec
 
 from hkcanto_metrics.choice import read_choice_set
 
-from ..declarations import Subject, TaskVariant
-from ..errors import CatalogueError
+from ..declarations import Subject
 from ..figures import figures
 from ..judgements import Judgement
 from ..samples import Sample
-from .multiple_choice import MultipleChoice
-
-# Token limit: several letters, a phrase around them, or the options' texts.
-_DIRECT_TOKENS = 256
+from .multiple_choice import MultipleChoice, judge_reading
 
 _ALL_THAT_APPLY = {
     "yue": "正確選項可能多過一個，請揀晒所有啱嘅選項。",
@@ -41,16 +38,18 @@ class MultiAnswer(MultipleChoice):
 
     FIGURES = figures("choice_set_exact_match", "choice_set_f1", "unparsed_rate")
     SEVERAL: ClassVar = True
+    TOKENS = 256  # several letters, a phrase around them, or the options' texts
     READS: ClassVar[tuple[str, ...]] = ("settled",)
 
-    def __init__(self, task: TaskVariant, options: Any, *args: Any, **kwargs: Any) -> None:
-        super().__init__(task, options, *args, **kwargs)
-        for each in task.definition.variants:
-            if each.scoring == "loglikelihood":
-                raise CatalogueError(
-                    f"{task.benchmark.home}/benchmark.toml: task {task.definition.name!r} has a "
-                    f"variant {each.suffix!r} by log-likelihood, which finds one letter, but its "
-                    f"kind {task.definition.kind!r} asks for several. Remove the variant."
+    def problems(self) -> Iterator[str]:
+        """Yield what is wrong with the task's entry, such as a variant by log-likelihood."""
+        yield from super().problems()
+        for variant in self.task.definition.variants:
+            if variant.scoring == "loglikelihood":
+                yield (
+                    f"has a variant {variant.suffix!r} by log-likelihood, which finds one letter, "
+                    f"but its kind {self.task.definition.kind!r} asks for several. Remove the "
+                    "variant"
                 )
 
     def names(self, subject: Subject) -> dict[str, str]:
@@ -58,26 +57,15 @@ class MultiAnswer(MultipleChoice):
         asked = _ALL_THAT_APPLY[self.task.definition.language or "yue"]
         return {**super().names(subject), "all_that_apply": asked}
 
-    def made_up(self) -> Sample:
-        """Return a made-up item with two right options."""
-        return msgspec.structs.replace(super().made_up(), target=self._letters[:2])
-
     def further_readings(self) -> list[Any]:
         """Return the readings of answers with several letters."""
-        read = (self.judge(text, self.made_up()) for text in _PROBES)
-        return [[each.answer, each.values["f1"]] for each in read]
-
-    @property
-    def stop(self) -> tuple[str, ...]:
-        """The stop texts; never a line break, since each letter may be on its own line."""
-        if self.options.reasoning:
-            return ()
-        return self.template.stop_cot if self.options.cot else self.template.stop
+        judged = (self.judge(text, self.made_up()) for text in _PROBES)
+        return [[each.answer, each.values["f1"]] for each in judged]
 
     @property
     def max_tokens(self) -> int:
         """The token limit of a response."""
-        return max(_DIRECT_TOKENS, super().max_tokens)
+        return max(self.TOKENS, super().max_tokens)
 
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Judge an answer against the letters of all right options.
@@ -90,21 +78,12 @@ class MultiAnswer(MultipleChoice):
             >>> kind.score("A同B。", asked).values
             {'exact_match': 0.0, 'f1': 0.5, 'unparsed_rate': 0.0}
         """
-        options = zip(self._letters, sample.choices, strict=False)
-        shown = {key: text for key, text in options if text is not None}
-        reading = read_choice_set(answer, shown, sample.question)
-        chosen = reading.letters or ""
-        shared = len({*chosen} & {*sample.target})
-        why = f" ({reading.reason})"
-        return Judgement(
-            values={
-                "exact_match": float(chosen == sample.target),
-                "f1": 2 * shared / (len(chosen) + len(sample.target)),
-                "unparsed_rate": float(not chosen),
-            },
-            answer=chosen,
-            reason=reading.reason,
-            explanation=f"The response was read as {chosen}{why}; the answer is {sample.target}."
-            if chosen
-            else f"No letters could be read from the response{why}.",
-        )
+        reading = read_choice_set(answer, self.lettered(sample), sample.question)
+        chosen, right = reading.letters or "", sample.target
+        judgement = judge_reading("letters", chosen or None, reading.reason, right)
+        values = {
+            "exact_match": judgement.values["acc"],
+            "f1": 2 * len({*chosen} & {*right}) / (len(chosen) + len(right)),
+            "unparsed_rate": judgement.values["unparsed_rate"],
+        }
+        return msgspec.structs.replace(judgement, values=values)

@@ -5,8 +5,7 @@
 """
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -18,16 +17,16 @@ from hkcanto_metrics.choice import read_choice
 from ..data.choices import choice_columns, read_choices, right_letters
 from ..data.tables import Row, as_text
 from ..declarations import Subject, TaskVariant
-from ..errors import CatalogueError, OptionError
+from ..errors import OptionError
 from ..figures import Figure, figures
 from ..judgements import Judgement
 from ..prompts import Example, convert, fill
 from ..samples import Sample
-from ..signatures import Signature
 from . import base
 
-# Token limits: a letter with a phrase around it; a chain of thought.
-_DIRECT_TOKENS, _COT_TOKENS = 12, 1024
+_COT_TOKENS = 1024  # the token limit of a chain of thought
+
+_LINE = ("\n",)
 
 _ENOUGH = 10  # rows that rule out chance if all right options are in one position
 
@@ -69,6 +68,7 @@ class MultipleChoice(base.Kind):
     USES = base.OF_CHOICES
     SCAFFOLD = "+scaffold"
     READS: ClassVar[tuple[str, ...]] = ("settled", "first_character")
+    TOKENS = 12  # a letter with a phrase around it
     Options = Options
     COLUMNS: ClassVar = {
         "question": ("question",),
@@ -118,56 +118,52 @@ class MultipleChoice(base.Kind):
                 row, choices, definition, self.columns("answer"), several=self.SEVERAL
             ),
             reasoning=explanation.strip(),
-            parts=self._types(question, row) if self._patterns else (),
+            parts=self._types(question, row),
         )
 
     def scored(self, rows: Sequence[Sample], subject: Subject) -> list[Sample]:
         """Return the scored questions in the chosen script, with options shuffled if asked for."""
+        del subject
         seed = self.options.shuffle_choices or self.task.definition.shuffle_options
-        return [self._in_script(self._shuffled(row, subject, seed)) for row in rows]
+        return [self._in_script(self._shuffled(row, seed)) for row in rows]
 
     def names(self, subject: Subject) -> dict[str, str]:
         """Return the placeholders that depend on the subject and on the options: name → text."""
         definition, template = self.task.definition, self.template
-        sentence = definition.sentences.get(self._language, definition.sentence)
-        return {
+        names = {
             **super().names(subject),
-            **({"sentence": sentence} if sentence else {}),
             "scaffold": template.scaffold if self._scaffold else "",
             "zero": "" if self.shots else template.zero_shot,
             "cue": "" if self._scaffold else template.cue,
         }
+        language = str(self.options.prompt).removesuffix(self.SCAFFOLD)
+        if sentence := definition.sentences.get(language, definition.sentence):
+            names["sentence"] = sentence
+        return names
 
     def made_up(self) -> Sample:
         """Return a made-up item with the task's letters."""
-        item = super().made_up()
-        there = len(self._letters[: len(item.choices)])
-        more: dict[str, Any] = {"target": self._letters[0], "choices": item.choices[:there]}
-        return msgspec.structs.replace(item, **more)
+        item, letters = super().made_up(), self._letters
+        return msgspec.structs.replace(
+            item, target=letters[: 1 + self.SEVERAL], choices=item.choices[: len(letters)]
+        )
 
-    def system(self, subject: Subject) -> str:
-        """Return the instruction before everything else, in the chosen script."""
-        text = self.template.system
-        if self.options.cot and self.template.system_cot is not None:
-            text = self.template.system_cot
-        return self._fill(text, subject)
-
-    def question(self, subject: Subject) -> str:
-        """Return the text of a scored question, in the chosen script."""
-        text = self.template.question
-        if self.options.cot and self.template.question_cot is not None:
-            text = self.template.question_cot
-        return self._fill(text, subject)
+    def texts(self, subject: Subject) -> tuple[str, str]:
+        """Return the instruction and the text of a scored question, in the chosen script."""
+        template = self.template
+        system, question = template.system, template.question
+        if self.options.cot:
+            system = system if template.system_cot is None else template.system_cot
+            question = question if template.question_cot is None else template.question_cot
+        return self._fill(system, subject), self._fill(question, subject)
 
     def values(self, sample: Sample) -> Mapping[str, str]:
-        """Return the question, and its options one per line."""
-        pairs = zip(self._letters, sample.choices, strict=False)
-        lines = (f"{letter}. {choice}" for letter, choice in pairs if choice is not None)
-        alone = dict(zip(self._letters, sample.choices, strict=False))
+        """Return the question, its options one per line, and each option alone."""
+        options = self.lettered(sample)
         return {
             "question": sample.question,
-            "options": "\n".join(lines),
-            **{f"option_{letter}": text or "" for letter, text in alone.items()},
+            "options": "\n".join(f"{letter}. {text}" for letter, text in options.items()),
+            **{f"option_{letter}": options.get(letter, "") for letter in self._letters},
         }
 
     @property
@@ -175,24 +171,10 @@ class MultipleChoice(base.Kind):
         """`release` with a chain of thought, since not every release has reasoning; else empty."""
         return "release" if self.options.cot else ""
 
-    def has_rationale(self, row: Sample) -> bool:
-        """Return whether a row has reasoning, which examples with a chain of thought show."""
-        return bool(row.reasoning) or not self.options.cot
-
     def examples(self, subject: Subject, rows: Sequence[Sample]) -> list[Example]:
-        """Render rows as worked examples; options are shuffled if declared, but never printed ones.
-
-        Printed examples are the paper's own.
-        """
+        """Render rows as worked examples, with options shuffled if the task declares it."""
         seed = self.task.definition.shuffle_options
-        shuffled = [self._shuffled(row, subject, seed) if row.id else row for row in rows]
-        return super().examples(subject, shuffled)
-
-    def signature(self, data: str, rationales: Iterable[str] = ()) -> Signature:
-        """Return the signature of its figures, with the seed that the task declares."""
-        made, seed = super().signature(data, rationales), self.task.definition.shuffle_options
-        options = (*made.options, ("shuffle_options", str(seed)))
-        return replace(made, options=options) if seed else made
+        return super().examples(subject, [self._shuffled(row, seed) for row in rows])
 
     def remark(self, samples: Sequence[Sample]) -> str:
         """Say if position alone gives away the right options; an empty text if not, or few rows."""
@@ -203,11 +185,9 @@ class MultipleChoice(base.Kind):
             (target,) = targets
             named = "options are" if len(target) > 1 else "option is"
             return f"the right {named} {target} in every row"
-        first = all(
-            sample.target == "".join(_there(self._letters, sample))[: len(sample.target)]
-            for sample in samples
-        )
-        return "the right options come before the others in every row" * first
+        if all("".join(self.lettered(each)).startswith(each.target) for each in samples):
+            return "the right options come before the others in every row"
+        return ""
 
     def printed(self) -> list[Sample]:
         """Return the paper's worked examples with a chain of thought."""
@@ -240,13 +220,16 @@ class MultipleChoice(base.Kind):
 
     @property
     def stop(self) -> tuple[str, ...]:
-        """The stop texts at which a response is cut when it is scored."""
+        """The stop texts at which a response is cut when it is scored.
+
+        A direct answer is its first line, unless it has several letters or a declared form.
+        """
         if self.options.reasoning:
             return ()
         if self.options.cot:
             return self.template.stop_cot
-        as_is = self._scaffold or self.template.reads == "first_character"
-        return self.template.stop if as_is else ("\n",)
+        as_is = self._scaffold or self.SEVERAL or self.template.reads == "first_character"
+        return self.template.stop if as_is else _LINE
 
     def sent_stop(self, *, chat: bool) -> tuple[str, ...]:
         """Return the stop texts that are sent to the harness.
@@ -255,19 +238,17 @@ class MultipleChoice(base.Kind):
         form.
         """
         shows_how = self.shots and not chat
-        return self.template.stop if self.stop == ("\n",) and not shows_how else self.stop
+        return self.template.stop if self.stop == _LINE and not shows_how else self.stop
 
     @property
     def max_tokens(self) -> int:
         """The token limit of a response."""
-        if self.options.reasoning:
-            return base.REASONING_TOKENS
-        direct = self.template.tokens or _DIRECT_TOKENS
-        return _COT_TOKENS if self.options.cot or self._scaffold else direct
+        thinks = self.options.cot or self._scaffold
+        return _COT_TOKENS if thinks and not self.options.reasoning else super().max_tokens
 
     def cut(self, response: str) -> str:
         """Cut a direct answer after the first line that does not end in a colon."""
-        if self.stop != ("\n",):
+        if self.stop != _LINE:
             return super().cut(response)
         lines = response.split("\n")
         for place, line in enumerate(map(str.rstrip, lines), start=1):
@@ -285,15 +266,13 @@ class MultipleChoice(base.Kind):
             >>> law.judge("答案係B。", asked).values
             {'acc': 1.0, 'unparsed_rate': 0.0}
         """
-        options = zip(self._letters, sample.choices, strict=False)
-        shown = {key: text for key, text in options if text is not None}
+        options = self.lettered(sample)
         if self.template.reads == "first_character":
             letter = answer.strip()[:1].upper()
-            reason = f"{'' if letter in shown else 'none: '}first character"
-            return judge_reading(
-                "letter", letter if letter in shown else None, reason, sample.target
-            )
-        reading = read_choice(answer, shown, sample.question)
+            if letter in options:
+                return judge_reading("letter", letter, "first character", sample.target)
+            return judge_reading("letter", None, "none: first character", sample.target)
+        reading = read_choice(answer, options, sample.question)
         return judge_reading("letter", reading.letter, reading.reason, sample.target)
 
     # ------------------------------------------------------------------ details
@@ -303,10 +282,6 @@ class MultipleChoice(base.Kind):
         return self.task.definition.letters
 
     @property
-    def _language(self) -> str:
-        return str(self.options.prompt).removesuffix(self.SCAFFOLD)
-
-    @property
     def _scaffold(self) -> bool:
         return str(self.options.prompt).endswith(self.SCAFFOLD)
 
@@ -314,12 +289,13 @@ class MultipleChoice(base.Kind):
         filled = fill(text, {**self.names(subject), **more}, keep=True)
         return convert(filled, self._convert)
 
-    def _shuffled(self, row: Sample, subject: Subject, seed: int) -> Sample:
-        if not seed:
+    def _shuffled(self, row: Sample, seed: int) -> Sample:
+        """Shuffle a question's options; the paper's printed examples, without an id, stay."""
+        if not seed or not row.id:
             return row
         there = [place for place, choice in enumerate(row.choices) if choice is not None]
         moved = there.copy()
-        random.Random(f"{seed}/{subject.name}/{self.raw_id(row)}").shuffle(moved)
+        random.Random(f"{seed}/{row.subject}/{self.raw_id(row)}").shuffle(moved)
         choices, right = list(row.choices), {*map(self._letters.index, row.target)}
         for place, origin in zip(there, moved, strict=True):
             choices[place] = row.choices[origin]
@@ -350,33 +326,23 @@ class MultipleChoice(base.Kind):
                 if pattern.search(question, timeout=_SLOWEST):
                     types.append(name)
             except (TimeoutError, MemoryError) as error:
-                raise self._wrong_type(
-                    name, f"takes more than {_SLOWEST} s on {row.where}. Simplify it"
+                raise self.wrong(
+                    f"has the type {name!r}: the regular expression {pattern.pattern!r} takes "
+                    f"more than {_SLOWEST} s on {row.where}"
                 ) from error
         return tuple(types)
 
     @cached_property
     def _patterns(self) -> dict[str, regex.Pattern[str]]:
-        found = {}
+        patterns = {}
         for name, pattern in self.task.definition.types.items():
             try:
-                found[name] = regex.compile(pattern)
+                patterns[name] = regex.compile(pattern)
             except regex.error as error:
-                raise self._wrong_type(name, f"is not one: {error}. Correct it") from error
-        return found
-
-    def _wrong_type(self, name: str, why: str) -> CatalogueError:
-        task = self.task
-        return CatalogueError(
-            f"{task.benchmark.home}/benchmark.toml: task {task.definition.name!r}, type {name!r}: "
-            f"the regular expression {task.definition.types[name]!r} {why}."
-        )
-
-
-def _there(letters: str, sample: Sample) -> list[str]:
-    """Return the letters that an item has options for."""
-    pairs = zip(letters, sample.choices, strict=False)
-    return [letter for letter, text in pairs if text is not None]
+                raise self.wrong(
+                    f"has the type {name!r}: the regular expression {pattern!r} is not one: {error}"
+                ) from error
+        return patterns
 
 
 def judge_reading(

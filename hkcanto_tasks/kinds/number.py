@@ -1,9 +1,6 @@
 """Numeric answers, as in GSM8K: a question in, a number out."""
 
-from collections.abc import Mapping
 from typing import ClassVar
-
-import msgspec
 
 from hkcanto_metrics.number import equal_numbers, parse_number, read_number
 
@@ -26,7 +23,9 @@ class Number(base.Kind):
 
     FIGURES = figures("acc", "unparsed_rate")
     COLUMNS: ClassVar = {"question": ("question",), "answer": ("answer",)}
+    VALUES: ClassVar = {"question": "question"}
     TOKENS = 1024
+    TARGET = "7"
 
     def row(self, row: Row) -> Sample:
         """Read a question and its answer."""
@@ -39,19 +38,11 @@ class Number(base.Kind):
             id=str(row.number), question=text, target=answer.strip(), reasoning=solution.strip()
         )
 
-    def values(self, sample: Sample) -> Mapping[str, str]:
-        """Return the question."""
-        return {"question": sample.question}
-
     def answer(self, row: Sample) -> str:
         """Return the solution and the answer."""
         solution = f"{row.reasoning}\n" if row.reasoning else ""
         parts = {**row.cells, "reasoning": solution, "answer": row.target}
         return fill(self.template.answer_cot, parts)
-
-    def made_up(self) -> Sample:
-        """Return a made-up item with a number for an answer."""
-        return msgspec.structs.replace(super().made_up(), target="7")
 
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Judge an answer against the right number.

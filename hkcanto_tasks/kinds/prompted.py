@@ -1,6 +1,5 @@
 """The common base of kinds that show a request as it is and have no right answer to show."""
 
-from collections.abc import Mapping
 from typing import ClassVar
 
 from ..data.tables import Row, as_text
@@ -13,11 +12,8 @@ from . import base
 class Prompted(base.Kind):
     """Requests. Columns: `prompt`; optional: `id`, `category`."""
 
-    COLUMNS: ClassVar = {
-        "id": ("id",),
-        "category": ("category",),
-        "prompt": ("prompt",),
-    }
+    COLUMNS: ClassVar = {"id": ("id",), "category": ("category",), "prompt": ("prompt",)}
+    VALUES: ClassVar = {"prompt": "question"}
     # A cut-off answer may fail although the whole answer would pass. IFEval in lm-eval has 1,280
     # tokens, and a Chinese character may take two.
     TOKENS = 2048
@@ -29,10 +25,6 @@ class Prompted(base.Kind):
             question=row.text(self.columns("prompt"), "prompt"),
             category=as_text(row.find(self.columns("category"))) or "",
         )
-
-    def values(self, sample: Sample) -> Mapping[str, str]:
-        """Return the prompt."""
-        return {"prompt": sample.question}
 
     def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
         """Return None: there is no right answer to show."""

@@ -18,6 +18,7 @@ from ..samples import Sample
 from . import base
 
 _LIKE_A_LIST = ("[", "]")
+_PROBES = ("金钟", "3.5", "35", "三點五", "Answer: 金鐘", "唔係金鐘，係中環", "金 鐘。")
 # LaTeX, and signs of mathematics that a comparison of words ignores.
 _FORMULA = re.compile(r"\\[a-zA-Z]+|\$.+\$|[\^_]\{|[<>±÷∪∩≤≥≠√∞∈⊂]|^\s*[-−]\s*[A-Za-z]\b")
 
@@ -33,28 +34,23 @@ class ShortAnswer(base.Kind):
 
     FIGURES = figures("exact_match", "f1", "empty")
     USES = ("fold_scripts", "alternatives")
-    COLUMNS: ClassVar = {
-        "question": ("question",),
-        "answer": ("answer",),
-    }
+    COLUMNS: ClassVar = {"question": ("question",), "answer": ("answer",)}
+    VALUES: ClassVar = {"question": "question"}
     TOKENS = 256
+    TARGET = '["18 個", "你好", "the B"]'
 
     def row(self, row: Row) -> Sample:
         """Read a question and its accepted answers."""
         text = row.text(self.columns("question"), "question")
-        return Sample(
-            id=str(row.number),
-            question=text,
-            target=msgspec.json.encode(self._accepted(row)).decode(),
-        )
+        target = msgspec.json.encode(self._accepted(row)).decode()
+        return Sample(id=str(row.number), question=text, target=target)
 
     def _accepted(self, row: Row) -> list[str]:
-        columns = self.columns("answer")
+        columns, between = self.columns("answer"), self.task.definition.alternatives
         cell = row.find(columns)
-        between = self.task.definition.alternatives
         if isinstance(cell, str) and between:
             cell = cell.split(between)
-        if isinstance(cell, str) and (cell.strip()[:1], cell.strip()[-1:]) == _LIKE_A_LIST:
+        elif isinstance(cell, str) and (cell.strip()[:1], cell.strip()[-1:]) == _LIKE_A_LIST:
             try:
                 cell = msgspec.json.decode(cell, type=list[str | int | float])
             except msgspec.MsgspecError:
@@ -64,46 +60,28 @@ class ShortAnswer(base.Kind):
                 ) from None
         if isinstance(cell, Mapping):
             cell = cell.get("text")
-        cells = [*cell] if isinstance(cell, list | tuple) else [cell]
+        cells = cell if isinstance(cell, list | tuple) else [cell]
         texts = (each.get("text") if isinstance(each, Mapping) else each for each in cells)
-        answers = [as_text(each) for each in texts]
-        if not answers or not all(each and answer_tokens(each) for each in answers):
+        answers = [as_text(text) or "" for text in texts]
+        if not answers or not all(map(answer_tokens, answers)):
             what = "answer, a text or a list of texts, each with a letter or number"
             raise row.lacks(what, "answer", columns)
-        if any(_FORMULA.search(each) for each in answers if each):
+        if any(map(_FORMULA.search, answers)):
             raise row.problem(
                 "a formula as its answer; short answers are compared by their words, so x<2 would "
                 'equal x>2. Declare kind = "math"'
             )
-        return [each.strip() for each in dict.fromkeys(answers) if each]
-
-    def values(self, sample: Sample) -> Mapping[str, str]:
-        """Return the question."""
-        return {"question": sample.question}
+        return [text.strip() for text in dict.fromkeys(answers)]
 
     def answer(self, row: Sample) -> str:
         """Return the first accepted answer."""
         return _accepted_of(row)[0]
 
-    def made_up(self) -> Sample:
-        """Return a made-up item with several accepted answers."""
-        return msgspec.structs.replace(super().made_up(), target='["18 個", "你好", "the B"]')
-
     def further_readings(self) -> list[Any]:
         """Return the scores of answers that differ from the target in script, marks or numerals."""
-        between = filter(None, [self.task.definition.alternatives])
-        return [*between] + [
-            self.score(text, Sample(id="", target='["金鐘", "3.5"]')).values
-            for text in (
-                "金钟",
-                "3.5",
-                "35",
-                "三點五",
-                "Answer: 金鐘",
-                "唔係金鐘，係中環",
-                "金 鐘。",
-            )
-        ]
+        between, sample = self.task.definition.alternatives, Sample(id="", target='["金鐘", "3.5"]')
+        values = [self.score(text, sample).values for text in _PROBES]
+        return [between, *values] if between else values
 
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Compare an answer with the accepted ones.
@@ -114,17 +92,13 @@ class ShortAnswer(base.Kind):
             1.0
         """
         accepted = _accepted_of(sample)
-        found = score_short_answer(answer, accepted, fold_scripts=self.task.definition.fold_scripts)
+        score = score_short_answer(answer, accepted, fold_scripts=self.task.definition.fold_scripts)
         empty = not answer.strip()
         return Judgement(
-            values={
-                "exact_match": found.exact_match,
-                "f1": found.f1,
-                "empty": float(empty),
-            },
-            answer=found.answer,
+            values={"exact_match": score.exact_match, "f1": score.f1, "empty": float(empty)},
+            answer=score.answer,
             reason="none: empty" if empty else "",
-            explanation=f"{found.answer!r} was compared; accepted is {' or '.join(accepted)}.",
+            explanation=f"{score.answer!r} was compared; accepted is {' or '.join(accepted)}.",
         )
 
 

@@ -50,13 +50,10 @@ class Translation(writing.Writing):
         *(f"{name}_normalized" for name in _SCORES),
         *("empty", "overgenerated", "wrong_script", "copied_source"),
     )
-    COLUMNS: ClassVar = {
-        "source": ("source",),
-        "target": ("target",),
-        "number": ("#",),
-    }
+    COLUMNS: ClassVar = {"source": ("source",), "target": ("target",), "number": ("#",)}
     Options = Options
     TOKENS = 512
+    GOLD = True
 
     def row(self, row: Row) -> Sample:
         """Read a sentence and its translation."""
@@ -94,12 +91,9 @@ class Translation(writing.Writing):
         size, seed = self.options.size, self.options.sample_seed
         if not 0 < size < len(rows):
             return rows
-
-        def place(index: int) -> bytes:
-            return sha256(f"{seed}/{self.raw_id(rows[index])}".encode()).digest()
-
-        drawn = sorted(range(len(rows)), key=place)[:size]
-        return [rows[index] for index in sorted(drawn)]
+        digests = [sha256(f"{seed}/{self.raw_id(row)}".encode()).digest() for row in rows]
+        last = sorted(digests)[size - 1]
+        return [row for row, digest in zip(rows, digests, strict=True) if digest <= last]
 
     def judge_text(self, cleaned: Cleaned, sample: Sample) -> Judgement:
         """Judge the faults of one translation; scores are computed over the corpus.
@@ -118,17 +112,15 @@ class Translation(writing.Writing):
             "copied_source": is_copy(cleaned.text, sample.target, sample.source),
         }
         named = ", ".join(name.replace("_", " ") for name, found in faults.items() if found)
-        details, length = writing.removed(cleaned), len(cleaned.text)
-        if length > LONGEST:
-            details["scored"] = f"the first {LONGEST:,} of {length:,} characters"
+        details, explained = writing.removed(cleaned)
+        explained += f"Faults: {named or 'none'}.\n\n"
+        if len(cleaned.text) > LONGEST:
+            details["scored"] = f"the first {LONGEST:,} of {len(cleaned.text):,} characters"
+            explained += f"Scored: {details['scored']}.\n\n"
         return Judgement(
             values={name: float(found) for name, found in faults.items()},
             answer=cleaned.text,
-            explanation=(
-                f"{writing.explain_cleaning(cleaned)}Faults: {named or 'none'}.\n\n"
-                + (f"Scored: {details['scored']}.\n\n" if "scored" in details else "")
-                + f"Reference: {sample.target}"
-            ),
+            explanation=f"{explained}Reference: {sample.target}",
             details=details,
         )
 

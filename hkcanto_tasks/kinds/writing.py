@@ -1,7 +1,6 @@
 """The common base of kinds that ask the model to write a text."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from typing import ClassVar
 
 from hkcanto_metrics.cleaning import Cleaned, clean_output
@@ -25,9 +24,7 @@ class Writing(base.Kind):
     REWRITES: ClassVar[bool] = True
     """Whether the answer rewrites the source, and so may keep its labels and quotation marks."""
 
-    def values(self, sample: Sample) -> Mapping[str, str]:
-        """Return the input text."""
-        return {"source": sample.source}
+    VALUES: ClassVar = {"source": "source"}
 
     def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
         """Render a text with its human answer; None if the prompt has no text for it."""
@@ -57,10 +54,12 @@ class WritingInCantonese(Writing):
         """Judge the language of a text, not its content."""
         del sample
         fluency = cantonese_fluency(cleaned.text, max_characters=self.MAX_CHARACTERS)
-        note, names = "", [each.name for each in self.FIGURES if hasattr(fluency, each.name)]
+        details, explained = removed(cleaned)
+        explained += explain_fluency(fluency)
         if self.MAX_CHARACTERS:
             penalty = f"length penalty {fluency.length_penalty:.3f}"
-            note = f"\n\n{fluency.n_characters} characters; {penalty}."
+            explained += f"\n\n{fluency.n_characters} characters; {penalty}."
+        names = [figure.name for figure in self.FIGURES if hasattr(fluency, figure.name)]
         return Judgement(
             values={
                 **fluency_values(fluency),
@@ -69,9 +68,9 @@ class WritingInCantonese(Writing):
                 "overgenerated": float(cleaned.overgenerated),
             },
             answer=cleaned.text,
-            explanation=f"{explain_cleaning(cleaned)}{explain_fluency(fluency)}{note}",
+            explanation=explained,
             weights={"cantonese_ratio": fluency.cantonese_ratio.total},
-            details=removed(cleaned),
+            details=details,
         )
 
 
@@ -90,15 +89,12 @@ def fluency_values(fluency: Fluency) -> dict[str, float]:
     }
 
 
-def removed(cleaned: Cleaned) -> dict[str, str]:
-    """Return a log's details of what was removed from a response."""
-    return {"removed": ", ".join(cleaned.removed)} if cleaned.removed else {}
-
-
-def explain_cleaning(cleaned: Cleaned) -> str:
-    """Say in Markdown what was removed from a response."""
-    found = ", ".join(cleaned.removed)
-    return f"Removed before scoring: {found}.\n\n" if found else ""
+def removed(cleaned: Cleaned) -> tuple[dict[str, str], str]:
+    """Return what was removed from a response: a log's details, and a sentence in Markdown."""
+    if not cleaned.removed:
+        return {}, ""
+    names = ", ".join(cleaned.removed)
+    return {"removed": names}, f"Removed before scoring: {names}.\n\n"
 
 
 def explain_fluency(fluency: Fluency) -> str:

@@ -9,7 +9,7 @@ from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
-from inspect_ai.scorer import Scorer
+from inspect_ai.scorer import Metric, Scorer
 
 from hkcanto_tasks import samples
 from hkcanto_tasks.catalogue import find_benchmark, find_task
@@ -27,8 +27,9 @@ from .scorers import judged
 from .second_look import SECOND_LOOK_METRICS, second_look
 from .solvers import ask
 
-# The metrics of a second scorer (a judge or the second look), by the names of its values.
 _MORE_METRICS = {**TRANSLATION_METRICS, **SUMMARY_METRICS, **SECOND_LOOK_METRICS}
+
+_OF_EVERY_ITEM = ("subject", "category", "parts")
 
 
 def make(
@@ -49,29 +50,24 @@ def make(
         options: The other options of `hkcanto_tasks.tasks.task_as_run`.
 
     Raises:
-        CatalogueError: There is no such task, or it compares log-likelihoods.
-        OptionError: There is no such option, or it cannot have that value.
+        CatalogueError: The task does not exist.
+        OptionError: An option does not exist or cannot have that value, or the task compares
+            log-likelihoods.
     """
     loaded = _load(name, subjects, options)
-    how, name = loaded.kind, loaded.task.name  # of the variant that the options select
-    run = [subject.name for subject in how.task.subjects if subject.name]
-    rubric = how.rubric_hash if isinstance(how, Judged) else ""  # some epochs may lack a level
-    are_means = all(figure.form == "mean" for figure in how.table) and not rubric
-    metric = (figures if are_means else corpus_figures)(name, how.chosen, run)
-    more = [judge(stop=how.stop)] if judge else []
-    more += [second_look(name, how.chosen)] if reread else []
-    made = _assemble(
+    kind, name = loaded.kind, loaded.task.name  # of the variant that the options select
+    run = [subject.name for subject in kind.task.subjects if subject.name]
+    rubric = kind.rubric_hash if isinstance(kind, Judged) else ""  # some epochs may lack a level
+    are_means = all(figure.form == "mean" for figure in kind.table) and not rubric
+    judged_by = f"prompts:{judge_texts()['version']}" if judge else ""
+    return _assemble(
         {name: loaded},
+        (figures if are_means else corpus_figures)(name, kind.chosen, run),
         reread=reread,
-        roles=[ROLE] if judge or rubric else [],
-        scorer=[judged(name, how.chosen), *more],
-        metrics=[metric, *([_MORE_METRICS] if more else [])],
-        headline_metric=HeadlineMetric(scorer="judged", score="judged", metric=how.headline.name),
+        judges=[judge(stop=kind.stop)] if judge else [],
+        judged_by=f"rubric:{rubric}" if rubric else judged_by,
+        headline_metric=HeadlineMetric(scorer="judged", score="judged", metric=kind.headline.name),
     )
-    if judge or rubric:
-        by = f"rubric:{rubric}" if rubric else f"prompts:{judge_texts()['version']}"
-        made.metadata = {**(made.metadata or {}), "judge": by}
-    return made
 
 
 def make_table(
@@ -92,14 +88,8 @@ def make_table(
     every = find_benchmark(benchmark).averages
     names = dict.fromkeys(name for of in every for column in of.columns for name in column)
     parts = {name: _load(name, subjects, options) for name in names}
-    chosen = next(iter(parts.values())).kind.chosen
-    return _assemble(
-        parts,
-        name=benchmark,
-        reread=reread,
-        scorer=[judged([*names], chosen), *([second_look([*names], chosen)] if reread else [])],
-        metrics=[table(benchmark, [*names], chosen), *([_MORE_METRICS] if reread else [])],
-    )
+    metric = table(benchmark, [*names], next(iter(parts.values())).kind.chosen)
+    return _assemble(parts, metric, name=benchmark, reread=reread)
 
 
 def _load(name: str, subjects: str | Sequence[str] | None, options: dict[str, Any]) -> LoadedTask:
@@ -113,47 +103,54 @@ def _load(name: str, subjects: str | Sequence[str] | None, options: dict[str, An
 
 def _assemble(
     parts: dict[str, LoadedTask],
-    name: str = "",
+    metric: Metric,
     *,
+    name: str = "",
     reread: bool = False,
-    roles: Sequence[str] = (),
+    judges: Sequence[Scorer] = (),
+    judged_by: str = "",
     **more: Any,
 ) -> Task:
     """Assemble the task for one condition, or for several under their own name."""
-    first = next(iter(parts.values()))
-    definition, remark, is_sample = first.task.definition, first.remark, first.revision == "sample"
+    tasks, first = [*parts], next(iter(parts.values()))
+    kind, benchmark, is_sample = first.kind, first.task.benchmark, first.revision == "sample"
+    scored = tasks if name else tasks[0]
+    further = [*judges, *([second_look(scored, kind.chosen)] if reread else [])]
     signatures = {task: part.signature for task, part in parts.items()}
     if reread:
         signatures = {t: s.replace("|data:", "|reread:yes|data:") for t, s in signatures.items()}
-    metadata: dict[str, Any] = {"signature": next(iter(signatures.values()))}
+    metadata: dict[str, Any] = {"signature": signatures[tasks[0]]}
+    shown, remark = first.task.definition.inspect or first.task.name, first.remark
     if name:
         metadata = {"signatures": signatures}
-        remark = " (sample data)" if is_sample else ""
-    if any(figure.of_texts for figure in first.kind.table):
+        shown, remark = name, " (sample data)" if is_sample else ""
+    if any(figure.of_texts for figure in kind.table):
         metadata["metric_signatures"] = metric_signatures(first.task)
+    metadata |= {"benchmark": benchmark.title, "paper": benchmark.paper}
+    if judged_by:
+        metadata["judge"] = judged_by
     made: dict[str, Sample] = {}
     ids: list[list[samples.Sample]] = []
     for task, part in parts.items():
         whole = part.task.definition.name
-        # In a table, two conditions of one task would otherwise have the same ids.
-        own = [f"{task}{each.id.removeprefix(whole)}" if name else each.id for each in part.samples]
-        for item, each in zip(own, part.samples, strict=True):
-            made[item] = _sample(item, part, task, each, signatures[task])
-        ids.append([samples.Sample(id=item) for item in own])
+        ids.append([])
+        for sample in part.samples:
+            # Otherwise, two conditions of one task would have the same ids in a table.
+            item = f"{task}{sample.id.removeprefix(whole)}" if name else sample.id
+            made[item] = _sample(item, part, task, sample, signatures[task])
+            ids[-1].append(samples.Sample(id=item))
     order = stratified(ids) if name else ids[0]
-    shown = name or definition.inspect or first.task.name
     return Task(
         dataset=MemoryDataset([made[each.id] for each in order], name=name or first.task.name),
-        solver=ask([*parts], first.kind.chosen, roles),
-        config=GenerateConfig(max_tokens=first.kind.max_tokens),
+        solver=ask(tasks, kind.chosen, [ROLE] if judged_by else []),
+        scorer=[judged(scored, kind.chosen), *further],
+        # The second are those of a judge or the second look, by the names of its values.
+        metrics=[metric, *([_MORE_METRICS] if further else [])],
+        config=GenerateConfig(max_tokens=kind.max_tokens),
         version=max(part.task.definition.version for part in parts.values()),
         display_name=f"{shown}{remark}",
         tags=["sample data"] if is_sample else None,
-        metadata={
-            **metadata,
-            "benchmark": first.task.benchmark.title,
-            "paper": first.task.benchmark.paper,
-        },
+        metadata=metadata,
         **more,
     )
 
@@ -163,6 +160,7 @@ def _sample(
 ) -> Sample:
     turns = loaded.prompt(sample).messages(multiturn=loaded.kind.multiturn)
     messages: list[Any] = [{"role": role, "content": text} for role, text in turns]
+    fields: dict[str, Any] = msgspec.to_builtins(sample)
     # For `inspect eval-retry`, which reuses samples of another run.
     made_by = signature.rpartition("|pkg:")[0].encode()
     return Sample(
@@ -172,7 +170,8 @@ def _sample(
         metadata={
             "task": task,
             "options": loaded.kind.chosen,
-            **msgspec.to_builtins(sample),
+            # Texts that an item lacks are left out: Inspect copies each field several times.
+            **{name: of for name, of in fields.items() if of or name in _OF_EVERY_ITEM},
             "fingerprint": sha256(made_by).hexdigest()[:8],
             "request": request_hash(sample, turns),
         },

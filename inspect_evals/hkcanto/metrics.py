@@ -119,8 +119,19 @@ def _value(how: Kind, figure: Figure, items: Mapping[str, list[Any]]) -> float:
 
 
 def _items(how: Kind, scores: Sequence[SampleScore]) -> dict[str, list[Any]]:
-    """Return figure → the items' values; for a mean, each item's mean over its epochs."""
-    _refuse_a_mixture(scores)
+    """Return figure → the items' values; for a mean, each item's mean over its epochs.
+
+    Raises:
+        OptionError: The samples are of two runs with different data, options or versions.
+    """
+    about = [each.sample_metadata or {} for each in scores]
+    prints = {(sample.get("task"), sample.get("fingerprint")) for sample in about}
+    if len({task for task, _ in prints}) < len(prints):
+        raise OptionError(
+            "the samples are of two runs with different data, options or versions of hkcanto, as "
+            "after `inspect eval-retry` with another HKCANTO_DATA_DIR. Retry with the data of the "
+            "first run (its signature is in the log's metadata), or start a new run."
+        )
     epochs: dict[str, dict[Any, list[Any]]] = {each.name: defaultdict(list) for each in how.table}
     for each in sorted(scores, key=lambda each: str(each.sample_id)):
         sample = msgspec.convert(each.sample_metadata, Sample)
@@ -136,15 +147,3 @@ def _items(how: Kind, scores: Sequence[SampleScore]) -> dict[str, list[Any]]:
             own = epochs[figure.name].values()
             items[figure.name] = [ItemValue.of(fmean(of), of[0].subject) for of in own]
     return items
-
-
-def _refuse_a_mixture(scores: Sequence[SampleScore]) -> None:
-    """Refuse samples of two runs with different data, options or versions."""
-    about = [each.sample_metadata or {} for each in scores]
-    prints = {(each.get("task"), each.get("fingerprint")) for each in about}
-    if len({task for task, _ in prints}) < len(prints):
-        raise OptionError(
-            "the samples are of two runs with different data, options or versions of hkcanto, as "
-            "after `inspect eval-retry` with another HKCANTO_DATA_DIR. Retry with the data of the "
-            "first run (its signature is in the log's metadata), or start a new run."
-        )

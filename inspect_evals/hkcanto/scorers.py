@@ -2,12 +2,11 @@
 
 import logging
 from collections.abc import Sequence
-from itertools import takewhile
 from math import nan
 from typing import Any
 
 import msgspec
-from inspect_ai.event import Event, ModelEvent, SpanBeginEvent
+from inspect_ai.event import ModelEvent, SpanBeginEvent
 from inspect_ai.log import transcript
 from inspect_ai.model import ChatMessage, ContentReasoning, ModelOutput
 from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, scorer, stderr
@@ -42,31 +41,31 @@ def judged(task: str | list[str] | None = None, options: dict[str, Any] | None =
         options: The options of its kind; without a task, each sample has its own.
     """
     names = [task] if isinstance(task, str) else task or []
-    setups = {name: task_as_run(name, **(options or {})) for name in names}
+    kinds = {name: task_as_run(name, **(options or {})) for name in names}
     seen: dict[str, CutOff] = {}
 
     async def score(state: TaskState, target: Target) -> Score:
         del target  # the sample has it, too
-        own = names[0] if len(names) == 1 else state.metadata["task"]
-        if not names and own not in setups:
-            setups[own] = task_as_run(own, **state.metadata["options"])
-        how = setups[own]
-        cut_off = seen.setdefault(own, CutOff(how, "-T reasoning=true"))
+        name = names[0] if len(names) == 1 else state.metadata["task"]
+        if not names and name not in kinds:
+            kinds[name] = task_as_run(name, **state.metadata["options"])
+        kind = kinds[name]
+        cut_off = seen.setdefault(name, CutOff(kind, "-T reasoning=true"))
         asked = msgspec.convert(state.metadata, Sample)
         sent = _sent(asked, state.messages), state.metadata.get("request", "")
-        judgement = how.judge(state.output.completion, asked, reasoning_of(state.output))
-        if isinstance(how, Judged):
-            waits = how.waits(judgement)
-            said = await ask_role(how, asked, judgement.answer, state.epoch) if waits else ()
-            judgement = how.judged(judgement, said)
+        judgement = kind.judge(state.output.completion, asked, reasoning_of(state.output))
+        values: dict[str, Any] = {}
+        if isinstance(kind, Judged):
+            waits = kind.waits(judgement)
+            said = await ask_role(kind, asked, judgement.answer, state.epoch) if waits else ()
+            judgement = kind.judged(judgement, said)
+            # Inspect wants the same figures of each epoch; NaN is unscored.
+            values = dict.fromkeys((figure.name for figure in kind.FIGURES), nan)
         cut_off.add(judgement)
         if cut_off.responses == FIRST and cut_off.many:
             _log.warning(cut_off.told)
-        values = dict(judgement.values)
-        if isinstance(how, Judged):  # Inspect wants the same figures of each epoch; NaN is unscored
-            values = {figure.name: values.get(figure.name, nan) for figure in how.FIGURES} | values
         return Score(
-            value={**values},
+            value={**values, **judgement.values},
             answer=judgement.answer,
             explanation=judgement.explanation,
             reason=_reason(judgement.reason),
@@ -111,17 +110,16 @@ def choice() -> Scorer:
 
 def _sent(sample: Sample, talk: Sequence[ChatMessage]) -> str:
     """Return the hash of what the solver, whichever it was, sent to the model under test."""
-    of_solver = takewhile(lambda event: not _begins_scoring(event), transcript().events)
-    requests = [event for event in of_solver if isinstance(event, ModelEvent) and not event.role]
-    messages = [message for request in requests for message in request.input]
-    if requests and not all(request.input for request in requests):
-        messages = [*talk[:-1]]  # `inspect score` gives short samples events without their messages
+    messages: list[ChatMessage] = []
+    for event in transcript().events:
+        if isinstance(event, SpanBeginEvent) and event.name == "scorers":
+            break  # scorers may ask models themselves
+        if isinstance(event, ModelEvent) and not event.role:
+            if not event.input:  # `inspect score` gives short samples events without their messages
+                messages = [*talk[:-1]]
+                break
+            messages += event.input
     return request_hash(sample, [(each.role, each.text) for each in messages])
-
-
-def _begins_scoring(event: Event) -> bool:
-    """Return whether an event is the first of the scorers, which may ask models themselves."""
-    return isinstance(event, SpanBeginEvent) and event.name == "scorers"
 
 
 def reasoning_of(output: ModelOutput) -> str:

@@ -19,6 +19,7 @@ from hkcanto_metrics.reasoning import split_reasoning
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.kinds.base import REASONING_TOKENS, Kind
 from hkcanto_tasks.kinds.multiple_choice import MultipleChoice
+from hkcanto_tasks.prompts import fill
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.tasks import task_as_run
 
@@ -103,8 +104,7 @@ def read_letters(
         unread: For each response the setup, the item, and the answer after any reasoning.
 
     Returns:
-        For each response its letter, an empty text if it has none, or why the model could not be
-        asked.
+        For each response its letter (empty if it has none), or the error of the request.
     """
 
     async def one(model: Model, how: Kind, sample: Sample, response: str) -> str:
@@ -119,15 +119,9 @@ def read_letters(
 
 
 async def _look(model: Model, how: Kind, sample: Sample, response: str) -> tuple[str, str]:
-    """Return the letter that a model reads, and its reply."""
+    """Return the letter that a model's reply settles on, empty if it has none, and the reply."""
     config = GenerateConfig(max_tokens=REASONING_TOKENS if how.options.reasoning else _TOKENS)
-    prompt = _PROMPT.format(**how.values(sample), response=response[-_LONGEST:])
-    reply = (await model.generate(prompt, config=config)).completion
-    return _letter(reply, sample.choices, how.task.definition.letters), reply
-
-
-def _letter(reply: str, choices: Sequence[str | None], letters: str) -> str:
-    """Return the letter that a reply settles on, if it is an option's; else an empty text."""
-    there = {name: text for name, text in zip(letters, choices, strict=False) if text is not None}
-    answer = split_reasoning(reply).answer.strip()
-    return read_choice(f"{_PROMPT.splitlines()[-1]}{answer}", there).letter or ""
+    values = {**how.values(sample), "response": response[-_LONGEST:]}
+    reply = (await model.generate(fill(_PROMPT, values), config=config)).completion
+    answer = _PROMPT.splitlines()[-1] + split_reasoning(reply).answer.strip()
+    return read_choice(answer, how.lettered(sample)).letter or "", reply

@@ -26,10 +26,7 @@ _log = logging.getLogger("hkcanto")
 
 @solver
 def ask(
-    tasks: list[str],
-    options: dict[str, Any],
-    roles: Sequence[str] = (),
-    temperature: float = 0.0,
+    tasks: list[str], options: dict[str, Any], roles: Sequence[str] = (), temperature: float = 0.0
 ) -> Solver:
     """Ask the model, at temperature 0 unless the user set one.
 
@@ -39,7 +36,7 @@ def ask(
     Args:
         tasks: The samples' tasks, by their names in lm-eval.
         options: The options of their kind.
-        roles: The roles that the scorers need. If one has no model, nothing is sent.
+        roles: The roles that the scorers need. Each must have a model before anything is sent.
         temperature: The temperature to send without `--temperature`.
     """
     setups = {name: task_as_run(name, **options) for name in tasks}
@@ -70,7 +67,11 @@ def ask(
             more["system_message"] = ""  # keeps Inspect from adding one
         state = await generate(state, **more)
         _make_valid(state.output)
-        _tell_reasoning(state.output, prompts.get(str(model), ""))
+        output, prompt = state.output, prompts.get(str(model), "")
+        if output.stop_reason == "max_tokens" and ends_in_reasoning(prompt, output.completion):
+            # Cut off inside the reasoning block that the prompt opened.
+            output.message.content = [ContentReasoning(reasoning=output.completion)]
+            output.completion = ""
         return state
 
     return solve
@@ -88,13 +89,6 @@ def _make_valid(output: ModelOutput) -> None:
                     setattr(part, name, valid(text))
     if (completion := valid(output.completion)) != output.completion:
         output.completion = completion
-
-
-def _tell_reasoning(output: ModelOutput, prompt: str) -> None:
-    """Mark a response as reasoning that was cut off inside the block that its prompt opened."""
-    if output.stop_reason == "max_tokens" and ends_in_reasoning(prompt, output.completion):
-        output.message.content = [ContentReasoning(reasoning=output.completion)]
-        output.completion = ""
 
 
 def _template(model: Model) -> tuple[str, str]:

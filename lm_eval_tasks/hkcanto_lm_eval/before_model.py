@@ -1,6 +1,5 @@
 """Check the requirements of our tasks before lm-eval loads the model, and load each task once."""
 
-import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.errors import without_traceback
 from hkcanto_tasks.tasks import LoadedTask, load_task
 
-from .config import options_of
+from .config import on_command_line, options_of
 
 _checked: dict[str, LoadedTask] = {}
 
@@ -45,7 +44,7 @@ def check(manager: Any, asked: Sequence[str]) -> None:
         # The data may lack members of a group, but not a task that was asked for by its name.
         loaded = load_task(name, allow_absent=name not in asked, **options)
         _checked[_key(name, options)] = loaded
-        shots = _examples_asked()
+        shots = on_command_line("--num_fewshot", "-f", type=int)
         if shots is not None and find_task(name).variant.shots != 0:
             loaded = loaded.at(shots=shots)
         for subject in loaded.task.subjects:
@@ -67,14 +66,3 @@ def _tasks_of(entry: Any, index: Mapping[str, Any]) -> Iterator[str]:
     for member in members if isinstance(members, list) else ():
         name = member if isinstance(member, str) else member["task"]
         yield from _tasks_of(index[name], index)
-
-
-def _examples_asked() -> int | None:
-    """Return the value of `--num_fewshot`, if it is on the command line."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--num_fewshot", "-f", type=int)
-    try:
-        shots: int | None = parser.parse_known_args()[0].num_fewshot
-    except (SystemExit, argparse.ArgumentError):
-        return None
-    return shots

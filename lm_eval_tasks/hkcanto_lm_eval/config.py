@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from hkcanto_tasks.declarations import Average, Benchmark
 from hkcanto_tasks.kinds.base import Kind
 from hkcanto_tasks.tasks import RUN_OPTIONS, option_values, refuse_unknown
 
@@ -33,7 +34,7 @@ def options_of(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
         The arguments for `hkcanto_tasks.tasks.task_as_run`.
 
     Raises:
-        OptionError: There is no such option.
+        OptionError: An option does not exist.
 
     Examples:
         >>> options_of("hkmmlu", {"pretrained": "gpt2", "shots": "5", "prompt": "yue"})
@@ -41,12 +42,12 @@ def options_of(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
     """
     known = {**RUN_OPTIONS, **option_values(name)}
     asked, of_model = _keys_of("--metadata"), _keys_of("--model_args", "-a")
-    near = [
+    suspect = [
         key
         for key in metadata
-        if difflib.get_close_matches(key, known, n=1, cutoff=0.8) and key not in of_model
+        if key in asked
+        or (key not in of_model and difflib.get_close_matches(key, known, n=1, cutoff=0.8))
     ]
-    suspect = (key for key in metadata if key in asked or key in near)
     refuse_unknown(name, (key for key in suspect if key not in _NOT_OURS))
     return {key: value for key, value in metadata.items() if key in known and value is not None}
 
@@ -59,32 +60,41 @@ def says_turns() -> bool:
     return any(argument.partition("=")[0] == _MULTITURN for argument in sys.argv[1:])
 
 
-def seed_asked() -> int | None:
-    """Return the seed for sampling on the command line, the third of four; None without one."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--seed", default="")
-    seeds = str(parser.parse_known_args()[0].seed).split(",")
-    seed = seeds[2] if len(seeds) > 2 else seeds[0]
-    return int(seed) if seed.strip().isdecimal() else None
+def seed_sent() -> dict[str, int | None]:
+    """Return the user's seed for a server, or none as in Inspect: lm-eval itself sends 1234.
 
-
-def sends_seed() -> bool:
-    """Whether the model on the command line is a server, to which lm-eval sends its own seed."""
+    Of four seeds on the command line, the third is for sampling. Other models get no seed.
+    """
     from lm_eval.api.registry import get_model
 
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--model", "-M", default="")
-    name = parser.parse_known_args()[0].model
+    name = on_command_line("--model", "-M")
     given = _keys_of("--model_args", "-a") | _keys_of("--gen_kwargs")
-    return bool(name) and "seed" not in given and hasattr(get_model(name), "_create_payload")
+    if not name or "seed" in given or not hasattr(get_model(name), "_create_payload"):
+        return {}
+    seeds = (on_command_line("--seed") or "").split(",")
+    seed = seeds[2] if len(seeds) > 2 else seeds[0]
+    return {"seed": int(seed) if seed.strip().isdecimal() else None}
+
+
+def on_command_line(*flags: str, **options: Any) -> Any:
+    """Return the value of an argument on the command line; None if it is missing or malformed.
+
+    Args:
+        flags: The argument's names.
+        options: Further arguments of `ArgumentParser.add_argument`.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument(*flags, dest="value", **options)
+    try:
+        return parser.parse_known_args()[0].value
+    except (SystemExit, argparse.ArgumentError):
+        return None
 
 
 def _keys_of(*flags: str) -> set[str]:
     """Return the keys of a mapping on the command line, as JSON, `a=1,b=2` or `a=1 b=2`."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument(*flags, dest="given", nargs="*", action="extend", default=[])
     keys: set[str] = set()
-    for text in parser.parse_known_args()[0].given:
+    for text in on_command_line(*flags, nargs="*", action="extend") or ():
         try:
             keys |= json.loads(text).keys()
         except (ValueError, AttributeError):
@@ -94,7 +104,9 @@ def _keys_of(*flags: str) -> set[str]:
 
 def output_type(how: Kind) -> str:
     """Return lm-eval's name for the requests that a task sends."""
-    return "generate_until" if how.is_generative else "multiple_choice"
+    if how.is_generative:
+        return "generate_until"
+    return "loglikelihood" if how.GOLD else "multiple_choice"
 
 
 def configuration(how: Kind) -> dict[str, Any]:
@@ -131,7 +143,12 @@ def configuration(how: Kind) -> dict[str, Any]:
         ],
     }
     if not how.is_generative:
-        return {**config, "doc_to_choice": "letters"}
+        return config if how.GOLD else {**config, "doc_to_choice": "letters"}
     until = list(how.sent_stop(chat=False))
     asked = {"until": until, "max_gen_toks": how.max_tokens, "do_sample": False}
     return {**config, "generation_kwargs": asked}
+
+
+def averages_over(benchmark: Benchmark) -> list[Average]:
+    """Return a benchmark's averages over columns; one of a single column is a group of its own."""
+    return [average for average in benchmark.averages if len(average.columns) > 1]

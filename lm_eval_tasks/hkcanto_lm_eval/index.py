@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 from hkcanto_lm_eval import task_path
 from hkcanto_tasks.catalogue import BENCHMARKS, benchmarks, named_tasks
 from hkcanto_tasks.declarations import Benchmark
+
+from .config import averages_over
 
 _log = logging.getLogger("hkcanto")
 
@@ -37,15 +40,16 @@ def add_from_outside(
 
     Args:
         index: Name → entry, as lm-eval made it.
-        folders: The folders that lm-eval scanned. If ours is not among them, nothing is added.
+        folders: The folders that lm-eval scanned. Tasks are added only if ours is among them.
         builtin: The folder of lm-eval's own tasks.
         entry: Makes an index entry from a task's configuration.
     """
     if Path(task_path()).resolve() not in [Path(folder).resolve() for folder in folders]:
         return
     try:
-        outside = [each for each in benchmarks() if not is_packaged(each)]
-        for benchmark in outside:
+        for benchmark in benchmarks():
+            if is_packaged(benchmark):
+                continue
             from .task import CatalogueTask
 
             for name, config in configurations(benchmark).items():
@@ -54,8 +58,8 @@ def add_from_outside(
                     continue
                 if path:
                     _log.warning("%s is the catalogue's task of that name, not lm-eval's own", name)
-                is_group = "group" in config
-                index[name] = entry(config if is_group else {**config, "class": CatalogueTask})
+                code = {} if "group" in config else {"class": CatalogueTask}
+                index[name] = entry({**config, **code})
     except Exception as error:
         _log.warning("Benchmarks from outside are left out: %s", error)
 
@@ -93,28 +97,27 @@ def _groups(benchmark: Benchmark) -> dict[str, dict[str, Any]]:
     """The group of a benchmark's tasks with its averages, and a group for each pooled column."""
     if not benchmark.averages:
         return {}
-    version = max(entry.version for entry in benchmark.tasks)
-    averages = [of for of in benchmark.averages if len(of.columns) > 1]
-    averaged = [name for of in averages for column in of.columns for name in column]
+
+    def part(name: str) -> dict[str, Any]:  # of a group whose results have the averages over tasks
+        return {"task": name, "metadata": {"part_of": benchmark.name}}
+
+    version = max(task.version for task in benchmark.tasks)
+    averages = averages_over(benchmark)
+    averaged = [name for average in averages for name in chain(*average.columns)]
     made: dict[str, dict[str, Any]] = {}
-    pooled: dict[str, str] = {}
-    for of in benchmark.averages:
-        if len(of.columns) == 1:
-            parts = [_part(name, benchmark) for name in of.columns[0]]
-            made[of.name] = _group(of.name, parts, {"acc": True}, version)
-            pooled |= dict.fromkeys(of.columns[0], of.name)
+    group_of: dict[str, str] = {}
+    for average in benchmark.averages:
+        if average not in averages:
+            (column,) = average.columns
+            made[average.name] = _group(average.name, [*map(part, column)], {"acc": True}, version)
+            group_of |= dict.fromkeys(column, average.name)
     members: dict[str, Any] = {}
-    for name in [*averaged, *(entry.name for entry in benchmark.tasks)]:
-        alone = _part(name, benchmark) if name in averaged else name
-        members[pooled.get(name, name)] = pooled.get(name, alone)
-    metrics = {of.name: False for of in averages}
+    for name in (*averaged, *(task.name for task in benchmark.tasks)):
+        alone = part(name) if name in averaged else name
+        members[group_of.get(name, name)] = group_of.get(name, alone)
+    metrics = {average.name: False for average in averages}
     made[benchmark.name] = _group(benchmark.name, [*members.values()], metrics, version)
     return made
-
-
-def _part(name: str, benchmark: Benchmark) -> dict[str, Any]:
-    """A member of a group whose results have the averages over tasks."""
-    return {"task": name, "metadata": {"part_of": benchmark.name}}
 
 
 def _group(

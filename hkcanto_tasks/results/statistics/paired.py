@@ -128,7 +128,7 @@ def pairwise(
 
 def points_of(figure: Figure) -> int:
     """Return the number of points in one unit of a figure."""
-    return 1 if figure.unit == "score" else 100
+    return 100 if figure.unit in ("share", "rate") else 1
 
 
 @dataclass(frozen=True, eq=False)

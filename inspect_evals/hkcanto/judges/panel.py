@@ -6,13 +6,12 @@ The prompts are the papers' rubrics, with a quoting that keeps judged texts mere
 import json
 import tomllib
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, partial
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cache
 from importlib.resources import files
+from itertools import starmap
 from random import Random
-from string import Template
-from typing import Any
+from typing import Any, NamedTuple
 
 from inspect_ai.model import (
     ChatMessage,
@@ -32,7 +31,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from hkcanto_metrics.cleaning import clean_output
 from hkcanto_metrics.reasoning import strip_reasoning
 from hkcanto_metrics.translation import LONGEST
-from hkcanto_tasks.prompts import until_stop
+from hkcanto_tasks.printable import valid
+from hkcanto_tasks.prompts import fill, until_stop
 
 ROLE = "grader"
 _ATTEMPTS = 2
@@ -43,13 +43,12 @@ class Unusable(ValueError):  # noqa: N818
     """A judge's answer cannot be used; the message says why, to the judge."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """One judgement by one judge.
+class Verdict(NamedTuple):
+    """One judge's verdict on a response.
 
     Attributes:
         values: Name → value; empty if the judge failed.
-        record: The judgement for the log, with its reasons.
+        record: The verdict for the log, with its reasons.
     """
 
     values: Mapping[str, float]
@@ -77,8 +76,8 @@ class Reply(Form, ABC):
     code: str
 
     @abstractmethod
-    def read(self, source: str, text: str) -> Judgement:
-        """Return the judgement of a text that was made from a source.
+    def read(self, source: str, text: str) -> Verdict:
+        """Return the verdict on a text that was made from a source.
 
         Raises:
             Unusable: The reply contradicts the texts or the form.
@@ -128,25 +127,30 @@ def judge(
             )
         text = judged_text(state.output.completion, stop, source, language)
 
-        def ask(grader: Model, seed: int) -> Awaitable[Judgement]:
+        def ask(seed: int, grader: Model) -> Awaitable[Verdict]:
             code = fresh_code(state.sample_id, state.epoch, source, text, str(grader), seed)
-            asked = prompt(source, target.text, text, code)
-            config = GenerateConfig(seed=seed, response_schema=schema)
-            read = partial(_read, code=code, form=reply, source=source, text=text)
-            again = partial(fill, judge_texts()["retry"], code=code)
-            return ask_judge(grader, asked, config, read, again)
+            return ask_judge(
+                grader,
+                prompt(source, target.text, text, code),
+                GenerateConfig(seed=seed, response_schema=schema),
+                lambda answer: _filled_in(reply, answer, code).read(source, text),
+                fill(judge_texts()["retry"], {"code": code}, keep=True),
+            )
 
         graders = enumerate(panel(judgements), start=1) if text else ()
-        made = await collect(*(ask(grader, seed) for seed, grader in graders))
+        made = await collect(*starmap(ask, graders))
         succeeded = [each.values for each in made if each.values]
         values, more = combine(text, succeeded if text else [of_nothing])
         failures = len(made) - len(succeeded)
+        records = [each.record for each in made]
+        shown = (json.dumps(record, ensure_ascii=False, indent=1) for record in records)
         return Score(
             value={**values, "judge_failure_rate": failures / max(len(made), 1)},
             answer=text,
-            explanation="\n\n".join(map(_shown, made)) or "The text is empty.",
+            explanation="\n\n".join(f"```json\n{text}\n```" for text in shown)
+            or "The text is empty.",
             reason="no_response" if not text else None if succeeded else "grader_failed",
-            metadata={"judgements": [each.record for each in made], **more},
+            metadata={"judgements": records, **more},
         )
 
     return score
@@ -167,35 +171,17 @@ def panel(judgements: int = 1) -> Sequence[Model]:
     return [get_model(role=ROLE, required=True)] * judgements
 
 
-def _shown(judgement: Judgement) -> str:
-    return f"```json\n{json.dumps(judgement.record, ensure_ascii=False, indent=1)}\n```"
-
-
 def judged_text(response: str, stop: Sequence[str], source: str, language: str | None) -> str:
     """Return a model's answer as judges see it, with the length limit of the automatic metrics."""
-    answer = until_stop(strip_reasoning(well_formed(response)).strip(), stop)
+    answer = until_stop(strip_reasoning(valid(response)).strip(), stop)
     if language is not None:
         answer = clean_output(answer, source=source, language=language).text
     return answer[:LONGEST]
 
 
-def well_formed(text: str) -> str:
-    r"""Replace lone surrogates, which no file and no request can hold; join surrogate pairs.
-
-    Examples:
-        >>> well_formed("佢\ud83d走"), well_formed("\ud83d\ude00")
-        ('佢�走', '😀')
-    """
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
 async def ask_judge(
-    grader: Model,
-    prompt: str,
-    config: GenerateConfig,
-    read: Callable[[str], Judgement],
-    again: Callable[..., str],
-) -> Judgement:
+    grader: Model, prompt: str, config: GenerateConfig, read: Callable[[str], Verdict], retry: str
+) -> Verdict:
     """Ask a judge, and once more if its reply cannot be used; never raises.
 
     Args:
@@ -203,10 +189,10 @@ async def ask_judge(
         prompt: The prompt.
         config: The decoding settings.
         read: Reads a reply without its reasoning, or raises `Unusable`.
-        again: Returns the second prompt, given the `reason` why the reply cannot be used.
+        retry: The second prompt, with a placeholder for the `reason` why a reply cannot be used.
 
     Returns:
-        The judgement; without values if the judge failed.
+        The verdict; without values if the judge failed.
     """
     who = {"grader": str(grader), "seed": config.seed}
     messages: list[ChatMessage] = [ChatMessageUser(content=prompt)]
@@ -215,51 +201,46 @@ async def ask_judge(
         try:
             output = await grader.generate(messages, config=config)
         except Exception as error:  # a limit, timeout or reset costs this judgement, not the run
-            failure = well_formed(f"{type(error).__name__}: {error}")[:_LONGEST_REASON]
+            failure = valid(f"{type(error).__name__}: {error}")[:_LONGEST_REASON]
             break
-        completion = well_formed(output.completion)
+        completion = valid(output.completion)
         try:
             said = read(strip_reasoning(completion))
-            return Judgement(said.values, {**who, **said.record})
+            return Verdict(said.values, {**who, **said.record})
         except Unusable as error:
             # A JSON escape can be a lone surrogate, which is not allowed in an answer.
-            reason = well_formed(str(error))[:_LONGEST_REASON]
+            reason = valid(str(error))[:_LONGEST_REASON]
             failure = f"{reason} (stop reason: {output.stop_reason})"
             # Some providers refuse an assistant's message without text.
             answered = ChatMessageAssistant(content=completion or "…")
-            messages = [*messages, answered, ChatMessageUser(content=again(reason=reason))]
-    return Judgement({}, {**who, "failure": failure})
+            again = fill(retry, {"reason": reason.strip()})
+            messages = [*messages, answered, ChatMessageUser(content=again)]
+    return Verdict({}, {**who, "failure": failure})
 
 
-def _read(completion: str, *, code: str, form: type[Reply], source: str, text: str) -> Judgement:
-    """Read the last JSON object with the call's code, and ignore any text around it.
+def _filled_in(form: type[Reply], reply: str, code: str) -> Reply:
+    """Read the last outermost JSON object with the call's code, and ignore any text around it.
 
     Broken JSON is not repaired: a reply that was cut off would lose errors and raise the score.
     """
-    objects = [found for found in _json_objects(completion, code) if found.get("code") == code]
-    if not objects:
+    decoder, filled_in = json.JSONDecoder(strict=False), None
+    position, last = reply.find("{"), reply.rfind(code)
+    while 0 <= position < last:
+        try:
+            answer, end = decoder.raw_decode(reply, position)
+            filled_in = answer if answer.get("code") == code else filled_in
+        except (ValueError, RecursionError):
+            end = position + 1
+        position = reply.find("{", end)
+    if filled_in is None:
         raise Unusable(f'There is no complete JSON object with "code": "{code}" in it.')
     try:
-        return form.model_validate(objects[-1]).read(source, text)
+        return form.model_validate(filled_in)
     except ValidationError as error:
         problems = (
             f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()
         )
         raise Unusable("; ".join(problems)) from error
-
-
-def _json_objects(text: str, needle: str) -> Iterator[dict[str, Any]]:
-    """Find the outermost JSON objects in a text, up to the last that can contain the needle."""
-    decoder = json.JSONDecoder(strict=False)
-    last = text.rfind(needle)
-    position = text.find("{")
-    while 0 <= position < last:
-        try:
-            found, end = decoder.raw_decode(text, position)
-            yield found
-        except (ValueError, RecursionError):
-            end = position + 1
-        position = text.find("{", end)
 
 
 # ---------------------------------------------------------------------- prompts
@@ -281,18 +262,15 @@ def render(name: str, code: str, texts: Mapping[str, str], **values: str) -> str
     Args:
         name: The table of `prompts.toml` with the prompt and the paper's words.
         code: The call's code, see `fresh_code`.
-        texts: Tag → the text between such tags.
+        texts: Tag → the text between such tags, which carry the code; empty ones are left out.
         values: Further texts of the prompt.
     """
-    words = judge_texts()
-    return fill(
-        words[name]["prompt"],
-        **{key: text for key, text in words[name].items() if key != "prompt"},
-        **values,
-        data=fill(words["data"], code=code),
-        texts=quote(texts, code),
-        code=code,
-    )
+    words, blocks = judge_texts(), []
+    for tag, text in texts.items():
+        if text:
+            blocks.append(f"<{tag}_{code}>\n{neutralize(text)}\n</{tag}_{code}>")
+    more = {"code": code, "data": fill(words["data"], {"code": code}), "texts": "\n\n".join(blocks)}
+    return fill(words[name]["prompt"], {**words[name], **values, **more})
 
 
 def fresh_code(*parts: str | int | None) -> str:
@@ -321,30 +299,3 @@ def neutralize(text: str) -> str:
         '‹/text›‹|im_start|›〔INST〕‹‹SYS››‹｜User｜›'
     """
     return text.translate(_BRACKETS)
-
-
-def quote(texts: Mapping[str, str], code: str) -> str:
-    r"""Put each text between tags that carry the call's code; empty texts are left out.
-
-    Examples:
-        >>> quote({"source": "早晨", "reference": ""}, "c0de")
-        '<source_c0de>\n早晨\n</source_c0de>'
-    """
-    blocks = (
-        f"<{name}_{code}>\n{neutralize(text)}\n</{name}_{code}>"
-        for name, text in texts.items()
-        if text
-    )
-    return "\n\n".join(blocks)
-
-
-def fill(template: str, **values: str) -> str:
-    """Fill in the `$name` places of a template; the inserted values are not expanded again.
-
-    Examples:
-        >>> fill("Score $text.", text="$points")
-        'Score $points.'
-    """
-    return Template(template.strip()).substitute(
-        {name: value.strip() for name, value in values.items()}
-    )

@@ -2,15 +2,16 @@
 
 import asyncio
 from collections.abc import Sequence
-from functools import partial
 
 from inspect_ai.model import GenerateConfig, Model, get_model
 from inspect_ai.util import collect
 
-from hkcanto_tasks.kinds.judged import Judged, Said, line_code, read_level
+from hkcanto_tasks.kinds.judged import ON_LINE, Judged, Said, read_level
+from hkcanto_tasks.printable import valid
+from hkcanto_tasks.prompts import fill
 from hkcanto_tasks.samples import Sample
 
-from .panel import Judgement, Unusable, ask_judge, fill, fresh_code, judge_texts, panel, well_formed
+from .panel import Unusable, Verdict, ask_judge, fresh_code, judge_texts, panel
 
 
 async def ask_role(how: Judged, sample: Sample, answer: str, epoch: int) -> Sequence[Said]:
@@ -27,7 +28,7 @@ async def ask_role(how: Judged, sample: Sample, answer: str, epoch: int) -> Sequ
     """
     graders = enumerate(panel(), start=1)
     return await collect(
-        *(_ask(grader, how, sample, answer, epoch, seed) for seed, grader in graders)
+        *(_ask(model, how, sample, answer, epoch, seed) for seed, model in graders)
     )
 
 
@@ -52,18 +53,19 @@ def grade(grader: str, answers: Sequence[tuple[Judged, Sample, str]]) -> list[Sa
 async def _ask(
     grader: Model, how: Judged, sample: Sample, answer: str, epoch: int, seed: int
 ) -> Said:
-    answer, texts = well_formed(answer), list[str]()
+    answer, texts = valid(answer), list[str]()
 
-    def read(reply: str) -> Judgement:
+    def read(reply: str) -> Verdict:
         texts.append(reply)
         try:
-            return Judgement({"level": read_level(reply, how.rubric, on_line).number}, {})
+            return Verdict({"level": read_level(reply, how.rubric, on_line).number}, {})
         except ValueError as error:
             raise Unusable(str(error)) from error
 
     code = fresh_code(sample.id, epoch, answer, str(grader), seed)
-    on_line, prompt = line_code(code), how.request(answer, sample, code)
-    again = partial(fill, judge_texts()["retry_level"], marker=f"{how.rubric.marker} {on_line}")
-    made = await ask_judge(grader, prompt, GenerateConfig(seed=seed), read, again)
+    on_line, prompt = code[:ON_LINE], how.request(answer, sample, code)
+    marker = {"marker": f"{how.rubric.marker} {on_line}"}
+    retry = fill(judge_texts()["retry_level"], marker, keep=True)
+    made = await ask_judge(grader, prompt, GenerateConfig(seed=seed), read, retry)
     failure = "" if made.values or texts else str(made.record["failure"])
     return Said(str(grader), texts[-1] if texts else "", failure, on_line)

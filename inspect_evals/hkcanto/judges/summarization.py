@@ -18,7 +18,7 @@ from hkcanto_metrics.rubric import (
     summary_score,
 )
 
-from .panel import Form, Judgement, Reply, judge, judge_texts, render
+from .panel import Form, Reply, Verdict, judge, judge_texts, render
 
 SUMMARY_METRICS: dict[str, list[Metric]] = {
     "judged_score": [mean(), stderr()],
@@ -65,14 +65,11 @@ class Ratings(Reply):
     fluency: Rating
     coherence: Rating
 
-    def read(self, source: str, text: str) -> Judgement:
+    def read(self, source: str, text: str) -> Verdict:
         """Return the points and the reasons for them."""
         del source, text
-        ratings: dict[str, Rating] = {criterion: getattr(self, criterion) for criterion in CRITERIA}
-        return Judgement(
-            values={criterion: rating.points for criterion, rating in ratings.items()},
-            record=self.model_dump(exclude={"code"}),
-        )
+        points = {criterion: getattr(self, criterion).points for criterion in CRITERIA}
+        return Verdict(points, self.model_dump(exclude={"code"}))
 
 
 @scorer(metrics=SUMMARY_METRICS)
@@ -106,7 +103,7 @@ def summary_prompt(source: str, key_points: str, summary: str, code: str) -> str
         code: The call's code, see `fresh_code`.
     """
     criteria = (
-        f"- **Category: {criterion.capitalize()}**\n\n{text.strip()}"
+        f"- **Category: {criterion.capitalize()}**\n\n{text}"
         for criterion, text in judge_texts()["criteria"].items()
     )
     texts = {"original_text": source, "marking_scheme": key_points, "summary": summary}

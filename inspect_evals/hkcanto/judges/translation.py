@@ -18,7 +18,7 @@ from hkcanto_metrics.error_spans import (
     translation_accuracy,
 )
 
-from .panel import Form, Judgement, Reply, Unusable, judge, judge_texts, neutralize, render
+from .panel import Form, Reply, Unusable, Verdict, judge, judge_texts, neutralize, render
 
 Direction = Literal["yue_en", "en_yue", "yue_zh", "zh_yue"]
 
@@ -68,7 +68,7 @@ class LabelledErrors(Reply):
 
     errors: Annotated[list[LabelledError], Field(max_length=5)]
 
-    def read(self, source: str, text: str) -> Judgement:
+    def read(self, source: str, text: str) -> Verdict:
         """Return the paper's figure for a translation with these errors."""
         spans = [error.span(source, text) for error in self.errors]
         terms = translation_accuracy(
@@ -80,7 +80,7 @@ class LabelledErrors(Reply):
             {**error.model_dump(), "start": span.start, "end": span.end}
             for error, span in zip(self.errors, spans, strict=True)
         ]
-        return Judgement(
+        return Verdict(
             values={"judged_accuracy": terms.value},
             record={"judged_accuracy": terms.value, "terms": asdict(terms), "errors": errors},
         )
