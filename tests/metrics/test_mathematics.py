@@ -5,6 +5,8 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from hkcanto_metrics.mathematics import equal_formulas, read_formula
 
 CASES = Path(__file__).with_name("mathematics_cases.jsonl")
@@ -53,6 +55,7 @@ def test_different_units_are_not_compared() -> None:
         assert equal_formulas(said, gold) is equal, (said, gold)
 
 
+@pytest.mark.slow
 def test_a_comparison_without_an_end_is_given_up() -> None:
     assert equal_formulas("9^{9^{9^9}}", "5") is None
 

@@ -75,7 +75,7 @@ def test_several_tasks_share_the_error_of_five_percent() -> None:
         for run in pair(task, *((21, 4) if place == 0 else (15, 4)))
     ]
     assert said(*runs) == (
-        "b leads on 8 of 8 tasks. The only significant difference is on Hong Kong law (b by 17.0 "
+        "b leads on 8 of 8 tasks. The only significant difference is on Hong Kong law (by 17.0 "
         "points) (all 8 tasks together, 95 %)."
     )
     rows = tables(runs)["pairs"]

@@ -162,7 +162,8 @@ def test_what_is_in_the_way_in_the_cache_is_named(release: Path) -> None:
         kept = [] if place == "." else left(release)  # a thread may still write to .partial
         if (place, what) == ("bbbbbbb/test/x.csv", "folder"):
             assert not [name for name in kept if not name.startswith(".partial")]
-        release.unlink() if place == "." else shutil.rmtree(release)
+        while release.exists():  # the thread's file may come after the others were removed
+            release.unlink() if place == "." else shutil.rmtree(release, ignore_errors=True)
 
 
 def test_what_can_be_replaced_in_the_cache_is(release: Path) -> None:
@@ -354,6 +355,7 @@ def test_an_alias_file_that_is_not_text_is_an_error(
     assert "neither stem=subject" in loading()
 
 
+@pytest.mark.slow
 def test_a_command_ends_in_a_message_whatever_it_prints_to_or_is_given() -> None:
     program = [sys.executable, "-c", "from hkcanto_tasks.cli import app; app()"]
     name = "x" * 300

@@ -159,8 +159,9 @@ def _sentence(known: Sequence[tuple[Pair, float]], names: Sequence[str]) -> str:
         said += f", {second} on {fewer}" if fewer else ""
         said += f", and they are equal on {equal}" if equal else ""
     scope = f"all {len(known)} tasks together, 95 %"
+    whose = [f"{name} " if fewer else "" for name in names]
     sure = [
-        f"{pair.run.definition.title} ({names[gain > 0]} by {_digits(abs(gain))} points)"
+        f"{pair.run.definition.title} ({whose[gain > 0]}by {_digits(abs(gain))} points)"
         for pair, gain in known
         if pair.is_sure
     ]

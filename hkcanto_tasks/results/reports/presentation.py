@@ -110,7 +110,12 @@ def footer_of(runs: Sequence[Run]) -> Sequence[str]:
     """Return the footer: the scope of intervals, and the papers and terms of the benchmarks run."""
     used = {run.setup.task.benchmark.name for run in runs}
     cited = [benchmark for benchmark in benchmarks() if benchmark.name in used]
-    return [_COVERED, *(f"{each.title}: {each.paper}. {each.terms}" for each in cited)]
+    papers = [
+        each.paper if each.paper.startswith(f"{each.title}:") else f"{each.title}: {each.paper}"
+        for each in cited
+    ]
+    ends = [f"{paper}. {each.terms}" for paper, each in zip(papers, cited, strict=True)]
+    return [_COVERED, *ends]
 
 
 _COVERED = (
