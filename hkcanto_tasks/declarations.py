@@ -204,11 +204,11 @@ class TaskDefinition(Declared, frozen=True):
             how scores are averaged.
         headline: Figure to read first; by default the kind's first one.
         files: Split (`test`, `dev`) → path in the release; a single text is the path of `test`.
-            `{stem}` stands for the subject's stem or one of its aliases, and a leading `**/` for
+            `{stem}` is the subject's stem or one of its aliases, and a leading `**/` for
             any folders above. With a list of paths, exactly one of them exists. Without a `dev`
             file, the data has no worked examples.
         config: Configuration of a hub data set, or a folder of it: `datasets` says which files
-            belong to it. `{stem}` stands for the subject's stem.
+            belong to it. `{stem}` is the subject's stem.
         splits: Split (`test`, `dev`) → its name in the configuration: `{ test = "train" }`.
         reader: Python function in the benchmark's folder that yields the rows, for data that
             cannot be declared: `rows.py:rows`. It is called with the data's folder and the split.

@@ -68,7 +68,7 @@ def draft(
         The columns of the file, in lower case, and the open questions, in the file's order.
 
     Raises:
-        CatalogueError: There is no such kind.
+        CatalogueError: The kind is unknown.
         OptionError: The folder has a `benchmark.toml` already.
         DataNotFound: The file cannot be read or copied.
         DataCorrupt: The file is not a table.

@@ -47,7 +47,7 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
     A reader that closes the pipe early does not change the exit status.
 
     Raises:
-        OptionError: There is no such folder, or a folder is in the file's place.
+        OptionError: The folder is missing, or a folder is in the file's place.
         DataNotFound: The file cannot be written.
     """
     from ..results.reports.renderers import render
@@ -79,7 +79,7 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
 
 
 def write_files(files: Mapping[str, str], folder: Path) -> None:
-    """Write files into a folder, or none of them if there is no room.
+    """Write files into a folder: all of them, or none if the disk is full.
 
     A process that is killed leaves each file whole, old or new. Links in the folder are not
     followed.

@@ -89,7 +89,7 @@ class DataFolder:
             progress: Whether to draw a progress bar; None means when stderr is a terminal.
 
         Raises:
-            DataNotFound: The release has no such file, or it cannot be read or stored.
+            DataNotFound: The release lacks the file, or it cannot be read or stored.
             DataCorrupt: A downloaded file does not have the recorded content.
             NetworkUnavailable: A download is needed, and fails or is forbidden.
         """
@@ -324,7 +324,7 @@ class GitHubFolder(DataFolder):
         """Return the files that are missing or not as recorded.
 
         Raises:
-            DataNotFound: The release has no such file.
+            DataNotFound: The release lacks a file.
         """
         if not self.recorded:
             return ["the data set"]

@@ -153,7 +153,7 @@ class ReleaseRows:
         """Return a subject's rows of a split; an empty table if there are none.
 
         Raises:
-            DataCorrupt: A file is not valid data, or a row belongs to no subject.
+            DataCorrupt: A file holds invalid data, or the subject of a row is unknown.
             CatalogueError: The benchmark's reader fails.
         """
         by_reader = self._task.definition.reader

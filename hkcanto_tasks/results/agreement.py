@@ -37,7 +37,7 @@ def agreement_report(log: Path, people: Path) -> Report:
         A report with one row for each criterion of the file.
 
     Raises:
-        LogError: The log has no judge's scores, or the file does not fit the log, for example
+        LogError: The log lacks a judge's scores, or the file and the log disagree, for example
             because its levels are not on the rubric's scale.
     """
     run = _by_rubric(log)

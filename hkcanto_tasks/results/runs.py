@@ -60,7 +60,9 @@ class Items:
     reasoning_lengths: Ints
     output_tokens: Floats  # as counted by the provider; NaN if not logged
     truncated: Floats  # 1 if the response ended at the token limit, 0 if not; NaN if unknown
-    reasons: Sequence[str] = ()  # how answers were read, or why not, such as `none: refusal`
+    reasons: Sequence[
+        str
+    ] = ()  # how answers were read, or the reason for none, such as `none: refusal`
     pairs: Sequence[Pair] = ()  # only for kinds with figures or analyses of texts
     texts: Sequence[ItemText] = ()  # only if requested
 

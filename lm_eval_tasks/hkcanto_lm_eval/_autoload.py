@@ -144,7 +144,7 @@ def add_tasks(module: "ModuleType") -> None:
     If two tasks have the same name, ours wins over the built-in one, and one in the user's
     ``include_path`` wins over both. With ``include_defaults=False`` the user wants only their own
     tasks, so ours are not added. A later lm-eval that reads our entry point has our folder in the
-    list already, and nothing is added: there is no need to guess from a version.
+    list already, so nothing is added, whatever its version.
 
     The command line calls ``match_tasks`` before it loads the model, which may take minutes, and
     creates the tasks after it. So the requirements of the tasks are checked there.

@@ -323,7 +323,7 @@ def read_human_scores(
         Criterion → item → scores, for the criteria that the file has.
 
     Raises:
-        ValueError: The file is not a CSV in UTF-8, has no ``id``, no criterion or no score, or a
+        ValueError: The file is not a CSV in UTF-8, lacks ``id``, a criterion or a score, or a
             row or a score is malformed. The message names the file, line and column.
     """
     try:

@@ -189,7 +189,7 @@ def _coder(labels: Sequence[Sequence[str]]) -> Callable[[str], str]:
         what = f"{shared[0]!r} is a word of two labels" if shared else "a word is blank"
         raise ValueError("give two labels or more" if len(labels) < 2 else what)
     longest = sorted(label_of, key=len, reverse=True)
-    # 似唔似 ("similar or not") is a question, not a label.
+    # 似唔似 ("similar or not") asks; it is no label.
     han = [word for word in longest if re.fullmatch(f"[{_HAN}]+", word)]
     questions = "|".join(f"(?:{word}|{word[:1]})[唔不]{word}" for word in han) or "(?!)"
     words = "|".join(map(_bordered, longest))
@@ -227,7 +227,7 @@ def _without_lists(coded: str, count: int) -> str:
 
     def kept(match: re.Match[str]) -> str:
         is_all = len({*re.findall(_CODED, match[0])}) == count
-        # "not similar, different" is not a list.
+        # "not similar, different" names one label.
         is_one = count == 2 and _is_denied(coded, match.start())
         return " " if is_all and not is_one else match[0]
 

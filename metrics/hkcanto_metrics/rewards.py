@@ -175,7 +175,7 @@ def cantonese_reward(
         their share of Cantonese words. None if the row is in another language.
 
     Raises:
-        ValueError: ``script`` is none of these, ``min_characters`` is not a number from 0 up,
+        ValueError: ``script`` has another value, ``min_characters`` is below 0 or no number,
             ``exponent`` is not above 0, or a language is unknown.
 
     Examples:
@@ -246,7 +246,7 @@ def reasoning_language_reward(
         words. Missing reasoning gets 0.0, too, so a model cannot gain by omitting it.
 
     Raises:
-        ValueError: ``min_characters`` is not a number from 0 up, ``exponent`` is not above 0, or a
+        ValueError: ``min_characters`` is below 0 or no number, ``exponent`` is not above 0, or a
             language is unknown.
 
     Examples:

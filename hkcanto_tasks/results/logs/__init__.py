@@ -44,7 +44,7 @@ def read_runs(
         The runs, in the order of the arguments; `to_frame()` makes a table of them.
 
     Raises:
-        LogError: A path does not exist or has no logs, or nothing could be read.
+        LogError: A path is missing or without logs, or all logs are unreadable.
     """
     if isinstance(arguments, str | Path):
         arguments = [arguments]

@@ -144,7 +144,7 @@ def _refusals(run: Run, more: int, is_named: bool) -> Iterator[str]:
 
 
 def _unlike(run: Run) -> Iterator[str]:
-    """Yield the items whose judgement is not the logged one, or that are not the release's.
+    """Yield the items that differ from the release's, or whose judgement differs from the log's.
 
     The items are compared with the release if it is on this machine.
     """

@@ -179,7 +179,7 @@ def rescore(
         The runs, and the logs that could not be used.
 
     Raises:
-        LogError: A path does not exist or has nothing to score, or a file's answers do not match
+        LogError: A path is missing or has nothing to score, or a file's answers are not those of
             the task.
         OptionError: The task of a file is unknown.
     """
@@ -366,7 +366,7 @@ def reread(runs: Sequence[Rescored], reader: str) -> None:
         reader: The model, as Inspect names it.
 
     Raises:
-        OptionError: Inspect is not installed, no run has letters, or the model cannot be called.
+        OptionError: Inspect is missing, the runs lack letters, or the model cannot be called.
     """
     lettered = [r for r in runs if isinstance(r.kind, MultipleChoice) and not r.kind.SEVERAL]
     if not lettered:
@@ -413,7 +413,7 @@ def grade(runs: Sequence[Rescored], grader: str) -> None:
         grader: The model, as Inspect names it.
 
     Raises:
-        OptionError: Inspect is not installed, no run has a rubric, or the model cannot be called.
+        OptionError: Inspect is missing, the runs lack a rubric, or the model cannot be called.
     """
     with_rubric = [(run, run.kind) for run in runs if isinstance(run.kind, Judged)]
     if not with_rubric:

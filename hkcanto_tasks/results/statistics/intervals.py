@@ -188,7 +188,7 @@ WIDE = "wider than necessary with one or two wrong answers, or with few passages
 UNSEEN = "knows of no runaway responses but those seen: up to 3 in n may be missing from n items"
 """The note of a figure that one response can change without limit (the rule of three).
 
-Published records contain this text. It must not change, or the records are no longer recognised.
+Published records contain this text, and are recognised by it: keep it as it is.
 """
 
 

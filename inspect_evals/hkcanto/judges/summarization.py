@@ -78,8 +78,8 @@ def judged_summary(judgements: int = 4, stop: Sequence[str] = ()) -> Scorer:
 
     `judged_score` is the paper's figure, from 0 to 1; the four criteria are means over the
     successful judgements, from 1 to 5. A judgement fails if two replies in a row are malformed. An
-    item with no successful judgement is unscored, not zero. An empty summary scores 0 and is not
-    shown to the judge.
+    item without a successful judgement is unscored. An empty summary scores 0, and the judge does
+    not see it.
 
     `fluency_disagreement_rate` is the share of judgements that disagree on fluency (pass or fail)
     with the classifier behind `cantonese_fluency`.

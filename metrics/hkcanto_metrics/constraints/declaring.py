@@ -151,7 +151,7 @@ class Constraint:
         args: Its arguments. None counts as not given, like an empty cell of a table.
 
     Raises:
-        ValueError: There is no such verifier, an argument is unknown or has the wrong type, or no
+        ValueError: The verifier is unknown, an argument is unknown or has the wrong type, or no
             answer could follow the arguments.
 
     Examples:
