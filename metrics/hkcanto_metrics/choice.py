@@ -413,6 +413,12 @@ class _Reader:
         if self._shown.values and SAYS["sum"].search(self._text):
             ends = [m for m in named + affirmed if not self._text[m.end :].strip(AROUND)]
             affirmed = [m for m in affirmed if m.lettered] or ends or affirmed
+            if (
+                affirmed
+                and not affirmed[-1].lettered
+                and SAYS["result"].search(self._text, affirmed[-1].end)
+            ):
+                return ChoiceReading(None, "none: undecided")
         refused = SAYS["refused"].search(self._text)
         if refused:
             affirmed = [m for m in affirmed if m.lettered or m.end >= refused.start()]
