@@ -141,7 +141,7 @@ def _task_lines(
         names = [name for name in COLUMN_NAMES.get(role, (role,)) if name in values]
         if len(names) != 1 and role not in (*_OPTIONAL, "options"):
             declared[role] = "?"
-        elif names and names != [role]:
+        elif len(names) == 1 and names != [role]:
             declared[role] = names[0]
     if "options" in roles:
         letters = "".join(letter for letter in "abcdefghij" if letter in values)

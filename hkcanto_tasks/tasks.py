@@ -390,11 +390,14 @@ def _read(kind: Kind, release: ReleaseRows, subject: Subject, split: str) -> _Re
 
     Raises:
         DataCorrupt: The rows cannot all be from the release.
+        UnreadableRow: A worked example cannot be read.
     """
     table = release.read(subject, split)
     samples, unreadable = kind.read(table.rows, subject)
     files = ", ".join(release.files(subject, split)) or kind.task.definition.reader
     where = f"{release.folder.root}: {files}"
+    for row in (*table.bad, *unreadable) if split == "dev" else ():  # every worked example counts
+        raise row
     kind.check(samples, where)
     refuse_odd(samples, kind.task.definition, where)
     return table, samples, unreadable
@@ -509,10 +512,7 @@ class WorkedExamples:
         """Return the items that are worked examples; none without a dev file."""
         definition = self._kind.task.definition
         from_test = definition.examples_from_test
-        table, samples, bad = _read(self._kind, release, subject, "test" if from_test else "dev")
-        if not from_test:
-            for row in (*table.bad, *bad):
-                raise row
+        _, samples, _ = _read(self._kind, release, subject, "test" if from_test else "dev")
         return samples[: from_test or definition.dev_rows]
 
     @cached_property

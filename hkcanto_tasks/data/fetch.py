@@ -141,8 +141,8 @@ class DataFolder:
                 here, above = Path(folder), Path(folder).relative_to(self.root)
                 if not folders and not files and here.suffix in ENDINGS:
                     listed.append(above.as_posix())
-                seen = [name for name in (*folders, *files) if not name.startswith(".")]
-                for name in seen if self.kind in ("own", "sample") else ():
+                seen = {name for name in (*folders, *files) if not name.startswith(".")}
+                for name in sorted(seen) if self.kind in ("own", "sample") else ():
                     if (here / name).is_symlink():
                         path, where = (
                             (above / name).as_posix(),
@@ -386,6 +386,7 @@ class GitHubFolder(DataFolder):
         *,
         largest: int = 0,
         arrived: Callable[[], object] = bool,
+        waits: Sequence[float] | None = None,
     ) -> list[Any]:
         """Call a function of a library for several requests in parallel, and return its answers.
 
@@ -397,6 +398,7 @@ class GitHubFolder(DataFolder):
             requests: Its arguments, the address first.
             largest: The size of the largest file.
             arrived: Called after each answer.
+            waits: Seconds before a busy server is asked again, each time.
 
         Raises:
             HKCantoError: A request fails, or none is complete for too long.
@@ -405,7 +407,7 @@ class GitHubFolder(DataFolder):
         from multiprocessing.pool import ThreadPool
 
         def patiently(request: tuple[str, ...]) -> Any:
-            waits = [*_WAITS]
+            left = [*(_WAITS if waits is None else waits)]
             while True:
                 try:
                     return load(*request)
@@ -414,9 +416,9 @@ class GitHubFolder(DataFolder):
                         raise  # an error of the network has no errno
                     url, response = request[0], getattr(error, "response", None)
                     status = getattr(response, "status_code", None)
-                    if not waits or status not in (429, 503):
+                    if not left or status not in (429, 503):
                         raise self.problem(error, url, status) from error
-                    wait = waits.pop(0)
+                    wait = left.pop(0)
                     _log.warning("%s is busy (HTTP %d); asking again in %g s.", url, status, wait)
                     time.sleep(wait)
 
@@ -512,7 +514,7 @@ class HubFolder(GitHubFolder):
         if not self._commit or forbidden():
             return ""
         try:
-            now, _ = self._ask(self._revision)
+            now, _ = self._ask(self._revision, waits=())
         except HKCantoError:  # the network is not needed otherwise
             return ""
         if now == self._commit:
@@ -572,7 +574,7 @@ class HubFolder(GitHubFolder):
         unfinished.replace(self._registry)
         self.look()
 
-    def _ask(self, revision: str) -> tuple[str, Registry]:
+    def _ask(self, revision: str, waits: Sequence[float] | None = None) -> tuple[str, Registry]:
         """Ask the hub for the commit and the files of a revision."""
         from huggingface_hub import HfApi
 
@@ -586,7 +588,7 @@ class HubFolder(GitHubFolder):
                 raise ValueError(f"{info.sha!r} is no commit")
             return info
 
-        (info,) = self.receive(load, [(url,)])
+        (info,) = self.receive(load, [(url,)], waits=waits)
         if re.fullmatch(_COMMIT, revision) and info.sha != revision:
             why = f"{url} answers with commit {info.sha}, not with the requested one"
             raise self.failure(why, DataCorrupt)

@@ -40,7 +40,8 @@ class ReleaseRows:
         definition = task.definition
         subjects = definition.subjects
         self._name_of = {stem: subject.name for subject in subjects for stem in subject.stems}
-        self._name_of |= aliases()
+        names = {subject.name for subject in subjects}  # an alias may be another benchmark's
+        self._name_of |= {stem: name for stem, name in aliases().items() if name in names}
         recorded = [*folder.recorded] if folder.kind == "cache" and definition.paths else []
         if folder.kind == "cache" and not recorded:
             folder.fetch()
@@ -91,7 +92,7 @@ class ReleaseRows:
         task = self._task
         missing = [one.name for one in task.subjects if not self._named(one, "test")]
         others = {stem for one in task.benchmark.tasks for of in one.subjects for stem in of.stems}
-        known = {"", *self._name_of, *others}
+        known = {"", *aliases(), *self._name_of, *others}
         unmatched = [stem for stem in self._files.get("test", ()) if stem not in known]
         if missing and unmatched:
             raise DataNotFound(

@@ -362,10 +362,10 @@ def _column_names(path: Path, header: Sequence[str]) -> list[str]:
 def _csv_rows(text: str, delimiter: str, quotes: bool) -> Iterator[list[str] | csv.Error]:
     """Yield each row, or the error of an unreadable row, and go on with the next line."""
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
-    start = 0
+    lines, start = [*io.StringIO(text, newline="")], 0
     while True:
-        lines = islice(io.StringIO(text, newline=""), start, None)
-        reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
+        rest = islice(lines, start, None)
+        reader = csv.reader(rest, delimiter=delimiter, quoting=quoting, strict=True)
         done = 0
         try:
             for row in reader:

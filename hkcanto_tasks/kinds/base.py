@@ -127,6 +127,11 @@ class Kind(ABC):
     GOLD: ClassVar[bool] = False
     """Whether a variant by log-likelihood measures how likely the text of an answer is."""
 
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        for name in {"system", "question"} & vars(cls).keys():
+            raise TypeError(f"{cls.__name__}.{name} is not called: override `texts`, with both.")
+
     def __init__(
         self, task: TaskVariant, options: Any, shots: int | None = None, *, multiturn: bool = False
     ) -> None:

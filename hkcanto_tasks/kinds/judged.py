@@ -236,8 +236,8 @@ class Judged(Prompted):
             values["mean_level"] = fmean(level.number for level in levels)
             values["unjudged_rate"] = 0.0
         details = {"said": msgspec.json.encode(said).decode()}
-        if said:
-            details["grader"] = ", ".join(dict.fromkeys(reply.grader for reply in said))
+        if graders := ", ".join(dict.fromkeys(reply.grader for reply in said)):
+            details["grader"] = graders
         return msgspec.structs.replace(
             judgement,
             values=values,

@@ -93,7 +93,7 @@ def _unwrapped(text: str, candidates: Set[str]) -> tuple[str, set[str]]:
             return text, removed
 
 
-_LONGEST = 100_000
+_LONGEST, _LONGEST_LABELLED = 100_000, 10_000
 # The fence may be unclosed, because the model ran out of tokens.
 _FENCED = re.compile(r"\A```(?:[^\s`]*\n)?((?:(?!```).)*)(?:```)?\Z", re.DOTALL)
 _QUOTES = {"「": "」", "『": "』", "“": "”", "‘": "’", '"': '"', "'": "'", "＂": "＂", "«": "»"}
@@ -102,7 +102,8 @@ _APOSTROPHE = re.compile("(?<=[a-z])['’](?=[a-z])", re.IGNORECASE)
 
 def _without_label(text: str) -> str:
     """Remove a label at the start, unless other lines have one, too: each names a version."""
-    labelled = [line for line in text.splitlines() if label_length(line.strip())]
+    lines = text[:_LONGEST_LABELLED].splitlines()
+    labelled = [line for line in lines if label_length(line.strip())]
     return text if len(labelled) > 1 else text[label_length(text) :]
 
 

@@ -128,8 +128,8 @@ def jyutping_reward(
             raise ValueError(f"the gold string is {jyutping!r}; give Jyutping as a text")
         answer = _last_jyutping(strip_reasoning(text).lstrip(), jyutping)
         scored = score_jyutping(answer, jyutping)
-        aligned = [(right, got) for right, got in scored.alignment if right and got != right]
-        letters = ([(each or "").rstrip("123456") for each in pair] for pair in aligned)
+        pairs = [(right, got) for right, got in scored.alignment if right and got and got != right]
+        letters = ([each.rstrip("123456") for each in pair] for pair in pairs)
         tones = sum(right == got for right, got in letters)
         return max(0.0, 1 - scored.ser + (1 - tone_weight) * tones / scored.ser.total)
 

@@ -23,7 +23,7 @@ _HAN = r"\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _MINUS = regex.compile(r"(?<![\p{L}\p{N}])[-−](?=\d)")
 # Invisible characters, and marks except between digits, a minus sign, and the signs of C++ and C#.
 _NO_TOKEN = regex.compile(
-    r"(?!\s)[\p{C}\ufe00-\ufe0f]|(?!(?<=\d).(?=\d)|(?<![\p{L}\p{N}])-(?=\d)"
+    r"(?![\s\x1c-\x1f])[\p{C}\ufe00-\ufe0f]|(?!(?<=\d).(?=\d)|(?<![\p{L}\p{N}])-(?=\d)"
     r"|(?<=(?<![a-z])[a-z]\+?)[+#])[\p{P}\p{S}]"
 )
 _TOKEN = re.compile(rf"[{_HAN}]|[^\s{_HAN}]+")

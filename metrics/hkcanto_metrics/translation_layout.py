@@ -61,6 +61,7 @@ class _Part:
 
     def __init__(self, text: str, gap: str = "") -> None:
         self.text, self.gap = text, gap
+        self.is_remark = text[:1] in ("(", "（") and "\n" not in gap
         self.announced = False  # whether the line before it announces a translation
         self.folded = fold_script(text)
         self.units = _UNIT.findall(self.folded.lower())
@@ -344,7 +345,11 @@ class _Reader:
                 if runs and runs[-1][1] == end:
                     runs.pop()
                 runs.append((start, end))
-                start = next(at for at in range(start + 1, end + 1) if not open_[at - 1])
+                start = next(
+                    at
+                    for at in range(start + 1, end + 1)
+                    if at == end or not (open_[at - 1] or section[at].is_remark)
+                )
         apart = runs[:1]
         for run in runs:
             if apart[-1][1] <= run[0]:

@@ -309,6 +309,27 @@ def test_items_other_than_the_catalogues(log: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("own")
+def test_a_second_entry_with_the_same_signature_is_judged_by_its_own_answers(
+    log: Path, tmp_path: Path
+) -> None:
+    (samples,) = log.parent.glob("samples_*.jsonl")
+    lines = [json.loads(line) for line in samples.read_text("utf-8").splitlines()]
+    next(line for line in lines if line["doc"]["target"] == "B")["doc"]["judgement"]["values"] = {
+        "acc": 1.0
+    }
+    other = samples.with_name(samples.name.replace("samples_quiz_", "samples_zz_"))
+    other.write_text("\n".join(map(json.dumps, lines)) + "\n", "utf-8")
+
+    def twice(results: dict[str, Any]) -> None:
+        for part in ("configs", "n-samples", "results"):
+            results[part]["zz"] = dict(results[part]["quiz"])
+        results["results"]["zz"]["acc,none"] = 0.75
+
+    why = "quiz/3 has other values in the log than its answer gives"
+    assert why in refused(tmp_path / "out", edited(twice, log).parent)
+
+
+@pytest.mark.usefixtures("own")
 def test_models_whose_name_would_mislead(log: Path, tmp_path: Path) -> None:
     # lm-eval itself gives an adapter as the model's name.
     adapter = {"pretrained": "org/model-7b", "peft": "org/lora"}

@@ -64,6 +64,13 @@ def with_options(run: Run, **options: str) -> Run:
     return changed(run, options={**run.options, **options})
 
 
+def test_a_part_without_items_cannot_be_compared():
+    a, b = (a_run("hkmmlu", {"acc": [1] * 40}, label=label) for label in "ab")
+    for more in ({}, {"gate": 5.0}):
+        with pytest.raises(ComparisonError, match="no item has a value for acc_cantonese in both"):
+            compare(a, b, metric="acc_cantonese", **more, **FAST)
+
+
 # --- right and wrong answers
 
 

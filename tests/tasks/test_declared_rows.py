@@ -100,6 +100,9 @@ def test_an_alias_is_declared_in_the_catalogue_or_by_the_user(
     (tmp_path / "aliases").write_text("# mine\nsongs = hk_music\n", encoding="utf-8")
     monkeypatch.setenv("HKCANTO_ALIASES", str(tmp_path / "aliases"))
     assert load_task("hkmmlu_hk_music").samples
+    folder({"test/hk_law.csv": as_csv([LAW], HEADER)})
+    monkeypatch.setenv("HKCANTO_ALIASES", "hk_law=a_subject_of_another_benchmark")
+    assert load_task("hkmmlu_hk_law").samples
     for wrong in (tmp_path / "nothing", tmp_path):
         monkeypatch.setenv("HKCANTO_ALIASES", str(wrong))
         with pytest.raises(DataNotFound, match="neither stem=subject"):

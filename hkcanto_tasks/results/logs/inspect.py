@@ -347,10 +347,12 @@ def _add(items: ItemRows, sample: _Logged) -> None:
         "".join(_parts(content, "text")),
         reasoning="\n".join(_parts(content, "reasoning")),
         further=dict(_values(scores)),
-        output_tokens=(sample.output.get("usage") or {}).get("output_tokens"),
+        output_tokens=msgspec.convert(
+            (sample.output.get("usage") or {}).get("output_tokens"), int | None
+        ),
         truncated=None if ended in (None, "", "unknown") else float(ended in _CUT),
         prompt="\n\n".join(prompts),
-        requested=judged.get("requested"),
+        requested=msgspec.convert(judged.get("requested"), tuple[str, str] | None),
     )
 
 

@@ -27,7 +27,7 @@ from ...tasks import LoadedTask, load_task, task_as_run
 from ..logs import logs_in, read_log
 from ..logs.items import ItemRows
 from ..logs.lm_eval import Origin
-from ..runs import SkippedLog
+from ..runs import Items, SkippedLog
 from .answers import Answer, Questions, read_answers
 
 MOST_UNMATCHED = 0.02
@@ -128,6 +128,7 @@ class _Rows(ItemRows):
         kind = task_as_run(signature.task, shots=signature.shots, **options_of(signature))
         super().__init__(kind, texts=True)
         self.logged, self.scored = signature, list[Scored]()
+        self.made: Items | None = None
 
     def add(self, sample: Sample, judgement: Judgement | None, response: str, **more: Any) -> None:
         how = self.setup
@@ -136,6 +137,11 @@ class _Rows(ItemRows):
             now = how.judged_again(now, judgement)
         super().add(sample, now, response, **more)
         self.scored.append(Scored(sample, now, judgement, response, more))
+
+    def items(self) -> Items:
+        """Return the items, by which the run of these rows is known."""
+        self.made = super().items()
+        return self.made
 
 
 def options_of(signature: Signature) -> dict[str, Any]:
@@ -232,7 +238,8 @@ def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
             yield run
             continue
         old = run.signature
-        rows = next(each for each in collected if each.signed(each.logged) == old)
+        # By identity: a log may have two entries with one signature.
+        rows = next(each for each in collected if each.made is run.items)
         kind, remarks = rows.setup, list[str]()
         sent, read = fingerprints(kind)
         options = dict(old.options) | dict([_MARK])

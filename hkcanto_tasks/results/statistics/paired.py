@@ -405,14 +405,14 @@ def match(a: Run, b: Run, name: str | None, drawing: Mapping[str, Any]) -> Paire
     (rows, loss, statistic), (rows_b, loss_b, _) = _rows(a, figure, at), _rows(b, figure, at_b)
     losses = np.column_stack([loss, loss_b])
     missing = np.isnan(losses).sum(axis=1)
-    if missing.all():
+    kept = missing == 0
+    if figure.part:
+        kept &= a.items.of_part(figure.part)[at]
+    if not kept.any():
         raise ComparisonError(
             f"no item has a value for {figure.name} in both {first} and {second}. Run them again "
             "with this version, or compare another figure (--metric)."
         )
-    kept = missing == 0
-    if figure.part:
-        kept &= a.items.of_part(figure.part)[at]
     subjects, codes = a.items.subject_codes
     columns = at, rows, rows_b, losses, subjects[codes[at]], a.items.clusters[at]
     more = statistic, a.setup.categories, int((missing > 0).sum()), int((missing == 1).sum())
