@@ -289,10 +289,12 @@ def test_a_json_log_with_nan_and_a_bad_sample(tmp_path: Path, inspect_logs: Path
     judged = content["samples"][0]["scores"]["judged"]["metadata"]["judgement"]
     judged["values"]["acc"] = float("nan")
     content["samples"][1] = {"id": 3}
+    content["samples"][2]["output"]["usage"] = {"output_tokens": "many"}
+    content["samples"][3]["scores"]["judged"]["metadata"]["requested"] = "aa"
     (tmp_path / "log.json").write_text(json.dumps(content), "utf-8")
     read = read_runs([tmp_path])
     (run,) = read
-    assert len(run.items) == len(whole.items) - 1
+    assert len(run.items) == len(whole.items) - 3
     assert np.isnan(run.items.values["acc"]).sum() == 1
     assert only_reason(read).startswith("sample 2: not in a format that this version knows")
 
