@@ -340,7 +340,8 @@ class _Reader:
 
     def _is_parallel(self, first: Mention) -> bool:
         """Whether the next option follows in the same construction: "A: 25 %, B: 50 %"."""
-        if self._form(first) and self._form(first) in map(self._form, self._others(first)):
+        form = self._form(first)
+        if form and form in map(self._form, self._others(first)):
             return True
         labels = [*SAYS["label"].finditer(self._text, first.start)]
         others = [each for each in labels[1:] if each["letter"] not in first.letters]
@@ -591,7 +592,8 @@ class _SetReader(_Reader):
             return None
         gone, but = _letters(self._with(_REFUTED)), SAYS["all_but"].search(text)
         if but or (gone and SAYS["rest"].search(text)):
-            if but and SAYS["nothing"].search(text, 0, but.start()):
+            sentence = self._edges[bisect_right(self._edges, but.start()) - 1] if but else 0
+            if but and SAYS["nothing"].search(text, sentence, but.start()):
                 return ChoiceReading(None, "none: undecided")
             behind = but and but["behind"]
             near = [m for m in self._mentions if not but or (m.start < but.start()) == bool(behind)]

@@ -288,9 +288,15 @@ class _Question:
 
     def _confirmed(self, found: _Result | None) -> _Result | None:
         """A calculation's result if the sentence has one; without a word, no other number."""
+        if not found or found.value is None:
+            return found
         text, every = self._text, [*self._results(self._start, self._end)]
-        results = [each for each in every if text[: each.start].rstrip()[-1:] in ("=", "≈")]
-        if not found or not results or found.value in {each.value for each in results}:
+        results = [
+            one
+            for one in every
+            if text[max(0, one.start - 9) : one.start].rstrip()[-1:] in ("=", "≈")
+        ]
+        if not results or found.value in {one.value for one in results}:
             return found
         start, end = next(span for span in self._sentences if found.start < span[1])
         words = [match.end() for match in SAYS["conclusion"].finditer(text, start, end)]

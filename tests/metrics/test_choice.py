@@ -1013,3 +1013,32 @@ def test_a_letter_before_its_text_means_the_same_with_and_without_a_space() -> N
         ]:
             read = read_choice(text.format(gap=gap), THREE_ISLANDS, "以下邊個唔係海島？")
             assert read.letter == letter
+
+
+def test_options_walked_through_in_one_form_are_no_choice() -> None:
+    options = {"A": "Rook", "B": "Bishop", "C": "Knight", "D": "King"}
+    for text in (
+        "Rook: straight lines. Knight: an L. King: one square.",
+        "1. Rook – straight lines.\n2. Bishop – it depends.\n3. Knight – an L.",
+        "A。Rook——直行。\nB。Bishop——斜行。\nC。Knight——行日。",
+    ):
+        assert extract_choice(text, options) is None, text
+    assert extract_choice("B. Bishop: it moves diagonally. Rook: straight lines.", options) == "B"
+
+
+def test_letters_that_the_question_uses_as_names_are_no_answers() -> None:
+    grades = {"A": "Maths", "B": "English", "C": "Art", "D": "History"}
+    asked = "Mary has an A in Maths, a B in English and a D in Art. What is her weakest subject?"
+    assert extract_choice("Her lowest grade is the D, which she got in Art.", grades, asked) == "C"
+    assert extract_choice("The answer is D.", grades, asked) == "D"
+    options = {"A": "5", "B": "6", "C": "7", "D": "8"}
+    text = "C 是直角頂點，所以 AB 是斜邊。"
+    assert extract_choice(text, options, "三角形 ABC 中，∠C = 90°，求 AB。") is None
+
+
+def test_first_and_misread_choices_are_not_the_answer() -> None:
+    options = {"A": "蕭紅", "B": "冰心", "C": "張愛玲", "D": "魯迅"}
+    assert extract_choice("最初我想選 D，再一想，唔係佢。作者是蕭紅。", options) == "A"
+    assert extract_choice("很多考生因為看漏而誤選 B。", options) is None
+    values = {"A": "1%", "B": "2%", "C": "3%", "D": "4%"}
+    assert extract_choice("第一日 → 1%\n第二日 → 累計 2%", values) != "A"

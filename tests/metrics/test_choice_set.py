@@ -116,3 +116,16 @@ def test_small_letters_are_letters_where_there_are_no_capital_ones() -> None:
         ("It is a nice day.", None),
     ]:
         assert extract_choice_set(response, ISLANDS) == letters
+
+
+def test_a_set_that_is_corrected_or_not_settled_is_unread() -> None:
+    options = {"A": "貓", "B": "狗", "C": "魚", "D": "牛"}
+    for text in (
+        "正確的是 C 及 D，因此題目所求的就是另外兩項。",
+        "答案：B、C\n\n再睇清楚，D 都要計，所以係 B、C、D 三個。",
+        "Nothing else applies apart from A.",
+        "請選出所有正確答案。",
+    ):
+        assert extract_choice_set(text, options) is None, text
+    assert extract_choice_set("魚沒有腳。除咗 C 之外全部都啱。", options) == "ABD"
+    assert extract_choice_set("A、B 同 D 都啱，C 唔啱。", options) == "ABD"

@@ -434,3 +434,19 @@ def test_a_translation_that_sounds_like_chat_stays() -> None:
     ):
         cleaned = clean_output(translation, source=source, language=language)
         assert (cleaned.text, cleaned.overgenerated) == (translation, False), source
+
+
+def test_labels_that_name_several_versions_leave_the_one_asked_for() -> None:
+    text = "Cantonese: 恭喜你畢業呀！\nMandarin: 恭喜你毕业！\nJapanese: 卒業おめでとう！"
+    assert clean_output(text, source="Congratulations!", language="yue").text == "恭喜你畢業呀！"
+    text = "粵：佢好鍾意呢本書。\n英：He likes this book a lot."
+    assert clean_output(text, source="他很喜歡這本書。", language="yue").text == "佢好鍾意呢本書。"
+
+
+def test_a_list_of_words_with_their_meanings_is_not_the_translation() -> None:
+    source = "呢單嘢你唔好同第二個講，如果唔係我實畀人鬧死。"
+    text = (
+        "參考譯文：這件事你別告訴別人，不然我會被罵慘。\n\n詞語：呢單嘢→這件事；第二個→別人；鬧→罵"
+    )
+    kept = clean_output(text, source=source, language="zh").text
+    assert kept == "這件事你別告訴別人，不然我會被罵慘。"

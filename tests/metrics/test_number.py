@@ -769,3 +769,18 @@ def test_a_megabyte_is_read_at_once() -> None:
     ]:
         assert_quick(lambda text: read_number(f"1{text}"), unit)
         assert_quick(lambda text: read_number(f"1{text}", text), unit)
+
+
+def test_a_remark_or_another_case_is_no_result() -> None:
+    for text, value in [
+        ("(5 + 7) × 2 = 24 厘米。順帶一提，面積是 35 平方厘米。", 24),
+        ("20 ÷ 40 = 50%。唔好用 30 做分母，嗰個係 66.7%。", 50),
+        ("It was a leap year → 366 days instead of 365.", 366),
+        ("48 ÷ 4 = 12\n\n所以佢今年 12 歲，媽媽大佢 30 年。", 12),
+        ("因此，佢一日賺 $300。若以四日計算，共約 $1,200。", 300),
+        ("題目無講佢有幾多粒，所以無法計算。如果佢有 12 粒，則剩 7 粒。", None),
+        ("小華可能有 15 本，也可能有 20 本。", None),
+        ("2 + 2 = 4。佢有 3 或者 4 個。", None),
+        ("12 × 3 = 36。正方體的面積是 54。", None),
+    ]:
+        assert extract_number(text) == value, text
