@@ -73,7 +73,7 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
         else:  # the console made it printable, and added colours
             typer.echo(shown.get(), nl=False, color=True)
         if output is not None:
-            echo(f"Written: {output} ({len(text.encode()) / 1e6:.1f} MB)", to_err=True)
+            echo(f"Written: {output} ({len(text.encode()) / 1e3:,.0f} kB)", to_err=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -281,10 +281,11 @@ class _Question:
     def _is_aside(self, start: int, end: int) -> bool:
         """Whether a sentence is about another case, or only a remark."""
         aside = SAYS["aside"].search(self._text, start, end)
-        is_supposed = aside and (aside["condition"] or aside["supposing"])
+        if not aside or SAYS["conclusion"].match(self._text, self._past("filler", start, end)):
+            return False
+        is_supposed = aside["condition"] or aside["supposing"]
         fresh = [one for one in self._results(start, end) if one.value not in self._given]
-        is_conclusion = SAYS["conclusion"].match(self._text, self._past("filler", start, end))
-        return bool(aside and not is_conclusion and (len(fresh) > 1 or not is_supposed))
+        return not is_supposed or len(fresh) > 1
 
     def _confirmed(self, found: _Result | None) -> _Result | None:
         """A calculation's result if the sentence has one; without a word, no other number."""
