@@ -790,3 +790,7 @@ def test_the_server_for_nemo_gym_rewards_the_letter_and_the_language(
         body = Record(**row, response=SimpleNamespace(output=items, output_text=text))
         earned = asyncio.run(app["ReasoningServer"]().verify(body))
         assert earned.reward == reward, (row["language"], text)
+
+
+def test_a_missing_syllable_is_no_wrong_tone() -> None:
+    assert jyutping_reward([""], ["1 nei5"], tone_weight=0.5) == [0.0]
