@@ -10,7 +10,6 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from statistics import fmean
 
 from hkcanto_metrics.number import parse_number
 from hkcanto_metrics.option_grammar import AROUND, SAYS, Mention, Options, options_of, words_of
@@ -20,7 +19,7 @@ from hkcanto_metrics.response_text import Response, normalize_response, own_answ
 _IGNORED, _REFUTED, _NAMED, _AFFIRMED, _HEDGED, _CONCLUDED, _CHOSEN = range(7)
 # A shortcut for the form of most direct answers; everything below reads them the same way.
 _BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.?？]?\s*")
-_ITEM = SAYS["item"]
+_ITEM, _JOINS = SAYS["item"], re.compile("[而和與与及、,，]")
 _CLOSING = 150  # characters that may follow a conclusion
 _SHORT = 400  # characters: the only option in a shorter response cannot be a mere example
 _ENDS = (*".。!)✓✗",)  # what a finished response ends in
@@ -33,8 +32,8 @@ class ChoiceReading:
     Attributes:
         letter: the letter of an option, or `None`.
         reason: how the letter was read: ``bare``, ``first line``, ``stated``, ``affirmed``,
-            ``eliminated``, ``last sentence``, ``option text``, ``paraphrase``; or ``none: ``
-            followed by ``empty``, ``cut off`` (in reasoning or a list), ``refusal``, ``several``,
+            ``eliminated``, ``last sentence``, ``option text``; or ``none: `` followed by ``empty``,
+            ``cut off`` (in reasoning or a list), ``refusal``, ``several``,
             ``no option`` (another letter), ``undecided``.
         evidence: start and end of the words in the given text that name the option, if any.
     """
@@ -109,7 +108,8 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "") -> Ch
     bare = _BARE_LETTER.fullmatch(answer.text)
     if bare and bare[1].upper() in options:
         return _located(bare[1].upper(), "bare", answer[bare.start(1) : bare.end(1)])
-    same = [letter for letter, own in options.items() if own.strip() == answer.text.strip() != ""]
+    whole = _JOINS.sub("", answer.text.strip())
+    same = [key for key, own in options.items() if _JOINS.sub("", own.strip()) == whole != ""]
     if len(same) == 1:
         return _located(same[0], "option text", answer)
     if len({*SAYS["numbered"].findall(answer.text)}) > 1:
@@ -174,7 +174,7 @@ def _read(
         items = _ITEM.findall(text, start, end)
         same = [own.lower().startswith(shown.texts.get(name, own)[:8]) for name, own in items]
         is_asked = cut and cut["question"] and (start or (same and not cut["list"]))
-        if is_asked and not (same and all(same) if start else any(same)):
+        if is_asked and not (same and (all(same) if start else 2 * sum(same) > len(same))):
             return reading
         taken_back = [m.start("words") for m in SAYS["retracted"].finditer(text, start, end)]
         part = response[max([start, *taken_back]) : end]
@@ -278,7 +278,8 @@ class _Reader:
         is_whole = (mention.lettered and mention.spelled) or SAYS["closed"].match(after)
         if SAYS["firm"].search(near) or (is_whole and SAYS["answer"].search(near)):
             return _CHOSEN
-        if SAYS["only"].search(near) or (is_whole and SAYS["concludes"].search(near)):
+        is_only = SAYS["only"].search(near) and not SAYS["refuted"].match(after)
+        if is_only or (is_whole and SAYS["concludes"].search(near)):
             return _CONCLUDED
         if is_whole and SAYS["copula"].search(clause[-60:]):
             return _CONCLUDED if mention.lettered else _AFFIRMED
@@ -392,6 +393,9 @@ class _Reader:
             is_revised = SAYS["turn"].search(self._text, other.end, last.start)
             if is_equal and is_near and other.letters != last.letters and not is_revised:
                 return ChoiceReading(None, "none: several")
+        same = [m.end for m in self._mentions if m.letters == last.letters and m.stance > _NAMED]
+        if SAYS["corrects"].search(self._text, same[-1]):  # to something that was not read
+            return ChoiceReading(None, "none: undecided")
         return self._of(last, "stated")
 
     def _hinted(self) -> ChoiceReading:
@@ -432,7 +436,8 @@ class _Reader:
         if affirmed:
             return self._of(affirmed[0], "affirmed")
         told = [m for m in named if self._is_telling(m)]
-        return self._of(told[-1], "option text") if told else self._unnamed()
+        options = {m.letters for m in mentions if m.spelled or not m.letters <= self._shown.named}
+        return self._of(told[-1], "option text") if told and len(options) == 1 else self._unnamed()
 
     def _is_related(self, mention: Mention) -> bool:
         """Whether an option's text is said of what the question asks for, or of nothing else."""
@@ -463,7 +468,8 @@ class _Reader:
         is_drawn = SAYS["finally"].search(text, last.sentence[0], last.start)
         is_label = SAYS["label"].match(text, last.start) and self._is_parallel(self._mentions[0])
         is_listed = len(subjects) > 1 and last in subjects.values()
-        is_open = SAYS["open"].search(text, start) or is_listed or (is_label and not is_drawn)
+        is_open = SAYS["open"].search(text, start) or SAYS["denied"].search(text, last.end)
+        is_open = is_open or is_listed or (is_label and not is_drawn)
         # A letter after a reason counts, unless it is part of a noun or a name in the question.
         lead, after = text[: last.start], text[last.end : last.end + 60]
         is_name = last.letters & self._shown.names or SAYS["noun"].match(after)
@@ -478,31 +484,14 @@ class _Reader:
         is_sure = bool(SAYS["closed"].match(self._text, hint.end))
         is_long = is_sure or len(name) > 3 or name.isdigit()
         is_name = len(name) > 1 + name.isascii() and not SAYS["denied"].search(name)
-        is_against = any(start <= m.start < end for m in self._with(_REFUTED))
-        is_edge = (not start or not self._text[end:].strip(AROUND)) and not is_against
+        is_edge = not start or not self._text[end:].strip(AROUND)
         is_ended = self._text[-1:] in _ENDS
         is_only = is_ended and len(self._text) < _SHORT and not _ITEM.search(self._text)
         is_told = (is_edge and is_long) or (is_only and (is_name or is_sure))
         return hint.spelled and is_told
 
     def _unnamed(self) -> ChoiceReading:
-        """The option whose character pairs occur most in the last sentence."""
-        text, texts = self._text.lower(), self._shown.texts
-        start = self._edges[-2 if self._edges[-2] < len(text) else -3]
-        if self._mentions or any(own in text for own in texts.values()):
-            texts = {}
-        last, plain = (
-            _without_joins(text[start:]),
-            {key: _without_joins(own) for key, own in texts.items()},
-        )
-        long = {key: own for key, own in plain.items() if len(own) > 3 and not own.isascii()}
-        pairs = {key: [*pairwise(own)] for key, own in long.items()}
-        shares = sorted((fmean(a + b in last for a, b in pairs[key]), key) for key in pairs)
-        (second, _), (most, letter) = shares[-2:] if len(shares) > 1 else [(1, ""), (0, "")]
-        is_clear = most >= 0.5 and most - second >= 0.15 and 2 * most - second >= 0.8
-        denies = [SAYS["denied"].search(each) for each in (last, texts.get(letter, ""))]
-        if is_clear and (denies[1] or not denies[0]):
-            return _located(letter, "paraphrase", self._response[start:])
+        """No option is named as the answer: it was refused, or nothing was decided."""
         is_refused = SAYS["refused"].search(self._text)
         return ChoiceReading(None, f"none: {'refusal' if is_refused else 'undecided'}")
 
@@ -646,11 +635,6 @@ class _SetReader(_Reader):
         around = SAYS["comma"].split(lead)[-1] + self._text[mention.end : mention.end + 4]
         is_doubted = stance in (_NAMED, _AFFIRMED) and SAYS["hedged"].search(around)
         return _HEDGED if is_doubted else stance
-
-
-def _without_joins(text: str) -> str:
-    """A text without the words that join others, for comparing its pairs of characters."""
-    return re.sub("[而和与及、,]", "", text)
 
 
 def _letters(mentions: Iterable[Mention]) -> frozenset[str]:

@@ -4,7 +4,7 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -132,7 +132,7 @@ class Options:
         """
         found = [*self._by_text(text), *self._by_letter(text), *self._by_position(text)]
         found.sort(key=lambda mention: (mention.start, -mention.end))
-        merged = _merged(text, found[:_MOST] + found[_MOST:][-_MOST:])
+        merged = _merged(text, found[:_MOST] + found[_MOST:][-_MOST:], self.named)
         return _joined(text, _without_lists(text, merged, len(self.texts) if several else 0))
 
     def _by_text(self, text: str) -> Iterator[Mention]:
@@ -247,13 +247,14 @@ def _without_lists(text: str, found: list[Mention], least: int) -> list[Mention]
     return [mention for mention in found if mention.start not in listed]
 
 
-def _merged(text: str, found: list[Mention]) -> list[Mention]:
-    """Merge each letter with the option text beside it into one mention."""
+def _merged(text: str, found: list[Mention], named: Set[str]) -> list[Mention]:
+    """Merge each letter with the option text beside it; a named thing only with its own text."""
     merged: list[Mention] = []
     for mention in found:
         last = merged[-1] if merged else None
         gap = text[last.end : mention.start] if last else ""
-        own = last and (last.letters == mention.letters or gap.strip() in (*".:)",))
+        is_label = gap.strip() in (*".:)",) and last and not last.letters <= named
+        own = last and (last.letters == mention.letters or is_label)
         is_one = last and last.lettered != mention.lettered and own and SAYS["gap"].fullmatch(gap)
         if last and is_one and mention.start >= last.end:
             last.end, last.lettered, last.spelled = mention.end, True, True

@@ -305,7 +305,8 @@ class _Reader:
             best = next((part for part in long if part.language in asked), best)
         rivals: list[_Lines] = []
         for part in others:
-            if part is best or part.language not in (None, best.language, *asked):
+            is_other = part.language not in (None, best.language, *asked)
+            if part is best or part.lines[0].is_remark or is_other:
                 continue
             better = self._evidence(part) - self._evidence(best)
             same = part.section is best.section

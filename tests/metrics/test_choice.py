@@ -720,10 +720,35 @@ def test_a_refusal_is_distinguished_from_indecision() -> None:
         assert read_choice(text, ISLANDS).reason == "none: refusal"
 
 
-def test_a_paraphrase_is_the_option_that_it_shares_most_with() -> None:
-    options = {"A": "生物會向光源移動", "B": "生物會遠離光源移動", "C": "生物不會受到影響"}
-    reading = read_choice("实验说明这种生物会慢慢远离光源移动。", options)
-    assert (reading.letter, reading.reason) == ("B", "paraphrase")
+def test_an_option_among_others_is_no_answer_by_its_text_alone() -> None:
+    judges = {"A": "馬道立", "B": "李國能", "C": "張舉能"}
+    assert extract_choice("馬道立是第二任，張舉能是現任。", judges) is None
+    assert extract_choice("首任是李國能。", judges, "終審法院首任首席法官是誰？") == "B"
+    numbers = {"A": "110", "B": "911", "C": "999"}
+    assert extract_choice("三條九！110 係內地嘅，911 係美加嘅。", numbers) is None
+
+
+def test_a_correction_that_is_not_read_leaves_nothing() -> None:
+    days = {"A": "星期四", "B": "星期五", "C": "星期六"}
+    text = "餘數係 3，所以係星期六。唔好意思，計錯咗，餘數係 2"
+    assert extract_choice(f"{text}。", days) is None
+    assert extract_choice(f"{text}，更正為星期五。", days) == "B"
+
+
+def test_what_is_left_over_and_what_was_planned_are_no_answers() -> None:
+    sweets = {"A": "6", "B": "7", "C": "8"}
+    assert extract_choice("每人 7 粒，仲剩返 6 粒。", sweets) != "A"
+    planets = {"A": "Earth", "B": "Jupiter", "C": "Mars"}
+    assert extract_choice("I was first going to go for Jupiter, but no.", planets) is None
+    assert extract_choice("Only Mars can be excluded.", planets) is None
+    words = {"A": "Talkative", "B": "Reserved"}
+    assert extract_choice("Thus the opposite of talkative; somebody quiet.", words) is None
+
+
+def test_another_question_with_some_of_our_options_is_not_ours() -> None:
+    gases = {"A": "Oxygen", "B": "Nitrogen", "C": "Argon"}
+    text = "Question: What do plants need?\nA. Oxygen\nB. Water\nAnswer: B. Water"
+    assert extract_choice(text, gases) is None
 
 
 def test_up_to_ten_options_are_read() -> None:

@@ -250,18 +250,20 @@ def macro_f1_estimate(units: Floats, items: int) -> Estimate:
     """Return macro-F1 with its interval; the arguments are those of `corpus_estimate`.
 
     The F1 of a label is 2J / (1 + J), where J is the share of right items among those that have
-    the label or were given it. So it has the ends of J's Wilson interval, or 0 and 1 if there are
-    no such items. They are combined as by Zou, Huang and Zhang (2009), with √2 times the width:
-    the labels' F1 depend on each other, but a wrong answer changes at most two of them, so their
-    sum has at most twice the variance of independent ones.
+    the label or were given it. So it has the ends of J's Wilson interval. They are combined as by
+    Zou, Huang and Zhang (2009), with √2 times the width: the labels' F1 depend on each other, but a
+    wrong answer changes at most two of them, so their sum has at most twice the variance of
+    independent ones. A label that no item has and no answer gives counts as 0. Its F1 can be up to
+    1, which is added to the upper end.
     """
     right, read, real = np.split(units.sum(axis=0), 3)
-    ends = []
-    for own, either in zip(right, read + real - right, strict=True):
-        counts = either * len(units) / items
-        span = _wilson(own / either, counts, _QUANTILE) if either else (0.0, 1.0)
+    either, ends = read + real - right, []
+    known = either > 0
+    for share, count in zip(right[known] / either[known], either[known], strict=True):
+        span = _wilson(share, count * len(units) / items, _QUANTILE)
         ends.append([2 * end / (1 + end) for end in span])
     f1 = 2 * right / np.maximum(read + real, 1)
-    below, above = (2 * ((np.array(ends) - f1[:, None]) ** 2).sum(axis=0)) ** 0.5 / len(f1)
-    value = float(f1.mean())
-    return Estimate(value, max(0.0, value - below), min(1.0, value + above), items)
+    squares = (np.array(ends).reshape(-1, 2) - f1[known][:, None]) ** 2
+    below, above = (2 * squares.sum(axis=0)) ** 0.5 / len(f1)
+    value, unseen = float(f1.mean()), float((~known).mean())
+    return Estimate(value, max(0.0, value - below), min(1.0, value + above + unseen), items)
