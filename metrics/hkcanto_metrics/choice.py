@@ -21,7 +21,7 @@ _IGNORED, _REFUTED, _NAMED, _AFFIRMED, _HEDGED, _CONCLUDED, _CHOSEN = range(7)
 _BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.?？]?\s*")
 _ITEM, _JOINS = SAYS["item"], re.compile("[而和與与及、,，]")
 _CLOSING = 150  # characters that may follow a conclusion
-_SHORT = 400  # characters: the only option in a shorter response cannot be a mere example
+_SHORT = 200  # characters: the only option in a shorter response cannot be a mere example
 _ENDS = (*".。!)✓✗",)  # what a finished response ends in
 
 
@@ -396,6 +396,8 @@ class _Reader:
         same = [m.end for m in self._mentions if m.letters == last.letters and m.stance > _NAMED]
         if SAYS["corrects"].search(self._text, same[-1]):  # to something that was not read
             return ChoiceReading(None, "none: undecided")
+        if level < _CHOSEN and not last.lettered and SAYS["dangling"].search(self._text, last.end):
+            return ChoiceReading(None, "none: cut off")
         return self._of(last, "stated")
 
     def _hinted(self) -> ChoiceReading:
@@ -468,27 +470,23 @@ class _Reader:
         is_drawn = SAYS["finally"].search(text, last.sentence[0], last.start)
         is_label = SAYS["label"].match(text, last.start) and self._is_parallel(self._mentions[0])
         is_listed = len(subjects) > 1 and last in subjects.values()
-        is_open = SAYS["open"].search(text, start) or SAYS["denied"].search(text, last.end)
-        is_open = is_open or is_listed or (is_label and not is_drawn)
+        is_open = SAYS["open"].search(text, start) or is_listed or (is_label and not is_drawn)
         # A letter after a reason counts, unless it is part of a noun or a name in the question.
         lead, after = text[: last.start], text[last.end : last.end + 60]
         is_name = last.letters & self._shown.names or SAYS["noun"].match(after)
         is_part = not last.spelled and (is_name or SAYS["beside"].search(lead[-9:]))
         is_letter = last.lettered and SAYS["pause"].search(lead, 1) and not is_part
-        is_said = is_letter or (last.spelled and SAYS["points"].search(text, start))
+        is_said = is_letter or (last.spelled and SAYS["points"].search(text, start, last.end))
         return last if is_last and is_for and is_said and not is_open else None
 
     def _is_telling(self, hint: Mention) -> bool:
-        """Whether an option's text is an answer: it is first, last, or in a short response."""
-        (start, end), name = hint.sentence, self._text[hint.start : hint.end]
-        is_sure = bool(SAYS["closed"].match(self._text, hint.end))
-        is_long = is_sure or len(name) > 3 or name.isdigit()
+        """Whether an option's text is an answer: in the first sentence, or in a short response."""
+        name, text = self._text[hint.start : hint.end], self._text
+        is_sure = SAYS["closed"].match(text, hint.end)
         is_name = len(name) > 1 + name.isascii() and not SAYS["denied"].search(name)
-        is_edge = not start or not self._text[end:].strip(AROUND)
-        is_ended = self._text[-1:] in _ENDS
-        is_only = is_ended and len(self._text) < _SHORT and not _ITEM.search(self._text)
-        is_told = (is_edge and is_long) or (is_only and (is_name or is_sure))
-        return hint.spelled and is_told
+        is_first = not hint.sentence[0] and (is_sure or len(name) > 3 or name.isdigit())
+        is_short = text[-1:] in _ENDS and len(text) < _SHORT and (is_name or is_sure)
+        return bool(hint.spelled and (is_first or is_short) and not _ITEM.search(text))
 
     def _unnamed(self) -> ChoiceReading:
         """No option is named as the answer: it was refused, or nothing was decided."""

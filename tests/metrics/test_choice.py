@@ -745,6 +745,17 @@ def test_what_is_left_over_and_what_was_planned_are_no_answers() -> None:
     assert extract_choice("Thus the opposite of talkative; somebody quiet.", words) is None
 
 
+def test_an_earlier_view_a_definition_and_a_calculation_cut_off_are_no_answers() -> None:
+    words = {"A": "巧言令色", "B": "口若懸河"}
+    assert extract_choice("我先前說是A，其實看漏了「不」字。", words) is None
+    weather = {"A": "明天下雨", "B": "明天沒有下雨"}
+    assert extract_choice("設 P 為「明天下雨」，題目給出 ¬Q，得 ¬P。", weather) is None
+    roots = {"A": "1/2", "B": "1", "C": "3/2", "D": "2"}
+    assert extract_choice("首項係數 2 = 2 × 1，於是得出 (2x − 1)(x −", roots) is None
+    loop = "A. 體重\nB. 血型\nC. 色盲\n答案：\n" * 20 + "A. 體重\nB. 血"
+    assert extract_choice(loop, {"A": "體重", "B": "血型", "C": "色盲"}) is None
+
+
 def test_another_question_with_some_of_our_options_is_not_ours() -> None:
     gases = {"A": "Oxygen", "B": "Nitrogen", "C": "Argon"}
     text = "Question: What do plants need?\nA. Oxygen\nB. Water\nAnswer: B. Water"
