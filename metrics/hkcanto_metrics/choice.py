@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from rapidfuzz.fuzz import partial_ratio
+
 from hkcanto_metrics.number import parse_number
 from hkcanto_metrics.option_grammar import AROUND, SAYS, Mention, Options, options_of, words_of
 from hkcanto_metrics.response_text import Response, normalize_response, own_answer
@@ -20,6 +22,7 @@ _IGNORED, _REFUTED, _NAMED, _AFFIRMED, _HEDGED, _CONCLUDED, _CHOSEN = range(7)
 # A shortcut for the form of most direct answers; everything below reads them the same way.
 _BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.?？]?\s*")
 _ITEM, _JOINS = SAYS["item"], re.compile("[而和與与及、,，]")
+_SAME_QUESTION = 95  # percent of a question that the response repeats, if it is ours
 _CLOSING = 150  # characters that may follow a conclusion
 _SHORT = 200  # characters: the only option in a shorter response cannot be a mere example
 _ENDS = (*".。!)✓✗",)  # what a finished response ends in
@@ -168,6 +171,9 @@ def _read(
     text, reading = response.text, ChoiceReading(None, "none: undecided")
     if not text.strip():
         return ChoiceReading(None, "none: empty")
+    asked = SAYS["asks"].match(text.lower()) if shown.asked else None
+    if asked and partial_ratio(asked["question"], shown.asked) < _SAME_QUESTION:
+        return reading
     cuts = [SAYS["next_part"].match(f"\n{text[:400]}"), *SAYS["next_part"].finditer(text, 1)]
     starts = [0, *(cut.start() for cut in cuts[1:] if cut), len(text)]
     for cut, (start, end) in zip(cuts[:3], pairwise(starts), strict=False):

@@ -81,6 +81,7 @@ class Options:
         values: Number → letter, if all options are numbers.
         keep_readings: Whether the options are about pronunciation.
         denied: The question's text from the words that ask for an untrue option; "" if none do.
+        asked: The question's text.
         names: Letters that name things in the question.
         named: The options' letters among them, if they are several.
         words: The question's words.
@@ -93,6 +94,7 @@ class Options:
 
     def __init__(self, options: tuple[tuple[str, str], ...], question: str = "") -> None:
         asked = normalize_response(Response(question, ())).text
+        self.asked = asked.lower()
         denials = [match.start() for match in SAYS["asks_not"].finditer(asked)]
         self.denied = asked[denials[-1] :].lower() if denials else ""
         self.names, self.words = {*SAYS["name"].findall(asked)}, words_of(asked)
