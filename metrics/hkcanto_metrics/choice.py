@@ -24,7 +24,6 @@ _BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.?？]?\s*")
 _ITEM, _JOINS = SAYS["item"], re.compile("[而和與与及、,，]")
 _SAME_QUESTION = 95  # percent of a question that the response repeats, if it is ours
 _CLOSING = 150  # characters that may follow a conclusion
-_SHORT = 200  # characters: the only option in a shorter response cannot be a mere example
 _ENDS = (*".。!)✓✗",)  # what a finished response ends in
 
 
@@ -402,7 +401,9 @@ class _Reader:
         same = [m.end for m in self._mentions if m.letters == last.letters and m.stance > _NAMED]
         if SAYS["corrects"].search(self._text, same[-1]):  # to something that was not read
             return ChoiceReading(None, "none: undecided")
-        if level < _CHOSEN and not last.lettered and SAYS["dangling"].search(self._text, last.end):
+        rest = self._text[last.end :].strip(AROUND) and len(self._mentions) > 1
+        is_cut = (rest and self._text[-1:] not in _ENDS) or SAYS["dangling"].search(self._text)
+        if is_cut and level < _CHOSEN and not last.lettered:
             return ChoiceReading(None, "none: cut off")
         return self._of(last, "stated")
 
@@ -482,17 +483,17 @@ class _Reader:
         is_name = last.letters & self._shown.names or SAYS["noun"].match(after)
         is_part = not last.spelled and (is_name or SAYS["beside"].search(lead[-9:]))
         is_letter = last.lettered and SAYS["pause"].search(lead, 1) and not is_part
+        is_letter = is_letter and (last.spelled or headings or SAYS["draws"].search(text, start))
         is_said = is_letter or (last.spelled and SAYS["points"].search(text, start, last.end))
         return last if is_last and is_for and is_said and not is_open else None
 
     def _is_telling(self, hint: Mention) -> bool:
-        """Whether an option's text is an answer: in the first sentence, or in a short response."""
-        name, text = self._text[hint.start : hint.end], self._text
-        is_sure = SAYS["closed"].match(text, hint.end)
+        """Whether an option's text is an answer: in the first sentence, without a list."""
+        name = self._text[hint.start : hint.end]
         is_name = len(name) > 1 + name.isascii() and not SAYS["denied"].search(name)
-        is_first = not hint.sentence[0] and (is_sure or len(name) > 3 or name.isdigit())
-        is_short = text[-1:] in _ENDS and len(text) < _SHORT and (is_name or is_sure)
-        return bool(hint.spelled and (is_first or is_short) and not _ITEM.search(text))
+        is_first = not hint.sentence[0] and not _ITEM.search(self._text)
+        is_sure = is_name or name.isdigit() or SAYS["closed"].match(self._text, hint.end)
+        return bool(hint.spelled and is_first and is_sure)
 
     def _unnamed(self) -> ChoiceReading:
         """No option is named as the answer: it was refused, or nothing was decided."""
@@ -633,7 +634,9 @@ class _SetReader(_Reader):
     def _stance(self, mention: Mention) -> int:
         """The stance of the words around a mention, with "wrong ones:" and "perhaps" before it."""
         lead = self._text[mention.sentence[0] : mention.start][-60:]
-        if not self._shown.denied and SAYS["called_wrong"].search(lead):
+        heading = re.match(r"[^:\n]*:", lead)  # of a line with all wrong options
+        heads = [lead, heading[0] if heading else ""]
+        if not self._shown.denied and any(map(SAYS["called_wrong"].search, heads)):
             return _REFUTED
         stance = super()._stance(mention)
         around = SAYS["comma"].split(lead)[-1] + self._text[mention.end : mention.end + 4]
