@@ -90,6 +90,8 @@ def read_number(text: str, question: str = "") -> NumberReading:
     given = {_value(match) for match in SAYS["number"].finditer(asked)}
     words = _words((SAYS["asking"].findall(asked) or [""])[-1])
     tidied = _without_repeats(tidied, asked)
+    if SAYS["millions"].search(asked):  # the unit asked for: "7.5 million" is 7.5
+        tidied = SAYS["millions"].sub(lambda match: "\t" * len(match[0]), tidied)
     reading = NumberReading(None, "none: no number")
     for label, after in pairwise([None, *SAYS["next_question"].finditer(tidied), None]):
         start, end = label.end() if label else 0, after.start() if after else len(tidied)
