@@ -319,10 +319,14 @@ class _Reader:
             turn = "revised" if len(opening.letters) == 1 else "contrast"
             later = decisions[1:]
             decisions = [m for m in later if self._is_turn(opening, m, turn) or self._is_final(m)]
-            last = self._pointed() if SAYS["corrects"].search(self._text) else None
-            if not decisions and not (last and self._is_turn(opening, last, "corrects")):
+            if not decisions and not self._is_corrected(opening):
                 return self._of(opening, "first line")
         return self._settled(decisions) if decisions else self._hinted()
+
+    def _is_corrected(self, decision: Mention) -> bool:
+        """Whether a decision is corrected later, to something that was not read."""
+        for_it = [m for m in self._mentions if m.letters == decision.letters and m.stance > _NAMED]
+        return bool(SAYS["corrects"].search(self._text, max(m.end for m in (decision, *for_it))))
 
     def _of(self, mention: Mention, reason: str) -> ChoiceReading:
         if len(mention.letters) > 1:
@@ -398,8 +402,7 @@ class _Reader:
             is_revised = SAYS["turn"].search(self._text, other.end, last.start)
             if is_equal and is_near and other.letters != last.letters and not is_revised:
                 return ChoiceReading(None, "none: several")
-        same = [m.end for m in self._mentions if m.letters == last.letters and m.stance > _NAMED]
-        if SAYS["corrects"].search(self._text, same[-1]):  # to something that was not read
+        if self._is_corrected(last):
             return ChoiceReading(None, "none: undecided")
         rest = self._text[last.end :].strip(AROUND) and len(self._mentions) > 1
         is_cut = (rest and self._text[-1:] not in _ENDS) or SAYS["dangling"].search(self._text)
@@ -427,11 +430,8 @@ class _Reader:
         if self._shown.values and SAYS["sum"].search(self._text):
             ends = [m for m in named + affirmed if not self._text[m.end :].strip(AROUND)]
             affirmed = [m for m in affirmed if m.lettered] or ends or affirmed
-            if (
-                affirmed
-                and not affirmed[-1].lettered
-                and SAYS["result"].search(self._text, affirmed[-1].end)
-            ):
+            is_value = affirmed and not affirmed[-1].lettered
+            if is_value and SAYS["result"].search(self._text, affirmed[-1].end):
                 return ChoiceReading(None, "none: undecided")
         refused = SAYS["refused"].search(self._text)
         if refused:
@@ -635,8 +635,7 @@ class _SetReader(_Reader):
         """The stance of the words around a mention, with "wrong ones:" and "perhaps" before it."""
         lead = self._text[mention.sentence[0] : mention.start][-60:]
         heading = re.match(r"[^:\n]*:", lead)  # of a line with all wrong options
-        heads = [lead, heading[0] if heading else ""]
-        if not self._shown.denied and any(map(SAYS["called_wrong"].search, heads)):
+        if heading and not self._shown.denied and SAYS["called_wrong"].search(heading[0]):
             return _REFUTED
         stance = super()._stance(mention)
         around = SAYS["comma"].split(lead)[-1] + self._text[mention.end : mention.end + 4]
