@@ -542,7 +542,7 @@ class _SetReader(_Reader):
             if len({m.letters for m in (*beside, *decisions)}) > 1:
                 return ChoiceReading(None, "none: undecided")
             return self._set(last.letters, "stated")
-        return self._judged_each() or super().reading()
+        return self._judged_each() or self._unnamed()
 
     def _set(self, letters: Iterable[str], reason: str) -> ChoiceReading:
         if not {*letters} <= self._shown.texts.keys():

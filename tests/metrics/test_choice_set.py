@@ -129,3 +129,12 @@ def test_a_set_that_is_corrected_or_not_settled_is_unread() -> None:
         assert extract_choice_set(text, options) is None, text
     assert extract_choice_set("魚沒有腳。除咗 C 之外全部都啱。", options) == "ABD"
     assert extract_choice_set("A、B 同 D 都啱，C 唔啱。", options) == "ABD"
+
+
+def test_what_is_called_wrong_or_merely_named_is_not_in_a_set() -> None:
+    stations = {"A": "太子", "B": "油麻地", "C": "樂富", "D": "金鐘"}
+    assert extract_choice_set("首先要睇下邊幾個站有多過一條綫，太子", stations) is None
+    text = "**Correct:** A (太子) and D (金鐘)\n\n**Incorrect:** B (油麻地), C (樂富)"
+    assert extract_choice_set(text, stations) in ("AD", None)
+    islands = {"A": "橋咀洲", "B": "東平洲", "C": "太平山", "D": "荔枝窩"}
+    assert extract_choice_set("橋咀洲同東平洲係，荔枝窩淨係條村，唔計。", islands) in ("AB", None)

@@ -456,3 +456,9 @@ def test_a_version_does_not_begin_at_a_remark_in_brackets() -> None:
     text = "佢五點返屋企（當地時間）。\n佢五點返咗屋企。（備註：地道）"
     kept = clean_output(text, source="He got home at five.", language="yue").text
     assert kept == "佢五點返屋企"
+
+
+def test_a_remark_in_brackets_is_never_the_translation() -> None:
+    source, asked = "麻煩畀杯凍檸茶，少甜。", "Could I have an iced lemon tea, less sweet, please?"
+    cleaned = clean_output(f"{asked} (凍檸茶 is served in cafés.)", source=source, language="en")
+    assert cleaned.text == asked
