@@ -41,7 +41,12 @@ class ReleaseRows:
         subjects = definition.subjects
         self._name_of = {stem: subject.name for subject in subjects for stem in subject.stems}
         names = {subject.name for subject in subjects}  # an alias may be another benchmark's
-        self._name_of |= {stem: name for stem, name in aliases().items() if name in names}
+        for stem, name in aliases().items():
+            if name in names and self._name_of.setdefault(stem, name) != name:
+                raise DataNotFound(
+                    f"HKCANTO_ALIASES: {stem!r} is already the file of {self._name_of[stem]!r} in "
+                    f"{task.name}, so it cannot be that of {name!r}. Remove this alias."
+                )
         recorded = [*folder.recorded] if folder.kind == "cache" and definition.paths else []
         if folder.kind == "cache" and not recorded:
             folder.fetch()
