@@ -26,9 +26,10 @@ Texts = Sequence[str | None]
 Options = Sequence[Mapping[str, str | None] | Sequence[str | None] | None] | None
 Rewards = list[float | None]
 
-_LANGUAGES = {"yue": "cantonese", "zh": "written_chinese", "en": "english"}
-_LANGUAGES |= {name: name for name in _LANGUAGES.values()}
-_WRITTEN_CHINESE = ("written_chinese", "simplified_mandarin")
+# Code or name of a language → its names in `identify_language`.
+_WRITTEN_CHINESE = ["written_chinese", "simplified_mandarin"]
+_LANGUAGES = {"yue": ["cantonese"], "zh": _WRITTEN_CHINESE, "en": ["english"]}
+_LANGUAGES |= {names[0]: names for names in _LANGUAGES.values()}
 _LETTERS = "ABCDEFGHIJ"
 _LONGEST_JYUTPING = 20_000
 _TONE = re.compile("[a-z][1-6]")
@@ -117,6 +118,7 @@ def jyutping_reward(
         [0.75, 0.5]
     """
     from hkcanto_metrics.g2p import score_jyutping
+    from hkcanto_metrics.jyutping import fold, parse_answer
 
     is_weight = isinstance(tone_weight, int | float) and 0 <= tone_weight <= 1
     _check("jyutping_reward", "tone_weight", tone_weight, is_weight, "a number from 0 to 1")
@@ -126,7 +128,12 @@ def jyutping_reward(
             return None
         if not isinstance(jyutping, str):
             raise ValueError(f"the gold string is {jyutping!r}; give Jyutping as a text")
-        answer = _last_jyutping(strip_reasoning(text).lstrip(), jyutping)
+        said = strip_reasoning(text).lstrip()
+        folded = fold(said[:_LONGEST_JYUTPING])
+        least = min(map(len, parse_answer(jyutping)))
+        # The answer is the last stretch of Jyutping that may be all of it.
+        parts = [each for each in _NOT_JYUTPING.split(folded) if len(_TONE.findall(each)) >= least]
+        answer = "" if _ALTERNATIVES.search(folded) else [said, *parts][-1]
         scored = score_jyutping(answer, jyutping)
         pairs = [(right, got) for right, got in scored.alignment if right and got and got != right]
         letters = ([each.rstrip("123456") for each in pair] for pair in pairs)
@@ -195,7 +202,7 @@ def cantonese_reward(
     _check_sizes("cantonese_reward", min_characters, exponent)
 
     def score(text: str, question: str, options: dict[str, str], language: Any) -> float | None:
-        if _language(language) != "cantonese":
+        if "cantonese" not in language:
             return None
         # Twice, as in an evaluation: once to find the answer, once to clean it.
         answer = strip_reasoning(strip_reasoning(text).lstrip())
@@ -260,7 +267,7 @@ def reasoning_language_reward(
 
     _check_sizes("reasoning_language_reward", min_characters, exponent)
 
-    def score(text: str, question: str, options: dict[str, str], language: str | None) -> float:
+    def score(text: str, question: str, options: dict[str, str], language: Any) -> float:
         found = split_reasoning(text)
         before = "".join(text[start:end] for start, end in found.spans[:-1])
         said = f"{before}\n{found.reasoning}" if found.reasoning.strip() else ""
@@ -268,13 +275,12 @@ def reasoning_language_reward(
         if before.strip():  # it can only reduce the share
             alone = _own_share(found.reasoning, question, options, min_characters)
             share = min(share, alone[1])
-        if (wanted := _language(language)) != "cantonese":
+        if "cantonese" not in language:
             # Four letters in a row are no quotation.
-            own = said.replace(question, "") if wanted == "english" else own
+            own = said.replace(question, "") if "english" in language else own
             written = identify_language(own)
             is_long = written.n_characters >= min_characters and not is_degenerate(own)
-            names = {"written_chinese": _WRITTEN_CHINESE}.get(wanted, (wanted,))
-            share = sum(x for name, x in written.shares.items() if name in names) if is_long else 0
+            share = sum(written.shares.get(name, 0) for name in language) if is_long else 0
         return math.pow(share, exponent) if found.finished else 0.0
 
     asked = {"options": options, "choices": choices, "question": question}
@@ -433,6 +439,12 @@ def _rewards(
                 if not isinstance(cells["question"], str | None):
                     raise ValueError(f"the question is {cells['question']!r}; give a text")
                 cells["question"] = cells["question"] or ""
+            if "language" in cells:
+                named = cells["language"]
+                code = "yue" if named is None else str(named).lower()
+                if code not in _LANGUAGES:
+                    raise ValueError(f"the language is {named!r}; give {', '.join(_LANGUAGES)}")
+                cells["language"] = _LANGUAGES[code]
             rewards.append(score(text, **cells))
         except (AttributeError, TypeError, ValueError) as error:
             raise ValueError(f"{reward}, row {row}: {error}") from error
@@ -452,14 +464,6 @@ def _check_sizes(reward: str, least: object, exponent: object) -> None:
     _check(reward, "exponent", exponent, fits, "a number above 0")
 
 
-def _language(given: str | None) -> str:
-    """Return the name of a row's language, given by name or code; by default Cantonese."""
-    name = "yue" if given is None else str(given).lower()
-    if name not in _LANGUAGES:
-        raise ValueError(f"the language is {given!r}; give {', '.join(_LANGUAGES)}")
-    return _LANGUAGES[name]
-
-
 def _own_share(
     text: str, question: str, options: dict[str, str], least: int, *, answers: bool = False
 ) -> tuple[str, float]:
@@ -470,21 +474,6 @@ def _own_share(
     own = without_quotations(normalise(text), question, options.values())
     asked = "".join((question, *options.values()))
     return own, cantonese_share(own, least, asked, answers=answers)
-
-
-def _last_jyutping(text: str, gold: str) -> str:
-    """Return the last stretch of Jyutping that may be the whole answer; the whole text if none is.
-
-    Alternatives, such as ``(hou2|hou3)`` or ``hou2/hou3``, are not an answer.
-    """
-    from hkcanto_metrics.jyutping import fold, parse_answer
-
-    folded = fold(text[:_LONGEST_JYUTPING])
-    if _ALTERNATIVES.search(folded):
-        return ""
-    least = min(map(len, parse_answer(gold)))
-    stretches = [each for each in _NOT_JYUTPING.split(folded) if len(_TONE.findall(each)) >= least]
-    return stretches[-1] if stretches else text
 
 
 def _plain(value: Any) -> Any:
