@@ -266,14 +266,14 @@ def _problem(response: str, text: str, valid: Sequence[bool], reference_length: 
         return "empty response"
     if not text.strip():
         return "only reasoning; the token limit may have cut off the answer"
-    problem = ""
+    problems = []
     if not valid:
-        problem = "no Jyutping: no syllable with a tone digit"
+        problems.append("no Jyutping: no syllable with a tone digit")
     elif not any(valid):
-        problem = f"no valid Jyutping: PyCantonese accepts 0 of {len(valid)} syllables"
+        problems.append(f"no valid Jyutping: PyCantonese accepts 0 of {len(valid)} syllables")
     elif (times := len(valid) / reference_length) >= _TIMES_TOO_LONG:
-        problem = f"response is {times:.0f} times as long as the reference"
+        problems.append(f"response is {times:.0f} times as long as the reference")
     if len(text) > _LONGEST_RESPONSE:
         cut = f"only the first {_LONGEST_RESPONSE:,} of {len(text):,} characters are scored"
-        return f"{problem}; {cut}" if problem else cut
-    return problem
+        problems.append(cut)
+    return "; ".join(problems)

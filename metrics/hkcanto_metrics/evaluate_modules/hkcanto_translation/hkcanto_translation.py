@@ -13,14 +13,7 @@ class HKCantoTranslation(base.Metric):
     in the wrong script, empty or a copy of the source.
     """
 
-    CITATION = """\
-@misc{cao-etal-hkmmlu,
-    title = {Measuring Hong Kong Massive Multi-Task Language Understanding},
-    author = {Cao, Chuxue and Zhu, Zhenghao and Zhu, Junqi and Lu, Guoying and Peng, Siyu and
-        Dai, Juntao and Shi, Weijie and Han, Sirui and Guo, Yike},
-    year = {2025}
-}
-"""
+    CITATION = "Cao et al. (2025). Measuring Hong Kong Massive Multi-Task Language Understanding."
 
     def _compute(
         self,
