@@ -216,34 +216,25 @@ def _align_by_sound(gold: Sequence[str], response: Sequence[str]) -> Alignment:
 
     If several tie, the one in which syllables without a partner come as late as possible.
     """
-    insert, delete, pair = range(3)
-    rows, columns = len(gold), len(response)
-    error = 4 * rows + 1  # more than the largest possible sum of component differences
+    error = 4 * len(gold) + 1  # more than the largest possible sum of component differences
     # With so few errors an alignment cannot stray further from the diagonal.
-    fewest = Levenshtein.distance(gold, response)
-    deletions, insertions = (fewest + rows - columns) // 2, (fewest + columns - rows) // 2
-    above = [error * j if j <= insertions else math.inf for j in range(columns + 1)]
-    moves = [bytearray(columns + 1)]
+    fewest, longer = Levenshtein.distance(gold, response), len(gold) - len(response)
+    deletions, insertions = (fewest + longer) // 2, (fewest - longer) // 2
+    costs: list[list[float]] = [[error * j for j in range(len(response) + 1)]]
     for i, syllable in enumerate(gold, 1):
-        row, steps = [math.inf] * (columns + 1), bytearray(columns + 1)
-        row[0], steps[0] = error * i, delete
-        for j in range(max(1, i - deletions), min(columns, i + insertions) + 1):
-            row[j] = row[j - 1] + error
-            if above[j] + error < row[j]:
-                row[j], steps[j] = above[j] + error, delete
+        above, row = costs[-1], [error * i] + [math.inf] * len(response)
+        for j in range(max(1, i - deletions), min(len(response), i + insertions) + 1):
             got = response[j - 1]
-            cost = above[j - 1] + (got != syllable and error + sum(_wrong(syllable, got)))
-            if cost < row[j]:
-                row[j], steps[j] = cost, pair
-        above = row
-        moves.append(steps)
-    i, j = rows, columns
+            pair = above[j - 1] + (got != syllable and error + sum(_wrong(syllable, got)))
+            row[j] = min(pair, row[j - 1] + error, above[j] + error)
+        costs.append(row)
+    i, j = len(gold), len(response)
     pairs: list[tuple[str | None, str | None]] = []
     while i or j:
-        step = moves[i][j]
-        i -= step != insert
-        j -= step != delete
-        pairs.append((None if step == insert else gold[i], None if step == delete else response[j]))
+        inserts = j > 0 and costs[i][j] == costs[i][j - 1] + error
+        deletes = not inserts and i > 0 and costs[i][j] == costs[i - 1][j] + error
+        i, j = i - (not inserts), j - (not deletes)
+        pairs.append((None if inserts else gold[i], None if deletes else response[j]))
     return tuple(reversed(pairs))
 
 
