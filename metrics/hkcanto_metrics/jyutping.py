@@ -177,10 +177,8 @@ def parse_syllable(token: str) -> Syllable:
     token = fold(token) if len(token) <= 2 * _LONGEST_SYLLABLE else token
     letters = token.rstrip("123456")
     tone = token[len(letters) :] or None
-    if not letters or len(letters) > _LONGEST_SYLLABLE:
-        return Syllable(None, None, None, tone)
     try:
-        (parsed,) = parse_jyutping(letters + "1")
+        (parsed,) = parse_jyutping(letters[: _LONGEST_SYLLABLE + 1] + "1")
     except ValueError:
         return Syllable(None, None, None, tone)
     return Syllable(parsed.onset, parsed.nucleus, parsed.coda, tone)

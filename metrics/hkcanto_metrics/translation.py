@@ -255,11 +255,9 @@ def _rows(
     given = {"hypotheses": hypotheses, "references": references, "sources": sources}
     for name, texts in given.items():
         if isinstance(texts, str):
-            problem = f"{name} is a string, {reprlib.repr(texts)}: pass a list of strings"
-            raise TypeError(f"{problem}, or call sentence_scores for one pair")
+            raise TypeError(f"{name} is a string, {reprlib.repr(texts)}: pass a list of strings")
         if texts is not None and len(texts) != len(hypotheses):
-            problem = f"{len(hypotheses)} hypotheses but {len(texts)} {name}"
-            raise ValueError(f"{problem}: give one for each")
+            raise ValueError(f"{len(hypotheses)} hypotheses but {len(texts)} {name}: give pairs")
     if not hypotheses:
         raise ValueError("no translations to score: the list is empty; give at least one pair")
     for number, reference in enumerate(references):
