@@ -360,11 +360,6 @@ class _Piece:
         """Whether its own words show its language."""
         return self.kind not in ("chinese", "latin") or self.english + self.foreign > 0
 
-    def differs(self, other: _Piece) -> bool:
-        """Whether it is in a different language from another piece, as far as both show theirs."""
-        is_latin = "latin" in (self.kind, other.kind)
-        return self.is_told and (is_latin or other.is_told) and self.kind != other.kind
-
 
 _Weighed = tuple[dict[Language, float], tuple[int, int], Script, "list[_Piece]"]
 
@@ -446,7 +441,9 @@ def _weigh_own(prose: str, pure: bool | None) -> _Weighed:
             if label:
                 continue
             said = [_Piece(part) for part in (head, *rest)]
-            if len(said) > 1 and said[0].differs(said[1]):
+            kinds = {each.kind for each in said}
+            is_other_told = "latin" in kinds or said[-1].is_told
+            if len(kinds) > 1 and said[0].is_told and is_other_told:  # two languages
                 said = said[:1] if said[0].weight >= _A_FEW else []
             judged = said if pure is None else [p for each in said for p in _fine(each, pure)]
             pieces += judged

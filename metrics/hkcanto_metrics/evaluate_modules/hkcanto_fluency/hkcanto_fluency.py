@@ -11,10 +11,7 @@ class HKCantoFluency(base.Metric):
     length beside it.
     """
 
-    CITATION = (
-        "Lau, Lau and To (2024). The Extraction and Fine-grained Classification of Written "
-        "Cantonese Materials through Linguistic Feature Detection. https://aclanthology.org/2024.eurali-1.4/"
-    )
+    CITATION = "Lau, Lau and To (2024), https://aclanthology.org/2024.eurali-1.4/"
     COLUMNS = ("predictions",)
 
     def _compute(

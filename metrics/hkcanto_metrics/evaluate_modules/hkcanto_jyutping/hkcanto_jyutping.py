@@ -11,10 +11,7 @@ class HKCantoJyutping(base.Metric):
     error rates.
     """
 
-    CITATION = (
-        "Cheng et al. HKCanto-Eval: A Benchmark for Evaluating Cantonese Language Understanding "
-        "and Cultural Comprehension in LLMs."
-    )
+    CITATION = "Cheng et al. (2025), https://doi.org/10.18653/v1/2025.conll-1.1"
 
     def _compute(self, predictions: list[str], references: list[str]) -> dict[str, float]:
         """Score with `score_jyutping` and pool with `pool_jyutping`.

@@ -13,7 +13,7 @@ class HKCantoTranslation(base.Metric):
     in the wrong script, empty or a copy of the source.
     """
 
-    CITATION = "Cao et al. (2025). Measuring Hong Kong Massive Multi-Task Language Understanding."
+    CITATION = "Cao et al. (2025), https://arxiv.org/abs/2505.02177"
 
     def _compute(
         self,
