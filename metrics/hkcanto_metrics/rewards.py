@@ -25,6 +25,7 @@ Completions = Sequence[str | Sequence[Mapping[str, Any]]]
 Texts = Sequence[str | None]
 Options = Sequence[Mapping[str, str | None] | Sequence[str | None] | None] | None
 Rewards = list[float | None]
+Score = Callable[..., float | None]
 
 # Code or name of a language → its names in `identify_language`.
 _WRITTEN_CHINESE = ["written_chinese", "simplified_mandarin"]
@@ -120,8 +121,9 @@ def jyutping_reward(
     from hkcanto_metrics.g2p import score_jyutping
     from hkcanto_metrics.jyutping import fold, parse_answer
 
-    is_weight = isinstance(tone_weight, int | float) and 0 <= tone_weight <= 1
-    _check("jyutping_reward", "tone_weight", tone_weight, is_weight, "a number from 0 to 1")
+    if not isinstance(tone_weight, int | float) or not 0 <= tone_weight <= 1:
+        problem = f"tone_weight is {tone_weight!r}; give a number from 0 to 1"
+        raise ValueError(f"jyutping_reward: {problem}")
 
     def score(text: str, jyutping: Any) -> float | None:
         if jyutping is None:
@@ -182,7 +184,7 @@ def cantonese_reward(
         their share of Cantonese words. None if the row is in another language.
 
     Raises:
-        ValueError: ``script`` has another value, ``min_characters`` is below 0 or no number,
+        ValueError: ``script`` has another value, ``min_characters`` is not a number from 0 up,
             ``exponent`` is not above 0, or a language is unknown.
 
     Examples:
@@ -198,7 +200,8 @@ def cantonese_reward(
     from hkcanto_metrics.fluency import MIN_CANTONESE_RATIO, count_features
     from hkcanto_metrics.script import simplified_share
 
-    _check("cantonese_reward", "script", script, script in (None, "hant", "hans"), "hant or hans")
+    if script not in (None, "hant", "hans"):
+        raise ValueError(f"cantonese_reward: script is {script!r}; give hant or hans")
     _check_sizes("cantonese_reward", min_characters, exponent)
 
     def score(text: str, question: str, options: dict[str, str], language: Any) -> float | None:
@@ -253,8 +256,8 @@ def reasoning_language_reward(
         words. Missing reasoning gets 0.0, too, so a model cannot gain by omitting it.
 
     Raises:
-        ValueError: ``min_characters`` is below 0 or no number, ``exponent`` is not above 0, or a
-            language is unknown.
+        ValueError: ``min_characters`` is not a number from 0 up, ``exponent`` is not above 0, or
+            a language is unknown.
 
     Examples:
         >>> reasoning_language_reward(["<think>佢問緊邊個城市，應該係香港。</think>B", "B"])
@@ -415,10 +418,7 @@ class _Product:
 
 
 def _rewards(
-    reward: str,
-    score: Callable[..., float | None],
-    completions: Completions,
-    **columns: Sequence[Any] | None,
+    reward: str, score: Score, completions: Completions, **columns: Sequence[Any] | None
 ) -> Rewards:
     """Score each completion with its entries of the columns; an error names reward and row."""
     given = {"completions": completions, **columns}
@@ -451,17 +451,11 @@ def _rewards(
     return rewards
 
 
-def _check(reward: str, name: str, value: object, fits: bool, expected: str) -> None:
-    """Refuse a setting that does not fit."""
-    if not fits:
-        raise ValueError(f"{reward}: {name} is {value!r}; give {expected}")
-
-
 def _check_sizes(reward: str, least: object, exponent: object) -> None:
-    fits = isinstance(least, int) and not isinstance(least, bool) and least >= 0
-    _check(reward, "min_characters", least, fits, "a number from 0 up")
-    fits = isinstance(exponent, int | float) and 0 < exponent < math.inf
-    _check(reward, "exponent", exponent, fits, "a number above 0")
+    if not isinstance(least, int) or isinstance(least, bool) or least < 0:
+        raise ValueError(f"{reward}: min_characters is {least!r}; give a number from 0 up")
+    if not isinstance(exponent, int | float) or not 0 < exponent < math.inf:
+        raise ValueError(f"{reward}: exponent is {exponent!r}; give a number above 0")
 
 
 def _own_share(

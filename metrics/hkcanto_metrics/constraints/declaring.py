@@ -27,8 +27,8 @@ Text = Annotated[str, Meta(pattern=r"\S", description="text")]
 Texts = Annotated[tuple[Text, ...], Meta(min_length=1, description="list of texts")]
 AnyTexts = Annotated[tuple[Text, ...], Meta(description="list of texts")]
 Number = Annotated[int, Meta(ge=1, description="number from 1")]
-# What a verifier counts, with the smallest count that can satisfy bounds. An answer with a count of
-# 0, such as one without a list, satisfies no bounds of a `CountFrom1`. All of `Counts` have to fit.
+# Counts, each with the smallest one that can satisfy bounds. An answer with a count of 0, such as
+# one without a list, satisfies no bounds of a `CountFrom1`. All of `Counts` have to fit.
 Count = Annotated[int, 0]
 CountFrom1 = Annotated[int, 1]
 Counts = Annotated[list[int], 1]
