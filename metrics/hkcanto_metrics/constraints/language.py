@@ -5,7 +5,6 @@ from typing import Literal
 
 from hkcanto_metrics.constraints import reading
 from hkcanto_metrics.constraints.declaring import Count, Text, Texts
-from hkcanto_metrics.constraints.reading import CODE, WORD, han_of, narrow
 from hkcanto_metrics.constraints.words import each_sentence_ends_with
 from hkcanto_metrics.language import identify_language
 from hkcanto_metrics.script import count_scripts, to_simplified, to_traditional
@@ -78,7 +77,7 @@ def script(answer: str, *, script: Literal["traditional", "simplified"]) -> bool
         >>> script("返到屋企里面", script="traditional"), script("他说", script="traditional")
         (True, False)
     """
-    han = han_of(CODE.sub("", answer))
+    han = reading.han_of(reading.CODE.sub("", answer))
     if script == "traditional":
         text = _ALSO_TRADITIONAL_WORDS.sub("", han)
         doubtful = [each for each in text if each not in _ALSO_TRADITIONAL]
@@ -118,7 +117,7 @@ def letters(answer: str, *, letter: Text) -> Count:
         >>> letters("Banana", letter="a")
         3
     """
-    return narrow(answer).count(narrow(letter))
+    return reading.narrow(answer).count(reading.narrow(letter))
 
 
 def capital_words(answer: str) -> Count:
@@ -134,7 +133,7 @@ def capital_words(answer: str) -> Count:
         >>> capital_words("MTR 同 Star Ferry，A 出口")
         2
     """
-    return sum(each.isupper() for each in WORD.findall(answer))
+    return sum(each.isupper() for each in reading.WORD.findall(answer))
 
 
 def letter_case(answer: str, *, case: Literal["upper", "lower"]) -> bool:
@@ -151,7 +150,7 @@ def letter_case(answer: str, *, case: Literal["upper", "lower"]) -> bool:
         >>> letter_case("good morning", case="lower"), letter_case("Good", case="lower")
         (True, False)
     """
-    text = "".join(WORD.findall(answer))
+    text = "".join(reading.WORD.findall(answer))
     return text.isupper() if case == "upper" else text.islower()
 
 
@@ -187,9 +186,9 @@ def idioms(answer: str) -> Count:
     """
     from pycantonese.data.rime_cantonese import CHARS_TO_JYUTPING
 
-    text = to_traditional(narrow(answer))
+    text = to_traditional(reading.narrow(answer))
     found = {text[i : i + 4] for i in range(len(text) - 3)}
-    return sum(len(han_of(each)) == 4 and each in CHARS_TO_JYUTPING for each in found)
+    return sum(len(reading.han_of(each)) == 4 and each in CHARS_TO_JYUTPING for each in found)
 
 
 def code_mixed_sentences(answer: str) -> Count:
@@ -206,7 +205,7 @@ def code_mixed_sentences(answer: str) -> Count:
         1
     """
     sentences = reading.sentences_of(answer)
-    return sum(bool(han_of(each) and reading.latin_words_of(each)) for each in sentences)
+    return sum(bool(reading.han_of(each) and reading.latin_words_of(each)) for each in sentences)
 
 
 def numerals(answer: str, *, form: Literal["arabic", "chinese"]) -> bool:
@@ -226,7 +225,7 @@ def numerals(answer: str, *, form: Literal["arabic", "chinese"]) -> bool:
         >>> numerals("三月十號一齊去", form="chinese"), numerals("3月10號一齊去", form="arabic")
         (True, True)
     """
-    text = _IDIOMS.sub(" ", narrow("\n".join(reading.lines_of(answer))))
+    text = _IDIOMS.sub(" ", reading.narrow("\n".join(reading.lines_of(answer))))
     has_digits, has_chinese = re.search("[0-9]", text), _CHINESE_NUMBER.search(text)
     if form == "chinese":
         return not has_digits and bool(has_chinese or re.search(f"一{_MEASURE}", text))

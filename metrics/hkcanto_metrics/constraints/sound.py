@@ -15,7 +15,6 @@ from msgspec import Meta
 
 from hkcanto_metrics.constraints import reading
 from hkcanto_metrics.constraints.declaring import Number
-from hkcanto_metrics.constraints.reading import han_of, narrow
 from hkcanto_metrics.jyutping import is_valid, parse_syllable
 from hkcanto_metrics.script import to_traditional
 
@@ -61,7 +60,7 @@ def _readings(text: str, least: float = _LEAST_SHARE) -> list[frozenset[str]]:
     """
     from pycantonese import characters_to_jyutping
 
-    han = to_traditional(han_of(text))
+    han = to_traditional(reading.han_of(text))
     in_context: list[str | None] = [None] * max(0, len(han) - _CONTEXT)
     for word, jyutping in characters_to_jyutping(han[-_CONTEXT:]):
         syllables = (jyutping or "").split()
@@ -99,7 +98,7 @@ def rhyme(
         >>> rhyme("天色青青\\n風好輕\\n月光明"), rhyme("天光\\n天光"), rhyme("去街\\n飲茶")
         (True, False, False)
     """
-    units = [han_of(each) for each in reading.UNITS[unit](answer)]
+    units = [reading.han_of(each) for each in reading.UNITS[unit](answer)]
     scheme = scheme or "A" * len(units)
     if len(units) < 2 or len(units) != len(scheme) or not all(units):
         return False
@@ -132,7 +131,7 @@ def tones(answer: str, *, pattern: Tones, line: Number | None = None) -> bool:
     """
     lines = reading.lines_of(answer)
     text = "".join(lines if line is None else lines[line - 1 : line])
-    return len(han_of(text)) == len(pattern) and all(map(_fits, _readings(text), pattern))
+    return len(reading.han_of(text)) == len(pattern) and all(map(_fits, _readings(text), pattern))
 
 
 def line_end_tones(answer: str, *, pattern: Tones) -> bool:
@@ -169,6 +168,6 @@ def only_jyutping(answer: str) -> bool:
         >>> only_jyutping("Nei5 hou2!"), only_jyutping("nei hao"), only_jyutping("你好 nei5 hou2")
         (True, False, False)
     """
-    words = re.findall(r"[^\W_]+", narrow(answer))
+    words = re.findall(r"[^\W_]+", reading.narrow(answer))
     tokens = [each for word in words for each in re.findall(r"[^\W\d_]+\d?|\d", word)]
     return bool(tokens) and all(map(is_valid, tokens))
