@@ -189,12 +189,10 @@ def _nearest_sounds(
     """The variant with the lowest syllable error rate; of several, the one closest in sound."""
     rates = [_distance(variant, response) for variant in variants]
     lowest = min(rates)
-    nearest = [each for each, rate in zip(variants, rates, strict=True) if rate == lowest]
+    nearest = [variant for variant, rate in zip(variants, rates, strict=True) if rate == lowest]
     most_cells = _MOST_ALIGNED_BY_SOUND // len(nearest)
-    aligned = [_alignment(variant, response, most_cells) for variant in nearest]
-    differing = [sum(map(sum, starmap(_wrong, _aligned(each)))) for each in aligned]
-    best = differing.index(min(differing))
-    return nearest[best], aligned[best]
+    aligned = [(variant, _alignment(variant, response, most_cells)) for variant in nearest]
+    return min(aligned, key=lambda pair: sum(map(sum, starmap(_wrong, _aligned(pair[1])))))
 
 
 def _alignment(variant: Sequence[str], response: Sequence[str], most_cells: int) -> Alignment:

@@ -18,7 +18,8 @@ from hkcanto_metrics.script import CharacterTable
 _TONED_SYLLABLE = re.compile(r"(?<![a-z])[a-z]+[1-6]")
 _TOKEN = re.compile(r"[a-z]*[1-6]|[a-z]+")
 _WORD, _GAP = re.compile("([a-z]+)([0-9]?)"), re.compile(r"[\s,-]*")
-_GLOSS = re.compile(r"(?<![a-z])[(\[【]([^()\[\]【】]*)[)\]】](?![a-z])")
+# Text in brackets without a toned syllable.
+_GLOSS = re.compile(r"(?<![a-z])[(\[【](?![^()\[\]【】]*[a-z][1-6])[^()\[\]【】]*[)\]】](?![a-z])")
 _GOLD_PIECE = re.compile(r"\((?P<group>[^()]*)\)|(?P<literal>[^()|]+)|(?P<stray>.)", re.DOTALL)
 _PUBLISHED_GROUP = re.compile(r"\(([^()]*\|[^()]*)\)")
 
@@ -121,12 +122,8 @@ def extract_jyutping(response: str) -> str:
         >>> extract_jyutping("gwong dung1 waa2 (Cantonese)")
         'gwong dung1 waa2'
     """
-
-    def without_gloss(match: re.Match[str]) -> str:
-        return match[0] if _TONED_SYLLABLE.search(match[1]) else " "
-
     tokens: list[str] = []
-    for line in _GLOSS.sub(without_gloss, fold(response)).splitlines():
+    for line in _GLOSS.sub(" ", fold(response)).splitlines():
         if first := _TONED_SYLLABLE.search(line):
             start = first.start()
             for word in reversed([*_WORD.finditer(line, 0, start)]):

@@ -316,13 +316,12 @@ def score_reasoning(response: str, reasoning: str = "") -> WrittenLanguage:
 class _Piece:
     """A sentence or a part of one, with the counts that show its language."""
 
-    __slots__ = ("cantonese", "english", "foreign", "kind", "text", "weight", "words", "written")
+    kind: _Kind = "chinese"
+    cantonese = written = 0  # features
+    words = english = foreign = 0  # the latter two are grammatical
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.kind: _Kind = "chinese"
-        self.cantonese = self.written = 0  # features
-        self.words = self.english = self.foreign = 0  # the latter two are grammatical
         n_han = len(text) - len(_HAN.sub("", text))
         n_other = len(text) - len(_OTHER.sub("", text))
         self.weight: float = n_han

@@ -8,11 +8,10 @@ from msgspec import Meta
 from hkcanto_metrics.constraints import reading
 from hkcanto_metrics.constraints.declaring import CountFrom1, Counts, Number
 
-Counting = Literal["units", "han", "all"]
 Lengths = Annotated[tuple[Number, ...], Meta(min_length=1, description="list of numbers from 1")]
 
 
-def characters(answer: str, *, counting: Counting = "units") -> CountFrom1:
+def characters(answer: str, *, counting: Literal["units", "han", "all"] = "units") -> CountFrom1:
     """The length in characters (字數).
 
     Args:

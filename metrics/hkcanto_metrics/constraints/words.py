@@ -173,12 +173,8 @@ def one_of(answer: str, *, phrases: Texts) -> bool:
         >>> one_of("**贊成**。", phrases=("贊成", "反對")), one_of("我贊成", phrases=("贊成",))
         (True, False)
     """
-    return any(
-        starts_with(answer, text=each)
-        and ends_with(answer, text=each)
-        and _bare(answer) == _bare(each)
-        for each in phrases
-    )
+    alike = [phrase for phrase in phrases if _bare(phrase) == _bare(answer)]
+    return any(starts_with(answer, text=each) and ends_with(answer, text=each) for each in alike)
 
 
 def _bare(text: str) -> str:
@@ -319,9 +315,8 @@ def acrostic(
         (True, False)
     """
     units = reading.UNITS[unit](answer)
-    index = 0 if place == "first" else -1
-    spelled = [reading.han_of(each)[index:][:1] for each in units]
-    return spelled == [*text]
+    edge = slice(1) if place == "first" else slice(-1, None)
+    return [reading.han_of(each)[edge] for each in units] == [*text]
 
 
 def distinct(answer: str, *, unit: Unit = "lines") -> bool:
