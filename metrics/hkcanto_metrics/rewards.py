@@ -494,7 +494,6 @@ def _shown(given: Any) -> dict[str, str]:
 
 def _text(completion: Any) -> str:
     """The text of the last message, preceded by reasoning from a separate key of the message."""
-    completion = _plain(completion)
     if isinstance(completion, str):
         return completion
     if not isinstance(completion, Sequence):
