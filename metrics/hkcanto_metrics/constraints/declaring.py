@@ -74,11 +74,10 @@ class Verifier:
             words = " or ".join(map(repr, get_args(kind))) or "true or false"
             if hasattr(kind, "__metadata__"):
                 words = str(kind.__metadata__[0].description)
-            if not argument.required:
-                is_named = isinstance(argument.default, str | bool)
-                default = f"{argument.default!r} by default".replace("False", "false")
-                words += f", {default}" if is_named else ", optional"
-            described[argument.name] = words
+            default = "" if argument.required else ", optional"
+            if isinstance(argument.default, str | bool):
+                default = f", {argument.default!r} by default".replace("False", "false")
+            described[argument.name] = words + default
         return {name: words for name, words in described.items() if name not in _BOUNDS}
 
     def read(self, args: Mapping[str, Any]) -> dict[str, Any]:
@@ -140,11 +139,10 @@ def register(topic: str, module: ModuleType) -> None:
             continue
         hints = get_type_hints(function, include_extras=True)
         least = getattr(hints.pop("return"), "__metadata__", (None,))[0]
-        defaults = function.__kwdefaults__ or {}
+        defaults = dict.fromkeys(hints, msgspec.NODEFAULT) | (function.__kwdefaults__ or {})
+        del defaults["answer"]
         fields: list[Any] = [
-            (argument, kind, defaults.get(argument, msgspec.NODEFAULT))
-            for argument, kind in hints.items()
-            if argument != "answer"
+            (argument, hints[argument], value) for argument, value in defaults.items()
         ]
         if least is not None:
             fields += [(bound, Annotated[int, Meta(ge=least)] | None, None) for bound in _BOUNDS]
