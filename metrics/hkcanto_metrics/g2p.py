@@ -158,8 +158,6 @@ def pool_jyutping(scores: Iterable[JyutpingScore]) -> dict[str, float]:
         0.5
     """
     items = list(scores)
-    if not items:
-        raise ValueError("no scores to pool: the list is empty; score at least one sentence")
     if any(isinstance(item, str) for item in items):
         raise TypeError("scores are strings: pass the results of score_jyutping, one per sentence")
     rates = {name: pool_rates(getattr(score, name) for score in items) for name in _POOLED}

@@ -234,7 +234,7 @@ def test_pooling_averages_the_published_pair_and_sums_the_rest() -> None:
 
 
 def test_nothing_to_pool_is_an_error() -> None:
-    with pytest.raises(ValueError, match="no scores to pool"):
+    with pytest.raises(ValueError, match="no rates to pool"):
         pool_jyutping([])
 
 

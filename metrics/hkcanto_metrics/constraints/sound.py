@@ -24,7 +24,6 @@ Tones = Annotated[
 _SCHEME = "text like AABA, in which a letter is twice, with - for a free line"
 Scheme = Annotated[str, Meta(pattern=r"^(?=.*([A-Z]).*\1)[A-Z-]+$", description=_SCHEME)]
 
-_LEAST_SHARE = 0.1
 # The longest line that is read in context; PyCantonese is slow on long lines.
 _CONTEXT = 40
 
@@ -44,7 +43,7 @@ def _known(least: float) -> dict[str, frozenset[str]]:
     }
 
 
-def _readings(text: str, least: float = _LEAST_SHARE) -> list[frozenset[str]]:
+def _readings(text: str, least: float = 0.1) -> list[frozenset[str]]:
     """Return the readings of each Chinese character.
 
     Args:
