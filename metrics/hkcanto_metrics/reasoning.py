@@ -83,7 +83,8 @@ def split_reasoning(text: str, reasoning: str = "") -> Reasoned:
     spans, finished = _spans(text)
     answer = _joined(text, spans)
     edges = [0, *(edge for span in spans for edge in span), len(text)]
-    inside = _without_marks(_joined(text, zip(edges[::2], edges[1::2], strict=True)))
+    between = _joined(text, zip(edges[::2], edges[1::2], strict=True))
+    inside = _without_marks(between) if between else ""
     if reasoning:
         finished = finished and bool(answer.strip())
     return Reasoned(answer, reasoning + inside, finished, tuple(spans))

@@ -173,7 +173,8 @@ def one_of(answer: str, *, phrases: Texts) -> bool:
         >>> one_of("**贊成**。", phrases=("贊成", "反對")), one_of("我贊成", phrases=("贊成",))
         (True, False)
     """
-    alike = [phrase for phrase in phrases if _bare(phrase) == _bare(answer)]
+    bare = _bare(answer)
+    alike = [phrase for phrase in phrases if _bare(phrase) == bare]
     return any(starts_with(answer, text=each) and ends_with(answer, text=each) for each in alike)
 
 
