@@ -15,7 +15,6 @@ from statistics import fmean
 from typing import Literal, get_args
 
 import numpy as np
-from scipy import stats
 
 from hkcanto_metrics.rates import Estimate
 
@@ -131,6 +130,8 @@ def krippendorff_alpha(units: Iterable[Iterable[float]], level: Level = "interva
     if not pairable:
         return math.nan
     if level == "ordinal":
+        from scipy import stats
+
         # The ordinal difference of two scores is the interval difference of their mid-ranks.
         ranks = iter((stats.rankdata(np.concatenate(pairable)) - 0.5).tolist())
         pairable = [[next(ranks) for _ in scores] for scores in pairable]
@@ -176,6 +177,8 @@ def _correlation(kind: Correlation, judge: Scores, people: Scores) -> Estimate:
     Each kind is Daniels' general coefficient (1944): a sum of products over all pairs of items, of
     the differences of their scores, of their ranks, or of the differences' signs.
     """
+    from scipy import stats
+
     both = np.array([judge, people], float)
     scored = stats.rankdata(both, axis=1) if kind == "spearman" else both
     sums = np.zeros((len(judge), 3))  # for each item, over the pairs that it is in
@@ -198,6 +201,8 @@ def _jackknifed(value: float, without: Scores, *, outlier: bool = False) -> Esti
 
     With ``outlier``, the one that moves farthest counts twice.
     """
+    from scipy import stats
+
     if len(without) < _FEWEST or math.isnan(value):
         return Estimate(float(value), math.nan, math.nan)
     if not np.abs(without).max() < 1:  # also if one is undefined
@@ -274,6 +279,8 @@ def corrected_mean(
         >>> round(estimate.value, 3)  # 0.5 minus the 0.1 by which the judge scores too high
         0.4
     """
+    from scipy import stats
+
     truth, guess, rest = (np.asarray(side, float) for side in (human, judge, unlabelled))
     if not len(truth) or len(truth) != len(guess):
         raise ValueError(f"{len(truth)} human scores and {len(guess)} of the judge: give pairs")
