@@ -396,7 +396,7 @@ one that breaks a rule.
 ## Verifiers"""
 
 
-_CONSTRAINT_MODULES = ("declaring", "ifeval", "writing", "language")
+_CONSTRAINT_MODULES = ("declaring", "ifeval", "length", "words", "form", "language", "sound")
 
 
 def constraints_page() -> str:

@@ -86,17 +86,16 @@ def agreement(judge: JudgeScores, human: HumanScores, level: Level = "interval")
         judged = judge[criterion]
         shared = [item for item in scores if item in judged]
         if not shared:
-            problem = f"{criterion}: the judge and the people have no item in common"
             ids = f"the judge has {min(judged)!r}, the people have {min(scores)!r}"
-            raise ValueError(f"{problem}; the ids must be the same: {ids}")
+            raise ValueError(f"{criterion}: no item in common; give both the same ids: {ids}")
         by_judge = [float(judged[item]) for item in shared]
         by_people = [fmean(scores[item]) for item in shared]
         others = [score for item, score in judged.items() if item not in scores]
         kinds = get_args(Correlation)
         correlations = {kind: _correlation(kind, by_judge, by_people) for kind in kinds}
         row = Agreement(
-            criterion=criterion,
-            items=len(shared),
+            criterion,
+            len(shared),
             **{kind: correlation.value for kind, correlation in correlations.items()},
             alpha=krippendorff_alpha(zip(by_judge, by_people, strict=True), level),
             human_alpha=krippendorff_alpha([scores[item] for item in shared], level),
@@ -329,8 +328,7 @@ def read_human_scores(
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        problem = f"{path}: byte {error.start + 1} is not UTF-8; save the file as CSV in UTF-8"
-        raise ValueError(problem) from error
+        raise ValueError(f"{path}: byte {error.start + 1} is not UTF-8; save as UTF-8") from error
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     scores: dict[str, dict[str, list[float]]] = {}
     try:
@@ -345,23 +343,19 @@ def read_human_scores(
             bare = [cell.strip() for cell in cells]
             if any(bare) and len(bare) != len(header):
                 counts = f"{len(cells)} cells, and {len(header)} columns in the header"
-                advice = "write a missing score as an empty cell, and a text with commas in quotes"
-                raise ValueError(f"{counts}; {advice}")
+                raise ValueError(f"{counts}; leave missing scores empty, quote texts with commas")
             row = dict(zip(header, bare, strict=False))
             for criterion in filter(row.get, named):
                 if not row["id"]:
                     raise ValueError(f"a score of {criterion!r} without an 'id'")
-                items = scores.setdefault(criterion, {})
-                items.setdefault(row["id"], []).append(_score(row[criterion], criterion))
+                cell = row[criterion]
+                score = float(cell) if _NUMBER.fullmatch(cell) else math.nan
+                if not abs(score) <= _LARGEST:
+                    problem = f"{criterion!r}: {cell!r:.80} is not a number"
+                    raise ValueError(f"{problem}; leave missing scores blank")
+                scores.setdefault(criterion, {}).setdefault(row["id"], []).append(score)
         if not scores:
             raise ValueError(f"there are no scores in the columns {', '.join(named)}")
     except (csv.Error, ValueError) as error:
         raise ValueError(f"{path}, line {max(1, rows.line_num)}: {error}") from error
     return {criterion: scores[criterion] for criterion in named if criterion in scores}
-
-
-def _score(cell: str, criterion: str) -> float:
-    value = float(cell) if _NUMBER.fullmatch(cell) else math.nan
-    if not abs(value) <= _LARGEST:
-        raise ValueError(f"{criterion!r}: {cell!r:.80} is not a number; leave missing scores blank")
-    return value

@@ -178,10 +178,8 @@ def length_penalty(n_characters: int, max_characters: int = 500) -> float:
         (1.0, 0.8, 0.0)
     """
     if max_characters < 1:
-        expected = "give a number from 1 up, or None for no limit"
-        raise ValueError(f"max_characters is {max_characters}; {expected}")
-    excess = max(0, n_characters - max_characters)
-    return max(0.0, 1 - excess / max_characters)
+        raise ValueError(f"max_characters is {max_characters}; give a number from 1 up, or None")
+    return max(0.0, 1 - max(0, n_characters - max_characters) / max_characters)
 
 
 def pool_fluency(scores: Iterable[Fluency]) -> dict[str, float]:

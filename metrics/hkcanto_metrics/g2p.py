@@ -158,8 +158,6 @@ def pool_jyutping(scores: Iterable[JyutpingScore]) -> dict[str, float]:
         0.5
     """
     items = list(scores)
-    if not items:
-        raise ValueError("no scores to pool: the list is empty; score at least one sentence")
     if any(isinstance(item, str) for item in items):
         raise TypeError("scores are strings: pass the results of score_jyutping, one per sentence")
     rates = {name: pool_rates(getattr(score, name) for score in items) for name in _POOLED}
@@ -189,12 +187,10 @@ def _nearest_sounds(
     """The variant with the lowest syllable error rate; of several, the one closest in sound."""
     rates = [_distance(variant, response) for variant in variants]
     lowest = min(rates)
-    nearest = [each for each, rate in zip(variants, rates, strict=True) if rate == lowest]
+    nearest = [variant for variant, rate in zip(variants, rates, strict=True) if rate == lowest]
     most_cells = _MOST_ALIGNED_BY_SOUND // len(nearest)
-    aligned = [_alignment(variant, response, most_cells) for variant in nearest]
-    differing = [sum(map(sum, starmap(_wrong, _aligned(each)))) for each in aligned]
-    best = differing.index(min(differing))
-    return nearest[best], aligned[best]
+    aligned = [(variant, _alignment(variant, response, most_cells)) for variant in nearest]
+    return min(aligned, key=lambda pair: sum(map(sum, starmap(_wrong, _aligned(pair[1])))))
 
 
 def _alignment(variant: Sequence[str], response: Sequence[str], most_cells: int) -> Alignment:
@@ -216,34 +212,25 @@ def _align_by_sound(gold: Sequence[str], response: Sequence[str]) -> Alignment:
 
     If several tie, the one in which syllables without a partner come as late as possible.
     """
-    insert, delete, pair = range(3)
-    rows, columns = len(gold), len(response)
-    error = 4 * rows + 1  # more than the largest possible sum of component differences
+    error = 4 * len(gold) + 1  # more than the largest possible sum of component differences
     # With so few errors an alignment cannot stray further from the diagonal.
-    fewest = Levenshtein.distance(gold, response)
-    deletions, insertions = (fewest + rows - columns) // 2, (fewest + columns - rows) // 2
-    above = [error * j if j <= insertions else math.inf for j in range(columns + 1)]
-    moves = [bytearray(columns + 1)]
+    fewest, longer = Levenshtein.distance(gold, response), len(gold) - len(response)
+    deletions, insertions = (fewest + longer) // 2, (fewest - longer) // 2
+    costs: list[list[float]] = [[error * j for j in range(len(response) + 1)]]
     for i, syllable in enumerate(gold, 1):
-        row, steps = [math.inf] * (columns + 1), bytearray(columns + 1)
-        row[0], steps[0] = error * i, delete
-        for j in range(max(1, i - deletions), min(columns, i + insertions) + 1):
-            row[j] = row[j - 1] + error
-            if above[j] + error < row[j]:
-                row[j], steps[j] = above[j] + error, delete
+        above, row = costs[-1], [error * i] + [math.inf] * len(response)
+        for j in range(max(1, i - deletions), min(len(response), i + insertions) + 1):
             got = response[j - 1]
-            cost = above[j - 1] + (got != syllable and error + sum(_wrong(syllable, got)))
-            if cost < row[j]:
-                row[j], steps[j] = cost, pair
-        above = row
-        moves.append(steps)
-    i, j = rows, columns
+            pair = above[j - 1] + (got != syllable and error + sum(_wrong(syllable, got)))
+            row[j] = min(pair, row[j - 1] + error, above[j] + error)
+        costs.append(row)
+    i, j = len(gold), len(response)
     pairs: list[tuple[str | None, str | None]] = []
     while i or j:
-        step = moves[i][j]
-        i -= step != insert
-        j -= step != delete
-        pairs.append((None if step == insert else gold[i], None if step == delete else response[j]))
+        inserts = j > 0 and costs[i][j] == costs[i][j - 1] + error
+        deletes = not inserts and i > 0 and costs[i][j] == costs[i - 1][j] + error
+        i, j = i - (not inserts), j - (not deletes)
+        pairs.append((None if inserts else gold[i], None if deletes else response[j]))
     return tuple(reversed(pairs))
 
 
@@ -266,14 +253,14 @@ def _problem(response: str, text: str, valid: Sequence[bool], reference_length: 
         return "empty response"
     if not text.strip():
         return "only reasoning; the token limit may have cut off the answer"
-    problem = ""
+    problems = []
     if not valid:
-        problem = "no Jyutping: no syllable with a tone digit"
+        problems.append("no Jyutping: no syllable with a tone digit")
     elif not any(valid):
-        problem = f"no valid Jyutping: PyCantonese accepts 0 of {len(valid)} syllables"
+        problems.append(f"no valid Jyutping: PyCantonese accepts 0 of {len(valid)} syllables")
     elif (times := len(valid) / reference_length) >= _TIMES_TOO_LONG:
-        problem = f"response is {times:.0f} times as long as the reference"
+        problems.append(f"response is {times:.0f} times as long as the reference")
     if len(text) > _LONGEST_RESPONSE:
         cut = f"only the first {_LONGEST_RESPONSE:,} of {len(text):,} characters are scored"
-        return f"{problem}; {cut}" if problem else cut
-    return problem
+        problems.append(cut)
+    return "; ".join(problems)

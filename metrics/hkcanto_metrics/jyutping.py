@@ -18,7 +18,8 @@ from hkcanto_metrics.script import CharacterTable
 _TONED_SYLLABLE = re.compile(r"(?<![a-z])[a-z]+[1-6]")
 _TOKEN = re.compile(r"[a-z]*[1-6]|[a-z]+")
 _WORD, _GAP = re.compile("([a-z]+)([0-9]?)"), re.compile(r"[\s,-]*")
-_GLOSS = re.compile(r"(?<![a-z])[(\[【]([^()\[\]【】]*)[)\]】](?![a-z])")
+# Text in brackets without a toned syllable.
+_GLOSS = re.compile(r"(?<![a-z])[(\[【](?![^()\[\]【】]*[a-z][1-6])[^()\[\]【】]*[)\]】](?![a-z])")
 _GOLD_PIECE = re.compile(r"\((?P<group>[^()]*)\)|(?P<literal>[^()|]+)|(?P<stray>.)", re.DOTALL)
 _PUBLISHED_GROUP = re.compile(r"\(([^()]*\|[^()]*)\)")
 
@@ -69,18 +70,18 @@ def parse_answer(answer: str) -> tuple[tuple[str, ...], ...]:
         (('ngaam1', 'ze2'), ('ngaam1', 'ze5'), ('aam1', 'ze2'), ('aam1', 'ze5'))
     """
     if len(answer) > _LONGEST_ANSWER:
-        expected = f"expected a sentence of at most {_LONGEST_ANSWER:,}"
-        raise _malformed(answer[:40], 40, f"{len(answer):,} characters", expected)
+        problem = f"{len(answer):,} characters; expected a sentence of at most {_LONGEST_ANSWER:,}"
+        raise _malformed(answer[:40], 40, problem)
     text = fold(answer)
     choices = [_choices(text, piece) for piece in _GOLD_PIECE.finditer(text)]
     if (count := math.prod(map(len, choices))) > _MOST_VARIANTS:
-        expected = f"expected at most {_MOST_VARIANTS}; split the sentence"
-        raise _malformed(text, 0, f"{count:,} variants", expected)
+        problem = f"{count:,} variants; expected at most {_MOST_VARIANTS}; split the sentence"
+        raise _malformed(text, 0, problem)
     read = (tuple(_TOKEN.findall("".join(parts))) for parts in product(*choices))
     variants = tuple(dict.fromkeys(read))
     if not all(variants) or not any(map(_TONED_SYLLABLE.search, chain.from_iterable(variants))):
-        problem = "no syllable, or only optional ones"
-        raise _malformed(text, 0, problem, "expected Jyutping such as 'nei5 (hou2|hou3)'")
+        problem = "no syllable, or only optional ones; expected Jyutping as in 'nei5 (hou2|hou3)'"
+        raise _malformed(text, 0, problem)
     return variants
 
 
@@ -121,12 +122,8 @@ def extract_jyutping(response: str) -> str:
         >>> extract_jyutping("gwong dung1 waa2 (Cantonese)")
         'gwong dung1 waa2'
     """
-
-    def without_gloss(match: re.Match[str]) -> str:
-        return match[0] if _TONED_SYLLABLE.search(match[1]) else " "
-
     tokens: list[str] = []
-    for line in _GLOSS.sub(without_gloss, fold(response)).splitlines():
+    for line in _GLOSS.sub(" ", fold(response)).splitlines():
         if first := _TONED_SYLLABLE.search(line):
             start = first.start()
             for word in reversed([*_WORD.finditer(line, 0, start)]):
@@ -177,10 +174,8 @@ def parse_syllable(token: str) -> Syllable:
     token = fold(token) if len(token) <= 2 * _LONGEST_SYLLABLE else token
     letters = token.rstrip("123456")
     tone = token[len(letters) :] or None
-    if not letters or len(letters) > _LONGEST_SYLLABLE:
-        return Syllable(None, None, None, tone)
     try:
-        (parsed,) = parse_jyutping(letters + "1")
+        (parsed,) = parse_jyutping(letters[: _LONGEST_SYLLABLE + 1] + "1")
     except ValueError:
         return Syllable(None, None, None, tone)
     return Syllable(parsed.onset, parsed.nucleus, parsed.coda, tone)
@@ -216,19 +211,13 @@ def _choices(text: str, piece: re.Match[str]) -> list[str]:
     position = piece.start()
     if piece["group"] is not None:
         options = piece["group"].split("|")
-        if not all(map(_TOKEN.search, options)):
-            expected = "expected syllables in each, as in '(ze2|ze5)'"
-            raise _malformed(text, position, "an empty alternative", expected)
-        return options if len(options) > 1 else [*options, ""]
-    if text[position] != "(":
-        problem = f"{text[position]!r} outside of parentheses"
-    elif "(" in text[position + 1 :].partition(")")[0]:
-        problem = "a second '(' before the first is closed"
+        if all(map(_TOKEN.search, options)):
+            return options if len(options) > 1 else [*options, ""]
+        problem = "an empty alternative; expected syllables in each, as in '(ze2|ze5)'"
     else:
-        problem = "'(' is never closed"
-    raise _malformed(text, position, problem, "expected alternatives as in '(ze2|ze5)', not nested")
+        problem = f"{text[position]!r} outside of matching parentheses; expected '(ze2|ze5)'"
+    raise _malformed(text, position, problem)
 
 
-def _malformed(text: str, position: int, problem: str, expected: str) -> MalformedAnswer:
-    place = f"malformed answer {text!r}, at character {position + 1}"
-    return MalformedAnswer(f"{place}: {problem}; {expected}")
+def _malformed(text: str, position: int, problem: str) -> MalformedAnswer:
+    return MalformedAnswer(f"malformed answer {text!r}, at character {position + 1}: {problem}")

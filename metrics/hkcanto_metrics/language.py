@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 import msgspec
@@ -38,8 +38,6 @@ _LEAST_OTHER = 0.2  # share of kana, or of other letters, in a sentence with Chi
 
 # `variety` is another variety of Chinese; `chinese` is any of the first three.
 _Kind = Literal["cantonese", "written", "variety", "chinese", "latin", "other"]
-_CHINESE: tuple[_Kind, ...] = ("cantonese", "written", "variety", "chinese")
-_WRITTEN_CHINESE: tuple[Language, ...] = ("written_chinese", "simplified_mandarin")
 
 # cantonesedetect 1.1.2 lacks a "|" here, so it takes the 些 of 些少 for an SWC feature.
 # It takes the classifier of an umbrella or a voice for the 把 of Written Chinese: 我把遮, 佢把聲.
@@ -236,12 +234,11 @@ def cantonese_prose(text: str) -> tuple[float, str, float]:
     languages = [each.lastgroup for each in found if each.lastgroup]
     pure = languages.count("written") <= _MOST_SLIPS * len(languages)
     weights, features, _, pieces = _judge(text, pure=pure)
-    is_untold = not any(features) and {*filter(weights.get, weights)} <= {*_WRITTEN_CHINESE}
-    if is_untold and weights and _QUOTED.search(text):
+    if weights and not _shows_language(weights, features) and _QUOTED.search(text):
         weights, features, _, pieces = _judge(text, quoted=True, pure=pure)
     if not features[0]:
         return 0.0, "", 0.0
-    pieces = [each for each in pieces if each.kind in _CHINESE]
+    pieces = [each for each in pieces if each.kind != "other"]
     chinese = sum(each.weight for each in pieces)
     cantonese = sum(each.weight * each.cantonese_part(pure) for each in pieces)
     neutral = sum(each.weight for each in pieces if each.kind == "chinese" and not each.written)
@@ -316,13 +313,12 @@ def score_reasoning(response: str, reasoning: str = "") -> WrittenLanguage:
 class _Piece:
     """A sentence or a part of one, with the counts that show its language."""
 
-    __slots__ = ("cantonese", "english", "foreign", "kind", "text", "weight", "words", "written")
+    kind: _Kind = "chinese"
+    cantonese = written = 0  # features
+    words = english = foreign = 0  # the latter two are grammatical
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.kind: _Kind = "chinese"
-        self.cantonese = self.written = 0  # features
-        self.words = self.english = self.foreign = 0  # the latter two are grammatical
         n_han = len(text) - len(_HAN.sub("", text))
         n_other = len(text) - len(_OTHER.sub("", text))
         self.weight: float = n_han
@@ -359,11 +355,6 @@ class _Piece:
     def is_told(self) -> bool:
         """Whether its own words show its language."""
         return self.kind not in ("chinese", "latin") or self.english + self.foreign > 0
-
-    def differs(self, other: _Piece) -> bool:
-        """Whether it is in a different language from another piece, as far as both show theirs."""
-        is_latin = "latin" in (self.kind, other.kind)
-        return self.is_told and (is_latin or other.is_told) and self.kind != other.kind
 
 
 _Weighed = tuple[dict[Language, float], tuple[int, int], Script, "list[_Piece]"]
@@ -446,11 +437,16 @@ def _weigh_own(prose: str, pure: bool | None) -> _Weighed:
             if label:
                 continue
             said = [_Piece(part) for part in (head, *rest)]
-            if len(said) > 1 and said[0].differs(said[1]):
+            kinds = {each.kind for each in said}
+            is_other_told = "latin" in kinds or said[-1].is_told
+            if len(kinds) > 1 and said[0].is_told and is_other_told:  # two languages
                 said = said[:1] if said[0].weight >= _A_FEW else []
             judged = said if pure is None else [p for each in said for p in _fine(each, pure)]
             pieces += judged
             statements += [] if end[:1] in ("？", "?") else judged
     weighed = _weigh(statements)
-    shown = any(weighed[1]) or weighed[0].get("english") or weighed[0].get("other")
-    return weighed if shown else _weigh(pieces)
+    return weighed if _shows_language(*weighed[:2]) else _weigh(pieces)
+
+
+def _shows_language(weights: Mapping[Language, float], features: tuple[int, int]) -> bool:
+    return bool(any(features) or weights.get("english") or weights.get("other"))

@@ -117,14 +117,10 @@ def cantonese_share(
     least = _LEAST_IN_AN_ITEM if n_clauses >= _LIST else _LEAST_IN_A_CLAUSE
     is_telegram = in_features > _MOST_IN_FEATURES or n_particles > _MOST_PARTICLES * n_han
     is_list = n_han < least * n_clauses or (len(different) >= _LONG and is_telegram)
-    if (
-        len(_different(text)) < max(1, min_characters)
-        or len(own) < max(1, min(min_characters, _LEAST_OWN))
-        or is_list
-        or is_loop
-        or is_degenerate(text)
-        or len(_LATIN_WORD.findall(prose)) > n_han
-    ):
+    is_short = len(_different(text)) < max(1, min_characters)
+    is_asked = len(own) < max(1, min(min_characters, _LEAST_OWN))
+    is_latin = len(_LATIN_WORD.findall(prose)) > n_han
+    if is_short or is_asked or is_latin or is_list or is_loop or is_degenerate(text):
         return 0.0
     repeated = _repeated(clauses)
     new = 1 - repeated if repeated > _MOST_ALIKE else 1

@@ -1,6 +1,7 @@
 """Split a model's reasoning from its answer, in any of the formats that models use."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 _TAG = re.compile(
@@ -80,13 +81,10 @@ def split_reasoning(text: str, reasoning: str = "") -> Reasoned:
         False
     """
     spans, finished = _spans(text)
-    if spans == [(0, len(text))]:
-        answer, inside = text, ""
-    else:
-        answer = _joined(text, spans)
-        edges = [0, *(edge for span in spans for edge in span), len(text)]
-        between = list(zip(edges[::2], edges[1::2], strict=True))
-        inside = _without_marks(_joined(text, between))
+    answer = _joined(text, spans)
+    edges = [0, *(edge for span in spans for edge in span), len(text)]
+    between = _joined(text, zip(edges[::2], edges[1::2], strict=True))
+    inside = _without_marks(between) if between else ""
     if reasoning:
         finished = finished and bool(answer.strip())
     return Reasoned(answer, reasoning + inside, finished, tuple(spans))
@@ -159,7 +157,7 @@ def may_reason(template: str, prompt: str) -> bool:
     return not closed
 
 
-def _joined(text: str, spans: list[tuple[int, int]]) -> str:
+def _joined(text: str, spans: Iterable[tuple[int, int]]) -> str:
     return "".join(text[start:end] for start, end in spans)
 
 

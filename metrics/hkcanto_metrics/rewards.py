@@ -25,10 +25,12 @@ Completions = Sequence[str | Sequence[Mapping[str, Any]]]
 Texts = Sequence[str | None]
 Options = Sequence[Mapping[str, str | None] | Sequence[str | None] | None] | None
 Rewards = list[float | None]
+Score = Callable[..., float | None]
 
-_LANGUAGES = {"yue": "cantonese", "zh": "written_chinese", "en": "english"}
-_LANGUAGES |= {name: name for name in _LANGUAGES.values()}
-_WRITTEN_CHINESE = ("written_chinese", "simplified_mandarin")
+# Code or name of a language → its names in `identify_language`.
+_WRITTEN_CHINESE = ["written_chinese", "simplified_mandarin"]
+_LANGUAGES = {"yue": ["cantonese"], "zh": _WRITTEN_CHINESE, "en": ["english"]}
+_LANGUAGES |= {names[0]: names for names in _LANGUAGES.values()}
 _LETTERS = "ABCDEFGHIJ"
 _LONGEST_JYUTPING = 20_000
 _TONE = re.compile("[a-z][1-6]")
@@ -117,16 +119,23 @@ def jyutping_reward(
         [0.75, 0.5]
     """
     from hkcanto_metrics.g2p import score_jyutping
+    from hkcanto_metrics.jyutping import fold, parse_answer
 
-    is_weight = isinstance(tone_weight, int | float) and 0 <= tone_weight <= 1
-    _check("jyutping_reward", "tone_weight", tone_weight, is_weight, "a number from 0 to 1")
+    if not isinstance(tone_weight, int | float) or not 0 <= tone_weight <= 1:
+        problem = f"tone_weight is {tone_weight!r}; give a number from 0 to 1"
+        raise ValueError(f"jyutping_reward: {problem}")
 
     def score(text: str, jyutping: Any) -> float | None:
         if jyutping is None:
             return None
         if not isinstance(jyutping, str):
             raise ValueError(f"the gold string is {jyutping!r}; give Jyutping as a text")
-        answer = _last_jyutping(strip_reasoning(text).lstrip(), jyutping)
+        said = strip_reasoning(text).lstrip()
+        folded = fold(said[:_LONGEST_JYUTPING])
+        least = min(map(len, parse_answer(jyutping)))
+        # The answer is the last stretch of Jyutping that may be all of it.
+        parts = [each for each in _NOT_JYUTPING.split(folded) if len(_TONE.findall(each)) >= least]
+        answer = "" if _ALTERNATIVES.search(folded) else [said, *parts][-1]
         scored = score_jyutping(answer, jyutping)
         pairs = [(right, got) for right, got in scored.alignment if right and got and got != right]
         letters = ([each.rstrip("123456") for each in pair] for pair in pairs)
@@ -175,7 +184,7 @@ def cantonese_reward(
         their share of Cantonese words. None if the row is in another language.
 
     Raises:
-        ValueError: ``script`` has another value, ``min_characters`` is below 0 or no number,
+        ValueError: ``script`` has another value, ``min_characters`` is not a number from 0 up,
             ``exponent`` is not above 0, or a language is unknown.
 
     Examples:
@@ -191,11 +200,12 @@ def cantonese_reward(
     from hkcanto_metrics.fluency import MIN_CANTONESE_RATIO, count_features
     from hkcanto_metrics.script import simplified_share
 
-    _check("cantonese_reward", "script", script, script in (None, "hant", "hans"), "hant or hans")
+    if script not in (None, "hant", "hans"):
+        raise ValueError(f"cantonese_reward: script is {script!r}; give hant or hans")
     _check_sizes("cantonese_reward", min_characters, exponent)
 
     def score(text: str, question: str, options: dict[str, str], language: Any) -> float | None:
-        if _language(language) != "cantonese":
+        if "cantonese" not in language:
             return None
         # Twice, as in an evaluation: once to find the answer, once to clean it.
         answer = strip_reasoning(strip_reasoning(text).lstrip())
@@ -246,8 +256,8 @@ def reasoning_language_reward(
         words. Missing reasoning gets 0.0, too, so a model cannot gain by omitting it.
 
     Raises:
-        ValueError: ``min_characters`` is below 0 or no number, ``exponent`` is not above 0, or a
-            language is unknown.
+        ValueError: ``min_characters`` is not a number from 0 up, ``exponent`` is not above 0, or
+            a language is unknown.
 
     Examples:
         >>> reasoning_language_reward(["<think>佢問緊邊個城市，應該係香港。</think>B", "B"])
@@ -260,7 +270,7 @@ def reasoning_language_reward(
 
     _check_sizes("reasoning_language_reward", min_characters, exponent)
 
-    def score(text: str, question: str, options: dict[str, str], language: str | None) -> float:
+    def score(text: str, question: str, options: dict[str, str], language: Any) -> float:
         found = split_reasoning(text)
         before = "".join(text[start:end] for start, end in found.spans[:-1])
         said = f"{before}\n{found.reasoning}" if found.reasoning.strip() else ""
@@ -268,13 +278,12 @@ def reasoning_language_reward(
         if before.strip():  # it can only reduce the share
             alone = _own_share(found.reasoning, question, options, min_characters)
             share = min(share, alone[1])
-        if (wanted := _language(language)) != "cantonese":
+        if "cantonese" not in language:
             # Four letters in a row are no quotation.
-            own = said.replace(question, "") if wanted == "english" else own
+            own = said.replace(question, "") if "english" in language else own
             written = identify_language(own)
             is_long = written.n_characters >= min_characters and not is_degenerate(own)
-            names = {"written_chinese": _WRITTEN_CHINESE}.get(wanted, (wanted,))
-            share = sum(x for name, x in written.shares.items() if name in names) if is_long else 0
+            share = sum(written.shares.get(name, 0) for name in language) if is_long else 0
         return math.pow(share, exponent) if found.finished else 0.0
 
     asked = {"options": options, "choices": choices, "question": question}
@@ -409,10 +418,7 @@ class _Product:
 
 
 def _rewards(
-    reward: str,
-    score: Callable[..., float | None],
-    completions: Completions,
-    **columns: Sequence[Any] | None,
+    reward: str, score: Score, completions: Completions, **columns: Sequence[Any] | None
 ) -> Rewards:
     """Score each completion with its entries of the columns; an error names reward and row."""
     given = {"completions": completions, **columns}
@@ -433,31 +439,23 @@ def _rewards(
                 if not isinstance(cells["question"], str | None):
                     raise ValueError(f"the question is {cells['question']!r}; give a text")
                 cells["question"] = cells["question"] or ""
+            if "language" in cells:
+                named = cells["language"]
+                code = "yue" if named is None else str(named).lower()
+                if code not in _LANGUAGES:
+                    raise ValueError(f"the language is {named!r}; give {', '.join(_LANGUAGES)}")
+                cells["language"] = _LANGUAGES[code]
             rewards.append(score(text, **cells))
         except (AttributeError, TypeError, ValueError) as error:
             raise ValueError(f"{reward}, row {row}: {error}") from error
     return rewards
 
 
-def _check(reward: str, name: str, value: object, fits: bool, expected: str) -> None:
-    """Refuse a setting that does not fit."""
-    if not fits:
-        raise ValueError(f"{reward}: {name} is {value!r}; give {expected}")
-
-
 def _check_sizes(reward: str, least: object, exponent: object) -> None:
-    fits = isinstance(least, int) and not isinstance(least, bool) and least >= 0
-    _check(reward, "min_characters", least, fits, "a number from 0 up")
-    fits = isinstance(exponent, int | float) and 0 < exponent < math.inf
-    _check(reward, "exponent", exponent, fits, "a number above 0")
-
-
-def _language(given: str | None) -> str:
-    """Return the name of a row's language, given by name or code; by default Cantonese."""
-    name = "yue" if given is None else str(given).lower()
-    if name not in _LANGUAGES:
-        raise ValueError(f"the language is {given!r}; give {', '.join(_LANGUAGES)}")
-    return _LANGUAGES[name]
+    if not isinstance(least, int) or isinstance(least, bool) or least < 0:
+        raise ValueError(f"{reward}: min_characters is {least!r}; give a number from 0 up")
+    if not isinstance(exponent, int | float) or not 0 < exponent < math.inf:
+        raise ValueError(f"{reward}: exponent is {exponent!r}; give a number above 0")
 
 
 def _own_share(
@@ -470,21 +468,6 @@ def _own_share(
     own = without_quotations(normalise(text), question, options.values())
     asked = "".join((question, *options.values()))
     return own, cantonese_share(own, least, asked, answers=answers)
-
-
-def _last_jyutping(text: str, gold: str) -> str:
-    """Return the last stretch of Jyutping that may be the whole answer; the whole text if none is.
-
-    Alternatives, such as ``(hou2|hou3)`` or ``hou2/hou3``, are not an answer.
-    """
-    from hkcanto_metrics.jyutping import fold, parse_answer
-
-    folded = fold(text[:_LONGEST_JYUTPING])
-    if _ALTERNATIVES.search(folded):
-        return ""
-    least = min(map(len, parse_answer(gold)))
-    stretches = [each for each in _NOT_JYUTPING.split(folded) if len(_TONE.findall(each)) >= least]
-    return stretches[-1] if stretches else text
 
 
 def _plain(value: Any) -> Any:
@@ -511,7 +494,6 @@ def _shown(given: Any) -> dict[str, str]:
 
 def _text(completion: Any) -> str:
     """The text of the last message, preceded by reasoning from a separate key of the message."""
-    completion = _plain(completion)
     if isinstance(completion, str):
         return completion
     if not isinstance(completion, Sequence):

@@ -148,25 +148,19 @@ def _opencc(conversion: str) -> Any:
     return opencc.OpenCC(conversion)
 
 
-def _table(*conversions: str) -> CharacterTable:
-    """A table that converts Chinese characters with OpenCC."""
-
-    def convert(character: str) -> str:
-        for conversion in conversions if is_han(character) else ():
-            converted = _opencc(conversion).convert(character)
-            if len(converted) == 1:
-                character = converted
-        return character
-
-    return CharacterTable(convert)
+def _converted(character: str, *conversions: str) -> str:
+    for conversion in conversions if is_han(character) else ():
+        converted = _opencc(conversion).convert(character)
+        character = converted if len(converted) == 1 else character
+    return character
 
 
 # hk2s and s2hk know Hong Kong's variants, such as 衞 and 枱, which t2s and s2t leave alone.
-_TO_TRADITIONAL = _table("s2hk")
-_TO_SIMPLIFIED = _table("hk2s")
+_TO_TRADITIONAL = CharacterTable(lambda character: _converted(character, "s2hk"))
+_TO_SIMPLIFIED = CharacterTable(lambda character: _converted(character, "hk2s"))
 # Converts through Traditional script, for Simplified variants such as 馀 and 余. The second hk2s is
 # for 薴, which becomes 苧, which becomes 苎.
-_TO_ONE_FORM = _table("s2hk", "hk2s", "tw2s", "hk2s")
+_TO_ONE_FORM = CharacterTable(lambda each: _converted(each, "s2hk", "hk2s", "tw2s", "hk2s"))
 
 
 def count_scripts(text: str) -> tuple[int, int]:
@@ -181,21 +175,18 @@ def count_scripts(text: str) -> tuple[int, int]:
 
 
 def _mark(character: str) -> str:
-    """T for a character that is Traditional only, S for Simplified only; otherwise empty."""
+    """T for a character that is Traditional only, S for Simplified only; otherwise empty.
+
+    Big5 and GB 2312 have two levels of characters; level 1 has the frequent ones. The first byte of
+    the code shows the level.
+    """
     if to_simplified(character) != character:
-        return "" if _at_level_1(character, "gb2312", 0xB0, 0xD7) else "T"
+        code = character.encode("gb2312", errors="ignore")
+        return "" if b"\xb0" <= code[:1] <= b"\xd7" else "T"
     if to_traditional(character) != character and character not in _ALSO_TRADITIONAL:
-        return "" if _at_level_1(character, "big5", 0xA4, 0xC6) else "S"
+        code = character.encode("big5", errors="ignore")
+        return "" if b"\xa4" <= code[:1] <= b"\xc6" else "S"
     return ""
 
 
 _SCRIPTS = CharacterTable(_mark)
-
-
-def _at_level_1(character: str, standard: str, first: int, last: int) -> bool:
-    """Return whether a character set standard lists a character among the frequent ones.
-
-    Big5 and GB 2312 have two levels of characters; the first byte of the code shows the level.
-    """
-    code = character.encode(standard, errors="ignore")
-    return bool(code) and first <= code[0] <= last

@@ -83,7 +83,12 @@ def score_translation(
         [42.9, 100.0, 1.0]
     """
     rows = _rows(hypotheses, references, language, sources)
-    return _figures({name: row.sum(axis=0) for name, row in rows.items()}, language)
+    figures = _figures({name: row.sum(axis=0) for name, row in rows.items()}, language)
+    figures["wrong_script"] = fmean(map(is_wrong_script, hypotheses, references))
+    figures["empty"] = fmean(not hypothesis.strip() for hypothesis in hypotheses)
+    if sources is not None:
+        figures["copied_source"] = fmean(map(is_copy, hypotheses, references, sources))
+    return figures
 
 
 def sentence_scores(hypothesis: str, reference: str, language: Language = "zh") -> dict[str, float]:
@@ -107,8 +112,7 @@ def sentence_scores(hypothesis: str, reference: str, language: Language = "zh") 
         38.24
     """
     rows = _rows([hypothesis], [reference], language)
-    figures = _figures({name: row[0] for name, row in rows.items()}, language, sentence=True)
-    return {name: value for name, value in figures.items() if name not in RATES}
+    return _figures({name: row[0] for name, row in rows.items()}, language, sentence=True)
 
 
 def is_wrong_script(hypothesis: str, reference: str) -> bool:
@@ -231,8 +235,9 @@ def _figures(
     figures = {name: _figure(name, total, language, sentence) for name, total in sums.items()}
     for suffix in ("", _NORMALIZED):
         figures[f"mean{suffix}"] = fmean(figures[name + suffix] for name in _AVERAGED)
-    names = (*SCORES, *(name + _NORMALIZED for name in SCORES), *RATES)
-    return {name: figures[name] for name in names if name in figures}
+    return {
+        name + suffix: figures[name + suffix] for suffix in ("", _NORMALIZED) for name in SCORES
+    }
 
 
 def _figure(name: str, total: Counts, language: Language, sentence: bool = False) -> float:
@@ -255,11 +260,9 @@ def _rows(
     given = {"hypotheses": hypotheses, "references": references, "sources": sources}
     for name, texts in given.items():
         if isinstance(texts, str):
-            problem = f"{name} is a string, {reprlib.repr(texts)}: pass a list of strings"
-            raise TypeError(f"{problem}, or call sentence_scores for one pair")
+            raise TypeError(f"{name} is a string, {reprlib.repr(texts)}: pass a list of strings")
         if texts is not None and len(texts) != len(hypotheses):
-            problem = f"{len(hypotheses)} hypotheses but {len(texts)} {name}"
-            raise ValueError(f"{problem}: give one for each")
+            raise ValueError(f"{len(hypotheses)} hypotheses but {len(texts)} {name}: give pairs")
     if not hypotheses:
         raise ValueError("no translations to score: the list is empty; give at least one pair")
     for number, reference in enumerate(references):
@@ -272,11 +275,6 @@ def _rows(
             scored = [[*map(fold_script, texts)] for texts in scored]
         counts = [_count(*pair, language) for pair in zip(*scored, strict=True)]
         rows |= {name + suffix: [count[name] for count in counts] for name in counts[0]}
-    rows["wrong_script"] = [(each, 1) for each in map(is_wrong_script, hypotheses, references)]
-    rows["empty"] = [(not hypothesis.strip(), 1) for hypothesis in hypotheses]
-    if sources is not None:
-        copies = map(is_copy, hypotheses, references, sources)
-        rows["copied_source"] = [(each, 1) for each in copies]
     return {name: np.array(row, dtype=float) for name, row in rows.items()}
 
 

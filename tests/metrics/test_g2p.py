@@ -234,12 +234,12 @@ def test_pooling_averages_the_published_pair_and_sums_the_rest() -> None:
 
 
 def test_nothing_to_pool_is_an_error() -> None:
-    with pytest.raises(ValueError, match="no scores to pool"):
+    with pytest.raises(ValueError, match="no rates to pool"):
         pool_jyutping([])
 
 
 def test_a_malformed_gold_string_is_an_error() -> None:
-    with pytest.raises(MalformedAnswer, match="never closed"):
+    with pytest.raises(MalformedAnswer, match="outside of matching"):
         score_jyutping("nei5", "(nei5|lei5")
 
 

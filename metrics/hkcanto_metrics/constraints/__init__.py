@@ -10,29 +10,21 @@ docs/reference/constraints.md lists them.
 True
 """
 
-from hkcanto_metrics.constraints import language, writing  # noqa: F401  # they register
-from hkcanto_metrics.constraints.declaring import (
-    VERIFIERS,
-    Constraint,
-    Followed,
-    Verifier,
-    check_constraints,
-    follows,
-    follows_loosely,
-    pool_constraints,
-    read_constraints,
-)
-from hkcanto_metrics.constraints.ifeval import read_ifeval
+from hkcanto_metrics.constraints import form, language, length, sound, words
+from hkcanto_metrics.constraints.declaring import VERIFIERS as VERIFIERS
+from hkcanto_metrics.constraints.declaring import Constraint as Constraint
+from hkcanto_metrics.constraints.declaring import Followed as Followed
+from hkcanto_metrics.constraints.declaring import Verifier as Verifier
+from hkcanto_metrics.constraints.declaring import check_constraints as check_constraints
+from hkcanto_metrics.constraints.declaring import follows as follows
+from hkcanto_metrics.constraints.declaring import follows_loosely as follows_loosely
+from hkcanto_metrics.constraints.declaring import pool_constraints as pool_constraints
+from hkcanto_metrics.constraints.declaring import read_constraints as read_constraints
+from hkcanto_metrics.constraints.declaring import register
+from hkcanto_metrics.constraints.ifeval import read_ifeval as read_ifeval
 
-__all__ = [
-    "VERIFIERS",
-    "Constraint",
-    "Followed",
-    "Verifier",
-    "check_constraints",
-    "follows",
-    "follows_loosely",
-    "pool_constraints",
-    "read_constraints",
-    "read_ifeval",
-]
+register("Length", length)
+register("Words", words)
+register("Form", form)
+register("Language and script", language)
+register("Sound", sound)

@@ -14,19 +14,24 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import chain, product
 from statistics import fmean
-from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+from types import ModuleType
+from typing import Annotated, Any, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta
 
-from hkcanto_metrics.constraints.reading import normalise
+from hkcanto_metrics.constraints.reading import narrow, normalise
 from hkcanto_metrics.reasoning import strip_reasoning
 
 Text = Annotated[str, Meta(pattern=r"\S", description="text")]
 Texts = Annotated[tuple[Text, ...], Meta(min_length=1, description="list of texts")]
 AnyTexts = Annotated[tuple[Text, ...], Meta(description="list of texts")]
 Number = Annotated[int, Meta(ge=1, description="number from 1")]
-_F = TypeVar("_F", bound=Callable[..., bool | int | list[int]])
+# Counts, each with the smallest one that can satisfy bounds. An answer with a count of 0, such as
+# one without a list, satisfies no bounds of a `CountFrom1`. All of `Counts` have to fit.
+Count = Annotated[int, 0]
+CountFrom1 = Annotated[int, 1]
+Counts = Annotated[list[int], 1]
 _BOUNDS = ("exactly", "at_least", "at_most", "about")
 
 
@@ -40,7 +45,6 @@ class Verifier:
         function: The check, called with an answer and keyword arguments.
         record: The types of the arguments.
         least: For a count, the smallest one that can satisfy bounds, 0 or 1. None for a condition.
-        impossible: Returns why no answer can follow some arguments of the right types, or "".
     """
 
     name: str
@@ -48,7 +52,6 @@ class Verifier:
     function: Callable[..., bool | int | list[int]]
     record: type[msgspec.Struct]
     least: int | None
-    impossible: Callable[..., str]
 
     @property
     def description(self) -> str:
@@ -64,8 +67,18 @@ class Verifier:
             >>> VERIFIERS["word_in_sentence"].arguments
             {'word': 'text', 'sentence': 'number from 1, or from -1 back'}
         """
-        fields = msgspec.structs.fields(self.record)
-        return {each.name: _in_words(each) for each in fields if each.name not in _BOUNDS}
+        described = {}
+        for argument in msgspec.structs.fields(self.record):
+            members = get_args(argument.type)
+            kind = members[0] if type(None) in members else argument.type
+            words = " or ".join(map(repr, get_args(kind))) or "true or false"
+            if hasattr(kind, "__metadata__"):
+                words = str(kind.__metadata__[0].description)
+            default = "" if argument.required else ", optional"
+            if isinstance(argument.default, str | bool):
+                default = f", {argument.default!r} by default".replace("False", "false")
+            described[argument.name] = words + default
+        return {name: words for name, words in described.items() if name not in _BOUNDS}
 
     def read(self, args: Mapping[str, Any]) -> dict[str, Any]:
         """Check arguments.
@@ -81,8 +94,7 @@ class Verifier:
         """
         try:
             values = msgspec.structs.asdict(msgspec.convert(_given(args), self.record))
-            problem = "" if self.least is None else _bounds_problem(values)
-            problem = problem or self.impossible(**values)
+            problem = _problem(values)
         except msgspec.ValidationError as error:
             problem = str(error).replace("`", "").replace("at $.", "at ")
         if not problem:
@@ -113,33 +125,29 @@ VERIFIERS: dict[str, Verifier] = {}
 """Name → verifier."""
 
 
-def verifier(
-    topic: str, *, least: int | None = None, impossible: Callable[..., str] = lambda **_: ""
-) -> Callable[[_F], _F]:
-    """Register a function as a verifier.
+def register(topic: str, module: ModuleType) -> None:
+    """Register the public functions of a module as verifiers.
 
     Args:
-        topic: The aspect that it checks, such as Length.
-        least: None if the function returns a bool. If it returns counts, of which all have to fit:
-            0 if a constraint may ask for none; 1 if an answer with a count of 0, such as one
-            without a list, satisfies no bounds.
-        impossible: See `Verifier`.
+        topic: The aspect that they check, such as Length.
+        module: The module. Its functions take an answer and keyword arguments, and return a bool, a
+            `Count`, a `CountFrom1` or `Counts`.
     """
-
-    def register(function: _F) -> _F:
+    for name, function in vars(module).items():
+        is_own = getattr(function, "__module__", "") == module.__name__
+        if name.startswith("_") or not is_own or not inspect.isfunction(function):
+            continue
         hints = get_type_hints(function, include_extras=True)
+        least = getattr(hints.pop("return"), "__metadata__", (None,))[0]
+        defaults = dict.fromkeys(hints, msgspec.NODEFAULT) | (function.__kwdefaults__ or {})
+        del defaults["answer"]
         fields: list[Any] = [
-            (name, hints[name], msgspec.NODEFAULT if each.default is each.empty else each.default)
-            for name, each in [*inspect.signature(function).parameters.items()][1:]
+            (argument, hints[argument], value) for argument, value in defaults.items()
         ]
         if least is not None:
-            fields += [(name, Annotated[int, Meta(ge=least)] | None, None) for name in _BOUNDS]
-        name = function.__name__
+            fields += [(bound, Annotated[int, Meta(ge=least)] | None, None) for bound in _BOUNDS]
         record = msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True)
-        VERIFIERS[name] = Verifier(name, topic, function, record, least, impossible)
-        return function
-
-    return register
+        VERIFIERS[name] = Verifier(name, topic, function, record, least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,28 +338,26 @@ def _given(args: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v.tolist() if hasattr(v, "tolist") else v for k, v in given.items()}
 
 
-def _bounds_problem(values: Mapping[str, Any]) -> str:
-    given = {name: values[name] for name in _BOUNDS if values[name] is not None}
-    least, most = given.get("at_least"), given.get("at_most", math.inf)
-    if not given:
+def _problem(values: Mapping[str, Any]) -> str:
+    """Return why bounds are wrong, or why no answer can follow some arguments; otherwise ""."""
+    given = {name: values[name] for name in _BOUNDS if values.get(name) is not None}
+    if "exactly" in values and not given:
         return "no bound is given"
     alone = [name for name in ("exactly", "about") if name in given]
     if alone and len(given) > 1:
         return f"{alone[0]} goes with no other bound"
+    least, most = given.get("at_least"), given.get("at_most", math.inf)
     if least == 0:
         return "at_least 0 is followed by every answer"
-    return f"at_least {least} is more than at_most {most}" if least and least > most else ""
-
-
-def _in_words(argument: msgspec.structs.FieldInfo) -> str:
-    """The possible values of an argument, and its default."""
-    kind = argument.type
-    kind = get_args(kind)[0] if type(None) in get_args(kind) else kind
-    words = " or ".join(map(repr, get_args(kind))) or "true or false"
-    if hasattr(kind, "__metadata__"):
-        words = str(kind.__metadata__[0].description)
-    if argument.required:
-        return words
-    if not isinstance(argument.default, str | bool):
-        return f"{words}, optional"
-    return f"{words}, {argument.default!r} by default".replace("False", "false")
+    if least and least > most:
+        return f"at_least {least} is more than at_most {most}"
+    words = {*map(narrow, values.get("words") or [values.get("word", "")])}
+    for text in map(narrow, values.get("not_in", ())):
+        if not any(word in text != word for word in words):
+            return f"the exception {text!r} does not contain the word asked for, or is not longer"
+    if 0 in (values.get("sentence"), values.get("place")):
+        return "0 does not exist; 1 is the first and -1 the last"
+    least = given.get("exactly") or least or 0
+    if "words" in values and least > len(words):
+        return f"{least} different words of {len(words)} are impossible"
+    return ""

@@ -42,25 +42,22 @@ def read_ifeval(
     kwargs = kwargs or []
     if not instruction_id_list or len(instruction_id_list) != len(kwargs):
         raise ValueError(f"{len(instruction_id_list)} instructions have {len(kwargs)} kwargs")
-    asked = []
+    asked: list[Constraint] = []
     for name, of_name in zip(instruction_id_list, kwargs, strict=True):
         if name not in _VERIFIERS:
             raise ValueError(f"no instruction is named {name!r}; give {', '.join(_VERIFIERS)}")
         given = {key: value for key, value in (of_name or {}).items() if value is not None}
-        for verifier, args in _VERIFIERS[name]:
-            try:
-                asked.append(Constraint(verifier, _filled(args, given)))
-            except ValueError as error:
-                raise ValueError(f"the instruction {name!r}: {error}") from error
+        try:
+            asked += [Constraint(ours, _filled(args, given)) for ours, args in _VERIFIERS[name]]
+        except ValueError as error:
+            raise ValueError(f"the instruction {name!r}: {error}") from error
     return tuple(asked)
 
 
 def _filled(args: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return our arguments, with IFEval's in their places."""
-    filled = {}
-    for key, value in args.items():
-        is_place = isinstance(value, str) and value.startswith("$")
-        filled[key] = given.get(value[1:]) if is_place else value
+    places = {key: value[1:] for key, value in args.items() if str(value).startswith("$")}
+    filled = {**args, **{key: given.get(place) for key, place in places.items()}}
     if "language" in filled:
         filled["language"] = _LANGUAGES.get(str(filled["language"]), filled["language"])
     if (number := filled.pop("bound", None)) is not None:

@@ -11,7 +11,7 @@ class Metric(evaluate.Metric):  # type: ignore[misc]  # evaluate has no types
     """A metric whose docstring describes it and whose `_compute` documents its arguments.
 
     Attributes:
-        CITATION: In BibTeX.
+        CITATION: The paper that it follows.
         COLUMNS: Names of the columns of text that it takes.
     """
 

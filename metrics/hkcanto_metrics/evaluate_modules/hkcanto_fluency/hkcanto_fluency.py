@@ -11,18 +11,7 @@ class HKCantoFluency(base.Metric):
     length beside it.
     """
 
-    CITATION = """\
-@inproceedings{lau-etal-2024-extraction,
-    title = {The Extraction and Fine-grained Classification of Written Cantonese Materials through
-        Linguistic Feature Detection},
-    author = {Lau, Chaak-ming and Lau, Mingfei and To, Ann Wai Huen},
-    booktitle = {Proceedings of the 2nd Workshop on Resources and Technologies for Indigenous,
-        Endangered and Lesser-resourced Languages in Eurasia (EURALI)},
-    year = {2024},
-    pages = {24--29},
-    url = {https://aclanthology.org/2024.eurali-1.4/}
-}
-"""
+    CITATION = "Lau, Lau and To (2024), https://aclanthology.org/2024.eurali-1.4/"
     COLUMNS = ("predictions",)
 
     def _compute(

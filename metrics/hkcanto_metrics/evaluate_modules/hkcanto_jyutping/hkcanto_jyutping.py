@@ -11,14 +11,7 @@ class HKCantoJyutping(base.Metric):
     error rates.
     """
 
-    CITATION = """\
-@misc{cheng-etal-hkcanto-eval,
-    title = {HKCanto-Eval: A Benchmark for Evaluating Cantonese Language Understanding and
-        Cultural Comprehension in LLMs},
-    author = {Cheng, Tsz Chung and Cheng, Chung Shing and Lau, Chaak Ming and Lam, Eugene Tin-Ho
-        and Wong, Chun Yat and Yu, Hoi On and Chong, Cheuk Hei}
-}
-"""
+    CITATION = "Cheng et al. (2025), https://doi.org/10.18653/v1/2025.conll-1.1"
 
     def _compute(self, predictions: list[str], references: list[str]) -> dict[str, float]:
         """Score with `score_jyutping` and pool with `pool_jyutping`.

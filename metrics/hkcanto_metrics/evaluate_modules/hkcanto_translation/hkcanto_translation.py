@@ -1,9 +1,9 @@
 """Automatic scores of Cantonese translation as a Hugging Face `evaluate` module."""
 
-from collections.abc import Sequence
+from typing import Any
 
 from hkcanto_metrics.evaluate_modules import base
-from hkcanto_metrics.translation import Language, score_translation
+from hkcanto_metrics.translation import score_translation
 
 
 class HKCantoTranslation(base.Metric):
@@ -13,21 +13,10 @@ class HKCantoTranslation(base.Metric):
     in the wrong script, empty or a copy of the source.
     """
 
-    CITATION = """\
-@misc{cao-etal-hkmmlu,
-    title = {Measuring Hong Kong Massive Multi-Task Language Understanding},
-    author = {Cao, Chuxue and Zhu, Zhenghao and Zhu, Junqi and Lu, Guoying and Peng, Siyu and
-        Dai, Juntao and Shi, Weijie and Han, Sirui and Guo, Yike},
-    year = {2025}
-}
-"""
+    CITATION = "Cao et al. (2025), https://arxiv.org/abs/2505.02177"
 
     def _compute(
-        self,
-        predictions: list[str],
-        references: list[str],
-        sources: Sequence[str] | None = None,
-        language: Language = "zh",
+        self, predictions: list[str], references: list[str], **options: Any
     ) -> dict[str, float]:
         """Score with `score_translation`.
 
@@ -40,4 +29,4 @@ class HKCantoTranslation(base.Metric):
         Returns:
             A dictionary of corpus figures; see `hkcanto_metrics.translation.score_translation`.
         """
-        return score_translation(predictions, references, language=language, sources=sources)
+        return score_translation(predictions, references, **options)

@@ -1,0 +1,172 @@
+"""Verifiers of sound.
+
+A character may have several readings. The reading that PyCantonese gives it in its word and line
+counts. So does every reading that it has in at least a tenth of its words in rime-cantonese's list:
+聽 can be teng1, ting1 or ting3, and 女 can be neoi5 or neoi2. A character fits if one of its
+readings fits. A character without a reading fits nothing.
+"""
+
+import re
+from collections import Counter, defaultdict
+from functools import cache
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from hkcanto_metrics.constraints import reading
+from hkcanto_metrics.constraints.declaring import Number
+from hkcanto_metrics.jyutping import is_valid, parse_syllable
+from hkcanto_metrics.script import to_traditional
+
+Tones = Annotated[
+    str, Meta(pattern=r"^[1-6平仄*]+$", description="text of tones: 1 to 6, 平, 仄, or * for any")
+]
+_SCHEME = "text like AABA, in which a letter is twice, with - for a free line"
+Scheme = Annotated[str, Meta(pattern=r"^(?=.*([A-Z]).*\1)[A-Z-]+$", description=_SCHEME)]
+
+# The longest line that is read in context; PyCantonese is slow on long lines.
+_CONTEXT = 40
+
+
+@cache
+def _known(least: float) -> dict[str, frozenset[str]]:
+    from pycantonese.data.rime_cantonese import CHARS_TO_JYUTPING
+
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for word, jyutping in CHARS_TO_JYUTPING.items():
+        if len(syllables := jyutping.split()) == len(word):
+            for character, syllable in zip(word, syllables, strict=True):
+                counts[character][syllable] += 1
+    return {
+        character: frozenset(s for s, n in each.items() if n >= least * each.total())
+        for character, each in counts.items()
+    }
+
+
+def _readings(text: str, least: float = 0.1) -> list[frozenset[str]]:
+    """Return the readings of each Chinese character.
+
+    Args:
+        text: A line; of a long one, only the last 40 characters are read in context.
+        least: The share of its words in which a character must have a reading.
+
+    Returns:
+        The syllables that count for each character, see the module; none for an unknown one.
+
+    Examples:
+        >>> [sorted(each) for each in _readings("聽歌")]
+        [['teng1', 'ting1', 'ting3'], ['go1']]
+    """
+    from pycantonese import characters_to_jyutping
+
+    han = to_traditional(reading.han_of(text))
+    in_context: list[str | None] = [None] * max(0, len(han) - _CONTEXT)
+    for word, jyutping in characters_to_jyutping(han[-_CONTEXT:]):
+        syllables = (jyutping or "").split()
+        in_context += syllables if len(syllables) == len(word) else [None] * len(word)
+    return [
+        _known(least).get(character, frozenset()) | ({said} if said else set())
+        for character, said in zip(han, in_context, strict=True)
+    ]
+
+
+def _fits(syllables: frozenset[str], symbol: str) -> bool:
+    """Whether a reading has a tone. 平 (level) is 1 or 4 without a stop; 仄 is any other."""
+    if symbol in "平仄":
+        return any((s[-1] in "14" and s[-2] not in "ptk") == (symbol == "平") for s in syllables)
+    return symbol == "*" or any(each[-1] == symbol for each in syllables)
+
+
+def rhyme(
+    answer: str, *, scheme: Scheme | None = None, unit: Literal["lines", "verses"] = "lines"
+) -> bool:
+    """The last characters of the lines rhyme in Cantonese (押韻).
+
+    Args:
+        answer: The answer, without a title.
+        scheme: A letter for each line. Lines with the same letter rhyme; a letter that occurs once,
+            and -, leave a line free. By default all lines rhyme.
+        unit: Whether to compare lines or verses (see `verses`).
+
+    Returns:
+        Whether they have the same nucleus and coda, in any tone; of a character with several
+        readings, any that rime-cantonese's list has counts. Lines that all end in the same
+        character do not rhyme.
+
+    Examples:
+        >>> rhyme("天色青青\\n風好輕\\n月光明"), rhyme("天光\\n天光"), rhyme("去街\\n飲茶")
+        (True, False, False)
+    """
+    units = [reading.han_of(each) for each in reading.UNITS[unit](answer)]
+    scheme = scheme or "A" * len(units)
+    if len(units) < 2 or len(units) != len(scheme) or not all(units):
+        return False
+    for letter in {*scheme} - {"-"}:
+        lines = [line for line, own in zip(units, scheme, strict=True) if own == letter]
+        ends = [map(parse_syllable, _readings(line, least=0)[-1]) for line in lines]
+        rimes = [{(end.nucleus, end.coda) for end in each if end.nucleus} for each in ends]
+        is_same = len({line[-1] for line in lines}) == 1
+        if len(lines) > 1 and (is_same or not set.intersection(*rimes)):
+            return False
+    return True
+
+
+def tones(answer: str, *, pattern: Tones, line: Number | None = None) -> bool:
+    """The Chinese characters have these tones, in this order.
+
+    Args:
+        answer: The answer.
+        pattern: A sign for each character: a tone of Jyutping from 1 to 6; 平 (tones 1 and 4, not
+            before -p, -t, -k) or 仄 (the others); * for any.
+        line: The number of the line to check, from 1; by default the whole answer.
+
+    Returns:
+        Whether the answer has as many characters, with these tones; see the module for characters
+        with several readings.
+
+    Examples:
+        >>> tones("香港人", pattern="124"), tones("花開\\n月落", pattern="仄仄", line=2)
+        (True, True)
+    """
+    lines = reading.lines_of(answer)
+    text = "".join(lines if line is None else lines[line - 1 : line])
+    return len(reading.han_of(text)) == len(pattern) and all(map(_fits, _readings(text), pattern))
+
+
+def line_end_tones(answer: str, *, pattern: Tones) -> bool:
+    """The last characters of the lines have these tones, as 仄平 in a couplet (對聯).
+
+    Args:
+        answer: The answer.
+        pattern: A sign for each line, as in `tones`.
+
+    Returns:
+        Whether the answer has as many lines, with these tones.
+
+    Examples:
+        >>> line_end_tones("天增歲月人增壽\\n春滿乾坤福滿門", pattern="仄平")
+        True
+    """
+    lines = reading.lines_of(answer)
+    return len(lines) == len(pattern) and all(
+        any(_fits(last, tone) for last in _readings(line)[-1:])
+        for line, tone in zip(lines, pattern, strict=True)
+    )
+
+
+def only_jyutping(answer: str) -> bool:
+    """The answer is only Jyutping.
+
+    Args:
+        answer: The answer. Punctuation is ignored.
+
+    Returns:
+        Whether every word consists of valid syllables, each with its tone.
+
+    Examples:
+        >>> only_jyutping("Nei5 hou2!"), only_jyutping("nei hao"), only_jyutping("你好 nei5 hou2")
+        (True, False, False)
+    """
+    words = re.findall(r"[^\W_]+", reading.narrow(answer))
+    tokens = [each for word in words for each in re.findall(r"[^\W\d_]+\d?|\d", word)]
+    return bool(tokens) and all(map(is_valid, tokens))

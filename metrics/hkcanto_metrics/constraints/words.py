@@ -1,0 +1,396 @@
+"""Verifiers of words: which an answer uses, and where.
+
+Words are matched as they are written: 電車 does not match 电车. The width and case of letters do
+not matter. A word that begins or ends in a Latin letter or a digit matches only as a whole word: AI
+is not in RAIN. Chinese has no word boundaries: 的 is in 的士, unless `not_in` lists 的士.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from hkcanto_metrics.constraints import reading
+from hkcanto_metrics.constraints.declaring import AnyTexts, Count, Number, Text, Texts
+from hkcanto_metrics.constraints.reading import HAN, LATIN, LETTER, narrow
+
+Unit = Literal["lines", "items", "sentences", "words", "characters"]
+End = Literal["first", "last"]
+Han = Annotated[
+    str, Meta(pattern=f"^[{HAN}]{{2,}}$", description="text of two or more Chinese characters")
+]
+Place = Annotated[int, Meta(description="number from 1, or from -1 back")]
+
+
+def _pattern(word: str) -> str:
+    word = narrow(word.strip())
+    border = f"[{LATIN}0-9]"
+    before, after = (bool(re.match(border, edge)) for edge in (word[0], word[-1]))
+    return f"(?<!{border})" * before + re.escape(word) + f"(?!{border})" * after
+
+
+def occurrences(answer: str, *, word: Text, not_in: AnyTexts = ()) -> Count:
+    """The number of times a word is used.
+
+    Args:
+        answer: The answer.
+        word: The word or phrase.
+        not_in: Longer words in which it does not count.
+
+    Returns:
+        The number of times, from left to right and without overlap: 哈哈 occurs once in 哈哈哈.
+
+    Examples:
+        >>> occurrences("搭的士嘅目的", word="的"), occurrences("哈哈哈", word="哈哈")
+        (2, 1)
+        >>> occurrences("搭的士嘅目的", word="的", not_in=("的士",))
+        1
+    """
+    exceptions = sorted(map(_pattern, not_in), key=len, reverse=True)
+    found = re.finditer("|".join([*exceptions, f"(?P<word>{_pattern(word)})"]), narrow(answer))
+    return sum(match["word"] is not None for match in found)
+
+
+def uses_all(answer: str, *, words: Texts, not_in: AnyTexts = ()) -> bool:
+    """Each of the words is used at least once.
+
+    Args:
+        answer: The answer.
+        words: The words.
+        not_in: Longer words in which they do not count.
+
+    Returns:
+        Whether all are used.
+
+    Examples:
+        >>> uses_all("去旺角買魚蛋", words=("旺角", "魚蛋")), uses_all("去旺角", words=("魚蛋",))
+        (True, False)
+    """
+    return all(occurrences(answer, word=word, not_in=not_in) for word in words)
+
+
+def different_words(answer: str, *, words: Texts) -> Count:
+    """The number of the listed words that are used; exactly 1 asks for one of them.
+
+    Args:
+        answer: The answer.
+        words: The words.
+
+    Returns:
+        The number of different words that are used.
+
+    Examples:
+        >>> different_words("飲茶，飲奶茶", words=("飲", "奶茶", "咖啡"))
+        2
+    """
+    return sum(occurrences(answer, word=word) > 0 for word in {*map(narrow, words)})
+
+
+def avoids(answer: str, *, words: Texts, not_in: AnyTexts = ()) -> bool:
+    """None of the words is used.
+
+    Args:
+        answer: The answer.
+        words: The words.
+        not_in: Longer words in which they do not count, such as 的士 and 目的 for 的.
+
+    Returns:
+        Whether none is used.
+
+    Examples:
+        >>> avoids("搭的士", words=("的",)), avoids("搭的士", words=("的",), not_in=("的士",))
+        (False, True)
+    """
+    return not any(occurrences(answer, word=word, not_in=not_in) for word in words)
+
+
+def starts_with(answer: str, *, text: Text) -> bool:
+    """The answer begins with a text.
+
+    Args:
+        answer: The answer.
+        text: Its first words. Marks before them, such as 「 and **, are ignored.
+
+    Returns:
+        Whether the answer begins with it.
+
+    Examples:
+        >>> starts_with("「各位好」，我係阿明。", text="各位好")
+        True
+    """
+    marks = r"[\W_]*" if LETTER.match(text.strip()) else ""
+    return re.match(marks + _pattern(text), narrow(answer.lstrip())) is not None
+
+
+def ends_with(answer: str, *, text: Text) -> bool:
+    """The answer ends with a text.
+
+    Args:
+        answer: The answer.
+        text: Its last words. Marks and emoji after them are ignored.
+
+    Returns:
+        Whether the answer ends with it.
+
+    Examples:
+        >>> ends_with("下次再傾，拜拜！😀", text="拜拜"), ends_with("拜拜，走先", text="拜拜")
+        (True, False)
+    """
+    marks = r"[\W_]*" if LETTER.match(text.strip()[-1]) else ""
+    return re.search(_pattern(text) + marks + r"\Z", narrow(answer.rstrip())) is not None
+
+
+def word_order(answer: str, *, words: Texts) -> bool:
+    """The words are used in this order.
+
+    Args:
+        answer: The answer.
+        words: The words. Each must occur after the one before it; further uses do not matter.
+
+    Returns:
+        Whether all are found in this order.
+
+    Examples:
+        >>> word_order("首先洗米，最後落鹽", words=("首先", "最後"))
+        True
+    """
+    pattern = "".join(f"(?>.*?{_pattern(word)})" for word in words)
+    return re.match(pattern, narrow(answer), re.DOTALL) is not None
+
+
+def one_of(answer: str, *, phrases: Texts) -> bool:
+    """The answer is one of the phrases, with nothing around it.
+
+    Args:
+        answer: The answer.
+        phrases: The phrases. Marks around the answer are ignored.
+
+    Returns:
+        Whether the answer is one of them.
+
+    Examples:
+        >>> one_of("**贊成**。", phrases=("贊成", "反對")), one_of("我贊成", phrases=("贊成",))
+        (True, False)
+    """
+    bare = _bare(answer)
+    alike = [phrase for phrase in phrases if _bare(phrase) == bare]
+    return any(starts_with(answer, text=each) and ends_with(answer, text=each) for each in alike)
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"\A[\W_]+|[\W_]+\Z", "", narrow(text))
+
+
+def word_in_sentence(answer: str, *, word: Text, sentence: Place) -> bool:
+    """A word is used in a given sentence.
+
+    Args:
+        answer: The answer.
+        word: The word.
+        sentence: The sentence's number from 1; -1 is the last one.
+
+    Returns:
+        Whether the word is used in that sentence; False if there are fewer sentences. See
+        `sentences` for what a sentence is.
+
+    Examples:
+        >>> word_in_sentence("落雨。帶遮！", word="遮", sentence=-1)
+        True
+    """
+    numbered = dict(enumerate(reading.sentences_of(answer), 1))
+    place = sentence if sentence > 0 else len(numbered) + 1 + sentence
+    return occurrences(numbered.get(place, ""), word=word) > 0
+
+
+def paragraph_starts_with(answer: str, *, paragraph: Number, text: Text) -> bool:
+    """A given paragraph begins with a text.
+
+    Args:
+        answer: The answer.
+        paragraph: The paragraph's number, from 1.
+        text: Its first words.
+
+    Returns:
+        Whether that paragraph begins with it; False if there are fewer paragraphs.
+
+    Examples:
+        >>> paragraph_starts_with("早晨。\\n\\n另外，記得食飯。", paragraph=2, text="另外")
+        True
+    """
+    first_lines = [lines[0] for lines in reading.paragraphs_of(answer)]
+    return any(starts_with(line, text=text) for line in first_lines[paragraph - 1 : paragraph])
+
+
+def _each(units: Sequence[str], fits: Callable[..., bool], texts: Sequence[str]) -> bool:
+    """Whether there are units, and each begins or ends with one of the texts."""
+    return bool(units) and all(any(fits(unit, text=text) for text in texts) for unit in units)
+
+
+def each_line_starts_with(answer: str, *, text: Text) -> bool:
+    """Each line begins with a text.
+
+    Args:
+        answer: The answer.
+        text: Its first words. List markers are ignored.
+
+    Returns:
+        Whether each line does.
+
+    Examples:
+        >>> each_line_starts_with("- 我要瞓\\n- 我要食", text="我要")
+        True
+    """
+    return _each(reading.lines_of(answer), starts_with, [text])
+
+
+def each_line_ends_with(answer: str, *, text: Text) -> bool:
+    """Each line ends with a text.
+
+    Args:
+        answer: The answer.
+        text: Its last words. Marks after them are ignored.
+
+    Returns:
+        Whether each line does.
+
+    Examples:
+        >>> each_line_ends_with("瞓啦！\\n食啦。", text="啦")
+        True
+    """
+    return _each(reading.lines_of(answer), ends_with, [text])
+
+
+def each_sentence_ends_with(answer: str, *, words: Texts) -> bool:
+    """Each sentence ends with one of the words.
+
+    Args:
+        answer: The answer.
+        words: The words. Marks after them are ignored.
+
+    Returns:
+        Whether each sentence does.
+
+    Examples:
+        >>> each_sentence_ends_with("瞓啦！食囉。", words=("啦", "囉"))
+        True
+    """
+    return _each(reading.sentences_of(answer), ends_with, words)
+
+
+def postscript(answer: str, *, mark: Text = "P.S.") -> bool:
+    """The answer has a postscript.
+
+    Args:
+        answer: The answer.
+        mark: The words it begins with, such as P.S. or 又及.
+
+    Returns:
+        Whether a line after the first one begins with the mark, followed by some text.
+
+    Examples:
+        >>> postscript("多謝！\\n\\nP.S. 記得帶遮"), postscript("P.S. 記得帶遮")
+        (True, False)
+    """
+    rest = "\n".join(reading.lines_of(answer)[1:])
+    start = re.search(rf"^{_pattern(mark)}(?P<said>[\s\S]*)", narrow(rest), re.M)
+    return bool(start and LETTER.search(start["said"]))
+
+
+def acrostic(
+    answer: str, *, text: Han, place: End = "first", unit: Literal["lines", "verses"] = "lines"
+) -> bool:
+    """The first (藏頭) or the last (藏尾) characters of the lines spell a text.
+
+    Args:
+        answer: The answer, without a title.
+        text: The text that they spell, from two characters. The answer must have as many lines.
+        place: Whether to take the first or the last character of each.
+        unit: Whether to take lines or verses (see `verses`).
+
+    Returns:
+        Whether they spell it. Only Chinese characters count.
+
+    Examples:
+        >>> acrostic("香江夜色好\\n港灣燈火明", text="香港"), acrostic("香江好", text="香港")
+        (True, False)
+    """
+    units = reading.UNITS[unit](answer)
+    edge = slice(1) if place == "first" else slice(-1, None)
+    return [reading.han_of(each)[edge] for each in units] == [*text]
+
+
+def distinct(answer: str, *, unit: Unit = "lines") -> bool:
+    """No line, list item, sentence, word or character is repeated.
+
+    Args:
+        answer: The answer.
+        unit: What to compare. Words are those that PyCantonese finds; a Latin word or a number is
+            one character.
+
+    Returns:
+        Whether all differ, apart from their marks.
+
+    Examples:
+        >>> distinct("今日好熱\\n聽日好凍"), distinct("- 好熱。\\n- 好熱！")
+        (True, False)
+        >>> distinct("今日好熱", unit="characters"), distinct("日日好熱", unit="characters")
+        (True, False)
+    """
+    units = reading.UNITS[unit](answer)
+    return len({_bare(each) for each in units}) == len(units)
+
+
+def each_sentence_starts_with(answer: str, *, words: Texts) -> bool:
+    """Each sentence begins with one of the words.
+
+    Args:
+        answer: The answer.
+        words: The words. Marks before them are ignored.
+
+    Returns:
+        Whether each sentence does.
+
+    Examples:
+        >>> each_sentence_starts_with("我瞓。佢食。", words=("我", "佢"))
+        True
+    """
+    return _each(reading.sentences_of(answer), starts_with, words)
+
+
+def ends_as_it_begins(answer: str, *, length: Number = 1) -> bool:
+    """The first characters are also the last ones (首尾呼應).
+
+    Args:
+        answer: The answer.
+        length: The number of characters; a Latin word or a number is one.
+
+    Returns:
+        Whether they are the same, and do not overlap.
+
+    Examples:
+        >>> ends_as_it_begins("雨落，落山。"), ends_as_it_begins("好天，話好天！", length=2)
+        (False, True)
+    """
+    units = reading.units_of(answer)
+    return len(units) >= 2 * length and units[:length] == units[-length:]
+
+
+def word_at(answer: str, *, word: Text, place: Place) -> bool:
+    """A word is at a given place, counted in characters.
+
+    Args:
+        answer: The answer.
+        word: The word.
+        place: Where it begins, from 1, or ends, from -1 back; a Latin word or a number is one.
+
+    Returns:
+        Whether it is there.
+
+    Examples:
+        >>> word_at("我今日好攰", word="今日", place=2), word_at("好攰呀！", word="呀", place=-1)
+        (True, True)
+    """
+    units, wanted = reading.units_of(answer), reading.units_of(word)
+    start = place - 1 if place > 0 else len(units) + place + 1 - len(wanted)
+    return start >= 0 and bool(wanted) and units[start : start + len(wanted)] == wanted
