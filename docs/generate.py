@@ -43,7 +43,7 @@ from hkcanto_tasks.describing import (
     plain,
     published_items,
 )
-from hkcanto_tasks.figures import Figure, with_reasoning
+from hkcanto_tasks.figures import OF_REASONING, Figure, figures
 from hkcanto_tasks.kinds import find_kind
 from hkcanto_tasks.kinds.base import REASONING_TOKENS, Kind
 from hkcanto_tasks.results.frames import JUDGED
@@ -328,7 +328,7 @@ def _figures_of(kinds: Sequence[str]) -> dict[str, tuple[Figure, str]]:
         headlines.add(declared[0].name)
     every = [figure for kind in kinds for figure in find_kind(kind).FIGURES]
     every += [figure for each in setups for figure in each.figures]
-    every += with_reasoning(())
+    every += figures(*OF_REASONING)
     return {
         figure.name: (
             figure,

@@ -407,6 +407,9 @@ def _scores(pairs: tuple[Pair, ...], language: Language) -> Mapping[str, float]:
 
 # ---------------------------------------------------------------------- figures of reasoning
 
+OF_REASONING = ("reasoning_cantonese", "reasoning_finished")
+"""The figures of every task whose answers are written."""
+
 _RIGHT = "acc_reasoning_cantonese"
 LANGUAGES = {
     "cantonese": "Cantonese",
@@ -418,14 +421,6 @@ LANGUAGES = {
     "none": "No prose",
 }
 """Language in `hkcanto_metrics.language` → its name for people."""
-
-
-def with_reasoning(of_kind: Sequence[Figure]) -> Sequence[Figure]:
-    """Return the figures of a kind with the figures of reasoning."""
-    more = ["reasoning_cantonese", "reasoning_finished"]
-    if any(figure.name == "acc" for figure in of_kind):
-        more.append(_RIGHT)
-    return [*of_kind, *figures(*more)]
 
 
 def reasoning_values(
@@ -455,7 +450,9 @@ def reasoning_values(
 
 
 def figures_of(task: TaskVariant, of_kind: Iterable[Figure]) -> tuple[Figure, ...]:
-    """Return all figures of a task, the headline first: the kind's, and averages of accuracy.
+    """Return all figures of a task, the headline first.
+
+    They are the kind's, those of reasoning if the model writes, and averages of accuracy.
 
     Args:
         task: The task, with the subjects that it runs.
@@ -466,29 +463,19 @@ def figures_of(task: TaskVariant, of_kind: Iterable[Figure]) -> tuple[Figure, ..
         >>> [figure.name for figure in load_task("hkcanto_cultural").kind.figures][:3]
         ['acc_macro', 'acc', 'acc_food']
     """
-    made = [*of_kind]
-    for figure in [figure for figure in made if figure.name == "acc"]:
-        made[1:1] = _averages(task, figure)
+    made, subjects = [*of_kind], task.subjects
+    acc = next((figure for figure in made if figure.name == "acc"), None)
+    if task.variant.scoring == "generative":
+        made += figures(*OF_REASONING, *([_RIGHT] if acc else []))
+    if acc:
+        made[1:1] = _averages(task, acc)
     # For one category, the mean over its subjects comes first; for one subject, its accuracy.
-    first, subjects = task.definition.headline or made[0].name, task.subjects
+    first = task.definition.headline or made[0].name
     if first == "acc_category_macro" and len({subject.category for subject in subjects}) == 1:
         first = "acc_macro"
     if first.startswith("acc_") and len(subjects) == 1:
         first = "acc"
     return tuple(sorted(made, key=lambda figure: figure.name != first))
-
-
-def in_table(task: TaskVariant, every: Sequence[Figure]) -> tuple[Figure, ...]:
-    """Return the figures that a harness's table shows, the headline first.
-
-    Args:
-        task: The task.
-        every: All of its figures, as from `figures_of`.
-    """
-    wanted, (headline, *others) = {*task.definition.table}, every
-    if not wanted:
-        return (headline, *(figure for figure in others if not figure.diagnostic))
-    return (headline, *(each for each in others if {each.averages, each.name} & wanted))
 
 
 def _averages(task: TaskVariant, acc: Figure) -> Iterable[Figure]:

@@ -83,15 +83,16 @@ def fill(text: str, values: Mapping[str, str], *, keep: bool = False) -> str:
     return _PLACE.sub(filled, text)
 
 
-def places(text: str) -> list[str]:
-    """Return the names of the placeholders in a template.
+def places(*texts: str) -> list[str]:
+    """Return the names of the placeholders in templates, each once.
 
     Examples:
         >>> places("{passage}\\n{question} {{x}} {{}} {{{answer}}}")
         ['passage', 'question', 'answer']
     """
-    found = (each for each in _PLACE.findall(text) if not re.match(r"\{\{(?!\{)", each))
-    return [each.strip("{}") for each in found]
+    every = (place for text in texts for place in _PLACE.findall(text))
+    named = (place for place in every if not re.match(r"\{\{(?!\{)", place))
+    return list(dict.fromkeys(place.strip("{}") for place in named))
 
 
 def convert(text: str, conversion: Callable[[str], str]) -> str:

@@ -1,6 +1,5 @@
 """Tasks as they are run: `task_as_run` sets one up by its options, `load_task` adds its data."""
 
-import difflib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,7 +19,7 @@ from .data.locating import locate
 from .data.rows import ReleaseRows
 from .data.tables import Table, UnreadableRow
 from .declarations import Subject, TaskVariant
-from .errors import DataCorrupt, HKCantoError, OptionError
+from .errors import DataCorrupt, HKCantoError, OptionError, did_you_mean
 from .kinds import find_kind
 from .kinds.base import Kind
 from .printable import warn_once
@@ -73,22 +72,27 @@ def task_as_run(
     task = find_task(name)
     refuse_unknown(name, options)
     named = subjects.split(",") if isinstance(subjects, str) else subjects
-    if wanted := [text.strip() for text in named if text.strip()]:
-        task = replace(task, subjects=_chosen(task, wanted))
+    if wanted := {text.strip() for text in named} - {""}:
+        chosen = tuple(subject for subject in task.subjects if wanted.intersection(subject.sets))
+        if unknown := sorted(wanted - {part for subject in chosen for part in subject.sets}):
+            there = [subject.name for subject in task.subjects]
+            hint = did_you_mean(unknown[0], there)
+            raise OptionError(f"{task.name} has no subjects {unknown}. {hint}There are {there}.")
+        task = replace(task, subjects=chosen)
     kind = find_kind(task.definition.kind)
     fields = kind.Options.__struct_fields__
     of_variant = {"cot": task.variant.cot, "script": task.variant.script}
     given = {option: value for option, value in of_variant.items() if option in fields} | options
     try:
-        chosen = msgspec.convert(given, kind.Options, strict=False)
+        converted = msgspec.convert(given, kind.Options, strict=False)
     except msgspec.ValidationError as error:
-        listed = "; ".join(f"{option}: {values}" for option, values in option_values(name).items())
-        raise OptionError(f"{name}: {error}. Its options are {listed}.") from error
+        known = _listed(option_values(name))
+        raise OptionError(f"{name}: {error}. Its options are {known}.") from error
     if shots is not None and not str(shots).isdecimal():
         raise OptionError(f"{name}: shots={shots!r} is not {RUN_OPTIONS['shots']}.")
     if (turns := str(multiturn).lower()) not in ("true", "false"):
         raise OptionError(f"{name}: multiturn={multiturn!r} is neither true nor false.")
-    return kind(task, chosen, None if shots is None else int(shots), multiturn=turns == "true")
+    return kind(task, converted, None if shots is None else int(shots), multiturn=turns == "true")
 
 
 def option_values(name: str) -> dict[str, str]:
@@ -125,21 +129,12 @@ def refuse_unknown(name: str, given: Iterable[str]) -> None:
     known = {**RUN_OPTIONS, **option_values(name)} if given else {}
     for option in given:
         if option not in known:
-            near = difflib.get_close_matches(option, known, n=1)
-            hint = f"Did you mean {near[0]}? " if near else ""
-            listed = "; ".join(f"{each}: {values}" for each, values in known.items())
-            raise OptionError(f"{name} has no option {option!r}. {hint}It has {listed}.")
+            hint = did_you_mean(option, known)
+            raise OptionError(f"{name} has no option {option!r}. {hint}It has {_listed(known)}.")
 
 
-def _chosen(task: TaskVariant, wanted: Sequence[str]) -> tuple[Subject, ...]:
-    chosen = [subject for subject in task.subjects if {*subject.sets} & {*wanted}]
-    known = {name for subject in chosen for name in subject.sets}
-    if unknown := sorted({*wanted} - known):
-        there = [subject.name for subject in task.subjects]
-        near = [match for name in unknown for match in difflib.get_close_matches(name, there, n=1)]
-        hint = f" Did you mean {', '.join(near)}?" if near else ""
-        raise OptionError(f"{task.name} has no subjects {unknown}; there are {there}.{hint}")
-    return tuple(chosen)
+def _listed(options: Mapping[str, str]) -> str:
+    return "; ".join(f"{option}: {values}" for option, values in options.items())
 
 
 # ---------------------------------------------------------------------- with data
@@ -172,16 +167,11 @@ class Differences:
         return bool(self.missing or (self.counts and not (self.total and small)))
 
     @property
-    def summary(self) -> str:
-        """All differences in one line; empty if there are none."""
-        return ", ".join(short for short, _ in self._told())
-
-    @property
     def lines(self) -> list[str]:
         """The differences in full, one a line."""
-        return [line for _, line in self._told()]
+        return [line for _, line in self.told()]
 
-    def _told(self) -> Iterator[tuple[str, str]]:
+    def told(self) -> Iterator[tuple[str, str]]:
         """Yield each difference, in short and in full."""
         if self.missing:
             short = f"{len(self.missing)} of {self.asked} subjects are missing"
@@ -207,16 +197,17 @@ class LoadedTask:
     Attributes:
         kind: The task as it is run, with the subjects in the data.
         samples: The scored items, in an order in which every prefix is a stratified sample.
-        examples: The worked examples of each subject.
+        release: The rows of the release.
         differences: How the data differs from the published release.
         asked: The subjects that were requested.
     """
 
     kind: Kind
     samples: Sequence[Sample]
-    examples: "WorkedExamples"
+    release: ReleaseRows
     differences: Differences
     asked: tuple[Subject, ...] = ()
+    _examples: dict[str, Sequence[Example]] = field(default_factory=dict, init=False)
 
     @property
     def task(self) -> TaskVariant:
@@ -233,7 +224,7 @@ class LoadedTask:
         splits = {"test": self.task.subjects}
         if self.kind.shots and self.kind.uses_dev_rows:
             splits["dev"] = self.task.subjects
-        revision = self.examples.release.revision(splits)
+        revision = self.release.revision(splits)
         bad = len(self.differences.bad)
         return f"{revision}-{bad}rows" if bad else revision
 
@@ -243,16 +234,14 @@ class LoadedTask:
         there, is_whole = len(self.task.subjects), self.task.scope == "task"
         every = len(self.task.definition.subjects) if is_whole else len(self.asked)
         remarks = [f"{there} of {every} subjects"] if there < every else []
-        if self.is_sample:
-            remarks.append("sample data")
-        if remark := self.kind.remark(self.samples):
-            remarks.append(remark)
+        remarks += ["sample data"] if self.is_sample else []
+        remarks += filter(None, [self.kind.remark(self.samples)])
         return f" ({', '.join(remarks)})" if remarks else ""
 
     @property
     def is_sample(self) -> bool:
         """Whether its data is the sample data in the package."""
-        return self.examples.release.folder.kind == "sample"
+        return self.release.folder.kind == "sample"
 
     def at(self, *, shots: int, multiturn: bool = False) -> "LoadedTask":
         """Return a copy with another number of worked examples or another form of turns."""
@@ -283,6 +272,58 @@ class LoadedTask:
                 there = f"there are no worked examples{why}. Ask for 0."
             raise OptionError(f"{where}: shots={count}, but {there}")
         return examples[:count]
+
+    def examples(self, name: str) -> Sequence[Example]:
+        """Return the worked examples of a subject, in order; empty if the data has none.
+
+        Raises:
+            OptionError: A worked example with a chain of thought has no reasoning to show.
+            DataCorrupt: A file of examples is not valid data.
+        """
+        if name not in self._examples:
+            kind, subject = self.kind, self.kind.subject(name)
+            rows = _example_rows(kind, self.release, subject) if kind.uses_dev_rows else []
+            origin = kind.example_source
+            if origin and not all(row.reasoning for row in rows):
+                printed = kind.printed()
+                rows, origin = (printed, "paper") if printed else self._reasoned(subject)
+            examples = kind.examples(subject, rows)
+            self._examples[name] = [
+                replace(example, origin=origin or example.origin) for example in examples
+            ]
+        return self._examples[name]
+
+    def _reasoned(self, subject: Subject) -> tuple[list[Sample], str]:
+        """Return worked examples with reasoning from another data set, and its name."""
+        why = "no other data set is known to have it"
+        if source := self.task.benchmark.reasoning:
+            try:
+                release, origin = self._with_reasoning
+                rows = _example_rows(self.kind, release, subject)
+                if rows and all(row.reasoning for row in rows):
+                    return rows, origin
+                why = f"{source.repo_id} has none for it"
+            except HKCantoError as error:
+                why = f"{source.repo_id} cannot be used: {error}"
+        columns = " or ".join(map(repr, self.kind.columns("explanation")))
+        raise OptionError(
+            f"{' '.join(filter(None, (self.task.name, subject.name)))}: worked examples with a "
+            f"chain of thought need reasoning, and the release has none (no column {columns}). "
+            f"Without it, they would teach a model to skip its reasoning. {why}\nAsk for no "
+            "examples: --num_fewshot 0 in lm-eval, -T shots=0 in Inspect."
+        )
+
+    @cached_property
+    def _with_reasoning(self) -> tuple[ReleaseRows, str]:
+        """The data set with the reasoning that the release lacks, and its name."""
+        task, source = self.task, self.task.benchmark.reasoning
+        assert source is not None  # asked for only if it is declared
+        name = source.repo_id.rpartition("/")[2]
+        place = {"hub": source, "github": None, "data": None, "folder": name}
+        benchmark = msgspec.structs.replace(task.benchmark, **place)
+        folder = locate(benchmark)
+        release = ReleaseRows(folder, replace(task, benchmark=benchmark), self.kind.headerless)
+        return release, f"{name}@{folder.revision()}"
 
     @property
     def signature(self) -> str:
@@ -366,20 +407,21 @@ def load_task(
         numbers = {one.name or one.title: (count, one.rows) for one, count in unlike.items()}
         total = sum(counts.values()) == sum(subject.rows for subject in task.subjects)
         differences = Differences(asked, missing, numbers, total, [*bad.values()], unread)
-    if by_subject and differences.summary:
+    if by_subject and (told := ", ".join(short for short, _ in differences.told())):
         breaks = differences.breaks_comparability
         effect = ": not comparable with published scores" if breaks else ""
         warn_once(
-            f"{task.definition.name}: {differences.summary}, in {folder.root}{effect}. `hkcanto "
-            f"doctor {task.benchmark.name}` lists them."
+            f"{task.definition.name}: {told}, in {folder.root}{effect}. `hkcanto doctor "
+            f"{task.benchmark.name}` lists them."
         )
-    scored = (kind.scored(samples, subject) for subject, samples in by_subject.items())
-    ordered = stratified([[*map(_without_reasoning, items)] for items in scored])
+    ordered = stratified(
+        [_without_reasoning(item) for item in kind.scored(samples, subject)]
+        for subject, samples in by_subject.items()
+    )
     if (remark := kind.remark(ordered)) and folder.kind != "sample":
         warn_once(f"{name}: {remark}. Declare shuffle_options = 1 in its entry.")
-    examples = WorkedExamples(kind, release)
     loaded = kind.at(subjects=[*by_subject])
-    return LoadedTask(loaded, ordered, examples, differences, task.subjects)
+    return LoadedTask(loaded, ordered, release, differences, task.subjects)
 
 
 _Read = tuple[Table, list[Sample], list[UnreadableRow]]
@@ -401,6 +443,14 @@ def _read(kind: Kind, release: ReleaseRows, subject: Subject, split: str) -> _Re
     kind.check(samples, where)
     refuse_odd(samples, kind.task.definition, where)
     return table, samples, unreadable
+
+
+def _example_rows(kind: Kind, release: ReleaseRows, subject: Subject) -> list[Sample]:
+    """Return the items that are a subject's worked examples; none without a dev file."""
+    definition = kind.task.definition
+    from_test = definition.examples_from_test
+    _, samples, _ = _read(kind, release, subject, "test" if from_test else "dev")
+    return samples[: from_test or definition.dev_rows]
 
 
 def _without_reasoning(sample: Sample) -> Sample:
@@ -430,9 +480,8 @@ def _warn_of_unknown() -> None:
     known = {*_VARIABLES, *map(revision_variable, sets)}
     for name in sorted({*os.environ} - known):
         if name.startswith("HKCANTO_") and not name.startswith("HKCANTO_TEST_"):
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(sorted(known))}."
-            warn_once(f"{name} is set, but nothing reads it. {hint}")
+            hint = did_you_mean(name, known) or f"There are {', '.join(sorted(known))}."
+            warn_once(f"{name} is set, but nothing reads it. {hint.rstrip()}")
 
 
 def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
@@ -473,76 +522,3 @@ def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
             heappush(waiting, turns.pop()[1:])
         ordered.append(heappop(waiting)[-1])
     return ordered
-
-
-class WorkedExamples:
-    """The worked examples of each subject, in order; empty if the data has none.
-
-    A dev file is read only if the prompt has worked examples.
-
-    Args:
-        kind: The task as it is run, which renders them.
-        release: The rows of the release.
-
-    Raises:
-        OptionError: A worked example with a chain of thought has no reasoning to show.
-        DataCorrupt: A file of examples is not valid data.
-    """
-
-    def __init__(self, kind: Kind, release: ReleaseRows) -> None:
-        self._kind, self.release = kind, release
-        self._examples: dict[str, Sequence[Example]] = {}
-
-    def __call__(self, name: str) -> Sequence[Example]:
-        """Return the worked examples of a subject."""
-        if name not in self._examples:
-            kind, subject = self._kind, self._kind.subject(name)
-            rows = self._rows(self.release, subject) if kind.uses_dev_rows else []
-            origin = kind.example_source
-            if not all(map(kind.has_rationale, rows)):
-                printed = kind.printed()
-                rows, origin = (printed, "paper") if printed else self._reasoned(subject)
-            examples = kind.examples(subject, rows)
-            if origin:
-                examples = [replace(example, origin=origin) for example in examples]
-            self._examples[name] = examples
-        return self._examples[name]
-
-    def _rows(self, release: ReleaseRows, subject: Subject) -> list[Sample]:
-        """Return the items that are worked examples; none without a dev file."""
-        definition = self._kind.task.definition
-        from_test = definition.examples_from_test
-        _, samples, _ = _read(self._kind, release, subject, "test" if from_test else "dev")
-        return samples[: from_test or definition.dev_rows]
-
-    @cached_property
-    def _with_reasoning(self) -> tuple[ReleaseRows, str]:
-        """The data set with the reasoning that the release lacks, and its name."""
-        task, source = self._kind.task, self._kind.task.benchmark.reasoning
-        assert source is not None  # asked for only if it is declared
-        name = source.repo_id.rpartition("/")[2]
-        place = {"hub": source, "github": None, "data": None, "folder": name}
-        benchmark = msgspec.structs.replace(task.benchmark, **place)
-        folder = locate(benchmark)
-        release = ReleaseRows(folder, replace(task, benchmark=benchmark), self._kind.headerless)
-        return release, f"{name}@{folder.revision()}"
-
-    def _reasoned(self, subject: Subject) -> tuple[list[Sample], str]:
-        """Return worked examples with reasoning from another data set, and its name."""
-        task, why = self._kind.task, "no other data set is known to have it"
-        if source := task.benchmark.reasoning:
-            try:
-                release, origin = self._with_reasoning
-                rows = self._rows(release, subject)
-                if rows and all(map(self._kind.has_rationale, rows)):
-                    return rows, origin
-                why = f"{source.repo_id} has none for it"
-            except HKCantoError as error:
-                why = f"{source.repo_id} cannot be used: {error}"
-        columns = " or ".join(map(repr, self._kind.columns("explanation")))
-        raise OptionError(
-            f"{' '.join(filter(None, (task.name, subject.name)))}: worked examples with a chain of "
-            f"thought need reasoning, and the release has none (no column {columns}). Without it, "
-            f"they would teach a model to skip its reasoning. {why}\nAsk for no examples: "
-            "--num_fewshot 0 in lm-eval, -T shots=0 in Inspect."
-        )

@@ -3,14 +3,11 @@
 A kind of task is a class derived from `Kind`; an instance of it is one task under one condition.
 """
 
-import difflib
-import logging
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain
 from math import log
 from typing import Any, ClassVar
 
@@ -23,23 +20,13 @@ from .. import __version__
 from ..data.rows import reader_of
 from ..data.tables import Row, UnreadableRow, as_text
 from ..declarations import PromptTemplate, Subject, TaskDefinition, TaskVariant, Variant
-from ..errors import CatalogueError, DataCorrupt, OptionError
-from ..figures import (
-    Figure,
-    declared_figures,
-    figures,
-    figures_of,
-    in_table,
-    parts_of,
-    with_reasoning,
-)
+from ..errors import CatalogueError, DataCorrupt, OptionError, did_you_mean
+from ..figures import Figure, declared_figures, figures, figures_of, parts_of
 from ..judgements import Judgement
 from ..printable import valid
 from ..prompts import OF_EXAMPLES, Example, NoSuchPlace, Prompt, fill, places, until_stop
 from ..samples import Sample
 from ..signatures import Signature, fingerprints, subset_of
-
-_log = logging.getLogger("hkcanto")
 
 REASONING_TOKENS = 8192
 """The token limit for the block that a reasoning model writes before its answer."""
@@ -90,6 +77,8 @@ class Kind(ABC):
         template: The texts of its prompt.
         prompt_name: The name of this prompt in the benchmark.
         placeholders: The names of the placeholders in its texts.
+        example_source: `release` if worked examples show something that some releases lack, such as
+            the reasoning of a chain of thought; else empty.
 
     Raises:
         CatalogueError: The task's headline is not a figure of the kind, or the task declares a
@@ -145,7 +134,8 @@ class Kind(ABC):
             raise OptionError(f"{self.task.name}: prompt={asked!r}; choose {known}.")
         self.prompt_name = prompts[name]
         self.template: PromptTemplate = task.benchmark.prompts[self.prompt_name]
-        self.placeholders = tuple(_places(self.template.texts))
+        self.placeholders = tuple(places(*self.template.texts))
+        self.example_source = ""
         self._columns: dict[str, tuple[str, ...]] = {}
         self._texts: dict[str, tuple[str, str]] = {}
         self._cell_columns: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {}
@@ -167,25 +157,19 @@ class Kind(ABC):
         roles = [*self.COLUMNS, "subject"]
         texts = [text for template in prompts for text in template.texts]
         texts += [definition.rubric.prompt] if definition.rubric else []
-        placeholders = _places(texts).keys() - OF_EXAMPLES
         for role in definition.columns:
-            if role not in roles and role not in placeholders:
-                yield (
-                    f"has a column for {role!r}; {has} {', '.join(roles)}, and no prompt has a "
-                    f"placeholder {{{role}}}"
-                )
+            if role not in roles and role not in {*places(*texts)} - {*OF_EXAMPLES}:
+                named = f"{has} {', '.join(roles)}, and no prompt has a placeholder {{{role}}}"
+                yield f"has a column for {role!r}; {named}"
         figures = [figure.name for figure in self.FIGURES]
-        if "acc" in figures:
-            figures += ["acc_macro", "acc_category_macro"]
+        figures += ["acc_macro", "acc_category_macro"] if "acc" in figures else []
         if definition.headline and definition.headline not in figures:
             yield f"has the headline {definition.headline!r}; {has} {', '.join(figures)}"
         known = {*figures, *(figure.name for figure in declared_figures().values())}
         for name in definition.table:  # that of a whole benchmark may name figures of some tasks
             if name not in known and not name.startswith(tuple(f"{figure}_" for figure in known)):
-                yield (
-                    f"has {name!r} in its table; {has} {', '.join(figures)}, and parts of these "
-                    f"such as {figures[0]}_…"
-                )
+                parts = f"{', '.join(figures)}, and parts of these such as {figures[0]}_…"
+                yield f"has {name!r} in its table; {has} {parts}"
         bare = TaskDefinition(name="", title="", kind="")
         for key in OF_SOME_KINDS:
             if getattr(definition, key) != getattr(bare, key) and key not in self.USES:
@@ -197,11 +181,8 @@ class Kind(ABC):
         Args:
             what: The problem, after the task's name.
         """
-        task = self.task
-        return CatalogueError(
-            f"{task.benchmark.home}/benchmark.toml: task {task.definition.name!r} {what}. Fix this "
-            "entry of the catalogue."
-        )
+        where = f"{self.task.benchmark.home}/benchmark.toml: task {self.task.definition.name!r}"
+        return CatalogueError(f"{where} {what}. Fix this entry of the catalogue.")
 
     def at(
         self,
@@ -211,12 +192,10 @@ class Kind(ABC):
         subjects: Sequence[Subject] | None = None,
     ) -> "Kind":
         """Return a copy with other shots, turns or subjects."""
-        return type(self)(
-            self.task if subjects is None else replace(self.task, subjects=tuple(subjects)),
-            self.options,
-            self.shots if shots is None else shots,
-            multiturn=self.multiturn if multiturn is None else multiturn,
-        )
+        task = self.task if subjects is None else replace(self.task, subjects=tuple(subjects))
+        shots = self.shots if shots is None else shots
+        multiturn = self.multiturn if multiturn is None else multiturn
+        return type(self)(task, self.options, shots, multiturn=multiturn)
 
     # ------------------------------------------------------------------ figures
 
@@ -228,17 +207,16 @@ class Kind(ABC):
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
         """All of its figures, the headline first."""
-        of_kind: Sequence[Figure] = self.FIGURES
-        if self.is_generative:
-            of_kind = with_reasoning(of_kind)
-        elif self.GOLD:
-            of_kind = figures("bits_per_character")
-        return figures_of(self.task, of_kind)
+        in_bits = self.GOLD and not self.is_generative
+        return figures_of(self.task, figures("bits_per_character") if in_bits else self.FIGURES)
 
     @cached_property
     def table(self) -> tuple[Figure, ...]:
         """The figures that a harness's table shows, the headline first."""
-        return in_table(self.task, self.figures)
+        wanted, (headline, *others) = {*self.task.definition.table}, self.figures
+        if wanted:
+            return (headline, *(one for one in others if {one.averages, one.name} & wanted))
+        return (headline, *(figure for figure in others if not figure.diagnostic))
 
     @property
     def headline(self) -> Figure:
@@ -265,8 +243,7 @@ class Kind(ABC):
             data: The name of the data.
             rationales: The sources of the reasoning in the worked examples.
         """
-        definition = self.task.definition
-        sent, read = fingerprints(self)
+        definition, (sent, read) = self.task.definition, fingerprints(self)
         options = {
             "turns": "multi" if self.multiturn and self.shots else "",
             "subjects": subset_of(self.task),
@@ -359,19 +336,21 @@ class Kind(ABC):
         items: list[Sample] = []
         bad: list[UnreadableRow] = []
         prefix, parts = self._prefix(subject.name), parts_of(self.task, subject)
-        columns: tuple[str, ...] = ()  # of the first row
+        has_ids = bool(self.task.definition.reader)
+        shown: dict[str, tuple[str, ...]] | None = None
         for row in rows:
             try:
                 item = self.row(row)
-                columns = columns or tuple(row.cells)
-                if columns not in self._cell_columns:
-                    self._cell_columns[columns] = self._shown(item, row, subject)
-                shown = self._cell_columns[columns].items()
-                cells = {place: _cell(row, place, names) for place, names in shown}
+                if shown is None:
+                    columns = tuple(row.cells)
+                    if columns not in self._cell_columns:
+                        self._cell_columns[columns] = self._shown(item, row, subject)
+                    shown = self._cell_columns[columns]
+                cells = {place: _cell(row, place, names) for place, names in shown.items()}
             except UnreadableRow as error:
                 bad.append(error)
                 continue
-            named = as_text(row.find(self.columns("id"))) if self.task.definition.reader else None
+            named = as_text(row.find(self.columns("id"))) if has_ids else None
             items.append(
                 msgspec.structs.replace(
                     item,
@@ -397,15 +376,15 @@ class Kind(ABC):
         Raises:
             CatalogueError: Nothing fills a placeholder, or both the kind and a column do.
         """
-        task, filled = self.task, {*self.values(item), *self.names(subject)}
-        prompt = f"{task.benchmark.home}/benchmark.toml: [prompts.{self.prompt_name}]"
-        where, kind_fills = f"{prompt} has the placeholder", f"kind {task.definition.kind!r} fills"
+        filled = {*self.values(item), *self.names(subject)}
+        prompt = f"{self.task.benchmark.home}/benchmark.toml: [prompts.{self.prompt_name}]"
+        where, kind = f"{prompt} has the placeholder", f"kind {self.task.definition.kind!r}"
         shown = {}
         for place in self.placeholders:
             there = {*self.columns(place)} & {*row.cells}
             if place in filled and (unread := there - self.reads):
                 raise CatalogueError(
-                    f"{where} {{{place}}}, which the {kind_fills} itself, but {row.file} has a "
+                    f"{where} {{{place}}}, which the {kind} fills itself, but {row.file} has a "
                     f"column {place!r}. If the column is meant, use another placeholder and "
                     "declare it: {of_row} and columns = { of_row = "
                     f'"{unread.pop()}" }}. If not, rename the column.'
@@ -414,20 +393,20 @@ class Kind(ABC):
                 shown[place] = self.columns(place)
         bare = msgspec.structs.replace(item, subject=subject.name, cells=dict.fromkeys(shown, ""))
         try:
-            for shots in {0, self.shots or 1} if task.definition.has_examples else {0}:
-                kind = self.at(shots=shots)
-                kind.prompt(bare)
+            for shots in {0, self.shots or 1} if self.task.definition.has_examples else {0}:
+                run = self.at(shots=shots)
+                run.prompt(bare)
                 if shots:
-                    kind.example(subject, bare, 1)
+                    run.example(subject, bare, 1)
         except NoSuchPlace as error:
             columns = self.columns(error.name)
-            near = difflib.get_close_matches(error.name.lower(), [*filled, *row.cells], n=1)
-            hint = f"Did you mean {{{near[0]}}}? " if near else ""
+            known = (f"{{{name}}}" for name in (*filled, *row.cells))
+            hint = did_you_mean(f"{{{error.name.lower()}}}", known)
             if (error.name,) != columns:
                 hint = f"No column is called {' or '.join(columns)}, as declared for it. {hint}"
             fills = ", ".join(f"{{{name}}}" for name in sorted(filled))
             raise CatalogueError(
-                f"{where} {{{error.name}}}, but nothing fills it. The {kind_fills} {fills}; "
+                f"{where} {{{error.name}}}, but nothing fills it. The {kind} fills {fills}; "
                 f"{row.file} has {row.named()}. {hint}Correct the placeholder, or write "
                 f"{{{{{error.name}}}}} if these characters are meant."
             ) from error
@@ -502,15 +481,6 @@ class Kind(ABC):
     def values(self, sample: Sample) -> Mapping[str, str]:
         """Return the texts of an item that a template may show: placeholder → text."""
         return {place: getattr(sample, name) for place, name in self.VALUES.items()}
-
-    @property
-    def example_source(self) -> str:
-        """`release` if worked examples show something that some releases lack; else empty."""
-        return ""
-
-    def has_rationale(self, row: Sample) -> bool:
-        """Return whether a row has everything that a worked example shows."""
-        return bool(row.reasoning) or not self.example_source
 
     def printed(self) -> list[Sample]:
         """Return the worked examples printed in the paper, as rows."""
@@ -602,10 +572,9 @@ class Kind(ABC):
             more["answer_language"] = identify_language(answer).language
         if not parts.finished and not answer.strip():
             more["reason"] = "none: cut off"
-        values = {
-            name: float(value) for name, value in judgement.values.items() if value is not None
-        }
-        return msgspec.structs.replace(judgement, values=values, length=len(parts.answer), **more)
+        values = judgement.values.items()
+        more["values"] = {name: float(value) for name, value in values if value is not None}
+        return msgspec.structs.replace(judgement, length=len(parts.answer), **more)
 
     def gold(self, sample: Sample) -> str:
         """Return the text whose log-likelihood is measured if the kind has `GOLD`."""
@@ -638,11 +607,6 @@ class Kind(ABC):
 
         It never raises an error, whatever the answer contains.
         """
-
-
-def _places(texts: Iterable[str]) -> dict[str, None]:
-    """Return the names of the placeholders in texts, in order."""
-    return dict.fromkeys(chain.from_iterable(map(places, texts)))
 
 
 def _cell(row: Row, place: str, names: Sequence[str]) -> str:
