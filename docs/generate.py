@@ -10,17 +10,18 @@ import inspect
 import json
 import re
 import tomllib
+import types
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from hkcanto_metrics import constraints, rewards
 from hkcanto_metrics.error_spans import ERROR_CATEGORIES
-from hkcanto_tasks.catalogue import BENCHMARKS, benchmarks, in_words
+from hkcanto_tasks.catalogue import BENCHMARKS, benchmarks
 from hkcanto_tasks.data.releases import FolderData, GitHubRelease, HubDataset
 from hkcanto_tasks.declarations import (
     Average,
@@ -683,6 +684,32 @@ def field_table(record: type[Any], without: Collection[str] = ("home",)) -> str:
         if name not in without
     ]
     return _rows(("field", "value", "default", "what it is"), rows)
+
+
+def in_words(kind: Any) -> str:
+    """Name the values that a field can have.
+
+    Examples:
+        >>> in_words(tuple[str, ...]), in_words(Literal["tc", "sc"]), in_words(bool)
+        ('list of texts', '`tc`, `sc`', '`true`, `false`')
+    """
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return in_words(arguments[0])
+    if origin in (Union, types.UnionType):
+        return " or ".join(in_words(each) for each in arguments if each is not type(None))
+    if origin is Literal:
+        return ", ".join(f"`{each}`" for each in arguments)
+    if origin is tuple:
+        kinds, colon, values = in_words(arguments[0]).partition(":")
+        several = re.sub(r"\b(?:text|number|table|list)\b", r"\g<0>s", kinds)
+        return f"list of {several}{colon}{values}"
+    if origin is dict:
+        values = in_words(arguments[1])
+        return f"table: name → {f'({values})' if ' or ' in values else values}"
+    if kind is bool:
+        return "`true`, `false`"
+    return {str: "text", int: "number", float: "number"}.get(kind, "table")
 
 
 def _defaults(record: type[Any]) -> Iterator[tuple[str, str]]:

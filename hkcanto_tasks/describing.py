@@ -5,7 +5,6 @@ never show questions from a release: prompts are made from the sample data, or f
 benchmark's own folder.
 """
 
-import difflib
 import inspect
 import json
 import logging
@@ -21,9 +20,9 @@ from unittest.mock import patch
 
 import msgspec
 
-from .catalogue import BENCHMARKS, benchmarks, called_in_inspect, find_task, named_tasks
+from .catalogue import BENCHMARKS, called_in_inspect, find_task, named_tasks
 from .declarations import Benchmark, TaskDefinition, TaskVariant
-from .errors import CatalogueError, DataNotFound, OptionError
+from .errors import CatalogueError, DataNotFound, OptionError, did_you_mean
 from .kinds.base import Kind
 from .tasks import RUN_OPTIONS, load_task, option_values, task_as_run
 
@@ -152,8 +151,7 @@ def _commands(setup: Kind, chosen: Mapping[str, Any]) -> dict[str, str]:
         arguments = "".join(f" -T {key}={plain(value)}" for key, value in parameters.items())
         grader = " --model-role grader=…" if task.definition.rubric else ""
         in_inspect = f"inspect eval {in_inspect}{arguments} --model …{grader}"
-    in_lm_eval = f"lm_eval --model … --tasks {task.name}{metadata}"
-    return {"lm-eval": in_lm_eval, "Inspect": in_inspect}
+    return {"lm-eval": f"lm_eval --model … --tasks {task.name}{metadata}", "Inspect": in_inspect}
 
 
 def _ends(setup: Kind) -> str:
@@ -215,13 +213,8 @@ def _prompt(setup: Kind, chosen: Mapping[str, Any]) -> tuple[str, str, str]:
 def quietly(**settings: str) -> Iterator[None]:
     """Set environment variables, and log no warnings."""
     log = logging.getLogger("hkcanto")
-    level = log.level
-    log.setLevel(logging.ERROR)
-    try:
-        with patch.dict(os.environ, settings):
-            yield
-    finally:
-        log.setLevel(level)
+    with patch.dict(os.environ, settings), patch.object(log, "disabled", True):
+        yield
 
 
 # ---------------------------------------------------------------------- names
@@ -277,10 +270,6 @@ def _task_called(name: str, given: dict[str, Any]) -> TaskVariant:
             raise OptionError("hkcanto/run can run any task: name one with -T task=NAME.")
         name = given.pop("task")
     called = [] if name in named_tasks() else called_in_inspect(name)
-    if not called and name.startswith("hkcanto/"):
-        every = (task for benchmark in benchmarks() for task in benchmark.tasks if task.inspect)
-        there = ", ".join(dict.fromkeys(f"hkcanto/{task.inspect}" for task in every))
-        raise CatalogueError(f"no task {name!r} in Inspect; there are {there}.")
     for task in called:
         parameter, _, value = task.parameter.partition("=")
         is_default = len(called) == 1 or task.by_default
@@ -330,10 +319,9 @@ def matching(text: str) -> list[TaskVariant]:
         if text.casefold() in "\n".join(names).casefold():
             fitting.append(task)
     if not fitting:
-        near = difflib.get_close_matches(text.casefold(), [task.name for task in every])
-        meant = f"Did you mean {' or '.join(near)}? " if near else ""
+        hint = did_you_mean(text.casefold(), [task.name for task in every])
         what = f"no task has {text!r} in its name, its title or its benchmark"
-        raise CatalogueError(f"{what}. {meant}`hkcanto list` shows all.")
+        raise CatalogueError(f"{what}. {hint}`hkcanto list` shows all.")
     return [task for task in fitting if task.scope == "task"] or fitting
 
 
