@@ -200,7 +200,7 @@ def _prompt(setup: Kind, chosen: Mapping[str, Any]) -> tuple[str, str, str]:
         return "", "", f"No prompt is shown: {benchmark.title} has no {lacks}."
     item = loaded.samples[0]
     prompt = loaded.prompt(item)
-    data = "sample data" if loaded.is_sample else "benchmark's own data"
+    data = "sample data" if loaded.release.folder.kind == "sample" else "benchmark's own data"
     examples = "1 worked example" if setup.shots == 1 else f"{setup.shots} worked examples"
     origin = f"item {item.id} of the {data}, {examples}"
     if prompt.chat_system:

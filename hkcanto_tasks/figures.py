@@ -411,16 +411,11 @@ OF_REASONING = ("reasoning_cantonese", "reasoning_finished")
 """The figures of every task whose answers are written."""
 
 _RIGHT = "acc_reasoning_cantonese"
-LANGUAGES = {
-    "cantonese": "Cantonese",
-    "written_chinese": "Written Chinese",
-    "simplified_mandarin": "Simplified Mandarin",
-    "english": "English",
-    "mixed": "Mixed",
-    "other": "Other",
-    "none": "No prose",
-}
-"""Language in `hkcanto_metrics.language` → its name for people."""
+LANGUAGES = (
+    *("cantonese", "written_chinese", "simplified_mandarin"),
+    *("english", "mixed", "other", "none"),
+)
+"""The languages in `hkcanto_metrics.language`."""
 
 
 def reasoning_values(

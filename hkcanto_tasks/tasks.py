@@ -234,14 +234,9 @@ class LoadedTask:
         there, is_whole = len(self.task.subjects), self.task.scope == "task"
         every = len(self.task.definition.subjects) if is_whole else len(self.asked)
         remarks = [f"{there} of {every} subjects"] if there < every else []
-        remarks += ["sample data"] if self.is_sample else []
+        remarks += ["sample data"] if self.release.folder.kind == "sample" else []
         remarks += filter(None, [self.kind.remark(self.samples)])
         return f" ({', '.join(remarks)})" if remarks else ""
-
-    @property
-    def is_sample(self) -> bool:
-        """Whether its data is the sample data in the package."""
-        return self.release.folder.kind == "sample"
 
     def at(self, *, shots: int, multiturn: bool = False) -> "LoadedTask":
         """Return a copy with another number of worked examples or another form of turns."""
@@ -387,9 +382,8 @@ def load_task(
             unreadable = [*table.bad, *unreadable]
         if not table.rows and not unreadable:
             continue
-        if len(unreadable) > max(1, int(_BAD_SHARE_OF_SUBJECT * len(samples))):
-            where = f"{task.name} {subject.name}"
-            raise _too_many(where, unreadable, len(samples), _BAD_SHARE_OF_SUBJECT)
+        allowed = max(1, int(_BAD_SHARE_OF_SUBJECT * len(samples)))
+        _refuse_many(f"{task.name} {subject.name}", unreadable, len(samples), allowed)
         columns |= dict.fromkeys(column for row in table.rows[:1] for column in row.cells)
         counts[subject] = len(samples) + len(unreadable)
         if samples:
@@ -397,14 +391,13 @@ def load_task(
     if not by_subject and not allow_absent:
         raise next(iter(bad.values()), None) or release.missing()
     good = sum(map(len, by_subject.values()))
-    if len(bad) > ceil(_BAD_SHARE * (len(bad) + good)):
-        raise _too_many(task.name, [*bad.values()], good, _BAD_SHARE)
+    _refuse_many(task.name, [*bad.values()], good, ceil(_BAD_SHARE * (len(bad) + good)))
     asked, unread = len(task.subjects), kind.unread(columns)
     differences = Differences(asked, unread=unread)
     if not is_ours:
         missing = [subject.name for subject in task.subjects if subject not in counts]
-        unlike = {one: count for one, count in counts.items() if one.rows not in (0, count)}
-        numbers = {one.name or one.title: (count, one.rows) for one, count in unlike.items()}
+        pairs = {one.name or one.title: (count, one.rows) for one, count in counts.items()}
+        numbers = {name: pair for name, pair in pairs.items() if pair[1] not in (0, pair[0])}
         total = sum(counts.values()) == sum(subject.rows for subject in task.subjects)
         differences = Differences(asked, missing, numbers, total, [*bad.values()], unread)
     if by_subject and (told := ", ".join(short for short, _ in differences.told())):
@@ -414,9 +407,10 @@ def load_task(
             f"{task.definition.name}: {told}, in {folder.root}{effect}. `hkcanto doctor "
             f"{task.benchmark.name}` lists them."
         )
+    scored = (kind.scored(samples, subject) for subject, samples in by_subject.items())
     ordered = stratified(
-        [_without_reasoning(item) for item in kind.scored(samples, subject)]
-        for subject, samples in by_subject.items()
+        [msgspec.structs.replace(item, reasoning="") if item.reasoning else item for item in items]
+        for items in scored  # the release's reasoning gives the answer away
     )
     if (remark := kind.remark(ordered)) and folder.kind != "sample":
         warn_once(f"{name}: {remark}. Declare shuffle_options = 1 in its entry.")
@@ -453,18 +447,14 @@ def _example_rows(kind: Kind, release: ReleaseRows, subject: Subject) -> list[Sa
     return samples[: from_test or definition.dev_rows]
 
 
-def _without_reasoning(sample: Sample) -> Sample:
-    """Return a scored item without the release's reasoning, which gives the answer away."""
-    return msgspec.structs.replace(sample, reasoning="") if sample.reasoning else sample
-
-
-def _too_many(name: str, bad: Sequence[UnreadableRow], good: int, share: float) -> DataCorrupt:
-    """Return the error for too many rows that cannot be read."""
-    named = "\n".join(f"  {row.where} has {row.what}" for row in bad[:5])
-    return DataCorrupt(
-        f"{name}: {len(bad)} of {len(bad) + good} rows cannot be read, more than {share:.0%}:\n"
-        f"{named}\nCorrect them, or fetch the data again."
-    )
+def _refuse_many(name: str, bad: Sequence[UnreadableRow], good: int, allowed: int) -> None:
+    """Refuse data of which too many rows cannot be read."""
+    if len(bad) > allowed:
+        rows = "\n".join(f"  {row.where} has {row.what}" for row in bad[:5])
+        raise DataCorrupt(
+            f"{name}: {len(bad)} of {len(bad) + good} rows cannot be read, more than {allowed}:\n"
+            f"{rows}\nCorrect them, or fetch the data again."
+        )
 
 
 _VARIABLES = {

@@ -77,8 +77,10 @@ class Kind(ABC):
         template: The texts of its prompt.
         prompt_name: The name of this prompt in the benchmark.
         placeholders: The names of the placeholders in its texts.
-        example_source: `release` if worked examples show something that some releases lack, such as
-            the reasoning of a chain of thought; else empty.
+        is_generative: Whether the model writes its answer; otherwise its answer is the likeliest
+            letter.
+        chosen: The options that are not switched off, by name.
+        categories: Subject → category.
 
     Raises:
         CatalogueError: The task's headline is not a figure of the kind, or the task declares a
@@ -116,6 +118,18 @@ class Kind(ABC):
     GOLD: ClassVar[bool] = False
     """Whether a variant by log-likelihood measures how likely the text of an answer is."""
 
+    LETTERED: ClassVar[bool] = False
+    """Whether a variant by log-likelihood compares the letters of options."""
+
+    uses_dev_rows: bool = True
+    """Whether worked examples are rows of the release."""
+
+    example_source: str = ""
+    """`release` if worked examples show the release's reasoning, which some releases lack."""
+
+    refinements: Mapping[str, Mapping[str, Any]] = {}
+    """Figure → the fields of its definition that the task decides."""
+
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
         for name in {"system", "question"} & vars(cls).keys():
@@ -126,6 +140,10 @@ class Kind(ABC):
     ) -> None:
         self.options, self.multiturn = options, multiturn
         self.task = _named_as_run(task, options, shots)
+        self.is_generative = self.task.variant.scoring == "generative"
+        values = msgspec.structs.asdict(options)
+        self.chosen = {name: value for name, value in values.items() if value}
+        self.categories = {one.name: one.category for one in task.definition.subjects}
         self.shots = self.task.shots if shots is None else shots
         prompts, asked = task.definition.prompts, getattr(options, "prompt", "paper")
         if (name := asked.removesuffix(self.SCAFFOLD)) not in prompts:
@@ -135,7 +153,6 @@ class Kind(ABC):
         self.prompt_name = prompts[name]
         self.template: PromptTemplate = task.benchmark.prompts[self.prompt_name]
         self.placeholders = tuple(places(*self.template.texts))
-        self.example_source = ""
         self._columns: dict[str, tuple[str, ...]] = {}
         self._texts: dict[str, tuple[str, str]] = {}
         self._cell_columns: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {}
@@ -146,11 +163,9 @@ class Kind(ABC):
         """Yield what is wrong with the task's entry in its `benchmark.toml`, after its name."""
         definition, prompts = self.task.definition, self.task.benchmark.prompts.values()
         has = f"its kind {definition.kind!r} has"
-        if not (self.is_generative or self.GOLD or "letters" in self.USES):
-            yield (
-                f"has a variant {self.task.variant.suffix!r} with scoring = 'loglikelihood', which "
-                f"compares letters of options; {has} none. Remove this variant"
-            )
+        if not (self.is_generative or self.GOLD or self.LETTERED):
+            variant = f"has a variant {self.task.variant.suffix!r} with scoring = 'loglikelihood'"
+            yield f"{variant}, which finds one letter; {has} none. Remove this variant"
         if self.template.reads not in self.READS:
             reads = f"reads = {self.template.reads!r}"
             yield f"has the prompt {self.prompt_name!r} with {reads}; {has} {', '.join(self.READS)}"
@@ -199,16 +214,14 @@ class Kind(ABC):
 
     # ------------------------------------------------------------------ figures
 
-    @property
-    def is_generative(self) -> bool:
-        """Whether the model writes its answer; otherwise its answer is the likeliest letter."""
-        return self.task.variant.scoring == "generative"
-
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
         """All of its figures, the headline first."""
-        in_bits = self.GOLD and not self.is_generative
-        return figures_of(self.task, figures("bits_per_character") if in_bits else self.FIGURES)
+        declared = self.FIGURES
+        if self.GOLD and not self.is_generative:
+            declared = figures("bits_per_character")
+        refined = (replace(one, **self.refinements.get(one.name, {})) for one in declared)
+        return figures_of(self.task, refined)
 
     @cached_property
     def table(self) -> tuple[Figure, ...]:
@@ -223,18 +236,7 @@ class Kind(ABC):
         """The figure to read first, averaged as the paper averages it."""
         return self.figures[0]
 
-    @cached_property
-    def categories(self) -> Mapping[str, str]:
-        """Subject → category."""
-        return {subject.name: subject.category for subject in self.task.definition.subjects}
-
     # ------------------------------------------------------------------ signature
-
-    @property
-    def chosen(self) -> dict[str, Any]:
-        """The options that are not switched off, by name."""
-        values = msgspec.structs.asdict(self.options)
-        return {name: value for name, value in values.items() if value}
 
     def signature(self, data: str, rationales: Iterable[str] = ()) -> Signature:
         """Return the signature of its figures.
@@ -472,11 +474,6 @@ class Kind(ABC):
             if template.zero_shot_question is not None:
                 question = template.zero_shot_question
         return fill(system, names, keep=True), fill(question, names, keep=True)
-
-    @property
-    def uses_dev_rows(self) -> bool:
-        """Whether worked examples are rows of the release."""
-        return True
 
     def values(self, sample: Sample) -> Mapping[str, str]:
         """Return the texts of an item that a template may show: placeholder → text."""

@@ -59,6 +59,9 @@ class MultipleChoice(base.Kind):
 
     The options may also be in one declared column: as a list, or as a mapping from letter to text.
     A reader yields them as `choices`.
+
+    Attributes:
+        choice_columns: The columns of the options, in lower case.
     """
 
     FIGURES: ClassVar[tuple[Figure, ...]] = figures("acc", "unparsed_rate")
@@ -67,6 +70,7 @@ class MultipleChoice(base.Kind):
 
     USES = base.OF_CHOICES
     SCAFFOLD = "+scaffold"
+    LETTERED = True
     READS: ClassVar[tuple[str, ...]] = ("settled", "first_character")
     TOKENS = 12  # a letter with a phrase around it
     Options = Options
@@ -80,6 +84,8 @@ class MultipleChoice(base.Kind):
     def __init__(self, task: TaskVariant, options: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(task, options, *args, **kwargs)
         self.example_source = "release" if options.cot else ""
+        default = ["choices"] if task.definition.reader else []
+        self.choice_columns = choice_columns(task.definition, default)
         self._letters = task.definition.letters
         self._scaffold = str(options.prompt).endswith(self.SCAFFOLD)
         self._convert: Callable[[str], str] = _to_simplified() if options.script == "sc" else str
@@ -90,12 +96,6 @@ class MultipleChoice(base.Kind):
         ):
             if asked and not there:
                 raise OptionError(f"{task.name}: its prompt has no text for {option}.")
-
-    @cached_property
-    def choice_columns(self) -> tuple[str, ...]:
-        """The columns of the options, in lower case."""
-        default = ["choices"] if self.task.definition.reader else []
-        return choice_columns(self.task.definition, default)
 
     @property
     def headerless(self) -> tuple[str, ...]:
