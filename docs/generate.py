@@ -559,9 +559,10 @@ def _kind(name: str) -> tuple[str, ...]:
         f"{role} ({', '.join(f'`{each}`' for each in names)})"
         for role, names in kind.COLUMNS.items()
     )
+    described = re.split(r"\n\n(?:Attributes|Examples):", inspect.cleandoc(kind.__doc__ or ""))[0]
     return (
         f"`{name}`",
-        " ".join(inspect.cleandoc(kind.__doc__ or "").partition("\n\nExamples:")[0].split()),
+        " ".join(described.split()),
         "; ".join(columns),
         ", ".join(f"`{{{place}}}`" for place in _places(name)),
         ", ".join(f"`{key}`" for key in kind.USES),
