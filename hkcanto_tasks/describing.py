@@ -21,7 +21,7 @@ from unittest.mock import patch
 import msgspec
 
 from .catalogue import BENCHMARKS, called_in_inspect, find_task, named_tasks
-from .declarations import Benchmark, TaskDefinition, TaskVariant
+from .declarations import Benchmark, TaskVariant
 from .errors import CatalogueError, DataNotFound, OptionError, did_you_mean
 from .kinds.base import Kind
 from .tasks import RUN_OPTIONS, load_task, option_values, task_as_run
@@ -70,7 +70,7 @@ class Description:
         ]
         self.options = [*_options(setup)]
         task, definition, benchmark = setup.task, setup.task.definition, setup.task.benchmark
-        variants = [find_task(definition.name), *variants_of(definition)]
+        whole = find_task(definition.name)
         sources = filter(None, (benchmark.paper or benchmark.title, definition.specified))
         in_inspect = self.commands["Inspect"]
         likelihood = "none: the right answer's bits count" if setup.GOLD else "the likeliest letter"
@@ -82,7 +82,9 @@ class Description:
             "items": f"{items_of_run(task, setup) or 'unknown'}",
             "signature": setup.signature("…").text,
             "response": f"ends {_ends(setup)}" if setup.is_generative else likelihood,
-            "variants": " ".join(each.name for each in variants if each.variant != task.variant),
+            "variants": " ".join(
+                one.name for one in (whole, *variants_of(whole)) if one.variant != task.variant
+            ),
         }
         self.facts = {label: text for label, text in facts.items() if text}
 
@@ -92,7 +94,6 @@ class Description:
         of_option = ("name", "values", "default", "help")
         return {
             **record(self.task),
-            "title": self.title,
             "source": self.facts["from"],
             "lm_eval_command": self.commands["lm-eval"],
             "inspect_command": self.commands["Inspect"],
@@ -258,9 +259,10 @@ def items_of_run(task: TaskVariant, setup: Kind | None = None) -> int:
     return min(published, size) if size else published
 
 
-def variants_of(definition: TaskDefinition) -> list[TaskVariant]:
-    """Return the named variants of a task."""
-    return [find_task(f"{definition.name}_{each.suffix}") for each in definition.variants]
+def variants_of(task: TaskVariant) -> list[TaskVariant]:
+    """Return the named variants of a whole task; a part or subject has none."""
+    variants = task.definition.variants if task.scope == "task" else ()
+    return [find_task(f"{task.definition.name}_{variant.suffix}") for variant in variants]
 
 
 def _task_called(name: str, given: dict[str, Any]) -> TaskVariant:
@@ -314,8 +316,7 @@ def matching(text: str) -> list[TaskVariant]:
     for task in every:
         names = [task.name, inspect_name(task), _title(task)]
         names += [task.benchmark.name, task.benchmark.title]
-        variants = variants_of(task.definition) if task.scope == "task" else []
-        names += [variant.name for variant in variants]
+        names += [variant.name for variant in variants_of(task)]
         if text.casefold() in "\n".join(names).casefold():
             fitting.append(task)
     if not fitting:
@@ -332,7 +333,6 @@ def record(task: TaskVariant) -> dict[str, Any]:
         >>> record(find_task("hkcanto_g2p"))["questions"]
         145
     """
-    variants = variants_of(task.definition) if task.scope == "task" else []
     return {
         "name": task.name,
         "inspect": inspect_name(task),
@@ -344,7 +344,7 @@ def record(task: TaskVariant) -> dict[str, Any]:
         "shots": task.shots,
         "questions": published_items(task),
         "items": items_of_run(task),
-        "variants": [each.name for each in variants],
+        "variants": [variant.name for variant in variants_of(task)],
     }
 
 

@@ -81,6 +81,8 @@ class Kind(ABC):
             letter.
         chosen: The options that are not switched off, by name.
         categories: Subject → category.
+        reads: The columns that the kind reads itself, in lower case.
+        headerless: The columns of a CSV file without a header row, in order.
 
     Raises:
         CatalogueError: The task's headline is not a figure of the kind, or the task declares a
@@ -154,6 +156,9 @@ class Kind(ABC):
         self.template: PromptTemplate = task.benchmark.prompts[self.prompt_name]
         self.placeholders = tuple(places(*self.template.texts))
         self._columns: dict[str, tuple[str, ...]] = {}
+        roles = [*self.COLUMNS, "subject", *(["id"] if task.definition.reader else [])]
+        self.reads = {name for role in roles for name in self.columns(role)}
+        self.headerless = tuple(self.columns(role)[0] for role in self.COLUMNS)
         self._texts: dict[str, tuple[str, str]] = {}
         self._cell_columns: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {}
         for problem in self.problems():
@@ -302,19 +307,6 @@ class Kind(ABC):
             names = (declared,) if isinstance(declared, str) else declared
             self._columns[role] = tuple(name.lower() for name in names)
         return self._columns[role]
-
-    @property
-    def reads(self) -> set[str]:
-        """The columns that the kind reads itself, in lower case."""
-        roles = [*self.COLUMNS, "subject"]
-        if self.task.definition.reader:
-            roles.append("id")
-        return {name for role in roles for name in self.columns(role)}
-
-    @property
-    def headerless(self) -> tuple[str, ...]:
-        """The columns of a CSV file without a header row, in order."""
-        return tuple(self.columns(role)[0] for role in self.COLUMNS)
 
     @abstractmethod
     def row(self, row: Row) -> Sample:

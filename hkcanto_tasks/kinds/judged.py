@@ -7,7 +7,6 @@ The judge is a second model, run by Inspect (`--model-role grader=…`) or by `h
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from hashlib import sha256
 from statistics import fmean
 from typing import Any
@@ -77,6 +76,11 @@ class Judged(Prompted):
         assert rubric is not None  # `problems` refuses a task without one
         self.rubric = rubric
         self.rubric_hash = sha256(msgspec.json.encode([rubric, _WAY])).hexdigest()[:7]
+        # The columns that are shown only to the judge, not to the model under test.
+        of_task = (*self.names(self.task.definition.subjects[0]), *self.VALUES, *self.placeholders)
+        known = {*_OF_JUDGE, *of_task}
+        self._for_judge_alone = [name for name in places(rubric.prompt) if name not in known]
+        self.reads |= {name for place in self._for_judge_alone for name in self.columns(place)}
         self.refinements = {"mean_level": {"higher_is_better": rubric.higher_is_better}}
 
     def problems(self) -> Iterator[str]:
@@ -92,18 +96,6 @@ class Judged(Prompted):
         return super().signature(data, rationales).with_option("rubric", self.rubric_hash)
 
     # ------------------------------------------------------------------ reading the release
-
-    @cached_property
-    def _for_judge_alone(self) -> tuple[str, ...]:
-        """The columns that are shown only to the judge, not to the model under test."""
-        of_task = (*self.names(self.task.definition.subjects[0]), *self.VALUES, *self.placeholders)
-        known = {*_OF_JUDGE, *of_task}
-        return tuple(place for place in places(self.rubric.prompt) if place not in known)
-
-    @property
-    def reads(self) -> set[str]:
-        """The columns that the kind reads itself, including those for the judge."""
-        return super().reads | {name for of in self._for_judge_alone for name in self.columns(of)}
 
     def row(self, row: Row) -> Sample:
         """Read a prompt, and the texts that are shown only to the judge."""

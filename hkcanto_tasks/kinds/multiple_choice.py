@@ -86,6 +86,9 @@ class MultipleChoice(base.Kind):
         self.example_source = "release" if options.cot else ""
         default = ["choices"] if task.definition.reader else []
         self.choice_columns = choice_columns(task.definition, default)
+        self.reads = self.reads - {*"abcdefghij"} | {*self.choice_columns}
+        question = () if task.definition.question else ("question",)
+        self.headerless = (*question, *self.choice_columns, "answer")
         self._letters = task.definition.letters
         self._scaffold = str(options.prompt).endswith(self.SCAFFOLD)
         self._convert: Callable[[str], str] = _to_simplified() if options.script == "sc" else str
@@ -96,17 +99,6 @@ class MultipleChoice(base.Kind):
         ):
             if asked and not there:
                 raise OptionError(f"{task.name}: its prompt has no text for {option}.")
-
-    @property
-    def headerless(self) -> tuple[str, ...]:
-        """The columns of a CSV file without a header row, in order."""
-        question = () if self.task.definition.question else ("question",)
-        return (*question, *self.choice_columns, "answer")
-
-    @property
-    def reads(self) -> set[str]:
-        """The columns that the kind reads itself."""
-        return super().reads - {*"abcdefghij"} | {*self.choice_columns}
 
     def row(self, row: Row) -> Sample:
         """Read a question, its options and its answer."""
