@@ -261,11 +261,10 @@ class LoadedTask:
         examples = self.examples(subject)
         if not 0 < count <= len(examples):
             where = " ".join(filter(None, (self.task.name, subject)))
-            there = f"there are {len(examples)} worked examples. Ask for 0 to {len(examples)}."
-            if not examples:
-                why = ": the data has no dev file for it" if self.kind.uses_dev_rows else ""
-                there = f"there are no worked examples{why}. Ask for 0."
-            raise OptionError(f"{where}: shots={count}, but {there}")
+            lacks = self.kind.uses_dev_rows and not examples
+            why = ": the data has no dev file for it" if lacks else ""
+            there = f"there are {len(examples) or 'no'} worked examples{why}"
+            raise OptionError(f"{where}: shots={count}, but {there}. Ask for 0 to {len(examples)}.")
         return examples[:count]
 
     def examples(self, name: str) -> Sequence[Example]:

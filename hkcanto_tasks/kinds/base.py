@@ -28,6 +28,8 @@ from ..prompts import OF_EXAMPLES, Example, NoSuchPlace, Prompt, fill, places, u
 from ..samples import Sample
 from ..signatures import Signature, fingerprints, subset_of
 
+_Some = Sequence[Subject] | None
+
 REASONING_TOKENS = 8192
 """The token limit for the block that a reasoning model writes before its answer."""
 
@@ -205,11 +207,7 @@ class Kind(ABC):
         return CatalogueError(f"{where} {what}. Fix this entry of the catalogue.")
 
     def at(
-        self,
-        *,
-        shots: int | None = None,
-        multiturn: bool | None = None,
-        subjects: Sequence[Subject] | None = None,
+        self, *, shots: int | None = None, multiturn: bool | None = None, subjects: _Some = None
     ) -> "Kind":
         """Return a copy with other shots, turns or subjects."""
         task = self.task if subjects is None else replace(self.task, subjects=tuple(subjects))
@@ -379,9 +377,8 @@ class Kind(ABC):
             if place in filled and (unread := there - self.reads):
                 raise CatalogueError(
                     f"{where} {{{place}}}, which the {kind} fills itself, but {row.file} has a "
-                    f"column {place!r}. If the column is meant, use another placeholder and "
-                    "declare it: {of_row} and columns = { of_row = "
-                    f'"{unread.pop()}" }}. If not, rename the column.'
+                    f"column {place!r}. If it is meant, write {{of_row}} and declare columns = "
+                    f'{{ of_row = "{unread.pop()}" }}. If not, rename the column.'
                 )
             if there and place not in (*filled, *OF_EXAMPLES):
                 shown[place] = self.columns(place)
@@ -420,10 +417,8 @@ class Kind(ABC):
         """
         counts = Counter(row.id for row in rows)
         if repeated := [name.rpartition("/")[2] for name, count in counts.items() if count > 1]:
-            raise DataCorrupt(
-                f"{file}: the ids or numbers {', '.join(repeated)} occur more than once. Correct "
-                "the file."
-            )
+            twice = f"the ids or numbers {', '.join(repeated)} occur more than once"
+            raise DataCorrupt(f"{file}: {twice}. Correct the file.")
 
     def scored(self, rows: Sequence[Sample], subject: Subject) -> Sequence[Sample]:
         """Return the scored items of a subject in the form for prompts; by default all."""

@@ -59,10 +59,8 @@ class Constraints(Prompted):
         ids: Any = row.find(("instruction_id_list",))
         kwargs: Any = row.find(("kwargs",))
         if cell is None and ids is None:
-            raise DataCorrupt(
-                f"{row.where} has no constraints: expected a list in a column "
-                f"{' or '.join(columns)}, found {row.named()}. Correct the row."
-            )
+            expected = f"expected a list in a column {' or '.join(columns)}, found {row.named()}"
+            raise DataCorrupt(f"{row.where} has no constraints: {expected}. Correct the row.")
         try:
             asked = read_ifeval(ids, kwargs) if cell is None else read_constraints(cell)
         except ValueError as error:

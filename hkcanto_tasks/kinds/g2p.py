@@ -60,9 +60,8 @@ class GraphemeToPhoneme(base.Kind):
         jyutping = row.find(self.columns("jyutping"))
         if not isinstance(jyutping, str) or not jyutping.strip():
             raise DataCorrupt(
-                f"{row.where} has no answer in {self.columns('jyutping')[0]!r}: the release "
-                "blanked its answers in later commits. Run `hkcanto data fetch hkcanto`, which "
-                "takes them from commit b047f9f."
+                f"{row.where} has no answer in {self.columns('jyutping')[0]!r}: later commits of "
+                "the release blank them. Run `hkcanto data fetch hkcanto`, which takes b047f9f."
             )
         try:
             parse_answer(jyutping)
