@@ -55,15 +55,20 @@ class ComparisonError(HKCantoError):
     """Two results cannot be compared: different items, tasks or data, or a missing figure."""
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str], form: str = "{}") -> str:
     """Return a question with the known name most like another one, and a space; empty if none is.
+
+    Args:
+        name: The unknown name.
+        known: The names that there are.
+        form: The form in which the name is shown.
 
     Examples:
         >>> did_you_mean("exampels", ["shots", "examples"])
         'Did you mean examples? '
     """
     near = difflib.get_close_matches(name, [*known], n=1)
-    return f"Did you mean {near[0]}? " if near else ""
+    return f"Did you mean {form.format(near[0])}? " if near else ""
 
 
 _LONG = 256  # longer paths are shortened in messages

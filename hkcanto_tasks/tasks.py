@@ -264,7 +264,9 @@ class LoadedTask:
             lacks = self.kind.uses_dev_rows and not examples
             why = ": the data has no dev file for it" if lacks else ""
             there = f"there are {len(examples) or 'no'} worked examples{why}"
-            raise OptionError(f"{where}: shots={count}, but {there}. Ask for 0 to {len(examples)}.")
+            raise OptionError(
+                f"{where}: shots={count}, but {there}. Ask for at most {len(examples)}."
+            )
         return examples[:count]
 
     def examples(self, name: str) -> Sequence[Example]:

@@ -391,8 +391,7 @@ class Kind(ABC):
                     run.example(subject, bare, 1)
         except NoSuchPlace as error:
             columns = self.columns(error.name)
-            known = (f"{{{name}}}" for name in (*filled, *row.cells))
-            hint = did_you_mean(f"{{{error.name.lower()}}}", known)
+            hint = did_you_mean(error.name.lower(), (*filled, *row.cells), "{{{}}}")
             if (error.name,) != columns:
                 hint = f"No column is called {' or '.join(columns)}, as declared for it. {hint}"
             fills = ", ".join(f"{{{name}}}" for name in sorted(filled))

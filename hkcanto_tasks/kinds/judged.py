@@ -103,10 +103,10 @@ class Judged(Prompted):
         for place in self._for_judge_alone:
             columns = self.columns(place)
             if not {*columns} & {*row.cells}:
-                known = (f"{{{name}}}" for name in (*row.cells, *_OF_JUDGE, "prompt"))
+                hint = did_you_mean(place, (*row.cells, *_OF_JUDGE, "prompt"), "{{{}}}")
                 raise self.wrong(
                     f"has the placeholder {{{place}}} in rubric.prompt, and nothing fills it: "
-                    f"{row.file} has {row.named()}. {did_you_mean(f'{{{place}}}', known)}Write "
+                    f"{row.file} has {row.named()}. {hint}Write "
                     f"{{{{{place}}}}} if these characters are meant"
                 )
             if (text := as_text(row.find(columns))) is None:
