@@ -381,7 +381,7 @@ def chosen_tasks(names: Iterable[str] | None) -> list[TaskVariant]:
         >>> [task.name for task in chosen_tasks(["tmmluplus", "hkcanto_g2p", "tmmluplus_gen"])]
         ['tmmluplus_gen', 'hkcanto_g2p']
     """
-    tasks_of = {each.name: [task.name for task in each.tasks] for each in benchmarks()}
+    tasks_of = {one.name: [task.name for task in one.tasks] for one in benchmarks()}
     named = [task for name in names or tasks_of for task in tasks_of.get(name, [name])]
     return [find_task(name) for name in dict.fromkeys(named)]
 

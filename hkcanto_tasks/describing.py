@@ -174,7 +174,7 @@ def _options(setup: Kind) -> Iterator[tuple[str, str, str, str]]:
         does = "Number of worked examples in the prompt; in lm-eval also `--num_fewshot`."
     yield "shots", values, str(task.shots), does
     if len(task.subjects) > 1:
-        sets = ", ".join(dict.fromkeys(name for each in task.subjects for name in each.sets[1:]))
+        sets = ", ".join(dict.fromkeys(name for one in task.subjects for name in one.sets[1:]))
         names = f"names of subjects, or of {sets}" if sets else "names of subjects"
         yield "subjects", f"{names}, separated by commas", "all", "Only these subjects."
     helps, values_of = attributes(type(setup).Options), option_values(task.name)
@@ -393,8 +393,8 @@ def attributes(record: type[Any]) -> dict[str, str]:
         'Worked examples in the prompt.'
     """
     told: dict[str, str] = {}
-    for each in reversed(record.__mro__):
-        _, _, section = inspect.cleandoc(each.__doc__ or "").partition("Attributes:\n")
+    for base in reversed(record.__mro__):
+        _, _, section = inspect.cleandoc(base.__doc__ or "").partition("Attributes:\n")
         section = section.partition("\n\n")[0]
         for name, text in re.findall(r"^    (\w+): (.*(?:\n {5,}.*)*)", section, re.MULTILINE):
             told[name] = " ".join(text.split())

@@ -354,7 +354,7 @@ def corpus_scores(figure: Figure, pairs: Iterable[Pair], language: Language) -> 
             translation.sentence_scores(out, ref, language)[figure.name] / 100
             for out, ref, _ in pairs
         ]
-    return [float(each.hypothesis == each.reference) for each in pairs]
+    return [float(pair.hypothesis == pair.reference) for pair in pairs]
 
 
 def sum_clusters(rows: Any, clusters: Any) -> Any:
@@ -432,13 +432,13 @@ def reasoning_values(
         >>> reasoning_values(WrittenLanguage("english"), "none", {"acc": 1.0})[_RIGHT]
         0.0
     """
-    found = {f"reasoning_{name}": float(of.language == name) for name in LANGUAGES}
-    found["reasoning_finished"] = of.finished or 0.0
+    shares = {f"reasoning_{name}": float(of.language == name) for name in LANGUAGES}
+    shares["reasoning_finished"] = of.finished or 0.0
     if answer_language != "none":
-        found |= {f"answer_{name}": float(answer_language == name) for name in LANGUAGES}
+        shares |= {f"answer_{name}": float(answer_language == name) for name in LANGUAGES}
     if (acc := values.get("acc")) is not None:
-        found[_RIGHT] = acc * found["reasoning_cantonese"]
-    return found
+        shares[_RIGHT] = acc * shares["reasoning_cantonese"]
+    return shares
 
 
 # ---------------------------------------------------------------------- the figures of a task

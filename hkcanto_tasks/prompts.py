@@ -39,7 +39,7 @@ class NoSuchPlace(CatalogueError):  # noqa: N818
     """
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
-        there = ", ".join(f"{{{each}}}" for each in known)
+        there = ", ".join(f"{{{place}}}" for place in known)
         super().__init__(f"a template has the placeholder {{{name}}}; known are {there}.")
         self.name = name
 

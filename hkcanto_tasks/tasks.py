@@ -7,7 +7,6 @@ from functools import cached_property
 from hashlib import sha256
 from heapq import heappop, heappush
 from math import ceil
-from operator import itemgetter
 from typing import Any, get_args, get_type_hints
 
 import msgspec
@@ -259,14 +258,12 @@ class LoadedTask:
         if not (count := self.kind.shots):
             return ()
         examples = self.examples(subject)
-        if not 0 < count <= len(examples):
+        if not 0 < count <= (there := len(examples)):
             where = " ".join(filter(None, (self.task.name, subject)))
             lacks = self.kind.uses_dev_rows and not examples
             why = ": the data has no dev file for it" if lacks else ""
-            there = f"there are {len(examples) or 'no'} worked examples{why}"
-            raise OptionError(
-                f"{where}: shots={count}, but {there}. Ask for at most {len(examples)}."
-            )
+            what = f"{where}: shots={count}, but there are {there or 'no'} worked examples{why}"
+            raise OptionError(f"{what}. Ask for at most {there}.")
         return examples[:count]
 
     def examples(self, name: str) -> Sequence[Example]:
@@ -499,17 +496,16 @@ def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
     # Each item has a first and a last turn between which its subject is less than one item off.
     # Among the items whose first turn has come, the one with the earliest last turn is next
     # (Tijdeman, 1980).
-    turns: list[tuple[int, int, float, int, Sample]] = []
+    arriving: list[list[tuple[int, float, int, Sample]]] = [[] for _ in range(total)]
     for subject, samples in enumerate(shuffled):
         size = len(samples)
         for place, sample in enumerate(samples):
-            first, last = place * total // size + 1, -(-(place + 1) * total // size)
-            turns.append((first, last, (place + 0.5) / size, subject, sample))
-    turns.sort(key=itemgetter(0), reverse=True)
+            last = -(-(place + 1) * total // size)
+            arriving[place * total // size].append((last, (place + 0.5) / size, subject, sample))
     waiting: list[tuple[int, float, int, Sample]] = []
     ordered: list[Sample] = []
-    for turn in range(1, total + 1):
-        while turns and turns[-1][0] <= turn:
-            heappush(waiting, turns.pop()[1:])
+    for items in arriving:
+        for item in items:
+            heappush(waiting, item)
         ordered.append(heappop(waiting)[-1])
     return ordered

@@ -151,8 +151,7 @@ class Kind(ABC):
         self.shots = self.task.shots if shots is None else shots
         prompts, asked = task.definition.prompts, getattr(options, "prompt", "paper")
         if (name := asked.removesuffix(self.SCAFFOLD)) not in prompts:
-            ends = dict.fromkeys(("", self.SCAFFOLD))
-            known = ", ".join(prompt + end for prompt in prompts for end in ends)
+            known = ", ".join(dict.fromkeys((*prompts, *(one + self.SCAFFOLD for one in prompts))))
             raise OptionError(f"{self.task.name}: prompt={asked!r}; choose {known}.")
         self.prompt_name = prompts[name]
         self.template: PromptTemplate = task.benchmark.prompts[self.prompt_name]
@@ -327,7 +326,8 @@ class Kind(ABC):
         """
         items: list[Sample] = []
         bad: list[UnreadableRow] = []
-        prefix, parts = self._prefix(subject.name), parts_of(self.task, subject)
+        prefix = "/".join(filter(None, (self.task.definition.name, subject.name))) + "/"
+        parts = parts_of(self.task, subject)
         has_ids = bool(self.task.definition.reader)
         shown: dict[str, tuple[str, ...]] | None = None
         for row in rows:
@@ -357,10 +357,7 @@ class Kind(ABC):
 
     def raw_id(self, sample: Sample) -> str:
         """Return the release's number or name for an item."""
-        return sample.id.removeprefix(self._prefix(sample.subject))
-
-    def _prefix(self, subject: str) -> str:
-        return "/".join(filter(None, (self.task.definition.name, subject))) + "/"
+        return sample.id.split("/", 2 if sample.subject else 1)[-1]
 
     def _shown(self, item: Sample, row: Row, subject: Subject) -> dict[str, tuple[str, ...]]:
         """Return placeholder → columns for the cells that the prompt shows; refuse others.
@@ -438,7 +435,7 @@ class Kind(ABC):
 
     def subject(self, name: str) -> Subject:
         """Return a subject of the task by its name."""
-        return next(each for each in self.task.definition.subjects if each.name == name)
+        return next(one for one in self.task.definition.subjects if one.name == name)
 
     def names(self, subject: Subject) -> dict[str, str]:
         """Return the placeholders that name a subject: placeholder → text."""

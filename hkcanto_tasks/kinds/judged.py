@@ -260,7 +260,7 @@ def read_level(reply: str, rubric: Rubric, code: str = "") -> Level:
     line = re.compile(
         rf"[\s>#*_`•-]*{marker}[\s*_`]*{re.escape(code)}[\s*_`]*:[\s*_`]*(.*)", re.IGNORECASE
     )
-    marked = [match[1] for each in text.splitlines() if (match := line.fullmatch(each))]
+    marked = [match[1] for part in text.splitlines() if (match := line.fullmatch(part))]
     if not marked:
         begin = f"{rubric.marker} {code}".rstrip()
         raise ValueError(f"no line begins with {begin!r} and a colon")
@@ -286,7 +286,7 @@ def _level(text: str, rubric: Rubric) -> Level | str:
     scale = {level.number: level for level in rubric.levels}
     if not (level := scale.get(int(first[1]))):
         return f"{first[1]} is not a level of the scale, which has {', '.join(map(str, scale))}"
-    names = [each.name for each in rubric.levels if each.name.casefold() in text.casefold()]
+    names = [of.name for of in rubric.levels if of.name.casefold() in text.casefold()]
     if names and level.name not in names:
         return f"{level.number} is the level {level.name!r}, but the reply says {names[0]!r}"
     return level

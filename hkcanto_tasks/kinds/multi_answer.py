@@ -49,7 +49,7 @@ class MultiAnswer(MultipleChoice):
     def further_readings(self) -> list[Any]:
         """Return the readings of answers with several letters."""
         judged = (self.judge(text, self.made_up()) for text in _PROBES)
-        return [[each.answer, each.values["f1"]] for each in judged]
+        return [[judgement.answer, judgement.values["f1"]] for judgement in judged]
 
     @property
     def max_tokens(self) -> int:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 import regex
+from msgspec.structs import replace
 
 from hkcanto_metrics.choice import read_choice
 
@@ -139,7 +140,7 @@ class MultipleChoice(base.Kind):
     def made_up(self) -> Sample:
         """Return a made-up item with the task's letters."""
         item, letters = super().made_up(), self._letters
-        return msgspec.structs.replace(
+        return replace(
             item, target=letters[: 1 + self.SEVERAL], choices=item.choices[: len(letters)]
         )
 
@@ -279,14 +280,14 @@ class MultipleChoice(base.Kind):
         for place, origin in zip(there, moved, strict=True):
             choices[place] = row.choices[origin]
         target = (self._letters[to] for to, at in zip(there, moved, strict=True) if at in right)
-        return msgspec.structs.replace(row, choices=tuple(choices), target="".join(target))
+        return replace(row, choices=tuple(choices), target="".join(target))
 
     def _in_script(self, row: Sample) -> Sample:
         """Convert a question to the chosen script."""
         if self.options.script != "sc":
             return row
         convert = self._convert
-        return msgspec.structs.replace(
+        return replace(
             row,
             question=convert(row.question),
             choices=tuple(None if text is None else convert(text) for text in row.choices),

@@ -107,5 +107,5 @@ def explain_fluency(fluency: Fluency) -> str:
     shown = fluency.swc_terms[:_TERMS_SHOWN]
     terms = "、".join(f"{term.term} (at {term.start})" for term in shown)
     more = f", and {hidden:,} more" if (hidden := len(fluency.swc_terms) - len(shown)) else ""
-    found = f" Words of Written Chinese: {terms}{more}." if terms else ""
-    return f"{verdict}: {fluency.label}{loop}.{found}"
+    listed = f" Words of Written Chinese: {terms}{more}." if terms else ""
+    return f"{verdict}: {fluency.label}{loop}.{listed}"
