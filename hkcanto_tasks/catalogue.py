@@ -24,7 +24,7 @@ import msgspec
 from msgspec.structs import replace
 
 from .declarations import Average, Benchmark, Scope, TaskDefinition, TaskVariant, Variant, repeated
-from .errors import CatalogueError, LogError, did_you_mean, from_package
+from .errors import CatalogueError, LogError, OptionError, did_you_mean, from_package
 from .signatures import Signature, parse_signature
 
 _log = logging.getLogger("hkcanto")
@@ -163,8 +163,6 @@ def _problems_of(task: TaskDefinition, benchmark: Benchmark) -> Iterator[str]:
     if len(task.subjects) > 1 and one_file and "subject" not in task.columns:
         declare = 'declare the column that names them, columns = { subject = "…" }'
         yield f"has several subjects in one file: {declare}"
-    if len(task.delimiter) > 1:
-        yield f"has the delimiter {task.delimiter!r}; it is one character"
     for prompt in sorted({*task.sentences} - {*task.prompts}):
         yield f"has a sentence for prompt {prompt!r}; it has {[*task.prompts]}"
     if "paper" not in task.prompts:
@@ -320,39 +318,40 @@ def _names(benchmark: Benchmark) -> set[str]:
     return {benchmark.name, *averages, *(task.name for task in _named_tasks(benchmark))}
 
 
-def find_task(name: str) -> TaskVariant:
+def find_task(name: str, parameters: Mapping[str, Any] | None = None) -> TaskVariant:
     """Return a task, a group or one of their variants by its name in lm-eval, or in Inspect.
 
-    If several tasks have the name in Inspect, it is the one that runs by default.
+    Args:
+        name: The name; in Inspect, it may lack `hkcanto/`.
+        parameters: The parameters of a task in Inspect, which select one of several tasks with its
+            name, such as `language`; without one, it is the task that runs by default.
 
     Raises:
         CatalogueError: The task does not exist; the message lists similar names.
+        OptionError: The parameter selects none of the tasks with this name.
 
     Examples:
         >>> find_task("hkcanto_g2p").definition.title
         'Jyutping grapheme-to-phoneme'
-        >>> find_task("hkcanto/dse").name, find_task("dse").name
-        ('hkcanto_dse_zh', 'hkcanto_dse_zh')
+        >>> find_task("hkcanto/dse").name, find_task("dse", {"language": "en"}).name
+        ('hkcanto_dse_zh', 'hkcanto_dse_en')
     """
-    tasks, called = named_tasks(), called_in_inspect(name)
+    tasks = named_tasks()
     if name in tasks:
         return tasks[name]
-    for task in called:
-        if task.by_default or len(called) == 1:
+    called = name.removeprefix("hkcanto/")
+    every = (task for benchmark in benchmarks() for task in benchmark.tasks)
+    alike = [task for task in every if task.inspect == called]
+    for task in alike:
+        parameter, _, value = task.parameter.partition("=")
+        given = (parameters or {}).get(parameter)
+        if given == value or (given is None and (task.by_default or len(alike) == 1)):
             return tasks[task.name]
+    if alike:
+        choices = " or ".join(f"-T {task.parameter}" for task in alike)
+        raise OptionError(f"{name} is {len(alike)} tasks. Choose one with {choices}.")
     advice = f"{did_you_mean(name, tasks)}`hkcanto list` shows all.{_maybe_there()}"
     raise CatalogueError(f"no task {name!r} in the catalogue. {advice}")
-
-
-def called_in_inspect(name: str) -> list[TaskDefinition]:
-    """Return the tasks with a name in Inspect, which may lack `hkcanto/`.
-
-    Examples:
-        >>> [task.name for task in called_in_inspect("hkcanto/dse")]
-        ['hkcanto_dse_zh', 'hkcanto_dse_en']
-    """
-    every = (task for benchmark in benchmarks() for task in benchmark.tasks if task.inspect)
-    return [task for task in every if task.inspect == name.removeprefix("hkcanto/")]
 
 
 def find_benchmark(name: str) -> Benchmark:

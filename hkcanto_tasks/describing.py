@@ -20,7 +20,7 @@ from unittest.mock import patch
 
 import msgspec
 
-from .catalogue import BENCHMARKS, called_in_inspect, find_task, named_tasks
+from .catalogue import BENCHMARKS, find_task, named_tasks
 from .declarations import Benchmark, TaskVariant
 from .errors import CatalogueError, DataNotFound, OptionError, did_you_mean
 from .kinds.base import Kind
@@ -128,7 +128,13 @@ def describe(
         'lm_eval --model … --tasks hkcanto_mmlu_en'
     """
     given: dict[str, Any] = dict(options or {})
-    task = _task_called(name, given)
+    if name == "hkcanto/run":
+        if "task" not in given:
+            raise OptionError("hkcanto/run can run any task: name one with -T task=NAME.")
+        name = given.pop("task")
+    task = find_task(name, given)
+    if name not in named_tasks():  # but a name in Inspect, whose parameter has selected the task
+        given.pop(task.definition.parameter.partition("=")[0], None)
     subjects = [subject for subject in str(given.pop("subjects", "")).split(",") if subject]
     asked = given.pop("shots", None)
     setup = task_as_run(task.name, subjects, shots=asked if shots is None else shots, **given)
@@ -263,25 +269,6 @@ def variants_of(task: TaskVariant) -> list[TaskVariant]:
     """Return the named variants of a whole task; a part or subject has none."""
     variants = task.definition.variants if task.scope == "task" else ()
     return [find_task(f"{task.definition.name}_{variant.suffix}") for variant in variants]
-
-
-def _task_called(name: str, given: dict[str, Any]) -> TaskVariant:
-    """Return a task by its name in either harness, and remove the parameter that selects it."""
-    if name == "hkcanto/run":
-        if "task" not in given:
-            raise OptionError("hkcanto/run can run any task: name one with -T task=NAME.")
-        name = given.pop("task")
-    called = [] if name in named_tasks() else called_in_inspect(name)
-    for task in called:
-        parameter, _, value = task.parameter.partition("=")
-        is_default = len(called) == 1 or task.by_default
-        if given.get(parameter) == value or (parameter not in given and is_default):
-            given.pop(parameter, None)
-            return find_task(task.name)
-    if called:
-        choices = " or ".join(f"-T {task.parameter}" for task in called)
-        raise OptionError(f"{name} is {len(called)} tasks. Choose one with {choices}.")
-    return find_task(name)
 
 
 def _title(task: TaskVariant) -> str:
