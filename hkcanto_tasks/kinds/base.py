@@ -151,7 +151,8 @@ class Kind(ABC):
         self.shots = self.task.shots if shots is None else shots
         prompts, asked = task.definition.prompts, getattr(options, "prompt", "paper")
         if (name := asked.removesuffix(self.SCAFFOLD)) not in prompts:
-            known = ", ".join(dict.fromkeys((*prompts, *(one + self.SCAFFOLD for one in prompts))))
+            ends = dict.fromkeys(("", self.SCAFFOLD))
+            known = ", ".join(prompt + end for prompt in prompts for end in ends)
             raise OptionError(f"{self.task.name}: prompt={asked!r}; choose {known}.")
         self.prompt_name = prompts[name]
         self.template: PromptTemplate = task.benchmark.prompts[self.prompt_name]
