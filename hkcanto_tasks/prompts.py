@@ -147,7 +147,9 @@ class Prompt:
 
     def text(self) -> str:
         """Return the prompt as one string, for base models and completion APIs."""
-        return self.system + self._user_text()
+        between, after = self.answer_separator, self.example_separator
+        examples = (one.question + between + one.answer + after for one in self.examples)
+        return "".join((self.system, *examples, self.question))
 
     def messages(self, *, multiturn: bool = False) -> list[tuple[str, str]]:
         """Return the prompt as chat messages: role (`system`, `user` or `assistant`) and text.
@@ -159,7 +161,7 @@ class Prompt:
         message, begin = self.in_chat
         system = [("system", message)] if message else []
         if not multiturn:
-            return [*system, ("user", begin + self._user_text())]
+            return [*system, ("user", begin + self.text().removeprefix(self.system))]
         turns: list[tuple[str, str]] = []
         for example in self.examples:
             turns += ("user", example.question), ("assistant", example.answer)
@@ -170,8 +172,3 @@ class Prompt:
     def in_chat(self) -> tuple[str, str]:
         """The system message of a chat, and the text before everything else in the user's."""
         return (self.system, "") if self.chat_system is None else (self.chat_system, self.system)
-
-    def _user_text(self) -> str:
-        between, after = self.answer_separator, self.example_separator
-        examples = (one.question + between + one.answer + after for one in self.examples)
-        return "".join(examples) + self.question

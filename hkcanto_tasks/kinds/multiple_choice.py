@@ -256,10 +256,10 @@ class MultipleChoice(base.Kind):
         """
         options = self.lettered(sample)
         if self.template.reads == "first_character":
-            letter, reason = answer.strip()[:1].upper(), "first character"
-            if letter in options:
-                return judge_reading("letter", letter, reason, sample.target)
-            return judge_reading("letter", None, f"none: {reason}", sample.target)
+            first = answer.strip()[:1].upper()
+            if first in options:
+                return judge_reading("letter", first, "first character", sample.target)
+            return judge_reading("letter", None, "none: first character", sample.target)
         reading = read_choice(answer, options, sample.question)
         return judge_reading("letter", reading.letter, reading.reason, sample.target)
 
