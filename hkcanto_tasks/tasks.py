@@ -258,12 +258,13 @@ class LoadedTask:
         if not (count := self.kind.shots):
             return ()
         examples = self.examples(subject)
-        if not 0 < count <= (there := len(examples)):
+        there = len(examples)
+        if not 0 < count <= there:
             where = " ".join(filter(None, (self.task.name, subject)))
             lacks = self.kind.uses_dev_rows and not examples
             why = ": the data has no dev file for it" if lacks else ""
             what = f"{where}: shots={count}, but there are {there or 'no'} worked examples{why}"
-            raise OptionError(f"{what}. Ask for at most {there}.")
+            raise OptionError(f"{what}. Ask for 0 to {there}.")
         return examples[:count]
 
     def examples(self, name: str) -> Sequence[Example]:
