@@ -163,6 +163,8 @@ def _problems_of(task: TaskDefinition, benchmark: Benchmark) -> Iterator[str]:
     if len(task.subjects) > 1 and one_file and "subject" not in task.columns:
         declare = 'declare the column that names them, columns = { subject = "…" }'
         yield f"has several subjects in one file: {declare}"
+    if len(task.delimiter) > 1:
+        yield f"has the delimiter {task.delimiter!r}; it is one character"
     for prompt in sorted({*task.sentences} - {*task.prompts}):
         yield f"has a sentence for prompt {prompt!r}; it has {[*task.prompts]}"
     if "paper" not in task.prompts:
