@@ -10,17 +10,18 @@ import inspect
 import json
 import re
 import tomllib
+import types
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from hkcanto_metrics import constraints, rewards
 from hkcanto_metrics.error_spans import ERROR_CATEGORIES
-from hkcanto_tasks.catalogue import BENCHMARKS, benchmarks, in_words
+from hkcanto_tasks.catalogue import BENCHMARKS, benchmarks
 from hkcanto_tasks.data.releases import FolderData, GitHubRelease, HubDataset
 from hkcanto_tasks.declarations import (
     Average,
@@ -43,7 +44,7 @@ from hkcanto_tasks.describing import (
     plain,
     published_items,
 )
-from hkcanto_tasks.figures import Figure, with_reasoning
+from hkcanto_tasks.figures import OF_REASONING, Figure, figures
 from hkcanto_tasks.kinds import find_kind
 from hkcanto_tasks.kinds.base import REASONING_TOKENS, Kind
 from hkcanto_tasks.results.frames import JUDGED
@@ -328,7 +329,7 @@ def _figures_of(kinds: Sequence[str]) -> dict[str, tuple[Figure, str]]:
         headlines.add(declared[0].name)
     every = [figure for kind in kinds for figure in find_kind(kind).FIGURES]
     every += [figure for each in setups for figure in each.figures]
-    every += with_reasoning(())
+    every += figures(*OF_REASONING)
     return {
         figure.name: (
             figure,
@@ -558,9 +559,10 @@ def _kind(name: str) -> tuple[str, ...]:
         f"{role} ({', '.join(f'`{each}`' for each in names)})"
         for role, names in kind.COLUMNS.items()
     )
+    described = re.split(r"\n\n(?:Attributes|Examples):", inspect.cleandoc(kind.__doc__ or ""))[0]
     return (
         f"`{name}`",
-        " ".join(inspect.cleandoc(kind.__doc__ or "").partition("\n\nExamples:")[0].split()),
+        " ".join(described.split()),
         "; ".join(columns),
         ", ".join(f"`{{{place}}}`" for place in _places(name)),
         ", ".join(f"`{key}`" for key in kind.USES),
@@ -683,6 +685,32 @@ def field_table(record: type[Any], without: Collection[str] = ("home",)) -> str:
         if name not in without
     ]
     return _rows(("field", "value", "default", "what it is"), rows)
+
+
+def in_words(kind: Any) -> str:
+    """Name the values that a field can have.
+
+    Examples:
+        >>> in_words(tuple[str, ...]), in_words(Literal["tc", "sc"]), in_words(bool)
+        ('list of texts', '`tc`, `sc`', '`true`, `false`')
+    """
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return in_words(arguments[0])
+    if origin in (Union, types.UnionType):
+        return " or ".join(in_words(each) for each in arguments if each is not type(None))
+    if origin is Literal:
+        return ", ".join(f"`{each}`" for each in arguments)
+    if origin is tuple:
+        kinds, colon, values = in_words(arguments[0]).partition(":")
+        several = re.sub(r"\b(?:text|number|table|list)\b", r"\g<0>s", kinds)
+        return f"list of {several}{colon}{values}"
+    if origin is dict:
+        values = in_words(arguments[1])
+        return f"table: name → {f'({values})' if ' or ' in values else values}"
+    if kind is bool:
+        return "`true`, `false`"
+    return {str: "text", int: "number", float: "number"}.get(kind, "table")
 
 
 def _defaults(record: type[Any]) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,6 @@ import logging
 import os
 import re
 import tomllib
-import types
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -19,13 +18,13 @@ from importlib.metadata import entry_points
 from itertools import chain
 from math import fsum
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 from msgspec.structs import replace
 
 from .declarations import Average, Benchmark, Scope, TaskDefinition, TaskVariant, Variant, repeated
-from .errors import CatalogueError, LogError, from_package
+from .errors import CatalogueError, LogError, OptionError, did_you_mean, from_package
 from .signatures import Signature, parse_signature
 
 _log = logging.getLogger("hkcanto")
@@ -73,13 +72,12 @@ def read_benchmark(path: Path) -> Benchmark:
 
 def _open_questions(value: object, where: str = "") -> Iterator[str]:
     """Yield the places of a file that `hkcanto new` left open."""
-    inner = [(f".{key}", value[key]) for key in value] if isinstance(value, dict) else []
-    if isinstance(value, list):
-        inner = [(f"[{place}]", item) for place, item in enumerate(value)]
-    for place, item in inner:
-        yield from _open_questions(item, where + place)
     if value == "?":
-        yield where.removeprefix(".")
+        yield where
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        yield from _open_questions(inner, f"{where}.{key}".removeprefix("."))
+    for place, inner in enumerate(value) if isinstance(value, list) else ():
+        yield from _open_questions(inner, f"{where}[{place}]")
 
 
 _RENAMED = {
@@ -106,63 +104,22 @@ def meant(error: str, record: type[Any]) -> str:
         >>> meant("Invalid enum value 'no' - at `$.tasks[0].option_labels`", Benchmark)
         '; `option_labels` takes: `shown`, `remove`'
     """
-    match = re.search(
-        r"^(?:.*(unknown|required) field `(.+?)`|Expected `[^`]*`, got .*?|Invalid enum .*?)"
-        r"(?: - at `\$(.*)`)?$",
-        error,
-    )
-    if not match:
+    form = r"^(?:.*unknown field `(.+?)`|Invalid enum .*?)(?: - at `\$(.*)`)?$"
+    if not (match := re.search(form, error)):
         return ""
-    how, key, path = match.groups()
-    names, hint = re.findall(r"\.(\w+)", path or ""), Any
-    names += [key] if how == "required" else []
+    key, names, hint = match[1], re.findall(r"\.(\w+)", match[2] or ""), None
     for name in names:
         kinds = [hint := get_type_hints(record)[name]]
         while kinds and not any(hasattr(kind, "__struct_fields__") for kind in kinds):
             kinds = [inner for kind in kinds for inner in get_args(kind)]
         record = next((kind for kind in kinds if hasattr(kind, "__struct_fields__")), record)
-    if how != "unknown":
-        return f"; `{names[-1]}` takes: {in_words(hint)}" if names else ""
+    if not key:
+        return f"; `{names[-1]}` takes: {', '.join(f'`{value}`' for value in get_args(hint))}"
     if key in _RENAMED and record is TaskDefinition:
         return f", which version 0.3 has no more: {_RENAMED[key]}"
     keys = [field for field in record.__struct_fields__ if field != "home"]
     near = difflib.get_close_matches(key, keys, n=1)
     return f"; did you mean `{near[0]}`?" if near else f"; there are {', '.join(keys)}"
-
-
-def in_words(kind: Any) -> str:
-    """Name the values that a field can have.
-
-    Examples:
-        >>> in_words(tuple[str, ...]), in_words(Literal["tc", "sc"]), in_words(bool)
-        ('list of texts', '`tc`, `sc`', '`true`, `false`')
-    """
-    origin, arguments = get_origin(kind), get_args(kind)
-    if origin is Annotated:
-        return in_words(arguments[0])
-    if origin in (Union, types.UnionType):
-        return " or ".join(in_words(each) for each in arguments if each is not type(None))
-    if origin is Literal:
-        return ", ".join(f"`{each}`" for each in arguments)
-    if origin is tuple:
-        return f"list of {plural(in_words(arguments[0]))}"
-    if origin is dict:
-        values = in_words(arguments[1])
-        return f"table: name → {f'({values})' if ' or ' in values else values}"
-    if kind is bool:
-        return "`true`, `false`"
-    return {str: "text", int: "number", float: "number"}.get(kind, "table")
-
-
-def plural(words: str) -> str:
-    """Name several values in place of one.
-
-    Examples:
-        >>> plural("text or number"), plural("list of texts"), plural("table: name → text")
-        ('texts or numbers', 'lists of texts', 'tables: name → text')
-    """
-    kinds, colon, values = words.partition(":")
-    return re.sub(r"\b(?:text|number|table|list)\b", r"\g<0>s", kinds) + colon + values
 
 
 def _problems(benchmark: Benchmark) -> Iterator[str]:
@@ -363,41 +320,40 @@ def _names(benchmark: Benchmark) -> set[str]:
     return {benchmark.name, *averages, *(task.name for task in _named_tasks(benchmark))}
 
 
-def find_task(name: str) -> TaskVariant:
+def find_task(name: str, parameters: Mapping[str, Any] | None = None) -> TaskVariant:
     """Return a task, a group or one of their variants by its name in lm-eval, or in Inspect.
 
-    If several tasks have the name in Inspect, it is the one that runs by default.
+    Args:
+        name: The name; in Inspect, it may lack `hkcanto/`.
+        parameters: The parameters of a task in Inspect, which select one of several tasks with its
+            name, such as `language`; without one, it is the task that runs by default.
 
     Raises:
         CatalogueError: The task does not exist; the message lists similar names.
+        OptionError: The parameter selects none of the tasks with this name.
 
     Examples:
         >>> find_task("hkcanto_g2p").definition.title
         'Jyutping grapheme-to-phoneme'
-        >>> find_task("hkcanto/dse").name, find_task("dse").name
-        ('hkcanto_dse_zh', 'hkcanto_dse_zh')
+        >>> find_task("hkcanto/dse").name, find_task("dse", {"language": "en"}).name
+        ('hkcanto_dse_zh', 'hkcanto_dse_en')
     """
-    tasks, called = named_tasks(), called_in_inspect(name)
+    tasks = named_tasks()
     if name in tasks:
         return tasks[name]
-    for task in called:
-        if task.by_default or len(called) == 1:
+    called = name.removeprefix("hkcanto/")
+    every = (task for benchmark in benchmarks() for task in benchmark.tasks)
+    alike = [task for task in every if task.inspect == called]
+    for task in alike:
+        parameter, _, value = task.parameter.partition("=")
+        given = (parameters or {}).get(parameter)
+        if given == value or (given is None and (task.by_default or len(alike) == 1)):
             return tasks[task.name]
-    near = difflib.get_close_matches(name, tasks, n=3, cutoff=0.6 if left_out() else 0.4)
-    hint = f" Did you mean {' or '.join(near)}?" if near else ""
-    advice = f"{hint} `hkcanto list` shows all.{_maybe_there()}"
-    raise CatalogueError(f"no task {name!r} in the catalogue.{advice}")
-
-
-def called_in_inspect(name: str) -> list[TaskDefinition]:
-    """Return the tasks with a name in Inspect, which may lack `hkcanto/`.
-
-    Examples:
-        >>> [task.name for task in called_in_inspect("hkcanto/dse")]
-        ['hkcanto_dse_zh', 'hkcanto_dse_en']
-    """
-    every = (task for benchmark in benchmarks() for task in benchmark.tasks if task.inspect)
-    return [task for task in every if task.inspect == name.removeprefix("hkcanto/")]
+    if alike:
+        choices = " or ".join(f"-T {task.parameter}" for task in alike)
+        raise OptionError(f"{name} is {len(alike)} tasks. Choose one with {choices}.")
+    advice = f"{did_you_mean(name, tasks)}`hkcanto list` shows all.{_maybe_there()}"
+    raise CatalogueError(f"no task {name!r} in the catalogue. {advice}")
 
 
 def find_benchmark(name: str) -> Benchmark:
@@ -426,7 +382,7 @@ def chosen_tasks(names: Iterable[str] | None) -> list[TaskVariant]:
         >>> [task.name for task in chosen_tasks(["tmmluplus", "hkcanto_g2p", "tmmluplus_gen"])]
         ['tmmluplus_gen', 'hkcanto_g2p']
     """
-    tasks_of = {each.name: [task.name for task in each.tasks] for each in benchmarks()}
+    tasks_of = {one.name: [task.name for task in one.tasks] for one in benchmarks()}
     named = [task for name in names or tasks_of for task in tasks_of.get(name, [name])]
     return [find_task(name) for name in dict.fromkeys(named)]
 

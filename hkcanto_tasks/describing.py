@@ -5,7 +5,6 @@ never show questions from a release: prompts are made from the sample data, or f
 benchmark's own folder.
 """
 
-import difflib
 import inspect
 import json
 import logging
@@ -21,9 +20,9 @@ from unittest.mock import patch
 
 import msgspec
 
-from .catalogue import BENCHMARKS, benchmarks, called_in_inspect, find_task, named_tasks
-from .declarations import Benchmark, TaskDefinition, TaskVariant
-from .errors import CatalogueError, DataNotFound, OptionError
+from .catalogue import BENCHMARKS, find_task, named_tasks
+from .declarations import Benchmark, TaskVariant
+from .errors import CatalogueError, DataNotFound, OptionError, did_you_mean
 from .kinds.base import Kind
 from .tasks import RUN_OPTIONS, load_task, option_values, task_as_run
 
@@ -71,7 +70,7 @@ class Description:
         ]
         self.options = [*_options(setup)]
         task, definition, benchmark = setup.task, setup.task.definition, setup.task.benchmark
-        variants = [find_task(definition.name), *variants_of(definition)]
+        whole = find_task(definition.name)
         sources = filter(None, (benchmark.paper or benchmark.title, definition.specified))
         in_inspect = self.commands["Inspect"]
         likelihood = "none: the right answer's bits count" if setup.GOLD else "the likeliest letter"
@@ -83,7 +82,9 @@ class Description:
             "items": f"{items_of_run(task, setup) or 'unknown'}",
             "signature": setup.signature("…").text,
             "response": f"ends {_ends(setup)}" if setup.is_generative else likelihood,
-            "variants": " ".join(each.name for each in variants if each.variant != task.variant),
+            "variants": " ".join(
+                one.name for one in (whole, *variants_of(whole)) if one.variant != task.variant
+            ),
         }
         self.facts = {label: text for label, text in facts.items() if text}
 
@@ -93,7 +94,6 @@ class Description:
         of_option = ("name", "values", "default", "help")
         return {
             **record(self.task),
-            "title": self.title,
             "source": self.facts["from"],
             "lm_eval_command": self.commands["lm-eval"],
             "inspect_command": self.commands["Inspect"],
@@ -128,7 +128,13 @@ def describe(
         'lm_eval --model … --tasks hkcanto_mmlu_en'
     """
     given: dict[str, Any] = dict(options or {})
-    task = _task_called(name, given)
+    if name == "hkcanto/run":
+        if "task" not in given:
+            raise OptionError("hkcanto/run can run any task: name one with -T task=NAME.")
+        name = given.pop("task")
+    task = find_task(name, given)
+    if name not in named_tasks():  # but a name in Inspect, whose parameter has selected the task
+        given.pop(task.definition.parameter.partition("=")[0], None)
     subjects = [subject for subject in str(given.pop("subjects", "")).split(",") if subject]
     asked = given.pop("shots", None)
     setup = task_as_run(task.name, subjects, shots=asked if shots is None else shots, **given)
@@ -152,8 +158,7 @@ def _commands(setup: Kind, chosen: Mapping[str, Any]) -> dict[str, str]:
         arguments = "".join(f" -T {key}={plain(value)}" for key, value in parameters.items())
         grader = " --model-role grader=…" if task.definition.rubric else ""
         in_inspect = f"inspect eval {in_inspect}{arguments} --model …{grader}"
-    in_lm_eval = f"lm_eval --model … --tasks {task.name}{metadata}"
-    return {"lm-eval": in_lm_eval, "Inspect": in_inspect}
+    return {"lm-eval": f"lm_eval --model … --tasks {task.name}{metadata}", "Inspect": in_inspect}
 
 
 def _ends(setup: Kind) -> str:
@@ -175,7 +180,7 @@ def _options(setup: Kind) -> Iterator[tuple[str, str, str, str]]:
         does = "Number of worked examples in the prompt; in lm-eval also `--num_fewshot`."
     yield "shots", values, str(task.shots), does
     if len(task.subjects) > 1:
-        sets = ", ".join(dict.fromkeys(name for each in task.subjects for name in each.sets[1:]))
+        sets = ", ".join(dict.fromkeys(name for one in task.subjects for name in one.sets[1:]))
         names = f"names of subjects, or of {sets}" if sets else "names of subjects"
         yield "subjects", f"{names}, separated by commas", "all", "Only these subjects."
     helps, values_of = attributes(type(setup).Options), option_values(task.name)
@@ -202,7 +207,7 @@ def _prompt(setup: Kind, chosen: Mapping[str, Any]) -> tuple[str, str, str]:
         return "", "", f"No prompt is shown: {benchmark.title} has no {lacks}."
     item = loaded.samples[0]
     prompt = loaded.prompt(item)
-    data = "sample data" if loaded.is_sample else "benchmark's own data"
+    data = "sample data" if loaded.release.folder.kind == "sample" else "benchmark's own data"
     examples = "1 worked example" if setup.shots == 1 else f"{setup.shots} worked examples"
     origin = f"item {item.id} of the {data}, {examples}"
     if prompt.chat_system:
@@ -215,13 +220,8 @@ def _prompt(setup: Kind, chosen: Mapping[str, Any]) -> tuple[str, str, str]:
 def quietly(**settings: str) -> Iterator[None]:
     """Set environment variables, and log no warnings."""
     log = logging.getLogger("hkcanto")
-    level = log.level
-    log.setLevel(logging.ERROR)
-    try:
-        with patch.dict(os.environ, settings):
-            yield
-    finally:
-        log.setLevel(level)
+    with patch.dict(os.environ, settings), patch.object(log, "disabled", True):
+        yield
 
 
 # ---------------------------------------------------------------------- names
@@ -265,32 +265,10 @@ def items_of_run(task: TaskVariant, setup: Kind | None = None) -> int:
     return min(published, size) if size else published
 
 
-def variants_of(definition: TaskDefinition) -> list[TaskVariant]:
-    """Return the named variants of a task."""
-    return [find_task(f"{definition.name}_{each.suffix}") for each in definition.variants]
-
-
-def _task_called(name: str, given: dict[str, Any]) -> TaskVariant:
-    """Return a task by its name in either harness, and remove the parameter that selects it."""
-    if name == "hkcanto/run":
-        if "task" not in given:
-            raise OptionError("hkcanto/run can run any task: name one with -T task=NAME.")
-        name = given.pop("task")
-    called = [] if name in named_tasks() else called_in_inspect(name)
-    if not called and name.startswith("hkcanto/"):
-        every = (task for benchmark in benchmarks() for task in benchmark.tasks if task.inspect)
-        there = ", ".join(dict.fromkeys(f"hkcanto/{task.inspect}" for task in every))
-        raise CatalogueError(f"no task {name!r} in Inspect; there are {there}.")
-    for task in called:
-        parameter, _, value = task.parameter.partition("=")
-        is_default = len(called) == 1 or task.by_default
-        if given.get(parameter) == value or (parameter not in given and is_default):
-            given.pop(parameter, None)
-            return find_task(task.name)
-    if called:
-        choices = " or ".join(f"-T {task.parameter}" for task in called)
-        raise OptionError(f"{name} is {len(called)} tasks. Choose one with {choices}.")
-    return find_task(name)
+def variants_of(task: TaskVariant) -> list[TaskVariant]:
+    """Return the named variants of a whole task; a part or subject has none."""
+    variants = task.definition.variants if task.scope == "task" else ()
+    return [find_task(f"{task.definition.name}_{variant.suffix}") for variant in variants]
 
 
 def _title(task: TaskVariant) -> str:
@@ -325,15 +303,13 @@ def matching(text: str) -> list[TaskVariant]:
     for task in every:
         names = [task.name, inspect_name(task), _title(task)]
         names += [task.benchmark.name, task.benchmark.title]
-        variants = variants_of(task.definition) if task.scope == "task" else []
-        names += [variant.name for variant in variants]
+        names += [variant.name for variant in variants_of(task)]
         if text.casefold() in "\n".join(names).casefold():
             fitting.append(task)
     if not fitting:
-        near = difflib.get_close_matches(text.casefold(), [task.name for task in every])
-        meant = f"Did you mean {' or '.join(near)}? " if near else ""
+        hint = did_you_mean(text.casefold(), [task.name for task in every])
         what = f"no task has {text!r} in its name, its title or its benchmark"
-        raise CatalogueError(f"{what}. {meant}`hkcanto list` shows all.")
+        raise CatalogueError(f"{what}. {hint}`hkcanto list` shows all.")
     return [task for task in fitting if task.scope == "task"] or fitting
 
 
@@ -344,7 +320,6 @@ def record(task: TaskVariant) -> dict[str, Any]:
         >>> record(find_task("hkcanto_g2p"))["questions"]
         145
     """
-    variants = variants_of(task.definition) if task.scope == "task" else []
     return {
         "name": task.name,
         "inspect": inspect_name(task),
@@ -356,7 +331,7 @@ def record(task: TaskVariant) -> dict[str, Any]:
         "shots": task.shots,
         "questions": published_items(task),
         "items": items_of_run(task),
-        "variants": [each.name for each in variants],
+        "variants": [variant.name for variant in variants_of(task)],
     }
 
 
@@ -405,8 +380,8 @@ def attributes(record: type[Any]) -> dict[str, str]:
         'Worked examples in the prompt.'
     """
     told: dict[str, str] = {}
-    for each in reversed(record.__mro__):
-        _, _, section = inspect.cleandoc(each.__doc__ or "").partition("Attributes:\n")
+    for base in reversed(record.__mro__):
+        _, _, section = inspect.cleandoc(base.__doc__ or "").partition("Attributes:\n")
         section = section.partition("\n\n")[0]
         for name, text in re.findall(r"^    (\w+): (.*(?:\n {5,}.*)*)", section, re.MULTILINE):
             told[name] = " ".join(text.split())

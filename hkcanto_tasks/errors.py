@@ -4,8 +4,9 @@ Each message says what is wrong (file, row, value), why, and what to do, so a co
 it unchanged, without a traceback.
 """
 
+import difflib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -52,6 +53,22 @@ class LogError(HKCantoError):
 
 class ComparisonError(HKCantoError):
     """Two results cannot be compared: different items, tasks or data, or a missing figure."""
+
+
+def did_you_mean(name: str, known: Iterable[str], form: str = "{}") -> str:
+    """Return a question with the known name most like another one, and a space; empty if none is.
+
+    Args:
+        name: The unknown name.
+        known: The names that there are.
+        form: The form in which the name is shown.
+
+    Examples:
+        >>> did_you_mean("exampels", ["shots", "examples"])
+        'Did you mean examples? '
+    """
+    near = difflib.get_close_matches(name, [*known], n=1)
+    return f"Did you mean {form.format(near[0])}? " if near else ""
 
 
 _LONG = 256  # longer paths are shortened in messages

@@ -354,7 +354,7 @@ def corpus_scores(figure: Figure, pairs: Iterable[Pair], language: Language) -> 
             translation.sentence_scores(out, ref, language)[figure.name] / 100
             for out, ref, _ in pairs
         ]
-    return [float(each.hypothesis == each.reference) for each in pairs]
+    return [float(pair.hypothesis == pair.reference) for pair in pairs]
 
 
 def sum_clusters(rows: Any, clusters: Any) -> Any:
@@ -407,25 +407,15 @@ def _scores(pairs: tuple[Pair, ...], language: Language) -> Mapping[str, float]:
 
 # ---------------------------------------------------------------------- figures of reasoning
 
+OF_REASONING = ("reasoning_cantonese", "reasoning_finished")
+"""The figures of every task whose answers are written."""
+
 _RIGHT = "acc_reasoning_cantonese"
-LANGUAGES = {
-    "cantonese": "Cantonese",
-    "written_chinese": "Written Chinese",
-    "simplified_mandarin": "Simplified Mandarin",
-    "english": "English",
-    "mixed": "Mixed",
-    "other": "Other",
-    "none": "No prose",
-}
-"""Language in `hkcanto_metrics.language` → its name for people."""
-
-
-def with_reasoning(of_kind: Sequence[Figure]) -> Sequence[Figure]:
-    """Return the figures of a kind with the figures of reasoning."""
-    more = ["reasoning_cantonese", "reasoning_finished"]
-    if any(figure.name == "acc" for figure in of_kind):
-        more.append(_RIGHT)
-    return [*of_kind, *figures(*more)]
+LANGUAGES = (
+    *("cantonese", "written_chinese", "simplified_mandarin"),
+    *("english", "mixed", "other", "none"),
+)
+"""The languages in `hkcanto_metrics.language`."""
 
 
 def reasoning_values(
@@ -442,20 +432,22 @@ def reasoning_values(
         >>> reasoning_values(WrittenLanguage("english"), "none", {"acc": 1.0})[_RIGHT]
         0.0
     """
-    found = {f"reasoning_{name}": float(of.language == name) for name in LANGUAGES}
-    found["reasoning_finished"] = of.finished or 0.0
+    shares = {f"reasoning_{name}": float(of.language == name) for name in LANGUAGES}
+    shares["reasoning_finished"] = of.finished or 0.0
     if answer_language != "none":
-        found |= {f"answer_{name}": float(answer_language == name) for name in LANGUAGES}
+        shares |= {f"answer_{name}": float(answer_language == name) for name in LANGUAGES}
     if (acc := values.get("acc")) is not None:
-        found[_RIGHT] = acc * found["reasoning_cantonese"]
-    return found
+        shares[_RIGHT] = acc * shares["reasoning_cantonese"]
+    return shares
 
 
 # ---------------------------------------------------------------------- the figures of a task
 
 
 def figures_of(task: TaskVariant, of_kind: Iterable[Figure]) -> tuple[Figure, ...]:
-    """Return all figures of a task, the headline first: the kind's, and averages of accuracy.
+    """Return all figures of a task, the headline first.
+
+    They are the kind's, those of reasoning if the model writes, and averages of accuracy.
 
     Args:
         task: The task, with the subjects that it runs.
@@ -466,29 +458,19 @@ def figures_of(task: TaskVariant, of_kind: Iterable[Figure]) -> tuple[Figure, ..
         >>> [figure.name for figure in load_task("hkcanto_cultural").kind.figures][:3]
         ['acc_macro', 'acc', 'acc_food']
     """
-    made = [*of_kind]
-    for figure in [figure for figure in made if figure.name == "acc"]:
-        made[1:1] = _averages(task, figure)
+    made, subjects = [*of_kind], task.subjects
+    acc = next((figure for figure in made if figure.name == "acc"), None)
+    if task.variant.scoring == "generative":
+        made += figures(*OF_REASONING, *([_RIGHT] if acc else []))
+    if acc:
+        made[1:1] = _averages(task, acc)
     # For one category, the mean over its subjects comes first; for one subject, its accuracy.
-    first, subjects = task.definition.headline or made[0].name, task.subjects
+    first = task.definition.headline or made[0].name
     if first == "acc_category_macro" and len({subject.category for subject in subjects}) == 1:
         first = "acc_macro"
     if first.startswith("acc_") and len(subjects) == 1:
         first = "acc"
     return tuple(sorted(made, key=lambda figure: figure.name != first))
-
-
-def in_table(task: TaskVariant, every: Sequence[Figure]) -> tuple[Figure, ...]:
-    """Return the figures that a harness's table shows, the headline first.
-
-    Args:
-        task: The task.
-        every: All of its figures, as from `figures_of`.
-    """
-    wanted, (headline, *others) = {*task.definition.table}, every
-    if not wanted:
-        return (headline, *(figure for figure in others if not figure.diagnostic))
-    return (headline, *(each for each in others if {each.averages, each.name} & wanted))
 
 
 def _averages(task: TaskVariant, acc: Figure) -> Iterable[Figure]:

@@ -39,7 +39,7 @@ class NoSuchPlace(CatalogueError):  # noqa: N818
     """
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
-        there = ", ".join(f"{{{each}}}" for each in known)
+        there = ", ".join(f"{{{place}}}" for place in known)
         super().__init__(f"a template has the placeholder {{{name}}}; known are {there}.")
         self.name = name
 
@@ -83,15 +83,16 @@ def fill(text: str, values: Mapping[str, str], *, keep: bool = False) -> str:
     return _PLACE.sub(filled, text)
 
 
-def places(text: str) -> list[str]:
-    """Return the names of the placeholders in a template.
+def places(*texts: str) -> list[str]:
+    """Return the names of the placeholders in templates, each once.
 
     Examples:
         >>> places("{passage}\\n{question} {{x}} {{}} {{{answer}}}")
         ['passage', 'question', 'answer']
     """
-    found = (each for each in _PLACE.findall(text) if not re.match(r"\{\{(?!\{)", each))
-    return [each.strip("{}") for each in found]
+    every = (place for text in texts for place in _PLACE.findall(text))
+    named = (place for place in every if not re.match(r"\{\{(?!\{)", place))
+    return list(dict.fromkeys(place.strip("{}") for place in named))
 
 
 def convert(text: str, conversion: Callable[[str], str]) -> str:
@@ -146,7 +147,9 @@ class Prompt:
 
     def text(self) -> str:
         """Return the prompt as one string, for base models and completion APIs."""
-        return self.system + self._user_text()
+        between, after = self.answer_separator, self.example_separator
+        examples = (one.question + between + one.answer + after for one in self.examples)
+        return "".join((self.system, *examples, self.question))
 
     def messages(self, *, multiturn: bool = False) -> list[tuple[str, str]]:
         """Return the prompt as chat messages: role (`system`, `user` or `assistant`) and text.
@@ -158,7 +161,7 @@ class Prompt:
         message, begin = self.in_chat
         system = [("system", message)] if message else []
         if not multiturn:
-            return [*system, ("user", begin + self._user_text())]
+            return [*system, ("user", begin + self.text().removeprefix(self.system))]
         turns: list[tuple[str, str]] = []
         for example in self.examples:
             turns += ("user", example.question), ("assistant", example.answer)
@@ -169,8 +172,3 @@ class Prompt:
     def in_chat(self) -> tuple[str, str]:
         """The system message of a chat, and the text before everything else in the user's."""
         return (self.system, "") if self.chat_system is None else (self.chat_system, self.system)
-
-    def _user_text(self) -> str:
-        between, after = self.answer_separator, self.example_separator
-        examples = (one.question + between + one.answer + after for one in self.examples)
-        return "".join(examples) + self.question

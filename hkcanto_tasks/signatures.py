@@ -139,7 +139,7 @@ def subset_of(task: TaskVariant) -> str:
     if len(some) == len(every):
         return ""
     for name in dict.fromkeys(name for subject in some for name in subject.sets):
-        if [each for each in every if name in each.sets] == [*some]:
+        if [subject for subject in every if name in subject.sets] == [*some]:
             return name
     names = [subject.name for subject in some]
     if len(names) <= _MOST_NAMED:
@@ -245,7 +245,7 @@ def request_hash(sample: Sample, messages: Iterable[tuple[str, str]], *more: str
 
     Examples:
         >>> two, three = Sample(id="sum/1", target="2"), Sample(id="sum/1", target="3")
-        >>> [request_hash(each, [("user", "1+1=")]) for each in (two, three)]
+        >>> [request_hash(item, [("user", "1+1=")]) for item in (two, three)]
         ['6dff118', '2a7dc5f']
     """
     sent = msgspec.structs.astuple(sample), [*messages], more
@@ -288,8 +288,8 @@ def parse_signature(text: object) -> Signature:
 def joined(signatures: Iterable[Signature]) -> Signature:
     """Return the common signature of runs under one condition on different subjects."""
     every = list(signatures)
-    data = {part for each in every for part in each.data.split("+") if part}
+    data = {part for one in every for part in one.data.split("+") if part}
     local = sorted(part for part in data if part.startswith("local-"))
     named = sorted(data.difference(local)) + (local if len(local) < 2 else ["local-mixed"])
-    packages = sorted({each.package for each in every})
+    packages = sorted({one.package for one in every})
     return replace(every[0].of_whole, data="+".join(named), package="+".join(packages))

@@ -1,6 +1,5 @@
 """Tasks as they are run: `task_as_run` sets one up by its options, `load_task` adds its data."""
 
-import difflib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,7 +7,6 @@ from functools import cached_property
 from hashlib import sha256
 from heapq import heappop, heappush
 from math import ceil
-from operator import itemgetter
 from typing import Any, get_args, get_type_hints
 
 import msgspec
@@ -20,7 +18,7 @@ from .data.locating import locate
 from .data.rows import ReleaseRows
 from .data.tables import Table, UnreadableRow
 from .declarations import Subject, TaskVariant
-from .errors import DataCorrupt, HKCantoError, OptionError
+from .errors import DataCorrupt, HKCantoError, OptionError, did_you_mean
 from .kinds import find_kind
 from .kinds.base import Kind
 from .printable import warn_once
@@ -73,22 +71,27 @@ def task_as_run(
     task = find_task(name)
     refuse_unknown(name, options)
     named = subjects.split(",") if isinstance(subjects, str) else subjects
-    if wanted := [text.strip() for text in named if text.strip()]:
-        task = replace(task, subjects=_chosen(task, wanted))
+    if wanted := {text.strip() for text in named} - {""}:
+        chosen = tuple(subject for subject in task.subjects if wanted.intersection(subject.sets))
+        if unknown := sorted(wanted - {part for subject in chosen for part in subject.sets}):
+            there = [subject.name for subject in task.subjects]
+            hint = did_you_mean(unknown[0], there)
+            raise OptionError(f"{task.name} has no subjects {unknown}. {hint}There are {there}.")
+        task = replace(task, subjects=chosen)
     kind = find_kind(task.definition.kind)
     fields = kind.Options.__struct_fields__
     of_variant = {"cot": task.variant.cot, "script": task.variant.script}
     given = {option: value for option, value in of_variant.items() if option in fields} | options
     try:
-        chosen = msgspec.convert(given, kind.Options, strict=False)
+        converted = msgspec.convert(given, kind.Options, strict=False)
     except msgspec.ValidationError as error:
-        listed = "; ".join(f"{option}: {values}" for option, values in option_values(name).items())
-        raise OptionError(f"{name}: {error}. Its options are {listed}.") from error
+        known = _listed(option_values(name))
+        raise OptionError(f"{name}: {error}. Its options are {known}.") from error
     if shots is not None and not str(shots).isdecimal():
         raise OptionError(f"{name}: shots={shots!r} is not {RUN_OPTIONS['shots']}.")
     if (turns := str(multiturn).lower()) not in ("true", "false"):
         raise OptionError(f"{name}: multiturn={multiturn!r} is neither true nor false.")
-    return kind(task, chosen, None if shots is None else int(shots), multiturn=turns == "true")
+    return kind(task, converted, None if shots is None else int(shots), multiturn=turns == "true")
 
 
 def option_values(name: str) -> dict[str, str]:
@@ -125,21 +128,12 @@ def refuse_unknown(name: str, given: Iterable[str]) -> None:
     known = {**RUN_OPTIONS, **option_values(name)} if given else {}
     for option in given:
         if option not in known:
-            near = difflib.get_close_matches(option, known, n=1)
-            hint = f"Did you mean {near[0]}? " if near else ""
-            listed = "; ".join(f"{each}: {values}" for each, values in known.items())
-            raise OptionError(f"{name} has no option {option!r}. {hint}It has {listed}.")
+            hint = did_you_mean(option, known)
+            raise OptionError(f"{name} has no option {option!r}. {hint}It has {_listed(known)}.")
 
 
-def _chosen(task: TaskVariant, wanted: Sequence[str]) -> tuple[Subject, ...]:
-    chosen = [subject for subject in task.subjects if {*subject.sets} & {*wanted}]
-    known = {name for subject in chosen for name in subject.sets}
-    if unknown := sorted({*wanted} - known):
-        there = [subject.name for subject in task.subjects]
-        near = [match for name in unknown for match in difflib.get_close_matches(name, there, n=1)]
-        hint = f" Did you mean {', '.join(near)}?" if near else ""
-        raise OptionError(f"{task.name} has no subjects {unknown}; there are {there}.{hint}")
-    return tuple(chosen)
+def _listed(options: Mapping[str, str]) -> str:
+    return "; ".join(f"{option}: {values}" for option, values in options.items())
 
 
 # ---------------------------------------------------------------------- with data
@@ -172,16 +166,11 @@ class Differences:
         return bool(self.missing or (self.counts and not (self.total and small)))
 
     @property
-    def summary(self) -> str:
-        """All differences in one line; empty if there are none."""
-        return ", ".join(short for short, _ in self._told())
-
-    @property
     def lines(self) -> list[str]:
         """The differences in full, one a line."""
-        return [line for _, line in self._told()]
+        return [line for _, line in self.told()]
 
-    def _told(self) -> Iterator[tuple[str, str]]:
+    def told(self) -> Iterator[tuple[str, str]]:
         """Yield each difference, in short and in full."""
         if self.missing:
             short = f"{len(self.missing)} of {self.asked} subjects are missing"
@@ -207,16 +196,17 @@ class LoadedTask:
     Attributes:
         kind: The task as it is run, with the subjects in the data.
         samples: The scored items, in an order in which every prefix is a stratified sample.
-        examples: The worked examples of each subject.
+        release: The rows of the release.
         differences: How the data differs from the published release.
         asked: The subjects that were requested.
     """
 
     kind: Kind
     samples: Sequence[Sample]
-    examples: "WorkedExamples"
+    release: ReleaseRows
     differences: Differences
     asked: tuple[Subject, ...] = ()
+    _examples: dict[str, Sequence[Example]] = field(default_factory=dict, init=False)
 
     @property
     def task(self) -> TaskVariant:
@@ -233,7 +223,7 @@ class LoadedTask:
         splits = {"test": self.task.subjects}
         if self.kind.shots and self.kind.uses_dev_rows:
             splits["dev"] = self.task.subjects
-        revision = self.examples.release.revision(splits)
+        revision = self.release.revision(splits)
         bad = len(self.differences.bad)
         return f"{revision}-{bad}rows" if bad else revision
 
@@ -243,16 +233,9 @@ class LoadedTask:
         there, is_whole = len(self.task.subjects), self.task.scope == "task"
         every = len(self.task.definition.subjects) if is_whole else len(self.asked)
         remarks = [f"{there} of {every} subjects"] if there < every else []
-        if self.is_sample:
-            remarks.append("sample data")
-        if remark := self.kind.remark(self.samples):
-            remarks.append(remark)
+        remarks += ["sample data"] if self.release.folder.kind == "sample" else []
+        remarks += filter(None, [self.kind.remark(self.samples)])
         return f" ({', '.join(remarks)})" if remarks else ""
-
-    @property
-    def is_sample(self) -> bool:
-        """Whether its data is the sample data in the package."""
-        return self.examples.release.folder.kind == "sample"
 
     def at(self, *, shots: int, multiturn: bool = False) -> "LoadedTask":
         """Return a copy with another number of worked examples or another form of turns."""
@@ -275,14 +258,66 @@ class LoadedTask:
         if not (count := self.kind.shots):
             return ()
         examples = self.examples(subject)
-        if not 0 < count <= len(examples):
+        there = len(examples)
+        if not 0 < count <= there:
             where = " ".join(filter(None, (self.task.name, subject)))
-            there = f"there are {len(examples)} worked examples. Ask for 0 to {len(examples)}."
-            if not examples:
-                why = ": the data has no dev file for it" if self.kind.uses_dev_rows else ""
-                there = f"there are no worked examples{why}. Ask for 0."
-            raise OptionError(f"{where}: shots={count}, but {there}")
+            lacks = self.kind.uses_dev_rows and not examples
+            why = ": the data has no dev file for it" if lacks else ""
+            what = f"{where}: shots={count}, but there are {there or 'no'} worked examples{why}"
+            raise OptionError(f"{what}. Ask for 0 to {there}.")
         return examples[:count]
+
+    def examples(self, name: str) -> Sequence[Example]:
+        """Return the worked examples of a subject, in order; empty if the data has none.
+
+        Raises:
+            OptionError: A worked example with a chain of thought has no reasoning to show.
+            DataCorrupt: A file of examples is not valid data.
+        """
+        if name not in self._examples:
+            kind, subject = self.kind, self.kind.subject(name)
+            rows = _example_rows(kind, self.release, subject) if kind.uses_dev_rows else []
+            origin = kind.example_source
+            if origin and not all(row.reasoning for row in rows):
+                printed = kind.printed()
+                rows, origin = (printed, "paper") if printed else self._reasoned(subject)
+            examples = kind.examples(subject, rows)
+            self._examples[name] = [
+                replace(example, origin=origin or example.origin) for example in examples
+            ]
+        return self._examples[name]
+
+    def _reasoned(self, subject: Subject) -> tuple[list[Sample], str]:
+        """Return worked examples with reasoning from another data set, and its name."""
+        why = "no other data set is known to have it"
+        if source := self.task.benchmark.reasoning:
+            try:
+                release, origin = self._with_reasoning
+                rows = _example_rows(self.kind, release, subject)
+                if rows and all(row.reasoning for row in rows):
+                    return rows, origin
+                why = f"{source.repo_id} has none for it"
+            except HKCantoError as error:
+                why = f"{source.repo_id} cannot be used: {error}"
+        columns = " or ".join(map(repr, self.kind.columns("explanation")))
+        raise OptionError(
+            f"{' '.join(filter(None, (self.task.name, subject.name)))}: worked examples with a "
+            f"chain of thought need reasoning, and the release has none (no column {columns}). "
+            f"Without it, they would teach a model to skip its reasoning. {why}\nAsk for no "
+            "examples: --num_fewshot 0 in lm-eval, -T shots=0 in Inspect."
+        )
+
+    @cached_property
+    def _with_reasoning(self) -> tuple[ReleaseRows, str]:
+        """The data set with the reasoning that the release lacks, and its name."""
+        task, source = self.task, self.task.benchmark.reasoning
+        assert source is not None  # asked for only if it is declared
+        name = source.repo_id.rpartition("/")[2]
+        place = {"hub": source, "github": None, "data": None, "folder": name}
+        benchmark = msgspec.structs.replace(task.benchmark, **place)
+        folder = locate(benchmark)
+        release = ReleaseRows(folder, replace(task, benchmark=benchmark), self.kind.headerless)
+        return release, f"{name}@{folder.revision()}"
 
     @property
     def signature(self) -> str:
@@ -346,9 +381,8 @@ def load_task(
             unreadable = [*table.bad, *unreadable]
         if not table.rows and not unreadable:
             continue
-        if len(unreadable) > max(1, int(_BAD_SHARE_OF_SUBJECT * len(samples))):
-            where = f"{task.name} {subject.name}"
-            raise _too_many(where, unreadable, len(samples), _BAD_SHARE_OF_SUBJECT)
+        allowed = max(1, int(_BAD_SHARE_OF_SUBJECT * len(samples)))
+        _refuse_many(f"{task.name} {subject.name}", unreadable, len(samples), allowed)
         columns |= dict.fromkeys(column for row in table.rows[:1] for column in row.cells)
         counts[subject] = len(samples) + len(unreadable)
         if samples:
@@ -356,30 +390,31 @@ def load_task(
     if not by_subject and not allow_absent:
         raise next(iter(bad.values()), None) or release.missing()
     good = sum(map(len, by_subject.values()))
-    if len(bad) > ceil(_BAD_SHARE * (len(bad) + good)):
-        raise _too_many(task.name, [*bad.values()], good, _BAD_SHARE)
+    _refuse_many(task.name, [*bad.values()], good, ceil(_BAD_SHARE * (len(bad) + good)))
     asked, unread = len(task.subjects), kind.unread(columns)
     differences = Differences(asked, unread=unread)
     if not is_ours:
         missing = [subject.name for subject in task.subjects if subject not in counts]
-        unlike = {one: count for one, count in counts.items() if one.rows not in (0, count)}
-        numbers = {one.name or one.title: (count, one.rows) for one, count in unlike.items()}
+        pairs = {one.name or one.title: (count, one.rows) for one, count in counts.items()}
+        numbers = {name: pair for name, pair in pairs.items() if pair[1] not in (0, pair[0])}
         total = sum(counts.values()) == sum(subject.rows for subject in task.subjects)
         differences = Differences(asked, missing, numbers, total, [*bad.values()], unread)
-    if by_subject and differences.summary:
+    if by_subject and (told := ", ".join(short for short, _ in differences.told())):
         breaks = differences.breaks_comparability
         effect = ": not comparable with published scores" if breaks else ""
         warn_once(
-            f"{task.definition.name}: {differences.summary}, in {folder.root}{effect}. `hkcanto "
-            f"doctor {task.benchmark.name}` lists them."
+            f"{task.definition.name}: {told}, in {folder.root}{effect}. `hkcanto doctor "
+            f"{task.benchmark.name}` lists them."
         )
     scored = (kind.scored(samples, subject) for subject, samples in by_subject.items())
-    ordered = stratified([[*map(_without_reasoning, items)] for items in scored])
+    ordered = stratified(
+        [msgspec.structs.replace(item, reasoning="") if item.reasoning else item for item in items]
+        for items in scored  # the release's reasoning gives the answer away
+    )
     if (remark := kind.remark(ordered)) and folder.kind != "sample":
         warn_once(f"{name}: {remark}. Declare shuffle_options = 1 in its entry.")
-    examples = WorkedExamples(kind, release)
     loaded = kind.at(subjects=[*by_subject])
-    return LoadedTask(loaded, ordered, examples, differences, task.subjects)
+    return LoadedTask(loaded, ordered, release, differences, task.subjects)
 
 
 _Read = tuple[Table, list[Sample], list[UnreadableRow]]
@@ -403,18 +438,22 @@ def _read(kind: Kind, release: ReleaseRows, subject: Subject, split: str) -> _Re
     return table, samples, unreadable
 
 
-def _without_reasoning(sample: Sample) -> Sample:
-    """Return a scored item without the release's reasoning, which gives the answer away."""
-    return msgspec.structs.replace(sample, reasoning="") if sample.reasoning else sample
+def _example_rows(kind: Kind, release: ReleaseRows, subject: Subject) -> list[Sample]:
+    """Return the items that are a subject's worked examples; none without a dev file."""
+    definition = kind.task.definition
+    from_test = definition.examples_from_test
+    _, samples, _ = _read(kind, release, subject, "test" if from_test else "dev")
+    return samples[: from_test or definition.dev_rows]
 
 
-def _too_many(name: str, bad: Sequence[UnreadableRow], good: int, share: float) -> DataCorrupt:
-    """Return the error for too many rows that cannot be read."""
-    named = "\n".join(f"  {row.where} has {row.what}" for row in bad[:5])
-    return DataCorrupt(
-        f"{name}: {len(bad)} of {len(bad) + good} rows cannot be read, more than {share:.0%}:\n"
-        f"{named}\nCorrect them, or fetch the data again."
-    )
+def _refuse_many(name: str, bad: Sequence[UnreadableRow], good: int, allowed: int) -> None:
+    """Refuse data of which too many rows cannot be read."""
+    if len(bad) > allowed:
+        rows = "\n".join(f"  {row.where} has {row.what}" for row in bad[:5])
+        raise DataCorrupt(
+            f"{name}: {len(bad)} of {len(bad) + good} rows cannot be read, more than {allowed}:\n"
+            f"{rows}\nCorrect them, or fetch the data again."
+        )
 
 
 _VARIABLES = {
@@ -430,9 +469,8 @@ def _warn_of_unknown() -> None:
     known = {*_VARIABLES, *map(revision_variable, sets)}
     for name in sorted({*os.environ} - known):
         if name.startswith("HKCANTO_") and not name.startswith("HKCANTO_TEST_"):
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(sorted(known))}."
-            warn_once(f"{name} is set, but nothing reads it. {hint}")
+            hint = did_you_mean(name, known) or f"There are {', '.join(sorted(known))}."
+            warn_once(f"{name} is set, but nothing reads it. {hint.rstrip()}")
 
 
 def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
@@ -459,90 +497,16 @@ def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
     # Each item has a first and a last turn between which its subject is less than one item off.
     # Among the items whose first turn has come, the one with the earliest last turn is next
     # (Tijdeman, 1980).
-    turns: list[tuple[int, int, float, int, Sample]] = []
+    arriving: list[list[tuple[int, float, int, Sample]]] = [[] for _ in range(total)]
     for subject, samples in enumerate(shuffled):
         size = len(samples)
         for place, sample in enumerate(samples):
-            first, last = place * total // size + 1, -(-(place + 1) * total // size)
-            turns.append((first, last, (place + 0.5) / size, subject, sample))
-    turns.sort(key=itemgetter(0), reverse=True)
+            last = -(-(place + 1) * total // size)
+            arriving[place * total // size].append((last, (place + 0.5) / size, subject, sample))
     waiting: list[tuple[int, float, int, Sample]] = []
     ordered: list[Sample] = []
-    for turn in range(1, total + 1):
-        while turns and turns[-1][0] <= turn:
-            heappush(waiting, turns.pop()[1:])
+    for items in arriving:
+        for item in items:
+            heappush(waiting, item)
         ordered.append(heappop(waiting)[-1])
     return ordered
-
-
-class WorkedExamples:
-    """The worked examples of each subject, in order; empty if the data has none.
-
-    A dev file is read only if the prompt has worked examples.
-
-    Args:
-        kind: The task as it is run, which renders them.
-        release: The rows of the release.
-
-    Raises:
-        OptionError: A worked example with a chain of thought has no reasoning to show.
-        DataCorrupt: A file of examples is not valid data.
-    """
-
-    def __init__(self, kind: Kind, release: ReleaseRows) -> None:
-        self._kind, self.release = kind, release
-        self._examples: dict[str, Sequence[Example]] = {}
-
-    def __call__(self, name: str) -> Sequence[Example]:
-        """Return the worked examples of a subject."""
-        if name not in self._examples:
-            kind, subject = self._kind, self._kind.subject(name)
-            rows = self._rows(self.release, subject) if kind.uses_dev_rows else []
-            origin = kind.example_source
-            if not all(map(kind.has_rationale, rows)):
-                printed = kind.printed()
-                rows, origin = (printed, "paper") if printed else self._reasoned(subject)
-            examples = kind.examples(subject, rows)
-            if origin:
-                examples = [replace(example, origin=origin) for example in examples]
-            self._examples[name] = examples
-        return self._examples[name]
-
-    def _rows(self, release: ReleaseRows, subject: Subject) -> list[Sample]:
-        """Return the items that are worked examples; none without a dev file."""
-        definition = self._kind.task.definition
-        from_test = definition.examples_from_test
-        _, samples, _ = _read(self._kind, release, subject, "test" if from_test else "dev")
-        return samples[: from_test or definition.dev_rows]
-
-    @cached_property
-    def _with_reasoning(self) -> tuple[ReleaseRows, str]:
-        """The data set with the reasoning that the release lacks, and its name."""
-        task, source = self._kind.task, self._kind.task.benchmark.reasoning
-        assert source is not None  # asked for only if it is declared
-        name = source.repo_id.rpartition("/")[2]
-        place = {"hub": source, "github": None, "data": None, "folder": name}
-        benchmark = msgspec.structs.replace(task.benchmark, **place)
-        folder = locate(benchmark)
-        release = ReleaseRows(folder, replace(task, benchmark=benchmark), self._kind.headerless)
-        return release, f"{name}@{folder.revision()}"
-
-    def _reasoned(self, subject: Subject) -> tuple[list[Sample], str]:
-        """Return worked examples with reasoning from another data set, and its name."""
-        task, why = self._kind.task, "no other data set is known to have it"
-        if source := task.benchmark.reasoning:
-            try:
-                release, origin = self._with_reasoning
-                rows = self._rows(release, subject)
-                if rows and all(map(self._kind.has_rationale, rows)):
-                    return rows, origin
-                why = f"{source.repo_id} has none for it"
-            except HKCantoError as error:
-                why = f"{source.repo_id} cannot be used: {error}"
-        columns = " or ".join(map(repr, self._kind.columns("explanation")))
-        raise OptionError(
-            f"{' '.join(filter(None, (task.name, subject.name)))}: worked examples with a chain of "
-            f"thought need reasoning, and the release has none (no column {columns}). Without it, "
-            f"they would teach a model to skip its reasoning. {why}\nAsk for no examples: "
-            "--num_fewshot 0 in lm-eval, -T shots=0 in Inspect."
-        )

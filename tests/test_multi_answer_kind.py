@@ -215,7 +215,7 @@ def test_right_options_that_always_come_first_are_said(everything: Declare) -> N
 
 def test_a_letter_alone_is_not_all_that_apply(everything: Declare) -> None:
     everything('variants = [{ suffix = "mc", scoring = "loglikelihood" }]')
-    with pytest.raises(CatalogueError, match=r"'all' has a variant 'mc' by log-likelihood"):
+    with pytest.raises(CatalogueError, match=r"'all' has a variant 'mc' with scoring"):
         catalogue.find_task("all")
 
 

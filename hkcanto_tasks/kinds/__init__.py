@@ -3,12 +3,11 @@
 `base.py` has what all kinds share. A package adds a kind by the entry point group `hkcanto.kinds`.
 """
 
-import difflib
 import logging
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
-from ..errors import CatalogueError, from_package
+from ..errors import CatalogueError, did_you_mean, from_package
 from .base import Kind as Kind
 
 _log = logging.getLogger("hkcanto")
@@ -32,12 +31,9 @@ def find_kind(name: str) -> type[Kind]:
     if (declared := _declared().get(name)) is None:
         if name in _RENAMED:
             raise CatalogueError(f"the kind {name!r} is now {_RENAMED[name]}")
-        near = difflib.get_close_matches(name, _declared(), n=1)
-        hint = f"Did you mean {near[0]!r}? " if near else ""
-        raise CatalogueError(
-            f"no kind {name!r}; there are {', '.join(sorted(_declared()))}. {hint}A package adds "
-            "one by the entry point group hkcanto.kinds."
-        )
+        there = f"there are {', '.join(sorted(_declared()))}. {did_you_mean(name, _declared())}"
+        adding = "A package adds one by the entry point group hkcanto.kinds."
+        raise CatalogueError(f"no kind {name!r}; {there}{adding}")
     with from_package(declared):
         kind: type[Kind] = declared.load()
         if not issubclass(kind, Kind):

@@ -3,14 +3,11 @@
 A kind of task is a class derived from `Kind`; an instance of it is one task under one condition.
 """
 
-import difflib
-import logging
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain
 from math import log
 from typing import Any, ClassVar
 
@@ -23,23 +20,15 @@ from .. import __version__
 from ..data.rows import reader_of
 from ..data.tables import Row, UnreadableRow, as_text
 from ..declarations import PromptTemplate, Subject, TaskDefinition, TaskVariant, Variant
-from ..errors import CatalogueError, DataCorrupt, OptionError
-from ..figures import (
-    Figure,
-    declared_figures,
-    figures,
-    figures_of,
-    in_table,
-    parts_of,
-    with_reasoning,
-)
+from ..errors import CatalogueError, DataCorrupt, OptionError, did_you_mean
+from ..figures import Figure, declared_figures, figures, figures_of, parts_of
 from ..judgements import Judgement
 from ..printable import valid
 from ..prompts import OF_EXAMPLES, Example, NoSuchPlace, Prompt, fill, places, until_stop
 from ..samples import Sample
 from ..signatures import Signature, fingerprints, subset_of
 
-_log = logging.getLogger("hkcanto")
+_Some = Sequence[Subject] | None
 
 REASONING_TOKENS = 8192
 """The token limit for the block that a reasoning model writes before its answer."""
@@ -90,6 +79,12 @@ class Kind(ABC):
         template: The texts of its prompt.
         prompt_name: The name of this prompt in the benchmark.
         placeholders: The names of the placeholders in its texts.
+        is_generative: Whether the model writes its answer; otherwise its answer is the likeliest
+            letter.
+        chosen: The options that are not switched off, by name.
+        categories: Subject → category.
+        reads: The columns that the kind reads itself, in lower case.
+        headerless: The columns of a CSV file without a header row, in order.
 
     Raises:
         CatalogueError: The task's headline is not a figure of the kind, or the task declares a
@@ -127,6 +122,18 @@ class Kind(ABC):
     GOLD: ClassVar[bool] = False
     """Whether a variant by log-likelihood measures how likely the text of an answer is."""
 
+    LETTERED: ClassVar[bool] = False
+    """Whether a variant by log-likelihood compares the letters of options."""
+
+    uses_dev_rows: bool = True
+    """Whether worked examples are rows of the release."""
+
+    example_source: str = ""
+    """`release` if worked examples show the release's reasoning, which some releases lack."""
+
+    refinements: Mapping[str, Mapping[str, Any]] = {}
+    """Figure → the fields of its definition that the task decides."""
+
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
         for name in {"system", "question"} & vars(cls).keys():
@@ -137,6 +144,10 @@ class Kind(ABC):
     ) -> None:
         self.options, self.multiturn = options, multiturn
         self.task = _named_as_run(task, options, shots)
+        self.is_generative = self.task.variant.scoring == "generative"
+        values = msgspec.structs.asdict(options)
+        self.chosen = {name: value for name, value in values.items() if value}
+        self.categories = {one.name: one.category for one in task.definition.subjects}
         self.shots = self.task.shots if shots is None else shots
         prompts, asked = task.definition.prompts, getattr(options, "prompt", "paper")
         if (name := asked.removesuffix(self.SCAFFOLD)) not in prompts:
@@ -145,8 +156,11 @@ class Kind(ABC):
             raise OptionError(f"{self.task.name}: prompt={asked!r}; choose {known}.")
         self.prompt_name = prompts[name]
         self.template: PromptTemplate = task.benchmark.prompts[self.prompt_name]
-        self.placeholders = tuple(_places(self.template.texts))
+        self.placeholders = tuple(places(*self.template.texts))
         self._columns: dict[str, tuple[str, ...]] = {}
+        roles = [*self.COLUMNS, "subject", *(["id"] if task.definition.reader else [])]
+        self.reads = {name for role in roles for name in self.columns(role)}
+        self.headerless = tuple(self.columns(role)[0] for role in self.COLUMNS)
         self._texts: dict[str, tuple[str, str]] = {}
         self._cell_columns: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {}
         for problem in self.problems():
@@ -156,36 +170,28 @@ class Kind(ABC):
         """Yield what is wrong with the task's entry in its `benchmark.toml`, after its name."""
         definition, prompts = self.task.definition, self.task.benchmark.prompts.values()
         has = f"its kind {definition.kind!r} has"
-        if not (self.is_generative or self.GOLD or "letters" in self.USES):
-            yield (
-                f"has a variant {self.task.variant.suffix!r} with scoring = 'loglikelihood', which "
-                f"compares letters of options; {has} none. Remove this variant"
-            )
+        if not (self.is_generative or self.GOLD or self.LETTERED):
+            variant = f"has a variant {self.task.variant.suffix!r} with scoring = 'loglikelihood'"
+            yield f"{variant}, which finds one letter; {has} none. Remove this variant"
         if self.template.reads not in self.READS:
             reads = f"reads = {self.template.reads!r}"
             yield f"has the prompt {self.prompt_name!r} with {reads}; {has} {', '.join(self.READS)}"
         roles = [*self.COLUMNS, "subject"]
         texts = [text for template in prompts for text in template.texts]
         texts += [definition.rubric.prompt] if definition.rubric else []
-        placeholders = _places(texts).keys() - OF_EXAMPLES
         for role in definition.columns:
-            if role not in roles and role not in placeholders:
-                yield (
-                    f"has a column for {role!r}; {has} {', '.join(roles)}, and no prompt has a "
-                    f"placeholder {{{role}}}"
-                )
+            if role not in roles and role not in {*places(*texts)} - {*OF_EXAMPLES}:
+                named = f"{has} {', '.join(roles)}, and no prompt has a placeholder {{{role}}}"
+                yield f"has a column for {role!r}; {named}"
         figures = [figure.name for figure in self.FIGURES]
-        if "acc" in figures:
-            figures += ["acc_macro", "acc_category_macro"]
+        figures += ["acc_macro", "acc_category_macro"] if "acc" in figures else []
         if definition.headline and definition.headline not in figures:
             yield f"has the headline {definition.headline!r}; {has} {', '.join(figures)}"
         known = {*figures, *(figure.name for figure in declared_figures().values())}
         for name in definition.table:  # that of a whole benchmark may name figures of some tasks
             if name not in known and not name.startswith(tuple(f"{figure}_" for figure in known)):
-                yield (
-                    f"has {name!r} in its table; {has} {', '.join(figures)}, and parts of these "
-                    f"such as {figures[0]}_…"
-                )
+                parts = f"{', '.join(figures)}, and parts of these such as {figures[0]}_…"
+                yield f"has {name!r} in its table; {has} {parts}"
         bare = TaskDefinition(name="", title="", kind="")
         for key in OF_SOME_KINDS:
             if getattr(definition, key) != getattr(bare, key) and key not in self.USES:
@@ -197,66 +203,43 @@ class Kind(ABC):
         Args:
             what: The problem, after the task's name.
         """
-        task = self.task
-        return CatalogueError(
-            f"{task.benchmark.home}/benchmark.toml: task {task.definition.name!r} {what}. Fix this "
-            "entry of the catalogue."
-        )
+        where = f"{self.task.benchmark.home}/benchmark.toml: task {self.task.definition.name!r}"
+        return CatalogueError(f"{where} {what}. Fix this entry of the catalogue.")
 
     def at(
-        self,
-        *,
-        shots: int | None = None,
-        multiturn: bool | None = None,
-        subjects: Sequence[Subject] | None = None,
+        self, *, shots: int | None = None, multiturn: bool | None = None, subjects: _Some = None
     ) -> "Kind":
         """Return a copy with other shots, turns or subjects."""
-        return type(self)(
-            self.task if subjects is None else replace(self.task, subjects=tuple(subjects)),
-            self.options,
-            self.shots if shots is None else shots,
-            multiturn=self.multiturn if multiturn is None else multiturn,
-        )
+        task = self.task if subjects is None else replace(self.task, subjects=tuple(subjects))
+        shots = self.shots if shots is None else shots
+        multiturn = self.multiturn if multiturn is None else multiturn
+        return type(self)(task, self.options, shots, multiturn=multiturn)
 
     # ------------------------------------------------------------------ figures
-
-    @property
-    def is_generative(self) -> bool:
-        """Whether the model writes its answer; otherwise its answer is the likeliest letter."""
-        return self.task.variant.scoring == "generative"
 
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
         """All of its figures, the headline first."""
-        of_kind: Sequence[Figure] = self.FIGURES
-        if self.is_generative:
-            of_kind = with_reasoning(of_kind)
-        elif self.GOLD:
-            of_kind = figures("bits_per_character")
-        return figures_of(self.task, of_kind)
+        declared = self.FIGURES
+        if self.GOLD and not self.is_generative:
+            declared = figures("bits_per_character")
+        refined = (replace(one, **self.refinements.get(one.name, {})) for one in declared)
+        return figures_of(self.task, refined)
 
     @cached_property
     def table(self) -> tuple[Figure, ...]:
         """The figures that a harness's table shows, the headline first."""
-        return in_table(self.task, self.figures)
+        wanted, (headline, *others) = {*self.task.definition.table}, self.figures
+        if wanted:
+            return (headline, *(one for one in others if {one.averages, one.name} & wanted))
+        return (headline, *(figure for figure in others if not figure.diagnostic))
 
     @property
     def headline(self) -> Figure:
         """The figure to read first, averaged as the paper averages it."""
         return self.figures[0]
 
-    @cached_property
-    def categories(self) -> Mapping[str, str]:
-        """Subject → category."""
-        return {subject.name: subject.category for subject in self.task.definition.subjects}
-
     # ------------------------------------------------------------------ signature
-
-    @property
-    def chosen(self) -> dict[str, Any]:
-        """The options that are not switched off, by name."""
-        values = msgspec.structs.asdict(self.options)
-        return {name: value for name, value in values.items() if value}
 
     def signature(self, data: str, rationales: Iterable[str] = ()) -> Signature:
         """Return the signature of its figures.
@@ -265,8 +248,7 @@ class Kind(ABC):
             data: The name of the data.
             rationales: The sources of the reasoning in the worked examples.
         """
-        definition = self.task.definition
-        sent, read = fingerprints(self)
+        definition, (sent, read) = self.task.definition, fingerprints(self)
         options = {
             "turns": "multi" if self.multiturn and self.shots else "",
             "subjects": subset_of(self.task),
@@ -324,19 +306,6 @@ class Kind(ABC):
             self._columns[role] = tuple(name.lower() for name in names)
         return self._columns[role]
 
-    @property
-    def reads(self) -> set[str]:
-        """The columns that the kind reads itself, in lower case."""
-        roles = [*self.COLUMNS, "subject"]
-        if self.task.definition.reader:
-            roles.append("id")
-        return {name for role in roles for name in self.columns(role)}
-
-    @property
-    def headerless(self) -> tuple[str, ...]:
-        """The columns of a CSV file without a header row, in order."""
-        return tuple(self.columns(role)[0] for role in self.COLUMNS)
-
     @abstractmethod
     def row(self, row: Row) -> Sample:
         """Read a row of the release.
@@ -358,20 +327,23 @@ class Kind(ABC):
         """
         items: list[Sample] = []
         bad: list[UnreadableRow] = []
-        prefix, parts = self._prefix(subject.name), parts_of(self.task, subject)
-        columns: tuple[str, ...] = ()  # of the first row
+        prefix = "/".join(filter(None, (self.task.definition.name, subject.name))) + "/"
+        parts = parts_of(self.task, subject)
+        has_ids = bool(self.task.definition.reader)
+        shown: dict[str, tuple[str, ...]] | None = None
         for row in rows:
             try:
                 item = self.row(row)
-                columns = columns or tuple(row.cells)
-                if columns not in self._cell_columns:
-                    self._cell_columns[columns] = self._shown(item, row, subject)
-                shown = self._cell_columns[columns].items()
-                cells = {place: _cell(row, place, names) for place, names in shown}
+                if shown is None:
+                    columns = tuple(row.cells)
+                    if columns not in self._cell_columns:
+                        self._cell_columns[columns] = self._shown(item, row, subject)
+                    shown = self._cell_columns[columns]
+                cells = {place: _cell(row, place, names) for place, names in shown.items()}
             except UnreadableRow as error:
                 bad.append(error)
                 continue
-            named = as_text(row.find(self.columns("id"))) if self.task.definition.reader else None
+            named = as_text(row.find(self.columns("id"))) if has_ids else None
             items.append(
                 msgspec.structs.replace(
                     item,
@@ -386,10 +358,7 @@ class Kind(ABC):
 
     def raw_id(self, sample: Sample) -> str:
         """Return the release's number or name for an item."""
-        return sample.id.removeprefix(self._prefix(sample.subject))
-
-    def _prefix(self, subject: str) -> str:
-        return "/".join(filter(None, (self.task.definition.name, subject))) + "/"
+        return sample.id.split("/", 2 if sample.subject else 1)[-1]
 
     def _shown(self, item: Sample, row: Row, subject: Subject) -> dict[str, tuple[str, ...]]:
         """Return placeholder → columns for the cells that the prompt shows; refuse others.
@@ -397,37 +366,35 @@ class Kind(ABC):
         Raises:
             CatalogueError: Nothing fills a placeholder, or both the kind and a column do.
         """
-        task, filled = self.task, {*self.values(item), *self.names(subject)}
-        prompt = f"{task.benchmark.home}/benchmark.toml: [prompts.{self.prompt_name}]"
-        where, kind_fills = f"{prompt} has the placeholder", f"kind {task.definition.kind!r} fills"
+        filled = {*self.values(item), *self.names(subject)}
+        prompt = f"{self.task.benchmark.home}/benchmark.toml: [prompts.{self.prompt_name}]"
+        where, kind = f"{prompt} has the placeholder", f"kind {self.task.definition.kind!r}"
         shown = {}
         for place in self.placeholders:
             there = {*self.columns(place)} & {*row.cells}
             if place in filled and (unread := there - self.reads):
                 raise CatalogueError(
-                    f"{where} {{{place}}}, which the {kind_fills} itself, but {row.file} has a "
-                    f"column {place!r}. If the column is meant, use another placeholder and "
-                    "declare it: {of_row} and columns = { of_row = "
-                    f'"{unread.pop()}" }}. If not, rename the column.'
+                    f"{where} {{{place}}}, which the {kind} fills itself, but {row.file} has a "
+                    f"column {place!r}. If it is meant, write {{of_row}} and declare columns = "
+                    f'{{ of_row = "{unread.pop()}" }}. If not, rename the column.'
                 )
             if there and place not in (*filled, *OF_EXAMPLES):
                 shown[place] = self.columns(place)
         bare = msgspec.structs.replace(item, subject=subject.name, cells=dict.fromkeys(shown, ""))
         try:
-            for shots in {0, self.shots or 1} if task.definition.has_examples else {0}:
-                kind = self.at(shots=shots)
-                kind.prompt(bare)
+            for shots in {0, self.shots or 1} if self.task.definition.has_examples else {0}:
+                run = self.at(shots=shots)
+                run.prompt(bare)
                 if shots:
-                    kind.example(subject, bare, 1)
+                    run.example(subject, bare, 1)
         except NoSuchPlace as error:
             columns = self.columns(error.name)
-            near = difflib.get_close_matches(error.name.lower(), [*filled, *row.cells], n=1)
-            hint = f"Did you mean {{{near[0]}}}? " if near else ""
+            hint = did_you_mean(error.name.lower(), (*filled, *row.cells), "{{{}}}")
             if (error.name,) != columns:
                 hint = f"No column is called {' or '.join(columns)}, as declared for it. {hint}"
             fills = ", ".join(f"{{{name}}}" for name in sorted(filled))
             raise CatalogueError(
-                f"{where} {{{error.name}}}, but nothing fills it. The {kind_fills} {fills}; "
+                f"{where} {{{error.name}}}, but nothing fills it. The {kind} fills {fills}; "
                 f"{row.file} has {row.named()}. {hint}Correct the placeholder, or write "
                 f"{{{{{error.name}}}}} if these characters are meant."
             ) from error
@@ -447,10 +414,8 @@ class Kind(ABC):
         """
         counts = Counter(row.id for row in rows)
         if repeated := [name.rpartition("/")[2] for name, count in counts.items() if count > 1]:
-            raise DataCorrupt(
-                f"{file}: the ids or numbers {', '.join(repeated)} occur more than once. Correct "
-                "the file."
-            )
+            twice = f"the ids or numbers {', '.join(repeated)} occur more than once"
+            raise DataCorrupt(f"{file}: {twice}. Correct the file.")
 
     def scored(self, rows: Sequence[Sample], subject: Subject) -> Sequence[Sample]:
         """Return the scored items of a subject in the form for prompts; by default all."""
@@ -471,7 +436,7 @@ class Kind(ABC):
 
     def subject(self, name: str) -> Subject:
         """Return a subject of the task by its name."""
-        return next(each for each in self.task.definition.subjects if each.name == name)
+        return next(one for one in self.task.definition.subjects if one.name == name)
 
     def names(self, subject: Subject) -> dict[str, str]:
         """Return the placeholders that name a subject: placeholder → text."""
@@ -494,23 +459,9 @@ class Kind(ABC):
                 question = template.zero_shot_question
         return fill(system, names, keep=True), fill(question, names, keep=True)
 
-    @property
-    def uses_dev_rows(self) -> bool:
-        """Whether worked examples are rows of the release."""
-        return True
-
     def values(self, sample: Sample) -> Mapping[str, str]:
         """Return the texts of an item that a template may show: placeholder → text."""
         return {place: getattr(sample, name) for place, name in self.VALUES.items()}
-
-    @property
-    def example_source(self) -> str:
-        """`release` if worked examples show something that some releases lack; else empty."""
-        return ""
-
-    def has_rationale(self, row: Sample) -> bool:
-        """Return whether a row has everything that a worked example shows."""
-        return bool(row.reasoning) or not self.example_source
 
     def printed(self) -> list[Sample]:
         """Return the worked examples printed in the paper, as rows."""
@@ -602,10 +553,9 @@ class Kind(ABC):
             more["answer_language"] = identify_language(answer).language
         if not parts.finished and not answer.strip():
             more["reason"] = "none: cut off"
-        values = {
-            name: float(value) for name, value in judgement.values.items() if value is not None
-        }
-        return msgspec.structs.replace(judgement, values=values, length=len(parts.answer), **more)
+        values = judgement.values.items()
+        more["values"] = {name: float(value) for name, value in values if value is not None}
+        return msgspec.structs.replace(judgement, length=len(parts.answer), **more)
 
     def gold(self, sample: Sample) -> str:
         """Return the text whose log-likelihood is measured if the kind has `GOLD`."""
@@ -638,11 +588,6 @@ class Kind(ABC):
 
         It never raises an error, whatever the answer contains.
         """
-
-
-def _places(texts: Iterable[str]) -> dict[str, None]:
-    """Return the names of the placeholders in texts, in order."""
-    return dict.fromkeys(chain.from_iterable(map(places, texts)))
 
 
 def _cell(row: Row, place: str, names: Sequence[str]) -> str:

@@ -59,10 +59,8 @@ class Constraints(Prompted):
         ids: Any = row.find(("instruction_id_list",))
         kwargs: Any = row.find(("kwargs",))
         if cell is None and ids is None:
-            raise DataCorrupt(
-                f"{row.where} has no constraints: expected a list in a column "
-                f"{' or '.join(columns)}, found {row.named()}. Correct the row."
-            )
+            expected = f"expected a list in a column {' or '.join(columns)}, found {row.named()}"
+            raise DataCorrupt(f"{row.where} has no constraints: {expected}. Correct the row.")
         try:
             asked = read_ifeval(ids, kwargs) if cell is None else read_constraints(cell)
         except ValueError as error:
@@ -90,20 +88,20 @@ class Constraints(Prompted):
             (0.5, 'not followed: 1. quoted (but loosely)')
         """
         asked = read_constraints(sample.target)
-        found = check_constraints(answer, asked)
+        checked = check_constraints(answer, asked)
         missed, explained = [], []
-        verdicts = zip(asked, found.strict, found.loose, strict=True)
-        for number, (each, strict, loose) in enumerate(verdicts, start=1):
+        verdicts = zip(asked, checked.strict, checked.loose, strict=True)
+        for number, (constraint, strict, loose) in enumerate(verdicts, start=1):
             verdict = "followed"
             if not strict:
                 verdict = "not followed, but loosely" if loose else "not followed"
-                missed.append(f"{number}. {each.name}{' (but loosely)' if loose else ''}")
-            args = msgspec.json.encode(each.args).decode()
-            explained.append(f"{number}. `{each.name}` `{args}`: {verdict}")
+                missed.append(f"{number}. {constraint.name}{' (but loosely)' if loose else ''}")
+            args = msgspec.json.encode(constraint.args).decode()
+            explained.append(f"{number}. `{constraint.name}` `{args}`: {verdict}")
         reason = f"not followed: {', '.join(missed)}" if missed else "all followed"
         empty = not answer.strip()
         return Judgement(
-            values={**pool_constraints([found]), "empty": float(empty)},
+            values={**pool_constraints([checked]), "empty": float(empty)},
             answer=answer,
             reason="none: empty" if empty else reason,
             weights={f"inst_level_{way}_acc": len(asked) for way in ("strict", "loose")},

@@ -4,13 +4,13 @@ HKCanto-Eval, Appendix E.3. The scoring is `hkcanto_metrics.score_jyutping`.
 """
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from hkcanto_metrics.g2p import JyutpingScore, score_jyutping
 from hkcanto_metrics.jyutping import MalformedAnswer, parse_answer
 
 from ..data.tables import Row, as_text
-from ..declarations import Subject
+from ..declarations import Subject, TaskVariant
 from ..errors import DataCorrupt
 from ..figures import figures
 from ..judgements import Judgement
@@ -18,13 +18,9 @@ from ..prompts import Example
 from ..samples import Sample
 from . import base
 
-_COLUMNS_PER_LINE = 8
-
 _PUBLISHED = ("cer_published", "levenshtein_published")
-_RATES = (
-    *("cer", "ser"),
-    *("tone_error_rate", "onset_error_rate", "nucleus_error_rate", "coda_error_rate"),
-)
+_PARTS = ("tone", "onset", "nucleus", "coda")
+_RATES = ("cer", "ser", *(f"{part}_error_rate" for part in _PARTS))
 
 
 class Options(base.PromptOptions, frozen=True, forbid_unknown_fields=True):
@@ -51,6 +47,10 @@ class GraphemeToPhoneme(base.Kind):
     # The release's limit.
     TOKENS = 1024
 
+    def __init__(self, task: TaskVariant, options: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(task, options, *args, **kwargs)
+        self.uses_dev_rows = "release" in (options.examples, options.prompt)
+
     def row(self, row: Row) -> Sample:
         """Read a sentence, its number and its Jyutping."""
         number = as_text(row.find(self.columns("number"))) or ""
@@ -60,9 +60,8 @@ class GraphemeToPhoneme(base.Kind):
         jyutping = row.find(self.columns("jyutping"))
         if not isinstance(jyutping, str) or not jyutping.strip():
             raise DataCorrupt(
-                f"{row.where} has no answer in {self.columns('jyutping')[0]!r}: the release "
-                "blanked its answers in later commits. Run `hkcanto data fetch hkcanto`, which "
-                "takes them from commit b047f9f."
+                f"{row.where} has no answer in {self.columns('jyutping')[0]!r}: later commits of "
+                "the release blank them. Run `hkcanto data fetch hkcanto`, which takes b047f9f."
             )
         try:
             parse_answer(jyutping)
@@ -70,17 +69,12 @@ class GraphemeToPhoneme(base.Kind):
             raise row.problem("Jyutping that is malformed") from error
         return Sample(id=str(int(number)), source=text, target=jyutping)
 
-    @property
-    def uses_dev_rows(self) -> bool:
-        """Whether the prompt shows rows of the dev file."""
-        return "release" in (self.options.examples, self.options.prompt)
-
     def examples(self, subject: Subject, rows: Sequence[Sample]) -> list[Example]:
         """Render the paper's worked examples, or the dev file's."""
         if not self.uses_dev_rows:
-            printed = self.task.definition.examples
             rows = [
-                Sample(id="", source=e["sentence"], target=e["answer"], cells=e) for e in printed
+                Sample(id="", source=printed["sentence"], target=printed["answer"], cells=printed)
+                for printed in self.task.definition.examples
             ]
         return super().examples(subject, rows)
 
@@ -109,26 +103,13 @@ class GraphemeToPhoneme(base.Kind):
 
 
 def _explanation(scored: JyutpingScore) -> str:
-    """Align the closest accepted variant with the response, in Markdown."""
-    columns = []
-    for gold, heard in scored.alignment:
-        pair = gold or "-", heard or "-"
-        width = max(map(len, pair))
-        marks = "" if gold == heard else "^" * width
-        columns.append([text.ljust(width) for text in (*pair, marks)])
-    diff = ""
-    for start in range(0, len(columns), _COLUMNS_PER_LINE):
-        lines = zip(*columns[start : start + _COLUMNS_PER_LINE], strict=True)
-        for label, texts in zip(("gold", "response", ""), lines, strict=True):
-            text = f"{label:8}  {' '.join(texts)}".rstrip()
-            diff += f"{text}\n" if text else ""
-        diff += "\n"
-    note = f"**Note:** {scored.problem}.\n" if scored.problem else ""
+    """Show the closest accepted variant in Markdown, and what was read where they differ."""
+    pairs = ((gold or "–", heard or "–") for gold, heard in scored.alignment)
+    variant = " ".join(gold if gold == heard else f"**{gold} → {heard}**" for gold, heard in pairs)
+    note = f"**Note:** {scored.problem}.\n\n" if scored.problem else ""
+    rates = {"character": scored.cer, "syllable": scored.ser, "tone": scored.tone_error_rate}
+    errors = ", ".join(f"{name} errors {of.errors}/{of.total}" for name, of in rates.items())
     return (
-        f"{note}```text\n{diff.rstrip()}\n```\n"
-        f"published CER {scored.cer_published:.3f}, "
-        f"Levenshtein {scored.levenshtein_published:.3f}; "
-        f"character errors {scored.cer.errors}/{scored.cer.total}, "
-        f"syllable errors {scored.ser.errors}/{scored.ser.total}, "
-        f"tone errors {scored.tone_error_rate.errors}/{scored.tone_error_rate.total}"
+        f"{note}{variant}\n\npublished CER {scored.cer_published:.3f}, "
+        f"Levenshtein {scored.levenshtein_published:.3f}; {errors}"
     )

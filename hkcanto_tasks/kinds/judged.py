@@ -4,12 +4,9 @@ The judge is a second model, run by Inspect (`--model-role grader=…`) or by `h
 --grader …`. lm-eval has no judge: its answers are logged and count as unjudged.
 """
 
-import difflib
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from functools import cached_property
 from hashlib import sha256
 from statistics import fmean
 from typing import Any
@@ -19,8 +16,9 @@ import msgspec
 from hkcanto_metrics.reasoning import strip_reasoning
 
 from ..data.tables import Row, as_text
-from ..declarations import Level, Rubric, TaskVariant, repeated
-from ..figures import Figure, figures
+from ..declarations import Level, Rubric, repeated
+from ..errors import did_you_mean
+from ..figures import figures
 from ..judgements import Judgement
 from ..prompts import fill, places
 from ..samples import Sample
@@ -63,36 +61,35 @@ class Judged(Prompted):
     """Prompts whose answers are judged. Columns: `prompt`; optional: `id`, `category`.
 
     If the judge's prompt needs other texts, such as a reference answer, each is a column too.
+
+    Attributes:
+        rubric: The rubric by which the judge model judges.
+        rubric_hash: A hash of the rubric and of the way to ask: seven hexadecimal digits.
     """
 
     FIGURES = figures("pass_rate", "mean_level", "unjudged_rate", "empty")
     USES = ("rubric",)
 
-    @property
-    def rubric(self) -> Rubric:
-        """The rubric by which the judge model judges."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         rubric = self.task.definition.rubric
         assert rubric is not None  # `problems` refuses a task without one
-        return rubric
+        self.rubric = rubric
+        self.rubric_hash = sha256(msgspec.json.encode([rubric, _WAY])).hexdigest()[:7]
+        # The columns that are shown only to the judge, not to the model under test.
+        of_task = (*self.names(self.task.definition.subjects[0]), *self.VALUES, *self.placeholders)
+        known = {*_OF_JUDGE, *of_task}
+        self._for_judge_alone = [name for name in places(rubric.prompt) if name not in known]
+        self.reads |= {name for place in self._for_judge_alone for name in self.columns(place)}
+        self.refinements = {"mean_level": {"higher_is_better": rubric.higher_is_better}}
 
     def problems(self) -> Iterator[str]:
         """Yield what is wrong with the task's entry, also with its rubric."""
         yield from super().problems()
-        yield from (f"cannot be judged: {problem}" for problem in _problems(self.task))
-
-    @cached_property
-    def figures(self) -> tuple[Figure, ...]:
-        """All figures, the headline first; the rubric declares whether higher is better."""
-        way = self.rubric.higher_is_better
-        return tuple(
-            replace(each, higher_is_better=way) if each.name == "mean_level" else each
-            for each in super().figures
-        )
-
-    @cached_property
-    def rubric_hash(self) -> str:
-        """A hash of the rubric and of the way to ask: seven hexadecimal digits."""
-        return sha256(msgspec.json.encode([self.rubric, _WAY])).hexdigest()[:7]
+        if rubric := self.task.definition.rubric:
+            yield from (f"cannot be judged: {problem}" for problem in _problems(rubric))
+        else:
+            yield "cannot be judged: its kind needs a table [tasks.rubric] for the judge"
 
     def signature(self, data: str, rationales: Iterable[str] = ()) -> Signature:
         """Return the signature of its figures, with the rubric; the judge is named in the log."""
@@ -100,38 +97,21 @@ class Judged(Prompted):
 
     # ------------------------------------------------------------------ reading the release
 
-    @cached_property
-    def _for_judge_alone(self) -> tuple[str, ...]:
-        """The columns that are shown only to the judge, not to the model under test."""
-        known = {*_OF_JUDGE, *self.names(self.task.definition.subjects[0]), *self.VALUES}
-        known.update(self.placeholders)
-        return tuple(
-            place for place in dict.fromkeys(places(self.rubric.prompt)) if place not in known
-        )
-
-    @property
-    def reads(self) -> set[str]:
-        """The columns that the kind reads itself, including those for the judge."""
-        return super().reads | {name for of in self._for_judge_alone for name in self.columns(of)}
-
     def row(self, row: Row) -> Sample:
         """Read a prompt, and the texts that are shown only to the judge."""
         shown: dict[str, str] = {}
         for place in self._for_judge_alone:
             columns = self.columns(place)
             if not {*columns} & {*row.cells}:
-                near = difflib.get_close_matches(place, [*row.cells, *_OF_JUDGE, "prompt"], n=1)
-                hint = f" Did you mean {{{near[0]}}}?" if near else ""
+                hint = did_you_mean(place, (*row.cells, *_OF_JUDGE, "prompt"), "{{{}}}")
                 raise self.wrong(
                     f"has the placeholder {{{place}}} in rubric.prompt, and nothing fills it: "
-                    f"{row.file} has {row.named()}.{hint} Write {{{{{place}}}}} if these "
-                    "characters are meant"
+                    f"{row.file} has {row.named()}. {hint}Write "
+                    f"{{{{{place}}}}} if these characters are meant"
                 )
             if (text := as_text(row.find(columns))) is None:
-                raise row.problem(
-                    f"no text in a column {' or '.join(columns)}, which fills {{{place}}} in the "
-                    "judge's prompt"
-                )
+                where = f"no text in a column {' or '.join(columns)}"
+                raise row.problem(f"{where}, which fills {{{place}}} in the judge's prompt")
             shown[place] = text
         target = msgspec.json.encode(shown).decode() if shown else ""
         return msgspec.structs.replace(super().row(row), target=target)
@@ -196,8 +176,7 @@ class Judged(Prompted):
             code: A random text that an answer cannot know.
         """
         levels = "\n".join(
-            f"{_named(level)}: {level.meaning}" if level.meaning else _named(level)
-            for level in self.rubric.levels
+            ": ".join(filter(None, (_named(level), level.meaning))) for level in self.rubric.levels
         )
         texts = {**self.names(self.subject(sample.subject)), **sample.cells}
         texts |= msgspec.json.decode(sample.target or "{}", type=dict[str, str])
@@ -230,21 +209,17 @@ class Judged(Prompted):
             reason = f"level {', '.join(map(_named, levels))}"
         elif reason == _EMPTY:
             levels = [level for level in self.rubric.levels if level.number == self.rubric.empty]
-        values = dict(judgement.values)
+        values, details = dict(judgement.values), dict(judgement.details)
         if levels:
             values["pass_rate"] = fmean(level.number in self.rubric.passes for level in levels)
             values["mean_level"] = fmean(level.number for level in levels)
             values["unjudged_rate"] = 0.0
-        details = {"said": msgspec.json.encode(said).decode()}
+        details["said"] = msgspec.json.encode(said).decode()
         if graders := ", ".join(dict.fromkeys(reply.grader for reply in said)):
             details["grader"] = graders
-        return msgspec.structs.replace(
-            judgement,
-            values=values,
-            reason=reason,
-            details={**judgement.details, **details},
-            explanation="\n\n".join(words) or judgement.explanation,
-        )
+        words = words or [judgement.explanation]
+        more = {"values": values, "reason": reason, "details": details}
+        return msgspec.structs.replace(judgement, explanation="\n\n".join(words), **more)
 
     def judged_again(self, judgement: Judgement, before: Judgement | None) -> Judgement:
         """Return the judgement of an answer from the judges' replies in its log.
@@ -285,7 +260,7 @@ def read_level(reply: str, rubric: Rubric, code: str = "") -> Level:
     line = re.compile(
         rf"[\s>#*_`•-]*{marker}[\s*_`]*{re.escape(code)}[\s*_`]*:[\s*_`]*(.*)", re.IGNORECASE
     )
-    marked = [match[1] for each in text.splitlines() if (match := line.fullmatch(each))]
+    marked = [match[1] for part in text.splitlines() if (match := line.fullmatch(part))]
     if not marked:
         begin = f"{rubric.marker} {code}".rstrip()
         raise ValueError(f"no line begins with {begin!r} and a colon")
@@ -311,17 +286,14 @@ def _level(text: str, rubric: Rubric) -> Level | str:
     scale = {level.number: level for level in rubric.levels}
     if not (level := scale.get(int(first[1]))):
         return f"{first[1]} is not a level of the scale, which has {', '.join(map(str, scale))}"
-    names = [each.name for each in rubric.levels if each.name.casefold() in text.casefold()]
+    names = [of.name for of in rubric.levels if of.name.casefold() in text.casefold()]
     if names and level.name not in names:
         return f"{level.number} is the level {level.name!r}, but the reply says {names[0]!r}"
     return level
 
 
-def _problems(task: TaskVariant) -> Iterator[str]:
-    rubric = task.definition.rubric
-    if rubric is None:
-        yield "its kind needs a table [tasks.rubric] with the judge's prompt, levels and passes"
-        return
+def _problems(rubric: Rubric) -> Iterator[str]:
+    """Yield what is wrong with a rubric."""
     scale, passes = [level.number for level in rubric.levels], {*rubric.passes}
     names = [level.name.casefold() for level in rubric.levels]
     failing, empty = {*scale} - passes, scale[0] if rubric.empty is None else rubric.empty
@@ -339,12 +311,10 @@ def _problems(task: TaskVariant) -> Iterator[str]:
         yield f"rubric.passes or rubric.empty names the level {number}, but {has}"
     if not failing:
         yield f"every level passes, so pass_rate would be meaningless: {has}"
-    elif passes <= {*scale}:
-        better, right = "lower", max(passes) < min(failing)
-        if rubric.higher_is_better:
-            better, right = "higher", min(passes) > max(failing)
-        if not right:
-            yield (
-                f"levels {sorted(passes)} pass and {sorted(failing)} do not, but according to "
-                f"rubric.higher_is_better, {better} levels are better"
-            )
+        return
+    way, better = (-1, "higher") if rubric.higher_is_better else (1, "lower")
+    if max(way * number for number in passes) > min(way * number for number in failing):
+        yield (
+            f"levels {sorted(passes)} pass and {sorted(failing)} do not, but according to "
+            f"rubric.higher_is_better, {better} levels are better"
+        )

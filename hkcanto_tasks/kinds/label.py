@@ -5,8 +5,6 @@ response without a label, or with several and no choice between them, is wrong a
 `unparsed_rate`.
 """
 
-from dataclasses import replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import msgspec
@@ -16,7 +14,7 @@ from hkcanto_metrics.labels import read_label, same_word
 
 from ..data.tables import Row, as_text
 from ..declarations import DeclaredLabel, TaskVariant
-from ..figures import Figure, figures
+from ..figures import figures
 from ..judgements import Judgement
 from ..samples import Sample
 from . import base
@@ -46,17 +44,16 @@ class Label(base.Kind):
         declared = task.definition.labels
         if not declared:
             raise self.wrong(f"has no labels: declare them, as in `{_EXAMPLE}`")
-        if not isinstance(declared, dict):
-            declared = dict.fromkeys(declared, ())
-        if len(declared) < len(task.definition.labels):
+        if len({*declared}) < len(declared):
             raise self.wrong("names a label twice")
         self._words: dict[str, tuple[str, ...]] = {}
         self._of_cell: dict[str, str] = {}
         self._cells: list[str] = []
-        for label, of in declared.items():
-            own = of if isinstance(of, DeclaredLabel) else DeclaredLabel(words=of)
-            data = own.data if isinstance(own.data, tuple) else (own.data,)
-            self._words[label] = own.words
+        for label in declared:
+            meant = declared[label] if isinstance(declared, dict) else ()
+            meant = meant if isinstance(meant, DeclaredLabel) else DeclaredLabel(words=meant)
+            data = meant.data if isinstance(meant.data, tuple) else (meant.data,)
+            self._words[label] = meant.words
             for cell in map(str, data or (label,)):
                 self._cells.append(cell)
                 if (other := self._of_cell.setdefault(same_word(cell), label)) != label:
@@ -65,22 +62,13 @@ class Label(base.Kind):
             read_label("?", self._words)
         except ValueError as error:
             raise self.wrong(f"has labels that cannot be distinguished: {error}") from error
+        self.refinements = {"macro_f1": {"labels": tuple(self._words)}}
 
     @property
     def max_tokens(self) -> int:
         """The token limit of a response, with room for the longest label."""
-        if self.template.tokens:
-            return super().max_tokens
         longest = 2 * max(map(len, self._words))  # a Chinese character may take two tokens
-        return max(super().max_tokens, longest)
-
-    @cached_property
-    def figures(self) -> tuple[Figure, ...]:
-        """All figures, with macro-F1 over the task's labels."""
-        return tuple(
-            replace(figure, labels=tuple(self._words)) if figure.name == "macro_f1" else figure
-            for figure in super().figures
-        )
+        return super().max_tokens if self.template.tokens else max(super().max_tokens, longest)
 
     def row(self, row: Row) -> Sample:
         """Read a text and its label."""
@@ -123,6 +111,5 @@ class Label(base.Kind):
         """
         reading = read_label(clean_output(answer).text, self._words)
         right = sample.target in answer if self.template.reads == "occurs" else None
-        return judge_reading(
-            "single label", reading.label, reading.reason, sample.target, right=right
-        )
+        label, reason = reading.label, reading.reason
+        return judge_reading("single label", label, reason, sample.target, right=right)

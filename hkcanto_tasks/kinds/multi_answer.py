@@ -4,7 +4,6 @@
 in `unparsed_rate`.
 """
 
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import msgspec
@@ -38,19 +37,9 @@ class MultiAnswer(MultipleChoice):
 
     FIGURES = figures("choice_set_exact_match", "choice_set_f1", "unparsed_rate")
     SEVERAL: ClassVar = True
+    LETTERED = False
     TOKENS = 256  # several letters, a phrase around them, or the options' texts
     READS: ClassVar[tuple[str, ...]] = ("settled",)
-
-    def problems(self) -> Iterator[str]:
-        """Yield what is wrong with the task's entry, such as a variant by log-likelihood."""
-        yield from super().problems()
-        for variant in self.task.definition.variants:
-            if variant.scoring == "loglikelihood":
-                yield (
-                    f"has a variant {variant.suffix!r} by log-likelihood, which finds one letter, "
-                    f"but its kind {self.task.definition.kind!r} asks for several. Remove the "
-                    "variant"
-                )
 
     def names(self, subject: Subject) -> dict[str, str]:
         """Return the placeholders that name a subject, and `{all_that_apply}`."""
@@ -60,7 +49,7 @@ class MultiAnswer(MultipleChoice):
     def further_readings(self) -> list[Any]:
         """Return the readings of answers with several letters."""
         judged = (self.judge(text, self.made_up()) for text in _PROBES)
-        return [[each.answer, each.values["f1"]] for each in judged]
+        return [[judgement.answer, judgement.values["f1"]] for judgement in judged]
 
     @property
     def max_tokens(self) -> int:

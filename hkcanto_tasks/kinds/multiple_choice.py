@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 import regex
+from msgspec.structs import replace
 
 from hkcanto_metrics.choice import read_choice
 
@@ -59,6 +60,9 @@ class MultipleChoice(base.Kind):
 
     The options may also be in one declared column: as a list, or as a mapping from letter to text.
     A reader yields them as `choices`.
+
+    Attributes:
+        choice_columns: The columns of the options, in lower case.
     """
 
     FIGURES: ClassVar[tuple[Figure, ...]] = figures("acc", "unparsed_rate")
@@ -67,6 +71,7 @@ class MultipleChoice(base.Kind):
 
     USES = base.OF_CHOICES
     SCAFFOLD = "+scaffold"
+    LETTERED = True
     READS: ClassVar[tuple[str, ...]] = ("settled", "first_character")
     TOKENS = 12  # a letter with a phrase around it
     Options = Options
@@ -79,6 +84,15 @@ class MultipleChoice(base.Kind):
 
     def __init__(self, task: TaskVariant, options: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(task, options, *args, **kwargs)
+        self.example_source = "release" if options.cot else ""
+        default = ["choices"] if task.definition.reader else []
+        self.choice_columns = choice_columns(task.definition, default)
+        self.reads = self.reads - {*"abcdefghij"} | {*self.choice_columns}
+        question = () if task.definition.question else ("question",)
+        self.headerless = (*question, *self.choice_columns, "answer")
+        self._letters = task.definition.letters
+        self._scaffold = str(options.prompt).endswith(self.SCAFFOLD)
+        self._convert: Callable[[str], str] = _to_simplified() if options.script == "sc" else str
         thinks = self.template.question_cot or self.template.system_cot
         for asked, there, option in (
             (options.cot, thinks, "cot=true"),
@@ -87,38 +101,20 @@ class MultipleChoice(base.Kind):
             if asked and not there:
                 raise OptionError(f"{task.name}: its prompt has no text for {option}.")
 
-    @cached_property
-    def choice_columns(self) -> tuple[str, ...]:
-        """The columns of the options, in lower case."""
-        default = ["choices"] if self.task.definition.reader else []
-        return choice_columns(self.task.definition, default)
-
-    @property
-    def headerless(self) -> tuple[str, ...]:
-        """The columns of a CSV file without a header row, in order."""
-        question = () if self.task.definition.question else ("question",)
-        return (*question, *self.choice_columns, "answer")
-
-    @property
-    def reads(self) -> set[str]:
-        """The columns that the kind reads itself."""
-        return super().reads - {*"abcdefghij"} | {*self.choice_columns}
-
     def row(self, row: Row) -> Sample:
         """Read a question, its options and its answer."""
         definition = self.task.definition
         question = definition.question or row.text(self.columns("question"), "question")
         choices = read_choices(row, definition, self.choice_columns)
+        answer, several = self.columns("answer"), self.SEVERAL
         explanation = as_text(row.find(self.columns("explanation"))) or ""
         return Sample(
             id=str(row.number),
             question=question,
             choices=choices,
-            target=right_letters(
-                row, choices, definition, self.columns("answer"), several=self.SEVERAL
-            ),
+            target=right_letters(row, choices, definition, answer, several=several),
             reasoning=explanation.strip(),
-            parts=self._types(question, row),
+            parts=self._types(question, row) if definition.types else (),
         )
 
     def scored(self, rows: Sequence[Sample], subject: Subject) -> list[Sample]:
@@ -144,7 +140,7 @@ class MultipleChoice(base.Kind):
     def made_up(self) -> Sample:
         """Return a made-up item with the task's letters."""
         item, letters = super().made_up(), self._letters
-        return msgspec.structs.replace(
+        return replace(
             item, target=letters[: 1 + self.SEVERAL], choices=item.choices[: len(letters)]
         )
 
@@ -166,11 +162,6 @@ class MultipleChoice(base.Kind):
             **{f"option_{letter}": options.get(letter, "") for letter in self._letters},
         }
 
-    @property
-    def example_source(self) -> str:
-        """`release` with a chain of thought, since not every release has reasoning; else empty."""
-        return "release" if self.options.cot else ""
-
     def examples(self, subject: Subject, rows: Sequence[Sample]) -> list[Example]:
         """Render rows as worked examples, with options shuffled if the task declares it."""
         seed = self.task.definition.shuffle_options
@@ -182,12 +173,9 @@ class MultipleChoice(base.Kind):
         if len(samples) < _ENOUGH:
             return ""
         if len(targets) == 1:
-            (target,) = targets
-            named = "options are" if len(target) > 1 else "option is"
-            return f"the right {named} {target} in every row"
-        if all("".join(self.lettered(each)).startswith(each.target) for each in samples):
-            return "the right options come before the others in every row"
-        return ""
+            return f"the right option is {targets.pop()} in every row"
+        first = all("".join(self.lettered(one)).startswith(one.target) for one in samples)
+        return "the right options come before the others in every row" if first else ""
 
     def printed(self) -> list[Sample]:
         """Return the paper's worked examples with a chain of thought."""
@@ -268,22 +256,14 @@ class MultipleChoice(base.Kind):
         """
         options = self.lettered(sample)
         if self.template.reads == "first_character":
-            letter = answer.strip()[:1].upper()
-            if letter in options:
-                return judge_reading("letter", letter, "first character", sample.target)
+            first = answer.strip()[:1].upper()
+            if first in options:
+                return judge_reading("letter", first, "first character", sample.target)
             return judge_reading("letter", None, "none: first character", sample.target)
         reading = read_choice(answer, options, sample.question)
         return judge_reading("letter", reading.letter, reading.reason, sample.target)
 
     # ------------------------------------------------------------------ details
-
-    @property
-    def _letters(self) -> str:
-        return self.task.definition.letters
-
-    @property
-    def _scaffold(self) -> bool:
-        return str(self.options.prompt).endswith(self.SCAFFOLD)
 
     def _fill(self, text: str, subject: Subject, **more: str) -> str:
         filled = fill(text, {**self.names(subject), **more}, keep=True)
@@ -300,23 +280,19 @@ class MultipleChoice(base.Kind):
         for place, origin in zip(there, moved, strict=True):
             choices[place] = row.choices[origin]
         target = (self._letters[to] for to, at in zip(there, moved, strict=True) if at in right)
-        return msgspec.structs.replace(row, choices=tuple(choices), target="".join(target))
+        return replace(row, choices=tuple(choices), target="".join(target))
 
     def _in_script(self, row: Sample) -> Sample:
         """Convert a question to the chosen script."""
         if self.options.script != "sc":
             return row
         convert = self._convert
-        return msgspec.structs.replace(
+        return replace(
             row,
             question=convert(row.question),
             choices=tuple(None if text is None else convert(text) for text in row.choices),
             cells={name: convert(text) for name, text in row.cells.items()},
         )
-
-    @cached_property
-    def _convert(self) -> Callable[[str], str]:
-        return _to_simplified() if self.options.script == "sc" else str
 
     def _types(self, question: str, row: Row) -> tuple[str, ...]:
         """Return the types of a question."""
@@ -326,10 +302,8 @@ class MultipleChoice(base.Kind):
                 if pattern.search(question, timeout=_SLOWEST):
                     types.append(name)
             except (TimeoutError, MemoryError) as error:
-                raise self.wrong(
-                    f"has the type {name!r}: the regular expression {pattern.pattern!r} takes "
-                    f"more than {_SLOWEST} s on {row.where}"
-                ) from error
+                slow = f"{pattern.pattern!r} takes more than {_SLOWEST} s on {row.where}"
+                raise self.wrong(f"has the type {name!r}: the regular expression {slow}") from error
         return tuple(types)
 
     @cached_property
@@ -339,9 +313,8 @@ class MultipleChoice(base.Kind):
             try:
                 patterns[name] = regex.compile(pattern)
             except regex.error as error:
-                raise self.wrong(
-                    f"has the type {name!r}: the regular expression {pattern!r} is not one: {error}"
-                ) from error
+                what = f"has the type {name!r}: the regular expression {pattern!r} is not one"
+                raise self.wrong(f"{what}: {error}") from error
         return patterns
 
 
@@ -359,13 +332,14 @@ def judge_reading(
     """
     right = answer == target if right is None else right
     why = f" ({reason})" if reason else ""
+    explanation = f"The response was read as {answer}{why}; the answer is {target}."
+    if answer is None:
+        explanation = f"No {what} could be read from the response{why}."
     return Judgement(
         values={"acc": float(right), "unparsed_rate": float(answer is None)},
         answer=answer or "",
         reason=reason,
-        explanation=f"No {what} could be read from the response{why}."
-        if answer is None
-        else f"The response was read as {answer}{why}; the answer is {target}.",
+        explanation=explanation,
     )
 
 

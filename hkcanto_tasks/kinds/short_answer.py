@@ -61,7 +61,7 @@ class ShortAnswer(base.Kind):
         if isinstance(cell, Mapping):
             cell = cell.get("text")
         cells = cell if isinstance(cell, list | tuple) else [cell]
-        texts = (each.get("text") if isinstance(each, Mapping) else each for each in cells)
+        texts = (one.get("text") if isinstance(one, Mapping) else one for one in cells)
         answers = [as_text(text) or "" for text in texts]
         if not answers or not all(map(answer_tokens, answers)):
             what = "answer, a text or a list of texts, each with a letter or number"

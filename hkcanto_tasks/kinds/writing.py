@@ -60,13 +60,10 @@ class WritingInCantonese(Writing):
             penalty = f"length penalty {fluency.length_penalty:.3f}"
             explained += f"\n\n{fluency.n_characters} characters; {penalty}."
         names = [figure.name for figure in self.FIGURES if hasattr(fluency, figure.name)]
+        faults = {"empty": not cleaned.text, "overgenerated": cleaned.overgenerated}
+        values = fluency_values(fluency) | {name: getattr(fluency, name) for name in names}
         return Judgement(
-            values={
-                **fluency_values(fluency),
-                **{name: getattr(fluency, name) for name in names},
-                "empty": float(not cleaned.text),
-                "overgenerated": float(cleaned.overgenerated),
-            },
+            values=values | {name: float(fault) for name, fault in faults.items()},
             answer=cleaned.text,
             explanation=explained,
             weights={"cantonese_ratio": fluency.cantonese_ratio.total},
@@ -110,5 +107,5 @@ def explain_fluency(fluency: Fluency) -> str:
     shown = fluency.swc_terms[:_TERMS_SHOWN]
     terms = "、".join(f"{term.term} (at {term.start})" for term in shown)
     more = f", and {hidden:,} more" if (hidden := len(fluency.swc_terms) - len(shown)) else ""
-    found = f" Words of Written Chinese: {terms}{more}." if terms else ""
-    return f"{verdict}: {fluency.label}{loop}.{found}"
+    listed = f" Words of Written Chinese: {terms}{more}." if terms else ""
+    return f"{verdict}: {fluency.label}{loop}.{listed}"

@@ -232,7 +232,7 @@ def test_show_says_what_is_wrong() -> None:
             ["hkcanto/mmlu", "-T", "language=fr"],
             "Choose one with -T language=yue or -T language=en",
         ),
-        (["hkcanto/mmmlu"], "no task 'hkcanto/mmmlu' in Inspect; there are hkcanto/g2p"),
+        (["hkcanto/mmmlu"], "no task 'hkcanto/mmmlu' in the catalogue. Did you mean hkcanto_mmlu"),
         (["hkcanto/run"], "name one with -T task=NAME"),
         (["hkmmlu_denistry"], "Did you mean hkmmlu_dentistry"),
         (["hkmmlu", "-T", "prompt"], "an option is given as name=value"),
