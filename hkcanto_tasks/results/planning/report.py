@@ -64,7 +64,7 @@ def of_runs(runs: Sequence[str], metric: str | None, sizes: Sequence[int], **tes
         paired = match(a, b, metric, {})
         before, after = np.clip(paired.losses, 0, 1).T
         questions, share = len({a.items.ids[place] for place in paired.places}), None
-        if paired.of(replace(paired.figure, over="questions")).is_right_or_wrong:
+        if replace(paired, figure=replace(paired.figure, over="questions")).is_right_or_wrong:
             share = mean_estimate(abs(after - before), paired.clusters)
         if share and paired.is_right_or_wrong:
             spread = power.of_discordance(share)
