@@ -5,6 +5,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -85,53 +86,38 @@ class Items:
         known, places = self.subject_codes
         return np.isin(known, list(names))[places]
 
-    @cached_property
-    def _part_codes(self) -> tuple[list[tuple[str, ...]], Ints]:
-        return codes(self.parts)
-
     def of_part(self, name: str) -> NDArray[np.bool_]:
         """Return a mask of the items of a part, such as `hk_specific` or a subject."""
-        known, places = self._part_codes
-        has_part = np.array([name in parts for parts in known], np.bool_)
-        return has_part[places] | self.of_subjects([name])
-
-    def take(self, places: Sequence[int] | Ints) -> "Items":
-        """Return the items at some indices, in that order."""
-
-        def taken(column: Any) -> Any:
-            if isinstance(column, Mapping):
-                return {name: values[places] for name, values in column.items()}
-            if isinstance(column, np.ndarray):
-                return column[places]
-            return [column[place] for place in places] if column else column
-
-        places = np.asarray(places, np.intp)
-        return Items(**{each.name: taken(getattr(self, each.name)) for each in fields(self)})
+        in_part = np.array([name in parts for parts in self.parts], np.bool_)
+        return in_part | self.of_subjects([name])
 
     @staticmethod
-    def joined(parts: Sequence["Items"]) -> "Items":
-        """Return the items of several runs in sequence; the runs have no clusters in common."""
-        if len(parts) == 1:
-            return parts[0]
-        firsts = np.cumsum([0, *(part.clusters.max(initial=-1) + 1 for part in parts[:-1])])
+    def joined(parts: Sequence["Items"], order: Sequence[int] | None = None) -> "Items":
+        """Return the items of several runs, which have no clusters in common.
 
-        def joined(name: str) -> Any:
-            columns = [getattr(part, name) for part in parts]
-            if name == "clusters":
-                columns = [own + first for own, first in zip(columns, firsts, strict=True)]
+        Args:
+            parts: The items of each run.
+            order: Which of all items to return, by index; by default all in sequence.
+        """
+        places = [*range(sum(map(len, parts)))] if order is None else [*order]
+
+        def whole(columns: Sequence[Any], fill: float = 0.0) -> Any:
+            if isinstance(columns[0], Mapping):
+                fills = [np.full(len(part), fill) for part in parts]
+                return {
+                    name: whole([of.get(name, gap) for of, gap in zip(columns, fills, strict=True)])
+                    for name in dict.fromkeys(chain(*columns))
+                }
             if isinstance(columns[0], np.ndarray):
-                return np.concatenate(columns)
-            if not isinstance(columns[0], Mapping):
-                return [value for column in columns for value in column]
-            fills = [np.full(len(part), np.nan if name == "values" else 0.0) for part in parts]
-            return {
-                key: np.concatenate(
-                    [own.get(key, fill) for own, fill in zip(columns, fills, strict=True)]
-                )
-                for key in dict.fromkeys(key for column in columns for key in column)
-            }
+                return np.concatenate(columns)[places]
+            values = [*chain(*columns)]
+            return [values[place] for place in places] if values else values
 
-        return Items(**{column.name: joined(column.name) for column in fields(Items)})
+        of = {each.name: [getattr(part, each.name) for part in parts] for each in fields(Items)}
+        firsts = np.cumsum([0, *(part.clusters.max(initial=-1) + 1 for part in parts[:-1])])
+        of["clusters"] = [ids + first for ids, first in zip(of["clusters"], firsts, strict=True)]
+        values = whole(of.pop("values"), np.nan)
+        return Items(values=values, **{name: whole(columns) for name, columns in of.items()})
 
 
 def places_of(names: Sequence[str]) -> dict[str, int]:
@@ -279,11 +265,6 @@ class Run:
         """The data: a pinned revision, `sample`, or `local-…`."""
         return self.signature.data
 
-    @property
-    def version(self) -> str:
-        """The task's version; figures of two versions are not comparable."""
-        return self.signature.version
-
     @cached_property
     def setup(self) -> Kind:
         """The setup of the task and variant with all subjects, and its figures."""
@@ -391,11 +372,10 @@ class Run:
         """The reason why its items are not a random part of its task; empty if not interrupted."""
         if self.status in ("success", "incomplete"):
             return ""
-        return (
-            f"{self.label} on {self.task} ({self.sources[0].name}): {self.unfinished}, with "
-            f"{self.counts.total():,} of {self.expected:,} items: those that finished first "
-            "are not a random part. Finish it (inspect eval-retry LOG)."
-        )
+        what = f"{self.label} on {self.task} ({self.sources[0].name}): {self.unfinished}"
+        items = f"{self.counts.total():,} of {self.expected:,} items"
+        how = "those that finished first are not a random part. Finish it (inspect eval-retry LOG)."
+        return f"{what}, with {items}: {how}"
 
     # ------------------------------------------------------------------ its items
 

@@ -560,7 +560,7 @@ WRONG = [
             'row = "SenseChat", columns = ["Average"]',
             'row = "SenseChat", columns = ["All"]',
         ),
-        r"table 7: notes name columns that do not exist: \['All'\]",
+        r"table 7: notes or means name columns that do not exist: \['All'\]",
     ),
     (
         replaced("7.csv", "81.7", "817"),

@@ -228,12 +228,9 @@ def _unpacked(file: BinaryIO, member: zipfile.ZipInfo) -> bytes:
     elif member.compress_type == _ZSTANDARD:
         import zstandard
 
-        try:
-            decompressor = zstandard.ZstdDecompressor()
-            with decompressor.stream_reader(data, read_across_frames=True) as reader:
-                data = reader.read(most)
-        except zstandard.ZstdError as error:
-            raise LogError(f"damaged: {error}") from error
+        decompressor = zstandard.ZstdDecompressor()
+        with decompressor.stream_reader(data, read_across_frames=True) as reader:
+            data = reader.read(most)
     if len(data) != member.file_size:
         raise LogError("damaged: its size differs from the archive's entry")
     return data
@@ -266,15 +263,16 @@ def _planned(log: _Log) -> Sent:
 
 def _requested(planned: Sent, sample: _Logged) -> Sent:
     """Return what the first request sent. Inspect drops a temperature that a model refuses."""
-    with suppress(*UNREADABLE):
-        for event in msgspec.json.decode(sample.events):
-            if event.get("event") == "model" and not event.get("role"):  # a role is a judge's
-                config = {k: v for k, v in (event.get("config") or {}).items() if v is not None}
-                sent = sent_of(msgspec.structs.asdict(planned) | config)
-                request = str((event.get("call") or {}).get("request") or "")
-                if request and "'temperature':" not in request:  # a key, not a word
-                    return msgspec.structs.replace(sent, temperature=None)
-                return sent
+    with suppress(Exception):
+        events = msgspec.json.decode(sample.events)
+        # A model event with a role is a judge's.
+        event = next(e for e in events if e.get("event") == "model" and not e.get("role"))
+        config = {k: v for k, v in (event.get("config") or {}).items() if v is not None}
+        sent = sent_of(msgspec.structs.asdict(planned) | config)
+        request = str((event.get("call") or {}).get("request") or "")
+        if request and "'temperature':" not in request:  # a key, not a word
+            return msgspec.structs.replace(sent, temperature=None)
+        return sent
     return planned
 
 
@@ -331,36 +329,29 @@ def _seconds(samples: Sequence[tuple[float, float]]) -> float:
 
 def _add(items: ItemRows, sample: _Logged) -> None:
     choice: dict[str, Any] = next(iter(sample.output.get("choices") or ()), {})
-    content = choice.get("message", {}).get("content", "")
-    ended = choice.get("stop_reason")
+    answer, ended = choice.get("message", {}), choice.get("stop_reason")
     scores = sample.scores or {}
     judged = scores.get(_SCORER, {}).get("metadata") or {}
-    asked = sample.input
+    asked, used = sample.input, sample.output.get("usage") or {}
     messages = [{"role": "user", "content": asked}] if isinstance(asked, str) else asked
-    prompts = list[str]()
-    for message in messages if items.texts else ():
-        text = "".join(_parts(message.get("content", ""), "text"))
-        prompts.append(f"[{message.get('role', '')}]\n{text}")
+    prompts = (f"[{m.get('role', '')}]\n{''.join(_parts(m, 'text'))}" for m in messages)
     items.add(
         sample.metadata,
         msgspec.convert(judged.get("judgement"), Judgement | None),
-        "".join(_parts(content, "text")),
-        reasoning="\n".join(_parts(content, "reasoning")),
+        "".join(_parts(answer, "text")),
+        reasoning="\n".join(_parts(answer, "reasoning")),
         further=dict(_values(scores)),
-        output_tokens=msgspec.convert(
-            (sample.output.get("usage") or {}).get("output_tokens"), int | None
-        ),
+        output_tokens=msgspec.convert(used.get("output_tokens"), int | None),
         truncated=None if ended in (None, "", "unknown") else float(ended in _CUT),
-        prompt="\n\n".join(prompts),
+        prompt="\n\n".join(prompts) if items.texts else "",
         requested=msgspec.convert(judged.get("requested"), tuple[str, str] | None),
     )
 
 
-def _parts(content: str | list[dict[str, Any]], kind: str) -> Iterator[str]:
+def _parts(message: Mapping[str, Any], kind: str) -> Iterator[str]:
     """Yield the parts of a message of one kind: `text` or `reasoning`."""
-    if isinstance(content, str):
-        content = [{"type": "text", "text": content}]
-    for part in content:
+    content: str | list[dict[str, Any]] = message.get("content", "")
+    for part in [{"type": "text", "text": content}] if isinstance(content, str) else content:
         if part["type"] == kind:
             yield part.get("summary" if part.get("redacted") else kind) or ""
 
@@ -412,8 +403,8 @@ def judge_scores(path: Path) -> dict[str, dict[str, float]]:
             for name, load in samples.items():
                 where = f"{path}, {name}"
                 sample = load()
-                judged = [pair for pair in (sample.scores or {}).items() if pair[0] in _JUDGES]
-                for criterion, value in _values(dict(judged)):
+                judged = {name: (sample.scores or {}).get(name, {}) for name in _JUDGES}
+                for criterion, value in _values(judged):
                     if criterion.endswith("_rate") or value is None:
                         continue
                     if abs(value) > _HIGHEST:

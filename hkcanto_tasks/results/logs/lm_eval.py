@@ -92,8 +92,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     system = given.get("system instruction", "")
     notes = [WITH_SYSTEM] if system else []
     if cache:
-        what = f"lm-eval's cache {cache}, which does not tell models apart"
-        notes.append(f"answers may come from {what}")
+        notes.append(f"answers may come from lm-eval's cache {cache}, which mixes models up")
     if token := given.get("think_end_token"):
         notes.append(f"lm-eval removed the reasoning up to {token}: its language is unknown")
     chat = CHAT if results.chat_template is not None else ""
@@ -162,17 +161,14 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             usage=Usage(count, answer_tokens=tokens, seconds=took if took is None else float(took)),
         )
         if results.rescored:  # what is known of the original run counts
-            original = msgspec.structs.asdict(results.rescored)
-            if run.unfinished:
-                original["status"] = run.status
-            run = replace(run, **original)
+            ended = {"status": run.status} if run.unfinished else {}
+            run = replace(run, **msgspec.structs.asdict(results.rescored) | ended)
         yield run
     advice = "run lm_eval with --log_samples and do not rename files"
     no_samples = f"no samples_…_{stamp}.jsonl; {advice}"
     for why, names in (("not tasks of hkcanto", others), (no_samples, without)):
         if names:
-            listed = shorten(", ".join(names), 100, placeholder=" and more")
-            yield SkippedLog(path, f"{why}: {listed}")
+            yield SkippedLog(path, f"{why}: {shorten(', '.join(names), 100, placeholder=' …')}")
 
 
 def without_results(folder: Path) -> Iterator[SkippedLog]:
@@ -206,12 +202,11 @@ def _add_samples(items: ItemRows, path: Path) -> tuple[list[str], int, dict[str,
                 response: Any = logged.filtered_resps
                 if not items.setup.is_generative:
                     if judgement is None:
-                        what = "log-likelihoods without scores"
-                        raise LogError(f"{what}: run it without --predict_only")
+                        raise LogError("log-likelihoods without scores: do not use --predict_only")
                     response = judgement.answer
                 # A list is nested more than once with --metadata repeats or filters.
                 while isinstance(response, list):
-                    response = response[0] if response else ""
+                    response = next(iter(response), "")
                 response = response if isinstance(response, str) else ""
                 if logged.doc.in_reasoning:
                     response, reasoning = "", response
