@@ -164,10 +164,10 @@ def reason(error: BaseException) -> str:
 
 def left_out(problems: Sequence[str], read: int, expected: int) -> str | None:
     """Return how many samples of a log are missing and why; None if it has all."""
-    if problems or read < expected:
-        why = problems[0] if problems else "it is cut off"
-        return f"{why}; it has {read} of {expected} samples"
-    return None
+    count = f"it has {read} of {expected} samples"
+    if problems:
+        return f"{problems[0]}; {count}"
+    return f"{count}: it is cut off" if read < expected else None
 
 
 def decode(data: bytes, decoder: msgspec.json.Decoder[T]) -> T:
