@@ -237,61 +237,63 @@ def read_tables(path: Path) -> tuple[PublishedTable, ...]:
     find_benchmark(file.benchmark)
     tables = []
     for table in file.tables:
-        for problem in _problems(table):
-            raise CatalogueError(f"{short}, table {table.number}: {problem}. Fix this entry.")
         number = "_".join(filter(None, (str(table.number or ""), table.part)))
+        try:
+            _check(table)
+            rows = tuple(_rows(path.with_name(f"{number}.csv"), table))
+        except ValueError as error:
+            what = f"{short}, table {table.number}: {error}"
+            raise CatalogueError(f"{what}. Fix this entry.") from error
         facts = {"name": f"{file.benchmark}_{number}", "benchmark": file.benchmark}
         facts |= {"source": table.source or f"{file.paper}, Table {table.number}"}
-        rows = tuple(_rows(path.with_name(f"{number}.csv"), table))
         protocol = table.protocol.strip()
         tables.append(msgspec.structs.replace(table, protocol=protocol, rows=rows, **facts))
     return tuple(tables)
 
 
-def _problems(table: PublishedTable) -> Iterator[str]:
+def _check(table: PublishedTable) -> None:
+    """Raise a ValueError if a table's columns contradict each other or the catalogue."""
     names = [column.name for column in table.columns]
     if table.headline not in names and not (table.transposed and not table.headline):
-        yield f"there is no column {table.headline!r} for its headline"
+        raise ValueError(f"there is no column {table.headline!r} for its headline")
     named = chain(*(note.columns for note in table.notes), *(of.mean_of for of in table.columns))
     if unknown := sorted({*named}.difference(names)):
-        yield f"notes or means name columns that do not exist: {unknown}"
+        raise ValueError(f"notes or means name columns that do not exist: {unknown}")
     for column in table.columns:
-        name = f"column {column.name!r}"
+        name, unit = f"column {column.name!r}", f"the unit {column.unit!r}"
         if bool(column.tasks) + bool(column.mean_of) != 1 and not column.unmeasured:
-            yield f"{name} must have either tasks or mean_of, or a reason in unmeasured"
+            raise ValueError(f"{name} must have either tasks or mean_of, or say why in unmeasured")
         if absent := sorted(set(column.tasks) - named_tasks().keys()):
-            yield f"{name} has tasks that do not exist: {absent}"
+            raise ValueError(f"{name} has tasks that do not exist: {absent}")
         for task in column.named:
             units = {figure.name: figure.unit for figure in task_as_run(task.name).figures}
             if not column.unmeasured and column.metric not in units:
-                yield f"{name} has a metric {column.metric!r} that {task.name} does not have"
+                raise ValueError(f"{name} has a metric {column.metric!r} that {task.name} has not")
             if (column.unit == "score") != (units.get(column.metric) == "score"):
-                yield f"{name} has the unit {column.unit!r}, but `score` is for figures of a corpus"
-            if not any(
-                column.category in ("", of.category) and column.subject in ("", of.name)
-                for of in task.subjects
-            ):
+                raise ValueError(f"{name} has {unit}, but `score` is for figures of a corpus")
+            wanted = {column.category, column.subject} - {""}
+            if not any(wanted.issubset(of.sets) for of in task.subjects):
                 part = f"category {column.category!r} and subject {column.subject!r}"
-                yield f"{name} is restricted to {part}, which {task.name} does not have"
+                raise ValueError(f"{name} is restricted to {part}, which {task.name} does not have")
 
 
 def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
-    where = f"{'/'.join(path.parts[-3:])}, table {table.number}"
     with path.open(encoding="utf-8", newline="") as file:
         lines = list(csv.reader(file, strict=True))
     for number, line in enumerate(lines, start=1):
         if len(line) != len(lines[0]):
-            why = f"it has {len(line)} cells, but the header has {len(lines[0])}"
-            raise CatalogueError(f"{where}, row {number} ({line[0]!r}): {why}. Fix this row.")
-    (_, *header), *lines = zip(*lines, strict=True) if table.transposed else lines
+            what = f"{path.name}, row {number} ({line[:1]})"
+            raise ValueError(
+                f"{what}: it has {len(line)} cells, but the header has {len(lines[0])}"
+            )
+    (_, *header), *lines = map(list, zip(*lines, strict=True)) if table.transposed else lines
     if header != (declared := [column.name for column in table.columns]):
-        why = f"its columns are {header}, but {declared} are declared"
-        raise CatalogueError(f"{where}: {why}. Make them equal.")
+        raise ValueError(f"{path.name}: its columns are {header}, but {declared} are declared")
     models = [model for model, *_ in lines]
     for model in repeated(models):
-        raise CatalogueError(f"{where}, row {model!r} occurs twice. Remove one.")
+        raise ValueError(f"{path.name}, row {model!r} occurs twice")
     if unknown := sorted({*table.kinds, *(note.row for note in table.notes)}.difference(models)):
-        raise CatalogueError(f"{where}: kinds or notes name rows that do not exist: {unknown}.")
+        raise ValueError(f"kinds or notes name rows that {path.name} does not have: {unknown}")
     for model, *cells in lines:
         kind, values = table.kinds.get(model, "model"), dict[str, float | None]()
         for column, cell in zip(table.columns, cells, strict=True):
@@ -301,11 +303,8 @@ def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
             except ValueError:
                 value = math.nan
             if not 0 <= value <= highest:
-                why = f"{cell!r} is not a number from 0 to {highest:g}"
-                how = "Correct it, or leave the cell empty."
-                raise CatalogueError(
-                    f"{where}, row {model!r}, column {column.name!r}: {why}. {how}"
-                )
+                where = f"{path.name}, row {model!r}, column {column.name!r}"
+                raise ValueError(f"{where}: {cell!r} is not a number from 0 to {highest:g}")
             share = round(value / 100, 6) if column.unit == "percent" else value
             values[column.name] = share if cell else None
         noted = [(n, name) for n in table.notes if n.row == model for name in n.columns or declared]

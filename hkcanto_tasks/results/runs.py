@@ -219,7 +219,6 @@ _IF_ANY = ("cached_tokens", "reasoning_tokens", "judge_tokens")
 class Run:
     """One model on one task under one setup, from one log or from several logs of its subjects."""
 
-    label: str  # the model's name in a report; unique for a task and setup
     model: str  # the model's name in the harness
     harness: Harness
     signature: Signature  # of the task with all of its subjects
@@ -242,28 +241,26 @@ class Run:
     sent: Sent = field(default_factory=Sent)
     log_id: str = ""  # equal for copies of a log; empty if it is not known
     usage: Usage = field(default_factory=Usage)
+    label: str = ""  # the model's name in a report; unique for a task and setup
+
+    # ------------------------------------------------------------------ from the signature
+
+    task: str = field(init=False)  # in lm-eval, with the variant, without a subject: `hkmmlu_cot`
+    shots: int | None = field(init=False)  # worked examples in the prompt; None if unknown
+    options: Mapping[str, str] = field(init=False)  # such as `prompt` → `paper`
+    data: str = field(init=False)  # a pinned revision, `sample`, or `local-…`
+    is_sample: bool = field(init=False)  # on our sample data, not comparable with any other
+    is_local: bool = field(init=False)  # on the user's files, named differently by each harness
+    trusted_data: bool = field(init=False)  # on a pinned revision, so that its items are known
+
+    def __post_init__(self) -> None:
+        of, sort = self.signature, self.signature.sort_of_data
+        self.__dict__.update(task=of.task, shots=of.shots, options=dict(of.options), data=of.data)
+        trusted = bool(of.data) and sort == "release"
+        sorts = {"is_sample": sort == "sample", "is_local": sort == "local"}
+        self.__dict__.update(sorts, trusted_data=trusted)
 
     # ------------------------------------------------------------------ how it was made
-
-    @property
-    def task(self) -> str:
-        """The name in lm-eval of the task and variant, without a subject: `hkmmlu_cot`."""
-        return self.signature.task
-
-    @property
-    def shots(self) -> int | None:
-        """Worked examples in the prompt; None if unknown."""
-        return self.signature.shots
-
-    @cached_property
-    def options(self) -> Mapping[str, str]:
-        """The options that the signature names: `prompt` → `paper`."""
-        return dict(self.signature.options)
-
-    @property
-    def data(self) -> str:
-        """The data: a pinned revision, `sample`, or `local-…`."""
-        return self.signature.data
 
     @cached_property
     def setup(self) -> Kind:
@@ -329,21 +326,6 @@ class Run:
             np.array_equal(values, other.items.values.get(name, ()), equal_nan=True)
             for name, values in self.items.values.items()
         )
-
-    @property
-    def is_local(self) -> bool:
-        """Whether it ran on the user's own files, whose names differ between the harnesses."""
-        return "local-" in self.data
-
-    @property
-    def is_sample(self) -> bool:
-        """Whether it ran on our sample data, whose figures cannot be compared with any others."""
-        return self.data == "sample"
-
-    @property
-    def trusted_data(self) -> bool:
-        """Whether it ran on a pinned revision, so that its items are known."""
-        return bool(self.data) and not self.is_sample and not self.is_local
 
     # ------------------------------------------------------------------ how it was run
 

@@ -152,15 +152,13 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         status = "incomplete"
     solvers = "+".join(str(step.get("solver")) for step in log.plan.get("steps") or [])
     given = {"solver": "" if solvers == "hkcanto/ask" else solvers}
-    picked = about.config.get("sample_id") is not None
-    alone = len(signatures) == 1
+    picked, alone = about.config.get("sample_id") is not None, len(signatures) == 1
     # A vLLM server that Inspect starts begins to load with the first request.
     loads = about.model.startswith("vllm/") and not about.model_base_url
     seconds = _seconds(spans) if len(spans) == scored and alone and not loads else None
     for task, signature in signatures.items():
         if len(items[task]):
             yield Run(
-                label="",
                 model=about.model,
                 harness="inspect",
                 signature=items[task].signed(signature),
@@ -248,17 +246,15 @@ def _planned(log: _Log) -> Sent:
         temperature = params.get("temperature", temperature)
         if str(step.get("solver")).rpartition("/")[2] == "system_message":
             systems.append(params.get("template"))
-    # `do_sample` is an argument of Transformers, which then samples at temperature 1.
     arguments, repeats = log.eval.model_args, log.eval.config.get("epochs") or 1
     reducers = (log.eval.config.get("epochs_reducer") or []) if repeats > 1 else []
     chat = "" if arguments.get("use_chat_template") is False else CHAT
-    return sent_of(
-        ({} if arguments.get("do_sample") else {"temperature": temperature}) | config,
-        template=hashed(arguments.get("chat_template")) or chat,
-        system=hashed("\n".join(filter(None, map(str, filter(None, systems))))),
-        repeats=repeats,
-        reducer="+".join(map(str, reducers)),
-    )
+    # `do_sample` is an argument of Transformers, which then samples at temperature 1.
+    usual = {} if arguments.get("do_sample") else {"temperature": temperature}
+    system = hashed("\n".join(str(text) for text in systems if text))
+    template, reducer = hashed(arguments.get("chat_template")) or chat, "+".join(map(str, reducers))
+    given = {"template": template, "system": system, "repeats": repeats, "reducer": reducer}
+    return sent_of(usual | config, **given)
 
 
 def _requested(planned: Sent, sample: _Logged) -> Sent:

@@ -129,10 +129,10 @@ class ItemRows:
         ids, subjects, parts, values, weights, passages, *numbers, reasons, pairs, texts = columns
         lengths = [np.array(column, np.int64) for column in numbers[:4]]
         ends = [np.array(column, np.float64) for column in numbers[4:]]
-        named = _by_name(values, nan), _by_name(weights, 0.0)
-        kept = pairs if self._pairs else (), texts if self.texts else ()
-        clusters = codes(passages)[1]
-        return Items(ids, subjects, parts, *named, clusters, *lengths, *ends, reasons, *kept)
+        made: list[Any] = [ids, subjects, parts, _by_name(values, nan), _by_name(weights, 0.0)]
+        made += [codes(passages)[1], *lengths, *ends, reasons]
+        made += [pairs if self._pairs else (), texts if self.texts else ()]
+        return Items(*made)
 
 
 def _by_name(items: Sequence[Mapping[str, float | None]], fill: float) -> dict[str, Floats]:

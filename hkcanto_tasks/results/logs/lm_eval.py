@@ -1,5 +1,6 @@
 """Logs of lm-eval: `results_….json`, with a `samples_….jsonl` for each task beside it."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -97,10 +98,10 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         notes.append(f"lm-eval removed the reasoning up to {token}: its language is unknown")
     chat = CHAT if results.chat_template is not None else ""
     answers = sum(each.get("effective") or 0 for each in results.counts.values())
-    others, without = list[str](), list[str]()
+    left = defaultdict[str, list[str]](list)  # why → tasks that are left out
     for name, config in results.configs.items():
         if config.get("dataset_path") != "hkcanto":
-            others.append(name)
+            left["not tasks of hkcanto"].append(name)
             continue
         try:
             samples = path.with_name(f"samples_{name}_{stamp}.jsonl")
@@ -111,7 +112,8 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             if not (signature.data if expected is None else expected):
                 continue  # the data has none of the task's subjects
             if not samples.is_file():
-                without.append(name)
+                advice = "run lm_eval with --log_samples and do not rename files"
+                left[f"no samples_…_{stamp}.jsonl; {advice}"].append(name)
                 continue
             items = rows(signature)
             problems, last, requested = _add_samples(items, samples)
@@ -129,7 +131,6 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         took = metadata.get("seconds") if answers <= count and not cache else None
         tokens = None if items.setup.is_generative else 0
         run = Run(
-            label="",
             model=model,
             harness="lm-eval",
             signature=items.signed(signature),
@@ -164,20 +165,15 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             ended = {"status": run.status} if run.unfinished else {}
             run = replace(run, **msgspec.structs.asdict(results.rescored) | ended)
         yield run
-    advice = "run lm_eval with --log_samples and do not rename files"
-    no_samples = f"no samples_…_{stamp}.jsonl; {advice}"
-    for why, names in (("not tasks of hkcanto", others), (no_samples, without)):
-        if names:
-            yield SkippedLog(path, f"{why}: {shorten(', '.join(names), 100, placeholder=' …')}")
+    for why, names in left.items():
+        yield SkippedLog(path, f"{why}: {shorten(', '.join(names), 100, placeholder=' …')}")
 
 
 def without_results(folder: Path) -> Iterator[SkippedLog]:
     """Yield samples files without their results file."""
     for file in sorted(folder.rglob("samples_*.jsonl")):
-        stamp = file.stem.rpartition("_")[2]
-        if not file.with_name(f"results_{stamp}.json").exists():
-            what = "samples without the results_….json that lm-eval writes beside them"
-            yield SkippedLog(file, what)
+        if not file.with_name(f"results_{file.stem.rpartition('_')[2]}.json").exists():
+            yield SkippedLog(file, "samples without the results_….json that lm-eval writes")
 
 
 def _add_samples(items: ItemRows, path: Path) -> tuple[list[str], int, dict[str, Any]]:
@@ -241,12 +237,10 @@ def _request(arguments: msgspec.Raw) -> tuple[str, dict[str, Any]]:
 
 def _model(results: _Results) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return the model's name and its settings."""
-    logged = (results.config.get(name) for name in ("model_args", "gen_kwargs"))
-    arguments, generation = map(_arguments, logged)
-    backend, name = str(results.config.get("model")), results.model_name
+    config, backend = results.config, str(results.config.get("model"))
+    arguments, generation = map(_arguments, (config.get("model_args"), config.get("gen_kwargs")))
     # If no argument names the model, lm-eval invents a random name.
-    if name not in arguments.values():
-        name = backend
+    name = results.model_name if results.model_name in arguments.values() else backend
     settings = {key: value for key, value in arguments.items() if value != name}
     settings |= {f"gen {key}": value for key, value in generation.items()}
     settings |= {"backend": backend, "chat template": "yes" if results.chat_template_sha else ""}

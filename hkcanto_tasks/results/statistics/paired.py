@@ -385,7 +385,9 @@ def match(a: Run, b: Run, name: str | None, drawing: Mapping[str, Any]) -> Paire
         if ids
     ]:
         how = "Run both with the same limit, subjects and epochs."
-        raise ComparisonError(f"the runs of {a.task} differ in items: {'; '.join(listed)}. {how}")
+        raise ComparisonError(
+            f"the runs of {a.definition.name} differ in items: {'; '.join(listed)}. {how}"
+        )
     names = sorted(in_a)
     at, at_b = (np.array([places[name] for name in names], np.intp) for places in (in_a, in_b))
     others = np.zeros(len(names), np.bool_)
