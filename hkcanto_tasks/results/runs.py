@@ -27,12 +27,8 @@ Harness = Literal["lm-eval", "inspect", "other"]
 UNREAD = ("unparsed_rate", "invalid_rate", "unjudged_rate", "empty")
 """The kinds' figures for the share of responses from which no answer could be read."""
 
-_ENDINGS = {
-    "success": "",
-    "error": "ended on an error",
-    "started": "not finished",
-    "incomplete": "items failed",
-}
+_ENDINGS = {"success": "", "started": "not finished"}
+_ENDINGS |= {"error": "ended on an error", "incomplete": "items failed"}
 
 
 class ItemText(NamedTuple):
@@ -61,9 +57,8 @@ class Items:
     reasoning_lengths: Ints
     output_tokens: Floats  # as counted by the provider; NaN if not logged
     truncated: Floats  # 1 if the response ended at the token limit, 0 if not; NaN if unknown
-    reasons: Sequence[
-        str
-    ] = ()  # how answers were read, or the reason for none, such as `none: refusal`
+    #: how answers were read, or the reason for none, such as `none: refusal`
+    reasons: Sequence[str] = ()
     pairs: Sequence[Pair] = ()  # only for kinds with figures or analyses of texts
     texts: Sequence[ItemText] = ()  # only if requested
 

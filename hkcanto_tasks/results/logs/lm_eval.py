@@ -15,18 +15,8 @@ from ...errors import LogError
 from ...judgements import Judgement
 from ...samples import Sample
 from ..runs import Harness, Run, Sent, SkippedLog, Usage
-from .items import (
-    CHAT,
-    UNREADABLE,
-    WITH_SYSTEM,
-    ItemRows,
-    Rows,
-    decode,
-    left_out,
-    reason,
-    sent_of,
-    settings_of,
-)
+from . import items as shared
+from .items import ItemRows, Rows
 
 
 class Origin(msgspec.Struct):
@@ -86,17 +76,17 @@ _LOGGED = msgspec.json.Decoder(_Logged)
 
 def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     """Read a results file and its samples files: yield a run per task, and parts left out."""
-    results = decode(path.read_bytes(), _RESULTS)
+    results = shared.decode(path.read_bytes(), _RESULTS)
     model, settings = _model(results)
     stamp = path.stem.removeprefix("results_")
     given, cache = dict(settings), results.config.get("use_cache")
     system = given.get("system instruction", "")
-    notes = [WITH_SYSTEM] if system else []
+    notes = [shared.WITH_SYSTEM] if system else []
     if cache:
         notes.append(f"answers may come from lm-eval's cache {cache}, which mixes models up")
     if token := given.get("think_end_token"):
         notes.append(f"lm-eval removed the reasoning up to {token}: its language is unknown")
-    chat = CHAT if results.chat_template is not None else ""
+    chat = shared.CHAT if results.chat_template is not None else ""
     answers = sum(each.get("effective") or 0 for each in results.counts.values())
     left = defaultdict[str, list[str]](list)  # why → tasks that are left out
     for name, config in results.configs.items():
@@ -117,11 +107,11 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 continue
             items = rows(signature)
             problems, last, requested = _add_samples(items, samples)
-        except UNREADABLE as error:
-            yield SkippedLog(path, f"{name}: {reason(error)}")
+        except shared.UNREADABLE as error:
+            yield SkippedLog(path, f"{name}: {shared.reason(error)}")
             continue
         count = len(items)
-        if missing := left_out(problems, count, expected or max(1, count + len(problems))):
+        if missing := shared.left_out(problems, count, expected or max(1, count + len(problems))):
             yield SkippedLog(samples, missing)
         if not count:
             continue
@@ -152,7 +142,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             version_of_harness=results.lm_eval_version or "unknown",
             settings=settings,
             # The first request's settings count, then the task's.
-            sent=sent_of(
+            sent=shared.sent_of(
                 {"seed": given.get("seed"), **(config.get("generation_kwargs") or {})} | requested,
                 template=(results.chat_template_sha or chat)[:7],
                 system=system,
@@ -188,7 +178,7 @@ def _add_samples(items: ItemRows, path: Path) -> tuple[list[str], int, dict[str,
     with path.open("rb", buffering=1 << 17) as file:
         for number, line in enumerate(file, 1):
             try:
-                logged = decode(line, _LOGGED)
+                logged = shared.decode(line, _LOGGED)
                 of_filter = of_filter or logged.filter
                 if requested is None:
                     requested = _request(logged.arguments)[1]
@@ -218,8 +208,8 @@ def _add_samples(items: ItemRows, path: Path) -> tuple[list[str], int, dict[str,
                     requested=logged.requested or logged.doc.requested,
                 )
                 last = max(last, logged.doc_id)
-            except UNREADABLE as error:
-                problems.append(f"line {number}: {reason(error)}")
+            except shared.UNREADABLE as error:
+                problems.append(f"line {number}: {shared.reason(error)}")
     return problems, last, requested or {}
 
 
@@ -245,7 +235,7 @@ def _model(results: _Results) -> tuple[str, tuple[tuple[str, str], ...]]:
     settings |= {f"gen {key}": value for key, value in generation.items()}
     settings |= {"backend": backend, "chat template": "yes" if results.chat_template_sha else ""}
     settings["system instruction"] = (results.system_instruction_sha or "")[:7]
-    return str(name), settings_of(settings)
+    return str(name), shared.settings_of(settings)
 
 
 def _arguments(given: Any) -> dict[str, str]:

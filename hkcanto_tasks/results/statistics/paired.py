@@ -15,17 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ... import figures
 from ...errors import ComparisonError
-from ...figures import (
-    Figure,
-    corpus_rows,
-    corpus_scores,
-    language_of,
-    parts_of,
-    pseudo_values,
-    sum_clusters,
-    weights,
-)
+from ...figures import Figure, pseudo_values, sum_clusters, weights
 from ..runs import Run
 from . import intervals, significance
 from .intervals import CONFIDENCE, Estimate, NonInferiority, errors_of
@@ -327,7 +319,7 @@ def _refusal(
         why = f"a part of the task does not show the largest {what}, so no bound on {name} holds"
         return f"{why}. Run the task without a limit, or gate another figure (--metric)."
     every, present = a.setup.task.subjects, a.subjects
-    of_part = [each for each in every if figure.part in ("", *parts_of(a.setup.task, each))]
+    of_part = [each for each in every if figure.part in ("", *figures.parts_of(a.setup.task, each))]
     absent = [each.name for each in of_part if each not in present]
     partial = sum(map(a.expected_of, present)) != a.available
     if not a.trusted_data:  # the sizes of its subjects are not published
@@ -424,9 +416,10 @@ def _rows(side: Run, figure: Figure, at: NDArray[np.intp]) -> tuple[Floats, Floa
                 f"{side.label} has no texts, but {figure.name} is computed from those of all items"
             )
             raise ComparisonError(f"{what}. Run it again with --log_samples.")
-        language, pairs = language_of(side.setup.task), [side.items.pairs[place] for place in at]
-        counts, statistic = corpus_rows(figure, pairs, language)
-        return counts, 1 - np.array(corpus_scores(figure, pairs, language)), statistic
+        language = figures.language_of(side.setup.task)
+        pairs = [side.items.pairs[place] for place in at]
+        counts, statistic = figures.corpus_rows(figure, pairs, language)
+        return counts, 1 - np.array(figures.corpus_scores(figure, pairs, language)), statistic
     ones, is_rate = np.ones(len(side.items)), figure.form == "rate"
     values = side.items.values.get(figure.averages, np.nan * ones)[at]
     lengths = side.items.weights.get(figure.averages) if is_rate else None
