@@ -208,17 +208,13 @@ def report(
     if logs:
         rows = _from_logs(names, logs, count)
         pace = f"at {speed:g} tokens a second" if speed else "as measured, for answering only"
-        caption = (
-            f"Tokens by the log's count, else by {how}. Hours are {pace}. The cost excludes a "
-            "judge's tokens and any discount for cached prompts."
-        )
+        counted = f"Tokens by the log's count, otherwise by {how}. Hours are {pace}."
+        caption = f"{counted} Cost excludes a judge's tokens and any discount for cached prompts."
     else:
         tasks = (load_task(task.name, allow_absent=True) for task in chosen_tasks(names))
         rows = [_planned(each, count) for each in tasks if each.samples]
-        caption = (
-            f"Tokens by {how}, without a chat template. Hours and cost assume answers of the "
-            "maximum length and no prefix cache."
-        )
+        counted = f"Tokens by {how}, without a chat template."
+        caption = f"{counted} Hours and cost assume the longest answers and no prefix cache."
 
     def hours(row: Requests) -> float | None:
         seconds = (row.prompt + row.answers.value) / speed if speed else row.seconds

@@ -303,7 +303,9 @@ def _refusal(
         return f"{why}. Gate another figure (--metric acc)."
     if above := int((items.losses > 1).any(axis=1).sum()):
         why = f"{above:,} items have a {name} above 1, and others may be worse: nothing bounds it"
-        return f"{why}. Gate a figure of at most 1 (--metric cer_published), or mend the answers."
+        return (
+            f"{why}. Gate a figure of at most 1 (--metric cer_published), or shorten the answers."
+        )
     leaving_out = "and a gate cannot pass by leaving items out"
     for side in (a, b):
         if side.unfinished:
@@ -412,9 +414,7 @@ def _rows(side: Run, figure: Figure, at: NDArray[np.intp]) -> tuple[Floats, Floa
     """Return rows, the loss on each item, and the function from sums of rows to the figure."""
     if figure.form == "corpus":
         if not (side.items.pairs and len(at)):
-            what = (
-                f"{side.label} has no texts, but {figure.name} is computed from those of all items"
-            )
+            what = f"{figure.name} needs the texts of all items, but {side.label} has none"
             raise ComparisonError(f"{what}. Run it again with --log_samples.")
         language = figures.language_of(side.setup.task)
         pairs = [side.items.pairs[place] for place in at]
@@ -424,8 +424,8 @@ def _rows(side: Run, figure: Figure, at: NDArray[np.intp]) -> tuple[Floats, Floa
     values = side.items.values.get(figure.averages, np.nan * ones)[at]
     lengths = side.items.weights.get(figure.averages) if is_rate else None
     if lengths is None and ((values < 0) | (values > 1)).any():
-        what = f"{figure.name} is not a share from 0 to 1, and has no better direction"
-        raise ComparisonError(f"{what}. Compare another figure (--metric).")
+        what = f"{figure.name} is not a share from 0 to 1"
+        raise ComparisonError(f"{what}: compare another figure (--metric).")
     sizes = (ones if lengths is None else lengths)[at]
     losses = 1 - values if figure.higher_is_better else values
     return np.column_stack([errors_of(values, sizes), sizes]), losses, significance.ratio
