@@ -29,6 +29,7 @@ UNREAD = ("unparsed_rate", "invalid_rate", "unjudged_rate", "empty")
 
 _ENDINGS = {"success": "", "started": "not finished"}
 _ENDINGS |= {"error": "ended on an error", "incomplete": "items failed"}
+_DEPARTURES = {"requests": "other prompt", "yaml": "edited task"}
 
 
 class ItemText(NamedTuple):
@@ -238,7 +239,7 @@ class Run:
     usage: Usage = field(default_factory=Usage)
     label: str = ""  # the model's name in a report; unique for a task and setup
 
-    # ------------------------------------------------------------------ from the signature
+    # ------------------------------------------------------------------ from these fields
 
     task: str = field(init=False)  # in lm-eval, with the variant, without a subject: `hkmmlu_cot`
     shots: int | None = field(init=False)  # worked examples in the prompt; None if unknown
@@ -247,13 +248,17 @@ class Run:
     is_sample: bool = field(init=False)  # on our sample data, not comparable with any other
     is_local: bool = field(init=False)  # on the user's files, named differently by each harness
     trusted_data: bool = field(init=False)  # on a pinned revision, so that its items are known
+    departure: str = field(init=False)  # unlike the catalogue's task, such as `other prompt`
+    unfinished: str = field(init=False)  # why requested items are missing, such as `cancelled`
 
     def __post_init__(self) -> None:
-        of, sort = self.signature, self.signature.sort_of_data
-        self.__dict__.update(task=of.task, shots=of.shots, options=dict(of.options), data=of.data)
-        trusted = bool(of.data) and sort == "release"
-        sorts = {"is_sample": sort == "sample", "is_local": sort == "local"}
-        self.__dict__.update(sorts, trusted_data=trusted)
+        of, options = self.signature, dict(self.signature.options)
+        sort, ending = of.sort_of_data, _ENDINGS.get(self.status, self.status)
+        departure = next((text for name, text in _DEPARTURES.items() if name in options), "")
+        facts: dict[str, Any] = {"task": of.task, "shots": of.shots, "options": options}
+        facts |= {"data": of.data, "is_sample": sort == "sample", "is_local": sort == "local"}
+        facts |= {"trusted_data": bool(of.data) and sort == "release"}
+        self.__dict__.update(facts, departure=departure, unfinished=ending)
 
     # ------------------------------------------------------------------ how it was made
 
@@ -308,12 +313,6 @@ class Run:
         setup = options, signature.sent, signature.read
         return self.task, signature.version, self.shots, setup, data
 
-    @property
-    def departure(self) -> str:
-        """How the task was not the catalogue's: `other prompt`, `edited task`; empty if it was."""
-        texts = {"requests": "other prompt", "yaml": "edited task"}
-        return next((text for name, text in texts.items() if name in self.options), "")
-
     def is_copy_of(self, other: "Run") -> bool:
         """Whether both were read from copies of one log, or from one log in two formats."""
         of_log = [(run.log_id, run.model, run.signature, run.items.ids) for run in (self, other)]
@@ -338,11 +337,6 @@ class Run:
         names = ("temperature", "top_p", "top_k", "max_tokens")
         sent = {name: getattr(self.sent, name) for name in names}
         return {name: value for name, value in sent.items() if value is not None}
-
-    @property
-    def unfinished(self) -> str:
-        """Why requested items are missing, such as `cancelled`; empty if none are."""
-        return _ENDINGS.get(self.status, self.status)
 
     @property
     def interruption(self) -> str:

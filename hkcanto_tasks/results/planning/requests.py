@@ -61,7 +61,7 @@ class Requests:
 def _by_characters(texts: Sequence[str]) -> list[int]:
     chinese = [sum(map(is_han, text)) for text in texts]
     others = [len(text) - count for text, count in zip(texts, chinese, strict=True)]
-    return [own + math.ceil(other / _OTHERS) for own, other in zip(chinese, others, strict=True)]
+    return [han + math.ceil(other / _OTHERS) for han, other in zip(chinese, others, strict=True)]
 
 
 def _sent(loaded: LoadedTask) -> dict[str, int]:
