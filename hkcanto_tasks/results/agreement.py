@@ -5,6 +5,7 @@ from contextlib import suppress
 from math import isnan
 from pathlib import Path
 from statistics import fmean
+from typing import get_args
 
 import numpy as np
 
@@ -20,7 +21,17 @@ from .runs import Run
 from .statistics.estimates import mean_estimate
 
 _FEW = 5
-_CORRELATIONS: tuple[Correlation, ...] = ("pearson", "spearman", "kendall")
+_OF_LEVELS = (
+    Column("Exact", "percent", "Share of people's levels that equal the judge's."),
+    Column("Weighted kappa", "number", "Cohen's, quadratic weights, of judge and person."),
+)
+_OF_SCORES = (
+    *(Column(kind.title(), "number") for kind in get_args(Correlation)),
+    Column("Alpha", "number", "Krippendorff's, of the judge and the mean of the people."),
+    Column("People's alpha", "number", "Among the people."),
+    Column("Bias", "number", "The judge's mean minus the people's mean."),
+    Column("Corrected mean", "number", "Estimate of people's mean on all judged items."),
+)
 
 
 def agreement_report(log: Path, people: Path) -> Report:
@@ -49,24 +60,11 @@ def agreement_report(log: Path, people: Path) -> Report:
         raise LogError(f"{log} and {people}: {error}") from error
     if run and isinstance(run.setup, Judged):
         scale = {each.number: each.name for each in run.setup.rubric.levels}
-        named = ", ".join(f"{number} ({name})" for number, name in scale.items())
-        levels = ((item, level) for item, own in human["level"].items() for level in own)
-        for item, level in ((item, level) for item, level in levels if level not in scale):
-            what = f"{item} has the level {level:g}, but the scale of {run.task} is {named}"
-            raise LogError(f"{people}: {what}. Give people's levels on the same scale.")
-    columns = [Column("Criterion"), Column("Items", "count")]
-    if run:
-        columns += [
-            Column("Exact", "percent", "Share of people's levels that equal the judge's."),
-            Column("Weighted kappa", "number", "Cohen's, quadratic weights, of judge and person."),
-        ]
-    columns += [
-        *(Column(kind.title(), "number") for kind in _CORRELATIONS),
-        Column("Alpha", "number", "Krippendorff's, of the judge and the mean of the people."),
-        Column("People's alpha", "number", "Among the people."),
-        Column("Bias", "number", "The judge's mean minus the people's mean."),
-        Column("Corrected mean", "number", "Estimate of people's mean on all judged items."),
-    ]
+        for item, levels in human["level"].items():
+            if odd := [level for level in levels if level not in scale]:
+                named = ", ".join(f"{number} ({name})" for number, name in scale.items())
+                what = f"{item} has the level {odd[0]:g}, but the scale of {run.task} is {named}"
+                raise LogError(f"{people}: {what}. Give people's levels on the same scale.")
     listed = []
     for row in rows:
         of_judge, of_people = judge[row.criterion], human[row.criterion]
@@ -76,14 +74,15 @@ def agreement_report(log: Path, people: Path) -> Report:
             exact = [fmean(level == judged for level in levels) for judged, levels in pairs]
             values.append(mean_estimate(np.array(exact), np.arange(len(exact))))
             values.append(_figure(weighted_kappa(*zip(*pairs, strict=True)), len(pairs)))
-        for kind in _CORRELATIONS:
+        for kind in get_args(Correlation):
             correlation = rates.Estimate(getattr(row, kind), *row.intervals[kind])
             values.append(_figure(correlation, row.items))
         values += [row.alpha, row.human_alpha, _figure(row.bias, row.items)]
         note = _piled([fmean(scores) for _, scores in pairs])
         listed.append(Row([*values, _figure(row.corrected, row.items, note)]))
     title = "Agreement of the judge with people"
-    made = Table("agreement", title, columns, listed)
+    columns = [Column("Criterion"), Column("Items", "count"), *(_OF_LEVELS if run else ())]
+    made = Table("agreement", title, [*columns, *_OF_SCORES], listed)
     return report_of([Section(title, [made], "agreement", True)], title)
 
 
@@ -94,7 +93,7 @@ def _by_rubric(log: Path) -> Run | None:
         runs = [run for run in read_runs(log) if isinstance(run.setup, Judged)]
     if len(runs) > 1:
         raise LogError(f"{log} has {len(runs)} runs with a rubric. Give the log of one of them.")
-    return runs[0] if runs else None
+    return next(iter(runs), None)
 
 
 def _levels(run: Run) -> dict[str, float]:

@@ -41,14 +41,6 @@ class Item(NamedTuple):
     at_least: int = 0
 
 
-class Hit(NamedTuple):
-    """An item that was found: the line where it begins, and the share found."""
-
-    item: Item
-    line: int
-    share: float
-
-
 def units(text: str) -> list[str]:
     """Cut a text into units.
 
@@ -66,7 +58,7 @@ class Index:
 
     Examples:
         >>> index = Index([Item("t", "t/1", "香港嘅天星小輪由尖沙咀開去邊度？")])
-        >>> [hit.item.id for hit in index.find([(1, "問：香港嘅天星小轮，由尖沙咀开去边度")])]
+        >>> [item.id for item, *_ in index.find([(1, "問：香港嘅天星小轮，由尖沙咀开去边度")])]
         ['t/1']
     """
 
@@ -75,50 +67,55 @@ class Index:
         for item in items:
             of_text = units(item.text)
             grams.append([hash(tuple(of_text[at : at + N])) for at in range(len(of_text) - N + 1)])
+        # An n-gram counts once for all texts of an item.
         of_items = defaultdict[tuple[str, str], set[int]](set)
         for item, of_item in zip(items, grams, strict=True):
             of_items[item.task, item.id].update(of_item)
-        times = Counter((task, gram) for (task, _), found in of_items.items() for gram in found)
-        self.items = items
+        times = Counter((task, gram) for (task, _), known in of_items.items() for gram in known)
         self._places = defaultdict[int, list[tuple[int, int]]](list)
-        self._sizes = []  # units to search for, and how many must be found
+        self._sizes = []  # items, units to search for, and how many must be found
         for number, (item, of_item) in enumerate(zip(items, grams, strict=True)):
             rare = [at for at, gram in enumerate(of_item) if times[item.task, gram] <= _COMMON]
             for at in rare:
                 self._places[of_item[at]].append((number, at))
             known = len({at + step for at in rare for step in range(N)})
-            self._sizes.append((known, max(SHARE * known, min(known, FEW), item.at_least, 1)))
+            enough = max(SHARE * known, min(known, FEW), item.at_least, 1)
+            self._sizes.append((item, known, enough))
 
     @property
     def looked_for(self) -> set[str]:
         """The ids of items that can be found; the others are too short, or all boilerplate."""
-        sizes = zip(self.items, self._sizes, strict=True)
-        return {item.id for item, (known, enough) in sizes if known >= enough}
+        return {item.id for item, known, enough in self._sizes if known >= enough}
 
-    def find(self, lines: Iterable[tuple[int, str]]) -> Iterator[Hit]:
-        """Find items in a text, given as its lines with their numbers; each once in a place."""
+    def find(self, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[Item, int, float]]:
+        """Find items in a text, each once in a place.
+
+        Args:
+            lines: The text's lines with their numbers.
+
+        Yields:
+            An item, the line where it begins, and the share found.
+        """
         for number, line, covered in self._spots(lines):
-            known, enough = self._sizes[number]
+            item, known, enough = self._sizes[number]
             if len(covered) >= enough:
-                yield Hit(self.items[number], line, len(covered) / known)
+                yield item, line, len(covered) / known
 
     def _spots(self, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, int, set[int]]]:
         """Yield the places of n-grams of an item: the item, the first line, the units covered."""
         recent, starts = deque[str](maxlen=N), deque[int](maxlen=N)
         spots: dict[int, tuple[int, int, set[int]]] = {}  # item → last unit, line, units covered
-        at = 0
-        for line, text in lines:
-            for unit in units(text):
-                at += 1
-                recent.append(unit)
-                starts.append(line)
-                for number, place in self._places.get(hash(tuple(recent)), ()):
-                    last, first, covered = spots.get(number, (at, starts[0], set()))
-                    if at - last > _GAP:
-                        yield number, first, covered
-                        first, covered = starts[0], set()
-                    covered.update(range(place, place + N))
-                    spots[number] = at, first, covered
+        every = ((line, unit) for line, text in lines for unit in units(text))
+        for at, (line, unit) in enumerate(every):
+            recent.append(unit)
+            starts.append(line)
+            for number, place in self._places.get(hash(tuple(recent)), ()):
+                last, first, covered = spots.get(number, (at, starts[0], set()))
+                if at - last > _GAP:
+                    yield number, first, covered
+                    first, covered = starts[0], set()
+                covered.update(range(place, place + N))
+                spots[number] = at, first, covered
         yield from ((number, first, covered) for number, (_, first, covered) in spots.items())
 
 
@@ -138,22 +135,20 @@ def read(path: Path) -> Iterator[list[tuple[int, str]]]:
 
     packing = infer_compression(path.name.lower())
     ending = path.with_suffix("" if packing else path.suffix).suffix.lower()
-    if ending == ".parquet":
-        from pyarrow.parquet import ParquetFile
-
-        batches = ParquetFile(path).iter_batches(1000)
-        rows = (row for batch in batches for row in batch.to_pylist())
-        yield from ([(number, _strings(row))] for number, row in enumerate(rows, 1))
-        return
     text = {"encoding": "utf-8-sig", "errors": "replace", "newline": ""}
     with LocalFileSystem().open(str(path), "rt", compression=packing, **text) as file:
-        if ending not in (".json", ".jsonl", ".ndjson"):
-            yield list(enumerate(file, 1))
-            return
         entries: Iterable[object] = (json.loads(line) if line.strip() else "" for line in file)
-        if ending == ".json":
+        if ending == ".parquet":
+            from pyarrow.parquet import ParquetFile
+
+            batches = ParquetFile(path).iter_batches(1000)
+            entries = (row for batch in batches for row in batch.to_pylist())
+        elif ending == ".json":
             whole = json.load(file)
             entries = whole if isinstance(whole, list) else [whole]
+        elif ending not in (".jsonl", ".ndjson"):
+            yield list(enumerate(file, 1))
+            return
         yield from ([(number, _strings(entry))] for number, entry in enumerate(entries, 1))
 
 
@@ -181,9 +176,8 @@ def items_of(task: str) -> tuple[Sequence[Item], str]:
     for sample in loaded.samples:
         texts = (sample.source, sample.target) if sample.source else (sample.text,)
         items += [Item(task, sample.id, text) for text in texts if text]
-        if any(sample.choices):
-            asked = (*sample.cells.values(), sample.question)
-            items.append(Item(task, sample.id, "\n".join(filter(None, asked)), FEW))
+        asked = "\n".join(filter(None, (*sample.cells.values(), sample.question)))
+        items += [Item(task, sample.id, asked, FEW)] if any(sample.choices) else []
     return items, loaded.revision
 
 
@@ -208,8 +202,8 @@ def report(files: Sequence[Path], names: Sequence[str] | None = None) -> tuple[R
                 chosen.append(benchmark.name)
                 continue
         notes.append(f"Not searched for, because its data is not here: {benchmark.title}.")
-    loaded = {task.name: items_of(task.name) for task in chosen_tasks(chosen)}
-    loaded = {task: items for task, items in loaded.items() if items[0]}
+    every = ((task.name, items_of(task.name)) for task in chosen_tasks(chosen))
+    loaded = {task: items for task, items in every if items[0]}
     if not loaded:
         raise DataNotFound("No benchmark's data is here: hkcanto data fetch, or HKCANTO_DATA_DIR.")
     if any(data == "sample" for _, data in loaded.values()):
@@ -218,9 +212,9 @@ def report(files: Sequence[Path], names: Sequence[str] | None = None) -> tuple[R
     shares = dict[tuple[str, int, str], float]()
     for path in files:
         try:
-            for hit in (hit for text in read(path) for hit in index.find(text)):
-                key = hit.item.id, hit.line, str(path)
-                shares[key] = max(shares.get(key, 0.0), hit.share)
+            for item, line, size in (hit for text in read(path) for hit in index.find(text)):
+                key = item.id, line, str(path)
+                shares[key] = max(shares.get(key, 0.0), size)
         except Exception as error:  # each library raises errors of its own
             what = f"{path} cannot be read ({type(error).__name__}: {error})"
             raise DataCorrupt(f"{what}: is it in the format of its name, and complete?") from error
@@ -235,16 +229,11 @@ def report(files: Sequence[Path], names: Sequence[str] | None = None) -> tuple[R
     share = Column("Share", "percent", "Share of the items, or of the item, that was found.")
     columns = [Column("Task"), Column("Items", "count"), Column("Found", "count"), share]
     columns += [Column("Too short", "count", short), Column("Data")]
-    caption = (
-        f"An item counts as found if {SHARE:.0%} of it is in one place, in either script and with "
-        "any punctuation; a question also without its options."
-    )
+    caption = f"Found: {SHARE:.0%} of an item, or of a question without options, is in one place."
     blocks: list[Block] = [Table("contamination", "Items found", columns, rows, caption)]
     blocks += [Note(text, "warning") for text in notes]
-    if shares:
-        columns = [Column("Item"), Column("Line", "count"), Column("File"), share]
-        rows = [Row([*place, size]) for place, size in shares.items()]
-        blocks.append(Table("lines", "Places of the items", columns, rows))
+    columns = [Column("Item"), Column("Line", "count"), Column("File"), share]
+    rows = [Row([*place, size]) for place, size in shares.items()]
+    blocks += [Table("lines", "Places of the items", columns, rows)] if shares else []
     section = Section("Contamination", blocks, "contamination", is_summary=True)
-    title = f"Benchmark items in {', '.join(map(str, files))}"
-    return report_of([section], title), bool(shares)
+    return report_of([section], f"Benchmark items in {', '.join(map(str, files))}"), bool(shares)

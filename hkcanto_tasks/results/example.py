@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from ..errors import OptionError
 
@@ -29,32 +30,22 @@ def run_example(say: Callable[[str], None] = print) -> Path:
     missing = [name for name, module in _ENGINES.items() if not importlib.util.find_spec(module)]
     harnesses = [name for name in ("lm_eval", "inspect_ai") if importlib.util.find_spec(name)]
     if missing or not harnesses:
-        raise OptionError(
-            f"the example needs {', '.join(missing) or 'a harness'}: "
-            'pip install "hkcanto[lm-eval,inspect,g2p,report]".'
-        )
+        how = 'pip install "hkcanto[lm-eval,inspect,g2p,report]"'
+        raise OptionError(f"the example needs {', '.join(missing) or 'a harness'}: {how}.")
     folder = Path(tempfile.mkdtemp(prefix="hkcanto-example-"))
     (folder / ".env").touch()  # otherwise Inspect searches the folders above for one
     env = {"HKCANTO_DATA": "sample", "HKCANTO_BENCHMARKS": "", "HF_HUB_OFFLINE": "1"}
     env = {**os.environ, **env, "PYTHONSAFEPATH": "1"}
     for place, engine in enumerate(_ENGINES):
+        command = f"inspect_ai eval hkcanto/g2p --model hkcanto/{engine} --display none --log-dir"
         if harnesses[place % len(harnesses)] == "lm_eval":
             command = f"lm_eval --model hkcanto-g2p --model_args engine={engine}"
             command += " --tasks hkcanto_g2p --log_samples --output_path"
-            parts = [*command.split(), str(folder / "lm-eval")]
-        else:
-            command = f"inspect_ai eval hkcanto/g2p --model hkcanto/{engine} --display none"
-            parts = [*command.split(), "--log-dir", str(folder / "inspect")]
-        said = " ".join(["python -m", *parts])
-        say(f"Running {engine}: {said}")
-        done = subprocess.run(
-            [sys.executable, "-m", *parts],
-            cwd=folder,
-            env=env,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        parts = ["-m", *command.split(), str(folder / engine)]
+        shown = " ".join(["python", *parts])
+        say(f"Running {engine}: {shown}")
+        captured: dict[str, Any] = {"cwd": folder, "env": env, "capture_output": True, "text": True}
+        done = subprocess.run([sys.executable, *parts], check=False, **captured)
         if done.returncode:
-            raise OptionError(f"{said} failed:\n{done.stderr[-2000:]}")
+            raise OptionError(f"{shown} failed:\n{done.stderr[-2000:]}")
     return folder

@@ -171,15 +171,13 @@ class Runs(Sequence[Run]):
         lines = [("model", "task", "headline", "items", "status")]
         for run in self.runs:
             figure, headline = run.headline, estimate(run, run.headline.name)
-            value = "–" if headline is None else f"{headline.value:.4g}"
-            if headline and figure.unit in ("share", "rate"):
-                value = f"{headline.value:.1%}"
-            task, items = f"{run.task}, {run.condition}", f"{len(run.items):,}"
-            status = run.unfinished or "finished"
-            lines.append((one_line(run.label), task, f"{figure.name} {value}", items, status))
+            unit = ".1%" if figure.unit in ("share", "rate") else ".4g"
+            value = f"{figure.name} {headline.value:{unit}}" if headline else f"{figure.name} –"
+            task, status = f"{run.task}, {run.condition}", run.unfinished or "finished"
+            lines.append((one_line(run.label), task, value, f"{len(run.items):,}", status))
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        rows = (zip(line, widths, strict=True) for line in lines)
-        table = ["  ".join(text.ljust(width) for text, width in row).rstrip() for row in rows]
+        form = "  ".join(f"{{:{width}}}" for width in widths)
+        table = [form.format(*line).rstrip() for line in lines]
         if self.skipped:
             table.append(f"not read, or not in full: {len(self.skipped)} (see .skipped)")
         return "\n".join(table)

@@ -20,7 +20,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from ..catalogue import BENCHMARKS, benchmarks, find_benchmark, find_task, meant, named_tasks, noted
-from ..declarations import Declared, Subject, TaskVariant, repeated
+from ..declarations import Declared, TaskVariant, repeated
 from ..errors import CatalogueError
 from ..figures import Figure
 from ..tasks import task_as_run
@@ -83,11 +83,6 @@ class PublishedColumn(Declared, frozen=True):
     def shots_of(self, task: TaskVariant) -> int:
         """Return the number of worked examples for one of its tasks."""
         return task.shots if self.shots is None else self.shots
-
-    def subjects_of(self, task: TaskVariant) -> tuple[Subject, ...]:
-        """Return the subjects of one of its tasks that it measures."""
-        subjects = [s for s in task.subjects if self.category in ("", s.category)]
-        return tuple(subject for subject in subjects if self.subject in ("", subject.name))
 
 
 class PublishedNote(Declared, frozen=True):
@@ -195,10 +190,8 @@ def published_tables() -> tuple[PublishedTable, ...]:
 def _tables(home: Path) -> tuple[PublishedTable, ...]:
     """Return the tables of one benchmark; empty if a file from outside this package is broken."""
     path, broken = home / "published" / "tables.toml", list[str]()
-    if not path.is_file():
-        return ()
     with nullcontext() if home.parent == BENCHMARKS else noted(broken, path):
-        return read_tables(path)
+        return read_tables(path) if path.is_file() else ()
     _log.warning("Published tables are left out: %s", *broken)
     return ()
 
@@ -244,86 +237,78 @@ def read_tables(path: Path) -> tuple[PublishedTable, ...]:
     find_benchmark(file.benchmark)
     tables = []
     for table in file.tables:
-        for problem in _problems(table):
-            raise CatalogueError(f"{short}, table {table.number}: {problem}. Fix this entry.")
         number = "_".join(filter(None, (str(table.number or ""), table.part)))
-        filled = msgspec.structs.replace(
-            table,
-            protocol=table.protocol.strip(),
-            name=f"{file.benchmark}_{number}",
-            benchmark=file.benchmark,
-            source=table.source or f"{file.paper}, Table {table.number}",
-            rows=tuple(_rows(path.with_name(f"{number}.csv"), table)),
-        )
-        tables.append(filled)
+        try:
+            _check(table)
+            rows = tuple(_rows(path.with_name(f"{number}.csv"), table))
+        except ValueError as error:
+            what = f"{short}, table {table.number}: {error}"
+            raise CatalogueError(f"{what}. Fix this entry.") from error
+        facts = {"name": f"{file.benchmark}_{number}", "benchmark": file.benchmark}
+        facts |= {"source": table.source or f"{file.paper}, Table {table.number}"}
+        protocol = table.protocol.strip()
+        tables.append(msgspec.structs.replace(table, protocol=protocol, rows=rows, **facts))
     return tuple(tables)
 
 
-def _problems(table: PublishedTable) -> Iterator[str]:
+def _check(table: PublishedTable) -> None:
+    """Raise a ValueError if a table's columns contradict each other or the catalogue."""
     names = [column.name for column in table.columns]
     if table.headline not in names and not (table.transposed and not table.headline):
-        yield f"there is no column {table.headline!r} for its headline"
-    if unknown := sorted({name for note in table.notes for name in note.columns}.difference(names)):
-        yield f"notes name columns that do not exist: {unknown}"
+        raise ValueError(f"there is no column {table.headline!r} for its headline")
+    named = chain(*(note.columns for note in table.notes), *(of.mean_of for of in table.columns))
+    if unknown := sorted({*named}.difference(names)):
+        raise ValueError(f"notes or means name columns that do not exist: {unknown}")
     for column in table.columns:
-        name, unknown = f"column {column.name!r}", sorted(set(column.tasks) - named_tasks().keys())
+        name, unit = f"column {column.name!r}", f"the unit {column.unit!r}"
         if bool(column.tasks) + bool(column.mean_of) != 1 and not column.unmeasured:
-            yield f"{name} must have either tasks or mean_of, or a reason in unmeasured"
-        if missing := sorted(set(column.mean_of).difference(names)):
-            yield f"{name} is the mean of columns that do not exist: {missing}"
-        if unknown:
-            yield f"{name} has tasks that do not exist: {unknown}"
-        for task in () if unknown else column.named:
+            raise ValueError(f"{name} must have either tasks or mean_of, or say why in unmeasured")
+        if absent := sorted(set(column.tasks) - named_tasks().keys()):
+            raise ValueError(f"{name} has tasks that do not exist: {absent}")
+        for task in column.named:
             units = {figure.name: figure.unit for figure in task_as_run(task.name).figures}
             if not column.unmeasured and column.metric not in units:
-                yield f"{name} has a metric {column.metric!r} that {task.name} does not have"
-            elif (column.unit == "score") != (units.get(column.metric) == "score"):
-                yield f"{name} has the unit {column.unit!r}, but `score` is for figures of a corpus"
-            if not column.subjects_of(task):
+                raise ValueError(f"{name} has a metric {column.metric!r} that {task.name} has not")
+            if (column.unit == "score") != (units.get(column.metric) == "score"):
+                raise ValueError(f"{name} has {unit}, but `score` is for figures of a corpus")
+            wanted = {column.category, column.subject} - {""}
+            if not any(wanted.issubset(of.sets) for of in task.subjects):
                 part = f"category {column.category!r} and subject {column.subject!r}"
-                yield f"{name} is restricted to {part}, which {task.name} does not have"
+                raise ValueError(f"{name} is restricted to {part}, which {task.name} does not have")
 
 
 def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
-    where = f"{'/'.join(path.parts[-3:])}, table {table.number}"
     with path.open(encoding="utf-8", newline="") as file:
         lines = list(csv.reader(file, strict=True))
     for number, line in enumerate(lines, start=1):
         if len(line) != len(lines[0]):
-            why = f"it has {len(line)} cells, but the header has {len(lines[0])}"
-            raise CatalogueError(f"{where}, row {number} ({line[0]!r}): {why}. Fix this row.")
-    if table.transposed:
-        lines = [list(line) for line in zip(*lines, strict=True)]
-    header, *lines = lines
-    if header[1:] != (declared := [column.name for column in table.columns]):
-        raise CatalogueError(
-            f"{where}: its columns are {header[1:]}, but {declared} are declared. Make them equal."
-        )
-    models = [line[0] for line in lines]
+            what = f"{path.name}, row {number} ({line[:1]})"
+            raise ValueError(
+                f"{what}: it has {len(line)} cells, but the header has {len(lines[0])}"
+            )
+    (_, *header), *lines = map(list, zip(*lines, strict=True)) if table.transposed else lines
+    if header != (declared := [column.name for column in table.columns]):
+        raise ValueError(f"{path.name}: its columns are {header}, but {declared} are declared")
+    models = [model for model, *_ in lines]
     for model in repeated(models):
-        raise CatalogueError(f"{where}, row {model!r} occurs twice. Remove one.")
+        raise ValueError(f"{path.name}, row {model!r} occurs twice")
     if unknown := sorted({*table.kinds, *(note.row for note in table.notes)}.difference(models)):
-        raise CatalogueError(f"{where}: kinds or notes name rows that do not exist: {unknown}.")
+        raise ValueError(f"kinds or notes name rows that {path.name} does not have: {unknown}")
     for model, *cells in lines:
         kind, values = table.kinds.get(model, "model"), dict[str, float | None]()
         for column, cell in zip(table.columns, cells, strict=True):
             highest = math.inf if column.unit == "number" else 100
             try:
-                value = float(cell) if cell else None
+                value = float(cell or 0)
             except ValueError:
                 value = math.nan
-            if value is not None and not 0 <= value <= highest:
-                raise CatalogueError(
-                    f"{where}, row {model!r}, column {column.name!r}: {cell!r} is not a number "
-                    f"from 0 to {highest:g}. Correct it, or leave the cell empty."
-                )
-            share = round((value or 0) / 100, 6)
-            values[column.name] = share if cell and column.unit == "percent" else value
+            if not 0 <= value <= highest:
+                where = f"{path.name}, row {model!r}, column {column.name!r}"
+                raise ValueError(f"{where}: {cell!r} is not a number from 0 to {highest:g}")
+            share = round(value / 100, 6) if column.unit == "percent" else value
+            values[column.name] = share if cell else None
         noted = [(n, name) for n in table.notes if n.row == model for name in n.columns or declared]
         unranked = {name for note, name in noted if not note.ranked}
-        scores = {
-            name: value
-            for name, value in values.items()
-            if kind == "model" and value is not None and name not in unranked
-        }
+        ranked = {} if kind != "model" else {n: v for n, v in values.items() if n not in unranked}
+        scores = {name: value for name, value in ranked.items() if value is not None}
         yield PublishedRow(model, kind, values, {n: note.text for note, n in noted}, scores)

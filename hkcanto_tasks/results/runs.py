@@ -5,6 +5,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -26,12 +27,9 @@ Harness = Literal["lm-eval", "inspect", "other"]
 UNREAD = ("unparsed_rate", "invalid_rate", "unjudged_rate", "empty")
 """The kinds' figures for the share of responses from which no answer could be read."""
 
-_ENDINGS = {
-    "success": "",
-    "error": "ended on an error",
-    "started": "not finished",
-    "incomplete": "items failed",
-}
+_ENDINGS = {"success": "", "started": "not finished"}
+_ENDINGS |= {"error": "ended on an error", "incomplete": "items failed"}
+_DEPARTURES = {"requests": "other prompt", "yaml": "edited task"}
 
 
 class ItemText(NamedTuple):
@@ -60,9 +58,8 @@ class Items:
     reasoning_lengths: Ints
     output_tokens: Floats  # as counted by the provider; NaN if not logged
     truncated: Floats  # 1 if the response ended at the token limit, 0 if not; NaN if unknown
-    reasons: Sequence[
-        str
-    ] = ()  # how answers were read, or the reason for none, such as `none: refusal`
+    #: how answers were read, or the reason for none, such as `none: refusal`
+    reasons: Sequence[str] = ()
     pairs: Sequence[Pair] = ()  # only for kinds with figures or analyses of texts
     texts: Sequence[ItemText] = ()  # only if requested
 
@@ -85,53 +82,38 @@ class Items:
         known, places = self.subject_codes
         return np.isin(known, list(names))[places]
 
-    @cached_property
-    def _part_codes(self) -> tuple[list[tuple[str, ...]], Ints]:
-        return codes(self.parts)
-
     def of_part(self, name: str) -> NDArray[np.bool_]:
         """Return a mask of the items of a part, such as `hk_specific` or a subject."""
-        known, places = self._part_codes
-        has_part = np.array([name in parts for parts in known], np.bool_)
-        return has_part[places] | self.of_subjects([name])
-
-    def take(self, places: Sequence[int] | Ints) -> "Items":
-        """Return the items at some indices, in that order."""
-
-        def taken(column: Any) -> Any:
-            if isinstance(column, Mapping):
-                return {name: values[places] for name, values in column.items()}
-            if isinstance(column, np.ndarray):
-                return column[places]
-            return [column[place] for place in places] if column else column
-
-        places = np.asarray(places, np.intp)
-        return Items(**{each.name: taken(getattr(self, each.name)) for each in fields(self)})
+        in_part = np.array([name in parts for parts in self.parts], np.bool_)
+        return in_part | self.of_subjects([name])
 
     @staticmethod
-    def joined(parts: Sequence["Items"]) -> "Items":
-        """Return the items of several runs in sequence; the runs have no clusters in common."""
-        if len(parts) == 1:
-            return parts[0]
-        firsts = np.cumsum([0, *(part.clusters.max(initial=-1) + 1 for part in parts[:-1])])
+    def joined(parts: Sequence["Items"], order: Sequence[int] | None = None) -> "Items":
+        """Return the items of several runs, which have no clusters in common.
 
-        def joined(name: str) -> Any:
-            columns = [getattr(part, name) for part in parts]
-            if name == "clusters":
-                columns = [own + first for own, first in zip(columns, firsts, strict=True)]
+        Args:
+            parts: The items of each run.
+            order: Which of all items to return, by index; by default all in sequence.
+        """
+        places = [*range(sum(map(len, parts)))] if order is None else [*order]
+
+        def whole(columns: Sequence[Any], fill: float = 0.0) -> Any:
+            if isinstance(columns[0], Mapping):
+                fills = [np.full(len(part), fill) for part in parts]
+                return {
+                    name: whole([of.get(name, gap) for of, gap in zip(columns, fills, strict=True)])
+                    for name in dict.fromkeys(chain(*columns))
+                }
             if isinstance(columns[0], np.ndarray):
-                return np.concatenate(columns)
-            if not isinstance(columns[0], Mapping):
-                return [value for column in columns for value in column]
-            fills = [np.full(len(part), np.nan if name == "values" else 0.0) for part in parts]
-            return {
-                key: np.concatenate(
-                    [own.get(key, fill) for own, fill in zip(columns, fills, strict=True)]
-                )
-                for key in dict.fromkeys(key for column in columns for key in column)
-            }
+                return np.concatenate(columns)[places]
+            values = [*chain(*columns)]
+            return [values[place] for place in places] if values else values
 
-        return Items(**{column.name: joined(column.name) for column in fields(Items)})
+        of = {each.name: [getattr(part, each.name) for part in parts] for each in fields(Items)}
+        firsts = np.cumsum([0, *(part.clusters.max(initial=-1) + 1 for part in parts[:-1])])
+        of["clusters"] = [ids + first for ids, first in zip(of["clusters"], firsts, strict=True)]
+        values = whole(of.pop("values"), np.nan)
+        return Items(values=values, **{name: whole(columns) for name, columns in of.items()})
 
 
 def places_of(names: Sequence[str]) -> dict[str, int]:
@@ -233,7 +215,6 @@ _IF_ANY = ("cached_tokens", "reasoning_tokens", "judge_tokens")
 class Run:
     """One model on one task under one setup, from one log or from several logs of its subjects."""
 
-    label: str  # the model's name in a report; unique for a task and setup
     model: str  # the model's name in the harness
     harness: Harness
     signature: Signature  # of the task with all of its subjects
@@ -256,33 +237,30 @@ class Run:
     sent: Sent = field(default_factory=Sent)
     log_id: str = ""  # equal for copies of a log; empty if it is not known
     usage: Usage = field(default_factory=Usage)
+    label: str = ""  # the model's name in a report; unique for a task and setup
+
+    # ------------------------------------------------------------------ from these fields
+
+    task: str = field(init=False)  # in lm-eval, with the variant, without a subject: `hkmmlu_cot`
+    shots: int | None = field(init=False)  # worked examples in the prompt; None if unknown
+    options: Mapping[str, str] = field(init=False)  # such as `prompt` → `paper`
+    data: str = field(init=False)  # a pinned revision, `sample`, or `local-…`
+    is_sample: bool = field(init=False)  # on our sample data, not comparable with any other
+    is_local: bool = field(init=False)  # on the user's files, named differently by each harness
+    trusted_data: bool = field(init=False)  # on a pinned revision, so that its items are known
+    departure: str = field(init=False)  # unlike the catalogue's task, such as `other prompt`
+    unfinished: str = field(init=False)  # why requested items are missing, such as `cancelled`
+
+    def __post_init__(self) -> None:
+        of, options = self.signature, dict(self.signature.options)
+        sort, ending = of.sort_of_data, _ENDINGS.get(self.status, self.status)
+        departure = next((text for name, text in _DEPARTURES.items() if name in options), "")
+        facts: dict[str, Any] = {"task": of.task, "shots": of.shots, "options": options}
+        facts |= {"data": of.data, "is_sample": sort == "sample", "is_local": sort == "local"}
+        facts |= {"trusted_data": bool(of.data) and sort == "release"}
+        self.__dict__.update(facts, departure=departure, unfinished=ending)
 
     # ------------------------------------------------------------------ how it was made
-
-    @property
-    def task(self) -> str:
-        """The name in lm-eval of the task and variant, without a subject: `hkmmlu_cot`."""
-        return self.signature.task
-
-    @property
-    def shots(self) -> int | None:
-        """Worked examples in the prompt; None if unknown."""
-        return self.signature.shots
-
-    @cached_property
-    def options(self) -> Mapping[str, str]:
-        """The options that the signature names: `prompt` → `paper`."""
-        return dict(self.signature.options)
-
-    @property
-    def data(self) -> str:
-        """The data: a pinned revision, `sample`, or `local-…`."""
-        return self.signature.data
-
-    @property
-    def version(self) -> str:
-        """The task's version; figures of two versions are not comparable."""
-        return self.signature.version
 
     @cached_property
     def setup(self) -> Kind:
@@ -335,12 +313,6 @@ class Run:
         setup = options, signature.sent, signature.read
         return self.task, signature.version, self.shots, setup, data
 
-    @property
-    def departure(self) -> str:
-        """How the task was not the catalogue's: `other prompt`, `edited task`; empty if it was."""
-        texts = {"requests": "other prompt", "yaml": "edited task"}
-        return next((text for name, text in texts.items() if name in self.options), "")
-
     def is_copy_of(self, other: "Run") -> bool:
         """Whether both were read from copies of one log, or from one log in two formats."""
         of_log = [(run.log_id, run.model, run.signature, run.items.ids) for run in (self, other)]
@@ -348,21 +320,6 @@ class Run:
             np.array_equal(values, other.items.values.get(name, ()), equal_nan=True)
             for name, values in self.items.values.items()
         )
-
-    @property
-    def is_local(self) -> bool:
-        """Whether it ran on the user's own files, whose names differ between the harnesses."""
-        return "local-" in self.data
-
-    @property
-    def is_sample(self) -> bool:
-        """Whether it ran on our sample data, whose figures cannot be compared with any others."""
-        return self.data == "sample"
-
-    @property
-    def trusted_data(self) -> bool:
-        """Whether it ran on a pinned revision, so that its items are known."""
-        return bool(self.data) and not self.is_sample and not self.is_local
 
     # ------------------------------------------------------------------ how it was run
 
@@ -382,20 +339,14 @@ class Run:
         return {name: value for name, value in sent.items() if value is not None}
 
     @property
-    def unfinished(self) -> str:
-        """Why requested items are missing, such as `cancelled`; empty if none are."""
-        return _ENDINGS.get(self.status, self.status)
-
-    @property
     def interruption(self) -> str:
         """The reason why its items are not a random part of its task; empty if not interrupted."""
         if self.status in ("success", "incomplete"):
             return ""
-        return (
-            f"{self.label} on {self.task} ({self.sources[0].name}): {self.unfinished}, with "
-            f"{self.counts.total():,} of {self.expected:,} items: those that finished first "
-            "are not a random part. Finish it (inspect eval-retry LOG)."
-        )
+        what = f"{self.label} on {self.task} ({self.sources[0].name}): {self.unfinished}"
+        items = f"{self.counts.total():,} of {self.expected:,} items"
+        how = "those that finished first are not a random part. Finish it (inspect eval-retry LOG)."
+        return f"{what}, with {items}: {how}"
 
     # ------------------------------------------------------------------ its items
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ..errors import HKCantoError, NetworkUnavailable, OptionError
+from ..errors import NetworkUnavailable, OptionError
 
 _BATCH, _TIMEOUT = 1024, 10.0  # texts, seconds
 _FILE = "tokenizer.json"
@@ -26,7 +26,9 @@ def load_tokenizer(name: str) -> Count:
     if path.suffix != ".json":
         path = path / _FILE if path.is_dir() else _downloaded(name)
     if not path.is_file():
-        raise _no_file(name)
+        how = "AutoTokenizer.from_pretrained(…).save_pretrained(folder) in transformers"
+        what = f"{name}: it does not exist, or has no {_FILE} in it. Correct the name, or make one"
+        raise OptionError(f"{what} with {how}, and give its folder.")
     try:
         loaded = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises a plain Exception
@@ -52,22 +54,10 @@ def _downloaded(name: str) -> Path:
             return Path(cached)
         # This single request avoids the retries of a download, which take half a minute offline.
         files = HfApi().model_info(name, timeout=_TIMEOUT).siblings or ()
-        if _FILE not in [file.rfilename for file in files]:
-            raise _no_file(name)
-        return Path(hf_hub_download(name, _FILE))
-    except HKCantoError:
-        raise
+        is_there = _FILE in [file.rfilename for file in files]
+        return Path(hf_hub_download(name, _FILE)) if is_there else Path(name, _FILE)
     except Exception as error:  # OSError, ValueError, or an error of an HTTP library
-        raise NetworkUnavailable(
-            f"{name} does not exist here and cannot be downloaded ({type(error).__name__}: "
-            f"{' '.join(str(error).split())[:200]}): correct the name, unset HF_HUB_OFFLINE, set "
-            "HF_TOKEN for a gated model, or HF_ENDPOINT to a mirror."
-        ) from error
-
-
-def _no_file(name: str) -> OptionError:
-    return OptionError(
-        f"{name}: it does not exist, or has no {_FILE} in it. Correct the name, or make the file: "
-        "AutoTokenizer.from_pretrained(…).save_pretrained(folder) in transformers, and give its "
-        "folder."
-    )
+        why = f"({type(error).__name__}: {' '.join(str(error).split())[:200]})"
+        how = "correct the name, unset HF_HUB_OFFLINE, or set HF_TOKEN (gated model) or HF_ENDPOINT"
+        what = f"{name} does not exist here and cannot be downloaded {why}"
+        raise NetworkUnavailable(f"{what}: {how}.") from error

@@ -123,7 +123,7 @@ def test_the_items_of_a_task_are_sorted_by_subject_and_number(
     assert run.items.question_lengths.tolist() == lengths
     assert run.options == {"prompt": "paper", "script": "tc"}
     version = str(run.setup.task.definition.version)
-    assert (run.data, run.version) == ("sample", version)
+    assert (run.data, run.signature.version) == ("sample", version)
     assert run.signature.text.startswith(
         "hkmmlu|shots:0|turns:single|prompt:paper|script:tc|data:sample|"
     )
@@ -282,7 +282,7 @@ def test_another_version_of_the_task_is_another_run(tmp_path: Path, lm_eval_logs
     signed(lm_eval_logs, tmp_path / "old", "|v:2|", "|v:3|")
     shutil.copytree(lm_eval_logs / "pycantonese", tmp_path / "new")
     read = read_runs([tmp_path])
-    assert sorted(each.version for each in read) == ["2", "3"]
+    assert sorted(each.signature.version for each in read) == ["2", "3"]
     assert not read.skipped
     assert len({each.comparable_as for each in read}) == 2
 

@@ -193,7 +193,7 @@ def test_an_old_reading_is_read_anew_and_the_change_is_said(tmp_path: Path) -> N
     assert f"version 0 of the task is now {was[2]}" in said
     assert [own for each in judged(tmp_path / "new").values() for own in each] == truth
     (run,) = read_runs(tmp_path / "new")
-    assert (run.signature.read, run.version) == (was[1], was[2])
+    assert (run.signature.read, run.signature.version) == (was[1], was[2])
 
 
 def test_a_run_without_scores_is_scored(tmp_path: Path) -> None:

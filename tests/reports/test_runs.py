@@ -62,9 +62,9 @@ def test_items_of_subjects_are_found():
 def test_clusters_stay_apart_when_runs_are_joined():
     # Four questions on two passages; only those on the second one are taken.
     values = {"acc": [1, 0, 1, 0]}
-    first = a_run("hkcanto_orthography", values, clusters=[0, 0, 1, 1]).items.take([2, 3])
+    first = a_run("hkcanto_orthography", values, clusters=[0, 0, 1, 1]).items
     other = a_run("hkcanto_orthography", {"acc": [1, 1]}, clusters=[0, 1]).items
-    joined = Items.joined([first.take([0]), other]).clusters.tolist()
+    joined = Items.joined([first, other], [2, 4, 5]).clusters.tolist()
     assert len(set(joined)) == 3
 
 

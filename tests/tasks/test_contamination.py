@@ -69,8 +69,8 @@ def found(text: str, *items: Item) -> list[float]:
     shares: dict[str, float] = {}
     index = Index(items or asked(QUESTION))
     for each in (CLEAN[0], text):
-        for hit in index.find([(1, each)]):
-            shares[hit.item.id] = max(round(hit.share, 3), shares.get(hit.item.id, 0))
+        for item, _, share in index.find([(1, each)]):
+            shares[item.id] = max(round(share, 3), shares.get(item.id, 0))
     return list(shares.values())
 
 
@@ -136,13 +136,13 @@ def test_every_item_of_the_sample_is_found_in_the_other_script() -> None:
             text = to_simplified(sample.source or sample.text).replace("，", "")
             if sample.id in index.looked_for:
                 lines = [(1, text), (2, CLEAN[0] * 3), (3, sample.target)]
-                assert sample.id in {hit.item.id for hit in index.find(lines)}, sample.id
+                assert sample.id in {hit.id for hit, *_ in index.find(lines)}, sample.id
 
 
 def test_the_gold_translation_is_looked_for_as_well() -> None:
     sample = load_task("hkcanto_translation_zh_yue").samples[0]
     index = Index(items_of("hkcanto_translation_zh_yue")[0])
-    assert [hit.item.id for hit in index.find([(1, sample.target)])] == [sample.id]
+    assert [hit.id for hit, *_ in index.find([(1, sample.target)])] == [sample.id]
 
 
 # ---------------------------------------------------------------------- files

@@ -560,11 +560,11 @@ WRONG = [
             'row = "SenseChat", columns = ["Average"]',
             'row = "SenseChat", columns = ["All"]',
         ),
-        r"table 7: notes name columns that do not exist: \['All'\]",
+        r"table 7: notes or means name columns that do not exist: \['All'\]",
     ),
     (
         replaced("7.csv", "81.7", "817"),
-        r"7.csv, table 7, row 'Human', column 'Food Culture': '817' is not a number",
+        r"table 7: 7.csv, row 'Human', column 'Food Culture': '817' is not a number",
     ),
     (
         replaced("7.csv", "81.7", "8l.7"),
@@ -572,19 +572,19 @@ WRONG = [
     ),
     (
         replaced("7.csv", "Human,81.7", "Human"),
-        r"7.csv, table 7, row 26 \('Human'\): it has 6 cells, .* header has 7",
+        r"table 7: 7.csv, row 26 \(\['Human'\]\): it has 6 cells, .* header has 7",
     ),
     (
         replaced("7.csv", "Human,", "Random,"),
-        r"7.csv, table 7, row 'Random' occurs twice",
+        r"table 7: 7.csv, row 'Random' occurs twice",
     ),
     (
         replaced("7.csv", "Life in HK", "Life"),
-        r"7.csv, table 7: its columns are .*'Life'.* are declared",
+        r"table 7: 7.csv: its columns are .*'Life'.* are declared",
     ),
     (
         replaced("tables.toml", 'Human = "human"', 'People = "human"'),
-        r"table 7: kinds or notes name rows that do not exist: \['People'\]",
+        r"table 7: kinds or notes name rows that 7.csv does not have: \['People'\]",
     ),
     (
         replaced("tables.toml", 'subject = "food"', 'subject = "drink"'),
@@ -596,7 +596,7 @@ WRONG = [
     ),
     (
         replaced("tables.toml", '"acc_homophone"', '"acc_homonym"'),
-        r"table 2: column 'Homophone' has a metric 'acc_homonym' that hkcanto_phonology does",
+        r"table 2: column 'Homophone' has a metric 'acc_homonym' that hkcanto_phonology has",
     ),
     (
         replaced("tables.toml", 'metric = "cer_published"', 'shot = "cer_published"'),

@@ -20,6 +20,7 @@ from . import inspect, lm_eval
 from .items import UNREADABLE, ItemRows, Rows, reason
 
 _LOGS = "the results_….json of lm-eval with its samples beside it, or .eval or .json of Inspect"
+_MOST_REASONS = 5
 _HEAD_OF_INSPECT = re.compile(rb'\s*\{\s*"(?:version|status|eval)"')
 
 
@@ -68,31 +69,27 @@ def read_runs(
                 skipped.append(each)
         if progress:
             progress(done, len(logs))
-    joined_runs: list[tuple[LabelledModel, Run]] = []
+    kept: list[tuple[LabelledModel, Run]] = []
+    conditions: dict[LabelledModel, set[Hashable]] = defaultdict(set)
+    tasks = [*named_tasks()]
     for place, (name, path) in enumerate(given):
-        kept, older = _newest(runs.pop(place, []))
+        newest, older = _newest(runs.pop(place, []))
         skipped += [*lm_eval.without_results(path), *older]
-        for parts in kept:
-            run = _join(parts)
-            if copy := next((each for _, each in joined_runs if run.is_copy_of(each)), None):
+        for run in sorted(map(_join, newest), key=lambda run: tasks.index(run.task)):
+            if copy := next((each for _, each in kept if run.is_copy_of(each)), None):
                 skipped.append(SkippedLog(run.sources[0], f"it is a copy of {copy.sources[0]}"))
                 continue
-            model = run.harness, run.model, run.settings
-            joined_runs.append((LabelledModel(*model, place, path, name), run))
-    if not joined_runs:
-        reasons = "".join(f"\n{each.path}: {each.reason}" for each in skipped[:5])
-        more = f"\nand {len(skipped) - 5} more" if len(skipped) > 5 else ""
+            origin = LabelledModel(run.harness, run.model, run.settings, place, path, name)
+            kept.append((origin, run))
+            conditions[origin].add(run.comparable_as)
+    if not kept:
+        reasons = [f"{each.path}: {each.reason}" for each in skipped[:_MOST_REASONS]]
         paths = ", ".join(str(path) for _, path in given)
-        raise LogError(f"nothing to report in {paths}:{reasons}{more}")
-    conditions: dict[LabelledModel, set[Hashable]] = defaultdict(set)
-    for origin, one in joined_runs:
-        conditions[origin].add(one.comparable_as)
+        raise LogError("\n".join([f"nothing to report in {paths}:", *reasons]))
     label_of = labels(conditions)
-    tasks = {name: place for place, name in enumerate(named_tasks())}
-    joined_runs.sort(key=lambda each: (each[0].argument, tasks[each[1].task]))
-    labelled = [replace(each, label=label_of[origin]) for origin, each in joined_runs]
-    places = [origin.argument for origin, _ in joined_runs]
-    return Runs(labelled, places, skipped, [given[place][0] for place in places])
+    labelled = [replace(run, label=label_of[origin]) for origin, run in kept]
+    places = [origin.argument for origin, _ in kept]
+    return Runs(labelled, places, skipped, [origin.name for origin, _ in kept])
 
 
 def argument(given: str | Path) -> tuple[str, Path]:
@@ -181,8 +178,8 @@ def _newest(runs: Sequence[Run]) -> tuple[list[list[Run]], list[SkippedLog]]:
             why = f"{run.unfinished}, {other} is complete"
         elif rank(run)[1] < rank(sharing[0])[1]:
             why = f"{other} has its subjects and more"
-        advice = "to keep both, name them NAME=PATH"
-        skipped.append(SkippedLog(run.sources[0], f"{run.task}: {why}; {advice}"))
+        why = f"{run.task}: {why}; to keep both, name them NAME=PATH"
+        skipped.append(SkippedLog(run.sources[0], why))
     return list(kept.values()), skipped
 
 
@@ -197,14 +194,16 @@ def _join(parts: Sequence[Run]) -> Run:
     signature = joined(run.signature for run in parts)
     rank = {each.name: place for place, each in enumerate(find_task(signature.task).subjects)}
     runs = sorted(parts, key=lambda run: rank[run.items.subjects[0]])
-    items = Items.joined([run.items for run in runs])
-    reported = dict(runs[0].reported)
+    items, reported = runs[0].items, dict(runs[0].reported)
     if len(runs) > 1:
-        items = items.take(sorted(range(len(items)), key=lambda at: rank[items.subjects[at]]))
-        reported = {}
-        for run in runs:
-            own = tuple(dict.fromkeys(run.items.subjects))
-            reported |= {(own, name): value for (_, name), value in run.reported.items()}
+        subjects = [subject for run in runs for subject in run.items.subjects]
+        order = sorted(range(len(subjects)), key=lambda place: rank[subjects[place]])
+        items = Items.joined([run.items for run in runs], order)
+        reported = {
+            (tuple(dict.fromkeys(run.items.subjects)), name): value
+            for run in runs
+            for (_, name), value in run.reported.items()
+        }
     notes = dict.fromkeys(note for run in runs for note in run.notes)
     if unread := sum(map(int, re.findall(r"-(\d+)rows", signature.data))):
         notes[f"{unread} unreadable rows of its data set aside"] = None

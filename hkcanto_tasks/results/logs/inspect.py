@@ -24,19 +24,8 @@ from ...judgements import Judgement
 from ...samples import Sample
 from ...tasks import task_as_run
 from ..runs import Run, Sent, SkippedLog, Usage
-from .items import (
-    CHAT,
-    UNREADABLE,
-    WITH_SYSTEM,
-    ItemRows,
-    Rows,
-    decode,
-    hashed,
-    left_out,
-    reason,
-    sent_of,
-    settings_of,
-)
+from . import items as shared
+from .items import ItemRows, Rows
 
 _SCORER = "judged"
 _JUDGES = ("judged_translation", "judged_summary")
@@ -131,10 +120,10 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 # A sample without usage has its answer from Inspect's cache.
                 if sample.started_at and sample.completed_at and sample.model_usage:
                     spans.append((sample.started_at.timestamp(), sample.completed_at.timestamp()))
-            except UNREADABLE as error:
-                problems.append(f"{name}: {reason(error)}")
+            except shared.UNREADABLE as error:
+                problems.append(f"{name}: {shared.reason(error)}")
     scored = sum(map(len, items.values()))
-    if missing := left_out(problems, scored, scored + len(problems)):
+    if missing := shared.left_out(problems, scored, scored + len(problems)):
         yield SkippedLog(path, missing)
     elif not scored:
         raise LogError(f"no sample with a score; the run ended as {log.status!r}")
@@ -142,7 +131,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     graders = (about.model_roles or {}).get("grader", [])
     graders = graders if isinstance(graders, list) else [graders]
     names = [str(grader.get("model")) for grader in graders if isinstance(grader, dict)]
-    notes = [WITH_SYSTEM] if planned.system else []
+    notes = [shared.WITH_SYSTEM] if planned.system else []
     if names and any(score.get("scorer", "").startswith(f"{_SCORER}_") for score in scores):
         notes.insert(0, f"judged by {', '.join(names)}, {metadata.get('judge', 'prompts:1')}")
     if unscored:
@@ -152,15 +141,13 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         status = "incomplete"
     solvers = "+".join(str(step.get("solver")) for step in log.plan.get("steps") or [])
     given = {"solver": "" if solvers == "hkcanto/ask" else solvers}
-    picked = about.config.get("sample_id") is not None
-    alone = len(signatures) == 1
+    picked, alone = about.config.get("sample_id") is not None, len(signatures) == 1
     # A vLLM server that Inspect starts begins to load with the first request.
     loads = about.model.startswith("vllm/") and not about.model_base_url
     seconds = _seconds(spans) if len(spans) == scored and alone and not loads else None
     for task, signature in signatures.items():
         if len(items[task]):
             yield Run(
-                label="",
                 model=about.model,
                 harness="inspect",
                 signature=items[task].signed(signature),
@@ -176,7 +163,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 status=status,
                 backend=backend,
                 version_of_harness=about.packages.get("inspect_ai", "unknown"),
-                settings=settings_of(about.model_generate_config | about.model_args | given),
+                settings=shared.settings_of(about.model_generate_config | about.model_args | given),
                 sent=sent,
                 log_id=about.eval_id,
                 usage=msgspec.structs.replace(Usage.total(usage[task]), seconds=seconds),
@@ -191,9 +178,9 @@ def opened(
 ) -> tuple[_Log, Mapping[str, Callable[[], Any]]]:
     """Return the head of a log, and a function for each sample that decodes it."""
     if path.suffix != ".eval":
-        log = decode(file.read(), _LOG)
+        log = shared.decode(file.read(), _LOG)
         raw = enumerate(map(bytes, log.samples or ()), 1)
-        return log, {f"sample {number}": partial(decode, data, decoder) for number, data in raw}
+        return log, {f"sample {n}": partial(shared.decode, data, decoder) for n, data in raw}
     try:
         # A name may occur more than once: the last one counts, as in Inspect.
         members = {info.filename: info for info in zipfile.ZipFile(file).infolist()}
@@ -205,12 +192,12 @@ def opened(
         raise LogError("a zip archive, but not a log of Inspect: it has no header.json")
 
     def load(member: zipfile.ZipInfo) -> Any:
-        return decode(_unpacked(file, member), decoder)
+        return shared.decode(_unpacked(file, member), decoder)
 
     # Samples are logged as they finish; sorting by number restores their order.
     names = sorted(members, key=lambda name: (name.rpartition("/")[0], len(name), name))
     samples = {n: partial(load, members[n]) for n in names if n.startswith("samples/")}
-    return decode(_unpacked(file, header), _LOG), samples
+    return shared.decode(_unpacked(file, header), _LOG), samples
 
 
 def _unpacked(file: BinaryIO, member: zipfile.ZipInfo) -> bytes:
@@ -228,12 +215,9 @@ def _unpacked(file: BinaryIO, member: zipfile.ZipInfo) -> bytes:
     elif member.compress_type == _ZSTANDARD:
         import zstandard
 
-        try:
-            decompressor = zstandard.ZstdDecompressor()
-            with decompressor.stream_reader(data, read_across_frames=True) as reader:
-                data = reader.read(most)
-        except zstandard.ZstdError as error:
-            raise LogError(f"damaged: {error}") from error
+        decompressor = zstandard.ZstdDecompressor()
+        with decompressor.stream_reader(data, read_across_frames=True) as reader:
+            data = reader.read(most)
     if len(data) != member.file_size:
         raise LogError("damaged: its size differs from the archive's entry")
     return data
@@ -251,30 +235,29 @@ def _planned(log: _Log) -> Sent:
         temperature = params.get("temperature", temperature)
         if str(step.get("solver")).rpartition("/")[2] == "system_message":
             systems.append(params.get("template"))
-    # `do_sample` is an argument of Transformers, which then samples at temperature 1.
     arguments, repeats = log.eval.model_args, log.eval.config.get("epochs") or 1
     reducers = (log.eval.config.get("epochs_reducer") or []) if repeats > 1 else []
-    chat = "" if arguments.get("use_chat_template") is False else CHAT
-    return sent_of(
-        ({} if arguments.get("do_sample") else {"temperature": temperature}) | config,
-        template=hashed(arguments.get("chat_template")) or chat,
-        system=hashed("\n".join(filter(None, map(str, filter(None, systems))))),
-        repeats=repeats,
-        reducer="+".join(map(str, reducers)),
-    )
+    chat = "" if arguments.get("use_chat_template") is False else shared.CHAT
+    # `do_sample` is an argument of Transformers, which then samples at temperature 1.
+    usual = {} if arguments.get("do_sample") else {"temperature": temperature}
+    system = shared.hashed("\n".join(str(text) for text in systems if text))
+    template = shared.hashed(arguments.get("chat_template")) or chat
+    more = {"repeats": repeats, "reducer": "+".join(map(str, reducers))}
+    return shared.sent_of(usual | config, template=template, system=system, **more)
 
 
 def _requested(planned: Sent, sample: _Logged) -> Sent:
     """Return what the first request sent. Inspect drops a temperature that a model refuses."""
-    with suppress(*UNREADABLE):
-        for event in msgspec.json.decode(sample.events):
-            if event.get("event") == "model" and not event.get("role"):  # a role is a judge's
-                config = {k: v for k, v in (event.get("config") or {}).items() if v is not None}
-                sent = sent_of(msgspec.structs.asdict(planned) | config)
-                request = str((event.get("call") or {}).get("request") or "")
-                if request and "'temperature':" not in request:  # a key, not a word
-                    return msgspec.structs.replace(sent, temperature=None)
-                return sent
+    with suppress(shared.UNREADABLE):
+        events = msgspec.json.decode(sample.events)
+        # A model event with a role is a judge's.
+        event = next(e for e in events if e.get("event") == "model" and not e.get("role"))
+        config = {k: v for k, v in (event.get("config") or {}).items() if v is not None}
+        sent = shared.sent_of(msgspec.structs.asdict(planned) | config)
+        request = str((event.get("call") or {}).get("request") or "")
+        if request and "'temperature':" not in request:  # a key, not a word
+            return msgspec.structs.replace(sent, temperature=None)
+        return sent
     return planned
 
 
@@ -331,36 +314,29 @@ def _seconds(samples: Sequence[tuple[float, float]]) -> float:
 
 def _add(items: ItemRows, sample: _Logged) -> None:
     choice: dict[str, Any] = next(iter(sample.output.get("choices") or ()), {})
-    content = choice.get("message", {}).get("content", "")
-    ended = choice.get("stop_reason")
+    answer, ended = choice.get("message", {}), choice.get("stop_reason")
     scores = sample.scores or {}
     judged = scores.get(_SCORER, {}).get("metadata") or {}
-    asked = sample.input
+    asked, used = sample.input, sample.output.get("usage") or {}
     messages = [{"role": "user", "content": asked}] if isinstance(asked, str) else asked
-    prompts = list[str]()
-    for message in messages if items.texts else ():
-        text = "".join(_parts(message.get("content", ""), "text"))
-        prompts.append(f"[{message.get('role', '')}]\n{text}")
+    prompts = (f"[{m.get('role', '')}]\n{''.join(_parts(m, 'text'))}" for m in messages)
     items.add(
         sample.metadata,
         msgspec.convert(judged.get("judgement"), Judgement | None),
-        "".join(_parts(content, "text")),
-        reasoning="\n".join(_parts(content, "reasoning")),
+        "".join(_parts(answer, "text")),
+        reasoning="\n".join(_parts(answer, "reasoning")),
         further=dict(_values(scores)),
-        output_tokens=msgspec.convert(
-            (sample.output.get("usage") or {}).get("output_tokens"), int | None
-        ),
+        output_tokens=msgspec.convert(used.get("output_tokens"), int | None),
         truncated=None if ended in (None, "", "unknown") else float(ended in _CUT),
-        prompt="\n\n".join(prompts),
+        prompt="\n\n".join(prompts) if items.texts else "",
         requested=msgspec.convert(judged.get("requested"), tuple[str, str] | None),
     )
 
 
-def _parts(content: str | list[dict[str, Any]], kind: str) -> Iterator[str]:
+def _parts(message: Mapping[str, Any], kind: str) -> Iterator[str]:
     """Yield the parts of a message of one kind: `text` or `reasoning`."""
-    if isinstance(content, str):
-        content = [{"type": "text", "text": content}]
-    for part in content:
+    content: str | list[dict[str, Any]] = message.get("content", "")
+    for part in [{"type": "text", "text": content}] if isinstance(content, str) else content:
         if part["type"] == kind:
             yield part.get("summary" if part.get("redacted") else kind) or ""
 
@@ -412,15 +388,15 @@ def judge_scores(path: Path) -> dict[str, dict[str, float]]:
             for name, load in samples.items():
                 where = f"{path}, {name}"
                 sample = load()
-                judged = [pair for pair in (sample.scores or {}).items() if pair[0] in _JUDGES]
-                for criterion, value in _values(dict(judged)):
+                judged = {name: (sample.scores or {}).get(name, {}) for name in _JUDGES}
+                for criterion, value in _values(judged):
                     if criterion.endswith("_rate") or value is None:
                         continue
                     if abs(value) > _HIGHEST:
                         raise LogError(f"{criterion!r}: {value:.3g} is not a judge score")
                     scores[criterion][str(sample.id)].append(value)
-    except UNREADABLE as error:
-        raise LogError(f"{where}: {reason(error)}") from error
+    except shared.UNREADABLE as error:
+        raise LogError(f"{where}: {shared.reason(error)}") from error
     if not scores:
         what = f"the log of {log.eval.task} has no scores of a judge"
         how = "run the task with -T judge=true and --model-role grader=…"

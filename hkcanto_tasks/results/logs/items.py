@@ -2,7 +2,6 @@
 
 import json
 import re
-import struct
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -115,31 +114,23 @@ class ItemRows:
             truncated, thought = truncated if judged.finished else 1.0, judged.n_characters
         if not thought and self.setup.task.variant.cot:
             thought = judgement.length
-        self._rows.append(
-            (
-                sample.id,
-                _same(sample.subject),
-                _same(sample.parts),
-                values,
-                judgement.weights,
-                hash((sample.subject, text[:_PASSAGE])),
-                (len(text), zlib.crc32(sample.target.encode()), judgement.length, thought),
-                (output_tokens, truncated),
-                _same(judgement.reason),
-                Pair(judgement.answer, sample.target, sample.source) if self._pairs else None,
-                ItemText(prompt, response, judgement.answer, sample.target) if self.texts else None,
-            )
-        )
+        pair = Pair(judgement.answer, sample.target, sample.source) if self._pairs else None
+        kept = ItemText(prompt, response, judgement.answer, sample.target) if self.texts else None
+        passage, gold = hash((sample.subject, text[:_PASSAGE])), zlib.crc32(sample.target.encode())
+        which = sample.id, _same(sample.subject), _same(sample.parts)
+        lengths = len(text), gold, judgement.length, thought
+        ending = output_tokens, truncated, _same(judgement.reason), pair, kept
+        self._rows.append((*which, values, judgement.weights, passage, *lengths, *ending))
 
     def items(self) -> Items:
         """Return the items sorted by subject and id (9 before 10), epochs of an id in order."""
         self._rows.sort(key=lambda row: (self._order[row[1]], len(row[0]), row[0]))
         columns = zip(*self._rows, strict=True)
-        ids, subjects, parts, values, weights, hashes, lengths, ends, *rest = columns
-        reasons, pairs, texts = rest
+        ids, subjects, parts, values, weights, passages, *numbers, reasons, pairs, texts = columns
+        lengths = [np.array(column, np.int64) for column in numbers[:4]]
+        ends = [np.array(column, np.float64) for column in numbers[4:]]
         made: list[Any] = [ids, subjects, parts, _by_name(values, nan), _by_name(weights, 0.0)]
-        made += [codes(hashes)[1], *np.array(lengths, np.int64).T.copy()]
-        made += [*np.array(ends, np.float64).T.copy(), reasons]
+        made += [codes(passages)[1], *lengths, *ends, reasons]
         made += [pairs if self._pairs else (), texts if self.texts else ()]
         return Items(*made)
 
@@ -151,14 +142,11 @@ def _by_name(items: Sequence[Mapping[str, float | None]], fill: float) -> dict[s
 
 # ---------------------------------------------------------------------- decoding
 
-UNREADABLE = (
-    # Errors that the libraries below raise on a hostile file, or if a library is missing.
-    *(OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError),
-    *(RuntimeError, EOFError, ImportError, struct.error, zlib.error, HKCantoError),
-)
-"""Errors of reading a file or a sample; each costs only that file or sample."""
+UNREADABLE = Exception
+"""Errors of reading a hostile file or sample; each costs only that file or sample."""
 
 _WHY = {
+    HKCantoError: "",
     msgspec.ValidationError: "not in a format that this version knows",
     json.JSONDecodeError: "cut off or damaged",
     RecursionError: "nested too deeply",
@@ -170,10 +158,8 @@ _WHY = {
 
 def reason(error: BaseException) -> str:
     """Return in one line why something could not be read."""
-    if isinstance(error, HKCantoError):
-        return str(error)
     why = next(why for kind, why in _WHY.items() if isinstance(error, kind))
-    return f"{why}: {str(error).partition(chr(10))[0]}"
+    return f"{why}: {str(error).partition(chr(10))[0]}" if why else str(error)
 
 
 def left_out(problems: Sequence[str], read: int, expected: int) -> str | None:
@@ -252,10 +238,9 @@ def sent_of(given: Mapping[str, Any], **more: Any) -> Sent:
     named = {_FIELDS.get(name, name): value for name, value in given.items() if value is not None}
     fields: dict[str, Any] = {}
     for name, value in (greedy | named | more).items():
-        if name in _TYPES:
-            listed = [value] if name == "stop" and isinstance(value, str) else value
-            with suppress(msgspec.ValidationError):  # a setting of another form is unknown
-                fields[name] = msgspec.convert(listed, _TYPES[name], strict=False)
+        listed = [value] if name == "stop" and isinstance(value, str) else value
+        with suppress(KeyError, msgspec.ValidationError):  # a setting of another form is unknown
+            fields[name] = msgspec.convert(listed, _TYPES[name], strict=False)
     return Sent(**fields)
 
 

@@ -1,5 +1,6 @@
 """Logs of lm-eval: `results_….json`, with a `samples_….jsonl` for each task beside it."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,18 +15,8 @@ from ...errors import LogError
 from ...judgements import Judgement
 from ...samples import Sample
 from ..runs import Harness, Run, Sent, SkippedLog, Usage
-from .items import (
-    CHAT,
-    UNREADABLE,
-    WITH_SYSTEM,
-    ItemRows,
-    Rows,
-    decode,
-    left_out,
-    reason,
-    sent_of,
-    settings_of,
-)
+from . import items as shared
+from .items import ItemRows, Rows
 
 
 class Origin(msgspec.Struct):
@@ -85,23 +76,22 @@ _LOGGED = msgspec.json.Decoder(_Logged)
 
 def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     """Read a results file and its samples files: yield a run per task, and parts left out."""
-    results = decode(path.read_bytes(), _RESULTS)
+    results = shared.decode(path.read_bytes(), _RESULTS)
     model, settings = _model(results)
     stamp = path.stem.removeprefix("results_")
     given, cache = dict(settings), results.config.get("use_cache")
     system = given.get("system instruction", "")
-    notes = [WITH_SYSTEM] if system else []
+    notes = [shared.WITH_SYSTEM] if system else []
     if cache:
-        what = f"lm-eval's cache {cache}, which does not tell models apart"
-        notes.append(f"answers may come from {what}")
+        notes.append(f"answers may come from lm-eval's cache {cache}, which mixes models up")
     if token := given.get("think_end_token"):
         notes.append(f"lm-eval removed the reasoning up to {token}: its language is unknown")
-    chat = CHAT if results.chat_template is not None else ""
+    chat = shared.CHAT if results.chat_template is not None else ""
     answers = sum(each.get("effective") or 0 for each in results.counts.values())
-    others, without = list[str](), list[str]()
+    left = defaultdict[str, list[str]](list)  # why → tasks that are left out
     for name, config in results.configs.items():
         if config.get("dataset_path") != "hkcanto":
-            others.append(name)
+            left["not tasks of hkcanto"].append(name)
             continue
         try:
             samples = path.with_name(f"samples_{name}_{stamp}.jsonl")
@@ -112,15 +102,16 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             if not (signature.data if expected is None else expected):
                 continue  # the data has none of the task's subjects
             if not samples.is_file():
-                without.append(name)
+                advice = "run lm_eval with --log_samples and do not rename files"
+                left[f"no samples_…_{stamp}.jsonl; {advice}"].append(name)
                 continue
             items = rows(signature)
             problems, last, requested = _add_samples(items, samples)
-        except UNREADABLE as error:
-            yield SkippedLog(path, f"{name}: {reason(error)}")
+        except shared.UNREADABLE as error:
+            yield SkippedLog(path, f"{name}: {shared.reason(error)}")
             continue
         count = len(items)
-        if missing := left_out(problems, count, expected or max(1, count + len(problems))):
+        if missing := shared.left_out(problems, count, expected or max(1, count + len(problems))):
             yield SkippedLog(samples, missing)
         if not count:
             continue
@@ -130,7 +121,6 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         took = metadata.get("seconds") if answers <= count and not cache else None
         tokens = None if items.setup.is_generative else 0
         run = Run(
-            label="",
             model=model,
             harness="lm-eval",
             signature=items.signed(signature),
@@ -152,7 +142,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             version_of_harness=results.lm_eval_version or "unknown",
             settings=settings,
             # The first request's settings count, then the task's.
-            sent=sent_of(
+            sent=shared.sent_of(
                 {"seed": given.get("seed"), **(config.get("generation_kwargs") or {})} | requested,
                 template=(results.chat_template_sha or chat)[:7],
                 system=system,
@@ -162,26 +152,18 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             usage=Usage(count, answer_tokens=tokens, seconds=took if took is None else float(took)),
         )
         if results.rescored:  # what is known of the original run counts
-            original = msgspec.structs.asdict(results.rescored)
-            if run.unfinished:
-                original["status"] = run.status
-            run = replace(run, **original)
+            ended = {"status": run.status} if run.unfinished else {}
+            run = replace(run, **msgspec.structs.asdict(results.rescored) | ended)
         yield run
-    advice = "run lm_eval with --log_samples and do not rename files"
-    no_samples = f"no samples_…_{stamp}.jsonl; {advice}"
-    for why, names in (("not tasks of hkcanto", others), (no_samples, without)):
-        if names:
-            listed = shorten(", ".join(names), 100, placeholder=" and more")
-            yield SkippedLog(path, f"{why}: {listed}")
+    for why, names in left.items():
+        yield SkippedLog(path, f"{why}: {shorten(', '.join(names), 100, placeholder=' …')}")
 
 
 def without_results(folder: Path) -> Iterator[SkippedLog]:
     """Yield samples files without their results file."""
     for file in sorted(folder.rglob("samples_*.jsonl")):
-        stamp = file.stem.rpartition("_")[2]
-        if not file.with_name(f"results_{stamp}.json").exists():
-            what = "samples without the results_….json that lm-eval writes beside them"
-            yield SkippedLog(file, what)
+        if not file.with_name(f"results_{file.stem.rpartition('_')[2]}.json").exists():
+            yield SkippedLog(file, "samples without the results_….json that lm-eval writes")
 
 
 def _add_samples(items: ItemRows, path: Path) -> tuple[list[str], int, dict[str, Any]]:
@@ -196,7 +178,7 @@ def _add_samples(items: ItemRows, path: Path) -> tuple[list[str], int, dict[str,
     with path.open("rb", buffering=1 << 17) as file:
         for number, line in enumerate(file, 1):
             try:
-                logged = decode(line, _LOGGED)
+                logged = shared.decode(line, _LOGGED)
                 of_filter = of_filter or logged.filter
                 if requested is None:
                     requested = _request(logged.arguments)[1]
@@ -206,12 +188,11 @@ def _add_samples(items: ItemRows, path: Path) -> tuple[list[str], int, dict[str,
                 response: Any = logged.filtered_resps
                 if not items.setup.is_generative:
                     if judgement is None:
-                        what = "log-likelihoods without scores"
-                        raise LogError(f"{what}: run it without --predict_only")
+                        raise LogError("log-likelihoods without scores: do not use --predict_only")
                     response = judgement.answer
                 # A list is nested more than once with --metadata repeats or filters.
                 while isinstance(response, list):
-                    response = response[0] if response else ""
+                    response = next(iter(response), "")
                 response = response if isinstance(response, str) else ""
                 if logged.doc.in_reasoning:
                     response, reasoning = "", response
@@ -227,8 +208,8 @@ def _add_samples(items: ItemRows, path: Path) -> tuple[list[str], int, dict[str,
                     requested=logged.requested or logged.doc.requested,
                 )
                 last = max(last, logged.doc_id)
-            except UNREADABLE as error:
-                problems.append(f"line {number}: {reason(error)}")
+            except shared.UNREADABLE as error:
+                problems.append(f"line {number}: {shared.reason(error)}")
     return problems, last, requested or {}
 
 
@@ -246,17 +227,15 @@ def _request(arguments: msgspec.Raw) -> tuple[str, dict[str, Any]]:
 
 def _model(results: _Results) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return the model's name and its settings."""
-    logged = (results.config.get(name) for name in ("model_args", "gen_kwargs"))
-    arguments, generation = map(_arguments, logged)
-    backend, name = str(results.config.get("model")), results.model_name
+    config, backend = results.config, str(results.config.get("model"))
+    arguments, generation = map(_arguments, (config.get("model_args"), config.get("gen_kwargs")))
     # If no argument names the model, lm-eval invents a random name.
-    if name not in arguments.values():
-        name = backend
+    name = results.model_name if results.model_name in arguments.values() else backend
     settings = {key: value for key, value in arguments.items() if value != name}
     settings |= {f"gen {key}": value for key, value in generation.items()}
     settings |= {"backend": backend, "chat template": "yes" if results.chat_template_sha else ""}
     settings["system instruction"] = (results.system_instruction_sha or "")[:7]
-    return str(name), settings_of(settings)
+    return str(name), shared.settings_of(settings)
 
 
 def _arguments(given: Any) -> dict[str, str]:

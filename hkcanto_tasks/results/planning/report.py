@@ -64,7 +64,7 @@ def of_runs(runs: Sequence[str], metric: str | None, sizes: Sequence[int], **tes
         paired = match(a, b, metric, {})
         before, after = np.clip(paired.losses, 0, 1).T
         questions, share = len({a.items.ids[place] for place in paired.places}), None
-        if paired.of(replace(paired.figure, over="questions")).is_right_or_wrong:
+        if replace(paired, figure=replace(paired.figure, over="questions")).is_right_or_wrong:
             share = mean_estimate(abs(after - before), paired.clusters)
         if share and paired.is_right_or_wrong:
             spread = power.of_discordance(share)
@@ -118,31 +118,28 @@ def of_assumption(
         if task.scope != "subject" and not task.variant.suffix
         if task.benchmark.name in (names or known)
     }
-    asked_for = {*names} - known
-    tasks |= {name: find_task(name) for name in names if name in asked_for}
+    asked_for = {name: find_task(name) for name in names if name not in known}
     parts = []
-    for name, task in tasks.items():
+    for name, task in (tasks | asked_for).items():
         how = task_as_run(task.name)
         sizes_of = {each.name: rows for each in task.subjects if (rows := task.scored_rows(each))}
-        items = sum(sizes_of.values())
+        items, over = sum(sizes_of.values()), how.headline.over
         is_share = how.headline.unit == "share" and how.headline.form == "mean"  # no macro-F1
         if items and is_share == (discordance is not None):
             weighted = spread
-            if how.headline.over != "questions":
-                counted = subject_weights(how.headline.over, sizes_of, how.categories)
+            if over != "questions":
+                counted = subject_weights(over, sizes_of, how.categories)
                 weights = [items * counted[each] for each in sizes_of]
                 shares = [size / items for size in sizes_of.values()]
                 weighted = power.weighted(spread, weights, shares)
             parts.append(Part(task.name, items, weighted))
-        elif name in asked_for and not items:
-            raise OptionError(
-                f"{task.name}: its number of items is not declared. Write `rows` for its subjects "
-                "into its benchmark.toml, or give the number: --items N."
-            )
         elif name in asked_for:
-            option, is_one = ("--discordance", "is") if is_share else ("--sd", "is not")
-            what = f"its headline {is_one} a share of right answers"
-            raise OptionError(f"{task.name}: {what}. Plan it with {option}.")
+            why = "its headline is not a share of right answers. Plan it with --sd."
+            if is_share:
+                why = "its headline is a share of right answers. Plan it with --discordance."
+            if not items:
+                why = "its number of items is not declared. Write `rows` into its benchmark.toml."
+            raise OptionError(f"{task.name}: {why}")
     planned = [Part("any", None, spread), *(parts if names else [])]
     return _plan(title, about, planned, [] if names else parts, sizes or _SIZES, **tests)
 
@@ -170,11 +167,10 @@ def _plan(
         loss: The true loss of the second run, in points; negative if it is better.
         shared_by: The number of tests (looks times candidates) that share a gate's 5 % error.
     """
-    if impossible := [gate for gate in gates if gate <= loss]:
-        raise OptionError(
-            f"--gate {impossible[0]:g} with --loss {loss:g}: a run that loses at least the "
-            "tolerance does not pass. Give a larger gate, or a smaller loss."
-        )
+    if min(gates) <= loss:
+        why = "a run that loses the tolerance or more does not pass"
+        how = "Give a larger gate, or a smaller loss."
+        raise OptionError(f"--gate {min(gates):g} with --loss {loss:g}: {why}. {how}")
     confidence = 1 - (1 - CONFIDENCE) / shared_by
 
     def smallest(part: Part) -> Value:
@@ -204,8 +200,7 @@ def _plan(
         (Column("By compare --gate", "count", "Items needed to pass a gate of this size."), passed),
         (Column("Existing", "count"), lambda row: row[0].items),
     ]
-    how = f"a second run that truly loses {loss:g} points, with {100 * confidence:.6g} % confidence"
-    caption = f"The gates are for {how}."
+    caption = f"Gates: the second run loses {loss:g} points; {100 * confidence:.6g} % confidence."
     gated = [(part, gate) for part in parts for gate in gates]
     counted = [Part(f"any {n:,}", n, parts[0].spread) for n in sizes]
     listed = [*counted, *(part for part in [*parts, *others] if part.items)]

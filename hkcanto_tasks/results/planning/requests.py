@@ -61,7 +61,7 @@ class Requests:
 def _by_characters(texts: Sequence[str]) -> list[int]:
     chinese = [sum(map(is_han, text)) for text in texts]
     others = [len(text) - count for text, count in zip(texts, chinese, strict=True)]
-    return [own + math.ceil(other / _OTHERS) for own, other in zip(chinese, others, strict=True)]
+    return [han + math.ceil(other / _OTHERS) for han, other in zip(chinese, others, strict=True)]
 
 
 def _sent(loaded: LoadedTask) -> dict[str, int]:
@@ -110,11 +110,11 @@ def _measured(name: str, run: Run, count: Count) -> Requests:
     counts = count([loaded.prompt(each).text() for each in loaded.samples])
     tokens = {item: n * sent[item] for item, n in zip(sent, counts, strict=True)}
     of_log: float | None = usage.prompt_tokens
-    if of_log is None and run.harness == "inspect":  # without the server's template
-        of_log = sum(tokens[item] for item in items.ids)
-    elif of_log is None:
+    of_run = sum(tokens[item] for item in items.ids)  # without the server's template
+    if of_log is None and run.harness != "inspect":
         counts = count([each.prompt for each in items.texts])
         of_log = sum(n * sent[item] for item, n in zip(items.ids, counts, strict=True))
+    scale = (of_run if of_log is None else of_log) / max(1, of_run)
     lengths = items.output_tokens
     if not loaded.kind.is_generative:
         lengths = np.zeros(len(items))
@@ -128,7 +128,7 @@ def _measured(name: str, run: Run, count: Count) -> Requests:
         task=name,
         items=whole,
         requests=sum(sent.values()),
-        prompt=of_log / max(1, sum(tokens[item] for item in items.ids)) * sum(tokens.values()),
+        prompt=scale * sum(tokens.values()),
         answers=answers,
         judge=usage.judge_tokens and usage.judge_tokens / len(items) * whole,
         seconds=usage.seconds and usage.seconds / usage.answers * whole,
@@ -144,23 +144,19 @@ def _loaded(name: str, run: Run) -> LoadedTask:
     loaded = load_task(name, shots=signature.shots, **options_of(signature))
     here = known_signature(loaded.signature)
     if here.sort_of_data != signature.sort_of_data:
-        raise LogError(
-            f"{where} is on data {signature.data!r}, but the data here is {here.data!r}. Estimate "
-            "on the data of the log: HKCANTO_DATA, HKCANTO_DATA_DIR (hkcanto doctor)."
-        )
+        what = f"{where} is on data {signature.data!r}, but the data here is {here.data!r}"
+        raise LogError(f"{what}. Set HKCANTO_DATA or HKCANTO_DATA_DIR to the log's data.")
     subjects = {each.id: each.subject for each in loaded.samples}
     again = f"Run a quick look: `lm_eval --tasks {name} --limit 100 …`, or Inspect's --limit."
     if odd := [item for item in run.items.ids if item not in subjects]:
         what = f"items that {name} does not have here, such as {odd[0]}"
         raise LogError(f"{where} has {what}: it is on more subjects, or on other data. {again}")
-    seen = Counter(subjects[item] for item in set(run.items.ids))
-    share = seen.total() / len(subjects)
+    share = run.counts.total() / len(subjects)
     for subject, size in Counter(subjects.values()).items():
-        if abs(seen[subject] - share * size) > _UNEVEN + 0.1 * share * size:
-            raise LogError(
-                f"{where} has {seen[subject]:,} of {size:,} items of {subject}, but {share:.1%} of "
-                f"all items: it is not representative of {name}. {again}"
-            )
+        seen = run.counts[subject]
+        if abs(seen - share * size) > _UNEVEN + 0.1 * share * size:
+            what = f"{seen:,} of {size:,} items of {subject}, but {share:.1%} of all items"
+            raise LogError(f"{where} has {what}: it is not representative of {name}. {again}")
     return loaded
 
 
@@ -212,17 +208,13 @@ def report(
     if logs:
         rows = _from_logs(names, logs, count)
         pace = f"at {speed:g} tokens a second" if speed else "as measured, for answering only"
-        caption = (
-            f"Tokens by the log's count, else by {how}. Hours are {pace}. The cost excludes a "
-            "judge's tokens and any discount for cached prompts."
-        )
+        counted = f"Tokens by the log's count, otherwise by {how}. Hours are {pace}."
+        caption = f"{counted} Cost excludes a judge's tokens and any discount for cached prompts."
     else:
         tasks = (load_task(task.name, allow_absent=True) for task in chosen_tasks(names))
         rows = [_planned(each, count) for each in tasks if each.samples]
-        caption = (
-            f"Tokens by {how}, without a chat template. Hours and cost assume answers of the "
-            "maximum length and no prefix cache."
-        )
+        counted = f"Tokens by {how}, without a chat template."
+        caption = f"{counted} Hours and cost assume the longest answers and no prefix cache."
 
     def hours(row: Requests) -> float | None:
         seconds = (row.prompt + row.answers.value) / speed if speed else row.seconds
@@ -265,8 +257,8 @@ def _from_logs(names: Sequence[str] | None, logs: Sequence[str], count: Count) -
         # A benchmark is estimated on those of its tasks that are in the logs.
         chosen = {task.name: task.whole for task in chosen_tasks([name])}
         if not logged.keys() & {*chosen.values()}:
-            names_of = [", ".join(names) for names in (chosen.values(), logs, logged)]
-            raise LogError("no log of {} in {}, only of {}.".format(*names_of))
+            where = f"in {', '.join(logs)}, only of {', '.join(logged)}"
+            raise LogError(f"no log of {', '.join(chosen.values())} {where}.")
         tasks |= chosen
     pairs = ((name, run) for name, whole in tasks.items() for run in runs if run.task == whole)
     return [_measured(name, run, count) for name, run in pairs]

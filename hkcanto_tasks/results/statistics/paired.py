@@ -5,26 +5,19 @@ items' difficulty from the variance (Miller 2024, "Adding Error Bars to Evals", 
 `reports.compare` puts the results into words.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ... import figures
 from ...errors import ComparisonError
-from ...figures import (
-    Figure,
-    corpus_rows,
-    corpus_scores,
-    language_of,
-    parts_of,
-    pseudo_values,
-    sum_clusters,
-    weights,
-)
+from ...figures import Figure, pseudo_values, sum_clusters, weights
 from ..runs import Run
 from . import intervals, significance
 from .intervals import CONFIDENCE, Estimate, NonInferiority, errors_of
@@ -105,10 +98,8 @@ def compare(
     """
     items = match(a, b, metric, {"seed": seed, "resamples": resamples})
     of_parts = _parts(items, a) if parts and items.figure.form != "corpus" else {}
-    made = Comparison(a, b, items.figure, items.effect(), of_parts, items.unscored, None)
-    if gate is None:
-        return made
-    return replace(made, gate=_gate(made, items, gate, confidence, allowed))
+    bound = None if gate is None else _gate(items, a, b, gate, confidence, allowed)
+    return Comparison(a, b, items.figure, items.effect(), of_parts, items.unscored, bound)
 
 
 def pairwise(
@@ -120,10 +111,12 @@ def pairwise(
     the gate tests that no run is inferior to the first.
     """
     options["parts"] = len(runs) == 2
-    gates = ((a, b, gate if a is runs[0] else None) for a, b in combinations(runs, 2))
-    found = [compare(a, b, gate=tolerance, **options) for a, b, tolerance in gates]
-    overall = adjusted([comparison.overall for comparison in found])
-    return [replace(one, overall=effect) for one, effect in zip(found, overall, strict=True)]
+    compared = [
+        compare(a, b, gate=gate if a is runs[0] else None, **options)
+        for a, b in combinations(runs, 2)
+    ]
+    overall = adjusted([one.overall for one in compared])
+    return [replace(one, overall=effect) for one, effect in zip(compared, overall, strict=True)]
 
 
 def points_of(figure: Figure) -> int:
@@ -153,10 +146,6 @@ class Paired:
         names = ("places", "a", "b", "losses", "subjects", "clusters")
         columns: dict[str, Any] = {name: getattr(self, name)[mask] for name in names}
         return replace(self, **columns)
-
-    def of(self, figure: Figure) -> "Paired":
-        """Return the same items under another average of the same values."""
-        return replace(self, figure=figure)
 
     @cached_property
     def units(self) -> int:
@@ -193,41 +182,39 @@ class Paired:
     def effect(self, name: str = "") -> Effect:
         """Return how B differs from A, with the interval and test that fit the figure."""
         figure, count, (a, b) = self.figure, len(self.losses), self.figures()
-        gains = self.losses[:, 0] - self.losses[:, 1]
+        gains, scale = self.losses[:, 0] - self.losses[:, 1], self.shares[:, None]
         wins, losses = int((gains > _SAME).sum()), int((gains < -_SAME).sum())
-        scaled = (side * self.shares[:, None] for side in (self.a, self.b))
-        units_a, units_b = (sum_clusters(rows, self.clusters) for rows in scaled)
+        units_a, units_b = (sum_clusters(side * scale, self.clusters) for side in (self.a, self.b))
         if self.is_right_or_wrong:
             test, p_value = "exact McNemar", significance.mcnemar_p_value(wins, losses)
             up, down = (wins, losses) if figure.higher_is_better else (losses, wins)
             ends = intervals.paired_accuracy_interval(up, down, count)
         else:
             test = "approximate randomisation" if figure.form == "corpus" else "paired permutation"
-            of: dict[str, Any] = {"statistic": self.statistic}
-            p_value = significance.randomization_p_value(units_a, units_b, **of, **self.drawing)
-            if figure.form == "corpus":
-                changes = pseudo_values(units_b, **of) - pseudo_values(units_a, **of)
-                changes += b - a - changes.mean()
-                most = max(100 / points_of(figure), float(np.abs(changes).max()))
-                ends = intervals.paired_mean_interval(changes, largest=most)
-            else:
-                ends = self._ends(a, b)
+            p_value = significance.randomization_p_value(
+                units_a, units_b, self.statistic, **self.drawing
+            )
+            ends = self._ends(a, b, units_a, units_b)
         ends = intervals.agreeing(ends, p_value, b - a)
         unseen = intervals.UNSEEN if figure.unlimited else ""
         difference, ties = Estimate(b - a, *ends, count, unseen), count - wins - losses
         return Effect(name, a, b, difference, wins, losses, ties, p_value, test)
 
-    def _ends(self, a: float, b: float) -> tuple[float, float]:
+    def _ends(self, a: float, b: float, units_a: Floats, units_b: Floats) -> tuple[float, float]:
+        if self.figure.form == "corpus":
+            before, after = (pseudo_values(units, self.statistic) for units in (units_a, units_b))
+            changes = after - before
+            changes += b - a - changes.mean()
+            most = max(100 / points_of(self.figure), float(np.abs(changes).max()))
+            return intervals.paired_mean_interval(changes, largest=most)
         if self.figure.over == "questions":
             # Linearised if the two sides' lengths differ (Cochran 1977, section 6.4).
-            sizes = self.sizes
-            of_a, of_b = (
-                side[:, 0] - value * (side[:, 1] - sizes)
-                for side, value in ((self.a, a), (self.b, b))
-            )
+            sizes, sides = self.sizes, ((self.a, a), (self.b, b))
+            of_a, of_b = (side[:, 0] - value * (side[:, 1] - sizes) for side, value in sides)
             changes = (of_b - of_a) / sizes
-            of: dict[str, Any] = {"weights": sizes, "largest": max(1.0, np.abs(changes).max())}
-            return intervals.paired_mean_interval(changes, self.clusters, **of)
+            most = max(1.0, float(np.abs(changes).max()))
+            weighted: dict[str, Any] = {"weights": sizes, "largest": most}
+            return intervals.paired_mean_interval(changes, self.clusters, **weighted)
         # Tango's interval, for the number of draws with the stratified mean's variance.
         changes, shares = self.b[:, 0] - self.a[:, 0], self.shares / len(self.a)
         gained, lost = (float(shares @ np.maximum(sign * changes, 0)) for sign in (1, -1))
@@ -245,41 +232,42 @@ def _parts(items: Paired, run: Run) -> Mapping[str, Sequence[Effect]]:
     for other in alike if not figure.part else ():
         if other.part:
             mask = run.items.of_part(other.part)[items.places]
-            parts += [items.where(mask).of(other).effect(other.name)] if mask.any() else []
+            some = replace(items.where(mask), figure=other)
+            parts += [some.effect(other.name)] if mask.any() else []
         elif other is not figure:
-            averages.append(items.of(other).effect(other.name))
+            averages.append(replace(items, figure=other).effect(other.name))
     # A subject that is a part is not repeated.
     present = {*items.subjects.tolist()} - {other.part for other in alike}
     names = [each.name for each in run.subjects if each.name in present and len(present) > 1]
-    plain = items.of(replace(figure, over="questions"))
+    plain = replace(items, figure=replace(figure, over="questions"))
     subjects = [plain.where(items.subjects == name).effect(name) for name in names]
     return {"averages": averages, "parts": adjusted(parts), "subjects": adjusted(subjects)}
 
 
 def _gate(
-    made: Comparison, items: Paired, delta: float, confidence: float, allowed: Collection[str]
+    items: Paired, a: Run, b: Run, delta: float, confidence: float, allowed: Collection[str]
 ) -> NonInferiority:
     """Test that B is not inferior, from its loss on each item.
 
     The bound is never below the loss of the figure itself, which differs from the items' mean loss
-    for a corpus figure. Of a figure without an upper limit it is a bound on what is left if each
-    answer's rate is cut off at 1, since no sample bounds how long a runaway answer may be. Subjects
-    with equal weight are strata: their numbers of items, and so the items' weights, are fixed.
-    Other weights are those of a whole task, or all equal (see `_not_gated`).
+    for a corpus figure. If the figure has no upper limit, it bounds the figure with each answer's
+    rate cut off at 1, since no sample bounds how long a runaway answer may be. Subjects with equal
+    weight are strata: their numbers of items, and so the items' weights, are fixed. Other weights
+    are those of a whole task, or all equal (see `_refusal`).
 
     Raises:
         ComparisonError: A gate cannot test these items.
     """
-    a, b, figure, ids = made.a, made.b, made.figure, np.array(made.a.items.ids)[items.places]
+    figure, ids = items.figure, np.array(a.items.ids)[items.places]
     _, first, questions = np.unique(ids, return_index=True, return_inverse=True)
     # By how much the variance grows if all questions on a passage go the same way.
     passages = np.unique(items.clusters[first], return_counts=True)[1]
     design_effect = float((passages**2).sum() / passages.sum())
-    for why in _not_gated(items, a, b, allowed, design_effect):
+    if why := _refusal(items, a, b, allowed, design_effect):
         raise ComparisonError(f"{a.definition.title}, {b.label} against {a.label}: {why}")
     singly = a.limited and not a.complete and design_effect <= _SINGLY
     clusters = questions if singly else items.clusters
-    found = intervals.non_inferiority(
+    tested = intervals.non_inferiority(
         *items.losses.T,
         delta=delta / 100,
         clusters=clusters,
@@ -287,10 +275,11 @@ def _gate(
         largest=sum_clusters(items.sizes[:, None], clusters).max(),
         confidence=confidence,
     )
-    loss = made.overall.difference.times(-1 if figure.higher_is_better else 1).value
-    bound = max(100 * found.bound, loss * points_of(figure))
+    before, after = items.figures()
+    loss = before - after if figure.higher_is_better else after - before
+    bound = max(100 * tested.bound, loss * points_of(figure))
     remarks = {
-        found.method: True,
+        tested.method: True,
         "of sentence scores": figure.of_texts,
         "weighted as the figure weighs items": figure.over != "questions",
         "weighted by length": figure.form == "rate",
@@ -298,60 +287,53 @@ def _gate(
         f"{items.units:,} clusters of items": not singly and items.units < len(ids),
     }
     method = ", ".join(remark for remark, holds in remarks.items() if holds)
-    return replace(found, bound=bound, passed=bound < delta, method=method)
+    return replace(tested, bound=bound, passed=bound < delta, method=method)
 
 
-def _not_gated(
+def _refusal(
     items: Paired, a: Run, b: Run, allowed: Collection[str], design_effect: float
-) -> Iterator[str]:
-    """Yield reasons why a gate cannot test these items of A and B."""
-    figure, is_rate = items.figure, items.figure.form == "rate"
-    name, unlike = figure.name, a.differs(b)
+) -> str | None:
+    """Return why a gate cannot test these items of A and B; None if it can."""
+    figure, name, unlike = items.figure, items.figure.name, a.differs(b)
     if refused := ", ".join(part for part in unlike if part not in allowed):
-        yield (
-            f"the runs differ in {refused}, but a gate is for runs under one setup. Run both under "
-            f"the same setup, or pass --allow-differences {','.join(unlike)}."
-        )
+        how = f"Run both under one setup, or --allow-differences {','.join(unlike)}."
+        return f"the runs differ in {refused}, but a gate is for runs under one setup. {how}"
     if figure.labels:
         why = f"{name} has no bound: the weight of one answer depends on all others"
-        yield f"{why}. Gate another figure (--metric acc)."
+        return f"{why}. Gate another figure (--metric acc)."
     if above := int((items.losses > 1).any(axis=1).sum()):
-        yield (
-            f"{above:,} items have a {name} above 1, and of such answers there may be more and "
-            f"longer ones than the sample has: nothing bounds {name}. Gate a figure that is at "
-            "most 1 (--metric cer_published), or find out why the answers run away."
+        why = f"{above:,} items have a {name} above 1, and others may be worse: nothing bounds it"
+        return (
+            f"{why}. Gate a figure of at most 1 (--metric cer_published), or shorten the answers."
         )
     leaving_out = "and a gate cannot pass by leaving items out"
     for side in (a, b):
         if side.unfinished:
             why = f"{side.label} on {side.task}: {side.unfinished}"
-            yield f"{why}, {leaving_out}. Run it again, or finish it."
+            return f"{why}, {leaving_out}. Run it again, or finish it."
     if items.one_sided:
         why = f"{items.one_sided:,} items have a value of {name} in only one of {a.label} and"
-        yield f"{why} {b.label}, {leaving_out}. Run them again."
+        return f"{why} {b.label}, {leaving_out}. Run them again."
     if a.complete or not (a.limited or b.limited):
-        return
-    if is_rate or design_effect > _SINGLY:
-        what = "length of an item" if is_rate else "number of questions on a passage"
-        other = ", or gate a figure in which all items count alike (--metric)" if is_rate else ""
-        yield (
-            f"a part of the task does not show the largest {what}, and without that a bound on "
-            f"{name} does not hold. Run the task without a limit{other}."
-        )
-    every, present, why = a.setup.task.subjects, a.subjects, ""
-    of_part = (each for each in every if figure.part in ("", *parts_of(a.setup.task, each)))
+        return None
+    if figure.form == "rate" or design_effect > _SINGLY:
+        what = "length of an item" if figure.form == "rate" else "number of questions on a passage"
+        why = f"a part of the task does not show the largest {what}, so no bound on {name} holds"
+        return f"{why}. Run the task without a limit, or gate another figure (--metric)."
+    every, present = a.setup.task.subjects, a.subjects
+    of_part = [each for each in every if figure.part in ("", *figures.parts_of(a.setup.task, each))]
     absent = [each.name for each in of_part if each not in present]
+    partial = sum(map(a.expected_of, present)) != a.available
     if not a.trusted_data:  # the sizes of its subjects are not published
-        return
+        return None
     if figure.over == "questions" and not (a.in_proportion(every) or a.in_proportion(present)):
         why = "the items are not in proportion to the sizes of the subjects"
-    if figure.over != "questions" and sum(map(a.expected_of, present)) != a.available and absent:
-        why = f"there is no item of {', '.join([*absent[:5], *(['…'] if absent[5:] else [])])}"
-    if why:
-        yield (
-            f"{why}, so {name} does not represent the whole task. Run it without a limit, or with "
-            "a larger one for all subjects together."
-        )
+    elif figure.over != "questions" and partial and absent:
+        why = f"there is no item of {shorten(', '.join(absent), 100, placeholder=' …')}"
+    else:
+        return None
+    how = "Run it without a limit, or with a larger one for all subjects together."
+    return f"{why}, so {name} does not represent the whole task. {how}"
 
 
 def adjusted(effects: Sequence[Effect]) -> Sequence[Effect]:
@@ -363,7 +345,17 @@ def adjusted(effects: Sequence[Effect]) -> Sequence[Effect]:
 
 
 def match(a: Run, b: Run, name: str | None, drawing: Mapping[str, Any]) -> Paired:
-    """Match the items of two runs."""
+    """Match the items of two runs.
+
+    Args:
+        a: The baseline.
+        b: The run to compare with it.
+        name: A figure of the task; None for its headline.
+        drawing: The seed and number of resamples, for tests.
+
+    Raises:
+        ComparisonError: As by `compare`.
+    """
     first, second = (f"{side.label} ({side.sources[0].name})" for side in (a, b))
     figure = a.figures.get(name) if name else a.headline
     if figure is None:
@@ -372,22 +364,23 @@ def match(a: Run, b: Run, name: str | None, drawing: Mapping[str, Any]) -> Paire
     if interrupted := a.interruption or b.interruption:
         raise ComparisonError(interrupted)
     local = a.is_local and b.is_local
-    for what in ["task", "version"] if local else ["task", "data", "version"]:
-        one, other = (s.definition.name if what == "task" else getattr(s, what) for s in (a, b))
+    facts = {"task": (a.definition.name, b.definition.name)}
+    facts |= {} if local else {"data": (a.data, b.data)}
+    facts |= {"version": (a.signature.version, b.signature.version)}
+    for what, (one, other) in facts.items():
         if one != other:
             both = f"{first} has {what} {one}, {second} has {other}"
             raise ComparisonError(f"{both}: run both on the same {what}.")
     in_a, in_b = a.items.places, b.items.places
-    if in_a.keys() != in_b.keys():
-        only = (first, in_a.keys() - in_b.keys()), (second, in_b.keys() - in_a.keys())
-        said = "; ".join(
-            f"{len(ids):,} items are only in {file}, such as {', '.join(sorted(ids)[:5])}"
-            for file, ids in only
-            if ids
-        )
+    only = (first, in_a.keys() - in_b.keys()), (second, in_b.keys() - in_a.keys())
+    if listed := [
+        f"{len(ids):,} items are only in {file}, such as {', '.join(sorted(ids)[:5])}"
+        for file, ids in only
+        if ids
+    ]:
+        how = "Run both with the same limit, subjects and epochs."
         raise ComparisonError(
-            f"the two runs of {a.definition.name} do not have the same items: {said}. Run both "
-            "with the same limit, subjects and epochs."
+            f"the runs of {a.definition.name} differ in items: {'; '.join(listed)}. {how}"
         )
     names = sorted(in_a)
     at, at_b = (np.array([places[name] for name in names], np.intp) for places in (in_a, in_b))
@@ -398,10 +391,9 @@ def match(a: Run, b: Run, name: str | None, drawing: Mapping[str, Any]) -> Paire
     if local and (a.task, a.options) == (b.task, b.options):
         others |= a.items.question_lengths[at] != b.items.question_lengths[at_b]
     if others.any():
-        raise ComparisonError(
-            f"{others.sum():,} items differ in gold answer or length between {first} and "
-            f"{second}, such as {names[others.argmax()]}: run both on the same data."
-        )
+        what = f"{others.sum():,} items differ in gold answer or length between {first} and"
+        such = f"such as {names[others.argmax()]}"
+        raise ComparisonError(f"{what} {second}, {such}: run both on the same data.")
     (rows, loss, statistic), (rows_b, loss_b, _) = _rows(a, figure, at), _rows(b, figure, at_b)
     losses = np.column_stack([loss, loss_b])
     missing = np.isnan(losses).sum(axis=1)
@@ -409,10 +401,9 @@ def match(a: Run, b: Run, name: str | None, drawing: Mapping[str, Any]) -> Paire
     if figure.part:
         kept &= a.items.of_part(figure.part)[at]
     if not kept.any():
-        raise ComparisonError(
-            f"no item has a value for {figure.name} in both {first} and {second}. Run them again "
-            "with this version, or compare another figure (--metric)."
-        )
+        what = f"no item has a value for {figure.name} in both {first} and {second}"
+        how = "Run them again with this version, or compare another figure (--metric)."
+        raise ComparisonError(f"{what}. {how}")
     subjects, codes = a.items.subject_codes
     columns = at, rows, rows_b, losses, subjects[codes[at]], a.items.clusters[at]
     more = statistic, a.setup.categories, int((missing > 0).sum()), int((missing == 1).sum())
@@ -423,21 +414,18 @@ def _rows(side: Run, figure: Figure, at: NDArray[np.intp]) -> tuple[Floats, Floa
     """Return rows, the loss on each item, and the function from sums of rows to the figure."""
     if figure.form == "corpus":
         if not (side.items.pairs and len(at)):
-            raise ComparisonError(
-                f"{side.label} has no texts, but {figure.name} is computed from the texts of all "
-                "items. Run it again with its samples logged (lm-eval: --log_samples)."
-            )
-        language, pairs = language_of(side.setup.task), [side.items.pairs[place] for place in at]
-        counts, statistic = corpus_rows(figure, pairs, language)
-        return counts, 1 - np.array(corpus_scores(figure, pairs, language)), statistic
-    values = side.items.values.get(figure.averages, np.full(len(side.items), np.nan))[at]
-    lengths = side.items.weights.get(figure.averages) if figure.form == "rate" else None
+            what = f"{figure.name} needs the texts of all items, but {side.label} has none"
+            raise ComparisonError(f"{what}. Run it again with --log_samples.")
+        language = figures.language_of(side.setup.task)
+        pairs = [side.items.pairs[place] for place in at]
+        counts, statistic = figures.corpus_rows(figure, pairs, language)
+        return counts, 1 - np.array(figures.corpus_scores(figure, pairs, language)), statistic
+    ones, is_rate = np.ones(len(side.items)), figure.form == "rate"
+    values = side.items.values.get(figure.averages, np.nan * ones)[at]
+    lengths = side.items.weights.get(figure.averages) if is_rate else None
     if lengths is None and ((values < 0) | (values > 1)).any():
-        raise ComparisonError(
-            f"{figure.name} is not a share from 0 to 1, and does not say whether higher or lower "
-            "is better: compare another figure (--metric)."
-        )
-    sizes = np.ones(len(at)) if lengths is None else lengths[at]
+        what = f"{figure.name} is not a share from 0 to 1"
+        raise ComparisonError(f"{what}: compare another figure (--metric).")
+    sizes = (ones if lengths is None else lengths)[at]
     losses = 1 - values if figure.higher_is_better else values
-    errors = values if lengths is None else errors_of(values, sizes)
-    return np.column_stack([errors, sizes]), losses, significance.ratio
+    return np.column_stack([errors_of(values, sizes), sizes]), losses, significance.ratio

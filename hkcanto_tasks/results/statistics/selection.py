@@ -87,15 +87,15 @@ def selection(runs: tuple[Run, ...], confidence: float = CONFIDENCE) -> Selectio
             paired[run] = match(first, run, None, {})
         except ComparisonError as error:
             left_out[run] = str(error)
-    kept = reduce(np.intersect1d, (own.places for own in paired.values())) if paired else ()
+    kept = reduce(np.intersect1d, (pair.places for pair in paired.values())) if paired else ()
     if not len(kept):  # no item has a value in all runs
         return None
-    names, alike = [*paired], [own.where(np.isin(own.places, kept)) for own in paired.values()]
+    names, alike = [*paired], [pair.where(np.isin(pair.places, kept)) for pair in paired.values()]
     scale, statistic = alike[0].shares[:, None], alike[0].statistic
-    rows = [sum_clusters(own.b * scale, own.clusters) for own in alike]
+    rows = [sum_clusters(pair.b * scale, pair.clusters) for pair in alike]
     parts = np.column_stack([pseudo_values(of_run, statistic) / len(of_run) for of_run in rows])
     pairs = all_pairs(parts, confidence=confidence)
-    figures = np.array([own.figures()[1] for own in alike])
+    figures = np.array([pair.figures()[1] for pair in alike])
     sign = -1 if first.headline.higher_is_better is False else 1
     best = int((sign * figures).argmax())
     behind = dict(zip(names, (figures[best] - figures).tolist(), strict=True))
@@ -130,17 +130,17 @@ def all_pairs(
         >>> round(0.5 / float(found.errors[0, 1]), 6)
         2.0
     """
-    own = parts - parts.mean(axis=1, keepdims=True)
-    products = own.T @ own
+    centered = parts - parts.mean(axis=1, keepdims=True)
+    products = centered.T @ centered
     squares = np.diag(products)
     errors = np.sqrt(np.maximum(0, squares[:, None] + squares - 2 * products))
     errors[errors < 1e-12] = 0
     usable = np.where(errors > 0, errors, np.inf)
-    total = own.sum(axis=0)
-    drawn = exchanges(len(own), draws, seed)
-    figures = np.concatenate([2 * (each @ own) - total for each in drawn])
+    total = centered.sum(axis=0)
+    drawn = exchanges(len(centered), draws, seed)
+    figures = np.concatenate([2 * (batch @ centered) - total for batch in drawn])
     largest = np.zeros(len(figures))
-    for place in range(1, own.shape[1]):
+    for place in range(1, centered.shape[1]):
         moves = np.abs(figures[:, :place] - figures[:, place, None]) / usable[place, :place]
         largest = np.maximum(largest, moves.max(axis=1))
     return Pairs(errors, float(np.quantile(largest, confidence)), figures)
