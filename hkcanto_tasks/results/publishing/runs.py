@@ -69,14 +69,14 @@ def publishable(read: Runs, tasks: Collection[str] = ()) -> tuple[list[Run], lis
         NotPublishable: No run can be published.
     """
     clean, refused = sorted_out(read)
-    chosen = tasks or {run.task for run in read}
-    known = ((run, why) for run, why in refused if run.task in chosen)
+    named = [run for run in clean if not tasks or run.task in tasks]
+    known = [pair for pair in refused if not tasks or pair[0].task in tasks]
     lines = [f"{run.label} on {task_title(run)}: {why}" for run, why in known]
-    if named := [run for run in clean if run.task in chosen]:
-        return named, lines
-    of_tasks = f" of {', '.join(tasks)}" if tasks else ""
-    what = f"no run{of_tasks} can be published, so nothing was written:"
-    raise NotPublishable("\n".join([what, *lines]))
+    if not named:
+        of_tasks = f" of {', '.join(tasks)}" if tasks else ""
+        what = f"no run{of_tasks} can be published, so nothing was written:"
+        raise NotPublishable("\n".join([what, *lines]))
+    return named, lines
 
 
 def sorted_out(read: Runs) -> tuple[list[Run], list[tuple[Run, str]]]:
@@ -92,8 +92,8 @@ def sorted_out(read: Runs) -> tuple[list[Run], list[tuple[Run, str]]]:
         if reason := next(_refusals(run, more, is_named), ""):
             refused.append((run, reason))
             continue
-        named_here = (pair for pair in run.settings if pair[0] in _SETTINGS)
-        settings = tuple(pair for pair in named_here if _SAFE.fullmatch(pair[1]))
+        shown = (pair for pair in run.settings if pair[0] in _SETTINGS)
+        settings = tuple(pair for pair in shown if _SAFE.fullmatch(pair[1]))
         clean.append(replace(run, label=run.model, notes=(), settings=settings))
     return clean, refused
 
@@ -101,29 +101,26 @@ def sorted_out(read: Runs) -> tuple[list[Run], list[tuple[Run, str]]]:
 def _refusals(run: Run, more: int, is_named: bool) -> Iterator[str]:
     """Yield reasons not to publish a run; `more` other runs have the same model and setup."""
     checked, settings, items = agreement(run), dict(run.settings), len({*run.items.ids})
-    known, sample = run.signature.prompt_known, "sample data, whose figures mean nothing"
-    of_all = f"{run.unfinished}, with {items:,} of {run.expected:,} items"
-    problems = (
-        (run.unfinished, f"{of_all}. Finish it (inspect eval-retry LOG), or run it again."),
-        (run.is_sample, f"{sample}. Run it without HKCANTO_DATA=sample."),
-        (not known, "its prompts were not logged. Run it in lm-eval or Inspect."),
-        (
-            run.departure,
+    if run.unfinished:
+        part = f"{run.unfinished}, with {items:,} of {run.expected:,} items"
+        yield f"{part}. Finish it (inspect eval-retry LOG), or run it again."
+    if run.is_sample:
+        yield "sample data, whose figures mean nothing. Run it without HKCANTO_DATA=sample."
+    if not run.signature.prompt_known:
+        yield "its prompts were not logged. Run it in lm-eval or Inspect."
+    if run.departure:
+        yield (
             f"{run.departure}: the catalogue's task sends something else. Run it without another "
-            "solver, a system message, or changes to the task in YAML or Python.",
-        ),
-        (
-            not run.trusted_data,
+            "solver, a system message, or changes to the task in YAML or Python."
+        )
+    if not run.trusted_data:
+        yield (
             f"its data ({run.data}) is not a published revision, so the items are unknown. "
-            "Run it on the release: `hkcanto doctor` says what your data is.",
-        ),
-        (
-            items != run.expected or run.limited,
-            f"it has only {items:,} items, but would look like the whole task. Run it without "
-            "--limit, and on all subjects.",
-        ),
-    )
-    yield from (text for holds, text in problems if holds)
+            "Run it on the release: `hkcanto doctor` says what your data is."
+        )
+    if items != run.expected or run.limited:
+        whole = "would look like the whole task. Run it without --limit, and on all subjects."
+        yield f"it has only {items:,} items, but {whole}"
     for one in checked.different:
         yield (
             f"{one.name} is {one.ours:.6g} here, {one.reported:.6g} in {run.harness}. Was the log "
@@ -155,11 +152,8 @@ def _unlike(run: Run) -> Iterator[str]:
         if loaded.revision == run.data:
             known = {sample.id: (sample.text, sample.target) for sample in loaded.samples}
     if known is None and run.trusted_data:
-        _log.warning(
-            "%s on %s: its questions were not compared with the release, because the data %s is "
-            "not on this machine.",
-            *(run.label, run.task, run.data),
-        )
+        what = "its questions were not compared with the release, because the data"
+        _log.warning("%s on %s: %s %s is not on this machine.", run.label, run.task, what, run.data)
     for again in chain.from_iterable(map(of_log, run.sources)):
         if isinstance(again, SkippedLog) or again.signature.task != run.task:
             continue
@@ -184,9 +178,9 @@ def interval_text(value: Estimate, figure: Figure) -> str:
     return f"[{', '.join(ends)}]" if len(ends) > 1 else ""
 
 
-def folder_of(run: Run) -> str:
+def folder_of(model: str) -> str:
     """Return the model's name as a path that is valid on every file system."""
-    return run.model.replace(":", "_")
+    return model.replace(":", "_")
 
 
 def on_the_hub(runs: Sequence[Run]) -> None:
