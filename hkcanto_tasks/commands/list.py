@@ -42,8 +42,7 @@ def list_(text: Annotated[str, _FILTER] = "", as_json: Json = False) -> None:
         for listed in map(record, tasks):
             echo("\t".join(str(listed[key]) for key in _PIPED))
     if lacking := len(left_out()):
-        what = "benchmark is" if lacking == 1 else "benchmarks are"
-        echo(f"{lacking} {what} left out: `hkcanto doctor` says why.", to_err=True)
+        echo(f"benchmarks left out: {lacking}; `hkcanto doctor` says why.", to_err=True)
 
 
 def _print(benchmark: "Benchmark", tasks: Iterable[Mapping[str, Any]]) -> None:

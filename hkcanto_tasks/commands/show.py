@@ -36,8 +36,7 @@ def show(
     for text in option or ():
         name, equals, value = text.partition("=")
         if not equals:
-            how = "an option is given as name=value, such as -T prompt=yue"
-            raise OptionError(f"-T {text}: {how}.")
+            raise OptionError(f"-T {text}: give an option as name=value, such as -T prompt=yue.")
         given[name] = value
     described = describe(task, given, shots)
     print_json(described.record()) if as_json else _show(described)
@@ -86,8 +85,8 @@ def _show_group(of: dict[str, Any]) -> None:
     for label, fact in facts.items():
         print_row(Text(f"{label:10}", style="dim"), fact)
     rows = (
-        (each["name"], f"{each['items']:,} items", f"{each['title']}, {each['shots']}-shot")
-        for each in of["tasks"]
+        (task["name"], f"{task['items']:,} items", f"{task['title']}, {task['shots']}-shot")
+        for task in of["tasks"]
     )
     _section("Tasks", rows)
 

@@ -88,8 +88,8 @@ def _papers() -> Mapping[Hashable, Mapping[str, PublishedResult]]:
             for row in table.rows:
                 if (score := row.scores.get(column.name)) is not None:
                     value = {column.metric: of_items(score, items, how.headline)}
-                    made = PublishedResult("published", row.model, how, signature, value)
-                    made = replace(made, by=table.source)
+                    by = table.source
+                    made = PublishedResult("published", row.model, how, signature, value, by=by)
                     scores[_measure(made)].setdefault(row.model, made)
     return scores
 

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib import import_module
 from math import isnan, nan
 from pathlib import Path
@@ -119,11 +120,12 @@ class _Rows(ItemRows):
 
     NEEDS_SCORES = False
 
-    def __init__(self, signature: Signature) -> None:
+    def __init__(self, collected: list["_Rows"], signature: Signature) -> None:
         kind = task_as_run(signature.task, shots=signature.shots, **options_of(signature))
         super().__init__(kind, texts=True)
         self.logged, self.scored = signature, list[Scored]()
         self.made: Items | None = None
+        collected.append(self)
 
     def add(self, sample: Sample, judgement: Judgement | None, response: str, **more: Any) -> None:
         how = self.setup
@@ -219,12 +221,7 @@ def rescore(
 def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
     """Score the answers of one log again, and yield a run for each of its tasks."""
     collected = list[_Rows]()
-
-    def collect(signature: Signature) -> ItemRows:
-        collected.append(_Rows(signature))
-        return collected[-1]
-
-    for run in read_log(file, collect):
+    for run in read_log(file, partial(_Rows, collected)):
         if isinstance(run, SkippedLog):
             yield run
             continue
@@ -233,18 +230,16 @@ def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
         old, kind, remarks = run.signature, rows.setup, list[str]()
         ours, options = kind.signature(old.data), dict([*old.options, _MARK])
         if isinstance(kind, Judged):
-            rubric, options["rubric"] = options.get("rubric"), kind.rubric_hash
-            if rubric != kind.rubric_hash:
-                remarks.append(
-                    f"it was judged with another rubric ({rubric or 'none'}, now "
-                    f"{kind.rubric_hash}): those judgements do not count; judge again with "
-                    "--grader MODEL"
-                )
+            logged, options["rubric"] = options.get("rubric", "none"), kind.rubric_hash
+            if logged != kind.rubric_hash:
+                what = f"it was judged with another rubric ({logged}, now {kind.rubric_hash})"
+                advice = "those judgements do not count; judge again with --grader MODEL"
+                remarks.append(f"{what}: {advice}")
         if old.version != ours.version:
             remarks.append(f"version {old.version} of the task is now {ours.version}")
         if old.prompt_known and old.sent != ours.sent:
-            what = f"(sent:{old.sent}, now {ours.sent})"
-            remarks.append(f"it had the prompts of an older version {what}")
+            hashes = f"sent:{old.sent}, now {ours.sent}"
+            remarks.append(f"it had the prompts of an older version ({hashes})")
         now = replace(ours, task=old.task, shots=old.shots, sent=old.sent)
         signature = rows.signed(replace(now, options=tuple(options.items())))
         origin = Origin(**{name: getattr(run, name) for name in Origin.__struct_fields__})
