@@ -11,7 +11,8 @@ from ... import __version__
 from ...catalogue import benchmarks, named_tasks
 from ...tasks import task_as_run
 from ..published import published_tables
-from ..publishing.runs import interval_text, number_text
+from ..reports.blocks import unit_of
+from ..reports.renderers.formatting import interval_text, value_text
 from ..reports.renderers.page import code, environment
 from ..statistics.intervals import is_above, of_items
 from .records import PublishedResult, Refused, Results, Standing, items_of
@@ -192,7 +193,7 @@ def pages(read: Results, title: str) -> dict[str, str]:
         for ending in ("html.j2", "css", "js")
     )
     made = environment()
-    made.filters |= {"number": number_text, "interval": interval_text}
+    made.filters |= {"number": value_text, "interval": interval_text, "unit": unit_of}
     dates = (result.created for result in read.results if result.created)
     shared = {"KINDS": KINDS, "date": max(dates, default=None), "version": __version__}
     template = made.from_string(page, {**shared, **code(style, script)})

@@ -8,17 +8,19 @@ from importlib.resources import files
 from jinja2 import Environment
 
 from ...describing import WAYS
+from ..reports.blocks import unit_of
 from ..reports.presentation import figure_title, task_title
+from ..reports.renderers.formatting import interval_text, value_text
 from ..runs import Run
 from ..statistics.estimates import value_of
-from .runs import Publication, Publisher, folder_of, interval_text, number_text
+from .runs import Publication, Publisher, folder_of
 
 
 def publication(runs: Sequence[Run], by: Publisher) -> Publication:
     """Return a text for each model's card, with the figures that the harnesses print."""
     environment = Environment(trim_blocks=True, autoescape=False)
     environment.filters["cell"] = lambda text: re.sub(r"([\\|\[\]<>*`])", r"\\\1", text)
-    functions = (value_of, task_title, figure_title, number_text, interval_text)
+    functions = (value_of, task_title, figure_title, unit_of, value_text, interval_text)
     environment.globals |= {function.__name__: function for function in functions}
     text = files(__package__).joinpath("card.md.j2").read_text("utf-8")
     template = environment.from_string(text, {"ways": WAYS})

@@ -13,10 +13,12 @@ import yaml
 
 from ...errors import OptionError
 from ...tasks import task_as_run
+from ..reports.blocks import unit_of
 from ..reports.presentation import figure_title, short_name
+from ..reports.renderers.formatting import interval_text
 from ..runs import Run
 from ..statistics.estimates import value_of
-from .runs import NotPublishable, Publication, Publisher, folder_of, interval_text, on_the_hub
+from .runs import NotPublishable, Publication, Publisher, folder_of, on_the_hub
 
 try:
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
@@ -52,7 +54,7 @@ def publication(runs: Sequence[Run], by: Publisher) -> Publication:
         figure, value = run.headline, value_of(run, run.headline.name)
         assert value is not None  # a complete run has its headline
         factor = 100 if figure.unit in ("share", "rate") else 1  # in the papers' unit
-        interval = f"95 % interval {interval_text(value, figure)}"
+        interval = f"95 % interval {interval_text(value, unit_of(figure))}"
         entry = EvalResultEntry(
             dataset_id=benchmark.hub.repo_id,
             task_id=run.task,

@@ -14,14 +14,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import HKCantoError
-from ...figures import Figure
 from ...tasks import load_task
 from ..frames import Runs
-from ..reports.presentation import task_title
 from ..rescoring.rescore import of_log, options_of
 from ..runs import Run, SkippedLog
 from ..statistics.estimates import agreement
-from ..statistics.intervals import Estimate
 
 _log = logging.getLogger("hkcanto")
 MODEL = re.compile(r"(?![A-Za-z]:/)\w([\w.:@+-]*\w)?(/\w([\w.:@+-]*\w)?)?", re.ASCII)
@@ -55,8 +52,8 @@ class Publication(NamedTuple):
     left_out: Sequence[str] = ()
 
 
-def publishable(read: Runs, tasks: Collection[str] = ()) -> tuple[list[Run], list[str]]:
-    """Return runs from logs in publishable form, and a line for each that must not be published.
+def sorted_out(read: Runs, tasks: Collection[str] = ()) -> tuple[list[Run], list[tuple[Run, str]]]:
+    """Return the runs in publishable form, and those that must not be published, with reasons.
 
     A model has the name that the user gave, or its own without Inspect's provider: `Qwen/Qwen3-8B`
     for `vllm/Qwen/Qwen3-8B`. No path, host or key of the user's machine remains.
@@ -64,23 +61,7 @@ def publishable(read: Runs, tasks: Collection[str] = ()) -> tuple[list[Run], lis
     Args:
         read: The runs.
         tasks: Names of tasks to publish; empty for all.
-
-    Raises:
-        NotPublishable: No run can be published.
     """
-    clean, refused = sorted_out(read)
-    named = [run for run in clean if not tasks or run.task in tasks]
-    known = [pair for pair in refused if not tasks or pair[0].task in tasks]
-    lines = [f"{run.label} on {task_title(run)}: {why}" for run, why in known]
-    if not named:
-        of_tasks = f" of {', '.join(tasks)}" if tasks else ""
-        what = f"no run{of_tasks} can be published, so nothing was written:"
-        raise NotPublishable("\n".join([what, *lines]))
-    return named, lines
-
-
-def sorted_out(read: Runs) -> tuple[list[Run], list[tuple[Run, str]]]:
-    """Return the runs in publishable form, and those that must not be published, with reasons."""
     named = []
     for run, name in zip(read.runs, read.names, strict=True):
         model = run.model.partition("/")[2] if run.harness == "inspect" else ""
@@ -88,6 +69,8 @@ def sorted_out(read: Runs) -> tuple[list[Run], list[tuple[Run, str]]]:
     alike = Counter((run.model, run.comparable_as, run.harness) for run, _ in named)
     clean, refused = list[Run](), list[tuple[Run, str]]()
     for run, is_named in named:
+        if tasks and run.task not in tasks:
+            continue
         more = alike[run.model, run.comparable_as, run.harness] - 1
         if reason := next(_refusals(run, more, is_named), ""):
             refused.append((run, reason))
@@ -163,19 +146,6 @@ def _unlike(run: Run) -> Iterator[str]:
                 yield f"{name} has other values in the log than its answer gives. {advice}"
             elif known is not None and known.get(name) != (sample.text, sample.target):
                 yield f"{name} has another question or answer than the data {run.data}. {advice}"
-
-
-def number_text(value: float, figure: Figure) -> str:
-    """Return a number as the papers print it: shares and rates in per cent."""
-    if figure.unit in ("share", "rate"):
-        return f"{100 * value:.1f}"
-    return f"{value:.1f}" if figure.unit == "score" else f"{value:.4g}"
-
-
-def interval_text(value: Estimate, figure: Figure) -> str:
-    """Return the 95 % interval of a figure in brackets; empty if it has none."""
-    ends = [number_text(end, figure) for end in (value.low, value.high) if end is not None]
-    return f"[{', '.join(ends)}]" if len(ends) > 1 else ""
 
 
 def folder_of(model: str) -> str:
