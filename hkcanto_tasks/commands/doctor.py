@@ -58,7 +58,7 @@ def doctor(benchmark: Name = None, as_json: Json = False) -> None:
     findings = [*map(_harness, _IMPORTS), *_of_benchmarks(_loaded, benchmark)]
     if benchmark is None:
         findings += (Finding(False, f"A benchmark is left out: {why}") for why in left_out())
-    versions = {"hkcanto": __version__, "Python": platform.python_version()}
+    versions: dict[str, str | None] = {"hkcanto": __version__, "Python": platform.python_version()}
     versions |= {package: _version(package) for package in _PACKAGES}
     if as_json:
         print_json({"versions": versions, "findings": [asdict(finding) for finding in findings]})

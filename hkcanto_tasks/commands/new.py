@@ -82,7 +82,6 @@ kind = "{kind}"
 _KIND = option("The kind of task, such as multiple_choice.", "--kind", metavar="KIND")
 _FROM = option("A file with the rows, which is copied.", "--from", metavar="FILE")
 _INTO = option("Make the benchmark's folder in this one.", "--into", metavar="FOLDER")
-_FORCE = option("Replace a benchmark.toml that is there.", "--force")
 
 
 def new(
@@ -90,7 +89,7 @@ def new(
     kind: Annotated[str, _KIND],
     source: Annotated[Path | None, _FROM] = None,
     into: Annotated[Path, _INTO] = Path(),
-    force: Annotated[bool, _FORCE] = False,
+    force: Annotated[bool, option("Replace a benchmark.toml that is there.", "--force")] = False,
 ) -> None:
     """Write a commented benchmark.toml, with "?" for everything that the file does not state."""
     from ..kinds import find_kind

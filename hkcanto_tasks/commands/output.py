@@ -35,10 +35,9 @@ _LOGS = "Logs of lm-eval (--log_samples) and Inspect, or folders. NAME=PATH name
 LOGS = argument(_LOGS, "LOGS")
 _OUTPUT = "Write to this file, such as report.html."
 _FORMAT = "html, md, json, csv, or github (a pull request comment); by default by the file's name."
-_FULL = "Print everything, with no row or column left out."
 Output = Annotated[Path | None, option(_OUTPUT, "-o", "--output", metavar="FILE")]
 FormatOption = Annotated[Format | None, option(_FORMAT, "--format", metavar="FORMAT")]
-Full = Annotated[bool, option(_FULL, "--full")]
+Full = Annotated[bool, option("Print everything, with no row or column left out.", "--full")]
 
 
 def write(made: "Report", output: Path | None, kind: Format | None, *, full: bool = False) -> None:
@@ -97,7 +96,8 @@ def write_files(files: Mapping[str, str], folder: Path) -> None:
         for path in files:
             parent = (root / path).parent
             if parent != parent.resolve():
-                raise OptionError(f"{parent} is in a link, which is not followed. Give a folder.")
+                what = f"{parent} is in a link, and links are not followed"
+                raise OptionError(f"{what}. Give a folder.")
         root.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".publish-", dir=root) as drafts:
             for path, text in files.items():

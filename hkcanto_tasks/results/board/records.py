@@ -299,8 +299,8 @@ def _read(name: str, root: Path) -> Iterator[PublishedResult | Refused]:
             yield Refused(home.relative_to(folder).as_posix(), str(error))
             continue
         clean, refused = sorted_out(read)
-        unread = [(log.path, log.reason) for log in read.skipped]
-        for log, reason in [*unread, *((run.sources[0], reason) for run, reason in refused)]:
+        left_out = ((run.sources[0], reason) for run, reason in refused)
+        for log, reason in [*read.skipped, *left_out]:
             yield Refused(shown.get(log, log.name), reason)
         for run in clean:
             source = shown.get(run.sources[0], run.sources[0].name)

@@ -407,17 +407,17 @@ def grade(runs: Sequence[Rescored], grader: str) -> None:
         if kind.waits(scored.judgement)
     ]
     replies = _ask("--grader", grader, "hkcanto.judges.rubric", "grade", waiting)
+    by_answer = {place: [reply] for place, reply in replies.items()}
     for run, kind in with_rubric:
-        judged = list[Scored]()
-        for scored in run.scored:
-            given = [replies[id(scored)]] if id(scored) in replies else []
-            judged.append(scored._replace(judgement=kind.judged(scored.judgement, given)))
-        unjudged = sum(scored.judgement.values["unjudged_rate"] or 0 for scored in judged)
+        run.scored = [
+            scored._replace(judgement=kind.judged(scored.judgement, by_answer.get(id(scored), [])))
+            for scored in run.scored
+        ]
+        unjudged = sum(scored.judgement.values["unjudged_rate"] or 0 for scored in run.scored)
         run.remarks = [remark for remark in run.remarks if "--grader" not in remark]
-        what = f"{unjudged:.0f} of {len(judged):,} answers are unjudged"
+        what = f"{unjudged:.0f} of {len(run.scored):,} answers are unjudged"
         run.remarks.append(f"judged by {grader}; {what}")
         run.signature = run.signature.judged_by([grader] if replies else [])
-        run.scored = judged
 
 
 def _ask(
