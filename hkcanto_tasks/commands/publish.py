@@ -70,5 +70,4 @@ def publish(
     echo("\nNothing was uploaded. Check the files, then:")
     for line in made.submit:
         echo(f"  {line.format(folder=quote(str(output)))}")
-    if refused:
-        raise typer.Exit(1)
+    raise typer.Exit(bool(refused))
