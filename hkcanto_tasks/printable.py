@@ -10,6 +10,7 @@ _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef"
     "\ufffe\uffff\ud800-\udfff]"
 )
+_PICTURES = {chr(code): chr(0x2400 + code) for code in range(0x20)} | {"\x7f": "␡"}
 
 
 def printable(text: str) -> str:
@@ -21,7 +22,8 @@ def printable(text: str) -> str:
     """
     if text.isascii() and text.isprintable():  # like most texts
         return text
-    return _UNPRINTABLE.sub(_picture, re.sub(r"\r\n?", "\n", text))
+    lines = re.sub(r"\r\n?", "\n", text)
+    return _UNPRINTABLE.sub(lambda sign: _PICTURES.get(sign[0], "\ufffd"), lines)
 
 
 def valid(text: str) -> str:
@@ -37,13 +39,6 @@ def valid(text: str) -> str:
 def one_line(text: str) -> str:
     """Return a text made printable and on one line, with single spaces."""
     return " ".join(printable(text).split())
-
-
-def _picture(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    if code < 0x20:
-        return chr(0x2400 + code)
-    return "␡" if code == 0x7F else "\ufffd"
 
 
 @cache

@@ -1,64 +1,73 @@
 """The commands `hkcanto doctor`, and `hkcanto data fetch`, `verify` and `path`."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+import importlib.metadata
+import os
+import platform
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from typing import Annotated
 
 import typer
 from rich.text import Text
 
-from ..catalogue import benchmarks, find_benchmark
+from .. import __version__
+from ..catalogue import benchmarks, find_benchmark, left_out
 from ..console import Command, Json, echo, out, print_error, print_json, print_line, print_row
+from ..data.fetch import DataFolder, forbidden
 from ..data.locating import locate
 from ..declarations import Benchmark
 from ..errors import HKCantoError, NetworkUnavailable
 from .output import argument
 
-if TYPE_CHECKING:
-    from ..doctor import Finding
-
 Name = Annotated[str | None, argument("One benchmark; by default all.", "BENCHMARK")]
 _FEW = 160  # characters of a detail, unless all are wanted
+_PACKAGES = ("lm-eval", "inspect-ai", "pycantonese", "ToJyutping", "torch", "transformers", "vllm")
+_IMPORTS = {
+    "lm-eval": "import lm_eval.tasks.manager, hkcanto_lm_eval.models, hkcanto_lm_eval.task\n"
+    "from hkcanto_lm_eval._autoload import failures\n"
+    "for error in failures: raise error",
+    "inspect-ai": "import hkcanto._registry",
+}
+_DONE = "hkcanto: imported"
+_LIMIT = 300  # seconds, since imports from a cluster's cold disk are slow
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of one check.
+
+    Attributes:
+        good: Whether the check passed; None if neither good nor bad.
+        text: The finding.
+        details: Extra detail, shown on request.
+        command: The command that fixes it.
+    """
+
+    good: bool | None
+    text: str
+    details: Sequence[str] = ()
+    command: str = ""
 
 
 def doctor(benchmark: Name = None, as_json: Json = False) -> None:
     """Check versions, harnesses and data; exit status 1 if something is wrong."""
-    from ..doctor import data, harnesses, installed, outside
-
-    wanted = chosen(benchmark)
-    findings = [*harnesses(), *map(data, wanted), *(outside() if benchmark is None else ())]
+    findings = [*map(_harness, _IMPORTS), *_of_benchmarks(_loaded, benchmark)]
+    if benchmark is None:
+        findings += (Finding(False, f"A benchmark is left out: {why}") for why in left_out())
+    versions: dict[str, str | None] = {"hkcanto": __version__, "Python": platform.python_version()}
+    versions |= {package: _version(package) for package in _PACKAGES}
     if as_json:
-        print_json({"versions": installed(), "findings": [asdict(each) for each in findings]})
+        print_json({"versions": versions, "findings": [asdict(finding) for finding in findings]})
     else:
-        present = [f"{name} {version}" for name, version in installed().items() if version]
-        absent = [f"without {name}" for name, version in installed().items() if not version]
+        present = [f"{name} {version}" for name, version in versions.items() if version]
+        absent = [f"without {name}" for name, version in versions.items() if not version]
         print_row(Text(), Text(" · ".join(present + absent), style="dim"))
-        print_findings(findings, all_of_it=benchmark is not None)
-    if any(each.good is False for each in findings):
-        raise typer.Exit(1)
-
-
-def print_findings(findings: Sequence["Finding"], *, all_of_it: bool = False) -> None:
-    """Print findings, in about 20 lines unless all details are wanted."""
-    marks = {True: ("✓ ", "green"), False: ("✗ ", "red"), None: ("· ", "dim")}
-    room = 1 if sum(bool(each.details) for each in findings) > 2 else 4
-    for finding in findings:
-        print_row(Text(*marks[finding.good]), finding.text)
-        for line in finding.details if all_of_it else finding.details[:room]:
-            detail = Text(f"    {line}", style="dim")
-            if not all_of_it:
-                detail.truncate(out.width if out.is_terminal else _FEW, overflow="ellipsis")
-            print_line(detail)
-        hidden = len(finding.details) - room
-        if hidden > 0 and not all_of_it:
-            print_line(Text(f"    … and {hidden} more", style="dim"))
-    for command in dict.fromkeys(each.command for each in findings if each.command):
-        print_line(Text.assemble(("next: ", "bold"), command))
-
-
-def chosen(name: str | None) -> tuple[Benchmark, ...]:
-    """Return the benchmark of this name; without a name, all benchmarks."""
-    return benchmarks() if name is None else (find_benchmark(name),)
+        _print(findings, all_of_it=benchmark is not None)
+    raise typer.Exit(any(finding.good is False for finding in findings))
 
 
 # ---------------------------------------------------------------------- hkcanto data
@@ -70,10 +79,9 @@ data = typer.Typer(help="Download, check and locate the benchmarks' data.", no_a
 def fetch(benchmark: Name = None) -> None:
     """Download the pinned release into the cache, if it is not there."""
 
-    def fetched(benchmark: Benchmark) -> None:
-        folder = locate(benchmark)
+    def fetched(folder: DataFolder, title: str) -> None:
         folder.fetch(progress=True)
-        print_line(f"{benchmark.title}: {len(folder.files())} files in {folder.root}")
+        print_line(f"{title}: {len(folder.files())} files in {folder.root}")
         if moved := folder.moved():
             print_line(Text(moved, style="yellow"))
 
@@ -83,33 +91,169 @@ def fetch(benchmark: Name = None) -> None:
 @data.command(cls=Command)
 def verify(benchmark: Name = None) -> None:
     """Compare every file with its checksum; exit status 1 if one differs."""
-    from ..doctor import files
-
-    findings = [*map(files, chosen(benchmark))]
-    print_findings(findings)
-    if any(each.good is False for each in findings):
-        raise typer.Exit(1)
+    findings = [*_of_benchmarks(_compared, benchmark)]
+    _print(findings)
+    raise typer.Exit(any(finding.good is False for finding in findings))
 
 
 @data.command(cls=Command)
 def path(benchmark: Name = None) -> None:
     """Print the folder of a benchmark's data."""
-    _for_each(benchmark, lambda benchmark: echo(locate(benchmark).root))
+    _for_each(benchmark, lambda folder, _: echo(folder.root))
 
 
-def _for_each(name: str | None, do: Callable[[Benchmark], None]) -> None:
+def _for_each(name: str | None, do: Callable[[DataFolder, str], None]) -> None:
     """Call a function for one benchmark or for all; a failure does not stop the others.
 
     Without a network, stop at the first benchmark that needs it.
     """
     failed = False
-    for benchmark in chosen(name):
+    for benchmark in _chosen(name):
         try:
-            do(benchmark)
+            do(locate(benchmark), benchmark.title)
         except NetworkUnavailable:
             raise
         except HKCantoError as error:
             print_error(error)
             failed = True
-    if failed:
-        raise typer.Exit(1)
+    raise typer.Exit(failed)
+
+
+# ---------------------------------------------------------------------- the checks
+
+
+def _chosen(name: str | None) -> tuple[Benchmark, ...]:
+    return benchmarks() if name is None else (find_benchmark(name),)
+
+
+def _of_benchmarks(
+    check: Callable[[Benchmark, DataFolder], Finding], name: str | None
+) -> Iterator[Finding]:
+    """Check the data of one benchmark, or of all, without downloading any."""
+    for benchmark in _chosen(name):
+        try:
+            yield check(benchmark, locate(benchmark))
+        except HKCantoError as error:
+            first, *others = str(error).split("\n")
+            yield Finding(False, f"{benchmark.title}: {first}", others)
+
+
+def _loaded(benchmark: Benchmark, folder: DataFolder) -> Finding:
+    """Load all tasks of a benchmark from the data that exists."""
+    from ..describing import quietly
+    from ..tasks import load_task
+
+    fetch = f"hkcanto data fetch {benchmark.name}"
+    try:
+        with quietly(HKCANTO_OFFLINE="1"):  # the findings say what the warnings would say
+            allowed = folder.kind != "own"
+            loaded = [load_task(task.name, allow_absent=allowed) for task in benchmark.tasks]
+    except NetworkUnavailable:
+        text = f"{benchmark.title}: not downloaded yet, or not completely, in {folder.root}"
+        if variable := forbidden():
+            return Finding(False, f"{text}; {variable} forbids downloads", command=fetch)
+        return Finding(None, f"{text}; the first run downloads it", command=fetch)
+    if folder.kind == "local":
+        fetch = f"unset HKCANTO_DATA_DIR; {fetch}"
+    items = sum(len(task.samples) for task in loaded)
+    asked = sum(len(task.asked) for task in loaded)
+    present = sum(len({sample.subject for sample in task.samples}) for task in loaded)
+    whole = present == asked or folder.kind == "sample"
+    subjects = "" if present == asked else f", {present} of {asked} subjects"
+    details = [
+        f"{task.task.definition.name}: {line}"
+        for task in loaded
+        for line in (*task.differences.lines, task.kind.remark(task.samples))
+        if line
+    ]
+    text = f"{benchmark.title}: {items:,} items{subjects}, in {folder.root} ({folder.kind})"
+    return Finding(whole and not details, text, details, "" if whole else fetch)
+
+
+def _compared(benchmark: Benchmark, folder: DataFolder) -> Finding:
+    """Compare every file of a benchmark's data with the record."""
+    problems = folder.verify()
+    if not problems:
+        state = "are as recorded" if folder.recorded else "look like data (no checksums recorded)"
+        count = len(folder.files())
+        return Finding(True, f"{benchmark.title}: {count} files {state}, in {folder.root}")
+    kinds = Counter(problem.kind for problem in problems)
+    counted = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    details = [f"{problem.kind} {problem.file}: {problem.detail}" for problem in problems]
+    details.sort(key=lambda line: line.startswith("missing"))
+    fetch = f"hkcanto data fetch {benchmark.name}"
+    fetch = fetch if folder.kind == "cache" else f"unset HKCANTO_DATA_DIR; {fetch}"
+    return Finding(False, f"{benchmark.title}: {counted}, in {folder.root}", details, fetch)
+
+
+def _harness(package: str) -> Finding:
+    """Import a harness with our adapter, and check whether it finds our tasks by name."""
+    version, extra = _version(package), package.removesuffix("-ai")
+    install = f"pip install --upgrade 'hkcanto[{extra}]'"
+    if version is None:
+        return Finding(None, f"{package} is not installed: {install}")
+    if why := why_not(_IMPORTS[package]):
+        text = f"{package} {version} cannot run our tasks: an import fails: {why}"
+        return Finding(False, text, command=install)
+    if package == "inspect-ai":
+        there = "hkcanto" in importlib.metadata.entry_points(group="inspect_ai").names
+        text = "finds our tasks by name" if there else "does not find our tasks: no entry point"
+        return Finding(there, f"{package} {text}", command="" if there else install)
+    by_path = 'lm_eval --include_path "$(hkcanto path)"'
+    if import_module("hkcanto_lm_eval._autoload").is_installed():
+        return Finding(True, f"{package} finds our tasks by name (autoload is on)")
+    if os.environ.get("HKCANTO_AUTOLOAD"):
+        return Finding(None, f"{package}: autoload is off (HKCANTO_AUTOLOAD)", command=by_path)
+    text = f"{package} does not find our tasks by name: hkcanto.pth was not read"
+    return Finding(False, text, command=f"pip install hkcanto again, or {by_path}")
+
+
+def why_not(code: str) -> str:
+    """Run code in a separate interpreter, since it may exit or crash.
+
+    Args:
+        code: Python code.
+
+    Returns:
+        The reason why it did not finish, in one line; an empty text if it did.
+
+    Examples:
+        >>> why_not("import json"), why_not("import nowhere")
+        ('', "ModuleNotFoundError: No module named 'nowhere'")
+    """
+    command = [sys.executable, "-P", "-c", f"{code}\nprint({_DONE!r}, flush=True)"]
+    try:
+        run = subprocess.run(
+            command, capture_output=True, errors="replace", stdin=subprocess.DEVNULL, timeout=_LIMIT
+        )
+    except subprocess.TimeoutExpired:
+        return f"it takes more than {_LIMIT} s"
+    if _DONE in run.stdout.splitlines():
+        return ""
+    lines = [line for line in run.stderr.splitlines() if line.strip()]
+    return lines[-1].strip() if lines else f"it ends the interpreter with status {run.returncode}"
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _print(findings: Sequence[Finding], *, all_of_it: bool = False) -> None:
+    """Print findings, in about 20 lines unless all details are wanted."""
+    marks = {True: ("✓ ", "green"), False: ("✗ ", "red"), None: ("· ", "dim")}
+    room = 1 if sum(bool(finding.details) for finding in findings) > 2 else 4
+    for finding in findings:
+        print_row(Text(*marks[finding.good]), finding.text)
+        for line in finding.details if all_of_it else finding.details[:room]:
+            detail = Text(f"    {line}", style="dim")
+            if not all_of_it:
+                detail.truncate(out.width if out.is_terminal else _FEW, overflow="ellipsis")
+            print_line(detail)
+        hidden = len(finding.details) - room
+        if hidden > 0 and not all_of_it:
+            print_line(Text(f"    … and {hidden} more", style="dim"))
+    for command in dict.fromkeys(finding.command for finding in findings if finding.command):
+        print_line(Text.assemble(("next: ", "bold"), command))

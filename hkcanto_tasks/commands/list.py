@@ -24,7 +24,6 @@ def list_(text: Annotated[str, _FILTER] = "", as_json: Json = False) -> None:
     A pipe or file gets one task a line, tab-separated: name in lm-eval,
     name in Inspect, items, shots and title.
     """
-    from ..catalogue import left_out
     from ..describing import matching, record
 
     tasks = matching(text)
@@ -41,9 +40,6 @@ def list_(text: Annotated[str, _FILTER] = "", as_json: Json = False) -> None:
     else:
         for listed in map(record, tasks):
             echo("\t".join(str(listed[key]) for key in _PIPED))
-    if lacking := len(left_out()):
-        what = "benchmark is" if lacking == 1 else "benchmarks are"
-        echo(f"{lacking} {what} left out: `hkcanto doctor` says why.", to_err=True)
 
 
 def _print(benchmark: "Benchmark", tasks: Iterable[Mapping[str, Any]]) -> None:

@@ -35,10 +35,9 @@ _LOGS = "Logs of lm-eval (--log_samples) and Inspect, or folders. NAME=PATH name
 LOGS = argument(_LOGS, "LOGS")
 _OUTPUT = "Write to this file, such as report.html."
 _FORMAT = "html, md, json, csv, or github (a pull request comment); by default by the file's name."
-_FULL = "Print everything, with no row or column left out."
 Output = Annotated[Path | None, option(_OUTPUT, "-o", "--output", metavar="FILE")]
 FormatOption = Annotated[Format | None, option(_FORMAT, "--format", metavar="FORMAT")]
-Full = Annotated[bool, option(_FULL, "--full")]
+Full = Annotated[bool, option("Print everything, with no row or column left out.", "--full")]
 
 
 def write(made: "Report", output: Path | None, kind: Format | None, *, full: bool = False) -> None:
@@ -56,24 +55,24 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
     text = "" if kind is None else render(made, kind)
     if output is not None:
         if output.is_dir() or not output.parent.is_dir():
-            absent = f"cannot be written: no folder {output.parent}"
-            what = "is a folder" if output.is_dir() else absent
-            raise OptionError(f"{output} {what}. Give a file in a folder that exists.")
+            what = f"{output} is a folder, or there is no folder {output.parent}"
+            raise OptionError(f"{what}. Give a file in a folder that exists.")
         write_files({output.name: text}, output.parent)  # a link is replaced
     with out.capture() as shown:
-        for note in made.answer if output is not None else ():
-            show_note(note, out)
-        if output is None and kind is None:
+        if output is not None:
+            for note in made.answer:
+                show_note(note, out)
+        elif kind is None:
             show(made, out, full=full)
     try:
-        if output is None and kind is not None:
+        # The console made it printable, and added colours.
+        typer.echo(shown.get(), nl=False, color=True)
+        if output is not None:
+            echo(f"Written: {output} ({len(text.encode()) / 1e3:,.0f} kB)", to_err=True)
+        elif kind is not None:
             echo(text)
             for warning in made.warnings if kind == "csv" else ():  # CSV has only figures
                 echo(f"Warning: {warning}", to_err=True)
-        else:  # the console made it printable, and added colours
-            typer.echo(shown.get(), nl=False, color=True)
-        if output is not None:
-            echo(f"Written: {output} ({len(text.encode()) / 1e3:,.0f} kB)", to_err=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -115,10 +114,9 @@ def format_of(output: Path | None, chosen: Format | None) -> Format | None:
     if chosen or output is None:
         return chosen
     endings: dict[str, Format] = {f".{form}": form for form in get_args(Format)[:-1]}
-    if output.suffix.lower() not in endings:
-        known = ", ".join(endings)
-        raise OptionError(f"{output}: end the name in {known}, or choose a --format.")
-    return endings[output.suffix.lower()]
+    if form := endings.get(output.suffix.lower()):
+        return form
+    raise OptionError(f"{output}: end the name in {', '.join(endings)}, or choose a --format.")
 
 
 @contextmanager

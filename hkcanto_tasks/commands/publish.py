@@ -42,7 +42,8 @@ def publish(
     exit status is then 1. Nothing is uploaded.
     """
     from ..results.logs import read_runs
-    from ..results.publishing.runs import Publication, Publisher, publishable
+    from ..results.publishing.runs import NotPublishable, Publication, Publisher, sorted_out
+    from ..results.reports.presentation import task_title
 
     read = read_runs(runs)
     for log in read.skipped:
@@ -51,9 +52,14 @@ def publish(
     if items and to != "eee":
         raise OptionError(f"--to {to} has no values of items. Take --to eee, or no --items.")
     of_items = {"items": True} if items else {}
-    runs_to_publish, refused = publishable(read, task or ())
+    publishable, not_publishable = sorted_out(read, task or ())
+    refused = [f"{run.label} on {task_title(run)}: {reason}" for run, reason in not_publishable]
+    if not publishable:
+        of_tasks = f" of {', '.join(task)}" if task else ""
+        what = f"no run{of_tasks} can be published, so nothing was written:"
+        raise NotPublishable("\n".join([what, *refused]))
     by_whom = Publisher(by, relationship or "", url)
-    made: Publication = destination.publication(runs_to_publish, by_whom, **of_items)
+    made: Publication = destination.publication(publishable, by_whom, **of_items)
     write_files(made.files, output)
     for reason in refused:
         echo(f"not published: {reason}", to_err=True)
@@ -64,5 +70,4 @@ def publish(
     echo("\nNothing was uploaded. Check the files, then:")
     for line in made.submit:
         echo(f"  {line.format(folder=quote(str(output)))}")
-    if refused:
-        raise typer.Exit(1)
+    raise typer.Exit(bool(refused))

@@ -14,13 +14,12 @@ if TYPE_CHECKING:
     from ..describing import Description
 
 _TASK = shared.argument("A task or benchmark, by its name in lm-eval or Inspect.")
-_SHOTS = shared.option("Worked examples.", metavar="N", min=0)
 _OPTION = shared.option("As in inspect eval.", "--option", "-T", metavar="NAME=VALUE")
 
 
 def show(
     task: Annotated[str, _TASK],
-    shots: Annotated[int | None, _SHOTS] = None,
+    shots: Annotated[int | None, shared.option("Worked examples.", metavar="N", min=0)] = None,
     option: Annotated[list[str] | None, _OPTION] = None,
     as_json: Json = False,
 ) -> None:
@@ -36,8 +35,7 @@ def show(
     for text in option or ():
         name, equals, value = text.partition("=")
         if not equals:
-            how = "an option is given as name=value, such as -T prompt=yue"
-            raise OptionError(f"-T {text}: {how}.")
+            raise OptionError(f"-T {text}: an option is given as name=value: -T prompt=yue.")
         given[name] = value
     described = describe(task, given, shots)
     print_json(described.record()) if as_json else _show(described)
@@ -86,8 +84,8 @@ def _show_group(of: dict[str, Any]) -> None:
     for label, fact in facts.items():
         print_row(Text(f"{label:10}", style="dim"), fact)
     rows = (
-        (each["name"], f"{each['items']:,} items", f"{each['title']}, {each['shots']}-shot")
-        for each in of["tasks"]
+        (task["name"], f"{task['items']:,} items", f"{task['title']}, {task['shots']}-shot")
+        for task in of["tasks"]
     )
     _section("Tasks", rows)
 

@@ -100,7 +100,7 @@ def test_mistakes_are_said(new: New) -> None:
     for arguments, says in (
         (("number_choice", CHOICE), "no kind 'number_choice'"),
         (("multiple_choice", None, "--from", "nothing.csv"), "nothing.csv"),
-        (("multiple_choice", None, "--from", "notes.txt"), "write a reader"),
+        (("multiple_choice", None, "--from", "notes.txt"), "Write a reader"),
     ):
         Path("notes.txt").write_text("x", "utf-8")
         done = new(*arguments)

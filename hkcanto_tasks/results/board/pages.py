@@ -5,17 +5,14 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
 from importlib.resources import files
-from typing import Any
-
-from jinja2 import Template
 
 from ... import __version__
 from ...catalogue import benchmarks, named_tasks
 from ...tasks import task_as_run
 from ..published import published_tables
-from ..publishing.runs import interval_text, number_text
+from ..reports.blocks import unit_of
+from ..reports.renderers.formatting import interval_text, value_text
 from ..reports.renderers.page import code, environment
 from ..statistics.intervals import is_above, of_items
 from .records import PublishedResult, Refused, Results, Standing, items_of
@@ -64,14 +61,15 @@ def columns(results: Sequence[PublishedResult]) -> list[Column]:
         if measure not in measured.values():
             groups[next(iter(scores.values())).column] += scores.values()
     places = {name: place for place, name in enumerate(named_tasks())}
-    by_column = [groups[column] for column in sorted(groups)]
+    by_column = (groups[column] for column in sorted(groups))
     ordered = sorted(by_column, key=lambda group: places[group[0].setup.task.whole])
     made = []
     for group in ordered:
         by_age = sorted(group, key=lambda each: (each.created or _LONG_AGO, each.source))
         newest = {(each.kind, each.model): each for each in by_age}.values()
         current = [each for each in group if each in newest]
-        firsts = [other[0] for other in ordered if other[0].definition is group[0].definition]
+        task = group[0].setup.task.definition
+        firsts = [other[0] for other in ordered if other[0].setup.task.definition is task]
         made.append(Column(current, tiers(current), _setting(group[0], firsts)))
     return made
 
@@ -91,8 +89,8 @@ def _papers() -> Mapping[Hashable, Mapping[str, PublishedResult]]:
             for row in table.rows:
                 if (score := row.scores.get(column.name)) is not None:
                     value = {column.metric: of_items(score, items, how.headline)}
-                    made = PublishedResult("published", row.model, how, signature, value)
-                    made = replace(made, by=table.source)
+                    by = table.source
+                    made = PublishedResult("published", row.model, how, signature, value, by=by)
                     scores[_measure(made)].setdefault(row.model, made)
     return scores
 
@@ -156,27 +154,24 @@ def tiers(results: Sequence[PublishedResult]) -> dict[PublishedResult, int]:
     are there. Results without an interval have none.
     """
 
-    def rank(result: PublishedResult) -> tuple[float, str]:
-        sign = -1 if result.setup.headline.higher_is_better else 1
-        return sign * result.headline.value, result.model
+    higher = all(result.setup.headline.higher_is_better for result in results)
 
     def is_behind(result: PublishedResult, leader: PublishedResult) -> bool:
         """Return whether a result is significantly worse than another."""
-        if result.setup.headline.higher_is_better:
-            return is_above(leader.headline, result.headline)
-        return is_above(result.headline, leader.headline)
+        best, other = (leader, result) if higher else (result, leader)
+        return is_above(best.headline, other.headline)
 
-    ranked = sorted((each for each in results if each.headline.low is not None), key=rank)
+    sign = -1 if higher else 1
+    ranked = [result for result in results if result.headline.low is not None]
+    ranked.sort(key=lambda result: (sign * result.headline.value, result.model))
     checked = [result for result in ranked if result.kind != "self-reported"] or ranked
-    leaders: list[PublishedResult] = []
-    tier_of = {}
+    leaders, tier_of = list[PublishedResult](), dict[PublishedResult, int]()
     for result in checked:
         if not leaders or is_behind(result, leaders[-1]):
             leaders.append(result)
         tier_of[result] = len(leaders)
     for result in ranked:
-        behind = sum(is_behind(result, leader) for leader in leaders)
-        tier_of.setdefault(result, 1 + behind)
+        tier_of.setdefault(result, 1 + sum(is_behind(result, leader) for leader in leaders))
     return tier_of
 
 
@@ -187,20 +182,29 @@ def pages(read: Results, title: str) -> dict[str, str]:
     """Return the pages of a board: path → HTML. Equal results make equal pages."""
     tasks: dict[str, list[Column]] = defaultdict(list)
     for column in columns(read.results):
-        tasks[column.results[0].definition.name].append(column)
+        tasks[column.results[0].setup.task.definition.name].append(column)
     tables = []
     for benchmark in benchmarks():
-        groups = [(each, tasks[each.name]) for each in benchmark.tasks if each.name in tasks]
+        groups = [(task, tasks[task.name]) for task in benchmark.tasks if task.name in tasks]
         if groups:
-            tables.append((benchmark, groups, _rows([each for _, own in groups for each in own])))
-    dates = [each.created for each in read.results if each.created]
-    shared = {"KINDS": KINDS, "date": max(dates, default=None)}
-    index = _render(title, "", tables=tables, refused=reasons(read.refused), **shared)
-    made = {"index.html": index}
-    for name, own in tasks.items():
-        heading = own[0].results[0].definition.title
-        made[f"tasks/{name}.html"] = _render(heading, "../", columns=own, board=title, **shared)
-    return made
+            tables.append((benchmark, groups, _rows([c for _, group in groups for c in group])))
+    page, style, script = (
+        files(__package__).joinpath(f"board.{ending}").read_text("utf-8")
+        for ending in ("html.j2", "css", "js")
+    )
+    made = environment()
+    made.filters |= {"number": value_text, "interval": interval_text, "unit": unit_of}
+    dates = (result.created for result in read.results if result.created)
+    shared = {"KINDS": KINDS, "date": max(dates, default=None), "version": __version__}
+    template = made.from_string(page, {**shared, **code(style, script)})
+    left_out = reasons(read.refused)
+    texts = {"index.html": template.render(title=title, up="", tables=tables, refused=left_out)}
+    for name, group in tasks.items():
+        heading = group[0].results[0].setup.task.definition.title
+        texts[f"tasks/{name}.html"] = template.render(
+            title=heading, up="../", columns=group, board=title
+        )
+    return texts
 
 
 def reasons(refused: Sequence[Refused]) -> list[tuple[str, list[str]]]:
@@ -230,23 +234,3 @@ def _rows(columns: Sequence[Column]) -> dict[Standing, list[tuple[str, Sequence[
     for kind, name in sorted(cells, key=lambda key: (lost[key], key)):
         rows.setdefault(kind, []).append((name, cells[kind, name]))
     return {kind: rows[kind] for kind in KINDS if kind in rows}
-
-
-# ---------------------------------------------------------------------- HTML
-
-
-def _render(title: str, up: str, **content: Any) -> str:
-    template, shared = _template()
-    return template.render(title=title, up=up, version=__version__, **shared, **content)
-
-
-@cache
-def _template() -> tuple[Template, dict[str, str]]:
-    """Return the template of a page, and the style and script of all pages."""
-    page, style, script = (
-        files(__package__).joinpath(f"board.{ending}").read_text("utf-8")
-        for ending in ("html.j2", "css", "js")
-    )
-    made = environment()
-    made.filters |= {"number": number_text, "interval": interval_text}
-    return made.from_string(page), code(style, script)

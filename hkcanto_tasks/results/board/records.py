@@ -15,7 +15,6 @@ from typing import Annotated, Any, Literal, NamedTuple
 import msgspec
 
 from ...catalogue import known_signature
-from ...declarations import TaskDefinition
 from ...errors import HKCantoError, LogError, on_disk
 from ...kinds.base import Kind
 from ...signatures import OF_A_JUDGE, Signature
@@ -67,11 +66,6 @@ class PublishedResult:
     def headline(self) -> Estimate:
         """The figure to read first."""
         return self.values[self.setup.headline.name]
-
-    @property
-    def definition(self) -> TaskDefinition:
-        """The catalogue's entry of its task."""
-        return self.setup.task.definition
 
     @property
     def column(self) -> str:
@@ -285,7 +279,8 @@ def read_results(arguments: Sequence[str]) -> Results:
     logs = {_run(result) for result in results if result.kind == "checked"}
     kept = [each for each in results if each.kind == "checked" or _run(each) not in logs]
     kept.sort(key=lambda each: (each.model, each.column, str(each.created), each.source))
-    return Results(kept, sorted({each for each in read if isinstance(each, Refused)}))
+    refused = {each for each in read if isinstance(each, Refused)}
+    return Results(kept, sorted(Refused(path, " ".join(why.split())) for path, why in refused))
 
 
 def _read(name: str, root: Path) -> Iterator[PublishedResult | Refused]:
@@ -301,18 +296,18 @@ def _read(name: str, root: Path) -> Iterator[PublishedResult | Refused]:
         try:
             read = read_runs(f"{name}={home}" if name else str(home))
         except HKCantoError as error:
-            yield _refused(home.relative_to(folder).as_posix(), error)
+            yield Refused(home.relative_to(folder).as_posix(), str(error))
             continue
         clean, refused = sorted_out(read)
-        unread = [(log.path, log.reason) for log in read.skipped]
-        for log, reason in [*unread, *((run.sources[0], reason) for run, reason in refused)]:
+        left_out = ((run.sources[0], reason) for run, reason in refused)
+        for log, reason in [*read.skipped, *left_out]:
             yield Refused(shown.get(log, log.name), reason)
         for run in clean:
             source = shown.get(run.sources[0], run.sources[0].name)
             try:
                 signature, how = described(run.signature.text)
             except HKCantoError as error:
-                yield _refused(source, error)
+                yield Refused(source, str(error))
                 continue
             values = {name: value for name in run.figures if (value := value_of(run, name))}
             settings = {"harness": run.harness, **dict(run.settings)}
@@ -320,22 +315,19 @@ def _read(name: str, root: Path) -> Iterator[PublishedResult | Refused]:
             made = run.created, "", "", source, settings
             yield PublishedResult("checked", run.model, how, signature, values, *made)
     for file in files:
-        if file.suffix == ".json" and file not in logs:
-            try:
-                if file.stat().st_size > _MOST:
-                    raise LogError("it is too large for a record")
-                data = file.read_bytes()
-                if b"evaluation_results" not in data:
-                    raise LogError("it is neither a log nor a record of Every Eval Ever")
-                yield read_record(data, shown[file])
-            except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-                yield Refused(shown[file], f"not in the form of a record: {error}")
-            except (HKCantoError, OSError) as error:
-                yield _refused(shown[file], error)
-
-
-def _refused(path: str, error: Exception) -> Refused:
-    return Refused(path, " ".join(str(error).split()))
+        if file.suffix != ".json" or file in logs:
+            continue
+        try:
+            if file.stat().st_size > _MOST:
+                raise LogError("it is too large for a record")
+            data = file.read_bytes()
+            if b"evaluation_results" not in data:
+                raise LogError("it is neither a log nor a record of Every Eval Ever")
+            yield read_record(data, shown[file])
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+            yield Refused(shown[file], f"not in the form of a record: {error}")
+        except (HKCantoError, OSError) as error:
+            yield Refused(shown[file], str(error))
 
 
 def _run(result: PublishedResult) -> Hashable:

@@ -58,7 +58,7 @@ def publication(runs: Sequence[Run], by: Publisher, *, items: bool = False) -> P
     for run in runs:
         record = _record(run, by)
         name = UUID(bytes=sha256(record["evaluation_id"].encode()).digest()[:16], version=4)
-        path = f"data/{run.setup.task.benchmark.name}/{folder_of(run)}/{name}"
+        path = f"data/{run.setup.task.benchmark.name}/{folder_of(run.model)}/{name}"
         if items and run.headline.unit == "share" and run.headline.form == "mean":
             path_of_items = f"{path}_samples.jsonl"
             text = files[path_of_items] = _items(run, record["evaluation_id"])
@@ -79,10 +79,17 @@ def _record(run: Run, by: Publisher) -> dict[str, Any]:
     made = f"{run.created.timestamp():.3f}"
     # This names the run, not the record, so that a record made again replaces the old one.
     identity = f"{short_name(run.task, run.condition, run.harness)}/{run.model}/{made}"
-    engine = _ENGINES.get(run.backend)
-    settings = {name.replace(" ", "_"): value for name, value in run.settings}
     # The schema has tokens and latency only in records of items.
     usage = {name: str(value) for name, value in run.usage.known.items()}
+    engine = _ENGINES.get(run.backend)
+    model = {"name": run.model, "id": run.model, "developer": run.model.partition("/")[0]}
+    served_by = {"inference_engine": {"name": engine}} if engine else {}
+    settings = {
+        "deployment_type": "self_deployed" if engine else "unknown",
+        "model_availability": "unknown",
+        "backend": run.backend,
+        **{name.replace(" ", "_"): value for name, value in run.settings},
+    }
     return {
         "schema_version": VERSION,
         "evaluation_id": identity,
@@ -100,18 +107,7 @@ def _record(run: Run, by: Publisher) -> dict[str, Any]:
             "version": run.version_of_harness,
             "additional_details": {"plugin": f"hkcanto {run.signature.package}", **usage},
         },
-        "model_info": {
-            "name": run.model,
-            "id": run.model,
-            "developer": run.model.partition("/")[0],
-            **({"inference_engine": {"name": engine}} if engine else {}),
-            "additional_details": {
-                "deployment_type": "self_deployed" if engine else "unknown",
-                "model_availability": "unknown",
-                "backend": run.backend,
-                **settings,
-            },
-        },
+        "model_info": {**model, **served_by, "additional_details": settings},
         "evaluation_results": [
             _evaluation(run, figure, value, identity)
             for name, figure in run.figures.items()
@@ -134,38 +130,28 @@ def _evaluation(run: Run, figure: Figure, estimate: Estimate, identity: str) -> 
             f"{figure.name} is {estimate.value}, but a {figure.unit} is from 0 to {float(most):g}. "
             "Read the log with `hkcanto report`, and report this to us."
         )
-    where: dict[str, Any] = {"source_type": "other"}
+    source: dict[str, Any] = {"source_type": "other"}
     match benchmark.release:
         case HubDataset(repo_id=repository):
-            where = {"source_type": "hf_dataset", "hf_repo": repository, "hf_split": "test"}
+            source = {"source_type": "hf_dataset", "hf_repo": repository, "hf_split": "test"}
         case GitHubRelease(repository=repository, commit=commit):
             url = f"https://github.com/{repository}/tree/{commit}"
-            where = {"source_type": "url", "url": [url]}
+            source = {"source_type": "url", "url": [url]}
+    # The number of items shows a reader without items that the run is complete.
+    count = {"items": str(len({*run.items.ids})), "items_expected": str(run.expected)}
+    terms = {"revision": run.data, "paper": benchmark.paper, "terms": benchmark.terms, **count}
     is_accuracy = figure.averages == "acc"
     is_plain = is_accuracy and figure.over == "questions"
     uncertainty: dict[str, Any] = {"num_samples": estimate.items}
     if estimate.low is not None and estimate.high is not None:
-        uncertainty["confidence_interval"] = {
-            "lower": round(estimate.low, _DIGITS),
-            "upper": round(estimate.high, _DIGITS),
-            "confidence_level": 0.95,
-        }
+        ends = {"lower": round(estimate.low, _DIGITS), "upper": round(estimate.high, _DIGITS)}
+        uncertainty["confidence_interval"] = {**ends, "confidence_level": 0.95}
+    note = {"details": {"note": estimate.note}} if estimate.note else {}
     reasons = run.setup.task.variant.cot or "reasoning" in run.options
     return {
         "evaluation_name": _name(run, figure),
         "evaluation_result_id": f"{identity}/{figure.name}",
-        "source_data": {
-            "dataset_name": benchmark.title,
-            **where,
-            "additional_details": {
-                "revision": run.data,
-                "paper": benchmark.paper,
-                "terms": benchmark.terms,
-                # These show a reader without items that the run is complete.
-                "items": str(len({*run.items.ids})),
-                "items_expected": str(run.expected),
-            },
-        },
+        "source_data": {"dataset_name": benchmark.title, **source, "additional_details": terms},
         "metric_config": {
             "evaluation_description": figure.help,
             "metric_id": "accuracy" if is_plain else f"hkcanto.{figure.name}",
@@ -183,11 +169,7 @@ def _evaluation(run: Run, figure: Figure, estimate: Estimate, identity: str) -> 
                 "headline": "yes" if figure == run.headline else "no",
             },
         },
-        "score_details": {
-            "score": value,
-            "uncertainty": uncertainty,
-            **({"details": {"note": estimate.note}} if estimate.note else {}),
-        },
+        "score_details": {"score": value, "uncertainty": uncertainty, **note},
         "generation_config": {
             "generation_args": {**run.generation, **({"reasoning": True} if reasons else {})},
             "additional_details": {"shots": str(run.shots), **run.options},

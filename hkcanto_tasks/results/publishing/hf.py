@@ -13,17 +13,12 @@ import yaml
 
 from ...errors import OptionError
 from ...tasks import task_as_run
+from ..reports.blocks import unit_of
 from ..reports.presentation import figure_title, short_name
+from ..reports.renderers.formatting import interval_text
 from ..runs import Run
 from ..statistics.estimates import value_of
-from .runs import (
-    NotPublishable,
-    Publication,
-    Publisher,
-    folder_of,
-    interval_text,
-    on_the_hub,
-)
+from .runs import NotPublishable, Publication, Publisher, folder_of, on_the_hub
 
 try:
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
@@ -42,7 +37,7 @@ def publication(runs: Sequence[Run], by: Publisher) -> Publication:
     files, submit, others = dict[str, str](), list[str](), set[str]()
     on_the_hub(runs)
     for run in runs:
-        benchmark, folder = run.setup.task.benchmark, f"{folder_of(run)}/.eval_results"
+        benchmark, folder = run.setup.task.benchmark, f"{folder_of(run.model)}/.eval_results"
         path = f"{folder}/{short_name(run.task, run.condition)}.yaml"
         if not benchmark.hub:
             others.add(f"{benchmark.title} is not a data set on the Hugging Face hub")
@@ -58,16 +53,16 @@ def publication(runs: Sequence[Run], by: Publisher) -> Publication:
             )
         figure, value = run.headline, value_of(run, run.headline.name)
         assert value is not None  # a complete run has its headline
-        in_percent = figure.unit in ("share", "rate")
+        factor = 100 if figure.unit in ("share", "rate") else 1  # in the papers' unit
+        interval = f"95 % interval {interval_text(value, unit_of(figure))}"
         entry = EvalResultEntry(
             dataset_id=benchmark.hub.repo_id,
             task_id=run.task,
-            value=round(value.value * (100 if in_percent else 1), 2),  # in the papers' unit
+            value=round(value.value * factor, 2),
             date=run.created.isoformat(),
             source_url=by.url or None,
             source_name=by.name or None if by.url else None,
-            notes=f"{figure_title(run, figure)}, 95 % interval {interval_text(value, figure)}; "
-            f"{run.signature.text}",
+            notes=f"{figure_title(run, figure)}, {interval}; {run.signature.text}",
         )
         entries = eval_result_entries_to_yaml([entry])
         files[path] = yaml.safe_dump(entries, sort_keys=False, allow_unicode=True)

@@ -14,14 +14,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import HKCantoError
-from ...figures import Figure
 from ...tasks import load_task
 from ..frames import Runs
-from ..reports.presentation import task_title
 from ..rescoring.rescore import of_log, options_of
 from ..runs import Run, SkippedLog
 from ..statistics.estimates import agreement
-from ..statistics.intervals import Estimate
 
 _log = logging.getLogger("hkcanto")
 MODEL = re.compile(r"(?![A-Za-z]:/)\w([\w.:@+-]*\w)?(/\w([\w.:@+-]*\w)?)?", re.ASCII)
@@ -55,8 +52,8 @@ class Publication(NamedTuple):
     left_out: Sequence[str] = ()
 
 
-def publishable(read: Runs, tasks: Collection[str] = ()) -> tuple[list[Run], list[str]]:
-    """Return runs from logs in publishable form, and a line for each that must not be published.
+def sorted_out(read: Runs, tasks: Collection[str] = ()) -> tuple[list[Run], list[tuple[Run, str]]]:
+    """Return the runs in publishable form, and those that must not be published, with reasons.
 
     A model has the name that the user gave, or its own without Inspect's provider: `Qwen/Qwen3-8B`
     for `vllm/Qwen/Qwen3-8B`. No path, host or key of the user's machine remains.
@@ -64,23 +61,7 @@ def publishable(read: Runs, tasks: Collection[str] = ()) -> tuple[list[Run], lis
     Args:
         read: The runs.
         tasks: Names of tasks to publish; empty for all.
-
-    Raises:
-        NotPublishable: No run can be published.
     """
-    clean, refused = sorted_out(read)
-    chosen = tasks or {run.task for run in read}
-    known = ((run, why) for run, why in refused if run.task in chosen)
-    lines = [f"{run.label} on {task_title(run)}: {why}" for run, why in known]
-    if named := [run for run in clean if run.task in chosen]:
-        return named, lines
-    of_tasks = f" of {', '.join(tasks)}" if tasks else ""
-    what = f"no run{of_tasks} can be published, so nothing was written:"
-    raise NotPublishable("\n".join([what, *lines]))
-
-
-def sorted_out(read: Runs) -> tuple[list[Run], list[tuple[Run, str]]]:
-    """Return the runs in publishable form, and those that must not be published, with reasons."""
     named = []
     for run, name in zip(read.runs, read.names, strict=True):
         model = run.model.partition("/")[2] if run.harness == "inspect" else ""
@@ -88,12 +69,14 @@ def sorted_out(read: Runs) -> tuple[list[Run], list[tuple[Run, str]]]:
     alike = Counter((run.model, run.comparable_as, run.harness) for run, _ in named)
     clean, refused = list[Run](), list[tuple[Run, str]]()
     for run, is_named in named:
+        if tasks and run.task not in tasks:
+            continue
         more = alike[run.model, run.comparable_as, run.harness] - 1
         if reason := next(_refusals(run, more, is_named), ""):
             refused.append((run, reason))
             continue
-        named_here = (pair for pair in run.settings if pair[0] in _SETTINGS)
-        settings = tuple(pair for pair in named_here if _SAFE.fullmatch(pair[1]))
+        shown = (pair for pair in run.settings if pair[0] in _SETTINGS)
+        settings = tuple(pair for pair in shown if _SAFE.fullmatch(pair[1]))
         clean.append(replace(run, label=run.model, notes=(), settings=settings))
     return clean, refused
 
@@ -101,29 +84,26 @@ def sorted_out(read: Runs) -> tuple[list[Run], list[tuple[Run, str]]]:
 def _refusals(run: Run, more: int, is_named: bool) -> Iterator[str]:
     """Yield reasons not to publish a run; `more` other runs have the same model and setup."""
     checked, settings, items = agreement(run), dict(run.settings), len({*run.items.ids})
-    known, sample = run.signature.prompt_known, "sample data, whose figures mean nothing"
-    of_all = f"{run.unfinished}, with {items:,} of {run.expected:,} items"
-    problems = (
-        (run.unfinished, f"{of_all}. Finish it (inspect eval-retry LOG), or run it again."),
-        (run.is_sample, f"{sample}. Run it without HKCANTO_DATA=sample."),
-        (not known, "its prompts were not logged. Run it in lm-eval or Inspect."),
-        (
-            run.departure,
+    if run.unfinished:
+        part = f"{run.unfinished}, with {items:,} of {run.expected:,} items"
+        yield f"{part}. Finish it (inspect eval-retry LOG), or run it again."
+    if run.is_sample:
+        yield "sample data, whose figures mean nothing. Run it without HKCANTO_DATA=sample."
+    if not run.signature.prompt_known:
+        yield "its prompts were not logged. Run it in lm-eval or Inspect."
+    if run.departure:
+        yield (
             f"{run.departure}: the catalogue's task sends something else. Run it without another "
-            "solver, a system message, or changes to the task in YAML or Python.",
-        ),
-        (
-            not run.trusted_data,
+            "solver, a system message, or changes to the task in YAML or Python."
+        )
+    if not run.trusted_data:
+        yield (
             f"its data ({run.data}) is not a published revision, so the items are unknown. "
-            "Run it on the release: `hkcanto doctor` says what your data is.",
-        ),
-        (
-            items != run.expected or run.limited,
-            f"it has only {items:,} items, but would look like the whole task. Run it without "
-            "--limit, and on all subjects.",
-        ),
-    )
-    yield from (text for holds, text in problems if holds)
+            "Run it on the release: `hkcanto doctor` says what your data is."
+        )
+    if items != run.expected or run.limited:
+        whole = "would look like the whole task. Run it without --limit, and on all subjects."
+        yield f"it has only {items:,} items, but {whole}"
     for one in checked.different:
         yield (
             f"{one.name} is {one.ours:.6g} here, {one.reported:.6g} in {run.harness}. Was the log "
@@ -155,11 +135,8 @@ def _unlike(run: Run) -> Iterator[str]:
         if loaded.revision == run.data:
             known = {sample.id: (sample.text, sample.target) for sample in loaded.samples}
     if known is None and run.trusted_data:
-        _log.warning(
-            "%s on %s: its questions were not compared with the release, because the data %s is "
-            "not on this machine.",
-            *(run.label, run.task, run.data),
-        )
+        what = "its questions were not compared with the release, because the data"
+        _log.warning("%s on %s: %s %s is not on this machine.", run.label, run.task, what, run.data)
     for again in chain.from_iterable(map(of_log, run.sources)):
         if isinstance(again, SkippedLog) or again.signature.task != run.task:
             continue
@@ -171,22 +148,9 @@ def _unlike(run: Run) -> Iterator[str]:
                 yield f"{name} has another question or answer than the data {run.data}. {advice}"
 
 
-def number_text(value: float, figure: Figure) -> str:
-    """Return a number as the papers print it: shares and rates in per cent."""
-    if figure.unit in ("share", "rate"):
-        return f"{100 * value:.1f}"
-    return f"{value:.1f}" if figure.unit == "score" else f"{value:.4g}"
-
-
-def interval_text(value: Estimate, figure: Figure) -> str:
-    """Return the 95 % interval of a figure in brackets; empty if it has none."""
-    ends = [number_text(end, figure) for end in (value.low, value.high) if end is not None]
-    return f"[{', '.join(ends)}]" if len(ends) > 1 else ""
-
-
-def folder_of(run: Run) -> str:
+def folder_of(model: str) -> str:
     """Return the model's name as a path that is valid on every file system."""
-    return run.model.replace(":", "_")
+    return model.replace(":", "_")
 
 
 def on_the_hub(runs: Sequence[Run]) -> None:

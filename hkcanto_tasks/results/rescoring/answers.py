@@ -90,8 +90,8 @@ def read_answers(path: Path, declared: Mapping[str, str]) -> list[Answer]:
             what = f"no {role} in a column {columns[role]!r}"
             raise LogError(f"{path} has {what}; {shown} {role}=NAME.")
     if not any(_cell(row, columns[role]) for row in rows.values() for role in ("id", "question")):
-        what = f"{path} does not say which question each answer is to"
-        raise LogError(f"{what}: it has neither an id nor a question; {shown} question=NAME.")
+        what = "neither an id nor a question for its answers"
+        raise LogError(f"{path} has {what}; {shown} question=NAME.")
     return [_answer(path, number, row, columns) for number, row in rows.items()]
 
 
@@ -111,14 +111,14 @@ def _answer(path: Path, line: int, row: Mapping[str, Any], columns: Mapping[str,
     if isinstance(choices, list):
         choices = dict(zip(ascii_uppercase, choices, strict=False))
     if isinstance(cells["question"], list):  # the messages of a chat
-        messages = (each for each in cells["question"] if isinstance(each, dict))
+        messages = (message for message in cells["question"] if isinstance(message, dict))
         cells["question"] = "\n".join(str(message.get("content", "")) for message in messages)
     for role, cell in cells.items():
         if isinstance(cell, dict | list):
             raise LogError(f"{path}, line {line}: its {role} is a {type(cell).__name__}, no text.")
     if not isinstance(choices, dict):
         raise LogError(f"{path}, line {line}: its choices are neither a list nor an object.")
-    texts = {role: "" if cell is None else str(cell) for role, cell in cells.items()}
+    texts = {role: str(cell) for role, cell in cells.items() if cell is not None}
     options = {str(letter): str(cell) for letter, cell in choices.items() if cell is not None}
     return Answer(line, choices=options, finish=str(ending.get("finish_reason", "")), **texts)
 
@@ -154,23 +154,23 @@ class Questions:
 
     def __init__(self, samples: Sequence[Sample], letters: str) -> None:
         self._letters = letters
-        self.by_id = {sample.id: sample for sample in samples}
+        self._by_id = {sample.id: sample for sample in samples}
         #: `hkmmlu/hk_law` → the highest number of its ids
         self.last: dict[str, int] = defaultdict(int)
-        for task, _, number in (name.rpartition("/") for name in self.by_id):
+        for task, _, number in (name.rpartition("/") for name in self._by_id):
             if number.isdecimal():
                 self.last[task] = max(self.last[task], int(number))
         self._by_stem: dict[str, list[Sample]] = defaultdict(list)
-        self._by_start: dict[str, set[str]] = defaultdict(set)
+        self._by_start: dict[str, dict[str, None]] = defaultdict(dict)
         for sample in samples:
             stem = _stem(sample)
             self._by_stem[stem].append(sample)
-            self._by_start[stem[:_START]].add(stem)
+            self._by_start[stem[:_START]][stem] = None
         self._sizes = sorted({len(start) for start in self._by_start} - {0})
 
     def find(self, answer: Answer) -> Sample | str:
         """Return the item that an answer belongs to, or why there is none."""
-        named = self.by_id.get(answer.id)
+        named = self._by_id.get(answer.id)
         if not answer.question:
             if named and answer.choices and not self._has(named, answer.choices, ""):
                 return f"the options of {answer.id} are others, or in another order"
@@ -183,21 +183,18 @@ class Questions:
         if len(samples) > 1:
             both = f"{samples[0].id} and {samples[1].id}"
             return f"{len(samples)} items have this question, such as {both}"
-        if samples:
-            return samples[0]
-        if asked:
-            return "its options are others, or in another order"
-        return "no item has this question"
+        unlike = "its options are others, or in another order" if asked else ""
+        return samples[0] if samples else unlike or "no item has this question"
 
     def _contained(self, prompt: str) -> list[Sample]:
         """Return the items whose question a prompt contains, except those within another's."""
-        stems = {
+        stems = dict.fromkeys(
             stem
             for at in range(len(prompt))
             for size in self._sizes
             for stem in self._by_start.get(prompt[at : at + size], ())
             if prompt.startswith(stem, at)
-        }
+        )
         longest = [one for one in stems if not any(one in other != one for other in stems)]
         return [sample for stem in longest for sample in self._by_stem[stem]]
 

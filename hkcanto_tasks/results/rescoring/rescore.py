@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib import import_module
 from math import isnan, nan
 from pathlib import Path
@@ -22,7 +23,7 @@ from ...kinds.base import Kind
 from ...kinds.judged import Judged
 from ...kinds.multiple_choice import MultipleChoice
 from ...samples import Sample
-from ...signatures import OF_A_JUDGE, UNKNOWN, Signature, fingerprints
+from ...signatures import OF_A_JUDGE, UNKNOWN, Signature
 from ...tasks import LoadedTask, load_task, task_as_run
 from ..logs import logs_in, read_log
 from ..logs.items import ItemRows
@@ -104,18 +105,13 @@ class Rescored:
         lines = []
         for place, scored in enumerate(self.scored):
             doc = {name: getattr(scored.sample, name) for name in Sample.__struct_fields__}
+            doc["judgement"] = scored.judgement.logged()
             more = dict(scored.more)
-            line = {
-                "doc_id": place,
-                "doc": {**doc, "judgement": scored.judgement.logged()},
-                "arguments": [[more.pop("prompt", "")]],
-                "filtered_resps": [scored.response],
-                **more,
-            }
-            lines.append(msgspec.json.encode(line).decode() + "\n")
+            sent = {"arguments": [[more.pop("prompt", "")]], "filtered_resps": [scored.response]}
+            lines.append({"doc_id": place, "doc": doc, **sent, **more})
         return {
             f"results_{stem}.json": msgspec.json.format(msgspec.json.encode(results)).decode(),
-            f"samples_{name}_{stem}.jsonl": "".join(lines),
+            f"samples_{name}_{stem}.jsonl": msgspec.json.Encoder().encode_lines(lines).decode(),
         }
 
 
@@ -124,11 +120,12 @@ class _Rows(ItemRows):
 
     NEEDS_SCORES = False
 
-    def __init__(self, signature: Signature) -> None:
+    def __init__(self, collected: list["_Rows"], signature: Signature) -> None:
         kind = task_as_run(signature.task, shots=signature.shots, **options_of(signature))
         super().__init__(kind, texts=True)
         self.logged, self.scored = signature, list[Scored]()
         self.made: Items | None = None
+        collected.append(self)
 
     def add(self, sample: Sample, judgement: Judgement | None, response: str, **more: Any) -> None:
         how = self.setup
@@ -190,7 +187,16 @@ def rescore(
         OptionError: The task of a file is unknown.
     """
     runs, skipped = list[Rescored](), list[SkippedLog]()
-    files = list(dict.fromkeys(file for path in paths for file in _files(path)))
+    files: dict[Path, None] = {}
+    for path in paths:
+        is_log = path.is_file() and path.suffix in (".json", ".jsonl", ".eval")
+        in_path = logs_in(path) if path.is_dir() else [path] if is_log else []
+        if not in_path:
+            raise LogError(
+                f"{path} does not exist or has nothing to score. Give the results_….json of "
+                "lm-eval, an .eval or .json of Inspect, a folder of these, or a .jsonl of answers."
+            )
+        files |= dict.fromkeys(in_path)
     loaded: LoadedTask | None = None
     for done, file in enumerate(files, 1):
         if file.suffix == ".jsonl":
@@ -209,63 +215,35 @@ def rescore(
     return runs, skipped
 
 
-def _files(path: Path) -> list[Path]:
-    """Return the files to read at a path."""
-    if not path.exists():
-        raise LogError(f"{path} does not exist. Give a log, a .jsonl with answers, or a folder.")
-    files = [path] if path.suffix in (".json", ".jsonl", ".eval") else []
-    if not (files := logs_in(path) if path.is_dir() else files):
-        raise LogError(
-            f"{path} has nothing to score. Give the results_….json of lm-eval, an .eval or .json "
-            "of Inspect, a folder of these, or a .jsonl with answers."
-        )
-    return files
-
-
 # ---------------------------------------------------------------------- logs of our tasks
 
 
 def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
     """Score the answers of one log again, and yield a run for each of its tasks."""
     collected = list[_Rows]()
-
-    def collect(signature: Signature) -> ItemRows:
-        collected.append(_Rows(signature))
-        return collected[-1]
-
-    for run in read_log(file, collect):
+    for run in read_log(file, partial(_Rows, collected)):
         if isinstance(run, SkippedLog):
             yield run
             continue
-        old = run.signature
         # By identity: a log may have two entries with one signature.
-        rows = next(each for each in collected if each.made is run.items)
-        kind, remarks = rows.setup, list[str]()
-        sent, read = fingerprints(kind)
-        options = dict(old.options) | dict([_MARK])
+        rows = next(rows for rows in collected if rows.made is run.items)
+        old, kind, remarks = run.signature, rows.setup, list[str]()
+        ours, options = kind.signature(old.data), dict([*old.options, _MARK])
         if isinstance(kind, Judged):
-            rubric, options["rubric"] = options.get("rubric"), kind.rubric_hash
-            if rubric != kind.rubric_hash:
-                remarks.append(
-                    f"it was judged with another rubric ({rubric or 'none'}, now "
-                    f"{kind.rubric_hash}): those judgements do not count; judge again with "
-                    "--grader MODEL"
-                )
-        now = replace(
-            old,
-            options=tuple(options.items()),
-            read=read,
-            metric=kind.task.definition.metric if kind.is_generative else "loglikelihood",
-            version=str(kind.task.definition.version),
-            package=__version__,
-        )
-        if old.version != now.version:
-            remarks.append(f"version {old.version} of the task is now {now.version}")
-        if old.prompt_known and old.sent != sent:
-            remarks.append(f"it had the prompts of an older version (sent:{old.sent}, now {sent})")
+            logged, options["rubric"] = options.get("rubric", "none"), kind.rubric_hash
+            if logged != kind.rubric_hash:
+                what = f"it was judged with another rubric ({logged}, now {kind.rubric_hash})"
+                advice = "those judgements do not count; judge again with --grader MODEL"
+                remarks.append(f"{what}: {advice}")
+        if old.version != ours.version:
+            remarks.append(f"version {old.version} of the task is now {ours.version}")
+        if old.prompt_known and old.sent != ours.sent:
+            hashes = f"sent:{old.sent}, now {ours.sent}"
+            remarks.append(f"it had the prompts of an older version ({hashes})")
+        now = replace(ours, task=old.task, shots=old.shots, sent=old.sent)
+        signature = rows.signed(replace(now, options=tuple(options.items())))
         origin = Origin(**{name: getattr(run, name) for name in Origin.__struct_fields__})
         origin.settings = tuple(dict([*run.settings, _MARK]).items())
-        signature = rows.signed(now)
         yield Rescored(file, origin, signature, run.created, kind, rows.scored, remarks)
 
 
@@ -282,18 +260,18 @@ def _of_answers(file: Path, loaded: LoadedTask, model: str, columns: Mapping[str
     listed = ", ".join(f"{failure}: {count:,}" for failure, count in failures.most_common(_NAMED))
     if failures.total() == len(answers):
         raise LogError(f"{file}: all {len(answers):,} requests failed ({listed}).")
-    matched, remark = _matched(file, [each for each in answers if not each.failure], loaded)
-    scored, cut = list[Scored](), 0
+    matched, remark = _matched(file, [answer for answer in answers if not answer.failure], loaded)
+    scored = list[Scored]()
     for answer, sample in matched:
         more: dict[str, Any] = {"reasoning": answer.reasoning}
         if answer.finish:
             more["truncated"] = float(answer.finish in _CUT)
-            cut += answer.finish in _CUT
         judgement = kind.judge(answer.response, sample, answer.reasoning)
         scored.append(Scored(sample, judgement, None, answer.response, more))
     names, total = {sample.id for _, sample in matched}, len(loaded.samples)
     empty = sum(not answer.response.strip() for answer, _ in matched)
-    told = {
+    cut = sum(answer.finish in _CUT for answer, _ in matched)
+    remarks = {
         f"{failures.total():,} requests failed ({listed}) and are left out": failures,
         f"{remark} and are left out": remark,
         f"{empty:,} answers are empty": empty,
@@ -317,8 +295,8 @@ def _of_answers(file: Path, loaded: LoadedTask, model: str, columns: Mapping[str
     options |= {"turns": UNKNOWN, "decoding": UNKNOWN, _MARK[0]: _MARK[1]}
     signature = replace(signed, shots=None, sent=UNKNOWN, options=tuple(options.items()))
     created = datetime.fromtimestamp(file.stat().st_mtime, UTC)
-    remarks = [text for text, holds in told.items() if holds]
-    return Rescored(file, origin, signature, created, kind, scored, remarks)
+    true = [text for text, is_true in remarks.items() if is_true]
+    return Rescored(file, origin, signature, created, kind, scored, true)
 
 
 def _matched(
@@ -378,17 +356,14 @@ def reread(runs: Sequence[Rescored], reader: str) -> None:
     lettered = [r for r in runs if isinstance(r.kind, MultipleChoice) and not r.kind.SEVERAL]
     if not lettered:
         raise OptionError(f"--reader {reader} is only for multiple choice; leave it out.")
-    unread = {}
+    unread = list[tuple[Kind, Scored, str]]()
     for run in lettered:
         for scored in run.scored:
             reasoning = scored.more.get("reasoning", "")
             text = split_reasoning(scored.response, reasoning).answer.strip()
             if text and not scored.judgement.answer:
-                unread[id(scored)] = run.kind, scored.sample, text
+                unread.append((run.kind, scored, text))
     letters = _ask("--reader", reader, "hkcanto.second_look", "read_letters", unread)
-    failed = [letter for letter in letters.values() if isinstance(letter, BaseException)]
-    if failed and len(failed) == len(letters):
-        raise OptionError(f"--reader {reader} cannot be called: {failed[0]}") from failed[0]
     for run in lettered:
         counts, looked_at = Counter[str](), list[Scored]()
         for scored in run.scored:
@@ -425,31 +400,30 @@ def grade(runs: Sequence[Rescored], grader: str) -> None:
     with_rubric = [(run, run.kind) for run in runs if isinstance(run.kind, Judged)]
     if not with_rubric:
         raise OptionError(f"--grader {grader} is only for tasks with a rubric; leave it out.")
-    waiting = {}
-    for run, kind in with_rubric:
-        for scored in (each for each in run.scored if kind.waits(each.judgement)):
-            waiting[id(scored)] = kind, scored.sample, scored.judgement.answer
+    waiting = [
+        (kind, scored, scored.judgement.answer)
+        for run, kind in with_rubric
+        for scored in run.scored
+        if kind.waits(scored.judgement)
+    ]
     replies = _ask("--grader", grader, "hkcanto.judges.rubric", "grade", waiting)
-    if replies and all(reply.failure for reply in replies.values()):
-        failure = next(reply.failure for reply in replies.values())
-        raise OptionError(f"--grader {grader} cannot be called: {failure}")
+    by_answer = {place: [reply] for place, reply in replies.items()}
     for run, kind in with_rubric:
-        judged = list[Scored]()
-        for scored in run.scored:
-            given = [replies[id(scored)]] if id(scored) in replies else []
-            judged.append(scored._replace(judgement=kind.judged(scored.judgement, given)))
-        unjudged = sum(scored.judgement.values["unjudged_rate"] or 0 for scored in judged)
+        run.scored = [
+            scored._replace(judgement=kind.judged(scored.judgement, by_answer.get(id(scored), [])))
+            for scored in run.scored
+        ]
+        unjudged = sum(scored.judgement.values["unjudged_rate"] or 0 for scored in run.scored)
         run.remarks = [remark for remark in run.remarks if "--grader" not in remark]
-        what = f"{unjudged:.0f} of {len(judged):,} answers are unjudged"
+        what = f"{unjudged:.0f} of {len(run.scored):,} answers are unjudged"
         run.remarks.append(f"judged by {grader}; {what}")
         run.signature = run.signature.judged_by([grader] if replies else [])
-        run.scored = judged
 
 
 def _ask(
-    option: str, model: str, module: str, function: str, asked: Mapping[int, tuple[Any, ...]]
+    option: str, model: str, module: str, function: str, asked: Sequence[tuple[Kind, Scored, str]]
 ) -> dict[int, Any]:
-    """Have Inspect ask a model about some responses by their `id`; return its replies."""
+    """Have Inspect ask a model about the texts of responses; return its replies by response."""
     try:
         ask = getattr(import_module(module), function)
     except ImportError as error:
@@ -458,9 +432,13 @@ def _ask(
             f"({error}). pip install 'hkcanto[inspect]', or leave {option} out."
         ) from error
     try:
-        return dict(zip(asked, ask(model, [*asked.values()]), strict=True))
+        replies = ask(model, [(kind, scored.sample, text) for kind, scored, text in asked])
     except Exception as error:  # any error of Inspect or of the provider
         raise OptionError(f"{option} {model} cannot be called: {error}") from error
+    failures = [r if isinstance(r, BaseException) else getattr(r, "failure", "") for r in replies]
+    if failures and all(failures):
+        raise OptionError(f"{option} {model} cannot be called: {failures[0]}")
+    return {id(scored): reply for (_, scored, _), reply in zip(asked, replies, strict=True)}
 
 
 # ---------------------------------------------------------------------- writing
