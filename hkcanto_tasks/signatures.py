@@ -18,7 +18,7 @@ from .samples import Sample
 UNKNOWN = "unknown"
 """The value of a signature's part that was not logged, for example by another tool."""
 
-OF_A_JUDGE = ("judge", "rubric")
+OF_A_JUDGE = ("judge", "judging", "rubric")
 """The parts that name the judge and the rubric."""
 
 _PARTS = {"data": "data", "sent": "sent", "read": "read", "metric": "metric"}

@@ -30,6 +30,12 @@ UNREAD = ("unparsed_rate", "invalid_rate", "unjudged_rate", "empty")
 _ENDINGS = {"success": "", "started": "not finished"}
 _ENDINGS |= {"error": "ended on an error", "incomplete": "items failed"}
 _DEPARTURES = {"requests": "other prompt", "yaml": "edited task"}
+_OURS = ("", "generate")  # solvers that send the catalogue's request and keep the response
+#: settings of a model that change what it is sent
+_OF_REQUESTS = (
+    *("solver", "enable_thinking", "chat_template_args", "think_end_token", "eos_string"),
+    *("add_bos_token", "prefix_token_id", "max_length", "max_model_len", "truncation"),
+)
 
 
 class ItemText(NamedTuple):
@@ -254,7 +260,8 @@ class Run:
     def __post_init__(self) -> None:
         of, options = self.signature, dict(self.signature.options)
         sort, ending = of.sort_of_data, _ENDINGS.get(self.status, self.status)
-        departure = next((text for name, text in _DEPARTURES.items() if name in options), "")
+        solver = "" if dict(self.settings).get("solver", "") in _OURS else "other solver"
+        departure = next((text for name, text in _DEPARTURES.items() if name in options), solver)
         facts: dict[str, Any] = {"task": of.task, "shots": of.shots, "options": options}
         facts |= {"data": of.data, "is_sample": sort == "sample", "is_local": sort == "local"}
         facts |= {"trusted_data": bool(of.data) and sort == "release"}
@@ -303,6 +310,10 @@ class Run:
         sent = self.sent.differs(other.sent)
         if unlike:  # another setup has other stop texts and another limit
             sent = {name: both for name, both in sent.items() if name not in ("stop", "max_tokens")}
+        if self.harness == other.harness:
+            of_self, of_other = dict(self.settings), dict(other.settings)
+            pairs = {name: (of_self.get(name, ""), of_other.get(name, "")) for name in _OF_REQUESTS}
+            sent |= {name: (a or "none", b or "none") for name, (a, b) in pairs.items() if a != b}
         return unlike | sent
 
     @property

@@ -21,6 +21,7 @@ from .items import UNREADABLE, ItemRows, Rows, reason
 
 _LOGS = "the results_….json of lm-eval with its samples beside it, or .eval or .json of Inspect"
 _MOST_REASONS = 5
+_OF_WEIGHTS = ("revision", "subfolder", "peft", "delta", "pretrained", "model_path")
 _HEAD_OF_INSPECT = re.compile(rb'\s*\{\s*"(?:version|status|eval)"')
 
 
@@ -87,7 +88,16 @@ def read_runs(
         paths = ", ".join(str(path) for _, path in given)
         raise LogError("\n".join([f"nothing to report in {paths}:", *reasons]))
     label_of = labels(conditions)
-    labelled = [replace(run, label=label_of[origin]) for origin, run in kept]
+    several: dict[tuple[int, str], set[str]] = defaultdict(set)
+    for origin in conditions:
+        weights = [f"{name} {value}" for name, value in origin.settings if name in _OF_WEIGHTS]
+        several[origin.argument, label_of[origin]].add(", ".join([origin.model, *weights]))
+    labelled = []
+    for origin, run in kept:
+        called, notes = several[origin.argument, label_of[origin]], run.notes
+        if len(called) > 1:  # on different tasks
+            notes = (*notes, f"{label_of[origin]} stands for several: {'; '.join(sorted(called))}")
+        labelled.append(replace(run, label=label_of[origin], notes=notes))
     places = [origin.argument for origin, _ in kept]
     return Runs(labelled, places, skipped, [origin.name for origin, _ in kept])
 
@@ -186,7 +196,7 @@ def _newest(runs: Sequence[Run]) -> tuple[list[list[Run]], list[SkippedLog]]:
 def _joined_by(run: Run) -> Hashable:
     signature = run.signature
     whole = replace(signature.of_whole, data=signature.sort_of_data, package="")
-    return run.harness, run.model, run.settings, whole
+    return run.harness, run.model, run.settings, run.sent, whole
 
 
 def _join(parts: Sequence[Run]) -> Run:

@@ -21,6 +21,7 @@ import msgspec
 from ...catalogue import known_signature
 from ...errors import LogError
 from ...judgements import Judgement
+from ...kinds.judged import Judged
 from ...samples import Sample
 from ...tasks import task_as_run
 from ..runs import Run, Sent, SkippedLog, Usage
@@ -100,7 +101,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         usage: dict[str, list[Usage]] = {task: [] for task in signatures}
         spans = list[tuple[float, float]]()
         planned = sent = _planned(log)
-        problems, unscored = list[str](), 0
+        problems, unscored, answered = list[str](), 0, set[str]()
         for place, (name, load) in enumerate(samples.items()):
             try:
                 sample = load()
@@ -111,6 +112,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 if needed and _SCORER not in (sample.scores or {}):
                     unscored += 1
                     continue
+                answered.add(str(sample.output.get("model")))
                 used = _usage(sample)
                 if backend == "hf":  # it counts a batch's padding, in prompts and in answers
                     used = msgspec.structs.replace(used, prompt_tokens=None, answer_tokens=None)
@@ -130,10 +132,16 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     scores: list[dict[str, Any]] = (log.results or {}).get("scores") or []
     graders = (about.model_roles or {}).get("grader", [])
     graders = graders if isinstance(graders, list) else [graders]
-    names = [str(grader.get("model")) for grader in graders if isinstance(grader, dict)]
+    graders = [grader for grader in graders if isinstance(grader, dict)]
+    judging = [shared.settings_of(grader.get("config") or {}) for grader in graders]
+    names = [str(grader.get("model")) for grader in graders]
     notes = [shared.WITH_SYSTEM] if planned.system else []
     if names and any(score.get("scorer", "").startswith(f"{_SCORER}_") for score in scores):
-        notes.insert(0, f"judged by {', '.join(names)}, {metadata.get('judge', 'prompts:1')}")
+        how = " ".join(f"{name}={value}" for settings in judging for name, value in settings)
+        prompts = " ".join(filter(None, [metadata.get("judge", "prompts:1"), how]))
+        notes.insert(0, f"judged by {', '.join(names)}, {prompts}")
+    if len(answered) > 1:
+        notes.append(f"answered by {', '.join(sorted(answered))}")
     if unscored:
         notes.append(f"{unscored} of {scored + unscored} items have no score, because of errors")
     status = "invalidated" if log.invalidated else log.status
@@ -147,6 +155,8 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     seconds = _seconds(spans) if len(spans) == scored and alone and not loads else None
     for task, signature in signatures.items():
         if len(items[task]):
+            if any(judging) and isinstance(items[task].setup, Judged):
+                signature = signature.with_option("judging", shared.hashed(judging))
             yield Run(
                 model=about.model,
                 harness="inspect",

@@ -199,6 +199,7 @@ _OF_NO_MATTER = re.compile(
     r"max_(retries|connections)|timeout|parallel|gpu_memory|trust_remote_code",
     re.IGNORECASE,
 )
+_SECRET = re.compile("auth|key|token|cookie|secret", re.IGNORECASE)
 _TYPES = {field.name: field.type for field in msgspec.structs.fields(Sent)}
 _FIELDS = {"max_gen_toks": "max_tokens", "until": "stop", "stop_seqs": "stop"}
 
@@ -216,8 +217,13 @@ def settings_of(given: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
         >>> settings_of({"dtype": "bfloat16", "device": "cuda:1", "api_key": "sk", "peft": None})
         (('dtype', 'bfloat16'),)
     """
-    known = (pair for pair in sorted(given.items()) if pair[1] not in (None, ""))
-    return tuple((name, str(value)) for name, value in known if not _OF_NO_MATTER.search(name))
+    # A header may choose an adapter. Its value may be a secret, so only a hash is kept.
+    fields = (value for name, value in given.items() if name.endswith(("header", "headers")))
+    headers = [*chain.from_iterable(of.items() for of in fields if isinstance(of, Mapping))]
+    chosen = sorted(pair for pair in headers if not _SECRET.search(pair[0]))
+    known = sorted({**given, "header hash": hashed(chosen)}.items())
+    settings = (pair for pair in known if pair[1] not in (None, ""))
+    return tuple((name, str(of)) for name, of in settings if not _OF_NO_MATTER.search(name))
 
 
 def sent_of(given: Mapping[str, Any], **more: Any) -> Sent:
