@@ -64,7 +64,8 @@ def test_a_value_is_shown_in_the_unit_of_its_column() -> None:
         (-0.0001, "percent", "0.0"),
         (0.5, "points", "+50.0"),
         (-0.0214, "points", "−2.1"),
-        (0.00001, "points", "0.0"),
+        (0.00001, "points", "+0.001"),
+        (0.000001, "points", "0.0"),
         (1.26, "score_points", "+1.3"),
         (52.84, "score", "52.8"),
         (0.0004, "p", "< 0.001"),
@@ -511,7 +512,7 @@ def test_the_best_of_a_matrix_is_the_best_run_though_a_published_one_is_better()
 
 def test_a_verdict_is_bold_and_a_report_answers_with_it_and_its_warnings() -> None:
     notes = [Note("Read me.", "verdict"), Note("Careful.", "warning"), Note("An aside.")]
-    made = report(section(Note("First.")), section(*notes, name="second"))
+    made = report(section(*notes), section(Note("Other."), name="second"))
     assert [note.text for note in made.answer] == ["Read me.", "Careful."]
     assert "**Read me.**" in render(made, "md")
     plain = report(section(Note("First."), Note("Second.")), section(Note("x"), name="second"))

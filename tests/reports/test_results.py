@@ -447,7 +447,7 @@ def test_json_says_what_the_harness_reported_otherwise_and_why_there_is_no_rank(
 def test_a_report_is_named_after_its_models() -> None:
     runs = [a_run("hkcanto_law", {"acc": [1]}, label=label) for label in "abcdef"]
     assert build_report(runs[:1]).title == "a"
-    assert build_report([*runs, runs[0]]).title == "a, b, c, d and 2 more"
+    assert build_report([*runs, runs[0]]).title == "a, b, c, d, 2 more"
     assert build_report(runs, title="Six").title == "Six"
 
 

@@ -13,14 +13,15 @@ from ..frames import JUDGED
 from ..runs import Run
 from ..statistics.estimates import estimate, mean_estimate
 from ..statistics.intervals import Estimate
-from .blocks import Block, Column, Note, Section, Table, Value, section, table
+from .blocks import Column, Note, Section, Table, Value, table
 from .presentation import (
     MANY_UNREAD,
     MODEL,
     TASK,
     FigureColumn,
     figure_title,
-    headline_title,
+    measure_title,
+    run_title,
     short_name,
     side_by_side,
     task_title,
@@ -78,15 +79,14 @@ def sections(runs: Sequence[Run]) -> list[Section]:
     ]
     problems, cut = [*_problems(generated)], _CUT.partition("{")[0]
     is_cut = any(note.text.startswith(cut) for note in problems)
-    reading: list[Block] = [*problems, _reading(generated)]
     used = [run for run in runs if len(run.usage.known) > 1]
     counts = [(column, attrgetter(f"usage.{name}")) for name, column in _COUNTS.items()]
     usage = table("usage", "Tokens and time", used, [MODEL, TASK, *counts], _USAGE)
     return [
-        *section("Subjects", map(_subjects, of_subjects), "subjects"),
-        *section("Reading problems", reading, "reading", is_summary=is_cut),
-        *section("All figures", map(_figures, groups), "figures"),
-        *section("Tokens and time", [usage], "usage"),
+        Section("Subjects", [*map(_subjects, of_subjects)], "subjects"),
+        Section("Reading problems", [*problems, _reading(generated)], "reading", is_cut),
+        Section("All figures", [*map(_figures, groups)], "figures"),
+        Section("Tokens and time", [usage], "usage"),
     ]
 
 
@@ -96,7 +96,7 @@ def _problems(runs: Sequence[Run]) -> Iterator[Note]:
         (_UNREAD, MANY_UNREAD, _unread),
         (_UNJUDGED, MANY_UNREAD, lambda run: estimate(run, "unjudged_rate")),
     ):
-        rates = [(f"{run.label} on {task_title(run)}", rate_of(run)) for run in runs]
+        rates = [(run_title(run), rate_of(run)) for run in runs]
         many = [f"{name} {rate.value:.1%}" for name, rate in rates if rate and rate.value > most]
         if many:
             yield Note(text.format("; ".join(many)), "warning")
@@ -115,7 +115,7 @@ def _second_look(run: Run) -> str:
     lengths = items.question_lengths + np.minimum(items.response_lengths, _LONGEST) + _PROMPT
     count, read = int(asked.sum()), int(lengths[asked].sum())
     return (
-        f"{run.label} on {task_title(run)} {count:,} requests, {read:,} tokens to read and "
+        f"{run_title(run)} {count:,} requests, {read:,} tokens to read and "
         f"{_REPLY * count:,} to write"
     )
 
@@ -186,7 +186,9 @@ def _subjects(runs: Sequence[Run]) -> Table:
             for at, run in enumerate(runs)
         ),
     ]
-    caption = f"The headline is {headline_title(some)}. Subjects also differ by chance."
+    caption = (
+        f"The headline is {measure_title(some, some.headline)}. Subjects also differ by chance."
+    )
     name = _name("subjects", some)
     return table(name, task_title(some), rows, columns, caption, kind="other")
 

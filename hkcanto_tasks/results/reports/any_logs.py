@@ -6,26 +6,25 @@ the items' values. There are no ranks, published scores and gates.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import isclose, nan
-from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
 from ...errors import ComparisonError, LogError
 from ...figures import Figure
+from ...figures import Unit as FigureUnit
 from ..logs import argument, logs_in
 from ..logs.inspect import opened
 from ..logs.items import UNREADABLE, decode, reason
 from ..runs import places_of
-from ..statistics.paired import RESAMPLES, SEED, Paired
-from ..statistics.significance import holm
-from .blocks import Block, Column, Note, Report, Section, report_of, table
+from ..statistics.paired import RESAMPLES, SEED, Paired, adjusted
+from .blocks import Note, Report, Section, report_of
+from .compare import Pair, effects_table, verdict
 
 _GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}  # Inspect's own values of these
 _NAMED = 5
@@ -38,7 +37,7 @@ _UNKNOWN = (
 )
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Log:
     """One task in one log.
 
@@ -46,27 +45,28 @@ class _Log:
         task: The task's name in its harness.
         model: The model's name.
         harness: The harness.
-        items: The id of each response's item, the text of the question (equal for the same item), a
+        rows: For each response the item's id, the text of the question (equal for the same item), a
             hash of the prompt as sent (empty if not logged), and the value of each figure.
         reported: Figure → the harness's own value.
-        higher: Figure → whether higher values are better, if the log says so.
         settings: The settings of the run, by the log.
+        higher: Figure without its filter → whether higher values are better, if the log says so.
     """
 
     task: str
     model: str
     harness: str
-    items: list[tuple[str, str, str, dict[str, float]]]
-    reported: dict[str, float]
-    settings: dict[str, Any]
+    rows: Sequence[tuple[str, str, str, Mapping[str, float]]]
+    reported: Mapping[str, float]
+    settings: Mapping[str, Any]
     higher: Mapping[str, bool | None] = field(default_factory=dict)
 
-    @cached_property
-    def figures(self) -> list[str]:
-        return list(dict.fromkeys(chain.from_iterable(item[3] for item in self.items)))
 
-    def values(self, figure: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-        return np.array([item[3].get(figure, nan) for item in self.items])
+class _Test(NamedTuple):
+    """The test of a task, whose gain is positive if the second log is better."""
+
+    pair: Pair
+    items: int
+    remarks: Sequence[str]
 
 
 def compare_any(
@@ -92,114 +92,99 @@ def compare_any(
     names = [name or model for (name, _), model in zip(given, models, strict=True)]
     if names[0] == names[1]:
         names = [f"{name} ({place})" for place, name in enumerate(names, 1)]
-    tests, notes = list[dict[str, Any]](), list[str]()
-    refused = [f"{task}: no partner." for task in a.keys() ^ b.keys()]
+    tests, refused = list[_Test](), [f"{task}: no partner." for task in a.keys() ^ b.keys()]
     for task in a.keys() & b.keys():
         try:
-            test, remarks = _compared(a[task], b[task], metric, seed=seed, resamples=resamples)
+            tests.append(_test(a[task], b[task], metric, seed=seed, resamples=resamples))
         except ComparisonError as error:
             refused.append(f"{task}: {error}")
-            continue
-        tests.append(test)
-        notes += [f"{task}: {remark}" for remark in remarks]
     if not tests:
         raise ComparisonError("\n".join(["nothing to compare.", *sorted(refused)]))
-    if len(tests) > 1:
-        for test, p_value in zip(tests, holm([test["p_value"] for test in tests]), strict=True):
-            test["p_by_holm"] = p_value
-    tests.sort(key=itemgetter("p_value", "task"))
-    columns = {
-        "task": Column("Task"),
-        "figure": Column("Figure"),
-        "a": Column(names[0], "number"),
-        "b": Column(names[1], "number"),
-        "gain": Column("Gain", "number", "Positive if the second is better."),
-        "items": Column("Items", "count"),
-        "wins": Column("Won", "count"),
-        "losses": Column("Lost", "count"),
-        "p_value": Column("p", "p", "Two-sided, unadjusted."),
-        "p_by_holm": Column("p by Holm", "p", "Adjusted for several tests."),
-        "test": Column("Test"),
-    }
-    verdicts = [Note(_sentence(test, names), "verdict") for test in tests[:_NAMED]]
+    notes = [f"{test.pair.title}: {remark}" for test in tests for remark in test.remarks]
+    tests.sort(key=lambda test: (test.pair.p_value, test.pair.title))
+    # Figures of several units are shown as numbers.
+    some = max((test.pair.figure for test in tests), key=lambda figure: figure.unit == "number")
+    effects = adjusted([test.pair.effect for test in tests if test.pair.effect])
+    pairs = [
+        test.pair._replace(effect=effect, figure=some)
+        for test, effect in zip(tests, effects, strict=True)
+    ]
+    verdicts = [Note(verdict(pair, names), "verdict") for pair in pairs[:_NAMED]]
     warnings = [Note(text, "warning") for text in [*sorted(notes), *sorted(refused), _UNKNOWN]]
-    getters = [(column, itemgetter(key)) for key, column in columns.items()]
-    blocks: list[Block] = [*verdicts, *warnings, table("any", "Task by task", tests, getters)]
-    section = Section("Results", blocks, "results", is_summary=True)
+    made = effects_table("any", "Task by task", pairs, names)
+    section = Section("Results", [*verdicts, *warnings, made], "results", is_summary=True)
     how = f"Random numbers: seed {seed}, {resamples:,} exchanges."
-    return report_of([section], f"{names[1]} against {names[0]}", [how], {"comparisons": tests})
-
-
-def _sentence(test: Mapping[str, Any], names: Sequence[str]) -> str:
-    task, figure, gain, p_value = (test[key] for key in ("task", "figure", "gain", "p_by_holm"))
-    p_value = test["p_value"] if p_value is None else p_value
-    span = f"gain {gain.value:+.3g}, 95 % {gain.low:+.3g} to {gain.high:+.3g}; p = {p_value:.2g}"
-    if p_value >= 0.05:
-        return f"{task}: no difference shown in {figure} ({span})."
-    by = f"{abs(gain.value):.3g} {'better' if gain.value > 0 else 'worse'} than {names[0]}"
-    return f"{task}: {names[1]} is {by} in {figure}, significant ({span})."
+    of_effect = ("a", "b", "difference", "wins", "losses", "p_value", "p_by_holm", "test")
+    records = [
+        {"task": pair.title, "figure": pair.measure, "items": test.items}
+        | {name.replace("difference", "gain"): getattr(pair.effect, name) for name in of_effect}
+        for pair, test in zip(pairs, tests, strict=True)
+    ]
+    title = f"{names[1]} against {names[0]}"
+    return report_of([section], title, [how], {"comparisons": records})
 
 
 # ---------------------------------------------------------------------- the test
 
 
-def _compared(
-    a: _Log, b: _Log, metric: str | None, **drawing: int
-) -> tuple[dict[str, Any], list[str]]:
-    """Return the test of a task as a record, and remarks for the reader."""
+def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> _Test:
+    """Test a figure of a task."""
     if a.harness != b.harness:
         raise ComparisonError("one log is lm-eval's and one Inspect's, which may ask differently")
-    names = [name for name in a.figures if name in b.figures]
+    of_a, of_b = (dict.fromkeys(chain(*(row[3] for row in side.rows))) for side in (a, b))
+    names = [name for name in of_a if name in of_b]
     name, listed = metric or next(iter(names), ""), ", ".join(names)
     if name not in names:
         there = f"there are: {listed or 'none'}"
         raise ComparisonError(f"no figure {name!r} of items in both logs; {there}")
-    for side in (a, b):
-        reported, mean = side.reported.get(name), float(np.nanmean(side.values(name)))
+    (ids_a, texts_a, prompts_a, values_a), (ids_b, texts_b, prompts_b, values_b) = (
+        zip(*side.rows, strict=True) for side in (a, b)
+    )
+    columns = [np.array([of.get(name, nan) for of in side]) for side in (values_a, values_b)]
+    for side, column in zip((a, b), columns, strict=True):
+        reported, mean = side.reported.get(name), float(np.nanmean(column))
         if reported is not None and not isclose(reported, mean, rel_tol=1e-6, abs_tol=1e-9):
             raise ComparisonError(
                 f"{name} is {reported:.6g} in the log of {side.model}, but the mean of its items "
                 f"is {mean:.6g}: it is no mean, so its items cannot be tested. Choose another "
                 f"(--metric): {listed}"
             )
-    (ids_a, texts_a, prompts_a, _), (ids_b, texts_b, prompts_b, _) = (
-        zip(*side.items, strict=True) for side in (a, b)
-    )
     in_a, in_b, notes = places_of(texts_a), places_of(texts_b), list[str]()
-    if in_a.keys() != in_b.keys() and {*places_of(ids_a)} == {*places_of(ids_b)}:
+    if in_a.keys() != in_b.keys() and places_of(ids_a).keys() == places_of(ids_b).keys():
         unlike = len(in_a.keys() - in_b.keys())
-        notes.append(f"matched by id; {unlike:,} of {len(a.items):,} texts differ between the logs")
+        notes.append(f"matched by id; {unlike:,} of {len(ids_a):,} texts differ between the logs")
         in_a, in_b = places_of(ids_a), places_of(ids_b)
     pairs = np.array([(in_a[key], in_b[key]) for key in in_a if key in in_b], np.intp)
     if not len(pairs):
         raise ComparisonError("the logs have no item in common")
     if left := len(in_a) + len(in_b) - 2 * len(pairs):
         notes.append(f"{left:,} responses are to items of only one log, and are left out")
-    values = np.column_stack([a.values(name)[pairs[:, 0]], b.values(name)[pairs[:, 1]]])
+    values = np.column_stack([column[at] for column, at in zip(columns, pairs.T, strict=True)])
     known = np.asarray(~np.isnan(values).any(axis=1))
     if not known.any():
         raise ComparisonError(f"no item has a value of {name} in both logs")
     if missing := int((~known).sum()):
         notes.append(f"{missing:,} responses are left out, because a log has no value for them")
-    if a.higher.get(name) is None:
+    higher = a.higher.get(name.partition(",")[0])
+    if higher is None:
         notes.append(f"the log does not say whether a higher {name} is better; taken as better")
     if unlike := sum(prompts_a[first] != prompts_b[second] for first, second in pairs):
         notes.append(f"{unlike:,} of {len(pairs):,} prompts differ between the logs")
     settings = sorted(a.settings.keys() | b.settings.keys())
     if other := [key for key in settings if a.settings.get(key) != b.settings.get(key)]:
         notes.append(f"the logs also differ in {', '.join(other)}")
-    figure = Figure(name, name, "number", a.higher.get(name) is not False, "")
-    places, one = pairs[:, 0], np.ones(len(pairs))
-    rows_a, rows_b = (np.column_stack([side, one]) for side in values.T)
+    places, values = pairs[known, 0], values[known]
+    unit: FigureUnit = "share" if ((values >= 0) & (values <= 1)).all() else "number"
+    figure = Figure(name, name, unit, higher is not False, "")
+    rows = [np.column_stack([side, np.ones(len(places))]) for side in values.T]
     losses = 1 - values if figure.higher_is_better else values
-    subjects = np.full(len(places), "")
     items = np.unique(np.array(ids_a)[places], return_inverse=True)[1]
-    paired = Paired(figure, places, rows_a, rows_b, losses, subjects, items, drawing).where(known)
-    effect = paired.effect()
-    gain = effect.difference.times(1 if figure.higher_is_better else -1)
-    test = {"task": a.task, "figure": name, "items": paired.units, "a": effect.a, "b": effect.b}
-    test |= {"gain": gain, "wins": effect.wins, "losses": effect.losses}
-    return test | {"p_value": effect.p_value, "p_by_holm": None, "test": effect.test}, notes
+    subjects = np.full(len(places), "")
+    paired = Paired(figure, places, rows[0], rows[1], losses, subjects, items, drawing)
+    effect, up = paired.effect(), replace(figure, higher_is_better=True)
+    if not figure.higher_is_better:
+        effect = replace(effect, difference=effect.difference.times(-1))
+    return _Test(Pair(a.task, up, effect, name), paired.units, notes)
 
 
 # ---------------------------------------------------------------------- reading
@@ -247,18 +232,16 @@ def _lm_eval(path: Path) -> Iterator[_Log]:
             _, values = items.setdefault(key, (str(row.get("prompt_hash", "")), {}))
             metrics, of_filter = row.get("metrics", ()), row.get("filter", "none")
             values |= _numbers({f"{name},{of_filter}": row.get(name) for name in metrics})
-        of_task = {name: head.get(name, {}).get(task) for name in ("n-shot", "versions")}
+        settings = {name: head.get(name, {}).get(task) for name in ("n-shot", "versions")}
         names, whole = ("gen_kwargs", "limit", "fewshot_seed", "use_cache"), head.get("config", {})
-        settings = of_task | {name: whole.get(name) for name in names}
+        settings |= {name: whole.get(name) for name in names}
         settings |= {n: config.get(n) for n in ("generation_kwargs", "repeats", "description")}
         settings["chat template"] = head.get("chat_template_sha")
         settings["system instruction"] = head.get("system_instruction_sha")
-        listed = [(*key, *item) for key, item in items.items()]
         reported = _numbers(head["results"].get(task, {}))
-        log = _Log(task, str(head.get("model_name")), "lm-eval", listed, reported, settings)
-        ways = head.get("higher_is_better", {}).get(task, {})
-        log.higher = {name: ways.get(name.partition(",")[0]) for name in log.figures}
-        yield log
+        higher = head.get("higher_is_better", {}).get(task, {})
+        rows = [(*key, *item) for key, item in items.items()]
+        yield _Log(task, str(head.get("model_name")), "lm-eval", rows, reported, settings, higher)
 
 
 def _inspect(path: Path) -> Iterator[_Log]:
@@ -271,7 +254,7 @@ def _inspect(path: Path) -> Iterator[_Log]:
                 f"{path} ended as {head.status!r}: the items that finished first are not a random "
                 "part. Finish it (inspect eval-retry LOG)."
             )
-        items = []
+        rows = []
         for sample in (load() for load in samples.values()):
             values = dict[str, Any]()
             for scorer, score in (sample.get("scores") or {}).items():
@@ -283,7 +266,7 @@ def _inspect(path: Path) -> Iterator[_Log]:
                 asked = [[message.get("role"), message.get("content")] for message in asked]
             question = [asked, sample.get("target", ""), sample.get("choices")]
             text = msgspec.json.encode(question, order="sorted").decode()
-            items.append((str(sample["id"]), text, "", _numbers(values)))
+            rows.append((str(sample["id"]), text, "", _numbers(values)))
     settings = {"plan": head.plan.get("steps"), "generation": about.model_generate_config}
     settings |= {name: about.config.get(name) for name in ("epochs", "limit")}
     reported = dict[str, Any]()
@@ -291,7 +274,7 @@ def _inspect(path: Path) -> Iterator[_Log]:
         metrics = score.get("metrics") or {}
         means = [metrics[name].get("value") for name in ("accuracy", "mean") if name in metrics]
         reported[str(score.get("name"))] = next(iter(means), None)
-    yield _Log(about.task, about.model, "inspect", items, _numbers(reported), settings)
+    yield _Log(about.task, about.model, "inspect", rows, _numbers(reported), settings)
 
 
 def _refuse_ours(is_ours: bool, path: Path) -> None:

@@ -15,6 +15,8 @@ from .blocks import Column, Value
 MANY_UNREAD = 0.02
 """Share of unread responses above which a figure is doubtful."""
 
+_NAMED = 4
+
 FigureColumn = tuple[Column, Callable[[Run], Value]]
 MODEL: FigureColumn = (Column("Model"), lambda run: run.label)
 
@@ -44,6 +46,19 @@ def task_title(run: Run) -> str:
     return f"{title}, sample data" if run.is_sample else title
 
 
+def run_title(run: Run) -> str:
+    """Return the names of a run's model and task."""
+    return f"{run.label} on {task_title(run)}"
+
+
+def listed(names: Iterable[str], joint: str = "; ") -> str:
+    """Join the distinct names; of more than five, four are named and the rest counted."""
+    distinct = [*dict.fromkeys(names)]
+    if len(distinct) > _NAMED + 1:
+        distinct[_NAMED:] = [f"{len(distinct) - _NAMED} more"]
+    return joint.join(distinct)
+
+
 TASK: FigureColumn = (Column("Task and condition"), task_title)
 
 
@@ -66,10 +81,10 @@ def figure_title(run: Run, figure: Figure) -> str:
     return f"{run.figures[figure.averages].title}, {title}"
 
 
-def headline_title(run: Run) -> str:
-    """Return the title of the headline, with a remark if lower is better."""
-    title = figure_title(run, run.headline)
-    return title if run.headline.higher_is_better else f"{title} (lower is better)"
+def measure_title(run: Run, figure: Figure) -> str:
+    """Return the title of a figure of a run, with a remark if lower is better."""
+    title = figure_title(run, figure)
+    return title if figure.higher_is_better else f"{title} (lower is better)"
 
 
 def headline(run: Run) -> Estimate | None:

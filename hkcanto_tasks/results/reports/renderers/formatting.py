@@ -78,7 +78,8 @@ def _number_text(value: float, unit: Unit, digits: int = 1) -> str:
             text = f"{value:z.{digits}f}"
         case "points" | "score_points":
             text = f"{value:+z.{digits}f}"
-            text = text if float(text) else text.removeprefix("+")
+            if not float(text):  # a small difference does not read as none
+                text = f"{value:+.1g}" if abs(value) > 0.0005 else text.removeprefix("+")
         case "count":
             text = f"{value:,.0f}"
         case "p":
