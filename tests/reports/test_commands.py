@@ -362,7 +362,7 @@ def test_a_narrow_terminal_keeps_the_interval_and_who_wins(
 def test_the_same_log_twice_is_refused_with_advice(engine: Path) -> None:
     done = hkcanto("compare", engine, engine)
     assert done.exit_code == 2
-    assert "each by name: hkcanto compare a=LOG b=LOG" in " ".join(done.output.split())
+    assert "by name: hkcanto compare a=LOG b=LOG" in " ".join(done.output.split())
 
 
 def test_two_conditions_in_one_folder_must_be_named(tmp_path: Path) -> None:

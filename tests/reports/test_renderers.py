@@ -477,7 +477,7 @@ def models_and_tasks(models: int) -> Table:
     ]
     rows = [
         Row([f"model-{n}", models - n, unread, 0.6 + n / 100, 0.3 - n / 100, 20.0 + n], "run")
-        for n in range(models)
+        for n in reversed(range(models))
     ]
     rows += [Row(["Best published", None, 0.8, None, 0.05, 40.0], "best")]
     rows += [Row(["Chance", None, 0.25, 0.25, None, None], "random")]
@@ -530,7 +530,7 @@ def test_an_unseen_loop_is_marked_beside_another_remark() -> None:
 def test_a_terminal_has_a_row_a_task_and_markdown_a_row_a_model() -> None:
     turned = printed(report(section(models_and_tasks(4))), 80)
     (row,) = (line for line in turned.splitlines() if line.startswith("Jyutping"))
-    assert row.split() == ["Jyutping", "%", "30.0", "29.0", "28.0", "27.0", "5.0", "–"]
+    assert row.split() == ["Jyutping", "%", "27.0", "28.0", "29.0", "30.0", "5.0", "–"]
     below = turned.splitlines()[turned.splitlines().index(row) + 1]
     assert below.strip() == "CER ↓, 5-shot"
     text = render(report(section(models_and_tasks(4))), "md")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -13,6 +14,7 @@ from ..frames import JUDGED
 from ..runs import Run
 from ..statistics.estimates import estimate, mean_estimate
 from ..statistics.intervals import Estimate
+from ..statistics.paired import points_of
 from .blocks import Column, Note, Section, Table, Value, table
 from .presentation import (
     MANY_UNREAD,
@@ -29,20 +31,18 @@ from .presentation import (
 
 _MANY_TRUNCATED = 0.01
 _CUT = (
-    "Many responses end at the length limit, so their answers may be missing: {}. Run again with a "
-    "higher limit (lm-eval: --gen_kwargs max_gen_toks=…, Inspect: --max-tokens …); for a reasoning "
-    "model set the task's option reasoning=true."
+    "Many responses end at the length limit, so answers may be missing: {}. Run with a higher "
+    "limit (lm-eval: --gen_kwargs max_gen_toks=…, Inspect: --max-tokens …); for a reasoning model "
+    "set the task's option reasoning=true."
 )
 _UNREAD = (
-    "No answer could be read from many responses, which count as wrong: {}. Look at some of them "
-    "in the log (inspect view; lm-eval: samples_….jsonl). If they are cut off, raise the length "
-    "limit; if a model talks around the answer, try worked examples or +scaffold, with the same "
-    "setup for all models."
+    "No answer could be read from many responses, which count as wrong: {}. Look at some in the "
+    "log (inspect view; lm-eval: samples_….jsonl). If they are cut off, raise the length limit; if "
+    "a model talks around the answer, try worked examples or +scaffold for all models."
 )
 _UNJUDGED = (
-    "Many answers got no level of their rubric and do not count in the headline: {}. If the judge "
-    "failed, judge again (hkcanto rescore LOGS --grader MODEL -o FOLDER); if answers are empty or "
-    "cut off, the headline covers only the others."
+    "Many answers got no level of their rubric and do not count in the headline: {}. Judge them "
+    "again if the judge failed (hkcanto rescore LOGS --grader MODEL -o FOLDER)."
 )
 _SECOND_LOOK = (
     "A second look at these responses, by a model that reads their letters (`hkcanto rescore LOGS "
@@ -50,33 +50,30 @@ _SECOND_LOOK = (
 )
 _MOST_UNREAD, _LONGEST, _PROMPT, _REPLY = 0.03, 4_000, 89, 16  # as `hkcanto.second_look` sends
 _READING = (
-    "Generated responses only, as shares of all responses; blank where nothing was logged. If the "
-    "shares of unread responses differ, figures differ in more than knowledge."
+    "Generated responses only, as shares of all; blank where nothing was logged. If the shares of "
+    "unread responses differ, figures differ in more than knowledge."
 )
-_COST = "Including judges, at the prices given to Inspect (--model-cost-config)."
-_REASONING = "The part of the answer tokens that is reasoning."
 _COUNTS = {
     "answers": Column("Answers", "count"),
     "prompt_tokens": Column("Prompt tokens", "count", "Including those from a prefix cache."),
     "cached_tokens": Column("Cached tokens", "count", "Prompt tokens from a prefix cache."),
     "answer_tokens": Column("Answer tokens", "count", "Including reasoning."),
-    "reasoning_tokens": Column("Reasoning tokens", "count", _REASONING),
+    "reasoning_tokens": Column("Reasoning tokens", "count", "Part of the answer tokens."),
     "judge_tokens": Column("Judge tokens", "count", "A judge's prompts and answers."),
-    "dollars": Column("Cost in $", "number", _COST),
+    "dollars": Column("Cost in $", "number", "With judges, at the prices of --model-cost-config."),
     "seconds": Column("Seconds", "number"),
 }
 _USAGE = (
-    "Tokens are the provider's count, which lm-eval does not log. Seconds depend on the machine, "
-    "the number of concurrent requests, and its other load."
+    "Tokens are the provider's count, which lm-eval does not log. Seconds depend on the machine "
+    "and its other load, and on the number of concurrent requests."
 )
 
 
 def sections(runs: Sequence[Run]) -> list[Section]:
     """Return the sections of subjects, reading problems, all figures, and tokens and time."""
     groups, of_subjects = side_by_side(runs), side_by_side(runs, "acc")
-    generated = [
-        run for group in groups for run in group if run.setup.is_generative and run.items.ids
-    ]
+    every = chain.from_iterable(groups)
+    generated = [run for run in every if run.setup.is_generative and run.items.ids]
     problems, cut = [*_problems(generated)], _CUT.partition("{")[0]
     is_cut = any(note.text.startswith(cut) for note in problems)
     used = [run for run in runs if len(run.usage.known) > 1]
@@ -163,19 +160,17 @@ def _subjects(runs: Sequence[Run]) -> Table:
     some = runs[0]
     present = {subject.name for run in runs for subject in run.subjects}
     subjects = [subject for subject in some.setup.task.subjects if subject.name in present]
-    rows: list[tuple[str, str | None, Sequence[Estimate | None]]] = [
-        (figure.title, None, values)
+    rows: list[tuple[str, str | None, list[Estimate | None]]] = [
+        (figure.title, None, [estimate(run, figure.name) for run in runs])
         for figure in some.setup.figures
         if figure.averages == "acc" and figure.part not in present
-        if any(values := [estimate(run, figure.name) for run in runs])
     ]
-    if len(subjects) > 1:
-        for subject in subjects:
-            masks = [(run, run.items.of_subjects([subject.name])) for run in runs]
-            values = [estimate(run, "acc", mask) for run, mask in masks]
-            rows.append((subject.title, subject.chinese or None, values))
-    elif len(rows) < 3:
-        rows = []
+    for subject in subjects if len(subjects) > 1 else ():
+        masks = [(run, run.items.of_subjects([subject.name])) for run in runs]
+        values = [estimate(run, "acc", mask) for run, mask in masks]
+        rows.append((subject.title, subject.chinese or None, values))
+    rows = [row for row in rows if any(row[2])]
+    rows = rows if len(subjects) > 1 or len(rows) > 2 else []
     few = len(runs) <= 2
     columns: list[tuple[Column, Callable[[Any], Any]]] = [
         (Column("Part"), itemgetter(0)),
@@ -189,7 +184,7 @@ def _subjects(runs: Sequence[Run]) -> Table:
     caption = (
         f"The headline is {measure_title(some, some.headline)}. Subjects also differ by chance."
     )
-    name = _name("subjects", some)
+    name = short_name("subjects", some.task, some.condition, "sample" if some.is_sample else "")
     return table(name, task_title(some), rows, columns, caption, kind="other")
 
 
@@ -201,17 +196,16 @@ def _figures(runs: Sequence[Run]) -> Table:
 
     def value(run: Run, figure: Figure) -> Estimate | None:
         found = estimate(run, figure.name)
-        return found and found.times(100 if figure.unit in ("share", "rate") else 1)
+        return found and found.times(points_of(figure))
 
     columns: list[tuple[Column, Callable[[Figure], Value]]] = [
         (Column("Figure"), lambda figure: figure_title(some, figure)),
         *((Column(run.label, "score"), partial(value, run)) for run in runs),
         (Column("Meaning"), lambda figure: figure.help),
     ]
-    name, rows = _name("figures", some), rows if len(rows) > 1 else []
+    name, rows = (
+        short_name("figures", some.task, some.condition, "sample" if some.is_sample else ""),
+        rows if len(rows) > 1 else [],
+    )
     about = "Shares and rates are in %."
     return table(name, task_title(some), rows, columns, about, kind="other")
-
-
-def _name(what: str, run: Run) -> str:
-    return short_name(what, run.task, run.condition, "sample" if run.is_sample else "")

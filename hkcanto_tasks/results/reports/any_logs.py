@@ -30,10 +30,9 @@ _GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}  # Inspect's own values of th
 _NAMED = 5
 _JSON = msgspec.json.Decoder(dict[str, Any])
 _UNKNOWN = (
-    "These are not tasks of hkcanto, so the logs alone say what was run. Unknown are: whether "
-    "the models got the same prompt, template and decoding where the logs do not tell; whether "
-    "questions share a passage, which would make intervals too narrow; and whether the data is "
-    "the release."
+    "These are not tasks of hkcanto, so only the logs say what was run. Unknown are: prompt, "
+    "template and decoding where the logs do not have them; whether questions share a passage, "
+    "which would make intervals too narrow; and whether the data is the release."
 )
 
 
@@ -62,7 +61,7 @@ class _Log:
 
 
 class _Test(NamedTuple):
-    """The test of a task, whose gain is positive if the second log is better."""
+    """The test of a task, the number of its independent items, and remarks for the reader."""
 
     pair: Pair
     items: int
@@ -100,27 +99,28 @@ def compare_any(
             refused.append(f"{task}: {error}")
     if not tests:
         raise ComparisonError("\n".join(["nothing to compare.", *sorted(refused)]))
-    notes = [f"{test.pair.title}: {remark}" for test in tests for remark in test.remarks]
     tests.sort(key=lambda test: (test.pair.p_value, test.pair.title))
     # Figures of several units are shown as numbers.
-    some = max((test.pair.figure for test in tests), key=lambda figure: figure.unit == "number")
-    effects = adjusted([test.pair.effect for test in tests if test.pair.effect])
-    pairs = [
-        test.pair._replace(effect=effect, figure=some)
-        for test, effect in zip(tests, effects, strict=True)
-    ]
+    unit = max((test.pair.figure.unit for test in tests), key="number".__eq__)
+    effects = iter(adjusted([test.pair.effect for test in tests if test.pair.effect]))
+    pairs, records, notes = list[Pair](), list[dict[str, Any]](), list[str]()
+    for (task, figure, *_), items, remarks in tests:
+        effect, name = next(effects), figure.name
+        gain = effect.difference.times(1 if figure.higher_is_better else -1)
+        record = {"task": task, "figure": name, "items": items, "a": effect.a, "b": effect.b}
+        record |= {"gain": gain, "wins": effect.wins, "losses": effect.losses}
+        record |= {"p_value": effect.p_value, "p_by_holm": effect.p_by_holm, "test": effect.test}
+        records.append(record)
+        pairs.append(Pair(task, replace(figure, unit=unit), effect, name))
+        notes += [f"{task}: {remark}" for remark in remarks]
     verdicts = [Note(verdict(pair, names), "verdict") for pair in pairs[:_NAMED]]
     warnings = [Note(text, "warning") for text in [*sorted(notes), *sorted(refused), _UNKNOWN]]
     made = effects_table("any", "Task by task", pairs, names)
     section = Section("Results", [*verdicts, *warnings, made], "results", is_summary=True)
-    how = f"Random numbers: seed {seed}, {resamples:,} exchanges."
-    of_effect = ("a", "b", "difference", "wins", "losses", "p_value", "p_by_holm", "test")
-    records = [
-        {"task": pair.title, "figure": pair.measure, "items": test.items}
-        | {name.replace("difference", "gain"): getattr(pair.effect, name) for name in of_effect}
-        for pair, test in zip(pairs, tests, strict=True)
-    ]
-    title = f"{names[1]} against {names[0]}"
+    how, title = (
+        f"Random numbers: seed {seed}, {resamples:,} exchanges.",
+        " against ".join(names[::-1]),
+    )
     return report_of([section], title, [how], {"comparisons": records})
 
 
@@ -149,30 +149,30 @@ def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> _Test:
                 f"is {mean:.6g}: it is no mean, so its items cannot be tested. Choose another "
                 f"(--metric): {listed}"
             )
-    in_a, in_b, notes = places_of(texts_a), places_of(texts_b), list[str]()
-    if in_a.keys() != in_b.keys() and places_of(ids_a).keys() == places_of(ids_b).keys():
+    in_a, in_b, unlike = places_of(texts_a), places_of(texts_b), 0
+    of_ids = places_of(ids_a), places_of(ids_b)
+    if in_a.keys() != in_b.keys() and of_ids[0].keys() == of_ids[1].keys():
         unlike = len(in_a.keys() - in_b.keys())
-        notes.append(f"matched by id; {unlike:,} of {len(ids_a):,} texts differ between the logs")
-        in_a, in_b = places_of(ids_a), places_of(ids_b)
+        in_a, in_b = of_ids
     pairs = np.array([(in_a[key], in_b[key]) for key in in_a if key in in_b], np.intp)
     if not len(pairs):
         raise ComparisonError("the logs have no item in common")
-    if left := len(in_a) + len(in_b) - 2 * len(pairs):
-        notes.append(f"{left:,} responses are to items of only one log, and are left out")
     values = np.column_stack([column[at] for column, at in zip(columns, pairs.T, strict=True)])
     known = np.asarray(~np.isnan(values).any(axis=1))
     if not known.any():
         raise ComparisonError(f"no item has a value of {name} in both logs")
-    if missing := int((~known).sum()):
-        notes.append(f"{missing:,} responses are left out, because a log has no value for them")
-    higher = a.higher.get(name.partition(",")[0])
-    if higher is None:
-        notes.append(f"the log does not say whether a higher {name} is better; taken as better")
-    if unlike := sum(prompts_a[first] != prompts_b[second] for first, second in pairs):
-        notes.append(f"{unlike:,} of {len(pairs):,} prompts differ between the logs")
-    settings = sorted(a.settings.keys() | b.settings.keys())
-    if other := [key for key in settings if a.settings.get(key) != b.settings.get(key)]:
-        notes.append(f"the logs also differ in {', '.join(other)}")
+    left, missing = len(in_a) + len(in_b) - 2 * len(pairs), int((~known).sum())
+    prompts_differ = sum(prompts_a[first] != prompts_b[second] for first, second in pairs)
+    both, higher = a.settings.keys() | b.settings.keys(), a.higher.get(name.partition(",")[0])
+    other = sorted(key for key in both if a.settings.get(key) != b.settings.get(key))
+    remarks = {
+        f"matched by id; {unlike:,} of {len(ids_a):,} texts differ between the logs": unlike,
+        f"{left:,} responses are to items of only one log, and are left out": left,
+        f"{missing:,} responses are left out, because a log has no value for them": missing,
+        f"the log does not say whether a higher {name} is better; taken as better": higher is None,
+        f"{prompts_differ:,} of {len(pairs):,} prompts differ between the logs": prompts_differ,
+        f"the logs also differ in {', '.join(other)}": other,
+    }
     places, values = pairs[known, 0], values[known]
     unit: FigureUnit = "share" if ((values >= 0) & (values <= 1)).all() else "number"
     figure = Figure(name, name, unit, higher is not False, "")
@@ -181,10 +181,8 @@ def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> _Test:
     items = np.unique(np.array(ids_a)[places], return_inverse=True)[1]
     subjects = np.full(len(places), "")
     paired = Paired(figure, places, rows[0], rows[1], losses, subjects, items, drawing)
-    effect, up = paired.effect(), replace(figure, higher_is_better=True)
-    if not figure.higher_is_better:
-        effect = replace(effect, difference=effect.difference.times(-1))
-    return _Test(Pair(a.task, up, effect, name), paired.units, notes)
+    notes = [remark for remark, holds in remarks.items() if holds]
+    return _Test(Pair(a.task, figure, paired.effect(), name), paired.units, notes)
 
 
 # ---------------------------------------------------------------------- reading

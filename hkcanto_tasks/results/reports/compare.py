@@ -21,47 +21,38 @@ from .presentation import (
     condition_title,
     figure_title,
     footer_of,
-    listed,
     measure_title,
     run_title,
     short_name,
     task_title,
 )
-from .renderers.formatting import interval_text, value_text
+from .renderers.formatting import interval_text, listed, value_text
 
 TWO_MEASURES = (
-    "Generation scores the letter that a model writes; log-likelihood scores the letter that it "
-    "finds likeliest. These are two measures, which rank models differently: never compare a "
-    "figure of one with a figure of the other. Log-likelihood is wrong for a model that opens "
-    "with a reasoning block, since its first token is not a letter."
+    "Generation scores the letter that a model writes, log-likelihood the letter that it finds "
+    "likeliest. These are two measures, which rank models differently. Log-likelihood is wrong "
+    "for a model that opens with a reasoning block, since its first token is not a letter."
 )
 _INTERVALS = (
     "Intervals of differences: Tango's for right and wrong answers and for means over subjects, "
     "bootstrap for corpus figures, Student's t for the others."
 )
 _OWN_FILES = (
-    "They ran on your own files, not on the release. Only the lengths of the questions were "
-    "checked to see that both used the same files."
+    "They ran on your own files, not on the release. Only the lengths of the questions show that "
+    "the files are the same."
 )
-_ASKED = (
-    "For some of these models neither the prompt nor the decoding was logged: the difference may "
-    "also come from these."
-)
+_ASKED = "For some, neither the prompt nor the decoding was logged: that may be the difference."
 NOTHING = (
     "Nothing is comparable between these {} models: no two have complete runs of a task under the "
     "same condition on the same items."
 )
-_ADVICE = (
-    "Give the logs of two runs with a task in common, each by name: hkcanto compare a=LOG b=LOG"
-)
+_ADVICE = "Give the logs of two runs with a task in common by name: hkcanto compare a=LOG b=LOG"
 _EDITED = {
-    "requests": "One was sent requests that are not the catalogue's, or both were sent different "
-    "ones: by another solver, an edited task or file, or a system message",
-    "sent": "Their requests differ: the prompt, worked examples, stop texts or token limit was "
-    "edited between the runs",
-    "read": "Their answers were read differently: the rules were edited between the runs",
+    "requests": " (not the catalogue's requests: another solver, edited task or system message)",
+    "sent": " (the prompt, worked examples, stop texts or token limit was edited)",
+    "read": " (the rules for reading answers were edited)",
 }
-"""The warning if two setups differ only in a hash."""
+"""The cause if two setups differ only in a hash."""
 _GATE = {
     "title": Column("Task"),
     "figure": Column("Figure", beneath=True),
@@ -440,23 +431,15 @@ def _remarks(compared: Sequence[Comparison], sides: Sequence[Run]) -> Sequence[N
         _ASKED: not all(side.signature.prompt_known for side in sides),
         f"{unscored:,} items are left out, because a run has no value for them.": unscored > 0,
     }
+    for name, side in zip(names[1:], sides[1:], strict=True):
+        unlike = [
+            f"{part} {one or 'none'} against {other or 'none'}{_EDITED.get(part, '')}"
+            for part, (one, other) in first.differs(side).items()
+        ]
+        warnings[f"{names[0]} and {name} also differ in {'; '.join(unlike)}."] = bool(unlike)
     notes = [note for side in sides for note in side.notes]
-    conditions = [f"{side.task}, {condition_title(side)}" for side in sides]
-    for remark, how in (
-        ("The conditions also differ: ", conditions),
-        ("They were run by different harnesses: ", [side.harness for side in sides]),
-    ):
-        if len(set(how)) > 1:
-            notes.append(remark + "; ".join(map("{}: {}".format, names, how)) + ".")
-    for side in sides[1:]:
-        unlike = {
-            name: f"{name} {one or 'none'} against {other}"
-            for name, (one, other) in first.differs(side).items()
-        }
-        for name in _EDITED.keys() & unlike.keys():
-            warnings[f"{_EDITED[name]} ({unlike[name]})."] = True
-        sent = [unlike[name] for name in first.sent.differs(side.sent) if name in unlike]
-        if sent:
-            warnings[f"They were not sent with the same settings: {'; '.join(sent)}."] = True
+    if len({side.harness for side in sides}) > 1:
+        harnesses = (f"{name}: {side.harness}" for name, side in zip(names, sides, strict=True))
+        notes.append(f"They were run by different harnesses: {'; '.join(harnesses)}.")
     shown = [Note(text, "warning") for text, holds in warnings.items() if holds]
     return [*shown, *map(Note, dict.fromkeys(notes))]

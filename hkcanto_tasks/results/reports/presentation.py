@@ -15,8 +15,6 @@ from .blocks import Column, Value
 MANY_UNREAD = 0.02
 """Share of unread responses above which a figure is doubtful."""
 
-_NAMED = 4
-
 FigureColumn = tuple[Column, Callable[[Run], Value]]
 MODEL: FigureColumn = (Column("Model"), lambda run: run.label)
 
@@ -49,14 +47,6 @@ def task_title(run: Run) -> str:
 def run_title(run: Run) -> str:
     """Return the names of a run's model and task."""
     return f"{run.label} on {task_title(run)}"
-
-
-def listed(names: Iterable[str], joint: str = "; ") -> str:
-    """Join the distinct names; of more than five, four are named and the rest counted."""
-    distinct = [*dict.fromkeys(names)]
-    if len(distinct) > _NAMED + 1:
-        distinct[_NAMED:] = [f"{len(distinct) - _NAMED} more"]
-    return joint.join(distinct)
 
 
 TASK: FigureColumn = (Column("Task and condition"), task_title)
@@ -124,12 +114,11 @@ def doubts(run: Run) -> Sequence[str]:
 def footer_of(runs: Sequence[Run]) -> Sequence[str]:
     """Return the footer: the scope of intervals, and the papers and terms of the benchmarks run."""
     used = {run.setup.task.benchmark.name for run in runs}
-    cited = [benchmark for benchmark in benchmarks() if benchmark.name in used]
-    papers = [
-        each.paper if each.paper.startswith(f"{each.title}:") else f"{each.title}: {each.paper}"
-        for each in cited
+    ends = [
+        f"{each.title}: {each.paper.removeprefix(f'{each.title}: ')}. {each.terms}"
+        for each in benchmarks()
+        if each.name in used
     ]
-    ends = [f"{paper}. {each.terms}" for paper, each in zip(papers, cited, strict=True)]
     return [_COVERED, *ends]
 
 

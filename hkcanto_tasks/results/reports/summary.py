@@ -7,7 +7,7 @@ row for each task, beside the best published score.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import chain
 from statistics import fmean
 from typing import Any
@@ -22,7 +22,6 @@ from ..statistics.paired import compare, points_of
 from ..statistics.selection import Selection, selection
 from . import analyses
 from .blocks import (
-    Block,
     Column,
     Kind,
     Note,
@@ -30,7 +29,6 @@ from .blocks import (
     Row,
     Section,
     Table,
-    Unit,
     Value,
     report_of,
     table,
@@ -42,17 +40,15 @@ from .presentation import (
     MODEL,
     TASK,
     doubts,
-    figure_title,
     footer_of,
     headline,
-    listed,
     measure_title,
     run_title,
     side_by_side,
     task_title,
     unread_of,
 )
-from .renderers.formatting import interval_text, value_text
+from .renderers.formatting import interval_text, listed, number, value_text
 from .standings import (
     Beside,
     Standing,
@@ -65,17 +61,7 @@ from .standings import (
 )
 
 _NAMED = 4  # figures that differ from the harness's
-_OF_RUN = (
-    "label",
-    "model",
-    "harness",
-    "task",
-    "condition",
-    "created",
-    "status",
-    "notes",
-    "headline",
-)
+_OF_RUN = ("label", "model", "harness", "task", "condition", "created", "status", "notes")
 _KINDS: Mapping[RowKind, Kind] = {"model": "published", "human": "human", "random": "random"}
 _MEANT = {
     "limit": "run with --limit, on a part of the items",
@@ -87,8 +73,8 @@ _INTERVAL = f"With 95 % interval: {WIDE}."
 _EXACT = "Published scores have the interval of a run on as many items."
 _RANKS = f"Ranks in the paper's table that the interval allows. {_EXACT}"
 _FOLLOWED = (
-    "† {0} has two protocols: the prompts of its appendices, and those of its release "
-    "(prompt=release, for Jyutping examples=release). Which one its rows follow is not known."
+    "† The rows of {0} may follow its appendices or its release (prompt=release, for Jyutping "
+    "examples=release)."
 )
 
 
@@ -98,18 +84,9 @@ class _Read:
 
     runs: Sequence[Run]
     skipped: Sequence[SkippedLog]
-
-    @cached_property
-    def labels(self) -> list[str]:
-        return list(dict.fromkeys(run.label for run in self.runs))
-
-    @cached_property
-    def groups(self) -> list[list[Run]]:
-        return side_by_side(self.runs)
-
-    @cached_property
-    def beside(self) -> list[Beside]:
-        return standings(self.runs)
+    labels: Sequence[str]
+    groups: Sequence[Sequence[Run]]  # runs that differ only in the model
+    beside: Sequence[Beside]
 
     def standings(self, run: Run) -> list[Standing]:
         """Return the ranks of a run in the papers' tables, those of its headline first."""
@@ -119,8 +96,8 @@ class _Read:
 
     def rank(self, run: Run) -> Standing | None:
         """Return the rank of a run's headline; None without one."""
-        of = (standing for standing in self.standings(run) if standing.is_headline_of(run))
-        return next((standing for standing in of if standing.ranks), None)
+        ranked = (standing for standing in self.standings(run) if standing.ranks)
+        return next((standing for standing in ranked if standing.is_headline_of(run)), None)
 
     def place(self, run: Run) -> str | None:
         standing = self.rank(run)
@@ -136,7 +113,8 @@ def build_report(
     steps = {run: checkpoint(run) or ("", 0) for run in runs}
     names = list(dict.fromkeys(["", *(name for name, _ in steps.values())]))
     runs = sorted(runs, key=lambda run: (names.index(steps[run][0]), steps[run][1]))
-    read = _Read(runs, skipped)
+    labels = list(dict.fromkeys(run.label for run in runs))
+    read = _Read(runs, skipped, labels, side_by_side(runs), standings(runs))
     papers = [*map(paper_table, read.beside)]
     sections = [
         _first_section(read),
@@ -145,7 +123,7 @@ def build_report(
         _last_section(read),
     ]
     records = {"runs": [*map(partial(_record, read), runs)], "best": best_records(runs)}
-    return report_of(sections, title or listed(read.labels, ", "), footer_of(runs), records, frame)
+    return report_of(sections, title or listed(labels, ", "), footer_of(runs), records, frame)
 
 
 def best_records(runs: Sequence[Run]) -> Sequence[Mapping[str, Any]]:
@@ -171,6 +149,7 @@ def _record(read: _Read, run: Run) -> Mapping[str, Any]:
     """Return a run as a record, with its setup, headline, ranks and checks."""
     return {
         **{name: getattr(run, name) for name in _OF_RUN},
+        "headline": run.headline,
         "signature": run.signature.text,
         "figure": headline(run),
         "doubts": doubts(run),
@@ -213,7 +192,8 @@ def _pairs(read: _Read) -> tuple[list[Pair], list[Run]]:
     pairs, left_out = list[Pair](), list[Run]()
     for group in read.groups:
         some, best = group[0], _best_in_points(group[0])
-        first, second = sides = [_run_of(label, group) for label in read.labels]
+        by_label = {run.label: run for run in reversed(group)}
+        first, second = sides = [by_label.get(label) for label in read.labels]
         scores = [score.value if run and (score := _in_points(run)) else None for run in sides]
         measure = measure_title(some, some.headline)
         pair = Pair(task_title(some), some.headline, None, measure, scores, best)
@@ -224,10 +204,6 @@ def _pairs(read: _Read) -> tuple[list[Pair], list[Run]]:
                 left_out += [first, second]
         pairs.append(pair)
     return pairs, left_out
-
-
-def _run_of(label: str, runs: Sequence[Run]) -> Run | None:
-    return next((run for run in runs if run.label == label), None)
 
 
 def _in_points(run: Run) -> Estimate | None:
@@ -258,23 +234,21 @@ def _of_many(labels: Sequence[str], races: Sequence[Selection], made: Table) -> 
     """Say which model has the best mean rank, and where the best is ahead of all others."""
     if not races:
         return NOTHING.format(len(labels))
-    if len(races) == 1:
-        ((best, differences, ties),) = ((of.best, of.differences, of.ties) for of in races)
-        second = min(differences, key=lambda run: abs(differences[run]))
-        return (
-            f"The best on {task_title(best)} is {best.label} with {_score(best)}, followed by "
-            f"{second.label} with {_score(second)} ({measure_title(best, best.headline)}). "
-            f"{best.label} is significantly ahead of {len(differences) - len(ties)} of the "
-            f"{len(differences)} others (95 %)."
-        )
     rank = made.rows[0].values[1]
     leaders = [str(row.values[0]) for row in made.rows if row.values[1] == rank]
     said = f"The best mean rank is {value_text(rank, 'score')}: {listed(leaders)}."
     if rank is None:
         said = "No task was run in full by all models, so there is no mean rank."
-    sure = [f"{of.best.label} on {task_title(of.best)}" for of in races if not of.ties]
+    ahead = [
+        f"{run_title(of.best)} ({_score(of.best)}, {len(of.differences) - len(of.ties)} of "
+        f"{len(of.differences)})"
+        for of in sorted(races, key=lambda of: len(of.ties))
+    ]
     scope = f"all {len(races)} tasks together, 95 %"
-    return f"{said} Significantly ahead of all others ({scope}): {listed(sure) or 'no model'}."
+    return (
+        f"{said} Best on each task, and how many others it is significantly ahead of ({scope}): "
+        f"{listed(ahead)}."
+    )
 
 
 def _score(run: Run) -> str:
@@ -285,25 +259,16 @@ def _score(run: Run) -> str:
 
 def _of_one(read: _Read) -> str:
     """Say how the only model ranks among the papers' models."""
-    if not read.runs:
-        return "There is no run to report on."
-    (label,), count = read.labels, len(read.runs)
-    notes = (standing.figure.note for beside in read.beside for standing in beside.standings)
-    why = next(filter(None, notes), "“How this was made” says why")
-    ranked = [(run, standing) for run in read.runs if (standing := read.rank(run))]
-    if count == 1:
-        run = read.runs[0]
+    said = list[str]()
+    for run in read.runs:
+        notes = (standing.figure.note for standing in read.standings(run))
+        rank = f"no rank: {next(filter(None, notes), '“How this was made” says why')}"
+        if standing := read.rank(run):
+            rank = f"rank {standing.place} in {standing.table.source}"
         interval = interval_text(headline(run), unit_of(run.headline))
-        rank = [f"{standing.place} in {standing.table.source}" for _, standing in ranked]
-        return (
-            f"{label} has {_score(run)} {interval} on {task_title(run)} "
-            f"({measure_title(run, run.headline)}). Rank among published models: "
-            f"{listed(rank) or f'none, {why}'}."
-        )
-    ranked.sort(key=lambda pair: (pair[1].ranks or (0,))[0] / pair[1].of)
-    names = [f"{task_title(run)} {standing.place}" for run, standing in ranked]
-    on = f"{len(ranked)} of {count} tasks"
-    return f"{label} has a rank among published models on {on}: {listed(names) or why}."
+        measure = measure_title(run, run.headline)
+        said.append(f"{task_title(run)} {_score(run)} {interval} ({measure}), {rank}")
+    return f"{read.labels[0]}: {listed(said)}." if said else "There is no run to report on."
 
 
 def _warnings(read: _Read, left_out: Sequence[Run]) -> Iterator[str]:
@@ -356,10 +321,11 @@ def _matrix(read: _Read, races: Sequence[Selection], left_out: Sequence[Run]) ->
         notes = [doubt for doubt in doubts(run) if doubt not in shared]
         return replace(found, note="; ".join([*(["≈"] if run in ties else []), *notes]))
 
+    by_label = [{run.label: run for run in reversed(group)} for group in read.groups]
     ranks = _mean_ranks(read, {run.label for run in left_out})
     ordered = sorted(ranks, key=lambda label: (ranks[label] is None, ranks[label] or 0))
     rows = [
-        Row([label, ranks[label], *(cell(_run_of(label, of)) for of in read.groups)], "run")
+        Row([label, ranks[label], *(cell(of.get(label)) for of in by_label)], "run")
         for label in ordered
     ]
     best, chance = zip(*(best_and_chance(of[0]) for of in read.groups), strict=True)
@@ -397,7 +363,7 @@ def _mean_ranks(read: _Read, left_out: set[str]) -> dict[str, float | None]:
 def paper_table(beside: Beside) -> Table:
     """Return a published table with the runs in it, sorted and drawn by its headline."""
     paper, key = beside.table, beside.headline
-    rows: list[tuple[float | None, Row]] = []
+    rows = list[Row]()
     for row in paper.rows:
         place = rank_of(row, paper, key)
         values: list[Value] = [row.model, str(place) if place else None]
@@ -405,28 +371,27 @@ def paper_table(beside: Beside) -> Table:
             note = row.notes.get(name)
             noted = note and score is not None
             values.append(Estimate(score or 0.0, None, None, 0, note or "") if noted else score)
-        rows.append((row.values[key.name], Row(values, _KINDS.get(row.kind, "other"))))
+        rows.append(Row(values, _KINDS.get(row.kind, "other")))
     for run, of_run in beside.runs.items():
         of = of_run.get(key.name)
-        rank = (f"{of.rank}{of.mark}" if of.ranks else of.figure.note or None) if of else None
-        # A figure is shown without its note if the row's rank has the same text.
-        figures = [
-            replace(one.figure, note="" if one.figure.note == rank else one.figure.note)
-            if (one := of_run.get(column.name))
-            else None
-            for column in paper.columns
-        ]
-        rows.append((of.figure.value if of else None, Row([run, rank, *figures], "run")))
-    sign = 1 if key.lower_is_better else -1
-    rows.sort(key=lambda pair: (pair[0] is None, sign * (pair[0] or 0)))
+        rank = of.place or of.figure.note if of else None
+        values = [run, rank]
+        for column in paper.columns:
+            figure = of_run[column.name].figure if column.name in of_run else None
+            # A figure is shown without its note if the row's rank has the same text.
+            values.append(replace(figure, note="") if figure and figure.note == rank else figure)
+        rows.append(Row(values, "run"))
+    sign, at = 1 if key.lower_is_better else -1, 2 + paper.columns.index(key)
+    rows.sort(key=lambda row: sign * (number(row.values[at]) or 0))
+    rows.sort(key=lambda row: number(row.values[at]) is None)
     ranked = (
         "Rank among the paper's models; for a run, the ranks that its 95 % interval allows, or why "
         f"it has none. {_EXACT}"
     )
     columns = [Column("Model"), Column("Rank", help=ranked, under=f"by {key.name}")]
     for column in paper.columns:
-        about = f"{'Mean of' if column.mean_of else 'Of'} "
-        about += f"{', '.join(filter(None, column.mean_of or (*column.tasks, column.part)))}."
+        names = ", ".join(filter(None, column.mean_of or (*column.tasks, column.part)))
+        about = f"{'Mean of' if column.mean_of else 'Of'} {names}."
         if column.unmeasured:
             about = f"Not measured here: {column.unmeasured}."
         unit = unit_of(measure) if (measure := column.measure) else column.unit
@@ -434,7 +399,7 @@ def paper_table(beside: Beside) -> Table:
     better = "lower" if key.lower_is_better else "higher"
     caption = f"The paper's models and the runs, by {key.name}; {better} is better. {_EXACT}"
     title = f"{paper.source}: {paper.title}"
-    return Table(f"published_{paper.name}", title, columns, [row for _, row in rows], caption)
+    return Table(f"published_{paper.name}", title, columns, rows, caption)
 
 
 # ---------------------------------------------------------------------- the last section
@@ -443,7 +408,7 @@ def paper_table(beside: Beside) -> Table:
 def _last_section(read: _Read) -> Section:
     """Return the section on how everything was made: signatures, checks, protocols, omissions."""
 
-    def of(unit: Unit, run: Run) -> Value:
+    def of(unit: str, run: Run) -> Value:
         return headline(run) if unit_of(run.headline) == unit else None
 
     columns: list[tuple[Column, Callable[[Run], Value]]] = [
@@ -459,14 +424,14 @@ def _last_section(read: _Read) -> Section:
         (Column("Signature"), lambda run: run.signature.text),
     ]
     about = "Compare numbers only if their signatures match (ignoring pkg)."
+    made = table("runs", "Runs", read.runs, columns, about)
     notes = map(Note, [*_checks(read.runs), *_protocols(read)])
-    blocks: list[Block] = [table("runs", "Runs", read.runs, columns, about), *notes]
     # Reports are passed on, and need not show whole paths.
     rows = [Row(["/".join(log.path.parts[-2:]), log.reason]) for log in read.skipped]
     title = "Logs not read, or not in full"
     caption = "The parts that could not be read are not in this report."
-    blocks.append(Table("skipped", title, [Column("File"), Column("Reason")], rows, caption))
-    return Section("How this was made", blocks, name="made", is_summary=bool(read.skipped))
+    skipped = Table("skipped", title, [Column("File"), Column("Reason")], rows, caption)
+    return Section("How this was made", [made, *notes, skipped], "made", bool(read.skipped))
 
 
 _DOUBTS = (
@@ -483,12 +448,10 @@ def _checks(runs: Sequence[Run]) -> Iterator[str]:
         yield f"{run_title(run)} was scored again by hkcanto {run.options['rescored']}."
     for run in runs:
         for one in agreement(run).different[:_NAMED]:
-            known = run.figures.get(one.name)
-            title = figure_title(run, known) if known else one.name
             place = f" of {', '.join(one.subjects)}" if one.subjects else ""
             yield (
-                f"{run_title(run)}: {title}{place} is {one.ours:.6g} here, {one.reported:.6g} in "
-                f"{run.harness}. Was the log edited, or made by another version of this package?"
+                f"{run_title(run)}: {one.name}{place} is {one.ours:.6g} here, {one.reported:.6g} "
+                f"in {run.harness}. Was the log edited, or made by another version of this package?"
             )
         count = len(run.setup.task.subjects)
         if (missing := count - len(run.subjects)) and not run.is_sample:
@@ -502,7 +465,9 @@ def _protocols(read: _Read) -> Iterator[str]:
     yield from (f"{paper.source}: {paper.protocol}" for paper in papers if paper.protocol)
     for source in dict.fromkeys(p.source.partition(",")[0] for p in papers if p.two_protocols):
         yield _FOLLOWED.format(source)
-    used = dict.fromkeys(run for beside in read.beside for run in beside.behind)
+    used = dict.fromkeys(
+        run for beside in read.beside for one in beside.standings for run in one.behind
+    )
     for run in used:
         if other := ", ".join(f"{name}:{value}" for name, value in departures(run).items()):
             yield f"{run_title(run)} was run with other options than in the paper: {other}."
