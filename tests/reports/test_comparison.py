@@ -874,7 +874,7 @@ def test_a_task_without_the_figure_is_named_and_no_gate_passes(compared):
         runs = [[law(A, label), g2p([0, 0.5] * 40, label)] for label in "ab"]
         made, status = compared(*runs, metric=figure)
         assert status == 0, figure
-        assert f"it has no figure '{figure}'; its figures are " in left_out(made), figure
+        assert f"has no figure '{figure}'; choose one of " in left_out(made), figure
         made, status = compared(*runs, metric=figure, gate=90)
         assert status == 2, figure
         assert made.records["gate"]["verdict"] == "incomplete", figure

@@ -186,12 +186,15 @@ def test_a_selection_at_higher_confidence_tells_fewer_apart() -> None:
 def test_one_model_is_put_among_the_published_ones() -> None:
     # 15 to 20 of 23 by hand in `test_standings`.
     alone = said(whole("hkcanto_cultural"))
-    assert alone.startswith("mine: Hong Kong cultural questions, 5-shot 50.0 % [")
+    assert alone.startswith("mine on Hong Kong cultural questions, 5-shot has 50.0 % [")
     assert alone.endswith(
         ", rank 14–21 of 23 (appendices†) in HKCanto-Eval (Cheng et al., 2025), Table 7."
     )
     both = whole("hkcanto_cultural"), whole("hkcanto_law")
-    assert said(*both).endswith("(Accuracy), no rank: “How this was made” says why.")
+    assert said(*both) == (
+        "mine has a rank among published models on 1 of 2 tasks: Hong Kong cultural questions, "
+        "5-shot 14–21 of 23 (appendices†)."
+    )
     rows = tables(both)["tasks"]
     assert [(row["Score"], row["Rank"]) for row in rows] == [
         (pytest.approx(50), "14–21 of 23 (appendices†)"),

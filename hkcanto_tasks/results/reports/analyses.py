@@ -139,14 +139,14 @@ def _reading(runs: Sequence[Run]) -> Table:
         counted = lengths[lengths >= least]  # without NaN
         return float(counted.mean()) if len(counted) else None
 
-    unread = Column("Unread", "percent", "No answer could be read; they count as wrong.")
-    truncated = Column("Truncated", "percent", "Ended at the length limit, if logged.")
     length = Column("Mean length", "number", "Characters of the response without reasoning.")
     reasoning = Column("Mean reasoning", "number", "Characters, over responses with reasoning.")
     tokens = Column("Output tokens", "number", "Mean per response, if logged.")
     reasons = sorted({why for run in runs for why in run.items.reasons if why[:5] == "none:"})
     columns: list[FigureColumn] = [
-        *(MODEL, TASK, (unread, _unread), (truncated, _truncated)),
+        *(MODEL, TASK),
+        (Column("Unread", "percent", "No answer could be read; they count as wrong."), _unread),
+        (Column("Truncated", "percent", "Ended at the length limit, if logged."), _truncated),
         *((Column(why[6:].capitalize(), "percent"), partial(share, why)) for why in reasons),
         (length, partial(mean, "response_lengths", 0)),
         (reasoning, partial(mean, "reasoning_lengths", 1)),

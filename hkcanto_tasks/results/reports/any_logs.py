@@ -10,14 +10,13 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import isclose, nan
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
 
 from ...errors import ComparisonError, LogError
 from ...figures import Figure
-from ...figures import Unit as FigureUnit
 from ..logs import argument, logs_in
 from ..logs.inspect import opened
 from ..logs.items import UNREADABLE, decode, reason
@@ -28,7 +27,9 @@ from .compare import Pair, effects_table, verdict
 
 _GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}  # Inspect's own values of these
 _NAMED = 5
+_Row = tuple[str, str, str, Mapping[str, float]]
 _JSON = msgspec.json.Decoder(dict[str, Any])
+_OURS = "{} is a log of a task of hkcanto: compare it without --any."
 _UNKNOWN = (
     "These are not tasks of hkcanto, so only the logs say what was run. Unknown are: prompt, "
     "template and decoding where the logs do not have them; whether questions share a passage, "
@@ -54,7 +55,7 @@ class _Log:
     task: str
     model: str
     harness: str
-    rows: Sequence[tuple[str, str, str, Mapping[str, float]]]
+    rows: Sequence[_Row]
     reported: Mapping[str, float]
     settings: Mapping[str, Any]
     higher: Mapping[str, bool | None] = field(default_factory=dict)
@@ -117,10 +118,8 @@ def compare_any(
     warnings = [Note(text, "warning") for text in [*sorted(notes), *sorted(refused), _UNKNOWN]]
     made = effects_table("any", "Task by task", pairs, names)
     section = Section("Results", [*verdicts, *warnings, made], "results", is_summary=True)
-    how, title = (
-        f"Random numbers: seed {seed}, {resamples:,} exchanges.",
-        " against ".join(names[::-1]),
-    )
+    how = f"Random numbers: seed {seed}, {resamples:,} exchanges."
+    title = f"{names[1]} against {names[0]}"
     return report_of([section], title, [how], {"comparisons": records})
 
 
@@ -137,52 +136,55 @@ def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> _Test:
     if name not in names:
         there = f"there are: {listed or 'none'}"
         raise ComparisonError(f"no figure {name!r} of items in both logs; {there}")
-    (ids_a, texts_a, prompts_a, values_a), (ids_b, texts_b, prompts_b, values_b) = (
-        zip(*side.rows, strict=True) for side in (a, b)
-    )
-    columns = [np.array([of.get(name, nan) for of in side]) for side in (values_a, values_b)]
-    for side, column in zip((a, b), columns, strict=True):
-        reported, mean = side.reported.get(name), float(np.nanmean(column))
+    for side in (a, b):
+        reported = side.reported.get(name)
+        mean = float(np.nanmean([row[3].get(name, nan) for row in side.rows]))
         if reported is not None and not isclose(reported, mean, rel_tol=1e-6, abs_tol=1e-9):
             raise ComparisonError(
                 f"{name} is {reported:.6g} in the log of {side.model}, but the mean of its items "
                 f"is {mean:.6g}: it is no mean, so its items cannot be tested. Choose another "
                 f"(--metric): {listed}"
             )
-    in_a, in_b, unlike = places_of(texts_a), places_of(texts_b), 0
-    of_ids = places_of(ids_a), places_of(ids_b)
-    if in_a.keys() != in_b.keys() and of_ids[0].keys() == of_ids[1].keys():
-        unlike = len(in_a.keys() - in_b.keys())
-        in_a, in_b = of_ids
-    pairs = np.array([(in_a[key], in_b[key]) for key in in_a if key in in_b], np.intp)
-    if not len(pairs):
+    by_id, by_text = ([_by(field, side.rows) for side in (a, b)] for field in (0, 1))
+    unlike = len(by_text[0].keys() - by_text[1].keys())
+    is_by_id = by_text[0].keys() != by_text[1].keys() and by_id[0].keys() == by_id[1].keys()
+    in_a, in_b = by_id if is_by_id else by_text
+    pairs = [(row, in_b[key]) for key, row in in_a.items() if key in in_b]
+    if not pairs:
         raise ComparisonError("the logs have no item in common")
-    values = np.column_stack([column[at] for column, at in zip(columns, pairs.T, strict=True)])
-    known = np.asarray(~np.isnan(values).any(axis=1))
+    values = np.array([[row[3].get(name, nan) for row in pair] for pair in pairs])
+    known = ~np.isnan(values).any(axis=1)
     if not known.any():
         raise ComparisonError(f"no item has a value of {name} in both logs")
     left, missing = len(in_a) + len(in_b) - 2 * len(pairs), int((~known).sum())
-    prompts_differ = sum(prompts_a[first] != prompts_b[second] for first, second in pairs)
+    prompts = sum(first[2] != second[2] for first, second in pairs)
     both, higher = a.settings.keys() | b.settings.keys(), a.higher.get(name.partition(",")[0])
     other = sorted(key for key in both if a.settings.get(key) != b.settings.get(key))
     remarks = {
-        f"matched by id; {unlike:,} of {len(ids_a):,} texts differ between the logs": unlike,
+        f"matched by id; {unlike:,} of {len(in_a):,} texts differ between the logs": is_by_id,
         f"{left:,} responses are to items of only one log, and are left out": left,
         f"{missing:,} responses are left out, because a log has no value for them": missing,
         f"the log does not say whether a higher {name} is better; taken as better": higher is None,
-        f"{prompts_differ:,} of {len(pairs):,} prompts differ between the logs": prompts_differ,
+        f"{prompts:,} of {len(pairs):,} prompts differ between the logs": prompts,
         f"the logs also differ in {', '.join(other)}": other,
     }
-    places, values = pairs[known, 0], values[known]
-    unit: FigureUnit = "share" if ((values >= 0) & (values <= 1)).all() else "number"
+    values, ids = values[known], np.array([row[0] for row, _ in pairs])[known]
+    unit: Literal["share", "number"] = (
+        "share" if ((values >= 0) & (values <= 1)).all() else "number"
+    )
     figure = Figure(name, name, unit, higher is not False, "")
-    rows = [np.column_stack([side, np.ones(len(places))]) for side in values.T]
+    rows_a, rows_b = (np.column_stack([side, np.ones(len(ids))]) for side in values.T)
     losses = 1 - values if figure.higher_is_better else values
-    items = np.unique(np.array(ids_a)[places], return_inverse=True)[1]
-    subjects = np.full(len(places), "")
-    paired = Paired(figure, places, rows[0], rows[1], losses, subjects, items, drawing)
+    columns = np.arange(len(ids)), rows_a, rows_b, losses, np.full(len(ids), "")
+    paired = Paired(figure, *columns, np.unique(ids, return_inverse=True)[1], drawing)
     notes = [remark for remark, holds in remarks.items() if holds]
     return _Test(Pair(a.task, figure, paired.effect(), name), paired.units, notes)
+
+
+def _by(field: int, rows: Sequence[_Row]) -> Mapping[str, _Row]:
+    """Return the rows by their id or text; from its second occurrence on, with the epoch."""
+    places = places_of([str(row[field]) for row in rows])
+    return {key: rows[place] for key, place in places.items()}
 
 
 # ---------------------------------------------------------------------- reading
@@ -218,7 +220,8 @@ def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
 def _lm_eval(path: Path) -> Iterator[_Log]:
     head = decode(path.read_bytes(), _JSON)
     for task, config in head["configs"].items():
-        _refuse_ours(config.get("dataset_path") == "hkcanto", path)
+        if config.get("dataset_path") == "hkcanto":
+            raise LogError(_OURS.format(path))
         samples = path.with_name(f"samples_{task}_{path.stem.removeprefix('results_')}.jsonl")
         if not samples.is_file():
             raise LogError(f"{path}: no {samples.name} beside it. Run with --log_samples.")
@@ -246,7 +249,8 @@ def _inspect(path: Path) -> Iterator[_Log]:
     with path.open("rb") as file:
         head, samples = opened(path, file, _JSON)
         about = head.eval
-        _refuse_ours(about.task.startswith("hkcanto/"), path)
+        if about.task.startswith("hkcanto/"):
+            raise LogError(_OURS.format(path))
         if head.status != "success":
             raise LogError(
                 f"{path} ended as {head.status!r}: the items that finished first are not a random "
@@ -273,8 +277,3 @@ def _inspect(path: Path) -> Iterator[_Log]:
         means = [metrics[name].get("value") for name in ("accuracy", "mean") if name in metrics]
         reported[str(score.get("name"))] = next(iter(means), None)
     yield _Log(about.task, about.model, "inspect", rows, _numbers(reported), settings)
-
-
-def _refuse_ours(is_ours: bool, path: Path) -> None:
-    if is_ours:
-        raise LogError(f"{path} is a log of a task of hkcanto: compare it without --any.")

@@ -221,15 +221,11 @@ def compare_runs(
     options |= {"confidence": confidence, "allowed": allowed}
     compared, refused = list[Sequence[Comparison]](), list[str]()
     for with_first, group in groups:
-        known = [*group[0].figures]
-        if metric not in (None, *known):
-            why = f"it has no figure {metric!r}; its figures are {', '.join(known)}."
-            left_out.append(f"{task_title(group[0])}: {why}")
-            continue
         try:
             compared.append(pairwise(group, gate=gate if with_first else None, **options))
         except ComparisonError as error:
-            refused.append(str(error))
+            lacks = metric not in (None, *group[0].figures)
+            (left_out if lacks else refused).append(str(error))
     not_compared = [*refused, *left_out]
     if not compared:
         advice = [] if refused else [_ADVICE]

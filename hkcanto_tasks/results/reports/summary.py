@@ -259,16 +259,20 @@ def _score(run: Run) -> str:
 
 def _of_one(read: _Read) -> str:
     """Say how the only model ranks among the papers' models."""
-    said = list[str]()
-    for run in read.runs:
-        notes = (standing.figure.note for standing in read.standings(run))
-        rank = f"no rank: {next(filter(None, notes), '“How this was made” says why')}"
-        if standing := read.rank(run):
-            rank = f"rank {standing.place} in {standing.table.source}"
-        interval = interval_text(headline(run), unit_of(run.headline))
-        measure = measure_title(run, run.headline)
-        said.append(f"{task_title(run)} {_score(run)} {interval} ({measure}), {rank}")
-    return f"{read.labels[0]}: {listed(said)}." if said else "There is no run to report on."
+    if not read.runs:
+        return "There is no run to report on."
+    run, label, why = read.runs[0], read.labels[0], "“How this was made” says why"
+    ranked = [f"{task_title(run)} {place}" for run in read.runs if (place := read.place(run))]
+    if (count := len(read.runs)) > 1:
+        on = f"{len(ranked)} of {count} tasks"
+        return f"{label} has a rank among published models on {on}: {listed(ranked) or why}."
+    notes = (standing.figure.note for standing in read.standings(run))
+    rank = f"no rank: {next(filter(None, notes), why)}"
+    if standing := read.rank(run):
+        rank = f"rank {standing.place} in {standing.table.source}"
+    measure = measure_title(run, run.headline)
+    interval = interval_text(headline(run), unit_of(run.headline))
+    return f"{run_title(run)} has {_score(run)} {interval} ({measure}), {rank}."
 
 
 def _warnings(read: _Read, left_out: Sequence[Run]) -> Iterator[str]:
