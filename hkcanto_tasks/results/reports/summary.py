@@ -240,15 +240,14 @@ def _of_many(labels: Sequence[str], races: Sequence[Selection], made: Table) -> 
     if rank is None:
         said = "No task was run in full by all models, so there is no mean rank."
     ahead = [
-        f"{run_title(of.best)} ({_score(of.best)}, {len(of.differences) - len(of.ties)} of "
-        f"{len(of.differences)})"
-        for of in sorted(races, key=lambda of: len(of.ties))
+        f"{run_title(of.best)} ({_score(of.best)}; of {len(of.differences) - len(of.ties)} of "
+        f"{len(of.differences)} others)"
+        for of in races
+        if not of.ties or len(races) == 1
     ]
     scope = f"all {len(races)} tasks together, 95 %"
-    return (
-        f"{said} Best on each task, and how many others it is significantly ahead of ({scope}): "
-        f"{listed(ahead)}."
-    )
+    whose = listed(ahead) or "no model of all others on any task"
+    return f"{said} Significantly ahead ({scope}): {whose}."
 
 
 def _score(run: Run) -> str:
