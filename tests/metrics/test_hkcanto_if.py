@@ -179,4 +179,4 @@ def test_a_report_shows_the_floors_beside_a_model_and_gives_no_rank(
     ]
     assert {row["Rank"] for row in rows[1:]} == {None}
     (verdict,) = [note for note in notes([run]) if "HKCanto-IF" in note][:1]
-    assert "no rank among published models: its table has no models" in verdict
+    assert "no rank: its table has no models" in verdict

@@ -93,7 +93,9 @@ def test_two_logs_of_a_task_of_lm_eval(sums: Callable[..., Path]) -> None:
     assert one["p_value"] == pytest.approx(mcnemar([[10, 10], [15, 5]], exact=True).pvalue)
     assert one["gain"]["low"] < 5 / COUNT < one["gain"]["high"]
     said = hkcanto("compare", f"old={old}", f"new={new}", "--any").stdout
-    assert "no difference shown in exact_match,none" in " ".join(said.split())
+    assert "No difference shown between new and old on sums: exact_match,none 62.5" in " ".join(
+        said.split()
+    )
     assert "not tasks of hkcanto" in " ".join(said.split())
     assert "Rank" not in said
 

@@ -128,7 +128,7 @@ def test_a_run_is_ranked_in_its_benchmarks_own_tables(runs: Sequence[Run]) -> No
     assert list(scores) == ["Abacus", *(run.label for run in runs), "Fingers"]
     for run in runs:
         # Wilson's interval for 2 of 4 is 15 to 85 %: from above Abacus to below Fingers.
-        assert scores[run.label]["Rank"] == "1–3"
+        assert scores[run.label]["Rank"] == "1–3 of 3"
         assert scores[run.label]["Mean"] == pytest.approx(1 / 3)
 
 

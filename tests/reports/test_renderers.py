@@ -64,7 +64,8 @@ def test_a_value_is_shown_in_the_unit_of_its_column() -> None:
         (-0.0001, "percent", "0.0"),
         (0.5, "points", "+50.0"),
         (-0.0214, "points", "−2.1"),
-        (0.00001, "points", "0.0"),
+        (0.00001, "points", "+0.001"),
+        (0.000001, "points", "0.0"),
         (1.26, "score_points", "+1.3"),
         (52.84, "score", "52.8"),
         (0.0004, "p", "< 0.001"),
@@ -476,7 +477,7 @@ def models_and_tasks(models: int) -> Table:
     ]
     rows = [
         Row([f"model-{n}", models - n, unread, 0.6 + n / 100, 0.3 - n / 100, 20.0 + n], "run")
-        for n in range(models)
+        for n in reversed(range(models))
     ]
     rows += [Row(["Best published", None, 0.8, None, 0.05, 40.0], "best")]
     rows += [Row(["Chance", None, 0.25, 0.25, None, None], "random")]
@@ -511,7 +512,7 @@ def test_the_best_of_a_matrix_is_the_best_run_though_a_published_one_is_better()
 
 def test_a_verdict_is_bold_and_a_report_answers_with_it_and_its_warnings() -> None:
     notes = [Note("Read me.", "verdict"), Note("Careful.", "warning"), Note("An aside.")]
-    made = report(section(Note("First.")), section(*notes, name="second"))
+    made = report(section(*notes), section(Note("Other."), name="second"))
     assert [note.text for note in made.answer] == ["Read me.", "Careful."]
     assert "**Read me.**" in render(made, "md")
     plain = report(section(Note("First."), Note("Second.")), section(Note("x"), name="second"))
@@ -529,7 +530,7 @@ def test_an_unseen_loop_is_marked_beside_another_remark() -> None:
 def test_a_terminal_has_a_row_a_task_and_markdown_a_row_a_model() -> None:
     turned = printed(report(section(models_and_tasks(4))), 80)
     (row,) = (line for line in turned.splitlines() if line.startswith("Jyutping"))
-    assert row.split() == ["Jyutping", "%", "30.0", "29.0", "28.0", "27.0", "5.0", "–"]
+    assert row.split() == ["Jyutping", "%", "27.0", "28.0", "29.0", "30.0", "5.0", "–"]
     below = turned.splitlines()[turned.splitlines().index(row) + 1]
     assert below.strip() == "CER ↓, 5-shot"
     text = render(report(section(models_and_tasks(4))), "md")

@@ -216,7 +216,7 @@ def test_a_run_stands_in_the_plot_where_its_score_puts_it() -> None:
 def test_models_have_a_rank_runs_a_range_of_them_and_people_none() -> None:
     table = plot(whole("hkcanto_cultural"))
     ranks = {name: value(table, name, "Rank") for name in ("Mistral Nemo 12B", "mine", "Human")}
-    assert ranks == {"Mistral Nemo 12B": "20", "mine": "14–21 (appendices†)", "Human": None}
+    assert ranks == {"Mistral Nemo 12B": "20", "mine": "14–21 of 23 (appendices†)", "Human": None}
 
 
 def test_remarks_on_published_scores_are_shown_with_them() -> None:
@@ -254,7 +254,7 @@ def test_a_run_without_a_rank_says_why_and_one_without_a_figure_comes_last() -> 
     assert notes == {
         "part": "not all items",
         "local": "unknown data",
-        "whole": "14–21 (appendices†)",
+        "whole": "14–21 of 23 (appendices†)",
     }
     # Llama-3-8B-Instruct is one of the models without translation scores in the paper.
     missing = a_run("hkmmlu_translation_yue_zh", {}, pairs=[Pair("他在這裡", "他在这里", "")])
@@ -316,7 +316,7 @@ def test_equal_figures_are_counted_and_others_named() -> None:
     assert not any(" here, " in text for text in agreed)
     reported = {**RIGHT, (("local_knowledge",), "acc"): 0.5}
     differs = about(" here, ", replace(cultural(), reported=reported))
-    assert "Accuracy of local_knowledge is 1 here, 0.5 in lm-eval" in differs
+    assert "acc of local_knowledge is 1 here, 0.5 in lm-eval" in differs
 
 
 def test_of_many_figures_that_differ_four_are_named() -> None:
@@ -447,7 +447,7 @@ def test_json_says_what_the_harness_reported_otherwise_and_why_there_is_no_rank(
 def test_a_report_is_named_after_its_models() -> None:
     runs = [a_run("hkcanto_law", {"acc": [1]}, label=label) for label in "abcdef"]
     assert build_report(runs[:1]).title == "a"
-    assert build_report([*runs, runs[0]]).title == "a, b, c, d and 2 more"
+    assert build_report([*runs, runs[0]]).title == "a, b, c, d, 2 more"
     assert build_report(runs, title="Six").title == "Six"
 
 

@@ -152,7 +152,7 @@ def test_a_system_message_is_the_same_in_both_harnesses(tmp_path: Path) -> None:
     assert status == 2
     assert "differ in requests, system" in said
     _, said = hkcanto("compare", f"a={plain}", f"b={own}")
-    assert "requests that are not the catalogue's" in said
+    assert "not the catalogue's requests" in said
     # What is scored again keeps its mark.
     hkcanto("rescore", own, "-o", tmp_path / "again")
     assert other_prompt(tmp_path / "again") == other_prompt(own)
@@ -170,7 +170,7 @@ def test_a_gate_names_each_setting_that_was_sent_otherwise(tmp_path: Path) -> No
             log = run_lm_eval(tmp_path / name, TASK, limit=4, **how)
             _, said = hkcanto("compare", f"a={base}", f"b={log}")
             assert all(
-                f"{each} " in said.partition("same settings: ")[2] for each in name.split(",")
+                f"{each} " in said.partition("also differ in ")[2] for each in name.split(",")
             )
             status, said = hkcanto("compare", f"a={base}", f"b={log}", "--gate", 100)
             assert status == 2

@@ -159,9 +159,9 @@ def test_compare_says_what_was_edited_between_two_runs(
         for pair in ((tmp_path / "a", tmp_path / "b"), (tmp_path / "a", tmp_path / "c"))
     )
     assert "wins 0 items" in same
-    assert "requests differ" not in same
-    assert "Their requests differ: the prompt" in edited
-    first, second = re.search(r"\(sent (\w{7}) against (\w{7})\)", edited).groups()
+    assert "differ in sent" not in same
+    assert "(the prompt, worked examples, stop texts or token limit was edited)" in edited
+    first, second = re.search(r"sent (\w{7}) against (\w{7}) \(", edited).groups()
     assert first != second
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -13,14 +14,16 @@ from ..frames import JUDGED
 from ..runs import Run
 from ..statistics.estimates import estimate, mean_estimate
 from ..statistics.intervals import Estimate
-from .blocks import Block, Column, Note, Section, Table, Value, section, table
+from ..statistics.paired import points_of
+from .blocks import Column, Note, Section, Table, Value, table
 from .presentation import (
     MANY_UNREAD,
     MODEL,
     TASK,
     FigureColumn,
     figure_title,
-    headline_title,
+    measure_title,
+    run_title,
     short_name,
     side_by_side,
     task_title,
@@ -28,20 +31,18 @@ from .presentation import (
 
 _MANY_TRUNCATED = 0.01
 _CUT = (
-    "Many responses end at the length limit, so their answers may be missing: {}. Run again with a "
-    "higher limit (lm-eval: --gen_kwargs max_gen_toks=…, Inspect: --max-tokens …); for a reasoning "
-    "model set the task's option reasoning=true."
+    "Many responses end at the length limit, so answers may be missing: {}. Run with a higher "
+    "limit (lm-eval: --gen_kwargs max_gen_toks=…, Inspect: --max-tokens …); for a reasoning model "
+    "set the task's option reasoning=true."
 )
 _UNREAD = (
-    "No answer could be read from many responses, which count as wrong: {}. Look at some of them "
-    "in the log (inspect view; lm-eval: samples_….jsonl). If they are cut off, raise the length "
-    "limit; if a model talks around the answer, try worked examples or +scaffold, with the same "
-    "setup for all models."
+    "No answer could be read from many responses, which count as wrong: {}. Look at some in the "
+    "log (inspect view; lm-eval: samples_….jsonl). If they are cut off, raise the length limit; if "
+    "a model talks around the answer, try worked examples or +scaffold for all models."
 )
 _UNJUDGED = (
-    "Many answers got no level of their rubric and do not count in the headline: {}. If the judge "
-    "failed, judge again (hkcanto rescore LOGS --grader MODEL -o FOLDER); if answers are empty or "
-    "cut off, the headline covers only the others."
+    "Many answers got no level of their rubric and do not count in the headline: {}. Judge them "
+    "again if the judge failed (hkcanto rescore LOGS --grader MODEL -o FOLDER)."
 )
 _SECOND_LOOK = (
     "A second look at these responses, by a model that reads their letters (`hkcanto rescore LOGS "
@@ -49,44 +50,40 @@ _SECOND_LOOK = (
 )
 _MOST_UNREAD, _LONGEST, _PROMPT, _REPLY = 0.03, 4_000, 89, 16  # as `hkcanto.second_look` sends
 _READING = (
-    "Generated responses only, as shares of all responses; blank where nothing was logged. If the "
-    "shares of unread responses differ, figures differ in more than knowledge."
+    "Generated responses only, as shares of all; blank where nothing was logged. If the shares of "
+    "unread responses differ, figures differ in more than knowledge."
 )
-_COST = "Including judges, at the prices given to Inspect (--model-cost-config)."
-_REASONING = "The part of the answer tokens that is reasoning."
 _COUNTS = {
     "answers": Column("Answers", "count"),
     "prompt_tokens": Column("Prompt tokens", "count", "Including those from a prefix cache."),
     "cached_tokens": Column("Cached tokens", "count", "Prompt tokens from a prefix cache."),
     "answer_tokens": Column("Answer tokens", "count", "Including reasoning."),
-    "reasoning_tokens": Column("Reasoning tokens", "count", _REASONING),
+    "reasoning_tokens": Column("Reasoning tokens", "count", "Part of the answer tokens."),
     "judge_tokens": Column("Judge tokens", "count", "A judge's prompts and answers."),
-    "dollars": Column("Cost in $", "number", _COST),
+    "dollars": Column("Cost in $", "number", "With judges, at the prices of --model-cost-config."),
     "seconds": Column("Seconds", "number"),
 }
 _USAGE = (
-    "Tokens are the provider's count, which lm-eval does not log. Seconds depend on the machine, "
-    "the number of concurrent requests, and its other load."
+    "Tokens are the provider's count, which lm-eval does not log. Seconds depend on the machine "
+    "and its other load, and on the number of concurrent requests."
 )
 
 
 def sections(runs: Sequence[Run]) -> list[Section]:
     """Return the sections of subjects, reading problems, all figures, and tokens and time."""
     groups, of_subjects = side_by_side(runs), side_by_side(runs, "acc")
-    generated = [
-        run for group in groups for run in group if run.setup.is_generative and run.items.ids
-    ]
+    every = chain.from_iterable(groups)
+    generated = [run for run in every if run.setup.is_generative and run.items.ids]
     problems, cut = [*_problems(generated)], _CUT.partition("{")[0]
     is_cut = any(note.text.startswith(cut) for note in problems)
-    reading: list[Block] = [*problems, _reading(generated)]
     used = [run for run in runs if len(run.usage.known) > 1]
     counts = [(column, attrgetter(f"usage.{name}")) for name, column in _COUNTS.items()]
     usage = table("usage", "Tokens and time", used, [MODEL, TASK, *counts], _USAGE)
     return [
-        *section("Subjects", map(_subjects, of_subjects), "subjects"),
-        *section("Reading problems", reading, "reading", is_summary=is_cut),
-        *section("All figures", map(_figures, groups), "figures"),
-        *section("Tokens and time", [usage], "usage"),
+        Section("Subjects", [*map(_subjects, of_subjects)], "subjects"),
+        Section("Reading problems", [*problems, _reading(generated)], "reading", is_cut),
+        Section("All figures", [*map(_figures, groups)], "figures"),
+        Section("Tokens and time", [usage], "usage"),
     ]
 
 
@@ -96,7 +93,7 @@ def _problems(runs: Sequence[Run]) -> Iterator[Note]:
         (_UNREAD, MANY_UNREAD, _unread),
         (_UNJUDGED, MANY_UNREAD, lambda run: estimate(run, "unjudged_rate")),
     ):
-        rates = [(f"{run.label} on {task_title(run)}", rate_of(run)) for run in runs]
+        rates = [(run_title(run), rate_of(run)) for run in runs]
         many = [f"{name} {rate.value:.1%}" for name, rate in rates if rate and rate.value > most]
         if many:
             yield Note(text.format("; ".join(many)), "warning")
@@ -115,7 +112,7 @@ def _second_look(run: Run) -> str:
     lengths = items.question_lengths + np.minimum(items.response_lengths, _LONGEST) + _PROMPT
     count, read = int(asked.sum()), int(lengths[asked].sum())
     return (
-        f"{run.label} on {task_title(run)} {count:,} requests, {read:,} tokens to read and "
+        f"{run_title(run)} {count:,} requests, {read:,} tokens to read and "
         f"{_REPLY * count:,} to write"
     )
 
@@ -142,14 +139,14 @@ def _reading(runs: Sequence[Run]) -> Table:
         counted = lengths[lengths >= least]  # without NaN
         return float(counted.mean()) if len(counted) else None
 
-    unread = Column("Unread", "percent", "No answer could be read; they count as wrong.")
-    truncated = Column("Truncated", "percent", "Ended at the length limit, if logged.")
     length = Column("Mean length", "number", "Characters of the response without reasoning.")
     reasoning = Column("Mean reasoning", "number", "Characters, over responses with reasoning.")
     tokens = Column("Output tokens", "number", "Mean per response, if logged.")
     reasons = sorted({why for run in runs for why in run.items.reasons if why[:5] == "none:"})
     columns: list[FigureColumn] = [
-        *(MODEL, TASK, (unread, _unread), (truncated, _truncated)),
+        *(MODEL, TASK),
+        (Column("Unread", "percent", "No answer could be read; they count as wrong."), _unread),
+        (Column("Truncated", "percent", "Ended at the length limit, if logged."), _truncated),
         *((Column(why[6:].capitalize(), "percent"), partial(share, why)) for why in reasons),
         (length, partial(mean, "response_lengths", 0)),
         (reasoning, partial(mean, "reasoning_lengths", 1)),
@@ -163,19 +160,17 @@ def _subjects(runs: Sequence[Run]) -> Table:
     some = runs[0]
     present = {subject.name for run in runs for subject in run.subjects}
     subjects = [subject for subject in some.setup.task.subjects if subject.name in present]
-    rows: list[tuple[str, str | None, Sequence[Estimate | None]]] = [
-        (figure.title, None, values)
+    rows: list[tuple[str, str | None, list[Estimate | None]]] = [
+        (figure.title, None, [estimate(run, figure.name) for run in runs])
         for figure in some.setup.figures
         if figure.averages == "acc" and figure.part not in present
-        if any(values := [estimate(run, figure.name) for run in runs])
     ]
-    if len(subjects) > 1:
-        for subject in subjects:
-            masks = [(run, run.items.of_subjects([subject.name])) for run in runs]
-            values = [estimate(run, "acc", mask) for run, mask in masks]
-            rows.append((subject.title, subject.chinese or None, values))
-    elif len(rows) < 3:
-        rows = []
+    for subject in subjects if len(subjects) > 1 else ():
+        masks = [(run, run.items.of_subjects([subject.name])) for run in runs]
+        values = [estimate(run, "acc", mask) for run, mask in masks]
+        rows.append((subject.title, subject.chinese or None, values))
+    rows = [row for row in rows if any(row[2])]
+    rows = rows if len(subjects) > 1 or len(rows) > 2 else []
     few = len(runs) <= 2
     columns: list[tuple[Column, Callable[[Any], Any]]] = [
         (Column("Part"), itemgetter(0)),
@@ -186,8 +181,10 @@ def _subjects(runs: Sequence[Run]) -> Table:
             for at, run in enumerate(runs)
         ),
     ]
-    caption = f"The headline is {headline_title(some)}. Subjects also differ by chance."
-    name = _name("subjects", some)
+    caption = (
+        f"The headline is {measure_title(some, some.headline)}. Subjects also differ by chance."
+    )
+    name = short_name("subjects", some.task, some.condition, "sample" if some.is_sample else "")
     return table(name, task_title(some), rows, columns, caption, kind="other")
 
 
@@ -199,17 +196,16 @@ def _figures(runs: Sequence[Run]) -> Table:
 
     def value(run: Run, figure: Figure) -> Estimate | None:
         found = estimate(run, figure.name)
-        return found and found.times(100 if figure.unit in ("share", "rate") else 1)
+        return found and found.times(points_of(figure))
 
     columns: list[tuple[Column, Callable[[Figure], Value]]] = [
         (Column("Figure"), lambda figure: figure_title(some, figure)),
         *((Column(run.label, "score"), partial(value, run)) for run in runs),
         (Column("Meaning"), lambda figure: figure.help),
     ]
-    name, rows = _name("figures", some), rows if len(rows) > 1 else []
+    name, rows = (
+        short_name("figures", some.task, some.condition, "sample" if some.is_sample else ""),
+        rows if len(rows) > 1 else [],
+    )
     about = "Shares and rates are in %."
     return table(name, task_title(some), rows, columns, about, kind="other")
-
-
-def _name(what: str, run: Run) -> str:
-    return short_name(what, run.task, run.condition, "sample" if run.is_sample else "")

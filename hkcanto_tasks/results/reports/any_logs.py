@@ -6,13 +6,11 @@ the items' values. There are no ranks, published scores and gates.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import isclose, nan
-from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -23,22 +21,23 @@ from ..logs import argument, logs_in
 from ..logs.inspect import opened
 from ..logs.items import UNREADABLE, decode, reason
 from ..runs import places_of
-from ..statistics.paired import RESAMPLES, SEED, Paired
-from ..statistics.significance import holm
-from .blocks import Block, Column, Note, Report, Section, report_of, table
+from ..statistics.paired import RESAMPLES, SEED, Paired, adjusted
+from .blocks import Note, Report, Section, report_of
+from .compare import Pair, effects_table, verdict
 
 _GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}  # Inspect's own values of these
 _NAMED = 5
+_Row = tuple[str, str, str, Mapping[str, float]]
 _JSON = msgspec.json.Decoder(dict[str, Any])
+_OURS = "{} is a log of a task of hkcanto: compare it without --any."
 _UNKNOWN = (
-    "These are not tasks of hkcanto, so the logs alone say what was run. Unknown are: whether "
-    "the models got the same prompt, template and decoding where the logs do not tell; whether "
-    "questions share a passage, which would make intervals too narrow; and whether the data is "
-    "the release."
+    "These are not tasks of hkcanto, so only the logs say what was run. Unknown are: prompt, "
+    "template and decoding where the logs do not have them; whether questions share a passage, "
+    "which would make intervals too narrow; and whether the data is the release."
 )
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Log:
     """One task in one log.
 
@@ -46,27 +45,28 @@ class _Log:
         task: The task's name in its harness.
         model: The model's name.
         harness: The harness.
-        items: The id of each response's item, the text of the question (equal for the same item), a
+        rows: For each response the item's id, the text of the question (equal for the same item), a
             hash of the prompt as sent (empty if not logged), and the value of each figure.
         reported: Figure → the harness's own value.
-        higher: Figure → whether higher values are better, if the log says so.
         settings: The settings of the run, by the log.
+        higher: Figure without its filter → whether higher values are better, if the log says so.
     """
 
     task: str
     model: str
     harness: str
-    items: list[tuple[str, str, str, dict[str, float]]]
-    reported: dict[str, float]
-    settings: dict[str, Any]
+    rows: Sequence[_Row]
+    reported: Mapping[str, float]
+    settings: Mapping[str, Any]
     higher: Mapping[str, bool | None] = field(default_factory=dict)
 
-    @cached_property
-    def figures(self) -> list[str]:
-        return list(dict.fromkeys(chain.from_iterable(item[3] for item in self.items)))
 
-    def values(self, figure: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-        return np.array([item[3].get(figure, nan) for item in self.items])
+class _Test(NamedTuple):
+    """The test of a task, the number of its independent items, and remarks for the reader."""
+
+    pair: Pair
+    items: int
+    remarks: Sequence[str]
 
 
 def compare_any(
@@ -92,114 +92,99 @@ def compare_any(
     names = [name or model for (name, _), model in zip(given, models, strict=True)]
     if names[0] == names[1]:
         names = [f"{name} ({place})" for place, name in enumerate(names, 1)]
-    tests, notes = list[dict[str, Any]](), list[str]()
-    refused = [f"{task}: no partner." for task in a.keys() ^ b.keys()]
+    tests, refused = list[_Test](), [f"{task}: no partner." for task in a.keys() ^ b.keys()]
     for task in a.keys() & b.keys():
         try:
-            test, remarks = _compared(a[task], b[task], metric, seed=seed, resamples=resamples)
+            tests.append(_test(a[task], b[task], metric, seed=seed, resamples=resamples))
         except ComparisonError as error:
             refused.append(f"{task}: {error}")
-            continue
-        tests.append(test)
-        notes += [f"{task}: {remark}" for remark in remarks]
     if not tests:
         raise ComparisonError("\n".join(["nothing to compare.", *sorted(refused)]))
-    if len(tests) > 1:
-        for test, p_value in zip(tests, holm([test["p_value"] for test in tests]), strict=True):
-            test["p_by_holm"] = p_value
-    tests.sort(key=itemgetter("p_value", "task"))
-    columns = {
-        "task": Column("Task"),
-        "figure": Column("Figure"),
-        "a": Column(names[0], "number"),
-        "b": Column(names[1], "number"),
-        "gain": Column("Gain", "number", "Positive if the second is better."),
-        "items": Column("Items", "count"),
-        "wins": Column("Won", "count"),
-        "losses": Column("Lost", "count"),
-        "p_value": Column("p", "p", "Two-sided, unadjusted."),
-        "p_by_holm": Column("p by Holm", "p", "Adjusted for several tests."),
-        "test": Column("Test"),
-    }
-    verdicts = [Note(_sentence(test, names), "verdict") for test in tests[:_NAMED]]
+    tests.sort(key=lambda test: (test.pair.p_value, test.pair.title))
+    # Figures of several units are shown as numbers.
+    unit = max((test.pair.figure.unit for test in tests), key="number".__eq__)
+    effects = iter(adjusted([test.pair.effect for test in tests if test.pair.effect]))
+    pairs, records, notes = list[Pair](), list[dict[str, Any]](), list[str]()
+    for (task, figure, *_), items, remarks in tests:
+        effect, name = next(effects), figure.name
+        gain = effect.difference.times(1 if figure.higher_is_better else -1)
+        record = {"task": task, "figure": name, "items": items, "a": effect.a, "b": effect.b}
+        record |= {"gain": gain, "wins": effect.wins, "losses": effect.losses}
+        record |= {"p_value": effect.p_value, "p_by_holm": effect.p_by_holm, "test": effect.test}
+        records.append(record)
+        pairs.append(Pair(task, replace(figure, unit=unit), effect, name))
+        notes += [f"{task}: {remark}" for remark in remarks]
+    verdicts = [Note(verdict(pair, names), "verdict") for pair in pairs[:_NAMED]]
     warnings = [Note(text, "warning") for text in [*sorted(notes), *sorted(refused), _UNKNOWN]]
-    getters = [(column, itemgetter(key)) for key, column in columns.items()]
-    blocks: list[Block] = [*verdicts, *warnings, table("any", "Task by task", tests, getters)]
-    section = Section("Results", blocks, "results", is_summary=True)
+    made = effects_table("any", "Task by task", pairs, names)
+    section = Section("Results", [*verdicts, *warnings, made], "results", is_summary=True)
     how = f"Random numbers: seed {seed}, {resamples:,} exchanges."
-    return report_of([section], f"{names[1]} against {names[0]}", [how], {"comparisons": tests})
-
-
-def _sentence(test: Mapping[str, Any], names: Sequence[str]) -> str:
-    task, figure, gain, p_value = (test[key] for key in ("task", "figure", "gain", "p_by_holm"))
-    p_value = test["p_value"] if p_value is None else p_value
-    span = f"gain {gain.value:+.3g}, 95 % {gain.low:+.3g} to {gain.high:+.3g}; p = {p_value:.2g}"
-    if p_value >= 0.05:
-        return f"{task}: no difference shown in {figure} ({span})."
-    by = f"{abs(gain.value):.3g} {'better' if gain.value > 0 else 'worse'} than {names[0]}"
-    return f"{task}: {names[1]} is {by} in {figure}, significant ({span})."
+    title = f"{names[1]} against {names[0]}"
+    return report_of([section], title, [how], {"comparisons": records})
 
 
 # ---------------------------------------------------------------------- the test
 
 
-def _compared(
-    a: _Log, b: _Log, metric: str | None, **drawing: int
-) -> tuple[dict[str, Any], list[str]]:
-    """Return the test of a task as a record, and remarks for the reader."""
+def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> _Test:
+    """Test a figure of a task."""
     if a.harness != b.harness:
         raise ComparisonError("one log is lm-eval's and one Inspect's, which may ask differently")
-    names = [name for name in a.figures if name in b.figures]
+    of_a, of_b = (dict.fromkeys(chain(*(row[3] for row in side.rows))) for side in (a, b))
+    names = [name for name in of_a if name in of_b]
     name, listed = metric or next(iter(names), ""), ", ".join(names)
     if name not in names:
         there = f"there are: {listed or 'none'}"
         raise ComparisonError(f"no figure {name!r} of items in both logs; {there}")
     for side in (a, b):
-        reported, mean = side.reported.get(name), float(np.nanmean(side.values(name)))
+        reported = side.reported.get(name)
+        mean = float(np.nanmean([row[3].get(name, nan) for row in side.rows]))
         if reported is not None and not isclose(reported, mean, rel_tol=1e-6, abs_tol=1e-9):
             raise ComparisonError(
                 f"{name} is {reported:.6g} in the log of {side.model}, but the mean of its items "
                 f"is {mean:.6g}: it is no mean, so its items cannot be tested. Choose another "
                 f"(--metric): {listed}"
             )
-    (ids_a, texts_a, prompts_a, _), (ids_b, texts_b, prompts_b, _) = (
-        zip(*side.items, strict=True) for side in (a, b)
-    )
-    in_a, in_b, notes = places_of(texts_a), places_of(texts_b), list[str]()
-    if in_a.keys() != in_b.keys() and {*places_of(ids_a)} == {*places_of(ids_b)}:
-        unlike = len(in_a.keys() - in_b.keys())
-        notes.append(f"matched by id; {unlike:,} of {len(a.items):,} texts differ between the logs")
-        in_a, in_b = places_of(ids_a), places_of(ids_b)
-    pairs = np.array([(in_a[key], in_b[key]) for key in in_a if key in in_b], np.intp)
-    if not len(pairs):
+    by_id, by_text = ([_by(field, side.rows) for side in (a, b)] for field in (0, 1))
+    unlike = len(by_text[0].keys() - by_text[1].keys())
+    is_by_id = by_text[0].keys() != by_text[1].keys() and by_id[0].keys() == by_id[1].keys()
+    in_a, in_b = by_id if is_by_id else by_text
+    pairs = [(row, in_b[key]) for key, row in in_a.items() if key in in_b]
+    if not pairs:
         raise ComparisonError("the logs have no item in common")
-    if left := len(in_a) + len(in_b) - 2 * len(pairs):
-        notes.append(f"{left:,} responses are to items of only one log, and are left out")
-    values = np.column_stack([a.values(name)[pairs[:, 0]], b.values(name)[pairs[:, 1]]])
-    known = np.asarray(~np.isnan(values).any(axis=1))
+    values = np.array([[row[3].get(name, nan) for row in pair] for pair in pairs])
+    known = ~np.isnan(values).any(axis=1)
     if not known.any():
         raise ComparisonError(f"no item has a value of {name} in both logs")
-    if missing := int((~known).sum()):
-        notes.append(f"{missing:,} responses are left out, because a log has no value for them")
-    if a.higher.get(name) is None:
-        notes.append(f"the log does not say whether a higher {name} is better; taken as better")
-    if unlike := sum(prompts_a[first] != prompts_b[second] for first, second in pairs):
-        notes.append(f"{unlike:,} of {len(pairs):,} prompts differ between the logs")
-    settings = sorted(a.settings.keys() | b.settings.keys())
-    if other := [key for key in settings if a.settings.get(key) != b.settings.get(key)]:
-        notes.append(f"the logs also differ in {', '.join(other)}")
-    figure = Figure(name, name, "number", a.higher.get(name) is not False, "")
-    places, one = pairs[:, 0], np.ones(len(pairs))
-    rows_a, rows_b = (np.column_stack([side, one]) for side in values.T)
+    left, missing = len(in_a) + len(in_b) - 2 * len(pairs), int((~known).sum())
+    prompts = sum(first[2] != second[2] for first, second in pairs)
+    both, higher = a.settings.keys() | b.settings.keys(), a.higher.get(name.partition(",")[0])
+    other = sorted(key for key in both if a.settings.get(key) != b.settings.get(key))
+    remarks = {
+        f"matched by id; {unlike:,} of {len(in_a):,} texts differ between the logs": is_by_id,
+        f"{left:,} responses are to items of only one log, and are left out": left,
+        f"{missing:,} responses are left out, because a log has no value for them": missing,
+        f"the log does not say whether a higher {name} is better; taken as better": higher is None,
+        f"{prompts:,} of {len(pairs):,} prompts differ between the logs": prompts,
+        f"the logs also differ in {', '.join(other)}": other,
+    }
+    values, ids = values[known], np.array([row[0] for row, _ in pairs])[known]
+    unit: Literal["share", "number"] = (
+        "share" if ((values >= 0) & (values <= 1)).all() else "number"
+    )
+    figure = Figure(name, name, unit, higher is not False, "")
+    rows_a, rows_b = (np.column_stack([side, np.ones(len(ids))]) for side in values.T)
     losses = 1 - values if figure.higher_is_better else values
-    subjects = np.full(len(places), "")
-    items = np.unique(np.array(ids_a)[places], return_inverse=True)[1]
-    paired = Paired(figure, places, rows_a, rows_b, losses, subjects, items, drawing).where(known)
-    effect = paired.effect()
-    gain = effect.difference.times(1 if figure.higher_is_better else -1)
-    test = {"task": a.task, "figure": name, "items": paired.units, "a": effect.a, "b": effect.b}
-    test |= {"gain": gain, "wins": effect.wins, "losses": effect.losses}
-    return test | {"p_value": effect.p_value, "p_by_holm": None, "test": effect.test}, notes
+    columns = np.arange(len(ids)), rows_a, rows_b, losses, np.full(len(ids), "")
+    paired = Paired(figure, *columns, np.unique(ids, return_inverse=True)[1], drawing)
+    notes = [remark for remark, holds in remarks.items() if holds]
+    return _Test(Pair(a.task, figure, paired.effect(), name), paired.units, notes)
+
+
+def _by(field: int, rows: Sequence[_Row]) -> Mapping[str, _Row]:
+    """Return the rows by their id or text; from its second occurrence on, with the epoch."""
+    places = places_of([str(row[field]) for row in rows])
+    return {key: rows[place] for key, place in places.items()}
 
 
 # ---------------------------------------------------------------------- reading
@@ -235,7 +220,8 @@ def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
 def _lm_eval(path: Path) -> Iterator[_Log]:
     head = decode(path.read_bytes(), _JSON)
     for task, config in head["configs"].items():
-        _refuse_ours(config.get("dataset_path") == "hkcanto", path)
+        if config.get("dataset_path") == "hkcanto":
+            raise LogError(_OURS.format(path))
         samples = path.with_name(f"samples_{task}_{path.stem.removeprefix('results_')}.jsonl")
         if not samples.is_file():
             raise LogError(f"{path}: no {samples.name} beside it. Run with --log_samples.")
@@ -247,31 +233,30 @@ def _lm_eval(path: Path) -> Iterator[_Log]:
             _, values = items.setdefault(key, (str(row.get("prompt_hash", "")), {}))
             metrics, of_filter = row.get("metrics", ()), row.get("filter", "none")
             values |= _numbers({f"{name},{of_filter}": row.get(name) for name in metrics})
-        of_task = {name: head.get(name, {}).get(task) for name in ("n-shot", "versions")}
+        settings = {name: head.get(name, {}).get(task) for name in ("n-shot", "versions")}
         names, whole = ("gen_kwargs", "limit", "fewshot_seed", "use_cache"), head.get("config", {})
-        settings = of_task | {name: whole.get(name) for name in names}
+        settings |= {name: whole.get(name) for name in names}
         settings |= {n: config.get(n) for n in ("generation_kwargs", "repeats", "description")}
         settings["chat template"] = head.get("chat_template_sha")
         settings["system instruction"] = head.get("system_instruction_sha")
-        listed = [(*key, *item) for key, item in items.items()]
         reported = _numbers(head["results"].get(task, {}))
-        log = _Log(task, str(head.get("model_name")), "lm-eval", listed, reported, settings)
-        ways = head.get("higher_is_better", {}).get(task, {})
-        log.higher = {name: ways.get(name.partition(",")[0]) for name in log.figures}
-        yield log
+        higher = head.get("higher_is_better", {}).get(task, {})
+        rows = [(*key, *item) for key, item in items.items()]
+        yield _Log(task, str(head.get("model_name")), "lm-eval", rows, reported, settings, higher)
 
 
 def _inspect(path: Path) -> Iterator[_Log]:
     with path.open("rb") as file:
         head, samples = opened(path, file, _JSON)
         about = head.eval
-        _refuse_ours(about.task.startswith("hkcanto/"), path)
+        if about.task.startswith("hkcanto/"):
+            raise LogError(_OURS.format(path))
         if head.status != "success":
             raise LogError(
                 f"{path} ended as {head.status!r}: the items that finished first are not a random "
                 "part. Finish it (inspect eval-retry LOG)."
             )
-        items = []
+        rows = []
         for sample in (load() for load in samples.values()):
             values = dict[str, Any]()
             for scorer, score in (sample.get("scores") or {}).items():
@@ -283,7 +268,7 @@ def _inspect(path: Path) -> Iterator[_Log]:
                 asked = [[message.get("role"), message.get("content")] for message in asked]
             question = [asked, sample.get("target", ""), sample.get("choices")]
             text = msgspec.json.encode(question, order="sorted").decode()
-            items.append((str(sample["id"]), text, "", _numbers(values)))
+            rows.append((str(sample["id"]), text, "", _numbers(values)))
     settings = {"plan": head.plan.get("steps"), "generation": about.model_generate_config}
     settings |= {name: about.config.get(name) for name in ("epochs", "limit")}
     reported = dict[str, Any]()
@@ -291,9 +276,4 @@ def _inspect(path: Path) -> Iterator[_Log]:
         metrics = score.get("metrics") or {}
         means = [metrics[name].get("value") for name in ("accuracy", "mean") if name in metrics]
         reported[str(score.get("name"))] = next(iter(means), None)
-    yield _Log(about.task, about.model, "inspect", items, _numbers(reported), settings)
-
-
-def _refuse_ours(is_ours: bool, path: Path) -> None:
-    if is_ours:
-        raise LogError(f"{path} is a log of a task of hkcanto: compare it without --any.")
+    yield _Log(about.task, about.model, "inspect", rows, _numbers(reported), settings)

@@ -55,6 +55,12 @@ def unit_of(figure: Figure) -> Unit:
     return _UNITS.get(figure.unit, "percent")
 
 
+def units_of(figure: Figure) -> tuple[Unit, Unit]:
+    """Return the units of columns of a figure, and of its gains in points."""
+    unit = unit_of(figure)
+    return unit, "number" if unit == "number" else "score_points"
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A row of a table: a value for each column, and the kind of row."""
@@ -130,15 +136,6 @@ class Section:
     is_summary: bool = False
 
 
-def section(
-    title: str, blocks: Iterable[Block], name: str, *, is_summary: bool = False
-) -> list[Section]:
-    """Return a section of the blocks without empty tables; no section if only notes are left."""
-    kept = [block for block in blocks if isinstance(block, Note) or block.rows]
-    has_table = any(isinstance(block, Table) for block in kept)
-    return [Section(title, kept, name.replace("_", "-"), is_summary)] if has_table else []
-
-
 @dataclass(frozen=True, slots=True)
 class Report:
     """A report by a version of this package. Its first section has the answer, its footer sources
@@ -166,13 +163,10 @@ class Report:
 
     @property
     def answer(self) -> Sequence[Note]:
-        """The report in a few lines: its verdicts with the warnings beside them, or else the first
-        note of the first section."""
-        notes = [[b for b in section.blocks if isinstance(b, Note)] for section in self.sections]
-        for of_section in notes:
-            if any(note.level == "verdict" for note in of_section):
-                return [note for note in of_section if note.level != "info"]
-        return notes[0][:1] if notes else []
+        """The verdict and the warnings of the first section, or else its first note."""
+        first = [block for section in self.sections[:1] for block in section.blocks]
+        notes = [block for block in first if isinstance(block, Note)]
+        return [note for note in notes if note.level != "info"] or notes[:1]
 
 
 def report_of(
@@ -182,16 +176,21 @@ def report_of(
     records: dict[str, Any] | None = None,
     frame: Callable[[], Iterable[Mapping[str, Any]]] | None = None,
 ) -> Report:
-    """Return a report of the given sections, dated now. Tables of one name are numbered."""
-    seen, numbered = Counter[str](), list[Section]()
+    """Return a report of the given sections, dated now.
+
+    Tables without rows are left out, and so are sections without anything else. Tables of one name
+    are numbered.
+    """
+    seen, kept = Counter[str](), list[Section]()
     for section in sections:
         blocks = list[Block]()
         for block in section.blocks:
             if isinstance(block, Table):
-                seen[block.name] += 1
+                seen[block.name] += bool(block.rows)
                 if (count := seen[block.name]) > 1:
                     block = replace(block, name=f"{block.name}_{count}")
-            blocks.append(block)
-        numbered.append(replace(section, blocks=blocks))
+            if isinstance(block, Note) or block.rows:
+                blocks.append(block)
+        kept += [replace(section, blocks=blocks)] if blocks else []
     now = datetime.now().astimezone()
-    return Report(title, now, __version__, numbered, footer, records or {}, frame)
+    return Report(title, now, __version__, kept, footer, records or {}, frame)

@@ -4,8 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from itertools import chain, compress
-from operator import itemgetter
+from itertools import chain
+from math import inf, nan
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from ...errors import ComparisonError, OptionError
@@ -15,46 +16,43 @@ from ..logs import read_runs
 from ..runs import Run
 from ..statistics.intervals import CONFIDENCE, WIDE, Estimate
 from ..statistics.paired import RESAMPLES, SEED, Comparison, Effect, adjusted, pairwise, points_of
-from .blocks import Block, Column, Note, Report, Section, Table, Unit, Value, report_of, table
+from .blocks import Block, Column, Note, Report, Section, Table, Value, report_of, table, units_of
 from .presentation import (
     condition_title,
     figure_title,
     footer_of,
-    headline,
-    headline_title,
+    measure_title,
+    run_title,
     short_name,
     task_title,
 )
+from .renderers.formatting import interval_text, listed, value_text
 
 TWO_MEASURES = (
-    "Generation scores the letter that a model writes; log-likelihood scores the letter that it "
-    "finds likeliest. These are two measures, which rank models differently: never compare a "
-    "figure of one with a figure of the other. Log-likelihood is wrong for a model that opens "
-    "with a reasoning block, since its first token is not a letter."
+    "Generation scores the letter that a model writes, log-likelihood the letter that it finds "
+    "likeliest. These are two measures, which rank models differently. Log-likelihood is wrong "
+    "for a model that opens with a reasoning block, since its first token is not a letter."
 )
 _INTERVALS = (
     "Intervals of differences: Tango's for right and wrong answers and for means over subjects, "
     "bootstrap for corpus figures, Student's t for the others."
 )
 _OWN_FILES = (
-    "They ran on your own files, not on the release. Only the lengths of the questions were "
-    "checked to see that both used the same files."
+    "They ran on your own files, not on the release. Only the lengths of the questions show that "
+    "the files are the same."
 )
-_ASKED = (
-    "For some of these models neither the prompt nor the decoding was logged: the difference may "
-    "also come from these."
+_ASKED = "For some, neither the prompt nor the decoding was logged: that may be the difference."
+NOTHING = (
+    "Nothing is comparable between these {} models: no two have complete runs of a task under the "
+    "same condition on the same items."
 )
-_ADVICE = (
-    "Give the logs of two runs with a task in common, each by name: hkcanto compare a=LOG b=LOG"
-)
+_ADVICE = "Give the logs of two runs with a task in common by name: hkcanto compare a=LOG b=LOG"
 _EDITED = {
-    "requests": "One was sent requests that are not the catalogue's, or both were sent different "
-    "ones: by another solver, an edited task or file, or a system message",
-    "sent": "Their requests differ: the prompt, worked examples, stop texts or token limit was "
-    "edited between the runs",
-    "read": "Their answers were read differently: the rules were edited between the runs",
+    "requests": " (not the catalogue's requests: another solver, edited task or system message)",
+    "sent": " (the prompt, worked examples, stop texts or token limit was edited)",
+    "read": " (the rules for reading answers were edited)",
 }
-"""The warning if two setups differ only in a hash."""
+"""The cause if two setups differ only in a hash."""
 _GATE = {
     "title": Column("Task"),
     "figure": Column("Figure", beneath=True),
@@ -67,155 +65,117 @@ _GATE = {
 """The columns of the gate's table, by the keys of its records."""
 _GAIN = f"By how much the second is better, in points, with 95 % interval: {WIDE}."
 _SURE = "✓ if the difference is significant: 95 % for all tasks together (Holm)."
-_NAMED = 3  # tests or tasks that are named; more are counted
 
 
 class Pair(NamedTuple):
-    """Two runs of a task, or one without a partner. Only comparable runs have an effect."""
+    """Two runs of a task, or of a part of it. Only comparable runs have an effect."""
 
-    runs: Sequence[Run | None]
+    title: str  # of the task or part
     figure: Figure
     effect: Effect | None
+    measure: str = ""  # title of the figure, if the rows of a table have several
+    scores: Sequence[float | None] = ()  # of each run, from 0 to 100
     best: float | None = None  # the best published score
-
-    @property
-    def run(self) -> Run:
-        """One of the runs, whose task both have."""
-        return next(run for run in self.runs if run)
-
-    @property
-    def points(self) -> int:
-        """The number of points in one unit of the figure."""
-        return points_of(self.figure)
 
     @property
     def gain(self) -> Estimate | None:
         """By how much the second run is better, in points."""
         if self.effect is None:
             return None
-        up = self.figure.higher_is_better
-        return self.effect.difference.times(self.points if up else -self.points)
+        up = 1 if self.figure.higher_is_better else -1
+        return self.effect.difference.times(up * points_of(self.figure))
 
     @property
-    def is_sure(self) -> bool:
-        """Whether the difference is significant, for all tasks together."""
-        if self.effect is None:
-            return False
-        p_value, by_holm = self.effect.p_value, self.effect.p_by_holm
-        return (p_value if by_holm is None else by_holm) < 0.05
-
-    def score(self, place: int) -> float | None:
-        """Return the figure of one of the runs, from 0 to 100."""
-        if self.effect is not None:
-            return (self.effect.a, self.effect.b)[place] * self.points
-        run = self.runs[place]
-        found = headline(run) if run else None
-        return found.value * self.points if found else None
+    def p_value(self) -> float:
+        """The p-value, adjusted if there are several tests."""
+        return (self.effect.p_by_holm or self.effect.p_value) if self.effect else nan
 
 
-def pairs_blocks(pairs: Sequence[Pair], names: Sequence[str]) -> list[Block]:
-    """Return the verdict on two models, if they are comparable, and a row for each of their tasks.
+def pair_of(one: Comparison, best: float | None = None) -> Pair:
+    """Return two runs that were compared, with the best published score."""
+    points, effect = points_of(one.figure), one.overall
+    scores, measure = (points * effect.a, points * effect.b), measure_title(one.a, one.figure)
+    return Pair(task_title(one.a), one.figure, effect, measure, scores, best)
+
+
+def pairs_blocks(pairs: Sequence[Pair], names: Sequence[str]) -> tuple[Note, Table]:
+    """Return the verdict on two models, and a row for each of their tasks.
 
     The surest differences are first. P-values are adjusted for the number of tasks.
     """
     effects = iter(adjusted([pair.effect for pair in pairs if pair.effect]))
     pairs = [pair._replace(effect=pair.effect and next(effects)) for pair in pairs]
-
-    def place(pair: Pair) -> tuple[bool, float, float]:
-        if pair.effect is None or pair.gain is None:
-            return True, 0.0, 0.0
-        return False, pair.effect.p_value, -abs(pair.gain.value)
-
-    def figure(pair: Pair) -> str:
-        is_headline = pair.figure == pair.run.headline
-        return headline_title(pair.run) if is_headline else figure_title(pair.run, pair.figure)
-
+    said = Note(_sentence(pairs, names), "verdict")
+    pairs.sort(key=lambda pair: -abs(pair.gain.value) if pair.gain else 0)
+    pairs.sort(key=lambda pair: pair.effect.p_value if pair.effect else inf)
     columns: list[tuple[Column, Callable[[Pair], Value]]] = [
-        (Column("Task"), lambda pair: task_title(pair.run)),
-        (Column(names[0], "score"), lambda pair: pair.score(0)),
-        (Column(names[1], "score"), lambda pair: pair.score(1)),
-        (Column("Gain", "score_points", _GAIN, drawn=True), lambda pair: pair.gain),
-        (Column("Sure", help=_SURE), lambda pair: "✓" if pair.is_sure else None),
-        (Column("Best published", "score"), lambda pair: pair.best),
-        (Column("Figure", beneath=True), figure),
+        (Column("Task"), attrgetter("title")),
+        (Column(names[0], "score"), lambda pair: pair.scores[0]),
+        (Column(names[1], "score"), lambda pair: pair.scores[1]),
+        (Column("Gain", "score_points", _GAIN, drawn=True), attrgetter("gain")),
+        (Column("Sure", help=_SURE), lambda pair: "✓" if pair.p_value < 0.05 else None),
+        (Column("Best published", "score"), attrgetter("best")),
+        (Column("Figure", beneath=True), attrgetter("measure")),
     ]
     caption = f"A gain is positive if {names[1]} is better."
-    made = table("pairs", "Task by task", sorted(pairs, key=place), columns, caption)
-    known = [(pair, pair.gain.value) for pair in pairs if pair.gain]
-    return [Note(_sentence(known, names), "verdict"), made] if known else [made]
+    return said, table("pairs", "Task by task", pairs, columns, caption)
 
 
-def _sentence(known: Sequence[tuple[Pair, float]], names: Sequence[str]) -> str:
+def _sentence(pairs: Sequence[Pair], names: Sequence[str]) -> str:
     """Say which of two models leads on how many tasks, and where significantly."""
-    if len(known) == 1:
-        return verdict(known[0][0], names)
+    known = [(pair, pair.gain.value) for pair in pairs if pair.gain]
+    if len(known) < 2:
+        return verdict(known[0][0] if known else pairs[0], names)
     leads = Counter(dict.fromkeys(names, 0))
     leads.update(names[gain > 0] for _, gain in known if abs(gain) > 1e-9)
     (first, most), (second, fewer) = leads.most_common()
-    equal = len(known) - most - fewer
-    said = f"{names[0]} and {names[1]} are equal on all {equal} tasks"
-    if most:
-        said = f"{first} leads on {most} of {len(known)} tasks"
-        said += f", {second} on {fewer}" if fewer else ""
-        said += f", and they are equal on {equal}" if equal else ""
-    scope = f"all {len(known)} tasks together, 95 %"
-    whose = [f"{name} " if fewer else "" for name in names]
     sure = [
-        f"{pair.run.definition.title} ({whose[gain > 0]}by {_digits(abs(gain))} points)"
+        f"{pair.title} ({names[gain > 0]} by {abs(gain):.3g} points)"
         for pair, gain in known
-        if pair.is_sure
+        if pair.p_value < 0.05
     ]
-    if not sure:
-        return f"{said}. No difference is significant ({scope})."
-    if len(sure) == 1:
-        return f"{said}. The only significant difference is on {sure[0]} ({scope})."
-    count = "All" if len(sure) == len(known) else f"{len(sure)}"
-    return f"{said}. {count} differences are significant ({scope}), such as {_listed(sure)}."
+    return (
+        f"{first} leads on {most} of {len(known)} tasks, {second} on {fewer}. Significant "
+        f"differences (all {len(known)} tasks together, 95 %): {listed(sure) or 'none'}."
+    )
 
 
 def verdict(pair: Pair, names: Sequence[str]) -> str:
     """Say in a sentence how the second run of a pair compares with the first."""
-    effect, gain, task, (first, second) = pair.effect, pair.gain, task_title(pair.run), names
+    (first, second), effect, gain = names, pair.effect, pair.gain
     if effect is None or gain is None:
-        return f"{second} and {first} are not comparable on {task}."
-    before, after = (_digits(value * pair.points) for value in (effect.a, effect.b))
-    figure = f"{figure_title(pair.run, pair.figure)} {after} against {before}"
-    figure += "" if pair.figure.higher_is_better else ", lower is better"
-    span = "without an interval"
-    if gain.low is not None and gain.high is not None:
-        span = f"95 % {_signed(gain.low)} to {_signed(gain.high)}"
-    p_value = "p < 0.001" if effect.p_value < 0.001 else f"p = {effect.p_value:.2g}"
-    if effect.p_value < 0.05:
+        return NOTHING.format(2)
+    said = f"No difference shown between {second} and {first} on {pair.title}"
+    if pair.p_value < 0.05:
         better = "better" if gain.value > 0 else "worse"
-        said = f"{second} is {_digits(abs(gain.value))} points {better} than {first} on {task}"
-        said += f": {figure}; gain {span}, significant"
-    else:
-        said = f"No difference shown between {second} and {first} on {task}"
-        said += f": {figure}; gain {_signed(gain.value)} points, {span}"
-    items = "item" if effect.wins == 1 else "items"
+        said = f"{second} is significantly {better} than {first} on {pair.title}"
+    unit, points = units_of(pair.figure)
+    scores = f"{value_text(effect.b, unit)} against {value_text(effect.a, unit)}"
+    difference = f"gain {value_text(gain, points)} points, 95 % {interval_text(gain, points)}"
+    p_text = "p < 0.001" if pair.p_value < 0.001 else f"p = {pair.p_value:.2g}"
     return (
-        f"{said} ({effect.test}, {p_value}). {second} wins {effect.wins:,} {items}, "
-        f"loses {effect.losses:,}, ties {effect.ties:,}."
+        f"{said}: {pair.measure} {scores}, {difference} ({effect.test}, {p_text}). {second} "
+        f"wins {effect.wins:,} items, loses {effect.losses:,}, ties {effect.ties:,}."
     )
 
 
-def effects_table(
-    figure: Figure, name: str, title: str, rows: Sequence[tuple[str, Effect]], sides: Sequence[str]
-) -> Table:
-    """Return a table of effects, each with the name of its part, for two runs or pairs of runs."""
-    unit: Unit = "score" if figure.unit == "score" else "percent"
-    gain = Column("Gain", "score_points", _GAIN, drawn=len(rows) > 1)
-    columns: list[tuple[Column, Callable[[tuple[str, Effect]], Value]]] = [
-        (Column("Part"), itemgetter(0)),
-        (gain, lambda row: Pair((), figure, row[1]).gain),
-        (Column("Won/lost/tied"), lambda row: f"{row[1].wins:,}/{row[1].losses:,}/{row[1].ties:,}"),
-        (Column("p", "p", "Two-sided, unadjusted."), lambda row: row[1].p_value),
-        (Column("p by Holm", "p", "Adjusted for several tests."), lambda row: row[1].p_by_holm),
-        (Column(sides[0], unit), lambda row: row[1].a),
-        (Column(sides[1], unit), lambda row: row[1].b),
-        (Column("Test"), lambda row: row[1].test),
+def effects_table(name: str, title: str, pairs: Sequence[Pair], sides: Sequence[str]) -> Table:
+    """Return a table of effects on one figure, for two runs or pairs of runs."""
+    unit, points = units_of(pairs[0].figure) if pairs else ("percent", "score_points")
+    gain = Column("Gain", points, _GAIN, drawn=len(pairs) > 1)
+    won = "{0.wins:,}/{0.losses:,}/{0.ties:,}"
+    columns: list[tuple[Column, Callable[[Any], Value]]] = [
+        (Column("Part"), attrgetter("title")),
+        (gain, attrgetter("gain")),
+        (Column("Won/lost/tied"), lambda pair: won.format(pair.effect)),
+        (Column("p", "p", "Two-sided, unadjusted."), attrgetter("effect.p_value")),
+        (Column("p by Holm", "p", "Adjusted for several tests."), attrgetter("effect.p_by_holm")),
+        (Column(sides[0], unit), attrgetter("effect.a")),
+        (Column(sides[1], unit), attrgetter("effect.b")),
+        (Column("Test"), attrgetter("effect.test")),
+        (Column("Figure", beneath=True), lambda pair: pair.measure or None),
     ]
-    return table(name, title, rows, columns)
+    return table(name, title, pairs, columns)
 
 
 def compare_runs(
@@ -261,15 +221,11 @@ def compare_runs(
     options |= {"confidence": confidence, "allowed": allowed}
     compared, refused = list[Sequence[Comparison]](), list[str]()
     for with_first, group in groups:
-        known = [*group[0].figures]
-        if metric not in (None, *known):
-            why = f"it has no figure {metric!r}; its figures are {', '.join(known)}."
-            left_out.append(f"{task_title(group[0])}: {why}")
-            continue
         try:
             compared.append(pairwise(group, gate=gate if with_first else None, **options))
         except ComparisonError as error:
-            refused.append(str(error))
+            lacks = metric not in (None, *group[0].figures)
+            (left_out if lacks else refused).append(str(error))
     not_compared = [*refused, *left_out]
     if not compared:
         advice = [] if refused else [_ADVICE]
@@ -309,9 +265,12 @@ def sections(
             names, rows, title = _names(sides), _parts(one), f"{title} by part"
         else:
             called = dict(zip(sides, _names(sides), strict=True))
-            rows = [(f"{called[pair.b]} against {called[pair.a]}", pair.overall) for pair in group]
+            rows = [
+                Pair(f"{called[pair.b]} against {called[pair.a]}", pair.figure, pair.overall)
+                for pair in group
+            ]
             name, names, title = f"{name}_pairwise", ["First", "Second"], f"{title}, pairwise"
-        details += [effects_table(one.figure, name, title, rows, names)] if rows else []
+        details.append(effects_table(name, title, rows, names))
     first: list[Block] = [
         Note(text if len(tasks) == len(compared) else f"{'; '.join(tasks)}: {text}", "warning")
         for text, tasks in warned.items()
@@ -319,28 +278,26 @@ def sections(
     if not_compared:
         first.append(Note(f"{len(not_compared)} not compared: see below.", "warning"))
     if in_pairs:
-        pairs = [Pair((one.a, one.b), one.figure, one.overall) for one in every]
         # One model under two conditions has other names in each task.
         couples = {tuple(_names([one.a, one.b])) for one in every}
         names = [*couples.pop()] if len(couples) == 1 else ["First", "Second"]
-        said, made = pairs_blocks(pairs, names)
+        said, made = pairs_blocks([*map(pair_of, every)], names)
         yield Section("Results", [said, *first, made], "results", is_summary=True)
-        if details:
-            yield Section("Parts and subjects", details, "parts", is_summary=len(every) == 1)
+        yield Section("Parts and subjects", details, "parts", is_summary=len(every) == 1)
     else:
         yield Section("Results", [*first, *details], "results", is_summary=True)
-    if not_compared:
-        notes = [Note(line, "warning") for line in not_compared]
-        yield Section("Not compared", notes, "not-compared", is_summary=True)
+    notes = [Note(line, "warning") for line in not_compared]
+    yield Section("Not compared", notes, "not-compared", is_summary=True)
 
 
-def _parts(one: Comparison) -> list[tuple[str, Effect]]:
+def _parts(one: Comparison) -> list[Pair]:
     """Return the effects on averages, on categories, and on subjects from the largest gain."""
     titles = {subject.name: subject.title for subject in one.a.setup.task.subjects}
     titles |= {figure.name: figure.title for figure in one.a.figures.values()}
     sign, parts = -1 if one.figure.higher_is_better else 1, dict(one.parts)
     by_gain = sorted(parts.pop("subjects", ()), key=lambda effect: sign * effect.difference.value)
-    return [(titles[effect.name], effect) for effect in chain(*parts.values(), by_gain)]
+    effects = chain(*parts.values(), by_gain)
+    return [Pair(titles[effect.name], one.figure, effect) for effect in effects]
 
 
 def gate_of(
@@ -355,61 +312,54 @@ def gate_of(
     The gate passes if each comparison passes with a tolerance of `delta` points and nothing is left
     out.
     """
-    tasks, sides = list[dict[str, Any]](), set[tuple[str, ...]]()
+    tasks = list[dict[str, Any]]()
     for one in compared:
         if one.gate is None:
             continue
         cut_off = " (each answer's cut off at 1)" if one.figure.unlimited else ""
-        task = {"task": one.a.definition.name, "title": one.a.definition.title}
+        task: dict[str, Any] = {"task": one.a.definition.name, "title": one.a.definition.title}
         task |= {"metric": one.figure.name, "figure": figure_title(one.a, one.figure) + cut_off}
-        sides.add(names := tuple(_names([one.b, one.a])))
-        task |= {"compared": " against ".join(names)}
-        result = "passed" if one.gate.passed else "not passed"
-        outcome = {"differences": [*one.a.differs(one.b)], "verdict": result, "delta": delta}
-        tasks.append({**task, **outcome, **asdict(one.gate)})
+        task |= {"compared": " against ".join(_names([one.b, one.a]))}
+        task |= {"differences": [*one.a.differs(one.b)]}
+        task |= {"verdict": "passed" if one.gate.passed else "not passed", "delta": delta}
+        tasks.append(task | asdict(one.gate))
     failed = [task for task in tasks if not task["passed"]]
-    tests = dict.fromkeys(f"{task['figure']} of {task['title']}" for task in failed or tasks)
-    named, less = _listed([*tests]), f"δ = {delta:g} points"
-    second, first = next(iter(sides)) if len(sides) == 1 else ("a run", "the first")
+    shown, less = failed or tasks, f"δ = {delta:g} points"
+    who = listed(task["compared"] for task in shown)
+    named = listed(f"{task['figure']} of {task['title']}" for task in shown)
     bound = max((task["bound"] for task in tasks), default=None)
     if failed:
         result = "not passed"
-        text = f"Gate not passed: {second} may be {less} or more worse than {first} in {named}"
+        text = f"Gate not passed ({who}): a loss of {less} or more is possible in {named}"
         text += f" (at most {bound:.3g} points)."
     elif left_out:
         result, text = "incomplete", f"Gate incomplete: {len(left_out)} not compared, see below."
     else:
-        result = "passed"
-        text = f"Gate passed: {second} is less than {less} worse than {first} in {named}."
+        result, text = "passed", f"Gate passed ({who}): the loss is below {less} in {named}."
     method = "; ".join(dict.fromkeys(task["method"] for task in tasks))
-    remarks = []
-    few = [f"{t['needed_items']:,} items of {t['title']}" for t in failed if t["needed_items"]]
-    if few:
-        takes = _listed([*dict.fromkeys(few)])
-        remarks.append(f"With so few items, not even an equal run passes; it needs about {takes}.")
-    if tasks:
-        each = " in each" if len(tasks) > 1 else ""
-        sure = f"{100 * tasks[0]['confidence']:.6g} % confidence{each}"
-        remarks.append(f"The bounds are one-sided, with {sure}: {method}.")
-    if look[1] * candidates > 1:
-        shares = f"{look[1]} looks (this is number {look[0]})", f"{candidates} candidates"
-        shared = " and ".join(compress(shares, (look[1] > 1, candidates > 1)))
-        remarks.append(f"The error of 5 % is shared by {shared}.")
+    needed = [task for task in failed if task["needed_items"]]
+    few = listed(f"{task['needed_items']:,} items of {task['title']}" for task in needed)
+    sure = max((task["confidence"] for task in tasks), default=CONFIDENCE)
     most = max(Counter(task["task"] for task in tasks).values(), default=0)
-    if candidates == 1 < most:
-        remarks.append(f"To choose one of them by this gate, give --candidates {most}.")
-    if unlike := dict.fromkeys(name for task in tasks for name in task["differences"]):
-        remarks.append(f"They differ in {', '.join(unlike)}, as allowed.")
-    # With one pair of runs, the verdict names them.
-    shown = (key for key in _GATE if key != "compared" or len(sides) > 1)
-    columns = [(_GATE[key], itemgetter(key)) for key in shown]
-    blocks: list[Block] = [Note(text, "verdict")]
-    if remarks:
-        blocks.append(Note(" ".join(remarks), "info" if result == "passed" else "warning"))
-    blocks += [table("gate", "Non-inferiority, task by task", tasks, columns)] if tasks else []
+    unlike = dict.fromkeys(name for task in tasks for name in task["differences"])
+    shared = f"look {look[0]} of {look[1]}, {candidates} candidates"
+    remarks = {
+        f"With so few items, not even an equal run passes; it needs about {few}.": needed,
+        f"The bounds are one-sided, each with {100 * sure:.6g} % confidence: {method}.": tasks,
+        f"The error of 5 % is shared by looks and candidates: {shared}.": look[1] * candidates > 1,
+        f"To choose one of them by this gate, give --candidates {most}.": candidates == 1 < most,
+        f"They differ in {', '.join(unlike)}, as allowed.": unlike,
+    }
+    remark = " ".join(text for text, holds in remarks.items() if holds)
+    columns = [(column, itemgetter(key)) for key, column in _GATE.items()]
+    blocks: list[Block] = [
+        Note(text, "verdict"),
+        Note(remark, "info" if result == "passed" else "warning"),
+        table("gate", "Non-inferiority, task by task", tasks, columns),
+    ]
     record = {"verdict": result, "delta": delta, "bound": bound, "method": method}
     record |= {"look": look, "candidates": candidates, "tasks": tasks, "not_compared": left_out}
-    return record, Section("Gate", blocks, "gate", is_summary=True)
+    return record, Section("Gate", blocks if tasks else blocks[:1], "gate", is_summary=True)
 
 
 def _groups(read: Runs) -> tuple[list[tuple[bool, list[Run]]], list[str], int]:
@@ -438,17 +388,13 @@ def _groups(read: Runs) -> tuple[list[tuple[bool, list[Run]]], list[str], int]:
             task = run.definition.name
             only = len(sides) == 2 and all(of_side[task] == 1 for of_side in counts)
             if groups[task if only else run.comparable_as].setdefault(place, run) is not run:
-                left_out.append(f"{_called(run)}: another log has it too. Name each: NAME=PATH.")
+                left_out.append(f"{run_title(run)}: another log has it too. Name each: NAME=PATH.")
     for group in groups.values():
         if others := [side[0].label for place, side in enumerate(sides) if place not in group]:
-            who = "; ".join(map(_called, group.values()))
+            who = "; ".join(map(run_title, group.values()))
             left_out.append(f"{who}: no partner in {', '.join(others)}.")
     kept = [(0 in group, [*group.values()]) for group in groups.values() if len(group) > 1]
     return kept, left_out, len(sides) - 1
-
-
-def _called(run: Run) -> str:
-    return f"{run.label}, {task_title(run)}"
 
 
 def _record(one: Comparison) -> Mapping[str, Any]:
@@ -459,20 +405,6 @@ def _record(one: Comparison) -> Mapping[str, Any]:
     figure = {"metric": one.figure.name, "unit": one.figure.unit, "a": a, "b": b}
     effects = {"unscored": one.unscored, "effects": {"all": one.overall, **parts}}
     return {"task": one.a.definition.name, **figure, **effects}
-
-
-def _digits(points: float, sign: str = "") -> str:
-    """Return points with enough digits that they do not read as zero."""
-    return f"{points:{sign}.1f}" if abs(points) >= 0.1 or not points else f"{points:{sign}.1g}"
-
-
-def _signed(points: float) -> str:
-    return _digits(points, "+z").replace("-", "−")
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _NAMED
-    return "; ".join(names if more < 1 else [*names[:_NAMED], f"{more} more"])
 
 
 def _names(runs: Sequence[Run]) -> list[str]:
@@ -495,23 +427,15 @@ def _remarks(compared: Sequence[Comparison], sides: Sequence[Run]) -> Sequence[N
         _ASKED: not all(side.signature.prompt_known for side in sides),
         f"{unscored:,} items are left out, because a run has no value for them.": unscored > 0,
     }
+    for name, side in zip(names[1:], sides[1:], strict=True):
+        unlike = [
+            f"{part} {one or 'none'} against {other or 'none'}{_EDITED.get(part, '')}"
+            for part, (one, other) in first.differs(side).items()
+        ]
+        warnings[f"{names[0]} and {name} also differ in {'; '.join(unlike)}."] = bool(unlike)
     notes = [note for side in sides for note in side.notes]
-    conditions = [f"{side.task}, {condition_title(side)}" for side in sides]
-    for remark, how in (
-        ("The conditions also differ: ", conditions),
-        ("They were run by different harnesses: ", [side.harness for side in sides]),
-    ):
-        if len(set(how)) > 1:
-            notes.append(remark + "; ".join(map("{}: {}".format, names, how)) + ".")
-    for side in sides[1:]:
-        unlike = {
-            name: f"{name} {one or 'none'} against {other}"
-            for name, (one, other) in first.differs(side).items()
-        }
-        for name in _EDITED.keys() & unlike.keys():
-            warnings[f"{_EDITED[name]} ({unlike[name]})."] = True
-        sent = [unlike[name] for name in first.sent.differs(side.sent) if name in unlike]
-        if sent:
-            warnings[f"They were not sent with the same settings: {'; '.join(sent)}."] = True
+    if len({side.harness for side in sides}) > 1:
+        harnesses = (f"{name}: {side.harness}" for name, side in zip(names, sides, strict=True))
+        notes.append(f"They were run by different harnesses: {'; '.join(harnesses)}.")
     shown = [Note(text, "warning") for text, holds in warnings.items() if holds]
     return [*shown, *map(Note, dict.fromkeys(notes))]

@@ -44,6 +44,11 @@ def task_title(run: Run) -> str:
     return f"{title}, sample data" if run.is_sample else title
 
 
+def run_title(run: Run) -> str:
+    """Return the names of a run's model and task."""
+    return f"{run.label} on {task_title(run)}"
+
+
 TASK: FigureColumn = (Column("Task and condition"), task_title)
 
 
@@ -66,10 +71,10 @@ def figure_title(run: Run, figure: Figure) -> str:
     return f"{run.figures[figure.averages].title}, {title}"
 
 
-def headline_title(run: Run) -> str:
-    """Return the title of the headline, with a remark if lower is better."""
-    title = figure_title(run, run.headline)
-    return title if run.headline.higher_is_better else f"{title} (lower is better)"
+def measure_title(run: Run, figure: Figure) -> str:
+    """Return the title of a figure of a run, with a remark if lower is better."""
+    title = figure_title(run, figure)
+    return title if figure.higher_is_better else f"{title} (lower is better)"
 
 
 def headline(run: Run) -> Estimate | None:
@@ -109,12 +114,11 @@ def doubts(run: Run) -> Sequence[str]:
 def footer_of(runs: Sequence[Run]) -> Sequence[str]:
     """Return the footer: the scope of intervals, and the papers and terms of the benchmarks run."""
     used = {run.setup.task.benchmark.name for run in runs}
-    cited = [benchmark for benchmark in benchmarks() if benchmark.name in used]
-    papers = [
-        each.paper if each.paper.startswith(f"{each.title}:") else f"{each.title}: {each.paper}"
-        for each in cited
+    ends = [
+        f"{each.title}: {each.paper.removeprefix(f'{each.title}: ')}. {each.terms}"
+        for each in benchmarks()
+        if each.name in used
     ]
-    ends = [f"{paper}. {each.terms}" for paper, each in zip(papers, cited, strict=True)]
     return [_COVERED, *ends]
 
 

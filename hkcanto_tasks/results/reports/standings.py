@@ -44,12 +44,6 @@ class Standing:
         return same and not self.column.part
 
     @property
-    def rank(self) -> str:
-        """The ranks as text: `2–4`; empty without ranks."""
-        best, worst = self.ranks or ("", "")
-        return str(best) if best == worst else f"{best}–{worst}"
-
-    @property
     def followed(self) -> str:
         """Which of the paper's two protocols the run follows; empty if the paper has only one."""
         options = self.behind[0].options
@@ -57,14 +51,13 @@ class Standing:
         return ("+".join(chosen) or "appendices") if self.table.two_protocols else ""
 
     @property
-    def mark(self) -> str:
-        """The protocol as text after a rank: ` (appendices†)`."""
-        return f" ({self.followed}†)" if self.followed else ""
-
-    @property
     def place(self) -> str:
-        """Its ranks among all: `2–4 of 24 (appendices†)`."""
-        return f"{self.rank} of {self.of}{self.mark}"
+        """Its ranks among all, and its protocol: `2–4 of 24 (appendices†)`; empty without ranks."""
+        if self.ranks is None:
+            return ""
+        best, worst = self.ranks
+        rank = f"{best} of {self.of}" if best == worst else f"{best}–{worst} of {self.of}"
+        return f"{rank} ({self.followed}†)" if self.followed else rank
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,11 +74,6 @@ class Beside:
     def standings(self) -> list[Standing]:
         """The runs' figures in its columns."""
         return [standing for columns in self.runs.values() for standing in columns.values()]
-
-    @property
-    def behind(self) -> list[Run]:
-        """The distinct results behind the runs' figures."""
-        return list(dict.fromkeys(run for standing in self.standings for run in standing.behind))
 
     @cached_property
     def headline(self) -> PublishedColumn:
@@ -165,23 +153,22 @@ def why_left_out(run: Run) -> str:
 def _standing(
     column: PublishedColumn, table: PublishedTable, runs: Sequence[Run]
 ) -> Standing | None:
-    behind, reason = list[Run](), ""
-    value: Estimate | None = None
-    if column.mean_of and not column.unmeasured:
+    if column.unmeasured:
+        return None
+    if column.mean_of:
         parts = [_standing(table.column(name), table, runs) for name in column.mean_of]
         known = [part for part in parts if part]
-        if len(known) == len(parts):
-            behind, value = [run for part in known for run in part.behind], _mean(known)
-            reason = next((part.figure.note for part in known if part.figure.note), "")
-    elif not column.unmeasured:
-        for task in column.named:
-            same = [run for run in runs if measures(run, column, task)]
-            if not same:
-                return None
-            behind.append(max(same, key=lambda run: (run.is_complete(column.part), run.created)))
-        one, pooled = behind[0], len(behind) > 1
-        value = _pooled(behind) if pooled else value_of(one, column.metric, column.part)
-        reason = _why_unranked(behind, column)
+        if len(known) < len(parts):
+            return None
+        behind = [run for part in known for run in part.behind]
+        value: Estimate | None = _mean(known)
+        reason = next((part.figure.note for part in known if part.figure.note), "")
+    else:
+        alike = [[run for run in runs if measures(run, column, task)] for task in column.named]
+        if not all(alike):
+            return None
+        behind = [max(of, key=lambda r: (r.is_complete(column.part), r.created)) for of in alike]
+        value, reason = _pooled(behind, column), _why_unranked(behind, column)
     if value is None:
         return None
     others = len(_scores(table, column))
@@ -240,8 +227,10 @@ def measures(run: Run, column: PublishedColumn, *tasks: TaskVariant) -> bool:
     )
 
 
-def _pooled(runs: Sequence[Run]) -> Estimate | None:
-    """Return the accuracy over the items of several tasks."""
+def _pooled(runs: Sequence[Run], column: PublishedColumn) -> Estimate | None:
+    """Return the figure of a run, or the accuracy over the items of several tasks."""
+    if len(runs) == 1:
+        return value_of(runs[0], column.metric, column.part)
     if not all("acc" in run.items.values for run in runs):
         return None
     items = Items.joined([run.items for run in runs])
@@ -270,13 +259,11 @@ def _mean(parts: Sequence[Standing]) -> Estimate:
 
 def headline_column(run: Run) -> Column:
     """Return the column of a run's headline in a table of models and tasks."""
-    figure = run.headline
-    up = figure.higher_is_better
-    under = [f"{figure_title(run, figure)} {'↑' if up else '↓'}", condition_title(run)]
-    under += ["sample data"] if run.is_sample else []
-    lower, titles = None if up is None else not up, ", ".join(under)
+    figure, up = run.headline, run.headline.higher_is_better
+    under = f"{figure_title(run, figure)} {'↑' if up else '↓'}, {condition_title(run)}"
+    lower = None if up is None else not up
     title, unit = run.definition.title, unit_of(figure)
-    return Column(title, unit, figure.help, lower, under=titles, brief=True)
+    return Column(title, unit, figure.help, lower, under=under, brief=True)
 
 
 def best_and_chance(run: Run) -> tuple[float | None, float | None]:

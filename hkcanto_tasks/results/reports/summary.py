@@ -7,7 +7,8 @@ row for each task, beside the best published score.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
+from itertools import chain
 from statistics import fmean
 from typing import Any
 
@@ -21,7 +22,6 @@ from ..statistics.paired import compare, points_of
 from ..statistics.selection import Selection, selection
 from . import analyses
 from .blocks import (
-    Block,
     Column,
     Kind,
     Note,
@@ -29,28 +29,26 @@ from .blocks import (
     Row,
     Section,
     Table,
-    Unit,
     Value,
     report_of,
-    section,
     table,
     unit_of,
 )
-from .compare import Pair, pairs_blocks
+from .compare import NOTHING, Pair, pair_of, pairs_blocks
 from .presentation import (
     MANY_UNREAD,
     MODEL,
     TASK,
     doubts,
-    figure_title,
     footer_of,
     headline,
-    headline_title,
+    measure_title,
+    run_title,
     side_by_side,
     task_title,
     unread_of,
 )
-from .renderers.formatting import interval_text, value_text
+from .renderers.formatting import interval_text, listed, number, value_text
 from .standings import (
     Beside,
     Standing,
@@ -62,18 +60,8 @@ from .standings import (
     why_left_out,
 )
 
-_NAMED = 4  # models in a title, tasks in a sentence, figures that differ
-_OF_RUN = (
-    "label",
-    "model",
-    "harness",
-    "task",
-    "condition",
-    "created",
-    "status",
-    "notes",
-    "headline",
-)
+_NAMED = 4  # figures that differ from the harness's
+_OF_RUN = ("label", "model", "harness", "task", "condition", "created", "status", "notes")
 _KINDS: Mapping[RowKind, Kind] = {"model": "published", "human": "human", "random": "random"}
 _MEANT = {
     "limit": "run with --limit, on a part of the items",
@@ -85,8 +73,8 @@ _INTERVAL = f"With 95 % interval: {WIDE}."
 _EXACT = "Published scores have the interval of a run on as many items."
 _RANKS = f"Ranks in the paper's table that the interval allows. {_EXACT}"
 _FOLLOWED = (
-    "† {0} has two protocols: the prompts of its appendices, and those of its release "
-    "(prompt=release, for Jyutping examples=release). Which one its rows follow is not known."
+    "† The rows of {0} may follow its appendices or its release (prompt=release, for Jyutping "
+    "examples=release)."
 )
 
 
@@ -96,18 +84,9 @@ class _Read:
 
     runs: Sequence[Run]
     skipped: Sequence[SkippedLog]
-
-    @cached_property
-    def labels(self) -> list[str]:
-        return list(dict.fromkeys(run.label for run in self.runs))
-
-    @cached_property
-    def groups(self) -> list[list[Run]]:
-        return side_by_side(self.runs)
-
-    @cached_property
-    def beside(self) -> list[Beside]:
-        return standings(self.runs)
+    labels: Sequence[str]
+    groups: Sequence[Sequence[Run]]  # runs that differ only in the model
+    beside: Sequence[Beside]
 
     def standings(self, run: Run) -> list[Standing]:
         """Return the ranks of a run in the papers' tables, those of its headline first."""
@@ -117,8 +96,8 @@ class _Read:
 
     def rank(self, run: Run) -> Standing | None:
         """Return the rank of a run's headline; None without one."""
-        of = (standing for standing in self.standings(run) if standing.is_headline_of(run))
-        return next((standing for standing in of if standing.ranks), None)
+        ranked = (standing for standing in self.standings(run) if standing.ranks)
+        return next((standing for standing in ranked if standing.is_headline_of(run)), None)
 
     def place(self, run: Run) -> str | None:
         standing = self.rank(run)
@@ -134,16 +113,17 @@ def build_report(
     steps = {run: checkpoint(run) or ("", 0) for run in runs}
     names = list(dict.fromkeys(["", *(name for name, _ in steps.values())]))
     runs = sorted(runs, key=lambda run: (names.index(steps[run][0]), steps[run][1]))
-    read = _Read(runs, skipped)
+    labels = list(dict.fromkeys(run.label for run in runs))
+    read = _Read(runs, skipped, labels, side_by_side(runs), standings(runs))
     papers = [*map(paper_table, read.beside)]
     sections = [
         _first_section(read),
-        *section("Published scores", papers, "published", is_summary=len(read.groups) == 1),
+        Section("Published scores", papers, "published", is_summary=len(read.groups) == 1),
         *analyses.sections(runs),
         _last_section(read),
     ]
     records = {"runs": [*map(partial(_record, read), runs)], "best": best_records(runs)}
-    return report_of(sections, title or _listed(read.labels), footer_of(runs), records, frame)
+    return report_of(sections, title or listed(labels, ", "), footer_of(runs), records, frame)
 
 
 def best_records(runs: Sequence[Run]) -> Sequence[Mapping[str, Any]]:
@@ -169,6 +149,7 @@ def _record(read: _Read, run: Run) -> Mapping[str, Any]:
     """Return a run as a record, with its setup, headline, ranks and checks."""
     return {
         **{name: getattr(run, name) for name in _OF_RUN},
+        "headline": run.headline,
         "signature": run.signature.text,
         "figure": headline(run),
         "doubts": doubts(run),
@@ -192,43 +173,43 @@ def _record(read: _Read, run: Run) -> Mapping[str, Any]:
 def _first_section(read: _Read) -> Section:
     """Return the section to read first: a sentence, a line of warnings, and one table."""
     labels, left_out = read.labels, list[Run]()
-    nothing = Note(
-        f"Nothing is comparable between these {len(labels)} models: no two have complete runs of a "
-        "task under the same condition on the same items.",
-        "verdict",
-    )
     if len(labels) == 2:
         pairs, left_out = _pairs(read)
-        *said, made = pairs_blocks(pairs, labels)
+        said, made = pairs_blocks(pairs, labels)
     elif len(labels) < 2:
-        said, made = [Note(_of_one(read), "verdict")], _tasks_table(read)
+        said, made = Note(_of_one(read), "verdict"), _tasks_table(read)
     else:
         races, left_out = _races(read)
         made = _matrix(read, races, left_out)
-        said = [Note(_of_many(races, made), "verdict")] if races else []
+        said = Note(_of_many(labels, races, made), "verdict")
     warnings = " · ".join(_warnings(read, left_out))
-    blocks = [*(said or [nothing]), *([Note(warnings, "warning")] if warnings else []), made]
-    blocks = [block for block in blocks if isinstance(block, Note) or block.rows]
-    return Section("Results", blocks, "results", is_summary=True)
+    notes = [said, *([Note(warnings, "warning")] if warnings else [])]
+    return Section("Results", [*notes, made], "results", is_summary=True)
 
 
 def _pairs(read: _Read) -> tuple[list[Pair], list[Run]]:
     """Return each task's pair of runs, compared as in `hkcanto compare`, and runs left out."""
     pairs, left_out = list[Pair](), list[Run]()
     for group in read.groups:
-        some, effect = group[0], None
-        first, second = sides = [_run_of(label, group) for label in read.labels]
+        some, best = group[0], _best_in_points(group[0])
+        by_label = {run.label: run for run in reversed(group)}
+        first, second = sides = [by_label.get(label) for label in read.labels]
+        scores = [score.value if run and (score := _in_points(run)) else None for run in sides]
+        measure = measure_title(some, some.headline)
+        pair = Pair(task_title(some), some.headline, None, measure, scores, best)
         if first and second:
             try:
-                effect = compare(first, second, parts=False).overall
+                pair = pair_of(compare(first, second, parts=False), best)
             except ComparisonError:
                 left_out += [first, second]
-        pairs.append(Pair(sides, some.headline, effect, _best_in_points(some)))
+        pairs.append(pair)
     return pairs, left_out
 
 
-def _run_of(label: str, runs: Sequence[Run]) -> Run | None:
-    return next((run for run in runs if run.label == label), None)
+def _in_points(run: Run) -> Estimate | None:
+    """Return the value of a run's headline, from 0 to 100."""
+    value = headline(run)
+    return value and value.times(points_of(run.headline))
 
 
 def _best_in_points(run: Run) -> float | None:
@@ -237,60 +218,36 @@ def _best_in_points(run: Run) -> float | None:
     return best and best * points_of(run.headline)
 
 
-def _races(read: _Read) -> tuple[list[tuple[str, Selection]], list[Run]]:
-    """Return tasks that several models ran, each with its title and best model; and runs left out.
+def _races(read: _Read) -> tuple[list[Selection], list[Run]]:
+    """Return the best model of each task that several models ran, and runs left out.
 
     The differences hold for all tasks at once.
     """
     groups = [group for group in read.groups if len(group) > 1]
     confidence = 1 - (1 - CONFIDENCE) / max(1, len(groups))
-    brief = len({group[0].definition.title for group in groups}) == len(groups)
-    races, left_out = list[tuple[str, Selection]](), list[Run]()
-    for group in groups:
-        if chosen := selection(tuple(group), confidence):
-            title = group[0].definition.title if brief else task_title(group[0])
-            races += [(title, chosen)] if chosen.differences else []
-            left_out += chosen.left_out
-    return races, left_out
+    races = [chosen for group in groups if (chosen := selection(tuple(group), confidence))]
+    left_out = [run for chosen in races for run in chosen.left_out]
+    return [chosen for chosen in races if chosen.differences], left_out
 
 
-def _of_many(races: Sequence[tuple[str, Selection]], made: Table) -> str:
+def _of_many(labels: Sequence[str], races: Sequence[Selection], made: Table) -> str:
     """Say which model has the best mean rank, and where the best is ahead of all others."""
-    if len(races) == 1:
-        ((task, chosen),) = races
-        best, differences = chosen.best, chosen.differences
-        second = min(differences, key=lambda run: abs(differences[run]))
-        scores, title = [_score(run) for run in (best, second)], headline_title(best)
-        if chosen.is_shared:
-            both = f"{best.label} and {second.label}"
-            return f"{both} lead on {task} with {scores[0]} each ({title})."
-        ahead = len(differences) - len(chosen.ties)
-        return (
-            f"{best.label} leads on {task} with {scores[0]} against {second.label}'s "
-            f"{scores[1]} ({title}); it is significantly ahead of {ahead or 'none'} of the "
-            f"{len(differences)} others (95 %)."
-        )
+    if not races:
+        return NOTHING.format(len(labels))
     rank = made.rows[0].values[1]
-    first = [row.values[0] for row in made.rows if row.kind == "run" and row.values[1] == rank]
-    leaders = [*map(str, first)]
+    leaders = [str(row.values[0]) for row in made.rows if row.values[1] == rank]
+    said = f"The best mean rank is {value_text(rank, 'score')}: {listed(leaders)}."
     if rank is None:
         said = "No task was run in full by all models, so there is no mean rank."
-    elif len(leaders) > 1:
-        said = f"{_listed(leaders)} have the best mean rank, {value_text(rank, 'score')}."
-    else:
-        (leader,) = leaders
-        leads = sum(of.best.label == leader and not of.is_shared for _, of in races)
-        said = f"{leader} has the best mean rank, {value_text(rank, 'score')}, and the best score"
-        said += f" on {leads} of {_count(len(races), 'task')}."
+    ahead = [
+        f"{run_title(of.best)} ({_score(of.best)}; of {len(of.differences) - len(of.ties)} of "
+        f"{len(of.differences)} others)"
+        for of in races
+        if not of.ties or len(races) == 1
+    ]
     scope = f"all {len(races)} tasks together, 95 %"
-    sure = [f"{title} ({of.best.label})" for title, of in races if not of.ties]
-    if not sure:
-        return f"{said} On no task is the best model significantly ahead of all others ({scope})."
-    if len(sure) == 1:
-        only = "is the only task on which the best model is significantly ahead of all others"
-        return f"{said} {sure[0]} {only} ({scope})."
-    on = f"on {_count(len(sure), 'task')} ({scope}): {_listed(sure)}"
-    return f"{said} The best model is significantly ahead of all others {on}."
+    whose = listed(ahead) or "no model of all others on any task"
+    return f"{said} Significantly ahead ({scope}): {whose}."
 
 
 def _score(run: Run) -> str:
@@ -303,25 +260,18 @@ def _of_one(read: _Read) -> str:
     """Say how the only model ranks among the papers' models."""
     if not read.runs:
         return "There is no run to report on."
-    (label,), tasks = read.labels, _count(len(read.runs), "task")
-    ranked = [(run, standing) for run in read.runs if (standing := read.rank(run))]
-    every = (standing.figure.note for beside in read.beside for standing in beside.standings)
-    why = next(filter(None, every), "“How this was made” says why")
-    unranked = f"It has no rank among published models: {why}."
-    if len(read.runs) == 1:
-        run = read.runs[0]
-        interval = interval_text(headline(run), unit_of(run.headline))
-        said = f"{label} has {_score(run)} {interval} on {task_title(run)} ({headline_title(run)})"
-        if not ranked:
-            return f"{said}. {unranked}"
-        standing = ranked[0][1]
-        return f"{said}: rank {standing.place} in {standing.table.source}."
-    if not ranked:
-        return f"{label} ran {tasks}. {unranked}"
-    ranked.sort(key=lambda pair: (pair[1].ranks or (0,))[0] / pair[1].of)
-    names = [f"{run.definition.title} {standing.place}" for run, standing in ranked]
-    on = f"on {len(ranked)} of {tasks}"
-    return f"{label} has a rank among published models {on}: {_listed(names)}."
+    run, label, why = read.runs[0], read.labels[0], "“How this was made” says why"
+    ranked = [f"{task_title(run)} {place}" for run in read.runs if (place := read.place(run))]
+    if (count := len(read.runs)) > 1:
+        on = f"{len(ranked)} of {count} tasks"
+        return f"{label} has a rank among published models on {on}: {listed(ranked) or why}."
+    notes = (standing.figure.note for standing in read.standings(run))
+    rank = f"no rank: {next(filter(None, notes), why)}"
+    if standing := read.rank(run):
+        rank = f"rank {standing.place} in {standing.table.source}"
+    measure = measure_title(run, run.headline)
+    interval = interval_text(headline(run), unit_of(run.headline))
+    return f"{run_title(run)} has {_score(run)} {interval} ({measure}), {rank}."
 
 
 def _warnings(read: _Read, left_out: Sequence[Run]) -> Iterator[str]:
@@ -330,23 +280,11 @@ def _warnings(read: _Read, left_out: Sequence[Run]) -> Iterator[str]:
         many = doubt.endswith(" unread")
         counts[f"over {MANY_UNREAD:.0%} unread" if many else _MEANT.get(doubt, doubt)] += 1
     for doubt, count in counts.items():
-        yield doubt if runs == 1 else f"{doubt}: {_count(count, 'run', runs)}"
+        yield doubt if runs == 1 else f"{doubt}: {count} of {runs} runs"
     if read.skipped:
-        yield f"not read, or not in full: {_count(len(read.skipped), 'log')} (“How this was made”)"
+        yield f"logs not read, or not in full: {len(read.skipped)} (“How this was made”)"
     if left_out:
-        yield f"not compared, as unfinished or on other items: {_count(len(left_out), 'run')}"
-
-
-def _count(count: int, what: str, of: int = 0) -> str:
-    if count == of:
-        return f"all {what}s"
-    return f"1 {what}" if count == 1 else f"{count} {what}s"
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _NAMED
-    shown = [*names[:_NAMED], f"{more} more"] if more > 1 else [*names]
-    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
+        yield f"runs not compared, as unfinished or on other items: {len(left_out)}"
 
 
 # ---------------------------------------------------------------------- tables
@@ -354,36 +292,30 @@ def _listed(names: Sequence[str]) -> str:
 
 def _tasks_table(read: _Read) -> Table:
     """Return a single model's tasks with the best published scores, drawn on one axis."""
-    runs = [run for group in read.groups for run in group]
-    titles = Counter(run.definition.title for run in runs)
-
-    def title(run: Run) -> str:
-        brief = run.definition.title
-        return brief if titles[brief] == 1 else task_title(run)
 
     def score(run: Run) -> Value:
-        found = headline(run)
-        note = "; ".join(doubts(run)) if len(read.runs) > 1 else ""
-        return found and replace(found.times(points_of(run.headline)), note=note)
+        value = _in_points(run)
+        return value and replace(value, note="; ".join(doubts(run)))
 
     columns: list[tuple[Column, Callable[[Run], Value]]] = [
-        (Column("Task"), title),
+        (Column("Task"), task_title),
         (Column("Score", "score", f"From 0 to 100. {_INTERVAL}", drawn=True), score),
         (Column("Rank", help=_RANKS), read.place),
         (Column("Best published", "score", drawn=True), _best_in_points),
-        (Column("Figure", beneath=True), headline_title),
+        (Column("Figure", beneath=True), lambda run: measure_title(run, run.headline)),
     ]
+    runs = chain.from_iterable(read.groups)
     return table("tasks", "Task by task", runs, columns, kind="other")
 
 
-def _matrix(read: _Read, races: Sequence[tuple[str, Selection]], left_out: Sequence[Run]) -> Table:
+def _matrix(read: _Read, races: Sequence[Selection], left_out: Sequence[Run]) -> Table:
     """Return the table of models × tasks, sorted by the mean rank over the tasks that all have.
 
     A note of a headline says whether it ties with the best, and the doubts about it. Below the
     models are the best published scores, and chance.
     """
     shared = set.intersection(*({*doubts(run)} for run in read.runs))
-    ties = {run for _, chosen in races for run in chosen.ties}
+    ties = {run for chosen in races for run in chosen.ties}
 
     def cell(run: Run | None) -> Value:
         found = headline(run) if run else None
@@ -392,10 +324,11 @@ def _matrix(read: _Read, races: Sequence[tuple[str, Selection]], left_out: Seque
         notes = [doubt for doubt in doubts(run) if doubt not in shared]
         return replace(found, note="; ".join([*(["≈"] if run in ties else []), *notes]))
 
+    by_label = [{run.label: run for run in reversed(group)} for group in read.groups]
     ranks = _mean_ranks(read, {run.label for run in left_out})
     ordered = sorted(ranks, key=lambda label: (ranks[label] is None, ranks[label] or 0))
     rows = [
-        Row([label, ranks[label], *(cell(_run_of(label, of)) for of in read.groups)], "run")
+        Row([label, ranks[label], *(cell(of.get(label)) for of in by_label)], "run")
         for label in ordered
     ]
     best, chance = zip(*(best_and_chance(of[0]) for of in read.groups), strict=True)
@@ -433,7 +366,7 @@ def _mean_ranks(read: _Read, left_out: set[str]) -> dict[str, float | None]:
 def paper_table(beside: Beside) -> Table:
     """Return a published table with the runs in it, sorted and drawn by its headline."""
     paper, key = beside.table, beside.headline
-    rows: list[tuple[float | None, Row]] = []
+    rows = list[Row]()
     for row in paper.rows:
         place = rank_of(row, paper, key)
         values: list[Value] = [row.model, str(place) if place else None]
@@ -441,28 +374,27 @@ def paper_table(beside: Beside) -> Table:
             note = row.notes.get(name)
             noted = note and score is not None
             values.append(Estimate(score or 0.0, None, None, 0, note or "") if noted else score)
-        rows.append((row.values[key.name], Row(values, _KINDS.get(row.kind, "other"))))
+        rows.append(Row(values, _KINDS.get(row.kind, "other")))
     for run, of_run in beside.runs.items():
         of = of_run.get(key.name)
-        rank = (f"{of.rank}{of.mark}" if of.ranks else of.figure.note or None) if of else None
-        # A figure is shown without its note if the row's rank has the same text.
-        figures = [
-            replace(one.figure, note="" if one.figure.note == rank else one.figure.note)
-            if (one := of_run.get(column.name))
-            else None
-            for column in paper.columns
-        ]
-        rows.append((of.figure.value if of else None, Row([run, rank, *figures], "run")))
-    sign = 1 if key.lower_is_better else -1
-    rows.sort(key=lambda pair: (pair[0] is None, sign * (pair[0] or 0)))
+        rank = of.place or of.figure.note if of else None
+        values = [run, rank]
+        for column in paper.columns:
+            figure = of_run[column.name].figure if column.name in of_run else None
+            # A figure is shown without its note if the row's rank has the same text.
+            values.append(replace(figure, note="") if figure and figure.note == rank else figure)
+        rows.append(Row(values, "run"))
+    sign, at = 1 if key.lower_is_better else -1, 2 + paper.columns.index(key)
+    rows.sort(key=lambda row: sign * (number(row.values[at]) or 0))
+    rows.sort(key=lambda row: number(row.values[at]) is None)
     ranked = (
         "Rank among the paper's models; for a run, the ranks that its 95 % interval allows, or why "
         f"it has none. {_EXACT}"
     )
     columns = [Column("Model"), Column("Rank", help=ranked, under=f"by {key.name}")]
     for column in paper.columns:
-        about = f"{'Mean of' if column.mean_of else 'Of'} "
-        about += f"{', '.join(filter(None, column.mean_of or (*column.tasks, column.part)))}."
+        names = ", ".join(filter(None, column.mean_of or (*column.tasks, column.part)))
+        about = f"{'Mean of' if column.mean_of else 'Of'} {names}."
         if column.unmeasured:
             about = f"Not measured here: {column.unmeasured}."
         unit = unit_of(measure) if (measure := column.measure) else column.unit
@@ -470,7 +402,7 @@ def paper_table(beside: Beside) -> Table:
     better = "lower" if key.lower_is_better else "higher"
     caption = f"The paper's models and the runs, by {key.name}; {better} is better. {_EXACT}"
     title = f"{paper.source}: {paper.title}"
-    return Table(f"published_{paper.name}", title, columns, [row for _, row in rows], caption)
+    return Table(f"published_{paper.name}", title, columns, rows, caption)
 
 
 # ---------------------------------------------------------------------- the last section
@@ -479,7 +411,7 @@ def paper_table(beside: Beside) -> Table:
 def _last_section(read: _Read) -> Section:
     """Return the section on how everything was made: signatures, checks, protocols, omissions."""
 
-    def of(unit: Unit, run: Run) -> Value:
+    def of(unit: str, run: Run) -> Value:
         return headline(run) if unit_of(run.headline) == unit else None
 
     columns: list[tuple[Column, Callable[[Run], Value]]] = [
@@ -495,15 +427,14 @@ def _last_section(read: _Read) -> Section:
         (Column("Signature"), lambda run: run.signature.text),
     ]
     about = "Compare numbers only if their signatures match (ignoring pkg)."
+    made = table("runs", "Runs", read.runs, columns, about)
     notes = map(Note, [*_checks(read.runs), *_protocols(read)])
-    blocks: list[Block] = [table("runs", "Runs", read.runs, columns, about), *notes]
-    if read.skipped:
-        # Reports are passed on, and need not show whole paths.
-        rows = [Row(["/".join(log.path.parts[-2:]), log.reason]) for log in read.skipped]
-        title = "Logs not read, or not in full"
-        caption = "The parts that could not be read are not in this report."
-        blocks.append(Table("skipped", title, [Column("File"), Column("Reason")], rows, caption))
-    return Section("How this was made", blocks, name="made", is_summary=bool(read.skipped))
+    # Reports are passed on, and need not show whole paths.
+    rows = [Row(["/".join(log.path.parts[-2:]), log.reason]) for log in read.skipped]
+    title = "Logs not read, or not in full"
+    caption = "The parts that could not be read are not in this report."
+    skipped = Table("skipped", title, [Column("File"), Column("Reason")], rows, caption)
+    return Section("How this was made", [made, *notes, skipped], "made", bool(read.skipped))
 
 
 _DOUBTS = (
@@ -514,24 +445,21 @@ _DOUBTS = (
 
 def _checks(runs: Sequence[Run]) -> Iterator[str]:
     again = [run for run in runs if "rescored" in run.options]
-    if harness := [run for run in runs if run not in again]:
-        equal = sum(agreement(run).equal for run in harness)
-        yield f"{equal:,} figures equal those of the harnesses."
+    equal = sum(agreement(run).equal for run in runs if run not in again)
+    yield f"{equal:,} figures equal those of the harnesses."
     for run in again:
-        yield f"{_name(run)} was scored again by hkcanto {run.options['rescored']}."
+        yield f"{run_title(run)} was scored again by hkcanto {run.options['rescored']}."
     for run in runs:
         for one in agreement(run).different[:_NAMED]:
-            known = run.figures.get(one.name)
-            title = figure_title(run, known) if known else one.name
             place = f" of {', '.join(one.subjects)}" if one.subjects else ""
             yield (
-                f"{_name(run)}: {title}{place} is {one.ours:.6g} here, {one.reported:.6g} in "
-                f"{run.harness}. Was the log edited, or made by another version of this package?"
+                f"{run_title(run)}: {one.name}{place} is {one.ours:.6g} here, {one.reported:.6g} "
+                f"in {run.harness}. Was the log edited, or made by another version of this package?"
             )
-        missing = len(run.setup.task.subjects) - len(run.subjects)
-        if missing and not run.is_sample:
-            yield f"{_name(run)} lacks {missing} of the {len(run.setup.task.subjects)} subjects."
-        yield from (f"{_name(run)}: {text}" for text in run.notes)
+        count = len(run.setup.task.subjects)
+        if (missing := count - len(run.subjects)) and not run.is_sample:
+            yield f"{run_title(run)} lacks {missing} of the {count} subjects."
+        yield from (f"{run_title(run)}: {text}" for text in run.notes)
 
 
 def _protocols(read: _Read) -> Iterator[str]:
@@ -540,16 +468,14 @@ def _protocols(read: _Read) -> Iterator[str]:
     yield from (f"{paper.source}: {paper.protocol}" for paper in papers if paper.protocol)
     for source in dict.fromkeys(p.source.partition(",")[0] for p in papers if p.two_protocols):
         yield _FOLLOWED.format(source)
-    used = dict.fromkeys(run for beside in read.beside for run in beside.behind)
+    used = dict.fromkeys(
+        run for beside in read.beside for one in beside.standings for run in one.behind
+    )
     for run in used:
         if other := ", ".join(f"{name}:{value}" for name, value in departures(run).items()):
-            yield f"{_name(run)} was run with other options than in the paper: {other}."
+            yield f"{run_title(run)} was run with other options than in the paper: {other}."
     reasons = defaultdict[str, list[str]](list)
     for run in (run for run in read.runs if run not in used):
         reasons[why_left_out(run)].append(f"{run.label} on {run.task}")
     for reason, names in reasons.items():
         yield f"Not beside published figures: {', '.join(names)}. {reason}"
-
-
-def _name(run: Run) -> str:
-    return f"{run.label} on {task_title(run)}"

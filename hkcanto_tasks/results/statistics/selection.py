@@ -57,11 +57,6 @@ class Selection:
     left_out: Mapping[Run, str]
     differences: Mapping[Run, float]
 
-    @property
-    def is_shared(self) -> bool:
-        """Whether another run has the same figure as the best."""
-        return any(abs(difference) < 1e-12 for difference in self.differences.values())
-
 
 @lru_cache(maxsize=64)
 def selection(runs: tuple[Run, ...], confidence: float = CONFIDENCE) -> Selection | None:

@@ -20,16 +20,15 @@ def render(report: Report, format: Format) -> str:  # noqa: A002
     Raises:
         OptionError: The package for pages is not installed.
     """
-    match format:
-        case "html":
-            try:
-                from .page import page
-            except ImportError as error:
-                how = 'a page needs the package Jinja2: pip install "hkcanto[report]".'
-                raise OptionError(how) from error
-            return page(report)
-        case "json":
-            return json_document(report)
-        case "csv":
-            return tidy_csv(report)
+    if format == "html":
+        try:
+            from .page import page
+        except ImportError as error:
+            how = 'a page needs the package Jinja2: pip install "hkcanto[report]".'
+            raise OptionError(how) from error
+        return page(report)
+    if format == "json":
+        return json_document(report)
+    if format == "csv":
+        return tidy_csv(report)
     return markdown(report, folded=format == "github")

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ....printable import one_line
@@ -10,14 +10,18 @@ from ...statistics.intervals import UNSEEN
 from ..blocks import Column, Estimate, Table, Unit, Value
 
 MISSING = "–"
+_NAMED = 4
 
 _SIGNS: dict[Unit, str] = {"percent": "%", "points": "pts", "score_points": "pts"}
 _MARKS = {"run": "this run", "human": "human", "random": "random"}
 
 
-def encodable(text: str) -> str:
-    """Return a text that UTF-8 can encode: lone surrogates become U+FFFD."""
-    return re.sub("[\ud800-\udfff]", "\ufffd", text)
+def listed(names: Iterable[str], joint: str = "; ") -> str:
+    """Join the distinct names; of more than five, four are named and the rest counted."""
+    distinct = [*dict.fromkeys(names)]
+    if len(distinct) > _NAMED + 1:
+        distinct[_NAMED:] = [f"{len(distinct) - _NAMED} more"]
+    return joint.join(distinct)
 
 
 def is_chinese(text: str) -> bool:
@@ -78,7 +82,8 @@ def _number_text(value: float, unit: Unit, digits: int = 1) -> str:
             text = f"{value:z.{digits}f}"
         case "points" | "score_points":
             text = f"{value:+z.{digits}f}"
-            text = text if float(text) else text.removeprefix("+")
+            if not float(text):  # a small difference does not read as none
+                text = f"{value:+.1g}" if abs(value) > 0.0005 else text.removeprefix("+")
         case "count":
             text = f"{value:,.0f}"
         case "p":
@@ -197,35 +202,3 @@ def turned(table: Table) -> tuple[Sequence[Column], Sequence[ShownRow]]:
         rows.append(ShownRow([*task, *cells], "other", ""))
     names = [Column(row.cells[0].text, "number") for row in models]
     return [Column("Task"), Column("Measure", beneath=True), *names], rows
-
-
-def leading(table: Table) -> Iterator[tuple[Sequence[Column], Sequence[ShownRow]]]:
-    """Yield what a table of models says of each model, and of the best model on each task.
-
-    Examples:
-        >>> from hkcanto_tasks.results.reports.blocks import Row
-        >>> score = Column("Law", "percent", "", False)
-        >>> columns = [Column("Model"), Column("Mean rank", "score"), score]
-        >>> rows = [Row(["a", 1, 0.5], "run"), Row(["b", 2, 0.4], "run"), Row(["c", 3, 1], "best")]
-        >>> [[[cell.text for cell in row.cells] for row in rows]
-        ...  for _, rows in leading(Table("t", "T", columns, rows))]
-        [[['a', '1.0', '1', '0'], ['b', '2.0', '0', '0']], [['Law %', '', 'a', '50.0', '100.0']]]
-    """
-    every = shown(table)
-    models = [row for row in every if row.kind not in ("best", "random")]
-    others = [row for row in every if row.kind == "best"]
-    of_models, of_tasks = [], []
-    for row in models:
-        name, rank, *scores = row.cells
-        counts = sum(cell.best for cell in scores), sum("≈" in cell.note for cell in scores)
-        of_models.append(row._replace(cells=[name, rank, *(ShownCell(str(n)) for n in counts)]))
-    for place, column in enumerate(table.columns[2:], 2):
-        first = [row for row in models if row.cells[place].best] or models
-        names = first[0].cells[0].text if len(first) == 1 else f"{len(first)} models"
-        figures = [row.cells[place]._replace(note="", best=False) for row in (first[0], *others)]
-        cells = [ShownCell(text) for text in (heading(column), column.under, names)]
-        of_tasks.append(ShownRow([*cells, *figures], "other", ""))
-    yield [*table.columns[:2], Column("Best on", "count"), Column("≈ on", "count")], of_models
-    named = [Column("Task"), Column("Measure", beneath=True), Column("Best model")]
-    best = [Column(name, "score") for name in ("Score", *(row.cells[0].text for row in others))]
-    yield [*named, *best], of_tasks

@@ -9,8 +9,8 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
+from ....printable import valid
 from ..blocks import Estimate, Note, Report, Table
-from .formatting import encodable
 
 FORMAT_VERSION = 3
 
@@ -28,19 +28,17 @@ def json_document(report: Report) -> str:
         >>> json.loads(json_document(made))["gate"] is None
         True
     """
-    tables = {
-        block.name: {
-            "section": section,
-            "title": block.title,
-            "caption": block.caption,
-            "rows": [
-                {"kind": row.kind, **dict(zip(_keys(block), row.values, strict=True))}
-                for row in block.rows
-            ],
-        }
-        for section, block in report.blocks
-        if isinstance(block, Table)
-    }
+    tables, notes = dict[str, Any](), list[dict[str, str]]()
+    for section, block in report.blocks:
+        if isinstance(block, Note):
+            notes.append({"section": section, "level": block.level, "text": block.text})
+            continue
+        rows = [
+            {"kind": row.kind, **dict(zip(_keys(block), row.values, strict=True))}
+            for row in block.rows
+        ]
+        about = {"section": section, "title": block.title, "caption": block.caption}
+        tables[block.name] = {**about, "rows": rows}
     document = {
         "format_version": FORMAT_VERSION,
         "title": report.title,
@@ -48,11 +46,7 @@ def json_document(report: Report) -> str:
         "version": report.version,
         **report.records,
         "tables": tables,
-        "notes": [
-            {"section": section, "level": block.level, "text": block.text}
-            for section, block in report.blocks
-            if isinstance(block, Note)
-        ],
+        "notes": notes,
         "footer": report.footer,
     }
     return json.dumps(plain(document), ensure_ascii=False, indent=1)
@@ -74,7 +68,7 @@ def plain(value: Any) -> Any:
     """
     match value._asdict() if hasattr(value, "_asdict") else value:
         case str():
-            return encodable(value)
+            return valid(value)
         case float():
             return float(value) if math.isfinite(value) else None
         case int() | None:
@@ -82,7 +76,7 @@ def plain(value: Any) -> Any:
         case datetime():
             return value.isoformat()
         case Mapping() as entries:
-            return {encodable(str(key)): plain(entry) for key, entry in entries.items()}
+            return {valid(str(key)): plain(entry) for key, entry in entries.items()}
         case Sequence() as entries:
             return [plain(entry) for entry in entries]
     return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
@@ -120,5 +114,5 @@ def _safe(field: object) -> object:
     if not isinstance(field, str):
         return None if field != field else field
     # Many CSV readers end a text at a NUL, and spreadsheets evaluate formulas.
-    text = encodable(field).replace("\0", "␀").replace("\r\n", "\n").replace("\r", "\n")
+    text = valid(field).replace("\0", "␀").replace("\r\n", "\n").replace("\r", "\n")
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\n")) else text

@@ -1,24 +1,23 @@
 """Printing a report on the terminal."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
-from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
 from ....printable import one_line
 from ..blocks import Column, Note, Report, Table
-from .formatting import ShownCell, ShownRow, caption, heading, leading, shown, turned
+from .formatting import ShownCell, ShownRow, caption, heading, listed, shown, turned
 
 LONG_TABLE = 20
 """Rows of a table that are shown; among the rest, only the user's runs, human and random rows."""
 
 _NARROWEST = 12  # a column of texts
-_NAMED = 3  # hidden sections that are listed by name
 _LONGEST_MARK = 2  # characters of a note that is shown in a narrow terminal
 _FEWEST = 3  # columns to keep before intervals are dropped
 
@@ -52,9 +51,7 @@ def show(report: Report, console: Console, *, full: bool = False) -> None:
                     show_note(block, console)
     if hidden := [s.title for s in report.sections if not (full or s.is_summary)]:
         console.print()
-        more = len(hidden) - _NAMED
-        named = "; ".join([*hidden[:_NAMED], f"{more} more sections"] if more > 1 else hidden)
-        _print(console, f"Not shown: {named}. All of it: --full, -o report.html", "dim")
+        _print(console, f"Not shown: {listed(hidden)}. All of it: --full, -o report.html", "dim")
     for line in report.footer if full else ():
         _print(console, line, "dim")
 
@@ -85,11 +82,13 @@ def _show_table(table: Table, console: Console, full: bool) -> None:
         rows = shown(table)
         kept = [row for i, row in enumerate(rows) if full or i < LONG_TABLE or row.kind in own]
         _show_grid(table.columns, kept, console, lost=len(rows) - len(kept))
-    elif _measured(_grid(*turned(table), intervals=False), console).minimum <= console.width:
+    elif _fits(_grid(*turned(table), intervals=False), console):
         _show_grid(*turned(table), console)
     else:
-        for part in leading(table):
-            _show_grid(*part, console)
+        models = [row._replace(cells=row.cells[:2]) for row in shown(table) if row.kind == "run"]
+        _show_grid(table.columns[:2], models, console)
+        first = [table.rows[0], *(row for row in table.rows if row.kind != "run")]
+        _show_grid(*turned(replace(table, rows=first)), console)
         _print_indented(console, "All scores: -o report.html or --format md", style="dim")
     for column in table.columns:
         if full and column.help:
@@ -103,33 +102,31 @@ def _show_grid(
 
     Notes become `*` first. Then the last columns are left out, then the intervals.
     """
-    hint = ""
-    if _measured(_grid(columns, rows), console).maximum > console.width:
-        hint = "* " if any(_is_long(cell) for row in rows for cell in row.cells) else ""
-        short = [[c._replace(note="*") if _is_long(c) else c for c in row.cells] for row in rows]
-        rows = [row._replace(cells=cells) for row, cells in zip(rows, short, strict=True)]
     count = sum(not column.beneath for column in columns) - 1
-    fewest = min(_FEWEST, count)
-    tries = [(n, True) for n in range(count, fewest - 1, -1)]
-    for kept, intervals in [*tries, *((n, False) for n in range(fewest, -1, -1))]:
-        grid = _grid(columns, rows, kept, intervals=intervals)
-        if _measured(grid, console).minimum <= console.width:
+    fewest, places = min(_FEWEST, count), range(count, -1, -1)
+    tries = [(n, True, False) for n in places if n >= fewest]
+    tries += [(n, False, False) for n in places if n <= fewest]
+    for kept, intervals, notes in [(count, True, True), *tries]:
+        grid = _grid(columns, rows, kept, intervals=intervals, notes=notes)
+        if _fits(grid, console):
             break
     console.print(grid)
+    hints = (
+        ["notes"]
+        if not notes and any(len(c.note) > _LONGEST_MARK for row in rows for c in row.cells)
+        else []
+    )
+    sign = "*" if hints else "…"
     left_out = [(lost, "row"), (count - kept, "column")]
-    hints = [f"{n:,} more {what}{'s' if n > 1 else ''}" for n, what in left_out if n]
-    if hint or hints:
-        named = " and ".join([*(["notes"] if hint else []), *hints])
-        how = f"{hint or '… '}{named}: -o report.html or --format md"
+    hints += [f"{n:,} more {what}{'s' if n > 1 else ''}" for n, what in left_out if n]
+    if hints:
+        how = f"{sign} {' and '.join(hints)}: -o report.html or --format md"
         _print_indented(console, how, style="dim")
 
 
-def _measured(grid: Grid, console: Console) -> Measurement:
-    return console.measure(grid, options=console.options.update(width=10_000))
-
-
-def _is_long(cell: ShownCell) -> bool:
-    return len(cell.note) > _LONGEST_MARK
+def _fits(grid: Grid, console: Console) -> bool:
+    size = console.measure(grid, options=console.options.update(width=10_000))
+    return size.minimum <= console.width
 
 
 def _grid(
@@ -138,6 +135,7 @@ def _grid(
     count: int | None = None,
     *,
     intervals: bool = True,
+    notes: bool = True,
 ) -> Grid:
     """Return the names of rows, with the texts beneath them, and the first columns, by default all.
 
@@ -148,7 +146,7 @@ def _grid(
     beneath = [place for place, column in enumerate(columns) if column.beneath]
     for place in [0, *places]:
         column, title = columns[place], heading(columns[place])
-        cells = [_cell(row.cells[place], intervals) for row in rows]
+        cells = [_cell(row.cells[place], intervals, notes) for row in rows]
         widest = max((cell.cell_len for cell in cells), default=0)
         word = max(map(cell_len, f"{title} {column.under}".split()), default=0)
         head = Text.assemble(title, (f"\n{column.under}" if column.under else "", "not bold dim"))
@@ -157,7 +155,7 @@ def _grid(
         else:
             grid.add_column(head, overflow="fold", min_width=min(_NARROWEST, max(widest, word)))
     for row in rows:
-        cells = [_cell(row.cells[place], intervals) for place in [0, *places]]
+        cells = [_cell(row.cells[place], intervals, notes) for place in [0, *places]]
         if row.mark:
             cells[0].append(f" ({row.mark})", style="italic")
         for place in beneath:
@@ -166,11 +164,10 @@ def _grid(
     return grid
 
 
-def _cell(cell: ShownCell, intervals: bool) -> Text:
+def _cell(cell: ShownCell, intervals: bool, notes: bool) -> Text:
     text = Text(cell.text, style="underline" if cell.best else "")
-    if intervals and cell.interval:
-        text.append(f" {cell.interval}", style="dim not bold")
-    if cell.note:
-        note = f"({cell.note})" if _is_long(cell) else cell.note
-        text.append(f" {note}", style="dim not bold")
+    long = f"({cell.note})" if notes else "*"
+    note = long if len(cell.note) > _LONGEST_MARK else cell.note
+    for more in (cell.interval if intervals else "", note):
+        text.append(f" {more}" if more else "", style="dim not bold")
     return text
