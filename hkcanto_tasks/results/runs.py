@@ -302,6 +302,13 @@ class Run:
         shots = "prompt, shots and decoding unknown" if self.shots is None else f"{self.shots}-shot"
         return ", ".join([shots, *chosen])
 
+    @cached_property
+    def outdated(self) -> str:
+        """How its task's version is not this package's; empty if it is."""
+        version, ours = self.signature.version, str(self.definition.version)
+        what = f"has version {version} of the task, not {ours}: score it again (hkcanto rescore)"
+        return what if version != ours else ""
+
     def differs(self, other: "Run") -> dict[str, tuple[str, str]]:
         """Return how another run differs in setup or in what was sent: name → both values."""
         unlike = self.signature.differs(other.signature)

@@ -483,8 +483,9 @@ class _Reader:
         is_name = last.letters & self._shown.names or SAYS["noun"].match(after)
         is_part = not last.spelled and (is_name or SAYS["beside"].search(lead[-9:]))
         is_letter = last.lettered and SAYS["pause"].search(lead, 1) and not is_part
-        is_letter = is_letter and (last.spelled or headings or SAYS["draws"].search(text, start))
-        is_said = is_letter or (last.spelled and SAYS["points"].search(text, start, last.end))
+        is_given = last.spelled or headings or SAYS["draws"].search(text, start)
+        is_told = last.spelled and SAYS["points"].search(text, start, last.end)
+        is_said = (is_letter and is_given) or is_told
         return last if is_last and is_for and is_said and not is_open else None
 
     def _is_telling(self, hint: Mention) -> bool:

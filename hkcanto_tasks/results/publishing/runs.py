@@ -96,6 +96,8 @@ def _refusals(run: Run, more: int, is_named: bool) -> Iterator[str]:
             f"{run.departure}: the catalogue's task sends something else. Run it without another "
             "solver, a system message, or changes to the task in YAML or Python."
         )
+    if run.outdated:
+        yield f"it {run.outdated}."
     if not run.trusted_data:
         yield (
             f"its data ({run.data}) is not a published revision, so the items are unknown. "

@@ -132,6 +132,8 @@ def why_incomparable(run: Run) -> str:
         return "The prompts were not logged: the answers are from another tool's file."
     if run.departure:
         return f"It is not the catalogue's task: {run.departure}."
+    if run.outdated:
+        return f"It {run.outdated}."
     if run.setup.task.variant.scoring == "loglikelihood":
         return "The letters were scored by log-likelihood; the papers' models wrote their answers."
     return ""
