@@ -74,8 +74,6 @@ def fetch(benchmark: Name = None) -> None:
         folder = locate(benchmark)
         folder.fetch(progress=True)
         print_line(f"{benchmark.title}: {len(folder.files())} files in {folder.root}")
-        if moved := folder.moved():
-            print_line(Text(moved, style="yellow"))
 
     _for_each(benchmark, fetched)
 

@@ -12,7 +12,6 @@ library limits the time or the unpacked size of a download.)
 
 import base64
 import difflib
-import fnmatch
 import hashlib
 import logging
 import os
@@ -110,15 +109,12 @@ class DataFolder:
         self.fetch([file])
         return self.root / file
 
-    def files(self, pattern: str = "*") -> list[str]:
+    def files(self) -> list[str]:
         """List the existing files, sorted, without downloading any.
 
         Links are followed. Pipes, broken links and empty folders with a data file's name are
         included, so that their reader reports them; `.git`, `.DS_Store` and the hub's `.cache` are
         not.
-
-        Args:
-            pattern: Shell pattern for the path in the folder; `*` also matches slashes.
 
         Returns:
             Paths in the folder, without hidden files.
@@ -151,8 +147,7 @@ class DataFolder:
                 ]
                 data = (path for path in paths if path.name in files)
                 listed += (path for path in data if path.suffix in ENDINGS or path.is_file())
-        names = (path.relative_to(self.root).as_posix() for path in listed)
-        return fnmatch.filter(sorted(names), pattern)
+        return sorted(path.relative_to(self.root).as_posix() for path in listed)
 
     def revision(self, *files: str, hashes: Mapping[str, str] | None = None) -> str:
         """Name the version of some files, for the signature of a score.
@@ -195,8 +190,7 @@ class DataFolder:
         if self.kind == "cache" and not self.recorded:
             where = self.root.parent
             return [Problem("*", "missing", f"nothing has been downloaded to {where} yet")]
-        present = {*self.files()}
-        problems = []
+        present, problems = {*self.files()}, []
         for file in sorted(present | {*self.recorded}):
             entry, path = self.recorded.get(file), self.root / file
             try:
@@ -210,19 +204,11 @@ class DataFolder:
             elif self.recorded and not entry:
                 problems.append(Problem(file, "extra", "the release has no such file"))
             elif entry and found != entry.sha256:
-                detail = f"its sha256 is {found}, not the recorded {entry.sha256}"
-                problems.append(Problem(file, "changed", reason or detail))
+                detail = reason or f"its sha256 is {found}, not the recorded {entry.sha256}"
+                problems.append(Problem(file, "changed", detail))
             elif reason and not entry:
                 problems.append(Problem(file, "unreadable", reason))
         return problems
-
-    def moved(self) -> str:
-        """Say if the release has changed since it was downloaded.
-
-        Returns:
-            A sentence; an empty text if it has not, or if the source cannot be reached.
-        """
-        return ""
 
     def absent(self, file: str) -> DataNotFound:
         """Return the error for a missing file.
@@ -485,22 +471,6 @@ class HubFolder(GitHubFolder):
         self._commit = head[1]
         self.root = inside(self.home, self._commit, str(self._registry))
         self.recorded = read_registry(self._registry, commit=self._commit)
-
-    def moved(self) -> str:
-        """Say if the branch or tag has moved; an empty text if not, or without a network."""
-        if not self._commit or forbidden():
-            return ""
-        try:
-            now, _ = self._ask(self._revision)
-        except HKCantoError:  # the network is not needed otherwise
-            return ""
-        if now == self._commit:
-            return ""
-        return (
-            f"{self._named} of {self.repository} is now at {now[:7]}; the local data in use is from"
-            f" {self._commit[:7]}. To use the new data: {self._pin}={now[:7]}, or delete"
-            f" {self._registry}."
-        )
 
     def fill(self, lacking: Sequence[str], progress: bool) -> None:
         """Download all missing files of the commit, and record them."""

@@ -358,16 +358,10 @@ def test_tmmluplus_is_the_tag_of_the_paper_unless_another_is_asked_for(
         assert f"|data:{commit[:7]}|" in load_task("tmmluplus_gen").at(shots=0).signature
 
 
-def test_a_tag_that_moved_is_said_and_the_data_stays(server: WebServer) -> None:
+def test_the_data_stays_when_its_tag_moves(server: WebServer) -> None:
     publish(server, FIRST, {"data/physics_test.csv": as_csv([LAW])}, "ikala/tmmluplus", "v1.0")
-    folder = locate(find_benchmark("tmmluplus"))
-    folder.fetch()
-    assert folder.moved() == ""
+    locate(find_benchmark("tmmluplus")).fetch()
     publish(server, SECOND, {"data/physics_test.csv": as_csv([MUSIC])}, "ikala/tmmluplus", "v1.0")
-    moved = folder.moved()
-    assert f"v1.0 of ikala/tmmluplus is now at {SECOND[:7]}" in moved
-    assert f"in use is from {FIRST[:7]}" in moved
-    assert f"HKCANTO_REVISION_TMMLUPLUS={SECOND[:7]}" in moved
     assert f"|data:{FIRST[:7]}|" in load_task("tmmluplus_gen").at(shots=0).signature
 
 
