@@ -84,43 +84,45 @@ class CatalogueTask(Task):
     """
 
     loaded: LoadedTask
+    kind: Kind
     _last: LoadedTask  # the task as last run
     _sent: Mapping[str, Any] | None = None
-    _foretold = False
+    _seed: Mapping[str, int | None] = {}
     _think_end_token: str | int | None = None
     _took: float | None = None  # seconds
 
     def __new__(cls, config: Mapping[str, Any]) -> "CatalogueTask":
         """Create a task that sends the requests of its kind."""
-        asked = config.get("output_type") or output_type(task_as_run(_name_in(config)))
-        made: CatalogueTask = super().__new__(class_for(cls, asked))
-        return made
+        name = config.get("dataset_name") or config["task"]
+        asked = config.get("output_type") or output_type(task_as_run(name))
+        return super().__new__(class_for(cls, asked))  # type: ignore[no-any-return]
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        self._prepared: dict[tuple[int, str], list[dict[str, Any]]] = {}
         self._requested: dict[str, tuple[str, str]] = {}  # id → hashes as sent, and the catalogue's
         self._messages: list[tuple[str, str]] = []  # of the last context
-        name = _name_in(config)
+        name: str = (
+            config.get("dataset_name") or config["task"]
+        )  # a YAML file of a user has the first
         metadata = dict(config.get("metadata") or {})
         options = options_of(name, metadata)
         self._part_of = metadata.pop("part_of", "")
         self.loaded = self._last = load(name, options)
         self._known = {sample.id: sample for sample in self.loaded.samples}
-        kind = self.loaded.kind
+        kind = self.kind = self.loaded.kind
         self._multiturn = kind.multiturn if "multiturn" in options else None
         ours = configuration(kind)
         self._until = ours.get("generation_kwargs", {}).get("until")
         if "shots" in options:
             ours["num_fewshot"] = kind.shots
-        overridden = {key: value for key, value in config.items() if key != "class"}
-        changed = sorted(item for item in overridden.items() if item[0] not in _OF_NO_MATTER)
+        changed = sorted(item for item in config.items() if item[0] not in _OF_NO_MATTER)
         self._yaml = sha256(repr(changed).encode()).hexdigest()[:7] if changed else ""
-        overridden["dataset_name"] = name
-        overridden["metadata"] = {**metadata, "version": kind.task.definition.version}
+        ours |= {key: value for key, value in config.items() if key != "class"}
+        ours["dataset_name"] = name
+        ours["metadata"] = {**metadata, "version": kind.task.definition.version}
         if self.loaded.remark:
             alias = config.get("task_alias") or config["task"]
-            overridden["task_alias"] = f"{alias}{self.loaded.remark}"
-        super().__init__(config={**ours, **overridden})
+            ours["task_alias"] = f"{alias}{self.loaded.remark}"
+        super().__init__(config=ours)
         if not self.loaded.samples:
             _log.warning("The data has no file for %s: it is left out.", self.config.task)
             self.dataset["test"] = Docs([])
@@ -146,85 +148,46 @@ class CatalogueTask(Task):
             self._last = self.loaded.at(shots=shots, multiturn=multiturn)
         return self._last
 
-    @cached_property
-    def _seed(self) -> dict[str, int | None]:
-        return seed_sent() if in_command() else {}
-
-    @property
-    def kind(self) -> Kind:
-        """The task as it is run."""
-        return self.loaded.kind
-
     def doc_to_text(self, doc: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
         """Return the question of an item or worked example, unless a YAML file sets the text."""
         return super().doc_to_text({"text": "", **doc}, *args, **kwargs)
 
-    def fewshot_context(
-        self,
-        doc: Mapping[str, Any],
-        num_fewshot: int,
-        system_instruction: str | None = None,
-        apply_chat_template: bool = False,
-        fewshot_as_multiturn: bool = False,
-        chat_template: Callable[..., Any] | None = None,
-        *args: Any,
-        **kwargs: Any,
-    ) -> Any:
+    def fewshot_context(self, doc: Mapping[str, Any], num_fewshot: int, **sent: Any) -> Any:
         """Build the prompt, with the worked examples and the first sentence of its subject.
 
         In a chat, all worked examples are in one user message, as in the paper, unless
         `--metadata '{"multiturn": true}'` or an explicit `--fewshot_as_multiturn` asks for turns.
 
         Raises:
-            OptionError: There are too few worked examples. Or the task compares log-likelihoods of
-                letters and the chat template opens a reasoning block: the log-likelihoods would be
-                of the first words of the reasoning.
+            OptionError: There are too few worked examples.
         """
+        template, in_chat = sent.get("chat_template"), sent.get("apply_chat_template")
         if self._multiturn is None:
-            if fewshot_as_multiturn and num_fewshot and not says_turns():
+            as_turns = bool(sent.get("fewshot_as_multiturn"))
+            self._multiturn = as_turns and says_turns()
+            if as_turns and num_fewshot and not self._multiturn:
                 _log_once(logging.INFO, _SINGLE_TURN)
-            self._multiturn = fewshot_as_multiturn and says_turns()
-        run, sample = self._run(num_fewshot), _sample_of(doc)
+        run, sample = self._run(num_fewshot), msgspec.convert(doc, Sample)
         prompt = run.prompt(sample)
         # Texts in front of the first example, or of the question if there are no examples.
-        system, begin = prompt.in_chat if apply_chat_template else (prompt.system, "")
-        turns = [*self._fewshot(run, sample.subject), {**doc, "system": system}]
-        turns[-1]["text"] = prompt.question
+        system, begin = prompt.in_chat if in_chat else (prompt.system, "")
+        turns = []
+        for example in run.shots(sample.subject):
+            shown = {"text": example.question, "target": example.answer}
+            turns.append({**self._doc(example.sample or _NO_SAMPLE), **shown})
+        turns.append({**doc, "system": system, "text": prompt.question})
         turns[0] = {**turns[0], "text": begin + turns[0]["text"]}
         self.sampler.replace_df(turns[:-1])
+        self._messages = []
 
         def rendered(messages: Sequence[Mapping[str, str]], **more: Any) -> Any:
-            self._messages = [(each["role"], each["content"]) for each in messages]
-            return chat_template(messages, **more) if chat_template else ""
+            self._messages = [(message["role"], message["content"]) for message in messages]
+            return template(messages, **more)
 
-        context = super().fewshot_context(
-            turns[-1],
-            num_fewshot,
-            system_instruction,
-            apply_chat_template,
-            bool(self._multiturn),
-            rendered if chat_template else None,
-            *args,
-            **kwargs,
-        )
-        if not (apply_chat_template and chat_template):
-            self._messages = [("", str(context))]
-        if not self._foretold and apply_chat_template:
-            self._foretold = True
-            model = _model_of({"chat_template": chat_template})
-            tokenizer = getattr(model, "tokenizer", None)
-            template = str(getattr(tokenizer, "chat_template", None) or "")
-            if said := foretold(run.kind, template, str(context), _ROOM):
-                _log.warning(said)
-        likelihood = self.OUTPUT_TYPE != "generate_until" and isinstance(context, str)
-        if likelihood and opens_reasoning(context):  # (a chat API refuses by itself, later)
-            raise OptionError(
-                f"{self.task_name} measures log-likelihoods of letters or answers, but the chat "
-                f"template ends the prompt in an open reasoning block ({context[-20:]!r}): the "
-                "model would be scored on how it begins to think. Run the generative task "
-                f"{self.loaded.task.definition.name} with --metadata '{{\"reasoning\": true}}', or "
-                "switch thinking off in the template (--model_args enable_thinking=False)."
-            )
+        sent |= {"fewshot_as_multiturn": self._multiturn, "chat_template": template and rendered}
+        context = super().fewshot_context(turns[-1], num_fewshot, **sent)
+        self._in_chat = bool(self._messages)
+        self._messages = self._messages or [("", str(context))]
         return context
 
     def construct_requests(self, doc: dict[str, Any], ctx: Any, **kwargs: Any) -> Any:
@@ -239,8 +202,8 @@ class CatalogueTask(Task):
                 self._sent = {**asked}  # for the log
         if self.OUTPUT_TYPE == "loglikelihood":  # of the answer alone, without the separator
             text = ctx if self._in_chat else ctx + self.kind.template.answer_separator
-            made.arguments = (text, *self._compared(_sample_of(doc)))
-        self._requested[doc["id"]] = self._hashes(_sample_of(doc), requests(made))
+            made.arguments = (text, *self._compared(msgspec.convert(doc, Sample)))
+        self._requested[doc["id"]] = self._hashes(msgspec.convert(doc, Sample), requests(made))
         return made
 
     def _hashes(self, sample: Sample, made: Sequence[Any]) -> tuple[str, str]:
@@ -265,22 +228,43 @@ class CatalogueTask(Task):
         letters = self.kind.lettered(sample) if self.OUTPUT_TYPE == "multiple_choice" else ()
         return [before + letter for letter in letters]
 
-    @property
-    def _in_chat(self) -> bool:
-        return bool(self._messages[0][0])
-
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the requests; none for a subject that the data lacks.
 
         `--cache_requests` has no effect: lm-eval's cache does not see data, options and prompts.
+
+        Raises:
+            OptionError: There are too few worked examples. Or the task compares log-likelihoods of
+                letters and the chat template opens a reasoning block: the log-likelihoods would be
+                of the first words of the reasoning.
         """
-        self._think_end_token = getattr(_model_of(kwargs), "think_end_token", None)
+        model = getattr(kwargs.get("chat_template"), "__self__", None)
+        self._think_end_token = getattr(model, "think_end_token", None)
+        self._seed = seed_sent() if in_command() else {}
         if self.loaded.samples:
             super().build_all_requests(**{**kwargs, "cache_requests": False})
+            self._check_reasoning(model, self._instances[0].arguments[0])
         else:
             self._instances = _NoInstances()
         _clock.clear()
         _clock["asked"] = perf_counter()
+
+    def _check_reasoning(self, model: Any, context: Any) -> None:
+        """Warn if a response has no room to reason; refuse log-likelihoods of reasoning."""
+        tokenizer = getattr(model, "tokenizer", None)
+        template = str(getattr(tokenizer, "chat_template", None) or "")
+        if self._in_chat and (said := foretold(self._last.kind, template, str(context), _ROOM)):
+            _log.warning(said)
+        if self.OUTPUT_TYPE == "generate_until" or not isinstance(context, str):
+            return  # (a chat API refuses log-likelihoods by itself, later)
+        if opens_reasoning(context):
+            raise OptionError(
+                f"{self.task_name} measures log-likelihoods of letters or answers, but the chat "
+                f"template ends the prompt in an open reasoning block ({context[-20:]!r}): the "
+                "model would be scored on how it begins to think. Run the generative task "
+                f"{self.loaded.task.definition.name} with --metadata '{{\"reasoning\": true}}', or "
+                "switch thinking off in the template (--model_args enable_thinking=False)."
+            )
 
     def apply_filters(self) -> Any:
         """Make the responses valid Unicode, and apply the filters to them, if there are any."""
@@ -305,7 +289,7 @@ class CatalogueTask(Task):
         if self.OUTPUT_TYPE == "generate_until" and len(results) > 1:
             repeats = f"only the first of {len(results)} responses to each question is scored."
             _log_once(logging.WARNING, f"{self.task_name}: {repeats}")
-        sample, response, reasoning = _sample_of(doc), results[0], ""
+        sample, response, reasoning = msgspec.convert(doc, Sample), results[0], ""
         if self.OUTPUT_TYPE != "generate_until":
             likelihoods = [likelihood for likelihood, _ in results]
             if any(map(isnan, likelihoods)):
@@ -396,31 +380,6 @@ class CatalogueTask(Task):
         averages = averages_over(task.benchmark)
         return [average for average in averages if task.whole in chain(*average.columns)]
 
-    def _fewshot(self, run: LoadedTask, subject: str) -> list[dict[str, Any]]:
-        """The worked examples of a subject as documents, for lm-eval's sampler."""
-        key = run.kind.shots, subject
-        if key not in self._prepared:
-            self._prepared[key] = []
-            for each in run.shots(subject):
-                shown = {"text": each.question, "target": each.answer}
-                self._prepared[key].append({**self._doc(each.sample or _NO_SAMPLE), **shown})
-        return self._prepared[key]
-
-
-def _name_in(config: Mapping[str, Any]) -> str:
-    """Return the task's name in the catalogue, which a user's YAML file has as `dataset_name`."""
-    name: str = config.get("dataset_name") or config["task"]
-    return name
-
-
-def _model_of(kwargs: Mapping[str, Any]) -> Any:
-    """Return the model whose chat template lm-eval passes; None without one."""
-    return getattr(kwargs.get("chat_template"), "__self__", None)
-
-
-def _sample_of(doc: Mapping[str, Any]) -> Sample:
-    return msgspec.convert(doc, Sample)
-
 
 def _say_cut_off(seen: CutOff) -> None:
     """Print after lm-eval's table that responses had no room for an answer."""
@@ -451,14 +410,11 @@ class _NoInstances(list[Any]):
         return self
 
 
-class _WithoutParts(logging.Filter):
+def _of_whole(record: logging.LogRecord) -> bool:
     """Drop lm-eval's warning that a task lacks an average of its group, which most tasks do."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        message = record.getMessage()
-        averages = chain.from_iterable(map(averages_over, benchmarks()))
-        return not any(f"metric '{average.name}," in message for average in averages)
+    message, averages = record.getMessage(), chain.from_iterable(map(averages_over, benchmarks()))
+    return not any(f"metric '{average.name}," in message for average in averages)
 
 
-logging.getLogger("lm_eval.api.group").addFilter(_WithoutParts())
+logging.getLogger("lm_eval.api.group").addFilter(_of_whole)
 without_traceback()
