@@ -475,10 +475,11 @@ class HubFolder(GitHubFolder):
     def fill(self, lacking: Sequence[str], progress: bool) -> None:
         """Download all missing files of the commit, and record them."""
         del lacking
-        from huggingface_hub.utils import build_hf_headers, filter_repo_objects
+        from huggingface_hub import utils
 
+        hub: Any = utils
         commit, listed = self._ask(self._commit or self._revision)
-        names = sorted(filter_repo_objects(listed, allow_patterns=[*self._allow]))
+        names = sorted(hub.filter_repo_objects(listed, allow_patterns=[*self._allow]))
         if not names:
             why = f"{self.repository} at {commit} has no file that matches {', '.join(self._allow)}"
             raise self.failure(f"{why}: its layout has changed", DataNotFound)
@@ -492,7 +493,7 @@ class HubFolder(GitHubFolder):
         if needed > (free := shutil.disk_usage(self.home).free):
             why = f"{self.repository} announces {needed:,} bytes, and the disk has {free:,} free"
             raise self.failure(why, DataNotFound)
-        headers = {**build_hf_headers(), "accept-encoding": "identity"}
+        headers = {**hub.build_hf_headers(), "accept-encoding": "identity"}
         self.download(files, headers, progress)
         lines = [self._request, f"# {commit} {len(names)}"]
         lines += [f"{quote(name)} {digest(self.root / name)}" for name in names]
@@ -506,10 +507,10 @@ class HubFolder(GitHubFolder):
         from huggingface_hub import HfApi
 
         server, headers = self.endpoint()
-        ask = HfApi(server, headers=headers).dataset_info
-        asked = {"revision": revision or None, "timeout": _TIMEOUT[1], "files_metadata": True}
+        ask = partial(HfApi(server, headers=headers).dataset_info, self.repository)
+        ask = partial(ask, revision=revision or None, timeout=_TIMEOUT[1], files_metadata=True)
         url = f"{server}/datasets/{self.repository}"
-        (info,) = self.receive(lambda _: ask(self.repository, **asked), [(url,)])
+        (info,) = self.receive(lambda _: ask(), [(url,)])
         expected = revision if re.fullmatch(_COMMIT, revision) else _COMMIT
         if not re.fullmatch(expected, str(info.sha)):
             why = f"{url} answers with commit {info.sha}, not with the requested one"

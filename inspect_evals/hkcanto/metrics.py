@@ -27,8 +27,7 @@ from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.tasks import task_as_run
 
 
-@metric(name="figures")
-def figures(
+def _figures(
     task: str, options: dict[str, Any] | None = None, subjects: list[str] | None = None
 ) -> Metric:
     """The figures of a task's table: the headline first, and its standard error.
@@ -38,44 +37,28 @@ def figures(
         options: The options of its kind.
         subjects: Its subjects; all by default.
     """
-    return _figures(task_as_run(task, subjects or (), **(options or {})))
-
-
-@metric(name="corpus_figures", scores="unreduced")
-def corpus_figures(
-    task: str, options: dict[str, Any] | None = None, subjects: list[str] | None = None
-) -> Metric:
-    """As `figures`, for a task with rates or corpus figures, which pool the epochs' responses.
-
-    Its other figures are means over the epochs; `--epochs-reducer` has no effect.
-
-    Args:
-        task: The task's name in lm-eval.
-        options: The options of its kind.
-        subjects: Its subjects; all by default.
-    """
-    return _figures(task_as_run(task, subjects or (), **(options or {})))
-
-
-def _figures(how: Kind) -> Metric:
+    how = task_as_run(task, subjects or (), **(options or {}))
     language = language_of(how.task)
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
         if _are_of_another(scores):
             return {}
-        items = _items(how, scores)
-        figures = {figure.name: _value(how, figure, items) for figure in how.table}
-        headline = how.table[0]
-        own = items[headline.name]
-        if headline.form != "corpus":
-            error = standard_error(headline, own, how.categories)
+        items, headline = _items(how, scores), how.table[0]
+        if headline.form == "corpus":
+            answered = sorted(str(score.sample_id) for score in scores)
+            error = corpus_error(headline, items[headline.name], language, answered)
         else:
-            answered = sorted(str(each.sample_id) for each in scores)
-            error = corpus_error(headline, own, language, answered)
-        named = {headline.name: figures.pop(headline.name), f"{headline.name}_stderr": error}
-        return {**named, **figures}
+            error = standard_error(headline, items[headline.name], how.categories)
+        first, *others = ((figure.name, _value(how, figure, items)) for figure in how.table)
+        return dict([first, (f"{headline.name}_stderr", error), *others])
 
     return compute
+
+
+figures = metric(name="figures")(_figures)
+# For a task with rates or corpus figures, which pool the epochs' responses. Its other figures are
+# means over the epochs; `--epochs-reducer` has no effect.
+corpus_figures = metric(name="corpus_figures", scores="unreduced")(_figures)
 
 
 @metric(name="table")

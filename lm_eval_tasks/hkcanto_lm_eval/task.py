@@ -90,6 +90,7 @@ class CatalogueTask(Task):
     _seed: Mapping[str, int | None] = {}
     _think_end_token: str | int | None = None
     _took: float | None = None  # seconds
+    _instances: Any
 
     def __new__(cls, config: Mapping[str, Any]) -> "CatalogueTask":
         """Create a task that sends the requests of its kind."""
@@ -152,7 +153,9 @@ class CatalogueTask(Task):
         """Return the question of an item or worked example, unless a YAML file sets the text."""
         return super().doc_to_text({"text": "", **doc}, *args, **kwargs)
 
-    def fewshot_context(self, doc: Mapping[str, Any], num_fewshot: int, **sent: Any) -> Any:
+    def fewshot_context(
+        self, doc: Mapping[str, Any], num_fewshot: int, chat_template: Any = None, **sent: Any
+    ) -> Any:
         """Build the prompt, with the worked examples and the first sentence of its subject.
 
         In a chat, all worked examples are in one user message, as in the paper, unless
@@ -161,7 +164,6 @@ class CatalogueTask(Task):
         Raises:
             OptionError: There are too few worked examples.
         """
-        template, in_chat = sent.get("chat_template"), sent.get("apply_chat_template")
         if self._multiturn is None:
             as_turns = bool(sent.get("fewshot_as_multiturn"))
             self._multiturn = as_turns and says_turns()
@@ -170,7 +172,7 @@ class CatalogueTask(Task):
         run, sample = self._run(num_fewshot), msgspec.convert(doc, Sample)
         prompt = run.prompt(sample)
         # Texts in front of the first example, or of the question if there are no examples.
-        system, begin = prompt.in_chat if in_chat else (prompt.system, "")
+        system, begin = prompt.in_chat if sent.get("apply_chat_template") else (prompt.system, "")
         turns = []
         for example in run.shots(sample.subject):
             shown = {"text": example.question, "target": example.answer}
@@ -182,10 +184,11 @@ class CatalogueTask(Task):
 
         def rendered(messages: Sequence[Mapping[str, str]], **more: Any) -> Any:
             self._messages = [(message["role"], message["content"]) for message in messages]
-            return template(messages, **more)
+            return chat_template(messages, **more)
 
-        sent |= {"fewshot_as_multiturn": self._multiturn, "chat_template": template and rendered}
-        context = super().fewshot_context(turns[-1], num_fewshot, **sent)
+        sent |= {"fewshot_as_multiturn": self._multiturn}
+        template = chat_template and rendered
+        context = super().fewshot_context(turns[-1], num_fewshot, chat_template=template, **sent)
         self._in_chat = bool(self._messages)
         self._messages = self._messages or [("", str(context))]
         return context
