@@ -21,7 +21,7 @@ import sys
 # Importing `typing` would cost more than the rest of the hook; type checkers know the name anyway.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
     from importlib.machinery import ModuleSpec
     from types import ModuleType
     from typing import Any
@@ -68,22 +68,16 @@ class LmEvalFinder:
     hkcanto_autoload = True
     _searching = False
 
-    def find_spec(
-        self,
-        name: str,
-        path: "Sequence[str] | None" = None,  # noqa: ARG002  (the import system's signature)
-        target: "ModuleType | None" = None,  # noqa: ARG002
-    ) -> "ModuleSpec | None":
+    def find_spec(self, name: str, *_: "Any") -> "ModuleSpec | None":
         """Return the other finders' spec of the module, and ``None`` for all other modules."""
         if name != _MODULE or self._searching:
             return None
         self._searching = True
         try:
             # On None, the import system asks the other finders itself and reports the result.
-            spec: ModuleSpec | None = attempt(self._patched_spec)
+            return attempt(self._patched_spec)  # type: ignore[no-any-return]
         finally:
             self._searching = False
-        return spec
 
     def _patched_spec(self) -> "ModuleSpec | None":
         """Return the spec of the module, which is patched as soon as it has executed."""
@@ -149,17 +143,11 @@ def add_tasks(module: "ModuleType") -> None:
     The command line calls ``match_tasks`` before it loads the model, which may take minutes, and
     creates the tasks after it. So the requirements of the tasks are checked there.
     """
-    from functools import wraps
     from pathlib import Path
 
-    index, manager, builtin = (
-        module.TaskIndex,
-        module.TaskManager,
-        Path(str(module.__file__)).parent,
-    )
-    build, match = index.build, manager.match_tasks
+    index, manager = module.TaskIndex, module.TaskManager
+    build, match, builtin = index.build, manager.match_tasks, Path(str(module.__file__)).parent
 
-    @wraps(build)
     def build_with_ours(paths: "Iterable[Any]", *args: "Any", **kwargs: "Any") -> "Any":
         folders = [*paths]
         folders = attempt(ours, "index.with_our_folder", folders, builtin) or folders
@@ -168,7 +156,6 @@ def add_tasks(module: "ModuleType") -> None:
         attempt(ours, "index.add_from_outside", entries, folders, builtin, entry)
         return entries
 
-    @wraps(match)
     def match_and_check(self: "Any", task_list: "list[str]") -> "list[str]":
         names: list[str] = match(self, task_list)
         attempt(ours, "before_model.check", self, names)

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from hkcanto_tasks.declarations import Average, Benchmark
@@ -16,7 +17,6 @@ from hkcanto_tasks.tasks import RUN_OPTIONS, option_values, refuse_unknown
 _NOT_OURS = frozenset(
     {"version", "config", "config_source", "_metadata", "part_of", "max_seq_lengths", "tokenizer"}
 )
-_MULTITURN = "--fewshot_as_multiturn"
 
 
 def options_of(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,14 +41,11 @@ def options_of(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
         {'shots': '5', 'prompt': 'yue'}
     """
     known = {**RUN_OPTIONS, **option_values(name)}
-    asked, of_model = _keys_of("--metadata"), _keys_of("--model_args", "-a")
-    suspect = [
-        key
-        for key in metadata
-        if key in asked
-        or (key not in of_model and difflib.get_close_matches(key, known, n=1, cutoff=0.8))
-    ]
-    refuse_unknown(name, (key for key in suspect if key not in _NOT_OURS))
+    asked = _keys_of("--metadata")
+    others = _NOT_OURS | (_keys_of("--model_args", "-a") - asked)
+    near = partial(difflib.get_close_matches, possibilities=known, n=1, cutoff=0.8)
+    suspects = (key for key in metadata if key not in others)
+    refuse_unknown(name, (key for key in suspects if key in asked or near(key)))
     return {key: value for key, value in metadata.items() if key in known and value is not None}
 
 
@@ -57,7 +54,7 @@ def says_turns() -> bool:
 
     If it does not, lm-eval makes them turns whenever there is a chat template.
     """
-    return any(argument.partition("=")[0] == _MULTITURN for argument in sys.argv[1:])
+    return any(argument.partition("=")[0] == "--fewshot_as_multiturn" for argument in sys.argv[1:])
 
 
 def seed_sent() -> dict[str, int | None]:
@@ -117,6 +114,10 @@ def configuration(how: Kind) -> dict[str, Any]:
         >>> configuration(task_as_run("hkcanto_cultural_0shot"))["num_fewshot"]
         0
     """
+    metrics = []
+    for figure in how.table:
+        higher = figure.higher_is_better
+        metrics.append({"metric": figure.name, "aggregation": "mean", "higher_is_better": higher})
     config: dict[str, Any] = {
         "dataset_path": "hkcanto",
         "test_split": "test",
@@ -133,14 +134,7 @@ def configuration(how: Kind) -> dict[str, Any]:
         # Any value keeps lm-eval from looking the metrics' names up on the hub.
         "process_results": "process_results",
         # The task's own aggregations replace these.
-        "metric_list": [
-            {
-                "metric": figure.name,
-                "aggregation": "mean",
-                "higher_is_better": figure.higher_is_better,
-            }
-            for figure in how.table
-        ],
+        "metric_list": metrics,
     }
     if not how.is_generative:
         return config if how.GOLD else {**config, "doc_to_choice": "letters"}

@@ -196,8 +196,9 @@ class CatalogueTask(Task):
     def construct_requests(self, doc: dict[str, Any], ctx: Any, **kwargs: Any) -> Any:
         """Build the request, with the prompt's stop texts unless a YAML file sets its own."""
         made = super().construct_requests(doc, ctx, **kwargs)
-        for each in requests(made) if self.OUTPUT_TYPE == "generate_until" else ():
-            asked = each.arguments[1]
+        sample = msgspec.convert(doc, Sample)
+        for request in requests(made) if self.OUTPUT_TYPE == "generate_until" else ():
+            asked = request.arguments[1]
             asked.update(self._seed)
             if asked.get("until") == self._until:
                 chat = bool(kwargs.get("apply_chat_template"))
@@ -205,8 +206,8 @@ class CatalogueTask(Task):
                 self._sent = {**asked}  # for the log
         if self.OUTPUT_TYPE == "loglikelihood":  # of the answer alone, without the separator
             text = ctx if self._in_chat else ctx + self.kind.template.answer_separator
-            made.arguments = (text, *self._compared(msgspec.convert(doc, Sample)))
-        self._requested[doc["id"]] = self._hashes(msgspec.convert(doc, Sample), requests(made))
+            made.arguments = (text, *self._compared(sample))
+        self._requested[sample.id] = self._hashes(sample, requests(made))
         return made
 
     def _hashes(self, sample: Sample, made: Sequence[Any]) -> tuple[str, str]:
@@ -219,7 +220,7 @@ class CatalogueTask(Task):
         if self._in_chat:
             turns = prompt.messages(multiturn=run.kind.multiturn)
         texts = self._compared(ours)
-        compared = [each.arguments[1] for each in made] if texts else ()
+        compared = [request.arguments[1] for request in made] if texts else ()
         sent = request_hash(sample, self._messages, *compared)
         return sent, request_hash(ours, turns, *texts)
 
@@ -324,12 +325,11 @@ class CatalogueTask(Task):
 
     def aggregation(self) -> dict[str, Callable[[Any], float]]:
         """Return figure → the function that aggregates the items' values."""
-        task, kind, language = self.loaded.task, self.kind, language_of(self.loaded.task)
+        task, kind = self.loaded.task, self.kind
+        value_of = partial(value, categories=kind.categories, language=language_of(task))
         table: dict[str, Callable[[Any], float]] = {}
         for figure in kind.table:
-            table[figure.name] = partial(
-                value, figure, categories=kind.categories, language=language
-            )
+            table[figure.name] = partial(value_of, figure)
             if figure.form == "mean" and figure.over == "questions" and not figure.part:
                 table[figure.name] = mean  # lm-eval knows the standard error of this one
         ours, headline = self._named(table), table[kind.headline.name]
