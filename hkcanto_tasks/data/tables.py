@@ -318,7 +318,7 @@ def _is_name(text: str) -> bool:
 
 def _csv(path: Path, text: str, columns: Sequence[str], delimiter: str, quotes: bool) -> Table:
     table, file, number, truncated = Table([], []), str(path), 0, ""
-    names = _column_names(path, columns) if columns else []
+    names = _column_names(path, columns)
     for place, row in enumerate(_csv_rows(text, delimiter, quotes), start=1):
         if isinstance(row, csv.Error):
             if not names:
@@ -339,7 +339,7 @@ def _csv(path: Path, text: str, columns: Sequence[str], delimiter: str, quotes: 
             wrong = f"{len(row)} cells instead of {len(names)}"
             breaks_off = len(row) < len(names) and not text.endswith(("\n", "\r"))
         number += 1
-        table.bad.append(UnreadableRow(f"{path}, row {place}", wrong))
+        table.bad.append(UnreadableRow(f"{file}, row {place}", wrong))
         truncated = f"row {place}, the last one, has {wrong}" if breaks_off else ""
     if truncated:
         why = f"{truncated}. The file may be truncated. {_AGAIN}, or correct that row"
@@ -400,10 +400,9 @@ def _text(path: Path, content: bytes) -> str:
             f"{path}: line {line} is not UTF-8: byte {byte} at offset {error.start}"
             f" ({error.reason}). {_AGAIN}, or save it as UTF-8."
         ) from error
-    before, nul, _ = text.partition("\0")
-    if nul:
-        line, why = before.count("\n") + 1, "has a NUL character, which no text contains"
-        raise DataCorrupt(f"{path}: line {line} {why}. {_AGAIN}.")
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + 1
+        raise DataCorrupt(f"{path}: line {line} has a NUL character. {_AGAIN}.")
     return text
 
 
@@ -415,19 +414,15 @@ def _json(path: Path, text: str, keys: str) -> Iterable[object]:
     try:
         value = _parsed(text)
     except (ValueError, RecursionError) as error:
-        if not isinstance(error, json.JSONDecodeError):
-            why = f"has {error or 'cells nested too deeply'}. Correct it"
-        elif error.pos >= len(text.rstrip()) or "Unterminated" in error.msg:
-            why = f"breaks off: the file is truncated. {_AGAIN}"
-        else:
-            why = f"is not valid JSON: {error}. {_AGAIN}"
-        raise DataCorrupt(f"{path} {why}.") from error
+        why = f"is truncated or not valid JSON: {error or 'cells nested too deeply'}"
+        raise DataCorrupt(f"{path} {why}. {_AGAIN}, or correct it.") from error
     for key in keys.split(".") if keys else ():
         if not isinstance(value, dict) or key not in value:
             there = ", ".join([*value][:5]) if isinstance(value, dict) else type(value).__name__
-            why = f"rows = {json.dumps(keys)} finds no {key!r}; there is {there}"
-            remedy = "Correct `rows` in the benchmark.toml, or write a reader."
-            raise DataCorrupt(f"{path}: {why}. {remedy}")
+            raise DataCorrupt(
+                f"{path}: rows = {json.dumps(keys)} finds no {key!r}; there is {there}. Correct"
+                " `rows` in the benchmark.toml, or write a reader."
+            )
         value = value[key]
     if not isinstance(value, list):
         why = f"{path}: it is a JSON {type(value).__name__}, but {_EXPECTED}"
@@ -442,15 +437,13 @@ def _json_lines(path: Path, text: str) -> Iterator[object]:
         try:
             yield _parsed(line)
         except (ValueError, RecursionError) as error:
-            why = ""
-            if number == len(lines) and not text.endswith("\n") and len(lines) > 1:
-                why = f": row {number} breaks off: the file is truncated. {_AGAIN}"
-            elif number == 1:
-                why = f" is not JSON Lines ({error}), but {_EXPECTED}"
-            if why:
-                raise DataCorrupt(f"{path}{why}.") from error
-            what = f"no JSON object for one row: {error or 'nested too deeply'}"
-            yield UnreadableRow(f"{path}, row {number}", what)
+            why = f"no JSON object for one row: {error or 'nested too deeply'}"
+            if number == 1 or (number == len(lines) and not text.endswith("\n")):
+                raise DataCorrupt(
+                    f"{path} is not JSON Lines or is truncated: row {number} has {why}, but"
+                    f" {_EXPECTED}. {_AGAIN}."
+                ) from error
+            yield UnreadableRow(f"{path}, row {number}", why)
 
 
 def _refuse(name: str) -> object:
