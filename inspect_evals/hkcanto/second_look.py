@@ -107,15 +107,12 @@ def read_letters(
         For each response its letter (empty if it has none), or the error of the request.
     """
 
-    async def one(model: Model, how: Kind, sample: Sample, response: str) -> str:
-        return (await _look(model, how, sample, response))[0]
-
-    async def ask() -> list[str | BaseException]:
+    async def ask() -> list[tuple[str, str] | BaseException]:
         async with get_model(reader) as model:
-            asked = (one(model, *each) for each in unread)
-            return await asyncio.gather(*asked, return_exceptions=True)
+            looks = (_look(model, *item) for item in unread)
+            return await asyncio.gather(*looks, return_exceptions=True)
 
-    return asyncio.run(ask())
+    return [look if isinstance(look, BaseException) else look[0] for look in asyncio.run(ask())]
 
 
 async def _look(model: Model, how: Kind, sample: Sample, response: str) -> tuple[str, str]:

@@ -33,7 +33,7 @@ from hkcanto_tasks.tasks import LoadedTask, task_as_run
 
 from .before_model import load
 from .config import averages_over, configuration, options_of, output_type, says_turns, seed_sent
-from .generations import Task, class_for, requests, values
+from .generations import Task, class_for
 
 _log = logging.getLogger("lm_eval.hkcanto")  # lm-eval's command shows messages of this logger
 _log.addFilter(readable_log)
@@ -96,7 +96,7 @@ class CatalogueTask(Task):
         """Create a task that sends the requests of its kind."""
         name = config.get("dataset_name") or config["task"]
         asked = config.get("output_type") or output_type(task_as_run(name))
-        return super().__new__(class_for(cls, asked))  # type: ignore[no-any-return]
+        return super().__new__(class_for(cls, asked))  # type: ignore[arg-type,no-any-return]
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._requested: dict[str, tuple[str, str]] = {}  # id → hashes as sent, and the catalogue's
@@ -197,7 +197,8 @@ class CatalogueTask(Task):
         """Build the request, with the prompt's stop texts unless a YAML file sets its own."""
         made = super().construct_requests(doc, ctx, **kwargs)
         sample = msgspec.convert(doc, Sample)
-        for request in requests(made) if self.OUTPUT_TYPE == "generate_until" else ():
+        requests = made if isinstance(made, list) else [made]  # 0.4 gives a single one as it is
+        for request in requests if self.OUTPUT_TYPE == "generate_until" else ():
             asked = request.arguments[1]
             asked.update(self._seed)
             if asked.get("until") == self._until:
@@ -207,7 +208,7 @@ class CatalogueTask(Task):
         if self.OUTPUT_TYPE == "loglikelihood":  # of the answer alone, without the separator
             text = ctx if self._in_chat else ctx + self.kind.template.answer_separator
             made.arguments = (text, *self._compared(sample))
-        self._requested[sample.id] = self._hashes(sample, requests(made))
+        self._requested[sample.id] = self._hashes(sample, requests)
         return made
 
     def _hashes(self, sample: Sample, made: Sequence[Any]) -> tuple[str, str]:
@@ -288,8 +289,8 @@ class CatalogueTask(Task):
         The value is None for a figure that does not include the item. The reading of the response
         is added to the document, which lm-eval writes into its samples.
         """
-        if self.predicts_only:
-            return values({"bypass": 999})
+        if "bypass" in super().higher_is_better():  # --predict_only
+            return {"bypass": 999}
         if self.OUTPUT_TYPE == "generate_until" and len(results) > 1:
             repeats = f"only the first of {len(results)} responses to each question is scored."
             _log_once(logging.WARNING, f"{self.task_name}: {repeats}")
@@ -310,7 +311,7 @@ class CatalogueTask(Task):
             judgement = self.kind.judge(response, sample, reasoning)
         doc["judgement"], doc["requested"] = judgement.logged(), self._requested[sample.id]
         self._cut_off.add(judgement)
-        return values(self._named(item_values(self.kind.table, sample, judgement)))
+        return self._named(item_values(self.kind.table, sample, judgement))
 
     def _is_reasoning(self, response: str) -> bool:
         """Return whether a response is all reasoning, in a block that the chat template opened.
