@@ -11,7 +11,6 @@ library limits the time or the unpacked size of a download.)
 """
 
 import base64
-import difflib
 import hashlib
 import logging
 import os
@@ -96,18 +95,6 @@ class DataFolder:
         for file in self.recorded if files is None else files:
             if not is_file(self.root / file):
                 raise self.absent(file)
-
-    def path(self, file: str) -> Path:
-        """Return a file's path, downloading it if necessary; for many files, call `fetch` first.
-
-        Args:
-            file: Path in the folder, such as `mmlu/dev/anatomy_dev.csv`.
-
-        Raises:
-            DataNotFound, DataCorrupt, NetworkUnavailable: As `fetch`.
-        """
-        self.fetch([file])
-        return self.root / file
 
     def files(self) -> list[str]:
         """List the existing files, sorted, without downloading any.
@@ -222,9 +209,7 @@ class DataFolder:
                 f"{path} {no_file(path)}. Unset HKCANTO_DATA_DIR to download it, or make it in a"
                 f" clone of the release with `git show {entry.commit}:{entry.origin}`."
             )
-        near = difflib.get_close_matches(file, {*self.recorded, *self.files()}, n=1)
-        hint = f"Did you mean {near[0]}?" if near else "Check the name."
-        return DataNotFound(f"{self.name} has no file {file!r} in {self.root}. {hint}")
+        return DataNotFound(f"{self.name} has no file {file!r} in {self.root}. Check the name.")
 
 
 def digest(path: Path, like: str = "") -> str:
@@ -581,9 +566,8 @@ def own_cache(folder: Path) -> Path:
         state = folder.stat()
     if state.st_uid == os.getuid() and not state.st_mode & stat.S_IWOTH:
         return folder
-    why = "any user may write to it" if state.st_uid == os.getuid() else "another user owns it"
-    seen = f"user {state.st_uid}, {stat.filemode(state.st_mode)}"
+    seen = f"its owner is {state.st_uid}, its mode {stat.filemode(state.st_mode)}"
     raise DataNotFound(
-        f"the cache folder {folder} is not safe: {why} ({seen}), and could change what is scored."
+        f"the cache folder {folder} is not safe: another user may change what is scored ({seen})."
         " Set HKCANTO_CACHE to a folder that you own and nobody else may write to."
     )

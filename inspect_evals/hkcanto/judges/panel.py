@@ -37,6 +37,8 @@ ROLE = "grader"
 _ATTEMPTS = 2
 _LONGEST_REASON = 300
 
+Values = Mapping[str, float]
+
 
 class Unusable(ValueError):  # noqa: N818
     """A judge's answer cannot be used; the message says why, to the judge."""
@@ -50,7 +52,7 @@ class Verdict(NamedTuple):
         record: The verdict for the log, with its reasons.
     """
 
-    values: Mapping[str, float]
+    values: Values
     record: Mapping[str, Any]
 
 
@@ -86,10 +88,8 @@ class Reply(Form):
 def judge(
     reply: type[Reply],
     prompt: Callable[[str, str, str, str], str],
-    combine: Callable[
-        [str, Sequence[Mapping[str, float]]], tuple[dict[str, float], dict[str, Any]]
-    ],
-    of_nothing: Mapping[str, float],
+    combine: Callable[[str, Sequence[Values]], tuple[Values, Mapping[str, Any]]],
+    of_nothing: Values,
     judgements: int,
     stop: Sequence[str],
     language: str | None = None,
