@@ -9,14 +9,14 @@
 """
 
 import os
-from collections.abc import Iterator
+import re
 from fnmatch import fnmatch
 from itertools import chain
 from pathlib import Path
 
 import msgspec
 
-from ..declarations import Benchmark, TaskDefinition
+from ..declarations import Benchmark
 from ..errors import DataNotFound, on_disk
 from ..printable import warn_once
 from . import fetch
@@ -80,19 +80,13 @@ def locate(benchmark: Benchmark) -> DataFolder:
         # One folder per commit, so that versions of the package do not replace each other's files.
         root = inside(place, release.commit[:7], f"{declared}: commit")
         return fetch.GitHubFolder(name, place, release.repository, root, recorded)
-    declared_paths = (path for task in benchmark.tasks for path in _paths(task))
-    lacking = (path for path in declared_paths if not any(fnmatch(path, p) for p in release.allow))
-    allow = (*release.allow, *dict.fromkeys(lacking))
-    return fetch.HubFolder(name, place, msgspec.structs.replace(release, allow=allow))
-
-
-def _paths(task: TaskDefinition) -> Iterator[str]:
-    """Return patterns for the files that a task declares, or for their archives."""
-    for path in chain.from_iterable(task.paths.values()):
+    allow = dict.fromkeys(release.allow)
+    for path in chain.from_iterable(chain(*task.paths.values()) for task in benchmark.tasks):
         pattern = path.replace("{stem}", "*")
-        yield pattern.removeprefix("**/")
-        if pattern.startswith("**/"):
-            yield pattern.removeprefix("*")
+        for wanted in (pattern.removeprefix("**/"), re.sub(r"^\*\*/", "*/", pattern)):
+            if not any(fnmatch(wanted, known) for known in release.allow):
+                allow[wanted] = None
+    return fetch.HubFolder(name, place, msgspec.structs.replace(release, allow=(*allow,)))
 
 
 def _local(parent: Path, name: str, declared: Path, github: GitHubRelease | None) -> Path:
@@ -103,10 +97,9 @@ def _local(parent: Path, name: str, declared: Path, github: GitHubRelease | None
     root = inside(parent, name, f"{declared}: folder", links=True)
     if not root.is_dir():
         names = sorted(path.name for path in parent.glob("*/") if not path.name.startswith("."))
-        only = ", ".join(names) or "no folder at all"
-        remedy = "Set it to the folder that holds the releases, or unset it to download."
         raise DataNotFound(
-            f"HKCANTO_DATA_DIR={parent} has no folder {name!r}, only {only}. {remedy}"
+            f"HKCANTO_DATA_DIR={parent} has no folder {name!r}, only {', '.join(names) or 'none'}."
+            " Set it to the folder that holds the releases, or unset it to download."
         )
     # A git clone may have the data in a subfolder.
     clone = inside(root, github.prefix, f"{declared}: prefix", links=True) if github else root

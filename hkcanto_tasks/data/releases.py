@@ -162,8 +162,8 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        why = f"{path} cannot be read: {getattr(error, 'strerror', None) or error}"
-        raise CatalogueError(f"{why}. A release on GitHub needs its checksums.") from error
+        why = f"{path}, the checksums of a release on GitHub, cannot be read: {error}"
+        raise CatalogueError(f"{why}. Correct or restore it.") from error
     announced = None
     for number, line in enumerate(lines, start=1):
         if not line or line.startswith("#"):

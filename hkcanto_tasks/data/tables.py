@@ -25,8 +25,8 @@ from ..errors import DataCorrupt, DataNotFound, on_disk
 
 _AGAIN = "Delete the file and fetch it again"
 
+# The endings of files that `read_table` reads.
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
-"""The endings of files that `read_table` reads."""
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
@@ -153,6 +153,7 @@ def as_text(cell: object) -> str | None:
     return str(cell) if is_number else None
 
 
+# The beginning of a file that is no data → what it is, and what to do.
 _NO_DATA = (
     (rb"\Z", f"it is empty. {_AGAIN}"),
     (
@@ -162,11 +163,10 @@ _NO_DATA = (
     ),
     (
         rb"(?i)<(!doctype|!--|html|head|body|\?xml)",
-        "it is an HTML page, probably the error page of a proxy or a mirror."
-        f" {_AGAIN} over a connection that serves the data",
+        f"it is an HTML page, probably the error page of a proxy or mirror. {_AGAIN} over another"
+        " connection",
     ),
 )
-"""The beginning of a file that is no data → what it is, and what to do."""
 
 
 def refusal(content: bytes) -> str | None:
@@ -260,10 +260,8 @@ def read_table(
         why = f"{path} has none of the endings {', '.join(ENDINGS)}"
         raise DataCorrupt(f'{why}. Write a reader for it: reader = "rows.py:rows".')
     if rows and ending != ".json":
-        raise DataCorrupt(
-            f"{path}: rows = {json.dumps(rows)} names the keys of a JSON object, but this is a "
-            f"{ending} file. Remove `rows` from the benchmark.toml, or name a JSON file."
-        )
+        why = f"{path}: rows = {json.dumps(rows)} names keys of a JSON object, not of {ending}"
+        raise DataCorrupt(f"{why}. Remove `rows` from the benchmark.toml, or name a JSON file.")
     if ending == ".parquet":
         return table_of(_parquet(path, content), str(path))
     text = _text(path, content)
@@ -350,12 +348,9 @@ def _csv(path: Path, text: str, columns: Sequence[str], delimiter: str, quotes: 
 def _column_names(path: Path, header: Sequence[str]) -> list[str]:
     names = [name.strip().lower() for name in header]
     for name in repeated(filter(None, names)):
-        called = f" ({name!r}, in any case)" if _is_name(name) else ""
         places = " and ".join(str(n) for n, other in enumerate(names, 1) if other == name)
-        raise DataCorrupt(
-            f"{path}: the header row names a column twice, as the columns {places}{called}. Rename "
-            "one; if the first row is not a header, declare header = false."
-        )
+        why = f"{path}: the header row names a column twice, as the columns {places}. Rename one"
+        raise DataCorrupt(f"{why}; if the first row is not a header, declare header = false.")
     return names
 
 
@@ -396,10 +391,8 @@ def _text(path: Path, content: bytes) -> str:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line, byte = content.count(b"\n", 0, error.start) + 1, f"{content[error.start]:#04x}"
-        raise DataCorrupt(
-            f"{path}: line {line} is not UTF-8: byte {byte} at offset {error.start}"
-            f" ({error.reason}). {_AGAIN}, or save it as UTF-8."
-        ) from error
+        why = f"line {line} is not UTF-8: byte {byte} at offset {error.start} ({error.reason})"
+        raise DataCorrupt(f"{path}: {why}. {_AGAIN}, or save it as UTF-8.") from error
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
         raise DataCorrupt(f"{path}: line {line} has a NUL character. {_AGAIN}.")

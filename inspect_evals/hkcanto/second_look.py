@@ -25,13 +25,13 @@ from hkcanto_tasks.tasks import task_as_run
 
 from .scorers import reasoning_of
 
+# The role of the model that takes the second look; by default, the model under test does.
 ROLE = "reader"
-"""The role of the model that takes the second look; by default, the model under test does."""
 
+# Shares of responses read by the rules, by the second look, and by neither; accuracy with both.
 _SHARES = ("read", "forced", "none")
 SECOND_LOOK_METRICS: dict[str, list[Metric]] = {name: [mean()] for name in _SHARES}
 SECOND_LOOK_METRICS["acc_reread"] = [mean(), stderr()]
-"""Shares of responses read by the rules, by the second look, and by neither; accuracy with both."""
 
 # A letter takes one token; some servers refuse to send fewer than 16.
 _TOKENS = 16

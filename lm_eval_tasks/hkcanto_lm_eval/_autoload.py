@@ -26,10 +26,8 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
+# Reasons why registering our tasks or model with lm-eval failed, for `hkcanto doctor`.
 failures: "list[BaseException]" = []
-"""Reasons why registering our tasks or model with lm-eval failed, for `hkcanto doctor`."""
-
-
 MODEL = "hkcanto-g2p"
 _MODULE = "lm_eval.tasks.manager"
 

@@ -40,9 +40,8 @@ class Task(api.ConfigurableTask):  # type: ignore[misc]
 
     def _build_scorers(self) -> list[Any]:
         """Return 0.5's scorers without metrics, so that the task's own aggregations are used."""
-        filters = {given["name"]: given for given in self.config.filter_list}
-        build = _Scorer._build_filter
-        return [_Scorer(name=name, filter=build(name, given)) for name, given in filters.items()]
+        given = [(of["name"], of) for of in self.config.filter_list]
+        return [_Scorer(name=name, filter=_Scorer._build_filter(name, of)) for name, of in given]
 
 
 @cache
