@@ -79,7 +79,7 @@ class DataFolder:
     root: Path
     recorded: Registry = field(default_factory=dict)
 
-    def fetch(self, files: Sequence[str] | None = None, *, progress: bool = False) -> None:
+    def fetch(self, files: Sequence[str] | None = None, *, progress: bool = False) -> None:  # noqa: ARG002
         """Download missing files, several in parallel; cheap if all are there.
 
         Args:
@@ -91,7 +91,6 @@ class DataFolder:
             DataCorrupt: A downloaded file does not have the recorded content.
             NetworkUnavailable: A download is needed, and fails or is forbidden.
         """
-        del progress
         for file in self.recorded if files is None else files:
             if not is_file(self.root / file):
                 raise self.absent(file)
@@ -457,9 +456,8 @@ class HubFolder(GitHubFolder):
         self.root = inside(self.home, self._commit, str(self._registry))
         self.recorded = read_registry(self._registry, commit=self._commit)
 
-    def fill(self, lacking: Sequence[str], progress: bool) -> None:
+    def fill(self, lacking: Sequence[str], progress: bool) -> None:  # noqa: ARG002
         """Download all missing files of the commit, and record them."""
-        del lacking
         from huggingface_hub import utils
 
         hub: Any = utils

@@ -1,7 +1,7 @@
 """The Inspect metrics: all figures of a task, under the same names as in lm-eval."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from math import nan
 from statistics import fmean
@@ -13,7 +13,6 @@ from inspect_ai.scorer import Metric, SampleScore, metric
 from hkcanto_tasks.catalogue import find_benchmark, of_columns
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.figures import (
-    Figure,
     ItemValue,
     corpus_error,
     item_values,
@@ -49,8 +48,11 @@ def _figures(
             error = corpus_error(headline, items[headline.name], language, answered)
         else:
             error = standard_error(headline, items[headline.name], how.categories)
-        first, *others = ((figure.name, _value(how, figure, items)) for figure in how.table)
-        return dict([first, (f"{headline.name}_stderr", error), *others])
+        values = {}
+        for figure in how.table:
+            values[figure.name] = value(figure, items[figure.name], how.categories, language)
+        named = {headline.name: values.pop(headline.name), f"{headline.name}_stderr": error}
+        return {**named, **values}
 
     return compute
 
@@ -80,7 +82,8 @@ def table(benchmark: str, tasks: list[str], options: dict[str, Any] | None = Non
         headlines = {}
         for task, how in setups.items():
             own = [each for each in scores if (each.sample_metadata or {})["task"] == task]
-            headlines[task] = _value(how, how.headline, _items(how, own))
+            items, language = _items(how, own)[how.headline.name], language_of(how.task)
+            headlines[task] = value(how.headline, items, how.categories, language)
         columns = {task: own for task, own in headlines.items() if task not in pooled}
         unparsed: list[Any] = [each.score.as_dict()["unparsed_rate"] for each in scores]
         return {
@@ -95,10 +98,6 @@ def table(benchmark: str, tasks: list[str], options: dict[str, Any] | None = Non
 def _are_of_another(scores: Sequence[SampleScore]) -> bool:
     """Whether the scores are a second scorer's; Inspect applies a task's metrics to these, too."""
     return bool(scores) and "judgement" not in (scores[0].score.metadata or {})
-
-
-def _value(how: Kind, figure: Figure, items: Mapping[str, list[Any]]) -> float:
-    return value(figure, items[figure.name], how.categories, language_of(how.task))
 
 
 def _items(how: Kind, scores: Sequence[SampleScore]) -> dict[str, list[Any]]:

@@ -106,9 +106,8 @@ def _template(model: Model) -> tuple[str, str]:
 
 
 def _decoding(model: Model, temperature: float) -> dict[str, Any]:
-    """Return the settings for decoding at a temperature; some libraries refuse 0."""
+    """Return the settings for decoding at a temperature; Transformers refuses 0."""
     if hasattr(model.api, "do_sample"):  # Transformers
         model.api.do_sample = model.model_args.get("do_sample", temperature > 0)
         return {"temperature": temperature} if temperature else {}
-    refuses = not temperature and str(model).startswith("nnterp/")
-    return {"top_k": 1} if refuses else {"temperature": temperature}
+    return {"temperature": temperature}

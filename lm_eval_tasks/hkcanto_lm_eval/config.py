@@ -4,12 +4,10 @@ import argparse
 import difflib
 import json
 import re
-import sys
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from hkcanto_tasks.declarations import Average, Benchmark
 from hkcanto_tasks.kinds.base import Kind
 from hkcanto_tasks.tasks import RUN_OPTIONS, option_values, refuse_unknown
 
@@ -47,14 +45,6 @@ def options_of(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
     suspects = (key for key in metadata if key not in others)
     refuse_unknown(name, (key for key in suspects if key in asked or near(key)))
     return {key: value for key, value in metadata.items() if key in known and value is not None}
-
-
-def says_turns() -> bool:
-    """Whether the command line says explicitly if worked examples are turns of their own.
-
-    If it does not, lm-eval makes them turns whenever there is a chat template.
-    """
-    return any(argument.partition("=")[0] == "--fewshot_as_multiturn" for argument in sys.argv[1:])
 
 
 def seed_sent() -> dict[str, int | None]:
@@ -141,8 +131,3 @@ def configuration(how: Kind) -> dict[str, Any]:
     until = list(how.sent_stop(chat=False))
     asked = {"until": until, "max_gen_toks": how.max_tokens, "do_sample": False}
     return {**config, "generation_kwargs": asked}
-
-
-def averages_over(benchmark: Benchmark) -> list[Average]:
-    """Return a benchmark's averages over columns; one of a single column is a group of its own."""
-    return [average for average in benchmark.averages if len(average.columns) > 1]

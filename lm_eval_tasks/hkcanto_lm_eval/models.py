@@ -41,9 +41,7 @@ class RuleBasedG2P(LM):  # type: ignore[misc]
 
     def loglikelihood(self, *_: Any, **__: Any) -> list[tuple[float, bool]]:
         """Refuse: a rule-based engine has no probabilities."""
-        raise NotImplementedError(
-            "hkcanto-g2p is a rule-based engine: it has no log-likelihoods and answers only the "
-            "task hkcanto_g2p."
-        )
+        why = "hkcanto-g2p, a rule-based engine, has no log-likelihoods"
+        raise NotImplementedError(f"{why}; it answers only the task hkcanto_g2p.")
 
     loglikelihood_rolling = loglikelihood

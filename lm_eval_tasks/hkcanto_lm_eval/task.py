@@ -32,8 +32,9 @@ from hkcanto_tasks.signatures import request_hash
 from hkcanto_tasks.tasks import LoadedTask, task_as_run
 
 from .before_model import load
-from .config import averages_over, configuration, options_of, output_type, says_turns, seed_sent
+from .config import configuration, on_command_line, options_of, output_type, seed_sent
 from .generations import Task, class_for
+from .index import averages_over
 
 _log = logging.getLogger("lm_eval.hkcanto")  # lm-eval's command shows messages of this logger
 _log.addFilter(readable_log)
@@ -91,6 +92,7 @@ class CatalogueTask(Task):
     _think_end_token: str | int | None = None
     _took: float | None = None  # seconds
     _instances: Any
+    _in_chat = False
 
     def __new__(cls, config: Mapping[str, Any]) -> "CatalogueTask":
         """Create a task that sends the requests of its kind."""
@@ -166,7 +168,9 @@ class CatalogueTask(Task):
         """
         if self._multiturn is None:
             as_turns = bool(sent.get("fewshot_as_multiturn"))
-            self._multiturn = as_turns and says_turns()
+            # lm-eval itself asks for turns wherever there is a chat template.
+            flag = on_command_line("--fewshot_as_multiturn", nargs="?", const="")
+            self._multiturn = as_turns and flag is not None
             if as_turns and num_fewshot and not self._multiturn:
                 _log_once(logging.INFO, _SINGLE_TURN)
         run, sample = self._run(num_fewshot), msgspec.convert(doc, Sample)
@@ -248,27 +252,21 @@ class CatalogueTask(Task):
         self._seed = seed_sent() if in_command() else {}
         if self.loaded.samples:
             super().build_all_requests(**{**kwargs, "cache_requests": False})
-            self._check_reasoning(model, self._instances[0].arguments[0])
         else:
             self._instances = _NoInstances()
         _clock.clear()
         _clock["asked"] = perf_counter()
-
-    def _check_reasoning(self, model: Any, context: Any) -> None:
-        """Warn if a response has no room to reason; refuse log-likelihoods of reasoning."""
-        tokenizer = getattr(model, "tokenizer", None)
-        template = str(getattr(tokenizer, "chat_template", None) or "")
-        if self._in_chat and (said := foretold(self._last.kind, template, str(context), _ROOM)):
-            _log.warning(said)
-        if self.OUTPUT_TYPE == "generate_until" or not isinstance(context, str):
-            return  # (a chat API refuses log-likelihoods by itself, later)
-        if opens_reasoning(context):
+        context = self._instances[0].arguments[0] if self.loaded.samples else ""
+        template = str(getattr(getattr(model, "tokenizer", None), "chat_template", None) or "")
+        if self._in_chat and (warning := foretold(self._last.kind, template, str(context), _ROOM)):
+            _log.warning(warning)
+        likelihood = self.OUTPUT_TYPE != "generate_until" and isinstance(context, str)
+        if likelihood and opens_reasoning(context):  # (a chat API refuses by itself, later)
             raise OptionError(
-                f"{self.task_name} measures log-likelihoods of letters or answers, but the chat "
-                f"template ends the prompt in an open reasoning block ({context[-20:]!r}): the "
-                "model would be scored on how it begins to think. Run the generative task "
-                f"{self.loaded.task.definition.name} with --metadata '{{\"reasoning\": true}}', or "
-                "switch thinking off in the template (--model_args enable_thinking=False)."
+                f"{self.task_name} measures log-likelihoods, but the chat template ends the prompt"
+                f" in an open reasoning block ({context[-20:]!r}), so these would be of the first"
+                f" words of the reasoning. Run {self.loaded.task.definition.name} with {_ROOM}, or"
+                " switch thinking off in the template (--model_args enable_thinking=False)."
             )
 
     def apply_filters(self) -> Any:
