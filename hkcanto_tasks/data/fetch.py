@@ -32,9 +32,7 @@ from .tables import ENDINGS, is_file, no_file, read_bytes, refusal
 
 _log = logging.getLogger("hkcanto")
 
-_REMEDY = (
-    "Set HKCANTO_CACHE to a folder that you can write to, free disk space, or clear its place."
-)
+_REMEDY = "Set HKCANTO_CACHE to a folder that you can write to, free disk space or empty it."
 _COMMIT = "[0-9a-f]{40}"
 _CONNECTIONS = 8
 _SILENT_WAIT = 2.0  # seconds of waiting for another process before it is logged
@@ -174,8 +172,7 @@ class DataFolder:
             record, only files that cannot be data are reported.
         """
         if self.kind == "cache" and not self.recorded:
-            where = self.root.parent
-            return [Problem("*", "missing", f"nothing has been downloaded to {where} yet")]
+            return [Problem("*", "missing", f"nothing is downloaded to {self.root.parent} yet")]
         present, problems = {*self.files()}, []
         for file in sorted(present | {*self.recorded}):
             entry, path = self.recorded.get(file), self.root / file
@@ -204,10 +201,9 @@ class DataFolder:
         """
         entry, path = self.recorded.get(file), self.root / file
         if entry and self.kind == "local":
-            return DataNotFound(
-                f"{path} {no_file(path)}. Unset HKCANTO_DATA_DIR to download it, or make it in a"
-                f" clone of the release with `git show {entry.commit}:{entry.origin}`."
-            )
+            remedy = f"in a clone of the release, run `git show {entry.commit}:{entry.origin}`"
+            why = f"{path} {no_file(path)}. Unset HKCANTO_DATA_DIR to download it, or {remedy}."
+            return DataNotFound(why)
         return DataNotFound(f"{self.name} has no file {file!r} in {self.root}. Check the name.")
 
 
@@ -318,11 +314,9 @@ class GitHubFolder(DataFolder):
             download(url, str(path), None)
             if expected not in ("", content := digest(path, expected)):
                 what = refusal(read_bytes(path)) or "another file"
-                raise self.failure(
-                    f"{url} is not the file recorded for {target}: its hash is {content},"
-                    f" expected {expected}; {what}. It was not kept",
-                    DataCorrupt,
-                )
+                hashes = f"its hash is {content}, expected {expected}; {what}. It was not kept"
+                why = f"{url} is not the file recorded for {target}: {hashes}"
+                raise self.failure(why, DataCorrupt)
             target.parent.mkdir(parents=True, exist_ok=True)
             path.replace(target)
 
@@ -433,7 +427,6 @@ class HubFolder(GitHubFolder):
         super().__init__(name, home, release.repo_id, home / "not-downloaded", {})
         self._allow, self._commit, self._pin = release.allow, "", revision_variable(name)
         self._revision = os.environ.get(self._pin) or release.revision or ""
-        self._named = self._revision or "the default branch"
         named = quote(self._revision or "default", safe="")
         self._registry = inside(home, f"registry.{named}.sha256", self._pin, DataNotFound)
         self._request = f"# {release.repo_id}@{named} {' '.join(release.allow)}"
@@ -448,10 +441,8 @@ class HubFolder(GitHubFolder):
             return
         head = re.fullmatch(rf"# ({_COMMIT}) (\d+)", lines[0]) if lines else None
         if not head or int(head[2]) != len(lines) - 2:
-            raise DataCorrupt(
-                f"{self._registry} is truncated or damaged. Delete it and fetch again (this takes"
-                f" {self._named} as it is now, unless {self._pin}=<commit> is set)."
-            )
+            why = f"{self._registry} is truncated or damaged. Delete it and fetch again"
+            raise DataCorrupt(f"{why} (the newest data, unless {self._pin}=<commit> is set).")
         self._commit = head[1]
         self.root = inside(self.home, self._commit, str(self._registry))
         self.recorded = read_registry(self._registry, commit=self._commit)

@@ -61,10 +61,8 @@ def locate(benchmark: Benchmark) -> DataFolder:
             raise DataNotFound(f"{why}. Unset HKCANTO_DATA to use the release.")
         return DataFolder(name, "sample", root)
     if chosen != "release":
-        raise DataNotFound(
-            f"HKCANTO_DATA={chosen!r} is unknown. Set it to 'sample' (the sample data in the"
-            " package) or 'release' (the real data, the default)."
-        )
+        why = f"HKCANTO_DATA={chosen!r} is unknown. Set it to 'sample' (the data in the package)"
+        raise DataNotFound(f"{why} or 'release' (the real data, the default).")
     github = release if isinstance(release, GitHubRelease) else None
     recorded = recorded_files(github, benchmark.home) if github else {}
     if given := os.environ.get("HKCANTO_DATA_DIR"):
@@ -97,10 +95,8 @@ def _local(parent: Path, name: str, declared: Path, github: GitHubRelease | None
     root = inside(parent, name, f"{declared}: folder", links=True)
     if not root.is_dir():
         names = sorted(path.name for path in parent.glob("*/") if not path.name.startswith("."))
-        raise DataNotFound(
-            f"HKCANTO_DATA_DIR={parent} has no folder {name!r}, only {', '.join(names) or 'none'}."
-            " Set it to the folder that holds the releases, or unset it to download."
-        )
+        why = f"HKCANTO_DATA_DIR={parent} has no folder {name!r}, only {', '.join(names) or 'none'}"
+        raise DataNotFound(f"{why}. Set it to the folder of the releases, or unset it to download.")
     # A git clone may have the data in a subfolder.
     clone = inside(root, github.prefix, f"{declared}: prefix", links=True) if github else root
     return clone if clone.is_dir() else root

@@ -61,10 +61,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
             >>> Row(1, {"input": "我哋"}).find(["source", "input"])
             '我哋'
         """
-        for name in columns:
-            if name in self.cells:
-                return self.cells[name]
-        return None
+        return next((self.cells[name] for name in columns if name in self.cells), None)
 
     def text(self, columns: Sequence[str], role: str) -> str:
         """Return a required cell as text.
@@ -210,11 +207,8 @@ def read_bytes(path: Path) -> bytes:
 
 def no_file(path: Path) -> str:
     """Say what a path is if it is not a file."""
-    if path.is_dir():
-        return "is a folder where a file belongs"
-    if path.exists():
-        return "is a pipe or a device where a file belongs"
-    return "is a broken link" if path.is_symlink() else "does not exist"
+    there = path.exists() or path.is_symlink()
+    return "is a folder, pipe or broken link where a file belongs" if there else "does not exist"
 
 
 def read_table(
@@ -412,10 +406,8 @@ def _json(path: Path, text: str, keys: str) -> Iterable[object]:
     for key in keys.split(".") if keys else ():
         if not isinstance(value, dict) or key not in value:
             there = ", ".join([*value][:5]) if isinstance(value, dict) else type(value).__name__
-            raise DataCorrupt(
-                f"{path}: rows = {json.dumps(keys)} finds no {key!r}; there is {there}. Correct"
-                " `rows` in the benchmark.toml, or write a reader."
-            )
+            why = f"{path}: rows = {json.dumps(keys)} finds no {key!r}; there is {there}"
+            raise DataCorrupt(f"{why}. Correct `rows` in the benchmark.toml, or write a reader.")
         value = value[key]
     if not isinstance(value, list):
         why = f"{path}: it is a JSON {type(value).__name__}, but {_EXPECTED}"

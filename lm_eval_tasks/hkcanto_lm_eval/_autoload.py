@@ -123,11 +123,8 @@ def attempt(function: "Callable[..., Any]", *arguments: "Any") -> "Any":
         import logging
 
         failures.append(error)
-        logging.getLogger("hkcanto_lm_eval").debug(
-            "hkcanto could not register with lm-eval (%s); lm_eval --include_path still works",
-            function.__name__,
-            exc_info=True,
-        )
+        log = logging.getLogger("hkcanto_lm_eval")
+        log.debug("%s failed; --include_path still works", function.__name__, exc_info=True)
 
 
 def add_tasks(module: "ModuleType") -> None:

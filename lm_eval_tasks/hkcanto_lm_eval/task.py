@@ -51,8 +51,7 @@ _NO_LIKELIHOOD = (
 _UNJUDGED = (
     "{0}: its answers need a judge model, which lm-eval does not have, so all are unjudged. Run "
     "with --output_path OUT --log_samples, then `hkcanto rescore OUT --grader openai/gpt-4o -o "
-    "judged`; or in Inspect: inspect eval hkcanto/run -T task={0} --model … --model-role "
-    "grader=openai/gpt-4o"
+    "judged`; or use Inspect: hkcanto/run -T task={0} --model-role grader=openai/gpt-4o"
 )
 _SINGLE_TURN = (
     "All worked examples are in one user message, as in the paper. To give each its own turn: "

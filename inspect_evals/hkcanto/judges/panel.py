@@ -120,9 +120,9 @@ def judge(
     async def score(state: TaskState, target: Target) -> Score:
         source = state.metadata.get("source")
         if not isinstance(source, str) or not source:
+            why = "the judge compares with the source text; the task must put it there"
             raise ValueError(
-                f"sample {state.sample_id}: metadata['source'] is {source!r}, but the judge "
-                "compares with the source text; the task must put it there"
+                f"sample {state.sample_id}: metadata['source'] is {source!r}, but {why}"
             )
         text = judged_text(state.output.completion, stop, source, language)
 
