@@ -500,10 +500,8 @@ class HubFolder(GitHubFolder):
 
 def forbidden() -> str:
     """Name the variable that forbids downloads; an empty text if none does."""
-    for variable in ("HKCANTO_OFFLINE", "HF_HUB_OFFLINE"):
-        if os.environ.get(variable, "").upper() in ("1", "ON", "TRUE", "YES"):
-            return variable
-    return ""
+    names, yes = ("HKCANTO_OFFLINE", "HF_HUB_OFFLINE"), ("1", "ON", "TRUE", "YES")
+    return next((name for name in names if os.environ.get(name, "").upper() in yes), "")
 
 
 def revision_variable(name: str) -> str:

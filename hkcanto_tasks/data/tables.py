@@ -98,7 +98,9 @@ class Row(msgspec.Struct, frozen=True, gc=False):
             >>> Row(1, {"input": "我哋"}).named(), Row(1, {"邊個最高?": ""}).named()
             ('the columns input', 'a first row that is not a header')
         """
-        if all(map(_is_name, self.cells)):
+        # A heading is a column's name; a question must not appear in messages.
+        name = re.compile(r".{0,4}|(?a:[\w #./()-]{0,24})", re.DOTALL)
+        if all(map(name.fullmatch, self.cells)):
             return f"the columns {', '.join(self.cells)}"
         return "a first row that is not a header"
 
@@ -301,11 +303,6 @@ def table_of(cells: Iterable[Any], file: str) -> Table:
 
 
 # ---------------------------------------------------------------------- formats
-
-
-def _is_name(text: str) -> bool:
-    """Return whether a heading is a column's name; a question must not appear in messages."""
-    return len(text) < 5 or bool(re.fullmatch(r"[\w #./()-]{0,24}", text, re.ASCII))
 
 
 def _csv(path: Path, text: str, columns: Sequence[str], delimiter: str, quotes: bool) -> Table:

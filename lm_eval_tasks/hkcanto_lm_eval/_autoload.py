@@ -109,22 +109,31 @@ def patch(module: "ModuleType") -> None:
         attempt(register, module)
 
 
-def attempt(function: "Callable[..., Any]", *arguments: "Any") -> "Any":
+def attempt(function: "Callable[..., Any] | str", *arguments: "Any") -> "Any":
     """Call a function; log its failure at debug level, because it must not disturb lm-eval.
+
+    Args:
+        function: The function, or `module.name` of one in this package.
+        arguments: Its arguments.
 
     Raises:
         HKCantoError: Data or an option of our tasks is wrong, which the user should know.
     """
     try:
-        return function(*arguments)
+        if callable(function):
+            return function(*arguments)
+        from importlib import import_module
+
+        module, _, name = function.partition(".")
+        return getattr(import_module(f"hkcanto_lm_eval.{module}"), name)(*arguments)
     except Exception as error:
         if any(kind.__name__ == "HKCantoError" for kind in type(error).__mro__):
             raise
         import logging
 
         failures.append(error)
-        log = logging.getLogger("hkcanto_lm_eval")
-        log.debug("%s failed; --include_path still works", function.__name__, exc_info=True)
+        log, called = logging.getLogger("hkcanto_lm_eval"), getattr(function, "__name__", function)
+        log.debug("hkcanto could not register with lm-eval (%s)", called, exc_info=True)
 
 
 def add_tasks(module: "ModuleType") -> None:
@@ -145,26 +154,18 @@ def add_tasks(module: "ModuleType") -> None:
 
     def build_with_ours(paths: "Iterable[Any]", *args: "Any", **kwargs: "Any") -> "Any":
         folders = [*paths]
-        folders = attempt(ours, "index.with_our_folder", folders, builtin) or folders
+        folders = attempt("index.with_our_folder", folders, builtin) or folders
         entries = build(folders, *args, **kwargs)
         entry = index.entry_from_config
-        attempt(ours, "index.add_from_outside", entries, folders, builtin, entry)
+        attempt("index.add_from_outside", entries, folders, builtin, entry)
         return entries
 
     def match_and_check(self: "Any", task_list: "list[str]") -> "list[str]":
         names: list[str] = match(self, task_list)
-        attempt(ours, "before_model.check", self, names)
+        attempt("before_model.check", self, names)
         return names
 
     index.build, manager.match_tasks = staticmethod(build_with_ours), match_and_check
-
-
-def ours(function: str, *arguments: "Any") -> "Any":
-    """Import a function of this package and call it."""
-    from importlib import import_module
-
-    module, _, name = function.partition(".")
-    return getattr(import_module(f"hkcanto_lm_eval.{module}"), name)(*arguments)
 
 
 def add_model(_: "ModuleType") -> None:

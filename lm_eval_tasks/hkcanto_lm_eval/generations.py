@@ -15,7 +15,6 @@ try:
     from lm_eval.scorers import MetricKey, Scorer
 except ImportError:  # 0.4
     Scorer = object
-NEW = Scorer is not object
 
 
 class _Scorer(Scorer):  # type: ignore[misc]
@@ -47,6 +46,6 @@ class Task(api.ConfigurableTask):  # type: ignore[misc]
 @cache
 def class_for(task: Any, output_type: str) -> Any:
     """Return the task class for a type of request; in 0.4 the class is the same for all."""
-    if not NEW:
+    if Scorer is object:
         return task
     return type(task.__name__, (task, api.Task._registry[output_type]), {})

@@ -24,7 +24,6 @@ from hkcanto_tasks.cut_off import CutOff, foretold
 from hkcanto_tasks.declarations import Average
 from hkcanto_tasks.errors import OptionError, in_command, without_traceback
 from hkcanto_tasks.figures import item_values, language_of, metric_signatures, value
-from hkcanto_tasks.kinds.base import Kind
 from hkcanto_tasks.kinds.judged import Judged
 from hkcanto_tasks.printable import readable_log, valid
 from hkcanto_tasks.samples import Sample
@@ -83,9 +82,6 @@ class CatalogueTask(Task):
     same effect as `--num_fewshot`.
     """
 
-    loaded: LoadedTask
-    kind: Kind
-    _last: LoadedTask  # the task as last run
     _sent: Mapping[str, Any] | None = None
     _seed: Mapping[str, int | None] = {}
     _think_end_token: str | int | None = None
@@ -108,7 +104,7 @@ class CatalogueTask(Task):
         metadata = dict(config.get("metadata") or {})
         options = options_of(name, metadata)
         self._part_of = metadata.pop("part_of", "")
-        self.loaded = self._last = load(name, options)
+        self.loaded = self._last = load(name, options)  # the second is the task as last run
         self._known = {sample.id: sample for sample in self.loaded.samples}
         kind = self.kind = self.loaded.kind
         self._multiturn = kind.multiturn if "multiturn" in options else None
@@ -299,9 +295,14 @@ class CatalogueTask(Task):
                 response = ""
             elif self.OUTPUT_TYPE == "multiple_choice":
                 response = doc["letters"][likelihoods.index(max(likelihoods))]
-        elif response and self._is_reasoning(response):
-            doc["in_reasoning"] = True
-            response, reasoning = "", response
+        elif response and self._instances and not self._think_end_token:
+            # All reasoning, in a block that the chat template opened? With `think_end_token`,
+            # lm-eval removes reasoning itself.
+            prompt, asked = self._instances[0].arguments[:2]
+            limit = int(asked.get("max_gen_toks") or self.kind.max_tokens)
+            if isinstance(prompt, str) and ends_in_reasoning(prompt, response, limit):
+                doc["in_reasoning"] = True
+                response, reasoning = "", response
         if self.OUTPUT_TYPE == "loglikelihood":
             judgement = self.kind.judge_likelihood(results[0][0], sample)
         else:
@@ -309,17 +310,6 @@ class CatalogueTask(Task):
         doc["judgement"], doc["requested"] = judgement.logged(), self._requested[sample.id]
         self._cut_off.add(judgement)
         return self._named(item_values(self.kind.table, sample, judgement))
-
-    def _is_reasoning(self, response: str) -> bool:
-        """Return whether a response is all reasoning, in a block that the chat template opened.
-
-        With `think_end_token`, lm-eval removes the reasoning itself, so this can no longer be seen.
-        """
-        if self._think_end_token or not self._instances:
-            return False
-        prompt, asked = self._instances[0].arguments[:2]
-        limit = int(asked.get("max_gen_toks") or self.kind.max_tokens)
-        return isinstance(prompt, str) and ends_in_reasoning(prompt, response, limit)
 
     def aggregation(self) -> dict[str, Callable[[Any], float]]:
         """Return figure → the function that aggregates the items' values."""

@@ -121,9 +121,7 @@ def judge(
         source = state.metadata.get("source")
         if not isinstance(source, str) or not source:
             why = "the judge compares with the source text; the task must put it there"
-            raise ValueError(
-                f"sample {state.sample_id}: metadata['source'] is {source!r}, but {why}"
-            )
+            raise ValueError(f"sample {state.sample_id}: metadata['source'] is {source!r}; {why}")
         text = judged_text(state.output.completion, stop, source, language)
 
         def ask(seed: int, grader: Model) -> Awaitable[Verdict]:
