@@ -112,25 +112,26 @@ class DataFolder:
             if not isinstance(error, FileNotFoundError | NotADirectoryError):
                 raise error
 
-        def leads_back(folder: Path) -> bool:
-            return folder.is_symlink() and folder.parent.resolve().is_relative_to(folder.resolve())
-
         with on_disk(self.root):
             walk = os.walk(self.root, onerror=unless_missing, followlinks=True)
             for folder, folders, files in walk:
                 here = Path(folder)
                 if not folders and not files and here.suffix in ENDINGS:
                     listed.append(here)
-                paths = [here / name for name in sorted((*folders, *files)) if name[0] != "."]
-                for path in paths if self.kind in ("own", "sample") else ():
-                    if path.is_symlink():
-                        name = path.relative_to(self.root).as_posix()
-                        inside(self.root, name, "A link in a benchmark's own folder", DataNotFound)
-                folders[:] = [
-                    path.name for path in paths if path.name in folders and not leads_back(path)
-                ]
-                data = (path for path in paths if path.name in files)
-                listed += (path for path in data if path.suffix in ENDINGS or path.is_file())
+                subfolders = {*folders}
+                folders.clear()  # os.walk enters those that this list has
+                for name in sorted({*subfolders, *files}):
+                    path = here / name
+                    if name.startswith("."):
+                        continue
+                    if (is_link := path.is_symlink()) and self.kind in ("own", "sample"):
+                        file = path.relative_to(self.root).as_posix()
+                        inside(self.root, file, "A link in a benchmark's own folder", DataNotFound)
+                    if name in subfolders:
+                        if not (is_link and here.resolve().is_relative_to(path.resolve())):
+                            folders.append(name)
+                    elif path.suffix in ENDINGS or path.is_file():
+                        listed.append(path)
         return sorted(path.relative_to(self.root).as_posix() for path in listed)
 
     def revision(self, *files: str, hashes: Mapping[str, str] | None = None) -> str:
@@ -185,7 +186,7 @@ class DataFolder:
             if file not in present:
                 problems.append(Problem(file, "missing", f"{path} does not exist"))
             elif self.recorded and not entry:
-                problems.append(Problem(file, "extra", "the release has no such file"))
+                problems.append(Problem(file, "extra", "it is not in the release"))
             elif entry and found != entry.sha256:
                 detail = reason or f"its sha256 is {found}, not the recorded {entry.sha256}"
                 problems.append(Problem(file, "changed", detail))
@@ -263,11 +264,9 @@ class GitHubFolder(DataFolder):
             try:
                 held = lock.acquire(timeout=_SILENT_WAIT)
             except Timeout:
-                _log.warning(
-                    f"Waiting for another process to download {self.name}: it holds"
-                    f" {lock.lock_file}. If there is no such process, stop this one and delete that"
-                    " file; HKCANTO_CACHE=<dir> uses another folder."
-                )
+                why = f"Waiting for another process to download {self.name}: it holds"
+                file = f"{lock.lock_file}. If there is no such process, stop and delete that file"
+                _log.warning(f"{why} {file}; HKCANTO_CACHE=<dir> uses another folder.")
                 held = lock.acquire()
             with held:
                 self.look()  # while this process waited, another may have fetched them

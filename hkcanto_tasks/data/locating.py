@@ -63,15 +63,27 @@ def locate(benchmark: Benchmark) -> DataFolder:
     if chosen != "release":
         why = f"HKCANTO_DATA={chosen!r} is unknown. Set it to 'sample' (the data in the package)"
         raise DataNotFound(f"{why} or 'release' (the real data, the default).")
-    github = release if isinstance(release, GitHubRelease) else None
-    recorded = recorded_files(github, benchmark.home) if github else {}
+    is_github = isinstance(release, GitHubRelease)
+    recorded = recorded_files(release, benchmark.home) if is_github else {}
     if given := os.environ.get("HKCANTO_DATA_DIR"):
         variable = fetch.revision_variable(name)
         if pin := os.environ.get(variable):
             warn_once(f"{variable}={pin} has no effect: HKCANTO_DATA_DIR={given} is set.")
         with on_disk(Path(given), remedy="Correct HKCANTO_DATA_DIR, or unset it to download."):
-            root = _local(fetch.user_folder("HKCANTO_DATA_DIR", given), name, declared, github)
-        return DataFolder(name, "local", root, recorded)
+            parent = fetch.user_folder("HKCANTO_DATA_DIR", given)
+            if not parent.is_dir():
+                why = f"HKCANTO_DATA_DIR={parent} is not a folder"
+                raise DataNotFound(f"{why}. Correct it, or unset it to download.")
+            root = inside(parent, name, f"{declared}: folder", links=True)
+            if not root.is_dir():
+                names = (path.name for path in parent.glob("*/") if not path.name.startswith("."))
+                there = ", ".join(sorted(names)) or "none"
+                why = f"HKCANTO_DATA_DIR={parent} has no folder {name!r}, only {there}. Set it to"
+                raise DataNotFound(f"{why} the folder of the releases, or unset it to download.")
+            # A git clone may have the data in a subfolder.
+            prefix = release.prefix if isinstance(release, GitHubRelease) else ""
+            clone = inside(root, prefix, f"{declared}: prefix", links=True)
+        return DataFolder(name, "local", clone if clone.is_dir() else root, recorded)
     cache = fetch.own_cache(fetch.cache_folder())
     place = fetch.own_cache(inside(cache, name, f"{declared}: folder"))
     if isinstance(release, GitHubRelease):
@@ -85,18 +97,3 @@ def locate(benchmark: Benchmark) -> DataFolder:
             if not any(fnmatch(wanted, known) for known in release.allow):
                 allow[wanted] = None
     return fetch.HubFolder(name, place, msgspec.structs.replace(release, allow=(*allow,)))
-
-
-def _local(parent: Path, name: str, declared: Path, github: GitHubRelease | None) -> Path:
-    """Return the folder of a release inside the user's folder."""
-    if not parent.is_dir():
-        why = f"HKCANTO_DATA_DIR={parent} is not a folder"
-        raise DataNotFound(f"{why}. Correct it, or unset it to download.")
-    root = inside(parent, name, f"{declared}: folder", links=True)
-    if not root.is_dir():
-        names = sorted(path.name for path in parent.glob("*/") if not path.name.startswith("."))
-        why = f"HKCANTO_DATA_DIR={parent} has no folder {name!r}, only {', '.join(names) or 'none'}"
-        raise DataNotFound(f"{why}. Set it to the folder of the releases, or unset it to download.")
-    # A git clone may have the data in a subfolder.
-    clone = inside(root, github.prefix, f"{declared}: prefix", links=True) if github else root
-    return clone if clone.is_dir() else root

@@ -109,10 +109,8 @@ def _items(how: Kind, scores: Sequence[SampleScore]) -> dict[str, list[Any]]:
     about = [each.sample_metadata or {} for each in scores]
     prints = {(sample.get("task"), sample.get("fingerprint")) for sample in about}
     if len({task for task, _ in prints}) < len(prints):
-        raise OptionError(
-            "the samples are of two runs with different data, options or versions of hkcanto. Retry"
-            " with the data of the first run (its signature is in the log), or start a new run."
-        )
+        why = "the samples are of two runs with different data, options or versions of hkcanto"
+        raise OptionError(f"{why}. Retry with the data of the first run, or start a new run.")
     epochs: dict[str, dict[Any, list[Any]]] = {each.name: defaultdict(list) for each in how.table}
     for each in sorted(scores, key=lambda each: str(each.sample_id)):
         sample = msgspec.convert(each.sample_metadata, Sample)

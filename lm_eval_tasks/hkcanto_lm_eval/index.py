@@ -96,10 +96,7 @@ def _groups(benchmark: Benchmark) -> dict[str, dict[str, Any]]:
     """The group of a benchmark's tasks with its averages, and a group for each pooled column."""
     if not benchmark.averages:
         return {}
-
-    def part(name: str) -> dict[str, Any]:  # of a group whose results have the averages over tasks
-        return {"task": name, "metadata": {"part_of": benchmark.name}}
-
+    part_of = {"part_of": benchmark.name}  # the group whose results have the averages over tasks
     version = max(task.version for task in benchmark.tasks)
     averages = averages_over(benchmark)
     averaged = [name for average in averages for name in chain(*average.columns)]
@@ -108,11 +105,12 @@ def _groups(benchmark: Benchmark) -> dict[str, dict[str, Any]]:
     for average in benchmark.averages:
         if average not in averages:
             (column,) = average.columns
-            made[average.name] = _group(average.name, [*map(part, column)], {"acc": True}, version)
+            parts = [{"task": name, "metadata": {**part_of}} for name in column]
+            made[average.name] = _group(average.name, parts, {"acc": True}, version)
             group_of |= dict.fromkeys(column, average.name)
     members: dict[str, Any] = {}
     for name in (*averaged, *(task.name for task in benchmark.tasks)):
-        alone = part(name) if name in averaged else name
+        alone = {"task": name, "metadata": {**part_of}} if name in averaged else name
         members[group_of.get(name, name)] = group_of.get(name, alone)
     metrics = {average.name: False for average in averages}
     made[benchmark.name] = _group(benchmark.name, [*members.values()], metrics, version)

@@ -27,11 +27,7 @@ class RuleBasedG2P(LM):  # type: ignore[misc]
         progress = tqdm(requests, disable=disable_tqdm, desc="Converting to Jyutping")
         return [self.engine(sentence_of(request.args[0])) for request in progress]
 
-    def apply_chat_template(
-        self,
-        chat_history: list[dict[str, str]],
-        add_generation_prompt: bool = True,  # noqa: ARG002  (lm-eval's signature)
-    ) -> str:
+    def apply_chat_template(self, chat_history: list[dict[str, str]], *_: Any, **__: Any) -> str:
         """Join the messages: the engine only looks at the last sentence."""
         return "\n".join(message["content"] for message in chat_history)
 

@@ -44,18 +44,13 @@ _log.addFilter(readable_log)
 # loading the model.
 _clock: dict[str, float] = {}
 _NO_LIKELIHOOD = (
-    "{}: the model gave NaN as a log-likelihood. Such questions count as unparsed or not at all. "
-    "In half precision, try another dtype or attention implementation."
+    "{}: NaN as a log-likelihood; unparsed or not counted. Try another dtype or attention."
 )
 _UNJUDGED = (
-    "{0}: its answers need a judge model, which lm-eval does not have, so all are unjudged. Run "
-    "with --output_path OUT --log_samples, then `hkcanto rescore OUT --grader openai/gpt-4o -o "
-    "judged`; or use Inspect: hkcanto/run -T task={0} --model-role grader=openai/gpt-4o"
+    "{0}: lm-eval has no judge model, so all answers are unjudged. Run with --output_path OUT "
+    "--log_samples, then `hkcanto rescore OUT --grader openai/gpt-4o -o judged`; or use Inspect."
 )
-_SINGLE_TURN = (
-    "All worked examples are in one user message, as in the paper. To give each its own turn: "
-    "--fewshot_as_multiturn true, or --metadata '{\"multiturn\": true}'."
-)
+_SINGLE_TURN = "All worked examples are in one user message; turns: --fewshot_as_multiturn true."
 _ROOM = """--metadata '{"reasoning": true}'"""
 
 
@@ -207,22 +202,18 @@ class CatalogueTask(Task):
         if self.OUTPUT_TYPE == "loglikelihood":  # of the answer alone, without the separator
             text = ctx if self._in_chat else ctx + self.kind.template.answer_separator
             made.arguments = (text, *self._compared(sample))
-        self._requested[sample.id] = self._hashes(sample, requests)
-        return made
-
-    def _hashes(self, sample: Sample, made: Sequence[Any]) -> tuple[str, str]:
-        """Return the hashes of an item's request as it is sent, and of the catalogue's."""
-        run = self._last
-        if not (ours := self._known.get(sample.id)):
-            return request_hash(sample, self._messages), ""
-        prompt = run.prompt(ours)
-        turns = [("", prompt.text())]
-        if self._in_chat:
-            turns = prompt.messages(multiturn=run.kind.multiturn)
-        texts = self._compared(ours)
-        compared = [request.arguments[1] for request in made] if texts else ()
+        ours, of_catalogue = self._known.get(sample.id), ""
+        texts = self._compared(ours) if ours else []
+        compared = [request.arguments[1] for request in requests] if texts else ()
+        if ours:
+            prompt = self._last.prompt(ours)
+            turns = [("", prompt.text())]
+            if self._in_chat:
+                turns = prompt.messages(multiturn=self._last.kind.multiturn)
+            of_catalogue = request_hash(ours, turns, *texts)
         sent = request_hash(sample, self._messages, *compared)
-        return sent, request_hash(ours, turns, *texts)
+        self._requested[sample.id] = sent, of_catalogue
+        return made
 
     def _compared(self, sample: Sample) -> list[str]:
         """Return the texts whose log-likelihoods a request asks for."""

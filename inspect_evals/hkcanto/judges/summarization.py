@@ -9,14 +9,7 @@ from inspect_ai.scorer import Metric, Scorer, mean, scorer, stderr
 from pydantic import AfterValidator, Field
 
 from hkcanto_metrics.fluency import cantonese_fluency
-from hkcanto_metrics.rubric import (
-    COMPLETE_FAILURE,
-    CRITERIA,
-    LONGEST_SUMMARY,
-    PASS,
-    POINTS,
-    summary_score,
-)
+from hkcanto_metrics.rubric import CRITERIA, LONGEST_SUMMARY, PASS, POINTS, summary_score
 
 from .panel import Form, Reply, Values, Verdict, judge, judge_texts, render
 
@@ -89,7 +82,7 @@ def judged_summary(judgements: int = 4, stop: Sequence[str] = ()) -> Scorer:
             models gets one judgement from each instead.
         stop: Stop texts: the model's answer ends before the first of them.
     """
-    of_nothing = dict.fromkeys(CRITERIA, COMPLETE_FAILURE)
+    of_nothing = dict.fromkeys(CRITERIA, min(POINTS))  # a complete failure
     return judge(Ratings, summary_prompt, _score, of_nothing, judgements, stop, "yue")
 
 

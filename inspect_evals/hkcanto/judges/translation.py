@@ -73,10 +73,8 @@ class LabelledErrors(Reply):
         others = [span for span in spans if span.category != OMISSION]
         omissions = [span for span in spans if span.category == OMISSION]
         terms = translation_accuracy(text, others, omissions)
-        errors = [
-            {**error.model_dump(), "start": span.start, "end": span.end}
-            for error, span in zip(self.errors, spans, strict=True)
-        ]
+        placed = zip(self.errors, spans, strict=True)
+        errors = [{**error.model_dump(), **asdict(span)} for error, span in placed]
         values = {"judged_accuracy": terms.value}
         return Verdict(values, {**values, "terms": asdict(terms), "errors": errors})
 
