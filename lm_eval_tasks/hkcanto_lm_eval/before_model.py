@@ -9,7 +9,7 @@ from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.errors import without_traceback
 from hkcanto_tasks.tasks import LoadedTask, load_task
 
-from .config import on_command_line, options_of
+from .config import from_argv, options_of
 
 _checked: dict[tuple[str, str], LoadedTask] = {}
 
@@ -44,7 +44,7 @@ def check(manager: Any, asked: Sequence[str]) -> None:
         # The data may lack members of a group, but not a task that was asked for by its name.
         loaded = load_task(name, allow_absent=name not in asked, **options)
         _checked[name, repr(sorted(options.items()))] = loaded
-        shots = on_command_line("--num_fewshot", "-f", type=int)
+        shots = from_argv("--num_fewshot", "-f", type=int)
         if shots is not None and find_task(name).variant.shots != 0:
             loaded = loaded.at(shots=shots)
         for subject in loaded.task.subjects:

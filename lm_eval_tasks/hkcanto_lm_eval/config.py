@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from hkcanto_tasks.declarations import Average, Benchmark
 from hkcanto_tasks.kinds.base import Kind
 from hkcanto_tasks.tasks import RUN_OPTIONS, option_values, refuse_unknown
 
@@ -54,16 +55,16 @@ def seed_sent() -> dict[str, int | None]:
     """
     from lm_eval.api.registry import get_model
 
-    name = on_command_line("--model", "-M")
+    name = from_argv("--model", "-M")
     given = _keys_of("--model_args", "-a") | _keys_of("--gen_kwargs")
     if not name or "seed" in given or not hasattr(get_model(name), "_create_payload"):
         return {}
-    seeds = (on_command_line("--seed") or "").split(",")
+    seeds = (from_argv("--seed") or "").split(",")
     seed = seeds[2] if len(seeds) > 2 else seeds[0]
     return {"seed": int(seed) if seed.strip().isdecimal() else None}
 
 
-def on_command_line(*flags: str, **options: Any) -> Any:
+def from_argv(*flags: str, **options: Any) -> Any:
     """Return the value of an argument on the command line; None if it is missing or malformed.
 
     Args:
@@ -81,7 +82,7 @@ def on_command_line(*flags: str, **options: Any) -> Any:
 def _keys_of(*flags: str) -> set[str]:
     """Return the keys of a mapping on the command line, as JSON, `a=1,b=2` or `a=1 b=2`."""
     keys: set[str] = set()
-    for text in on_command_line(*flags, nargs="*", action="extend") or ():
+    for text in from_argv(*flags, nargs="*", action="extend") or ():
         try:
             keys |= json.loads(text).keys()
         except (ValueError, AttributeError):
@@ -131,3 +132,8 @@ def configuration(how: Kind) -> dict[str, Any]:
     until = list(how.sent_stop(chat=False))
     asked = {"until": until, "max_gen_toks": how.max_tokens, "do_sample": False}
     return {**config, "generation_kwargs": asked}
+
+
+def averages_over(benchmark: Benchmark) -> list[Average]:
+    """Return a benchmark's averages over columns; one of a single column is a group of its own."""
+    return [average for average in benchmark.averages if len(average.columns) > 1]

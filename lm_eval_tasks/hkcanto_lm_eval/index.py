@@ -9,7 +9,9 @@ from typing import Any
 
 from hkcanto_lm_eval import task_path
 from hkcanto_tasks.catalogue import BENCHMARKS, benchmarks, named_tasks
-from hkcanto_tasks.declarations import Average, Benchmark
+from hkcanto_tasks.declarations import Benchmark
+
+from .config import averages_over
 
 _log = logging.getLogger("hkcanto")
 
@@ -61,11 +63,6 @@ def add_from_outside(index: dict[str, Any], folders: Folders, builtin: Path, ent
 def is_packaged(benchmark: Benchmark) -> bool:
     """Return whether a benchmark is one of this package, whose tasks have files."""
     return Path(benchmark.home).parent == BENCHMARKS
-
-
-def averages_over(benchmark: Benchmark) -> list[Average]:
-    """Return a benchmark's averages over columns; one of a single column is a group of its own."""
-    return [average for average in benchmark.averages if len(average.columns) > 1]
 
 
 def configurations(benchmark: Benchmark) -> dict[str, dict[str, Any]]:

@@ -31,9 +31,8 @@ from hkcanto_tasks.signatures import request_hash
 from hkcanto_tasks.tasks import LoadedTask, task_as_run
 
 from .before_model import load
-from .config import configuration, on_command_line, options_of, output_type, seed_sent
+from .config import averages_over, configuration, from_argv, options_of, output_type, seed_sent
 from .generations import Task, class_for
-from .index import averages_over
 
 _log = logging.getLogger("lm_eval.hkcanto")  # lm-eval's command shows messages of this logger
 _log.addFilter(readable_log)
@@ -47,8 +46,10 @@ _NO_LIKELIHOOD = (
     "{}: NaN as a log-likelihood; unparsed or not counted. Try another dtype or attention."
 )
 _UNJUDGED = (
-    "{0}: lm-eval has no judge model, so all answers are unjudged. Run with --output_path OUT "
-    "--log_samples, then `hkcanto rescore OUT --grader openai/gpt-4o -o judged`; or use Inspect."
+    "{0}: its answers need a judge model, which lm-eval does not have, so all are unjudged. Run "
+    "with --output_path OUT --log_samples, then `hkcanto rescore OUT --grader openai/gpt-4o -o "
+    "judged`; or in Inspect: inspect eval hkcanto/run -T task={0} --model … --model-role "
+    "grader=openai/gpt-4o"
 )
 _SINGLE_TURN = "All worked examples are in one user message; turns: --fewshot_as_multiturn true."
 _ROOM = """--metadata '{"reasoning": true}'"""
@@ -159,7 +160,7 @@ class CatalogueTask(Task):
         if self._multiturn is None:
             as_turns = bool(sent.get("fewshot_as_multiturn"))
             # lm-eval itself asks for turns wherever there is a chat template.
-            flag = on_command_line("--fewshot_as_multiturn", nargs="?", const="")
+            flag = from_argv("--fewshot_as_multiturn", nargs="?", const="")
             self._multiturn = as_turns and flag is not None
             if as_turns and num_fewshot and not self._multiturn:
                 _log_once(logging.INFO, _SINGLE_TURN)
