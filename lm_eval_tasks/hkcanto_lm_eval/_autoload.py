@@ -147,11 +147,13 @@ def add_tasks(module: "ModuleType") -> None:
     The command line calls ``match_tasks`` before it loads the model, which may take minutes, and
     creates the tasks after it. So the requirements of the tasks are checked there.
     """
+    from functools import wraps
     from pathlib import Path
 
     index, manager = module.TaskIndex, module.TaskManager
     build, match, builtin = index.build, manager.match_tasks, Path(str(module.__file__)).parent
 
+    @wraps(build)
     def build_with_ours(paths: "Iterable[Any]", *args: "Any", **kwargs: "Any") -> "Any":
         folders = [*paths]
         folders = attempt("index.with_our_folder", folders, builtin) or folders
@@ -160,6 +162,7 @@ def add_tasks(module: "ModuleType") -> None:
         attempt("index.add_from_outside", entries, folders, builtin, entry)
         return entries
 
+    @wraps(match)
     def match_and_check(self: "Any", task_list: "list[str]") -> "list[str]":
         names: list[str] = match(self, task_list)
         attempt("before_model.check", self, names)
