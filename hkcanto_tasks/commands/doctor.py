@@ -82,8 +82,6 @@ def fetch(benchmark: Name = None) -> None:
     def fetched(folder: DataFolder, title: str) -> None:
         folder.fetch(progress=True)
         print_line(f"{title}: {len(folder.files())} files in {folder.root}")
-        if moved := folder.moved():
-            print_line(Text(moved, style="yellow"))
 
     _for_each(benchmark, fetched)
 

@@ -1,9 +1,9 @@
 """The files of a release in a folder, and their download into the user's cache.
 
-pooch downloads a file of a GitHub release, and huggingface_hub one of a hub data set, each into a
-temporary folder. There it is compared with the recorded hash, and then moved into place, so an
-incomplete or altered file is never scored. The hash is checked again at every use (17 ms for all
-390 files of HKCanto-Eval).
+pooch downloads each file into a temporary folder; huggingface_hub lists the files of a hub data set
+and authenticates the requests. A file is compared with the recorded hash and then moved into place,
+so an incomplete or altered file is never scored. The hash is checked again at every use (17 ms for
+all 390 files of HKCanto-Eval).
 
 Threads that end with the process download the files. `snapshot_download` starts threads that Python
 waits for at exit: a server that sends a byte a second would hold the command for hours. (Neither
@@ -11,8 +11,6 @@ library limits the time or the unpacked size of a download.)
 """
 
 import base64
-import difflib
-import fnmatch
 import hashlib
 import logging
 import os
@@ -20,7 +18,7 @@ import re
 import shutil
 import stat
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -34,9 +32,7 @@ from .tables import ENDINGS, is_file, no_file, read_bytes, refusal
 
 _log = logging.getLogger("hkcanto")
 
-_REMEDY = (
-    "Set HKCANTO_CACHE to a folder that you can write to, free disk space, or clear its place."
-)
+_REMEDY = "Set HKCANTO_CACHE to a folder that you can write to, free disk space or empty it."
 _COMMIT = "[0-9a-f]{40}"
 _CONNECTIONS = 8
 _SILENT_WAIT = 2.0  # seconds of waiting for another process before it is logged
@@ -81,44 +77,28 @@ class DataFolder:
     root: Path
     recorded: Registry = field(default_factory=dict)
 
-    def fetch(self, files: Sequence[str] | None = None, *, progress: bool | None = None) -> None:
+    def fetch(self, files: Sequence[str] | None = None, *, progress: bool = False) -> None:  # noqa: ARG002
         """Download missing files, several in parallel; cheap if all are there.
 
         Args:
             files: Paths in the folder; None means the whole release.
-            progress: Whether to draw a progress bar; None means when stderr is a terminal.
+            progress: Whether to draw a progress bar even if stderr is not a terminal.
 
         Raises:
             DataNotFound: The release lacks the file, or it cannot be read or stored.
             DataCorrupt: A downloaded file does not have the recorded content.
             NetworkUnavailable: A download is needed, and fails or is forbidden.
         """
-        del progress
         for file in self.recorded if files is None else files:
             if not is_file(self.root / file):
                 raise self.absent(file)
 
-    def path(self, file: str) -> Path:
-        """Return a file's path, downloading it if necessary; for many files, call `fetch` first.
-
-        Args:
-            file: Path in the folder, such as `mmlu/dev/anatomy_dev.csv`.
-
-        Raises:
-            DataNotFound, DataCorrupt, NetworkUnavailable: As `fetch`.
-        """
-        self.fetch([file])
-        return self.root / file
-
-    def files(self, pattern: str = "*") -> list[str]:
+    def files(self) -> list[str]:
         """List the existing files, sorted, without downloading any.
 
         Links are followed. Pipes, broken links and empty folders with a data file's name are
         included, so that their reader reports them; `.git`, `.DS_Store` and the hub's `.cache` are
         not.
-
-        Args:
-            pattern: Shell pattern for the path in the folder; `*` also matches slashes.
 
         Returns:
             Paths in the folder, without hidden files.
@@ -126,36 +106,33 @@ class DataFolder:
         Raises:
             DataNotFound: A folder cannot be read, or a link leads out of a benchmark's own folder.
         """
-        listed: list[str] = []
+        listed: list[Path] = []
 
         def unless_missing(error: OSError) -> None:
             if not isinstance(error, FileNotFoundError | NotADirectoryError):
                 raise error
 
-        def leads_back(folder: Path) -> bool:
-            return folder.is_symlink() and folder.parent.resolve().is_relative_to(folder.resolve())
-
         with on_disk(self.root):
             walk = os.walk(self.root, onerror=unless_missing, followlinks=True)
             for folder, folders, files in walk:
-                here, above = Path(folder), Path(folder).relative_to(self.root)
+                here = Path(folder)
                 if not folders and not files and here.suffix in ENDINGS:
-                    listed.append(above.as_posix())
-                seen = {name for name in (*folders, *files) if not name.startswith(".")}
-                for name in sorted(seen) if self.kind in ("own", "sample") else ():
-                    if (here / name).is_symlink():
-                        path, where = (
-                            (above / name).as_posix(),
-                            "A link in a benchmark's own folder",
-                        )
-                        inside(self.root, path, where, DataNotFound)
-                data = (name for name in files if name in seen)
-                data = (name for name in data if name.endswith(ENDINGS) or (here / name).is_file())
-                listed += ((above / name).as_posix() for name in data)
-                folders[:] = [
-                    name for name in folders if name in seen and not leads_back(here / name)
-                ]
-        return fnmatch.filter(sorted(listed), pattern)
+                    listed.append(here)
+                subfolders = {*folders}
+                folders.clear()  # os.walk enters those that this list has
+                for name in sorted({*subfolders, *files}):
+                    path = here / name
+                    if name.startswith("."):
+                        continue
+                    if (is_link := path.is_symlink()) and self.kind in ("own", "sample"):
+                        file = path.relative_to(self.root).as_posix()
+                        inside(self.root, file, "A link in a benchmark's own folder", DataNotFound)
+                    if name in subfolders:
+                        if not (is_link and here.resolve().is_relative_to(path.resolve())):
+                            folders.append(name)
+                    elif path.suffix in ENDINGS or path.is_file():
+                        listed.append(path)
+        return sorted(path.relative_to(self.root).as_posix() for path in listed)
 
     def revision(self, *files: str, hashes: Mapping[str, str] | None = None) -> str:
         """Name the version of some files, for the signature of a score.
@@ -196,10 +173,8 @@ class DataFolder:
             record, only files that cannot be data are reported.
         """
         if self.kind == "cache" and not self.recorded:
-            where = self.root.parent
-            return [Problem("*", "missing", f"nothing has been downloaded to {where} yet")]
-        present = {*self.files()}
-        problems = []
+            return [Problem("*", "missing", f"nothing is downloaded to {self.root.parent} yet")]
+        present, problems = {*self.files()}, []
         for file in sorted(present | {*self.recorded}):
             entry, path = self.recorded.get(file), self.root / file
             try:
@@ -211,21 +186,13 @@ class DataFolder:
             if file not in present:
                 problems.append(Problem(file, "missing", f"{path} does not exist"))
             elif self.recorded and not entry:
-                problems.append(Problem(file, "extra", "the release has no such file"))
+                problems.append(Problem(file, "extra", "it is not in the release"))
             elif entry and found != entry.sha256:
-                detail = f"its sha256 is {found}, not the recorded {entry.sha256}"
-                problems.append(Problem(file, "changed", reason or detail))
+                detail = reason or f"its sha256 is {found}, not the recorded {entry.sha256}"
+                problems.append(Problem(file, "changed", detail))
             elif reason and not entry:
                 problems.append(Problem(file, "unreadable", reason))
         return problems
-
-    def moved(self) -> str:
-        """Say if the release has changed since it was downloaded.
-
-        Returns:
-            A sentence; an empty text if it has not, or if the source cannot be reached.
-        """
-        return ""
 
     def absent(self, file: str) -> DataNotFound:
         """Return the error for a missing file.
@@ -235,13 +202,10 @@ class DataFolder:
         """
         entry, path = self.recorded.get(file), self.root / file
         if entry and self.kind == "local":
-            return DataNotFound(
-                f"{path} {no_file(path)}. Unset HKCANTO_DATA_DIR to download it, or make it in a"
-                f" clone of the release with `git show {entry.commit}:{entry.origin}`."
-            )
-        near = difflib.get_close_matches(file, {*self.recorded, *self.files()}, n=1)
-        hint = f"Did you mean {near[0]}?" if near else "Check the name."
-        return DataNotFound(f"{self.name} has no file {file!r} in {self.root}. {hint}")
+            remedy = f"in a clone of the release, run `git show {entry.commit}:{entry.origin}`"
+            why = f"{path} {no_file(path)}. Unset HKCANTO_DATA_DIR to download it, or {remedy}."
+            return DataNotFound(why)
+        return DataNotFound(f"{self.name} has no file {file!r} in {self.root}. Check the name.")
 
 
 def digest(path: Path, like: str = "") -> str:
@@ -284,7 +248,7 @@ class GitHubFolder(DataFolder):
         super().__init__(name, "cache", root, recorded)
         self.home, self.repository, self.partial = home, repo, home / ".partial"
 
-    def fetch(self, files: Sequence[str] | None = None, *, progress: bool | None = None) -> None:
+    def fetch(self, files: Sequence[str] | None = None, *, progress: bool = False) -> None:
         """Download missing files, one process at a time; see `DataFolder.fetch`."""
         if not (lacking := self.lacking(files)):
             return
@@ -300,11 +264,9 @@ class GitHubFolder(DataFolder):
             try:
                 held = lock.acquire(timeout=_SILENT_WAIT)
             except Timeout:
-                _log.warning(
-                    f"Waiting for another process to download {self.name}: it holds"
-                    f" {lock.lock_file}. If there is no such process, stop this one and delete that"
-                    " file; HKCANTO_CACHE=<dir> uses another folder."
-                )
+                why = f"Waiting for another process to download {self.name}: it holds"
+                file = f"{lock.lock_file}. If there is no such process, stop and delete that file"
+                _log.warning(f"{why} {file}; HKCANTO_CACHE=<dir> uses another folder.")
                 held = lock.acquire()
             with held:
                 self.look()  # while this process waited, another may have fetched them
@@ -328,67 +290,53 @@ class GitHubFolder(DataFolder):
         """
         if not self.recorded:
             return ["the data set"]
-        for file in files or ():
+        wanted = self.recorded if files is None else files
+        for file in wanted:
             if file not in self.recorded:
                 raise self.absent(file)
-        wanted = self.recorded if files is None else files
         return [file for file in wanted if digest(self.root / file) != self.recorded[file].sha256]
 
-    def fill(self, lacking: Sequence[str], progress: bool | None) -> None:
+    def fill(self, lacking: Sequence[str], progress: bool) -> None:
         """Download these files, replacing them if they exist; the caller holds the lock."""
-        self.download({file: self.recorded[file] for file in lacking}, progress)
+        self.download({file: self.recorded[file] for file in lacking}, {}, progress)
 
-    def request(self, url: str, entry: RecordedFile, place: Path) -> Path:
-        """Download a file into a temporary place, and return its path there."""
-        del entry
-        import pooch
-
-        _, headers = self.endpoint()
-        pooch.HTTPDownloader(timeout=_TIMEOUT, headers=headers)(url, str(place), None)
-        return place
-
-    def download(self, files: Registry, progress: bool | None) -> None:
+    def download(self, files: Registry, headers: Mapping[str, str], progress: bool) -> None:
         """Download files into a temporary folder, and move correct ones into the root."""
+        from pooch import HTTPDownloader
         from tqdm import tqdm
 
-        server, _ = self.endpoint()
+        server, secret = self.endpoint()
+        download = HTTPDownloader(timeout=_TIMEOUT, headers={**headers, **secret})
 
-        def load(url: str, file: str, temporary: str) -> None:
-            entry, target = files[file], self.inside(file)
-            path = self.request(url, entry, self.partial / temporary)
-            if entry.sha256 not in ("", content := digest(path, entry.sha256)):
-                what = f"its hash is {content}, expected {entry.sha256}"
-                what += f"; {refusal(read_bytes(path)) or 'another file'}. It was not kept"
-                raise self.failure(
-                    f"{url} is not the file recorded for {target}: {what}", DataCorrupt
-                )
+        def load(url: str, file: str, path: Path) -> None:
+            expected, target = files[file].sha256, self.inside(file)
+            download(url, str(path), None)
+            if expected not in ("", content := digest(path, expected)):
+                what = refusal(read_bytes(path)) or "another file"
+                hashes = f"its hash is {content}, expected {expected}; {what}. It was not kept"
+                why = f"{url} is not the file recorded for {target}: {hashes}"
+                raise self.failure(why, DataCorrupt)
             target.parent.mkdir(parents=True, exist_ok=True)
             path.replace(target)
 
-        requests: list[tuple[str, str, str]] = []
-        for file, entry in files.items():
+        requests = []
+        for number, (file, entry) in enumerate(files.items()):
             path = self.address.format(self.repository, entry.commit, quote(entry.origin))
-            requests.append((f"{server}/{path}", file, str(len(requests))))
+            requests.append((f"{server}/{path}", file, self.partial / str(number)))
         largest = max((entry.size or 0 for entry in files.values()), default=0)
-        hidden = None if progress is None else not progress
-        title = f"Downloading {self.name}"
-        with tqdm(desc=title, total=len(files), unit="file", disable=hidden) as bar:
-            self.receive(load, requests, largest=largest, arrived=bar.update)
+        arriving, title = self.receive(load, requests, largest), f"Downloading {self.name}"
+        hidden = False if progress else None  # None: unless stderr is a terminal
+        for _ in tqdm(arriving, title, len(files), unit="file", disable=hidden):
+            pass
 
     def inside(self, file: str) -> Path:
         """Return the local path of a file that the release lists."""
         return inside(self.root, file, f"the list of files of {self.repository}", DataCorrupt)
 
     def receive(
-        self,
-        load: Callable[..., Any],
-        requests: Sequence[tuple[str, ...]],
-        *,
-        largest: int = 0,
-        arrived: Callable[[], object] = bool,
-        waits: Sequence[float] | None = None,
-    ) -> list[Any]:
-        """Call a function of a library for several requests in parallel, and return its answers.
+        self, load: Callable[..., Any], requests: Sequence[tuple[Any, ...]], largest: int = 0
+    ) -> Iterator[Any]:
+        """Call a function of a library for several requests in parallel, and yield its answers.
 
         The thread of a server that stays silent is not waited for: it ends by itself or with the
         process, and writes only to its temporary folder.
@@ -397,8 +345,6 @@ class GitHubFolder(DataFolder):
             load: A function of an address and more.
             requests: Its arguments, the address first.
             largest: The size of the largest file.
-            arrived: Called after each answer.
-            waits: Seconds before a busy server is asked again, each time.
 
         Raises:
             HKCantoError: A request fails, or none is complete for too long.
@@ -406,33 +352,38 @@ class GitHubFolder(DataFolder):
         from multiprocessing import TimeoutError as NothingYet
         from multiprocessing.pool import ThreadPool
 
-        def patiently(request: tuple[str, ...]) -> Any:
-            left = [*(_WAITS if waits is None else waits)]
-            while True:
-                try:
-                    return load(*request)
-                except Exception as error:
-                    if isinstance(error, HKCantoError) or getattr(error, "errno", None):
-                        raise  # an error of the network has no errno
-                    url, response = request[0], getattr(error, "response", None)
-                    status = getattr(response, "status_code", None)
-                    if not left or status not in (429, 503):
-                        raise self.problem(error, url, status) from error
-                    wait = left.pop(0)
-                    _log.warning("%s is busy (HTTP %d); asking again in %g s.", url, status, wait)
-                    time.sleep(wait)
-
-        answers, patience = [], _GRACE + largest / _SLOWEST
+        patience = _GRACE + largest / _SLOWEST
         try:
             with ThreadPool(_CONNECTIONS) as pool:
-                arriving = pool.imap_unordered(patiently, requests)
+                arriving = pool.imap_unordered(partial(self._patiently, load), requests)
                 for _ in requests:
-                    answers.append(arriving.next(patience))
-                    arrived()
+                    yield arriving.next(patience)
         except NothingYet as error:
             why = f"it was too slow: nothing was complete in {patience:.0f} s"
             raise self.failure(why) from error
-        return answers
+
+    def _patiently(self, load: Callable[..., Any], request: tuple[Any, ...]) -> Any:
+        """Call a function of a library; ask a busy server again, and convert a network's error."""
+        waits, url = iter(_WAITS), request[0]
+        while True:
+            try:
+                return load(*request)
+            except Exception as error:
+                if isinstance(error, HKCantoError) or getattr(error, "errno", None):
+                    raise  # an error of the network has no errno
+                status = getattr(getattr(error, "response", None), "status_code", None)
+                if status in (429, 503) and (wait := next(waits, None)) is not None:
+                    _log.warning("%s is busy (HTTP %d); asking again in %g s.", url, status, wait)
+                    time.sleep(wait)
+                    continue
+                kind: type[HKCantoError] = NetworkUnavailable
+                why = f"{url}: {type(error).__name__}: {shorten(str(error), 160)}"
+                if status in (401, 404, 410):
+                    kind = DataNotFound
+                    why = f"{url} is not on the server, or not public (HTTP {status})"
+                if status in (401, 403, 404):
+                    why += ". A gated data set needs HF_TOKEN=<token>"
+                raise self.failure(why, kind) from error
 
     def endpoint(self) -> tuple[str, dict[str, str]]:
         """Return the server's URL, and headers with the user and password that it contained."""
@@ -441,16 +392,6 @@ class GitHubFolder(DataFolder):
             return given, {}
         secret = base64.b64encode(unquote(parts[2]).encode()).decode()
         return parts[1] + parts[3], {"authorization": f"Basic {secret}"}
-
-    def problem(self, error: Exception, url: str, status: int | None) -> HKCantoError:
-        """Return an error of a library as one of ours."""
-        kind: type[HKCantoError] = NetworkUnavailable
-        why = f"{url}: {type(error).__name__}: {shorten(str(error), 160)}"
-        if status in (401, 404, 410):
-            kind, why = DataNotFound, f"{url} is not on the server, or not public (HTTP {status})"
-        if status in (401, 403, 404):
-            why += ". A gated data set needs HF_TOKEN=<token>"
-        return self.failure(why, kind)
 
     def failure(self, why: str, kind: type[HKCantoError] = NetworkUnavailable) -> HKCantoError:
         """Return an error that says why a download failed and what to do."""
@@ -483,10 +424,8 @@ class HubFolder(GitHubFolder):
 
     def __init__(self, name: str, home: Path, release: HubDataset) -> None:
         super().__init__(name, home, release.repo_id, home / "not-downloaded", {})
-        self._allow, self._commit = [*release.allow], ""
-        self._pin = revision_variable(name)
+        self._allow, self._commit, self._pin = release.allow, "", revision_variable(name)
         self._revision = os.environ.get(self._pin) or release.revision or ""
-        self._named = self._revision or "the default branch"
         named = quote(self._revision or "default", safe="")
         self._registry = inside(home, f"registry.{named}.sha256", self._pin, DataNotFound)
         self._request = f"# {release.repo_id}@{named} {' '.join(release.allow)}"
@@ -501,52 +440,19 @@ class HubFolder(GitHubFolder):
             return
         head = re.fullmatch(rf"# ({_COMMIT}) (\d+)", lines[0]) if lines else None
         if not head or int(head[2]) != len(lines) - 2:
-            raise DataCorrupt(
-                f"{self._registry} is truncated or damaged. Delete it and fetch again (this takes"
-                f" {self._named} as it is now, unless {self._pin}=<commit> is set)."
-            )
+            why = f"{self._registry} is truncated or damaged. Delete it and fetch again"
+            raise DataCorrupt(f"{why} (the newest data, unless {self._pin}=<commit> is set).")
         self._commit = head[1]
         self.root = inside(self.home, self._commit, str(self._registry))
         self.recorded = read_registry(self._registry, commit=self._commit)
 
-    def moved(self) -> str:
-        """Say if the branch or tag has moved; an empty text if not, or without a network."""
-        if not self._commit or forbidden():
-            return ""
-        try:
-            now, _ = self._ask(self._revision, waits=())
-        except HKCantoError:  # the network is not needed otherwise
-            return ""
-        if now == self._commit:
-            return ""
-        moved = f"{self._named} of {self.repository} is now at {now[:7]}"
-        remedy = f"To use the new data: {self._pin}={now[:7]}, or delete {self._registry}."
-        return f"{moved}; the local data in use is from {self._commit[:7]}. {remedy}"
-
-    def request(self, url: str, entry: RecordedFile, place: Path) -> Path:
-        """Download a file into a temporary folder, and return its path there."""
-        del url
-        from huggingface_hub import hf_hub_download
-
-        server, headers = self.endpoint()
-        path = hf_hub_download(
-            *(self.repository, entry.origin),
-            repo_type="dataset",
-            revision=entry.commit,
-            local_dir=place,
-            endpoint=server,
-            headers=headers,
-        )
-        return Path(path)
-
-    def fill(self, lacking: Sequence[str], progress: bool | None) -> None:
+    def fill(self, lacking: Sequence[str], progress: bool) -> None:  # noqa: ARG002
         """Download all missing files of the commit, and record them."""
-        del lacking
         from huggingface_hub import utils
 
         hub: Any = utils
         commit, listed = self._ask(self._commit or self._revision)
-        names = sorted(hub.filter_repo_objects(listed, allow_patterns=self._allow))
+        names = sorted(hub.filter_repo_objects(listed, allow_patterns=[*self._allow]))
         if not names:
             why = f"{self.repository} at {commit} has no file that matches {', '.join(self._allow)}"
             raise self.failure(f"{why}: its layout has changed", DataNotFound)
@@ -560,13 +466,8 @@ class HubFolder(GitHubFolder):
         if needed > (free := shutil.disk_usage(self.home).free):
             why = f"{self.repository} announces {needed:,} bytes, and the disk has {free:,} free"
             raise self.failure(why, DataNotFound)
-        shown = not hub.are_progress_bars_disabled()
-        hub.disable_progress_bars()  # one for each file
-        try:
-            self.download(files, progress)
-        finally:
-            if shown:
-                hub.enable_progress_bars()
+        headers = {**hub.build_hf_headers(), "accept-encoding": "identity"}
+        self.download(files, headers, progress)
         lines = [self._request, f"# {commit} {len(names)}"]
         lines += [f"{quote(name)} {digest(self.root / name)}" for name in names]
         unfinished = self.partial / "registry"
@@ -574,22 +475,17 @@ class HubFolder(GitHubFolder):
         unfinished.replace(self._registry)
         self.look()
 
-    def _ask(self, revision: str, waits: Sequence[float] | None = None) -> tuple[str, Registry]:
+    def _ask(self, revision: str) -> tuple[str, Registry]:
         """Ask the hub for the commit and the files of a revision."""
         from huggingface_hub import HfApi
 
         server, headers = self.endpoint()
-        url = f"{server}/datasets/{self.repository}"
         ask = partial(HfApi(server, headers=headers).dataset_info, self.repository)
-
-        def load(_: str) -> Any:
-            info = ask(revision=revision or None, timeout=_TIMEOUT[1], files_metadata=True)
-            if not re.fullmatch(_COMMIT, str(info.sha)):
-                raise ValueError(f"{info.sha!r} is no commit")
-            return info
-
-        (info,) = self.receive(load, [(url,)], waits=waits)
-        if re.fullmatch(_COMMIT, revision) and info.sha != revision:
+        ask = partial(ask, revision=revision or None, timeout=_TIMEOUT[1], files_metadata=True)
+        url = f"{server}/datasets/{self.repository}"
+        (info,) = self.receive(lambda _: ask(), [(url,)])
+        expected = revision if re.fullmatch(_COMMIT, revision) else _COMMIT
+        if not re.fullmatch(expected, str(info.sha)):
             why = f"{url} answers with commit {info.sha}, not with the requested one"
             raise self.failure(why, DataCorrupt)
         files = {}
@@ -603,10 +499,8 @@ class HubFolder(GitHubFolder):
 
 def forbidden() -> str:
     """Name the variable that forbids downloads; an empty text if none does."""
-    for variable in ("HKCANTO_OFFLINE", "HF_HUB_OFFLINE"):
-        if os.environ.get(variable, "").upper() in ("1", "ON", "TRUE", "YES"):
-            return variable
-    return ""
+    names, yes = ("HKCANTO_OFFLINE", "HF_HUB_OFFLINE"), ("1", "ON", "TRUE", "YES")
+    return next((name for name in names if os.environ.get(name, "").upper() in yes), "")
 
 
 def revision_variable(name: str) -> str:
@@ -658,9 +552,8 @@ def own_cache(folder: Path) -> Path:
         state = folder.stat()
     if state.st_uid == os.getuid() and not state.st_mode & stat.S_IWOTH:
         return folder
-    why = "any user may write to it" if state.st_uid == os.getuid() else "another user owns it"
-    seen = f"user {state.st_uid}, {stat.filemode(state.st_mode)}"
+    seen = f"its owner is {state.st_uid}, its mode {stat.filemode(state.st_mode)}"
     raise DataNotFound(
-        f"the cache folder {folder} is not safe: {why} ({seen}), and could change what is scored."
+        f"the cache folder {folder} is not safe: another user may change what is scored ({seen})."
         " Set HKCANTO_CACHE to a folder that you own and nobody else may write to."
     )

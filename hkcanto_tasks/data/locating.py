@@ -9,14 +9,14 @@
 """
 
 import os
-from collections.abc import Iterator
+import re
 from fnmatch import fnmatch
 from itertools import chain
 from pathlib import Path
 
 import msgspec
 
-from ..declarations import Benchmark, TaskDefinition
+from ..declarations import Benchmark
 from ..errors import DataNotFound, on_disk
 from ..printable import warn_once
 from . import fetch
@@ -61,53 +61,39 @@ def locate(benchmark: Benchmark) -> DataFolder:
             raise DataNotFound(f"{why}. Unset HKCANTO_DATA to use the release.")
         return DataFolder(name, "sample", root)
     if chosen != "release":
-        raise DataNotFound(
-            f"HKCANTO_DATA={chosen!r} is unknown. Set it to 'sample' (the sample data in the"
-            " package) or 'release' (the real data, the default)."
-        )
-    github = release if isinstance(release, GitHubRelease) else None
-    recorded = recorded_files(github, benchmark.home) if github else {}
+        why = f"HKCANTO_DATA={chosen!r} is unknown. Set it to 'sample' (the data in the package)"
+        raise DataNotFound(f"{why} or 'release' (the real data, the default).")
+    is_github = isinstance(release, GitHubRelease)
+    recorded = recorded_files(release, benchmark.home) if is_github else {}
     if given := os.environ.get("HKCANTO_DATA_DIR"):
         variable = fetch.revision_variable(name)
         if pin := os.environ.get(variable):
             warn_once(f"{variable}={pin} has no effect: HKCANTO_DATA_DIR={given} is set.")
         with on_disk(Path(given), remedy="Correct HKCANTO_DATA_DIR, or unset it to download."):
-            root = _local(fetch.user_folder("HKCANTO_DATA_DIR", given), name, declared, github)
-        return DataFolder(name, "local", root, recorded)
+            parent = fetch.user_folder("HKCANTO_DATA_DIR", given)
+            if not parent.is_dir():
+                why = f"HKCANTO_DATA_DIR={parent} is not a folder"
+                raise DataNotFound(f"{why}. Correct it, or unset it to download.")
+            root = inside(parent, name, f"{declared}: folder", links=True)
+            if not root.is_dir():
+                names = (path.name for path in parent.glob("*/") if not path.name.startswith("."))
+                there = ", ".join(sorted(names)) or "none"
+                why = f"HKCANTO_DATA_DIR={parent} has no folder {name!r}, only {there}. Set it to"
+                raise DataNotFound(f"{why} the folder of the releases, or unset it to download.")
+            # A git clone may have the data in a subfolder.
+            prefix = release.prefix if isinstance(release, GitHubRelease) else ""
+            clone = inside(root, prefix, f"{declared}: prefix", links=True)
+        return DataFolder(name, "local", clone if clone.is_dir() else root, recorded)
     cache = fetch.own_cache(fetch.cache_folder())
     place = fetch.own_cache(inside(cache, name, f"{declared}: folder"))
     if isinstance(release, GitHubRelease):
         # One folder per commit, so that versions of the package do not replace each other's files.
         root = inside(place, release.commit[:7], f"{declared}: commit")
         return fetch.GitHubFolder(name, place, release.repository, root, recorded)
-    declared_paths = (path for task in benchmark.tasks for path in _paths(task))
-    lacking = (path for path in declared_paths if not any(fnmatch(path, p) for p in release.allow))
-    allow = (*release.allow, *dict.fromkeys(lacking))
-    return fetch.HubFolder(name, place, msgspec.structs.replace(release, allow=allow))
-
-
-def _paths(task: TaskDefinition) -> Iterator[str]:
-    """Return patterns for the files that a task declares, or for their archives."""
-    for path in chain.from_iterable(task.paths.values()):
+    allow = dict.fromkeys(release.allow)
+    for path in chain.from_iterable(chain(*task.paths.values()) for task in benchmark.tasks):
         pattern = path.replace("{stem}", "*")
-        yield pattern.removeprefix("**/")
-        if pattern.startswith("**/"):
-            yield pattern.removeprefix("*")
-
-
-def _local(parent: Path, name: str, declared: Path, github: GitHubRelease | None) -> Path:
-    """Return the folder of a release inside the user's folder."""
-    if not parent.is_dir():
-        why = f"HKCANTO_DATA_DIR={parent} is not a folder"
-        raise DataNotFound(f"{why}. Correct it, or unset it to download.")
-    root = inside(parent, name, f"{declared}: folder", links=True)
-    if not root.is_dir():
-        names = sorted(path.name for path in parent.glob("*/") if not path.name.startswith("."))
-        only = ", ".join(names) or "no folder at all"
-        remedy = "Set it to the folder that holds the releases, or unset it to download."
-        raise DataNotFound(
-            f"HKCANTO_DATA_DIR={parent} has no folder {name!r}, only {only}. {remedy}"
-        )
-    # A git clone may have the data in a subfolder.
-    clone = inside(root, github.prefix, f"{declared}: prefix", links=True) if github else root
-    return clone if clone.is_dir() else root
+        for wanted in (pattern.removeprefix("**/"), re.sub(r"^\*\*/", "*/", pattern)):
+            if not any(fnmatch(wanted, known) for known in release.allow):
+                allow[wanted] = None
+    return fetch.HubFolder(name, place, msgspec.structs.replace(release, allow=(*allow,)))

@@ -125,11 +125,9 @@ def inside(
     within = within and all(part != ".." and len(part.encode()) <= 255 for part in strict.parts)
     if within and (links or Path(realpath(root / name)).is_relative_to(realpath(root))):
         return root / name
-    raise kind(
-        f"{said} names a path outside: {name[:300]!r}. Name one in {root} (relative, without `..`,"
-        " a drive, a NUL or broken character, a name of more than 255 bytes, or a link that leads"
-        " out)."
-    )
+    limits = "without `..`, drive, NUL or broken character, name of more than 255 bytes"
+    why = f"{said} names a path outside: {name[:300]!r}. Name one in {root} (relative, {limits}, or"
+    raise kind(f"{why} a link that leads out).")
 
 
 def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, RecordedFile]:
@@ -162,8 +160,8 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        why = f"{path} cannot be read: {getattr(error, 'strerror', None) or error}"
-        raise CatalogueError(f"{why}. A release on GitHub needs its checksums.") from error
+        why = f"{path}, the checksums of a release on GitHub, cannot be read: {error}"
+        raise CatalogueError(f"{why}. Correct or restore it.") from error
     announced = None
     for number, line in enumerate(lines, start=1):
         if not line or line.startswith("#"):
@@ -171,10 +169,8 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
             continue
         match = re.fullmatch(r"(\S+) ([0-9a-f]{64})(?: ([0-9a-f]{40}):(\S+))?", line)
         if not match or (file := unquote(match[1])) in registry:
-            raise CatalogueError(
-                f"{path}: line {number} is not `<file> <sha256> [<commit>:<path>]`, or names a file"
-                f" a second time: {line!r}. Correct the line."
-            )
+            why = f"line {number} is not `<file> <sha256> [<commit>:<path>]`, or names a file twice"
+            raise CatalogueError(f"{path}: {why}: {line!r}. Correct the line.")
         inside(path.parent, file, f"{path}: line {number}", links=True)
         registry[file] = RecordedFile(match[2], match[3] or commit, match[4] or prefix + file)
     if not registry or (announced and int(announced[1]) != len(registry)):

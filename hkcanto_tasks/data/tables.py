@@ -25,8 +25,8 @@ from ..errors import DataCorrupt, DataNotFound, on_disk
 
 _AGAIN = "Delete the file and fetch it again"
 
+# The endings of files that `read_table` reads.
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
-"""The endings of files that `read_table` reads."""
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
@@ -61,10 +61,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
             >>> Row(1, {"input": "我哋"}).find(["source", "input"])
             '我哋'
         """
-        for name in columns:
-            if name in self.cells:
-                return self.cells[name]
-        return None
+        return next((self.cells[name] for name in columns if name in self.cells), None)
 
     def text(self, columns: Sequence[str], role: str) -> str:
         """Return a required cell as text.
@@ -101,7 +98,9 @@ class Row(msgspec.Struct, frozen=True, gc=False):
             >>> Row(1, {"input": "我哋"}).named(), Row(1, {"邊個最高?": ""}).named()
             ('the columns input', 'a first row that is not a header')
         """
-        if all(map(_is_name, self.cells)):
+        # A heading is a column's name; a question must not appear in messages.
+        name = re.compile(r".{0,4}|(?a:[\w #./()-]{0,24})", re.DOTALL)
+        if all(map(name.fullmatch, self.cells)):
             return f"the columns {', '.join(self.cells)}"
         return "a first row that is not a header"
 
@@ -153,6 +152,7 @@ def as_text(cell: object) -> str | None:
     return str(cell) if is_number else None
 
 
+# The beginning of a file that is no data → what it is, and what to do.
 _NO_DATA = (
     (rb"\Z", f"it is empty. {_AGAIN}"),
     (
@@ -162,11 +162,10 @@ _NO_DATA = (
     ),
     (
         rb"(?i)<(!doctype|!--|html|head|body|\?xml)",
-        "it is an HTML page, probably the error page of a proxy or a mirror."
-        f" {_AGAIN} over a connection that serves the data",
+        f"it is an HTML page, probably the error page of a proxy or mirror. {_AGAIN} over another"
+        " connection",
     ),
 )
-"""The beginning of a file that is no data → what it is, and what to do."""
 
 
 def refusal(content: bytes) -> str | None:
@@ -210,11 +209,8 @@ def read_bytes(path: Path) -> bytes:
 
 def no_file(path: Path) -> str:
     """Say what a path is if it is not a file."""
-    if path.is_dir():
-        return "is a folder where a file belongs"
-    if path.exists():
-        return "is a pipe or a device where a file belongs"
-    return "is a broken link" if path.is_symlink() else "does not exist"
+    there = path.exists() or path.is_symlink()
+    return "is a folder, pipe or broken link where a file belongs" if there else "does not exist"
 
 
 def read_table(
@@ -260,10 +256,8 @@ def read_table(
         why = f"{path} has none of the endings {', '.join(ENDINGS)}"
         raise DataCorrupt(f'{why}. Write a reader for it: reader = "rows.py:rows".')
     if rows and ending != ".json":
-        raise DataCorrupt(
-            f"{path}: rows = {json.dumps(rows)} names the keys of a JSON object, but this is a "
-            f"{ending} file. Remove `rows` from the benchmark.toml, or name a JSON file."
-        )
+        why = f"{path}: rows = {json.dumps(rows)} names keys of a JSON object, not of {ending}"
+        raise DataCorrupt(f"{why}. Remove `rows` from the benchmark.toml, or name a JSON file.")
     if ending == ".parquet":
         return table_of(_parquet(path, content), str(path))
     text = _text(path, content)
@@ -311,14 +305,9 @@ def table_of(cells: Iterable[Any], file: str) -> Table:
 # ---------------------------------------------------------------------- formats
 
 
-def _is_name(text: str) -> bool:
-    """Return whether a heading is a column's name; a question must not appear in messages."""
-    return len(text) < 5 or bool(re.fullmatch(r"[\w #./()-]{0,24}", text, re.ASCII))
-
-
 def _csv(path: Path, text: str, columns: Sequence[str], delimiter: str, quotes: bool) -> Table:
     table, file, number, truncated = Table([], []), str(path), 0, ""
-    names = _column_names(path, columns) if columns else []
+    names = _column_names(path, columns)
     for place, row in enumerate(_csv_rows(text, delimiter, quotes), start=1):
         if isinstance(row, csv.Error):
             if not names:
@@ -339,7 +328,7 @@ def _csv(path: Path, text: str, columns: Sequence[str], delimiter: str, quotes: 
             wrong = f"{len(row)} cells instead of {len(names)}"
             breaks_off = len(row) < len(names) and not text.endswith(("\n", "\r"))
         number += 1
-        table.bad.append(UnreadableRow(f"{path}, row {place}", wrong))
+        table.bad.append(UnreadableRow(f"{file}, row {place}", wrong))
         truncated = f"row {place}, the last one, has {wrong}" if breaks_off else ""
     if truncated:
         why = f"{truncated}. The file may be truncated. {_AGAIN}, or correct that row"
@@ -350,12 +339,9 @@ def _csv(path: Path, text: str, columns: Sequence[str], delimiter: str, quotes: 
 def _column_names(path: Path, header: Sequence[str]) -> list[str]:
     names = [name.strip().lower() for name in header]
     for name in repeated(filter(None, names)):
-        called = f" ({name!r}, in any case)" if _is_name(name) else ""
         places = " and ".join(str(n) for n, other in enumerate(names, 1) if other == name)
-        raise DataCorrupt(
-            f"{path}: the header row names a column twice, as the columns {places}{called}. Rename "
-            "one; if the first row is not a header, declare header = false."
-        )
+        why = f"{path}: the header row names a column twice, as the columns {places}. Rename one"
+        raise DataCorrupt(f"{why}; if the first row is not a header, declare header = false.")
     return names
 
 
@@ -396,14 +382,11 @@ def _text(path: Path, content: bytes) -> str:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line, byte = content.count(b"\n", 0, error.start) + 1, f"{content[error.start]:#04x}"
-        raise DataCorrupt(
-            f"{path}: line {line} is not UTF-8: byte {byte} at offset {error.start}"
-            f" ({error.reason}). {_AGAIN}, or save it as UTF-8."
-        ) from error
-    before, nul, _ = text.partition("\0")
-    if nul:
-        line, why = before.count("\n") + 1, "has a NUL character, which no text contains"
-        raise DataCorrupt(f"{path}: line {line} {why}. {_AGAIN}.")
+        why = f"line {line} is not UTF-8: byte {byte} at offset {error.start} ({error.reason})"
+        raise DataCorrupt(f"{path}: {why}. {_AGAIN}, or save it as UTF-8.") from error
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + 1
+        raise DataCorrupt(f"{path}: line {line} has a NUL character. {_AGAIN}.")
     return text
 
 
@@ -415,19 +398,13 @@ def _json(path: Path, text: str, keys: str) -> Iterable[object]:
     try:
         value = _parsed(text)
     except (ValueError, RecursionError) as error:
-        if not isinstance(error, json.JSONDecodeError):
-            why = f"has {error or 'cells nested too deeply'}. Correct it"
-        elif error.pos >= len(text.rstrip()) or "Unterminated" in error.msg:
-            why = f"breaks off: the file is truncated. {_AGAIN}"
-        else:
-            why = f"is not valid JSON: {error}. {_AGAIN}"
-        raise DataCorrupt(f"{path} {why}.") from error
+        why = f"is truncated or not valid JSON: {error or 'cells nested too deeply'}"
+        raise DataCorrupt(f"{path} {why}. {_AGAIN}, or correct it.") from error
     for key in keys.split(".") if keys else ():
         if not isinstance(value, dict) or key not in value:
             there = ", ".join([*value][:5]) if isinstance(value, dict) else type(value).__name__
-            why = f"rows = {json.dumps(keys)} finds no {key!r}; there is {there}"
-            remedy = "Correct `rows` in the benchmark.toml, or write a reader."
-            raise DataCorrupt(f"{path}: {why}. {remedy}")
+            why = f"{path}: rows = {json.dumps(keys)} finds no {key!r}; there is {there}"
+            raise DataCorrupt(f"{why}. Correct `rows` in the benchmark.toml, or write a reader.")
         value = value[key]
     if not isinstance(value, list):
         why = f"{path}: it is a JSON {type(value).__name__}, but {_EXPECTED}"
@@ -442,15 +419,13 @@ def _json_lines(path: Path, text: str) -> Iterator[object]:
         try:
             yield _parsed(line)
         except (ValueError, RecursionError) as error:
-            why = ""
-            if number == len(lines) and not text.endswith("\n") and len(lines) > 1:
-                why = f": row {number} breaks off: the file is truncated. {_AGAIN}"
-            elif number == 1:
-                why = f" is not JSON Lines ({error}), but {_EXPECTED}"
-            if why:
-                raise DataCorrupt(f"{path}{why}.") from error
-            what = f"no JSON object for one row: {error or 'nested too deeply'}"
-            yield UnreadableRow(f"{path}, row {number}", what)
+            why = f"no JSON object for one row: {error or 'nested too deeply'}"
+            if number == 1 or (number == len(lines) and not text.endswith("\n")):
+                raise DataCorrupt(
+                    f"{path} is not JSON Lines or is truncated: row {number} has {why}, but"
+                    f" {_EXPECTED}. {_AGAIN}."
+                ) from error
+            yield UnreadableRow(f"{path}, row {number}", why)
 
 
 def _refuse(name: str) -> object:

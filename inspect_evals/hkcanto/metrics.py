@@ -1,7 +1,7 @@
 """The Inspect metrics: all figures of a task, under the same names as in lm-eval."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from math import nan
 from statistics import fmean
@@ -13,7 +13,6 @@ from inspect_ai.scorer import Metric, SampleScore, metric
 from hkcanto_tasks.catalogue import find_benchmark, of_columns
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.figures import (
-    Figure,
     ItemValue,
     corpus_error,
     item_values,
@@ -27,8 +26,7 @@ from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.tasks import task_as_run
 
 
-@metric(name="figures")
-def figures(
+def _figures(
     task: str, options: dict[str, Any] | None = None, subjects: list[str] | None = None
 ) -> Metric:
     """The figures of a task's table: the headline first, and its standard error.
@@ -38,44 +36,31 @@ def figures(
         options: The options of its kind.
         subjects: Its subjects; all by default.
     """
-    return _figures(task_as_run(task, subjects or (), **(options or {})))
-
-
-@metric(name="corpus_figures", scores="unreduced")
-def corpus_figures(
-    task: str, options: dict[str, Any] | None = None, subjects: list[str] | None = None
-) -> Metric:
-    """As `figures`, for a task with rates or corpus figures, which pool the epochs' responses.
-
-    Its other figures are means over the epochs; `--epochs-reducer` has no effect.
-
-    Args:
-        task: The task's name in lm-eval.
-        options: The options of its kind.
-        subjects: Its subjects; all by default.
-    """
-    return _figures(task_as_run(task, subjects or (), **(options or {})))
-
-
-def _figures(how: Kind) -> Metric:
+    how = task_as_run(task, subjects or (), **(options or {}))
     language = language_of(how.task)
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
         if _are_of_another(scores):
             return {}
-        items = _items(how, scores)
-        figures = {figure.name: _value(how, figure, items) for figure in how.table}
-        headline = how.table[0]
-        own = items[headline.name]
-        if headline.form != "corpus":
-            error = standard_error(headline, own, how.categories)
+        items, headline = _items(how, scores), how.table[0]
+        if headline.form == "corpus":
+            answered = sorted(str(score.sample_id) for score in scores)
+            error = corpus_error(headline, items[headline.name], language, answered)
         else:
-            answered = sorted(str(each.sample_id) for each in scores)
-            error = corpus_error(headline, own, language, answered)
-        named = {headline.name: figures.pop(headline.name), f"{headline.name}_stderr": error}
-        return {**named, **figures}
+            error = standard_error(headline, items[headline.name], how.categories)
+        values = {}
+        for figure in how.table:
+            values[figure.name] = value(figure, items[figure.name], how.categories, language)
+        named = {headline.name: values.pop(headline.name), f"{headline.name}_stderr": error}
+        return {**named, **values}
 
     return compute
+
+
+figures = metric(name="figures")(_figures)
+# For a task with rates or corpus figures, which pool the epochs' responses. Its other figures are
+# means over the epochs; `--epochs-reducer` has no effect.
+corpus_figures = metric(name="corpus_figures", scores="unreduced")(_figures)
 
 
 @metric(name="table")
@@ -97,7 +82,8 @@ def table(benchmark: str, tasks: list[str], options: dict[str, Any] | None = Non
         headlines = {}
         for task, how in setups.items():
             own = [each for each in scores if (each.sample_metadata or {})["task"] == task]
-            headlines[task] = _value(how, how.headline, _items(how, own))
+            items, language = _items(how, own)[how.headline.name], language_of(how.task)
+            headlines[task] = value(how.headline, items, how.categories, language)
         columns = {task: own for task, own in headlines.items() if task not in pooled}
         unparsed: list[Any] = [each.score.as_dict()["unparsed_rate"] for each in scores]
         return {
@@ -114,10 +100,6 @@ def _are_of_another(scores: Sequence[SampleScore]) -> bool:
     return bool(scores) and "judgement" not in (scores[0].score.metadata or {})
 
 
-def _value(how: Kind, figure: Figure, items: Mapping[str, list[Any]]) -> float:
-    return value(figure, items[figure.name], how.categories, language_of(how.task))
-
-
 def _items(how: Kind, scores: Sequence[SampleScore]) -> dict[str, list[Any]]:
     """Return figure → the items' values; for a mean, each item's mean over its epochs.
 
@@ -127,11 +109,8 @@ def _items(how: Kind, scores: Sequence[SampleScore]) -> dict[str, list[Any]]:
     about = [each.sample_metadata or {} for each in scores]
     prints = {(sample.get("task"), sample.get("fingerprint")) for sample in about}
     if len({task for task, _ in prints}) < len(prints):
-        raise OptionError(
-            "the samples are of two runs with different data, options or versions of hkcanto, as "
-            "after `inspect eval-retry` with another HKCANTO_DATA_DIR. Retry with the data of the "
-            "first run (its signature is in the log's metadata), or start a new run."
-        )
+        why = "the samples are of two runs with different data, options or versions of hkcanto"
+        raise OptionError(f"{why}. Retry with the data of the first run, or start a new run.")
     epochs: dict[str, dict[Any, list[Any]]] = {each.name: defaultdict(list) for each in how.table}
     for each in sorted(scores, key=lambda each: str(each.sample_id)):
         sample = msgspec.convert(each.sample_metadata, Sample)

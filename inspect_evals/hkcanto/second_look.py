@@ -25,16 +25,13 @@ from hkcanto_tasks.tasks import task_as_run
 
 from .scorers import reasoning_of
 
+# The role of the model that takes the second look; by default, the model under test does.
 ROLE = "reader"
-"""The role of the model that takes the second look; by default, the model under test does."""
 
-SECOND_LOOK_METRICS: dict[str, list[Metric]] = {
-    "read": [mean()],
-    "forced": [mean()],
-    "none": [mean()],
-    "acc_reread": [mean(), stderr()],
-}
-"""Shares of responses read by the rules, by the second look, and by neither; accuracy with both."""
+# Shares of responses read by the rules, by the second look, and by neither; accuracy with both.
+_SHARES = ("read", "forced", "none")
+SECOND_LOOK_METRICS: dict[str, list[Metric]] = {name: [mean()] for name in _SHARES}
+SECOND_LOOK_METRICS["acc_reread"] = [mean(), stderr()]
 
 # A letter takes one token; some servers refuse to send fewer than 16.
 _TOKENS = 16
@@ -68,10 +65,8 @@ def second_look(task: str | list[str], options: dict[str, Any] | None = None) ->
     setups = {name: task_as_run(name, **(options or {})) for name in names}
     for name, how in setups.items():
         if not isinstance(how, MultipleChoice) or how.SEVERAL:
-            raise OptionError(
-                f"{name}: reread=true works only for multiple choice with one right option; leave "
-                "it out."
-            )
+            why = f"{name}: reread=true works only for multiple choice with one right option"
+            raise OptionError(f"{why}; leave it out.")
 
     async def score(state: TaskState, target: Target) -> Score:
         how = setups[state.metadata["task"] if len(names) > 1 else names[0]]
@@ -83,7 +78,7 @@ def second_look(task: str | list[str], options: dict[str, Any] | None = None) ->
             model = get_model(role=ROLE, default=get_model())
             letter, said = await _look(model, how, sample, response)
             reader, found = str(model), "forced" if letter else "none"
-        values = {name: float(found == name) for name in ("read", "forced", "none")}
+        values = {name: float(found == name) for name in _SHARES}
         return Score(
             value={**values, "acc_reread": float(letter == target.text)},
             answer=letter,
@@ -107,15 +102,12 @@ def read_letters(
         For each response its letter (empty if it has none), or the error of the request.
     """
 
-    async def one(model: Model, how: Kind, sample: Sample, response: str) -> str:
-        return (await _look(model, how, sample, response))[0]
-
-    async def ask() -> list[str | BaseException]:
+    async def ask() -> list[tuple[str, str] | BaseException]:
         async with get_model(reader) as model:
-            asked = (one(model, *each) for each in unread)
-            return await asyncio.gather(*asked, return_exceptions=True)
+            looks = (_look(model, *item) for item in unread)
+            return await asyncio.gather(*looks, return_exceptions=True)
 
-    return asyncio.run(ask())
+    return [look if isinstance(look, BaseException) else look[0] for look in asyncio.run(ask())]
 
 
 async def _look(model: Model, how: Kind, sample: Sample, response: str) -> tuple[str, str]:

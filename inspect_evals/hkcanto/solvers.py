@@ -4,14 +4,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from inspect_ai.model import (
-    ChatMessageSystem,
-    ContentReasoning,
-    Model,
-    ModelOutput,
-    get_model,
-    model_roles,
-)
+from inspect_ai.model import ChatMessageSystem, ContentReasoning, Model, get_model, model_roles
 from inspect_ai.model._generate_config import active_generate_config
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
@@ -46,9 +39,7 @@ def ask(
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         for role in roles:
             if role not in model_roles():
-                raise OptionError(
-                    f"no model has the role {role}, which judges: --model-role {role}=MODEL."
-                )
+                raise OptionError(f"no model has the role {role}: --model-role {role}=MODEL.")
         model, task = get_model(), state.metadata["task"]
         if task in untold:
             untold.discard(task)
@@ -57,7 +48,10 @@ def ask(
                 _log.warning(said)
         asked = model.config.merge(active_generate_config())
         chosen = temperature if asked.temperature is None else asked.temperature
-        more = _decoding(model, chosen)
+        more: dict[str, Any] = {"temperature": chosen}
+        if hasattr(model.api, "do_sample"):  # Transformers, which refuses a temperature of 0
+            model.api.do_sample = model.model_args.get("do_sample", chosen > 0)
+            more = more if chosen else {}
         if user := asked.system_message:
             own, *rest = state.messages
             if own.role == "system":
@@ -66,7 +60,7 @@ def ask(
             state.messages = [ChatMessageSystem(content=user), *state.messages]
             more["system_message"] = ""  # keeps Inspect from adding one
         state = await generate(state, **more)
-        _make_valid(state.output)
+        _make_valid(state)
         output, prompt = state.output, prompts.get(str(model), "")
         if output.stop_reason == "max_tokens" and ends_in_reasoning(prompt, output.completion):
             # Cut off inside the reasoning block that the prompt opened.
@@ -77,8 +71,9 @@ def ask(
     return solve
 
 
-def _make_valid(output: ModelOutput) -> None:
+def _make_valid(state: TaskState) -> None:
     """Make the texts of a response valid Unicode; Inspect would log others in another form."""
+    output = state.output
     for message in (choice.message for choice in output.choices):
         if isinstance(message.content, str):
             message.content = valid(message.content)
@@ -103,12 +98,3 @@ def _template(model: Model) -> tuple[str, str]:
         more["enable_thinking"] = thinking
     prompt = tokenizer.apply_chat_template([{"role": "user", "content": "?"}], **more)
     return str(template), str(prompt)
-
-
-def _decoding(model: Model, temperature: float) -> dict[str, Any]:
-    """Return the settings for decoding at a temperature; some libraries refuse 0."""
-    if hasattr(model.api, "do_sample"):  # Transformers
-        model.api.do_sample = model.model_args.get("do_sample", temperature > 0)
-        return {"temperature": temperature} if temperature else {}
-    refuses = not temperature and str(model).startswith("nnterp/")
-    return {"top_k": 1} if refuses else {"temperature": temperature}

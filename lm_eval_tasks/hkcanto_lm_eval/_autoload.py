@@ -21,15 +21,13 @@ import sys
 # Importing `typing` would cost more than the rest of the hook; type checkers know the name anyway.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
     from importlib.machinery import ModuleSpec
     from types import ModuleType
     from typing import Any
 
+# Reasons why registering our tasks or model with lm-eval failed, for `hkcanto doctor`.
 failures: "list[BaseException]" = []
-"""Reasons why registering our tasks or model with lm-eval failed, for `hkcanto doctor`."""
-
-
 MODEL = "hkcanto-g2p"
 _MODULE = "lm_eval.tasks.manager"
 
@@ -68,22 +66,16 @@ class LmEvalFinder:
     hkcanto_autoload = True
     _searching = False
 
-    def find_spec(
-        self,
-        name: str,
-        path: "Sequence[str] | None" = None,  # noqa: ARG002  (the import system's signature)
-        target: "ModuleType | None" = None,  # noqa: ARG002
-    ) -> "ModuleSpec | None":
+    def find_spec(self, name: str, *_: "Any") -> "ModuleSpec | None":
         """Return the other finders' spec of the module, and ``None`` for all other modules."""
         if name != _MODULE or self._searching:
             return None
         self._searching = True
         try:
             # On None, the import system asks the other finders itself and reports the result.
-            spec: ModuleSpec | None = attempt(self._patched_spec)
+            return attempt(self._patched_spec)  # type: ignore[no-any-return]
         finally:
             self._searching = False
-        return spec
 
     def _patched_spec(self) -> "ModuleSpec | None":
         """Return the spec of the module, which is patched as soon as it has executed."""
@@ -117,25 +109,31 @@ def patch(module: "ModuleType") -> None:
         attempt(register, module)
 
 
-def attempt(function: "Callable[..., Any]", *arguments: "Any") -> "Any":
+def attempt(function: "Callable[..., Any] | str", *arguments: "Any") -> "Any":
     """Call a function; log its failure at debug level, because it must not disturb lm-eval.
+
+    Args:
+        function: The function, or `module.name` of one in this package.
+        arguments: Its arguments.
 
     Raises:
         HKCantoError: Data or an option of our tasks is wrong, which the user should know.
     """
     try:
-        return function(*arguments)
+        if callable(function):
+            return function(*arguments)
+        from importlib import import_module
+
+        module, _, name = function.partition(".")
+        return getattr(import_module(f"hkcanto_lm_eval.{module}"), name)(*arguments)
     except Exception as error:
         if any(kind.__name__ == "HKCantoError" for kind in type(error).__mro__):
             raise
         import logging
 
         failures.append(error)
-        logging.getLogger("hkcanto_lm_eval").debug(
-            "hkcanto could not register with lm-eval (%s); lm_eval --include_path still works",
-            function.__name__,
-            exc_info=True,
-        )
+        log, called = logging.getLogger("hkcanto_lm_eval"), getattr(function, "__name__", function)
+        log.debug("hkcanto could not register with lm-eval (%s)", called, exc_info=True)
 
 
 def add_tasks(module: "ModuleType") -> None:
@@ -152,37 +150,25 @@ def add_tasks(module: "ModuleType") -> None:
     from functools import wraps
     from pathlib import Path
 
-    index, manager, builtin = (
-        module.TaskIndex,
-        module.TaskManager,
-        Path(str(module.__file__)).parent,
-    )
-    build, match = index.build, manager.match_tasks
+    index, manager = module.TaskIndex, module.TaskManager
+    build, match, builtin = index.build, manager.match_tasks, Path(str(module.__file__)).parent
 
     @wraps(build)
     def build_with_ours(paths: "Iterable[Any]", *args: "Any", **kwargs: "Any") -> "Any":
         folders = [*paths]
-        folders = attempt(ours, "index.with_our_folder", folders, builtin) or folders
+        folders = attempt("index.with_our_folder", folders, builtin) or folders
         entries = build(folders, *args, **kwargs)
         entry = index.entry_from_config
-        attempt(ours, "index.add_from_outside", entries, folders, builtin, entry)
+        attempt("index.add_from_outside", entries, folders, builtin, entry)
         return entries
 
     @wraps(match)
     def match_and_check(self: "Any", task_list: "list[str]") -> "list[str]":
         names: list[str] = match(self, task_list)
-        attempt(ours, "before_model.check", self, names)
+        attempt("before_model.check", self, names)
         return names
 
     index.build, manager.match_tasks = staticmethod(build_with_ours), match_and_check
-
-
-def ours(function: str, *arguments: "Any") -> "Any":
-    """Import a function of this package and call it."""
-    from importlib import import_module
-
-    module, _, name = function.partition(".")
-    return getattr(import_module(f"hkcanto_lm_eval.{module}"), name)(*arguments)
 
 
 def add_model(_: "ModuleType") -> None:

@@ -9,9 +9,9 @@ from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.errors import without_traceback
 from hkcanto_tasks.tasks import LoadedTask, load_task
 
-from .config import on_command_line, options_of
+from .config import from_argv, options_of
 
-_checked: dict[str, LoadedTask] = {}
+_checked: dict[tuple[str, str], LoadedTask] = {}
 
 
 def load(name: str, options: Mapping[str, Any]) -> LoadedTask:
@@ -23,7 +23,7 @@ def load(name: str, options: Mapping[str, Any]) -> LoadedTask:
         name: The task's name.
         options: Its options.
     """
-    checked = _checked.pop(_key(name, options), None)
+    checked = _checked.pop((name, repr(sorted(options.items()))), None)
     return checked or load_task(name, allow_absent=True, **options)
 
 
@@ -43,16 +43,12 @@ def check(manager: Any, asked: Sequence[str]) -> None:
         options = options_of(name, manager.metadata or {})
         # The data may lack members of a group, but not a task that was asked for by its name.
         loaded = load_task(name, allow_absent=name not in asked, **options)
-        _checked[_key(name, options)] = loaded
-        shots = on_command_line("--num_fewshot", "-f", type=int)
+        _checked[name, repr(sorted(options.items()))] = loaded
+        shots = from_argv("--num_fewshot", "-f", type=int)
         if shots is not None and find_task(name).variant.shots != 0:
             loaded = loaded.at(shots=shots)
         for subject in loaded.task.subjects:
             loaded.shots(subject.name)
-
-
-def _key(name: str, options: Mapping[str, Any]) -> str:
-    return f"{name} {sorted(options.items())}"
 
 
 def _tasks_of(entry: Any, index: Mapping[str, Any]) -> Iterator[str]:

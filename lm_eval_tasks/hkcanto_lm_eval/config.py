@@ -4,8 +4,8 @@ import argparse
 import difflib
 import json
 import re
-import sys
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from hkcanto_tasks.declarations import Average, Benchmark
@@ -16,7 +16,6 @@ from hkcanto_tasks.tasks import RUN_OPTIONS, option_values, refuse_unknown
 _NOT_OURS = frozenset(
     {"version", "config", "config_source", "_metadata", "part_of", "max_seq_lengths", "tokenizer"}
 )
-_MULTITURN = "--fewshot_as_multiturn"
 
 
 def options_of(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,23 +40,12 @@ def options_of(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
         {'shots': '5', 'prompt': 'yue'}
     """
     known = {**RUN_OPTIONS, **option_values(name)}
-    asked, of_model = _keys_of("--metadata"), _keys_of("--model_args", "-a")
-    suspect = [
-        key
-        for key in metadata
-        if key in asked
-        or (key not in of_model and difflib.get_close_matches(key, known, n=1, cutoff=0.8))
-    ]
-    refuse_unknown(name, (key for key in suspect if key not in _NOT_OURS))
+    asked = _keys_of("--metadata")
+    others = _NOT_OURS | (_keys_of("--model_args", "-a") - asked)
+    near = partial(difflib.get_close_matches, possibilities=known, n=1, cutoff=0.8)
+    suspects = (key for key in metadata if key not in others)
+    refuse_unknown(name, (key for key in suspects if key in asked or near(key)))
     return {key: value for key, value in metadata.items() if key in known and value is not None}
-
-
-def says_turns() -> bool:
-    """Whether the command line says explicitly if worked examples are turns of their own.
-
-    If it does not, lm-eval makes them turns whenever there is a chat template.
-    """
-    return any(argument.partition("=")[0] == _MULTITURN for argument in sys.argv[1:])
 
 
 def seed_sent() -> dict[str, int | None]:
@@ -67,16 +55,16 @@ def seed_sent() -> dict[str, int | None]:
     """
     from lm_eval.api.registry import get_model
 
-    name = on_command_line("--model", "-M")
+    name = from_argv("--model", "-M")
     given = _keys_of("--model_args", "-a") | _keys_of("--gen_kwargs")
     if not name or "seed" in given or not hasattr(get_model(name), "_create_payload"):
         return {}
-    seeds = (on_command_line("--seed") or "").split(",")
+    seeds = (from_argv("--seed") or "").split(",")
     seed = seeds[2] if len(seeds) > 2 else seeds[0]
     return {"seed": int(seed) if seed.strip().isdecimal() else None}
 
 
-def on_command_line(*flags: str, **options: Any) -> Any:
+def from_argv(*flags: str, **options: Any) -> Any:
     """Return the value of an argument on the command line; None if it is missing or malformed.
 
     Args:
@@ -94,7 +82,7 @@ def on_command_line(*flags: str, **options: Any) -> Any:
 def _keys_of(*flags: str) -> set[str]:
     """Return the keys of a mapping on the command line, as JSON, `a=1,b=2` or `a=1 b=2`."""
     keys: set[str] = set()
-    for text in on_command_line(*flags, nargs="*", action="extend") or ():
+    for text in from_argv(*flags, nargs="*", action="extend") or ():
         try:
             keys |= json.loads(text).keys()
         except (ValueError, AttributeError):
@@ -117,6 +105,10 @@ def configuration(how: Kind) -> dict[str, Any]:
         >>> configuration(task_as_run("hkcanto_cultural_0shot"))["num_fewshot"]
         0
     """
+    metrics = []
+    for figure in how.table:
+        higher = figure.higher_is_better
+        metrics.append({"metric": figure.name, "aggregation": "mean", "higher_is_better": higher})
     config: dict[str, Any] = {
         "dataset_path": "hkcanto",
         "test_split": "test",
@@ -133,14 +125,7 @@ def configuration(how: Kind) -> dict[str, Any]:
         # Any value keeps lm-eval from looking the metrics' names up on the hub.
         "process_results": "process_results",
         # The task's own aggregations replace these.
-        "metric_list": [
-            {
-                "metric": figure.name,
-                "aggregation": "mean",
-                "higher_is_better": figure.higher_is_better,
-            }
-            for figure in how.table
-        ],
+        "metric_list": metrics,
     }
     if not how.is_generative:
         return config if how.GOLD else {**config, "doc_to_choice": "letters"}

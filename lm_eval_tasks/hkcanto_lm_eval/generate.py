@@ -39,14 +39,12 @@ def files() -> dict[str, str]:
     made: dict[str, str] = {}
     for benchmark in filter(is_packaged, benchmarks()):
         for name, config in configurations(benchmark).items():
-            text = ""
+            head = _HEAD.partition("# `")[0]
             if name in named_tasks():
-                text = _HEAD.format(name) + _CLASS
+                head = _HEAD.format(name) + _CLASS
                 config = {**config, "output_type": output_type(task_as_run(name))}
-            else:
-                text = _HEAD.partition("# `")[0]
-            text += yaml.safe_dump(config, allow_unicode=True, sort_keys=False, width=1000)
-            made[f"{benchmark.name}/{name}.yaml"] = text
+            text = yaml.safe_dump(config, allow_unicode=True, sort_keys=False, width=1000)
+            made[f"{benchmark.name}/{name}.yaml"] = head + text
     return made
 
 

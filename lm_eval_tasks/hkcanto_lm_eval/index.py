@@ -1,7 +1,7 @@
 """The tasks and groups of the catalogue for lm-eval's index: configurations, and where they are."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from os import PathLike
 from pathlib import Path
@@ -16,9 +16,10 @@ from .config import averages_over
 _log = logging.getLogger("hkcanto")
 
 
-def with_our_folder(
-    folders: Sequence[str | PathLike[str]], builtin: Path
-) -> Sequence[str | PathLike[str]]:
+Folders = Sequence[str | PathLike[str]]
+
+
+def with_our_folder(folders: Folders, builtin: Path) -> Folders:
     """Return `folders`, with ours after lm-eval's own if that is among them and ours is not."""
     present = [Path(folder).resolve() for folder in folders]
     if builtin.resolve() not in present or Path(task_path()).resolve() in present:
@@ -27,12 +28,7 @@ def with_our_folder(
     return [*folders[:behind], Path(task_path()), *folders[behind:]]
 
 
-def add_from_outside(
-    index: dict[str, Any],
-    folders: Sequence[str | PathLike[str]],
-    builtin: Path,
-    entry: Callable[[dict[str, Any]], Any],
-) -> None:
+def add_from_outside(index: dict[str, Any], folders: Folders, builtin: Path, entry: Any) -> None:
     """Add the tasks of benchmarks from outside, which replace lm-eval's own tasks of their names.
 
     They have no file, because a file that lm-eval reads can name code for it to run. An invalid
@@ -42,7 +38,7 @@ def add_from_outside(
         index: Name → entry, as lm-eval made it.
         folders: The folders that lm-eval scanned. Tasks are added only if ours is among them.
         builtin: The folder of lm-eval's own tasks.
-        entry: Makes an index entry from a task's configuration.
+        entry: A function that makes an index entry from a task's configuration.
     """
     if Path(task_path()).resolve() not in [Path(folder).resolve() for folder in folders]:
         return
@@ -97,10 +93,7 @@ def _groups(benchmark: Benchmark) -> dict[str, dict[str, Any]]:
     """The group of a benchmark's tasks with its averages, and a group for each pooled column."""
     if not benchmark.averages:
         return {}
-
-    def part(name: str) -> dict[str, Any]:  # of a group whose results have the averages over tasks
-        return {"task": name, "metadata": {"part_of": benchmark.name}}
-
+    part_of = {"part_of": benchmark.name}  # the group whose results have the averages over tasks
     version = max(task.version for task in benchmark.tasks)
     averages = averages_over(benchmark)
     averaged = [name for average in averages for name in chain(*average.columns)]
@@ -109,20 +102,19 @@ def _groups(benchmark: Benchmark) -> dict[str, dict[str, Any]]:
     for average in benchmark.averages:
         if average not in averages:
             (column,) = average.columns
-            made[average.name] = _group(average.name, [*map(part, column)], {"acc": True}, version)
+            parts = [{"task": name, "metadata": {**part_of}} for name in column]
+            made[average.name] = _group(average.name, parts, {"acc": True}, version)
             group_of |= dict.fromkeys(column, average.name)
     members: dict[str, Any] = {}
     for name in (*averaged, *(task.name for task in benchmark.tasks)):
-        alone = part(name) if name in averaged else name
+        alone = {"task": name, "metadata": {**part_of}} if name in averaged else name
         members[group_of.get(name, name)] = group_of.get(name, alone)
     metrics = {average.name: False for average in averages}
     made[benchmark.name] = _group(benchmark.name, [*members.values()], metrics, version)
     return made
 
 
-def _group(
-    name: str, tasks: Sequence[Any], metrics: Mapping[str, bool], version: int
-) -> dict[str, Any]:
+def _group(name: str, tasks: list[Any], metrics: dict[str, bool], version: int) -> dict[str, Any]:
     """A group; each metric is averaged over questions, or otherwise over the group's tasks."""
     aggregated = [
         {"metric": metric, "aggregation": "mean", "weight_by_size": by_size}

@@ -27,11 +27,7 @@ class RuleBasedG2P(LM):  # type: ignore[misc]
         progress = tqdm(requests, disable=disable_tqdm, desc="Converting to Jyutping")
         return [self.engine(sentence_of(request.args[0])) for request in progress]
 
-    def apply_chat_template(
-        self,
-        chat_history: list[dict[str, str]],
-        add_generation_prompt: bool = True,  # noqa: ARG002  (lm-eval's signature)
-    ) -> str:
+    def apply_chat_template(self, chat_history: list[dict[str, str]], *_: Any, **__: Any) -> str:
         """Join the messages: the engine only looks at the last sentence."""
         return "\n".join(message["content"] for message in chat_history)
 
@@ -41,9 +37,7 @@ class RuleBasedG2P(LM):  # type: ignore[misc]
 
     def loglikelihood(self, *_: Any, **__: Any) -> list[tuple[float, bool]]:
         """Refuse: a rule-based engine has no probabilities."""
-        raise NotImplementedError(
-            "hkcanto-g2p is a rule-based engine: it has no log-likelihoods and answers only the "
-            "task hkcanto_g2p."
-        )
+        why = "hkcanto-g2p, a rule-based engine, has no log-likelihoods"
+        raise NotImplementedError(f"{why}; it answers only the task hkcanto_g2p.")
 
     loglikelihood_rolling = loglikelihood

@@ -24,7 +24,6 @@ from hkcanto_tasks.cut_off import CutOff, foretold
 from hkcanto_tasks.declarations import Average
 from hkcanto_tasks.errors import OptionError, in_command, without_traceback
 from hkcanto_tasks.figures import item_values, language_of, metric_signatures, value
-from hkcanto_tasks.kinds.base import Kind
 from hkcanto_tasks.kinds.judged import Judged
 from hkcanto_tasks.printable import readable_log, valid
 from hkcanto_tasks.samples import Sample
@@ -32,8 +31,8 @@ from hkcanto_tasks.signatures import request_hash
 from hkcanto_tasks.tasks import LoadedTask, task_as_run
 
 from .before_model import load
-from .config import averages_over, configuration, options_of, output_type, says_turns, seed_sent
-from .generations import Task, class_for, requests, values
+from .config import averages_over, configuration, from_argv, options_of, output_type, seed_sent
+from .generations import Task, class_for
 
 _log = logging.getLogger("lm_eval.hkcanto")  # lm-eval's command shows messages of this logger
 _log.addFilter(readable_log)
@@ -44,8 +43,7 @@ _log.addFilter(readable_log)
 # loading the model.
 _clock: dict[str, float] = {}
 _NO_LIKELIHOOD = (
-    "{}: the model gave NaN as a log-likelihood. Such questions count as unparsed or not at all. "
-    "In half precision, try another dtype or attention implementation."
+    "{}: NaN as a log-likelihood; unparsed or not counted. Try another dtype or attention."
 )
 _UNJUDGED = (
     "{0}: its answers need a judge model, which lm-eval does not have, so all are unjudged. Run "
@@ -53,10 +51,7 @@ _UNJUDGED = (
     "judged`; or in Inspect: inspect eval hkcanto/run -T task={0} --model … --model-role "
     "grader=openai/gpt-4o"
 )
-_SINGLE_TURN = (
-    "All worked examples are in one user message, as in the paper. To give each its own turn: "
-    "--fewshot_as_multiturn true, or --metadata '{\"multiturn\": true}'."
-)
+_SINGLE_TURN = "All worked examples are in one user message; turns: --fewshot_as_multiturn true."
 _ROOM = """--metadata '{"reasoning": true}'"""
 
 
@@ -83,44 +78,45 @@ class CatalogueTask(Task):
     same effect as `--num_fewshot`.
     """
 
-    loaded: LoadedTask
-    _last: LoadedTask  # the task as last run
     _sent: Mapping[str, Any] | None = None
-    _foretold = False
+    _seed: Mapping[str, int | None] = {}
     _think_end_token: str | int | None = None
     _took: float | None = None  # seconds
+    _instances: Any
+    _in_chat = False
 
     def __new__(cls, config: Mapping[str, Any]) -> "CatalogueTask":
         """Create a task that sends the requests of its kind."""
-        asked = config.get("output_type") or output_type(task_as_run(_name_in(config)))
-        made: CatalogueTask = super().__new__(class_for(cls, asked))
-        return made
+        name = config.get("dataset_name") or config["task"]
+        asked = config.get("output_type") or output_type(task_as_run(name))
+        return super().__new__(class_for(cls, asked))  # type: ignore[arg-type,no-any-return]
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        self._prepared: dict[tuple[int, str], list[dict[str, Any]]] = {}
         self._requested: dict[str, tuple[str, str]] = {}  # id → hashes as sent, and the catalogue's
         self._messages: list[tuple[str, str]] = []  # of the last context
-        name = _name_in(config)
+        name: str = (
+            config.get("dataset_name") or config["task"]
+        )  # a YAML file of a user has the first
         metadata = dict(config.get("metadata") or {})
         options = options_of(name, metadata)
         self._part_of = metadata.pop("part_of", "")
-        self.loaded = self._last = load(name, options)
+        self.loaded = self._last = load(name, options)  # the second is the task as last run
         self._known = {sample.id: sample for sample in self.loaded.samples}
-        kind = self.loaded.kind
+        kind = self.kind = self.loaded.kind
         self._multiturn = kind.multiturn if "multiturn" in options else None
         ours = configuration(kind)
         self._until = ours.get("generation_kwargs", {}).get("until")
         if "shots" in options:
             ours["num_fewshot"] = kind.shots
-        overridden = {key: value for key, value in config.items() if key != "class"}
-        changed = sorted(item for item in overridden.items() if item[0] not in _OF_NO_MATTER)
+        changed = sorted(item for item in config.items() if item[0] not in _OF_NO_MATTER)
         self._yaml = sha256(repr(changed).encode()).hexdigest()[:7] if changed else ""
-        overridden["dataset_name"] = name
-        overridden["metadata"] = {**metadata, "version": kind.task.definition.version}
+        ours |= {key: value for key, value in config.items() if key != "class"}
+        ours["dataset_name"] = name
+        ours["metadata"] = {**metadata, "version": kind.task.definition.version}
         if self.loaded.remark:
             alias = config.get("task_alias") or config["task"]
-            overridden["task_alias"] = f"{alias}{self.loaded.remark}"
-        super().__init__(config={**ours, **overridden})
+            ours["task_alias"] = f"{alias}{self.loaded.remark}"
+        super().__init__(config=ours)
         if not self.loaded.samples:
             _log.warning("The data has no file for %s: it is left out.", self.config.task)
             self.dataset["test"] = Docs([])
@@ -146,29 +142,12 @@ class CatalogueTask(Task):
             self._last = self.loaded.at(shots=shots, multiturn=multiturn)
         return self._last
 
-    @cached_property
-    def _seed(self) -> dict[str, int | None]:
-        return seed_sent() if in_command() else {}
-
-    @property
-    def kind(self) -> Kind:
-        """The task as it is run."""
-        return self.loaded.kind
-
     def doc_to_text(self, doc: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
         """Return the question of an item or worked example, unless a YAML file sets the text."""
         return super().doc_to_text({"text": "", **doc}, *args, **kwargs)
 
     def fewshot_context(
-        self,
-        doc: Mapping[str, Any],
-        num_fewshot: int,
-        system_instruction: str | None = None,
-        apply_chat_template: bool = False,
-        fewshot_as_multiturn: bool = False,
-        chat_template: Callable[..., Any] | None = None,
-        *args: Any,
-        **kwargs: Any,
+        self, doc: Mapping[str, Any], num_fewshot: int, chat_template: Any = None, **sent: Any
     ) -> Any:
         """Build the prompt, with the worked examples and the first sentence of its subject.
 
@@ -176,62 +155,46 @@ class CatalogueTask(Task):
         `--metadata '{"multiturn": true}'` or an explicit `--fewshot_as_multiturn` asks for turns.
 
         Raises:
-            OptionError: There are too few worked examples. Or the task compares log-likelihoods of
-                letters and the chat template opens a reasoning block: the log-likelihoods would be
-                of the first words of the reasoning.
+            OptionError: There are too few worked examples.
         """
         if self._multiturn is None:
-            if fewshot_as_multiturn and num_fewshot and not says_turns():
+            as_turns = bool(sent.get("fewshot_as_multiturn"))
+            # lm-eval itself asks for turns wherever there is a chat template.
+            flag = from_argv("--fewshot_as_multiturn", nargs="?", const="")
+            self._multiturn = as_turns and flag is not None
+            if as_turns and num_fewshot and not self._multiturn:
                 _log_once(logging.INFO, _SINGLE_TURN)
-            self._multiturn = fewshot_as_multiturn and says_turns()
-        run, sample = self._run(num_fewshot), _sample_of(doc)
+        run, sample = self._run(num_fewshot), msgspec.convert(doc, Sample)
         prompt = run.prompt(sample)
         # Texts in front of the first example, or of the question if there are no examples.
-        system, begin = prompt.in_chat if apply_chat_template else (prompt.system, "")
-        turns = [*self._fewshot(run, sample.subject), {**doc, "system": system}]
-        turns[-1]["text"] = prompt.question
+        system, begin = prompt.in_chat if sent.get("apply_chat_template") else (prompt.system, "")
+        turns = []
+        for example in run.shots(sample.subject):
+            shown = {"text": example.question, "target": example.answer}
+            turns.append({**self._doc(example.sample or _NO_SAMPLE), **shown})
+        turns.append({**doc, "system": system, "text": prompt.question})
         turns[0] = {**turns[0], "text": begin + turns[0]["text"]}
         self.sampler.replace_df(turns[:-1])
+        self._messages = []
 
         def rendered(messages: Sequence[Mapping[str, str]], **more: Any) -> Any:
-            self._messages = [(each["role"], each["content"]) for each in messages]
-            return chat_template(messages, **more) if chat_template else ""
+            self._messages = [(message["role"], message["content"]) for message in messages]
+            return chat_template(messages, **more)
 
-        context = super().fewshot_context(
-            turns[-1],
-            num_fewshot,
-            system_instruction,
-            apply_chat_template,
-            bool(self._multiturn),
-            rendered if chat_template else None,
-            *args,
-            **kwargs,
-        )
-        if not (apply_chat_template and chat_template):
-            self._messages = [("", str(context))]
-        if not self._foretold and apply_chat_template:
-            self._foretold = True
-            model = _model_of({"chat_template": chat_template})
-            tokenizer = getattr(model, "tokenizer", None)
-            template = str(getattr(tokenizer, "chat_template", None) or "")
-            if said := foretold(run.kind, template, str(context), _ROOM):
-                _log.warning(said)
-        likelihood = self.OUTPUT_TYPE != "generate_until" and isinstance(context, str)
-        if likelihood and opens_reasoning(context):  # (a chat API refuses by itself, later)
-            raise OptionError(
-                f"{self.task_name} measures log-likelihoods of letters or answers, but the chat "
-                f"template ends the prompt in an open reasoning block ({context[-20:]!r}): the "
-                "model would be scored on how it begins to think. Run the generative task "
-                f"{self.loaded.task.definition.name} with --metadata '{{\"reasoning\": true}}', or "
-                "switch thinking off in the template (--model_args enable_thinking=False)."
-            )
+        sent |= {"fewshot_as_multiturn": self._multiturn}
+        template = chat_template and rendered
+        context = super().fewshot_context(turns[-1], num_fewshot, chat_template=template, **sent)
+        self._in_chat = bool(self._messages)
+        self._messages = self._messages or [("", str(context))]
         return context
 
     def construct_requests(self, doc: dict[str, Any], ctx: Any, **kwargs: Any) -> Any:
         """Build the request, with the prompt's stop texts unless a YAML file sets its own."""
         made = super().construct_requests(doc, ctx, **kwargs)
-        for each in requests(made) if self.OUTPUT_TYPE == "generate_until" else ():
-            asked = each.arguments[1]
+        sample = msgspec.convert(doc, Sample)
+        requests = made if isinstance(made, list) else [made]  # 0.4 gives a single one as it is
+        for request in requests if self.OUTPUT_TYPE == "generate_until" else ():
+            asked = request.arguments[1]
             asked.update(self._seed)
             if asked.get("until") == self._until:
                 chat = bool(kwargs.get("apply_chat_template"))
@@ -239,23 +202,19 @@ class CatalogueTask(Task):
                 self._sent = {**asked}  # for the log
         if self.OUTPUT_TYPE == "loglikelihood":  # of the answer alone, without the separator
             text = ctx if self._in_chat else ctx + self.kind.template.answer_separator
-            made.arguments = (text, *self._compared(_sample_of(doc)))
-        self._requested[doc["id"]] = self._hashes(_sample_of(doc), requests(made))
-        return made
-
-    def _hashes(self, sample: Sample, made: Sequence[Any]) -> tuple[str, str]:
-        """Return the hashes of an item's request as it is sent, and of the catalogue's."""
-        run = self._last
-        if not (ours := self._known.get(sample.id)):
-            return request_hash(sample, self._messages), ""
-        prompt = run.prompt(ours)
-        turns = [("", prompt.text())]
-        if self._in_chat:
-            turns = prompt.messages(multiturn=run.kind.multiturn)
-        texts = self._compared(ours)
-        compared = [each.arguments[1] for each in made] if texts else ()
+            made.arguments = (text, *self._compared(sample))
+        ours, of_catalogue = self._known.get(sample.id), ""
+        texts = self._compared(ours) if ours else []
+        compared = [request.arguments[1] for request in requests] if texts else ()
+        if ours:
+            prompt = self._last.prompt(ours)
+            turns = [("", prompt.text())]
+            if self._in_chat:
+                turns = prompt.messages(multiturn=self._last.kind.multiturn)
+            of_catalogue = request_hash(ours, turns, *texts)
         sent = request_hash(sample, self._messages, *compared)
-        return sent, request_hash(ours, turns, *texts)
+        self._requested[sample.id] = sent, of_catalogue
+        return made
 
     def _compared(self, sample: Sample) -> list[str]:
         """Return the texts whose log-likelihoods a request asks for."""
@@ -265,22 +224,37 @@ class CatalogueTask(Task):
         letters = self.kind.lettered(sample) if self.OUTPUT_TYPE == "multiple_choice" else ()
         return [before + letter for letter in letters]
 
-    @property
-    def _in_chat(self) -> bool:
-        return bool(self._messages[0][0])
-
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the requests; none for a subject that the data lacks.
 
         `--cache_requests` has no effect: lm-eval's cache does not see data, options and prompts.
+
+        Raises:
+            OptionError: There are too few worked examples. Or the task compares log-likelihoods of
+                letters and the chat template opens a reasoning block: the log-likelihoods would be
+                of the first words of the reasoning.
         """
-        self._think_end_token = getattr(_model_of(kwargs), "think_end_token", None)
+        model = getattr(kwargs.get("chat_template"), "__self__", None)
+        self._think_end_token = getattr(model, "think_end_token", None)
+        self._seed = seed_sent() if in_command() else {}
         if self.loaded.samples:
             super().build_all_requests(**{**kwargs, "cache_requests": False})
         else:
             self._instances = _NoInstances()
         _clock.clear()
         _clock["asked"] = perf_counter()
+        context = self._instances[0].arguments[0] if self.loaded.samples else ""
+        template = str(getattr(getattr(model, "tokenizer", None), "chat_template", None) or "")
+        if self._in_chat and (warning := foretold(self._last.kind, template, str(context), _ROOM)):
+            _log.warning(warning)
+        likelihood = self.OUTPUT_TYPE != "generate_until" and isinstance(context, str)
+        if likelihood and opens_reasoning(context):  # (a chat API refuses by itself, later)
+            raise OptionError(
+                f"{self.task_name} measures log-likelihoods, but the chat template ends the prompt"
+                f" in an open reasoning block ({context[-20:]!r}), so these would be of the first"
+                f" words of the reasoning. Run {self.loaded.task.definition.name} with {_ROOM}, or"
+                " switch thinking off in the template (--model_args enable_thinking=False)."
+            )
 
     def apply_filters(self) -> Any:
         """Make the responses valid Unicode, and apply the filters to them, if there are any."""
@@ -300,12 +274,12 @@ class CatalogueTask(Task):
         The value is None for a figure that does not include the item. The reading of the response
         is added to the document, which lm-eval writes into its samples.
         """
-        if self.predicts_only:
-            return values({"bypass": 999})
+        if "bypass" in super().higher_is_better():  # --predict_only
+            return {"bypass": 999}
         if self.OUTPUT_TYPE == "generate_until" and len(results) > 1:
             repeats = f"only the first of {len(results)} responses to each question is scored."
             _log_once(logging.WARNING, f"{self.task_name}: {repeats}")
-        sample, response, reasoning = _sample_of(doc), results[0], ""
+        sample, response, reasoning = msgspec.convert(doc, Sample), results[0], ""
         if self.OUTPUT_TYPE != "generate_until":
             likelihoods = [likelihood for likelihood, _ in results]
             if any(map(isnan, likelihoods)):
@@ -313,36 +287,29 @@ class CatalogueTask(Task):
                 response = ""
             elif self.OUTPUT_TYPE == "multiple_choice":
                 response = doc["letters"][likelihoods.index(max(likelihoods))]
-        elif response and self._is_reasoning(response):
-            doc["in_reasoning"] = True
-            response, reasoning = "", response
+        elif response and self._instances and not self._think_end_token:
+            # All reasoning, in a block that the chat template opened? With `think_end_token`,
+            # lm-eval removes reasoning itself.
+            prompt, asked = self._instances[0].arguments[:2]
+            limit = int(asked.get("max_gen_toks") or self.kind.max_tokens)
+            if isinstance(prompt, str) and ends_in_reasoning(prompt, response, limit):
+                doc["in_reasoning"] = True
+                response, reasoning = "", response
         if self.OUTPUT_TYPE == "loglikelihood":
             judgement = self.kind.judge_likelihood(results[0][0], sample)
         else:
             judgement = self.kind.judge(response, sample, reasoning)
         doc["judgement"], doc["requested"] = judgement.logged(), self._requested[sample.id]
         self._cut_off.add(judgement)
-        return values(self._named(item_values(self.kind.table, sample, judgement)))
-
-    def _is_reasoning(self, response: str) -> bool:
-        """Return whether a response is all reasoning, in a block that the chat template opened.
-
-        With `think_end_token`, lm-eval removes the reasoning itself, so this can no longer be seen.
-        """
-        if self._think_end_token or not self._instances:
-            return False
-        prompt, asked = self._instances[0].arguments[:2]
-        limit = int(asked.get("max_gen_toks") or self.kind.max_tokens)
-        return isinstance(prompt, str) and ends_in_reasoning(prompt, response, limit)
+        return self._named(item_values(self.kind.table, sample, judgement))
 
     def aggregation(self) -> dict[str, Callable[[Any], float]]:
         """Return figure → the function that aggregates the items' values."""
-        task, kind, language = self.loaded.task, self.kind, language_of(self.loaded.task)
+        task, kind = self.loaded.task, self.kind
+        value_of = partial(value, categories=kind.categories, language=language_of(task))
         table: dict[str, Callable[[Any], float]] = {}
         for figure in kind.table:
-            table[figure.name] = partial(
-                value, figure, categories=kind.categories, language=language
-            )
+            table[figure.name] = partial(value_of, figure)
             if figure.form == "mean" and figure.over == "questions" and not figure.part:
                 table[figure.name] = mean  # lm-eval knows the standard error of this one
         ours, headline = self._named(table), table[kind.headline.name]
@@ -396,31 +363,6 @@ class CatalogueTask(Task):
         averages = averages_over(task.benchmark)
         return [average for average in averages if task.whole in chain(*average.columns)]
 
-    def _fewshot(self, run: LoadedTask, subject: str) -> list[dict[str, Any]]:
-        """The worked examples of a subject as documents, for lm-eval's sampler."""
-        key = run.kind.shots, subject
-        if key not in self._prepared:
-            self._prepared[key] = []
-            for each in run.shots(subject):
-                shown = {"text": each.question, "target": each.answer}
-                self._prepared[key].append({**self._doc(each.sample or _NO_SAMPLE), **shown})
-        return self._prepared[key]
-
-
-def _name_in(config: Mapping[str, Any]) -> str:
-    """Return the task's name in the catalogue, which a user's YAML file has as `dataset_name`."""
-    name: str = config.get("dataset_name") or config["task"]
-    return name
-
-
-def _model_of(kwargs: Mapping[str, Any]) -> Any:
-    """Return the model whose chat template lm-eval passes; None without one."""
-    return getattr(kwargs.get("chat_template"), "__self__", None)
-
-
-def _sample_of(doc: Mapping[str, Any]) -> Sample:
-    return msgspec.convert(doc, Sample)
-
 
 def _say_cut_off(seen: CutOff) -> None:
     """Print after lm-eval's table that responses had no room for an answer."""
@@ -451,14 +393,11 @@ class _NoInstances(list[Any]):
         return self
 
 
-class _WithoutParts(logging.Filter):
+def _of_whole(record: logging.LogRecord) -> bool:
     """Drop lm-eval's warning that a task lacks an average of its group, which most tasks do."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        message = record.getMessage()
-        averages = chain.from_iterable(map(averages_over, benchmarks()))
-        return not any(f"metric '{average.name}," in message for average in averages)
+    message, averages = record.getMessage(), chain.from_iterable(map(averages_over, benchmarks()))
+    return not any(f"metric '{average.name}," in message for average in averages)
 
 
-logging.getLogger("lm_eval.api.group").addFilter(_WithoutParts())
+logging.getLogger("lm_eval.api.group").addFilter(_of_whole)
 without_traceback()

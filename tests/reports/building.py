@@ -30,13 +30,13 @@ def a_run(
     reasons: Sequence[str] = (),
     shots: int | None = None,
     data: str = "ba2a58b",
-    version: str = "1",
+    version: str = "",
     **columns: Sequence[float],
 ) -> Run:
     """Return a run whose items have these values; everything else is a plain default."""
     count = max([*map(len, values.values()), len(pairs)])
     how = task_as_run(task, shots=shots)
-    named = how.task
+    named, signed = how.task, how.signature(data)
     subjects = subjects or [named.subjects[0].name] * count
     known = {subject.name: parts_of(named, subject) for subject in named.subjects}
     parts = [
@@ -51,7 +51,7 @@ def a_run(
         label=label,
         model=label,
         harness="lm-eval",
-        signature=replace(how.signature(data), version=version),
+        signature=replace(signed, version=version or signed.version),
         created=datetime(2026, 11, 1, tzinfo=UTC),
         sources=(Path("results.json"),),
         sent=Sent(temperature=0.0),

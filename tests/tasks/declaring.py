@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from hkcanto_tasks.catalogue import Benchmark, read_benchmark
+from hkcanto_tasks.data.fetch import DataFolder
 from hkcanto_tasks.data.releases import GitHubRelease, HubDataset
 
 QUIZ = """
@@ -73,3 +74,9 @@ def declare(
     head = f'name = "release"\ntitle = "A release"\nfolder = "{folder}"\n'
     (home / "benchmark.toml").write_text(head + where + _REST, encoding="utf-8")
     return read_benchmark(home / "benchmark.toml")
+
+
+def fetched(folder: DataFolder, file: str) -> Path:
+    """Download a file if necessary, and return its path."""
+    folder.fetch([file])
+    return folder.root / file

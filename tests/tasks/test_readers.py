@@ -227,11 +227,11 @@ def test_rows_of_blank_cells_are_no_rows(file: Path) -> None:
 def test_json_that_is_no_list_of_rows_is_named_by_what_it_is(file: Path) -> None:
     file = file.with_suffix(".json")
     for content, rows, says in (
-        ('["a" "b"]', "", "is not valid JSON: .*Delete the file and fetch it again"),
+        ('["a" "b"]', "", "not valid JSON: .*Delete the file and fetch it again"),
         ('{\n "rows": 3\n}', "", "is not JSON Lines .*rows are expected here"),
         ('{"rows": 3}', "rows", "it is a JSON int, but rows are expected here"),
         ('{"data": {"a": 1}}', "data.items", "finds no 'items'; there is a"),
-        ('[{"a": NaN}]', "", "has NaN, which is no JSON"),
+        ('[{"a": NaN}]', "", "not valid JSON: NaN, which is no JSON"),
         ('"no such data set"', "data", "finds no 'data'; there is str"),
     ):
         file.write_text(content, encoding="utf-8")

@@ -15,7 +15,7 @@ from hkcanto_tasks.data.releases import GitHubRelease, HubDataset, RecordedFile,
 from hkcanto_tasks.declarations import Benchmark
 from hkcanto_tasks.errors import CatalogueError, DataNotFound, HKCantoError
 
-from .declaring import OWN, declare
+from .declaring import OWN, declare, fetched
 
 NEW, OLD = "b" * 40, "0" * 40
 
@@ -65,14 +65,14 @@ def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_local_folder_is_used_as_it_is(local: Path, release: Benchmark) -> None:
     found = locate(release)
     assert found.kind == "local"
-    assert found.path("dev/q.csv") == local / "release/dev/q.csv"
-    assert found.files("*/a.csv") == ["test/a.csv"]
+    assert fetched(found, "dev/q.csv") == local / "release/dev/q.csv"
+    assert found.files() == ["dev/q.csv", "test/a.csv"]
 
 
 def test_a_git_clone_is_a_local_folder_too(local: Path, tmp_path: Path) -> None:
     write(local / "clone/data", dev__q="q,A", test__a="a,B")
     found = locate(on_github(tmp_path / "home", folder="clone"))
-    assert found.path("dev/q.csv") == local / "clone/data/dev/q.csv"
+    assert fetched(found, "dev/q.csv") == local / "clone/data/dev/q.csv"
     assert found.verify() == []
 
 
@@ -147,15 +147,15 @@ def test_a_recorded_file_that_lacks_says_how_to_get_it(local: Path, release: Ben
     (local / "release/test/a.csv").unlink()
     found = locate(release)
     with pytest.raises(DataNotFound, match=f"git show {OLD}:data/answers.csv"):
-        found.path("test/a.csv")
+        fetched(found, "test/a.csv")
     with pytest.raises(DataNotFound, match=r"release/test/a.csv does not exist"):
         found.fetch()
 
 
 @pytest.mark.usefixtures("local")
-def test_a_misspelt_file_gets_a_suggestion(release: Benchmark) -> None:
-    with pytest.raises(DataNotFound, match=r"Did you mean dev/q.csv"):
-        locate(release).path("dev/qq.csv")
+def test_a_misspelt_file_is_an_error(release: Benchmark) -> None:
+    with pytest.raises(DataNotFound, match=r"no file 'dev/qq.csv'"):
+        fetched(locate(release), "dev/qq.csv")
 
 
 @pytest.mark.usefixtures("local")

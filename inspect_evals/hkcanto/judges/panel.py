@@ -5,7 +5,6 @@ The prompts are the papers' rubrics, with a quoting that keeps judged texts mere
 
 import json
 import tomllib
-from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -38,6 +37,8 @@ ROLE = "grader"
 _ATTEMPTS = 2
 _LONGEST_REASON = 300
 
+Values = Mapping[str, float]
+
 
 class Unusable(ValueError):  # noqa: N818
     """A judge's answer cannot be used; the message says why, to the judge."""
@@ -51,7 +52,7 @@ class Verdict(NamedTuple):
         record: The verdict for the log, with its reasons.
     """
 
-    values: Mapping[str, float]
+    values: Values
     record: Mapping[str, Any]
 
 
@@ -66,7 +67,7 @@ class Form(BaseModel):
     )
 
 
-class Reply(Form, ABC):
+class Reply(Form):
     """The form of an answer.
 
     Attributes:
@@ -75,22 +76,20 @@ class Reply(Form, ABC):
 
     code: str
 
-    @abstractmethod
     def read(self, source: str, text: str) -> Verdict:
         """Return the verdict on a text that was made from a source.
 
         Raises:
             Unusable: The reply contradicts the texts or the form.
         """
+        raise NotImplementedError
 
 
 def judge(
     reply: type[Reply],
     prompt: Callable[[str, str, str, str], str],
-    combine: Callable[
-        [str, Sequence[Mapping[str, float]]], tuple[dict[str, float], dict[str, Any]]
-    ],
-    of_nothing: Mapping[str, float],
+    combine: Callable[[str, Sequence[Values]], tuple[Values, Mapping[str, Any]]],
+    of_nothing: Values,
     judgements: int,
     stop: Sequence[str],
     language: str | None = None,
@@ -121,10 +120,8 @@ def judge(
     async def score(state: TaskState, target: Target) -> Score:
         source = state.metadata.get("source")
         if not isinstance(source, str) or not source:
-            raise ValueError(
-                f"sample {state.sample_id}: metadata['source'] is {source!r}, but the judge "
-                "compares with the source text; the task must put it there"
-            )
+            why = "the judge compares with the source text; the task must put it there"
+            raise ValueError(f"sample {state.sample_id}: metadata['source'] is {source!r}; {why}")
         text = judged_text(state.output.completion, stop, source, language)
 
         def ask(seed: int, grader: Model) -> Awaitable[Verdict]:
@@ -139,16 +136,16 @@ def judge(
 
         graders = enumerate(panel(judgements), start=1) if text else ()
         made = await collect(*starmap(ask, graders))
-        succeeded = [each.values for each in made if each.values]
+        succeeded = [verdict.values for verdict in made if verdict.values]
         values, more = combine(text, succeeded if text else [of_nothing])
         failures = len(made) - len(succeeded)
-        records = [each.record for each in made]
+        records = [verdict.record for verdict in made]
         shown = (json.dumps(record, ensure_ascii=False, indent=1) for record in records)
+        blocks = "\n\n".join(f"```json\n{record}\n```" for record in shown)
         return Score(
             value={**values, "judge_failure_rate": failures / max(len(made), 1)},
             answer=text,
-            explanation="\n\n".join(f"```json\n{text}\n```" for text in shown)
-            or "The text is empty.",
+            explanation=blocks or "The text is empty.",
             reason="no_response" if not text else None if succeeded else "grader_failed",
             metadata={"judgements": records, **more},
         )
@@ -174,9 +171,8 @@ def panel(judgements: int = 1) -> Sequence[Model]:
 def judged_text(response: str, stop: Sequence[str], source: str, language: str | None) -> str:
     """Return a model's answer as judges see it, with the length limit of the automatic metrics."""
     answer = until_stop(strip_reasoning(valid(response)).strip(), stop)
-    if language is not None:
-        answer = clean_output(answer, source=source, language=language).text
-    return answer[:LONGEST]
+    cleaned = clean_output(answer, source=source, language=language).text if language else answer
+    return cleaned[:LONGEST]
 
 
 async def ask_judge(
@@ -237,10 +233,8 @@ def _filled_in(form: type[Reply], reply: str, code: str) -> Reply:
     try:
         return form.model_validate(filled_in)
     except ValidationError as error:
-        problems = (
-            f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()
-        )
-        raise Unusable("; ".join(problems)) from error
+        places = ((".".join(map(str, wrong["loc"])), wrong["msg"]) for wrong in error.errors())
+        raise Unusable("; ".join(map(": ".join, places))) from error
 
 
 # ---------------------------------------------------------------------- prompts

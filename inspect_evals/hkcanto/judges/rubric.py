@@ -26,10 +26,8 @@ async def ask_role(how: Judged, sample: Sample, answer: str, epoch: int) -> Sequ
     Raises:
         PrerequisiteError: The role has no model.
     """
-    graders = enumerate(panel(), start=1)
-    return await collect(
-        *(_ask(model, how, sample, answer, epoch, seed) for seed, model in graders)
-    )
+    judges = enumerate(panel(), start=1)
+    return await collect(*(_ask(model, how, sample, answer, epoch, seed) for seed, model in judges))
 
 
 def grade(grader: str, answers: Sequence[tuple[Judged, Sample, str]]) -> list[Said]:

@@ -9,16 +9,9 @@ from inspect_ai.scorer import Metric, Scorer, mean, scorer, stderr
 from pydantic import AfterValidator, Field
 
 from hkcanto_metrics.fluency import cantonese_fluency
-from hkcanto_metrics.rubric import (
-    COMPLETE_FAILURE,
-    CRITERIA,
-    LONGEST_SUMMARY,
-    PASS,
-    POINTS,
-    summary_score,
-)
+from hkcanto_metrics.rubric import CRITERIA, LONGEST_SUMMARY, PASS, POINTS, summary_score
 
-from .panel import Form, Reply, Verdict, judge, judge_texts, render
+from .panel import Form, Reply, Values, Verdict, judge, judge_texts, render
 
 SUMMARY_METRICS: dict[str, list[Metric]] = {
     "judged_score": [mean(), stderr()],
@@ -89,7 +82,7 @@ def judged_summary(judgements: int = 4, stop: Sequence[str] = ()) -> Scorer:
             models gets one judgement from each instead.
         stop: Stop texts: the model's answer ends before the first of them.
     """
-    of_nothing = dict.fromkeys(CRITERIA, COMPLETE_FAILURE)
+    of_nothing = dict.fromkeys(CRITERIA, min(POINTS))  # a complete failure
     return judge(Ratings, summary_prompt, _score, of_nothing, judgements, stop, "yue")
 
 
@@ -102,26 +95,20 @@ def summary_prompt(source: str, key_points: str, summary: str, code: str) -> str
         summary: The summary to judge.
         code: The call's code, see `fresh_code`.
     """
-    criteria = (
-        f"- **Category: {criterion.capitalize()}**\n\n{text}"
-        for criterion, text in judge_texts()["criteria"].items()
-    )
+    words = judge_texts()["criteria"].items()
+    criteria = (f"- **Category: {name.capitalize()}**\n\n{text}" for name, text in words)
     texts = {"original_text": source, "marking_scheme": key_points, "summary": summary}
     return render("summary", code, texts, criteria="\n\n".join(criteria))
 
 
-def _score(
-    summary: str, said: Sequence[Mapping[str, float]]
-) -> tuple[dict[str, float], dict[str, Any]]:
+def _score(summary: str, verdicts: Sequence[Values]) -> tuple[Values, Mapping[str, Any]]:
     detected = cantonese_fluency(summary, max_characters=LONGEST_SUMMARY)
-    unlike = [(points["fluency"] == PASS) != detected.passed for points in said]
+    unlike = [(points["fluency"] == PASS) != detected.passed for points in verdicts]
     # If all judgements failed, the values are NaN, which Inspect counts as unscored.
     values = dict.fromkeys(("judged_score", *CRITERIA, "fluency_disagreement_rate"), nan)
-    if said:
-        points = {name: fmean(each[name] for each in said) for name in CRITERIA}
+    if verdicts:
+        points = {name: fmean(verdict[name] for verdict in verdicts) for name in CRITERIA}
         values |= {"judged_score": summary_score(points, detected.n_characters), **points}
         values["fluency_disagreement_rate"] = fmean(unlike)
-    return values, {
-        "length_penalty": detected.length_penalty,
-        "cantonese_fluency_passed": detected.passed,
-    }
+    penalty = detected.length_penalty
+    return values, {"length_penalty": penalty, "cantonese_fluency_passed": detected.passed}

@@ -18,7 +18,7 @@ from hkcanto_metrics.error_spans import (
     translation_accuracy,
 )
 
-from .panel import Form, Reply, Unusable, Verdict, judge, judge_texts, neutralize, render
+from .panel import Form, Reply, Unusable, Values, Verdict, judge, judge_texts, neutralize, render
 
 Direction = Literal["yue_en", "en_yue", "yue_zh", "zh_yue"]
 
@@ -57,9 +57,8 @@ class LabelledError(Form):
         try:
             start, end = locate(neutralize(text), neutralize(self.text), self.occurrence)
         except ValueError as problem:
-            raise Unusable(
-                f"{self.category} is labelled in the {side}, where this does not stand: {problem}"
-            ) from problem
+            why = f"{self.category} is labelled in the {side}, where this does not stand: {problem}"
+            raise Unusable(why) from problem
         return ErrorSpan(self.category, start, len(text) if self.to_end else end)
 
 
@@ -71,19 +70,13 @@ class LabelledErrors(Reply):
     def read(self, source: str, text: str) -> Verdict:
         """Return the paper's figure for a translation with these errors."""
         spans = [error.span(source, text) for error in self.errors]
-        terms = translation_accuracy(
-            text,
-            [span for span in spans if span.category != OMISSION],
-            [span for span in spans if span.category == OMISSION],
-        )
-        errors = [
-            {**error.model_dump(), "start": span.start, "end": span.end}
-            for error, span in zip(self.errors, spans, strict=True)
-        ]
-        return Verdict(
-            values={"judged_accuracy": terms.value},
-            record={"judged_accuracy": terms.value, "terms": asdict(terms), "errors": errors},
-        )
+        others = [span for span in spans if span.category != OMISSION]
+        omissions = [span for span in spans if span.category == OMISSION]
+        terms = translation_accuracy(text, others, omissions)
+        placed = zip(self.errors, spans, strict=True)
+        errors = [{**error.model_dump(), **asdict(span)} for error, span in placed]
+        values = {"judged_accuracy": terms.value}
+        return Verdict(values, {**values, "terms": asdict(terms), "errors": errors})
 
 
 @scorer(metrics=TRANSLATION_METRICS)
@@ -122,15 +115,11 @@ def translation_prompt(
         code: The call's code, see `fresh_code`.
     """
     languages, (before, into) = judge_texts()["languages"], direction.split("_")
-    return render(
-        "translation",
-        code,
-        {"source": source, "reference_translation": reference, "translation": translation},
-        source_language=languages[before],
-        target_language=languages[into],
-    )
+    named = {"source_language": languages[before], "target_language": languages[into]}
+    texts = {"source": source, "reference_translation": reference, "translation": translation}
+    return render("translation", code, texts, **named)
 
 
-def _score(_: str, said: Sequence[Mapping[str, float]]) -> tuple[dict[str, float], dict[str, Any]]:
-    values = [each["judged_accuracy"] for each in said]
+def _score(_: str, verdicts: Sequence[Values]) -> tuple[Values, Mapping[str, Any]]:
+    values = [verdict["judged_accuracy"] for verdict in verdicts]
     return {"judged_accuracy": fmean(values) if values else nan}, {}
