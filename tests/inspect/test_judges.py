@@ -836,7 +836,7 @@ def test_what_is_wrong_in_the_file_of_people_is_named(judged: Any, tmp_path: Pat
         ("id,fluency,note\n1,5," + "x" * 200_000 + "\n", "line 2: field larger than field limit"),
         ("id,fluency,note\n1,5,好\n".encode("big5"), "people.csv: byte 21 is not UTF-8"),
         ("id,fluency\n1,5\n".encode("utf-16"), "people.csv: byte 1 is not UTF-8"),
-        ("id,fluency\nx,5\n", "people.csv: fluency: the judge and the people have no item"),
+        ("id,fluency\nx,5\n", "people.csv: fluency: no item in common"),
     ]:
         with named(people, says):
             said = agreement(tmp_path, judged.location, people, status=1)
