@@ -130,14 +130,17 @@ def _sentence(pairs: Sequence[Pair], names: Sequence[str]) -> str:
     leads.update(names[gain > 0] for _, gain in known if abs(gain) > 1e-9)
     (first, most), (second, fewer) = leads.most_common()
     sure = [
-        f"{pair.title} ({names[gain > 0]} by {abs(gain):.3g} points)"
+        f"{pair.title} ({f'{names[gain > 0]} ' if fewer else ''}by {abs(gain):.3g} points)"
         for pair, gain in known
         if pair.p_value < 0.05
     ]
-    return (
-        f"{first} leads on {most} of {len(known)} tasks, {second} on {fewer}. Significant "
-        f"differences (all {len(known)} tasks together, 95 %): {listed(sure) or 'none'}."
-    )
+    leading = f"{first} leads on {most} of {len(known)} tasks"
+    leading += f", {second} on {fewer}" if fewer else ""
+    if not most:
+        leading = f"{first} and {second} are equal on all {len(known)} tasks"
+    such = f": {listed(sure)}" if sure else ""
+    scope = f"all {len(known)} tasks together, 95 %"
+    return f"{leading}. Significant on {len(sure) or 'none'} ({scope}){such}."
 
 
 def verdict(pair: Pair, names: Sequence[str]) -> str:
