@@ -179,6 +179,16 @@ def test_an_answer_cannot_end_its_block_or_give_the_level(tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("example")
+def test_the_settings_of_a_judge_are_in_the_signature(tmp_path: Path) -> None:
+    for name, temperature in (("plain", None), ("warm", 1.5)):
+        grader = Grader(verdict)
+        grader.model.config.temperature = temperature
+        judged(tmp_path / name, grader)
+    (plain,), (warm,) = (read_runs(tmp_path / name).runs for name in ("plain", "warm"))
+    assert set(warm.differs(plain)) == {"judging"}
+
+
+@pytest.mark.usefixtures("example")
 def test_without_a_grader_nothing_is_sent(tmp_path: Path) -> None:
     sent = []
 

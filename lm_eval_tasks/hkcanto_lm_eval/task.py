@@ -94,9 +94,8 @@ class CatalogueTask(Task):
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._requested: dict[str, tuple[str, str]] = {}  # id → hashes as sent, and the catalogue's
         self._messages: list[tuple[str, str]] = []  # of the last context
-        name: str = (
-            config.get("dataset_name") or config["task"]
-        )  # a YAML file of a user has the first
+        # A YAML file of a user has the first.
+        name: str = config.get("dataset_name") or config["task"]
         metadata = dict(config.get("metadata") or {})
         options = options_of(name, metadata)
         self._part_of = metadata.pop("part_of", "")
@@ -109,6 +108,12 @@ class CatalogueTask(Task):
         if "shots" in options:
             ours["num_fewshot"] = kind.shots
         changed = sorted(item for item in config.items() if item[0] not in _OF_NO_MATTER)
+        if (asked := config.get("output_type")) not in (None, output_type(kind)):
+            changed.append(("output_type", asked))
+        package = __name__.partition(".")[0]
+        classes = [one for one in type(self).__mro__ if issubclass(one, CatalogueTask)]
+        others = [one.__qualname__ for one in classes if not one.__module__.startswith(package)]
+        changed += [("class", name) for name in others]
         self._yaml = sha256(repr(changed).encode()).hexdigest()[:7] if changed else ""
         ours |= {key: value for key, value in config.items() if key != "class"}
         ours["dataset_name"] = name

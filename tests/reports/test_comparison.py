@@ -757,7 +757,7 @@ def test_one_model_under_two_conditions_has_a_verdict_too(compared):
         [law([1] * 20), changed(g2p([0] * 20), shots=0)],
     ]
     first, *_ = compared(*runs)[0].sections
-    assert first.blocks[0].text.startswith("Second leads on 2 of 2 tasks, First on 0. Sig")
+    assert first.blocks[0].text.startswith("Second leads on 2 of 2 tasks. Sig")
     assert [column.title for column in first.blocks[-1].columns[1:3]] == ["First", "Second"]
 
 

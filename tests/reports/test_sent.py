@@ -4,11 +4,13 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from inspect_ai import Task
+from inspect_ai.model import ModelOutput
 from inspect_ai.solver import (
     Generate,
     Solver,
@@ -287,3 +289,63 @@ def test_another_solver_is_a_setting_of_the_run(tmp_path: Path) -> None:
     assert found == [None, "generate"]
     labels = [run.label for run in read_runs(tmp_path).runs]
     assert len({*labels}) == 2  # neither hides the other
+
+
+@solver
+def answers_itself() -> Solver:
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        state = await generate(state)
+        state.output = ModelOutput.from_content("m", state.metadata["target"])
+        return state
+
+    return solve
+
+
+def test_answers_that_a_solver_or_a_task_class_wrote_are_not_the_models(tmp_path: Path) -> None:
+    class Cheating(CatalogueTask):
+        def apply_filters(self) -> Any:
+            for each in self._instances:
+                each.resps = ["A"]
+            return super().apply_filters()
+
+    log = run_inspect(tmp_path / "solver", tasks.phonology(), limit=2, solver=answers_itself())
+    (run,) = read_runs(log).runs
+    assert run.departure == "other solver"
+    assert "other solver" in doubts(run)
+    (run,) = read_runs(run_lm_eval(tmp_path / "class", Cheating({"task": TASK}), limit=2)).runs
+    assert run.departure == "edited task"
+    written = CatalogueTask({"task": "hkmmlu_mc", "output_type": "generate_until"})
+    (run,) = read_runs(run_lm_eval(tmp_path / "type", written, limit=2)).runs
+    assert run.departure == "edited task"
+
+
+def test_parts_of_a_task_are_joined_only_if_they_were_sent_alike(tmp_path: Path) -> None:
+    for subject, how in (("economics", {"epochs": 3}), ("logic_reasoning", {})):
+        run_inspect(tmp_path, tasks.hkmmlu(subjects=subject), limit=2, **how)
+    assert len(read_runs(tmp_path).runs) == 2
+
+
+def test_one_name_for_several_models_is_noted(tmp_path: Path) -> None:
+    run_lm_eval(tmp_path / "first", TASK, limit=2)
+    run_inspect(tmp_path / "second", tasks.orthography(), limit=2)
+    for run in read_runs(f"mine={tmp_path}").runs:
+        assert any(note.startswith("mine stands for several: ") for note in run.notes)
+
+
+def test_other_arguments_of_a_model_and_other_headers_are_a_difference(tmp_path: Path) -> None:
+    one, other = (
+        run_inspect(tmp_path / name, tasks.phonology(), limit=2, extra_headers={"X-Adapter": name})
+        for name in ("a", "b")
+    )
+    (first,), (second,) = (read_runs(log).runs for log in (one, other))
+    assert "header hash" in first.differs(second)
+    assert not any("X-Adapter" in value for _, value in first.settings)
+    thinking = replace(first, settings=(("enable_thinking", "False"),))
+    assert thinking.differs(first)["enable_thinking"] == ("False", "none")
+
+
+def test_another_version_of_a_task_has_no_rank(tmp_path: Path) -> None:
+    (run,) = read_runs(run_lm_eval(tmp_path, TASK, limit=2)).runs
+    older = replace(run, signature=replace(run.signature, version="1"))
+    assert not run.outdated
+    assert "has version 1 of the task, not" in older.outdated

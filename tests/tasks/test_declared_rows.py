@@ -105,6 +105,9 @@ def test_an_alias_is_declared_in_the_catalogue_or_by_the_user(
     folder({"test/hk_law.csv": as_csv([LAW], HEADER)})
     monkeypatch.setenv("HKCANTO_ALIASES", "hk_law=a_subject_of_another_benchmark")
     assert load_task("hkmmlu_hk_law").samples
+    monkeypatch.setenv("HKCANTO_ALIASES", "hk_law=hk_music")
+    with pytest.raises(DataNotFound, match=r"'hk_law' is already the file of 'hk_law'"):
+        load_task("hkmmlu_hk_music")
     for wrong in (tmp_path / "nothing", tmp_path):
         monkeypatch.setenv("HKCANTO_ALIASES", str(wrong))
         with pytest.raises(DataNotFound, match="neither stem=subject"):
