@@ -67,7 +67,10 @@ def read_choices(row: Row, definition: TaskDefinition, columns: Sequence[str]) -
                 f"no column {', '.join(missing)}; found {row.named()} (declare columns = "
                 "{ options = […] } for others, or letters for fewer)"
             )
-    texts: list[Text] = []
+    texts: list[Text] = [cell for cell in cells if isinstance(cell, str) and cell.strip()]
+    if len(texts) == len(letters) and definition.option_labels != "remove":
+        return tuple(texts)  # by far the most frequent form
+    texts = []
     for place, cell in enumerate(cells, start=1):
         text = cell if isinstance(cell, str) else as_text(cell)
         if text is None and not (may_lack and (cell is None or cell != cell)):  # NaN of Parquet

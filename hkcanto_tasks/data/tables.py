@@ -61,7 +61,10 @@ class Row(msgspec.Struct, frozen=True, gc=False):
             >>> Row(1, {"input": "我哋"}).find(["source", "input"])
             '我哋'
         """
-        return next((self.cells[name] for name in columns if name in self.cells), None)
+        for name in columns:
+            if name in self.cells:
+                return self.cells[name]
+        return None
 
     def text(self, columns: Sequence[str], role: str) -> str:
         """Return a required cell as text.
