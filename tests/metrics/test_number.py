@@ -784,3 +784,16 @@ def test_a_remark_or_another_case_is_no_result() -> None:
         ("12 × 3 = 36。正方體的面積是 54。", None),
     ]:
         assert extract_number(text) == value, text
+
+
+def test_a_duration_another_event_and_a_first_answer_are_no_results() -> None:
+    asked = "In what year did Hong Kong return to China?"
+    text = "It happened on 1 July 1997, after 156 years of British rule."
+    assert extract_number(text, asked) == 1997
+    text = "The line opened on 1 October 1979; another followed in 1982."
+    assert extract_number(text, "In what year did the line open?") == 1979
+    text = "First answer: 18 litres. Hmm, that's for 300 km. For 350 km it's 6 × 3.5 = 21 litres."
+    assert extract_number(text, "How many litres for 350 km?") == 21
+    assert extract_number("Roughly 7.5 million.", "How many people live there, in millions?") == 7.5
+    assert extract_number("Roughly 7.5 million.", "How many people live there?") == 7_500_000
+    assert extract_number("5 × 500 g = 2500 g, that is 2.5 kg.", "How many kg?") == 2.5
