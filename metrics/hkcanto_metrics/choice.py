@@ -562,6 +562,7 @@ class _SetReader(_Reader):
                 continue
             gap = re.sub(r"\([^()]*\)", "", self._text[end : mention.start])
             is_aside = gap.endswith("\n(") and self._rest_of_line(mention)
+            is_aside = is_aside or (";" in gap and mention.spelled and len(begin.letters) > 1)
             is_decided = mention.start <= last.start and mention.stance >= _CONCLUDED
             if is_aside or not (SAYS["enumerates"].fullmatch(gap) or is_decided):
                 break

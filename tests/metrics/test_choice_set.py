@@ -138,3 +138,13 @@ def test_what_is_called_wrong_or_merely_named_is_not_in_a_set() -> None:
     assert extract_choice_set(text, stations) in ("AD", None)
     islands = {"A": "橋咀洲", "B": "東平洲", "C": "太平山", "D": "荔枝窩"}
     assert extract_choice_set("橋咀洲同東平洲係，荔枝窩淨係條村，唔計。", islands) in ("AB", None)
+
+
+def test_a_list_ends_before_a_remark_on_another_option_or_a_wish() -> None:
+    paper = {"A": "報紙", "B": "用過嘅紙巾", "C": "雜誌", "D": "辦公室紙"}
+    text = "答案係A、C同D；用過嘅紙巾(B)有污漬，唔可以回收。"
+    assert extract_choice_set(text, paper) == "ACD"
+    assert (
+        extract_choice_set("### 答案\n- **A**\n- **B**\n- **D**\n\n如有不適，請求醫。", paper)
+        == "ABD"
+    )
