@@ -19,15 +19,15 @@ def test_inspect_finds_and_runs_the_task(inspect_sample_run: Any) -> None:
     assert len(inspect_sample_run.log.samples) >= 40
 
 
-def test_each_sample_shows_what_was_read_and_an_aligned_diff(inspect_sample_run: Any) -> None:
+def test_each_sample_shows_what_was_read_and_where_it_differs(inspect_sample_run: Any) -> None:
     scores = [sample.scores["judged"] for sample in inspect_sample_run.log.samples]
     wrong = [score for score in scores if score.value["ser"] > 0]
     assert wrong
-    assert all("^" in score.explanation for score in wrong)
+    assert all("→" in score.explanation for score in wrong)
     for score in scores:
         assert score.answer
         assert score.metadata["judgement"]["details"]["best_variant"]
-        assert "gold" in score.explanation
+        assert "published CER" in score.explanation
 
 
 def test_the_log_carries_the_signature_and_says_sample(inspect_sample_run: Any) -> None:

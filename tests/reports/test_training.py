@@ -217,7 +217,7 @@ def test_a_checkpoint_on_other_items_is_left_out_and_named() -> None:
     few = a_run("hkcanto_law", {"acc": share(5, 5)}, label="checkpoint-9")
     (best,) = best_records([*of_steps({1: share(20), 2: share(22)}), few])
     assert (best["label"], best["picked_from"]) == ("checkpoint-2", 2)
-    assert "do not have the same items" in best["left_out"]["checkpoint-9"]
+    assert "differ in items" in best["left_out"]["checkpoint-9"]
 
 
 def test_a_cancelled_checkpoint_is_not_the_best() -> None:
