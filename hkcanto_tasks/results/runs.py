@@ -255,6 +255,7 @@ class Run:
     is_local: bool = field(init=False)  # on the user's files, named differently by each harness
     trusted_data: bool = field(init=False)  # on a pinned revision, so that its items are known
     departure: str = field(init=False)  # unlike the catalogue's task, such as `other prompt`
+    version: str = field(init=False)  # of the task
     unfinished: str = field(init=False)  # why requested items are missing, such as `cancelled`
 
     def __post_init__(self) -> None:
@@ -263,6 +264,7 @@ class Run:
         solver = "" if dict(self.settings).get("solver", "") in _OURS else "other solver"
         departure = next((text for name, text in _DEPARTURES.items() if name in options), solver)
         facts: dict[str, Any] = {"task": of.task, "shots": of.shots, "options": options}
+        facts["version"] = of.version
         facts |= {"data": of.data, "is_sample": sort == "sample", "is_local": sort == "local"}
         facts |= {"trusted_data": bool(of.data) and sort == "release"}
         self.__dict__.update(facts, departure=departure, unfinished=ending)

@@ -561,8 +561,8 @@ class _SetReader(_Reader):
             if mention.start < begin.end or mention.stance <= _REFUTED:
                 continue
             gap = re.sub(r"\([^()]*\)", "", self._text[end : mention.start])
-            is_aside = gap.endswith("\n(") and self._rest_of_line(mention)
-            is_aside = is_aside or (";" in gap and mention.spelled and len(begin.letters) > 1)
+            is_other = ";" in gap and mention.spelled and len(begin.letters) > 1
+            is_aside = is_other or (gap.endswith("\n(") and self._rest_of_line(mention))
             is_decided = mention.start <= last.start and mention.stance >= _CONCLUDED
             if is_aside or not (SAYS["enumerates"].fullmatch(gap) or is_decided):
                 break

@@ -60,7 +60,7 @@ def test_on_a_single_task_two_models_are_compared_by_mcnemar() -> None:
     # 2 · P(X ≤ 4 of 19) = 0.019; 2 · P(X ≤ 5 of 18) = 0.096.
     text = said(*pair("hkcanto_law", 15, 4))
     assert text.startswith(
-        "b is 11 points better than a on Hong Kong law, 5-shot: Accuracy 96.0 against 85.0, "
+        "b is 11.0 points better than a on Hong Kong law, 5-shot: Accuracy 96.0 against 85.0, "
         "gain 95 % [+"
     )
     assert text.endswith("(exact McNemar, p = 0.019). b wins 15 items, loses 4, ties 81.")

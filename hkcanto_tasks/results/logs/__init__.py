@@ -85,6 +85,8 @@ def read_runs(
             conditions[origin].add(run.comparable_as)
     if not kept:
         reasons = [f"{each.path}: {each.reason}" for each in skipped[:_MOST_REASONS]]
+        more = len(skipped) - _MOST_REASONS
+        reasons += [f"and {more} more"] if more > 0 else []
         paths = ", ".join(str(path) for _, path in given)
         raise LogError("\n".join([f"nothing to report in {paths}:", *reasons]))
     label_of = labels(conditions)

@@ -112,7 +112,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 if needed and _SCORER not in (sample.scores or {}):
                     unscored += 1
                     continue
-                answered.add(str(sample.output.get("model")))
+                answered.add(str(sample.output.get("model") or ""))
                 used = _usage(sample)
                 if backend == "hf":  # it counts a batch's padding, in prompts and in answers
                     used = msgspec.structs.replace(used, prompt_tokens=None, answer_tokens=None)
@@ -140,6 +140,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         how = " ".join(f"{name}={value}" for settings in judging for name, value in settings)
         prompts = " ".join(filter(None, [metadata.get("judge", "prompts:1"), how]))
         notes.insert(0, f"judged by {', '.join(names)}, {prompts}")
+    answered.discard("")  # a limit ended the sample before its first request
     if len(answered) > 1:
         notes.append(f"answered by {', '.join(sorted(answered))}")
     if unscored:

@@ -138,7 +138,7 @@ def of_assumption(
             if is_share:
                 why = "its headline is a share of right answers. Plan it with --discordance."
             if not items:
-                why = "its number of items is not declared. Write `rows` into its benchmark.toml."
+                why = "its number of items is not declared. Declare `rows`, or give --items N."
             raise OptionError(f"{task.name}: {why}")
     planned = [Part("any", None, spread), *(parts if names else [])]
     return _plan(title, about, planned, [] if names else parts, sizes or _SIZES, **tests)

@@ -6,9 +6,10 @@ the items' values. There are no ranks, published scores and gates.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from math import isclose, nan
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -22,8 +23,8 @@ from ..logs.inspect import opened
 from ..logs.items import UNREADABLE, decode, reason
 from ..runs import places_of
 from ..statistics.paired import RESAMPLES, SEED, Paired, adjusted
-from .blocks import Note, Report, Section, report_of
-from .compare import Pair, effects_table, verdict
+from .blocks import Column, Note, Report, Section, report_of, table
+from .compare import Pair, verdict
 
 _GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}  # Inspect's own values of these
 _NAMED = 5
@@ -101,8 +102,6 @@ def compare_any(
     if not tests:
         raise ComparisonError("\n".join(["nothing to compare.", *sorted(refused)]))
     tests.sort(key=lambda test: (test.pair.p_value, test.pair.title))
-    # Figures of several units are shown as numbers.
-    unit = max((test.pair.figure.unit for test in tests), key="number".__eq__)
     effects = iter(adjusted([test.pair.effect for test in tests if test.pair.effect]))
     pairs, records, notes = list[Pair](), list[dict[str, Any]](), list[str]()
     for (task, figure, *_), items, remarks in tests:
@@ -112,11 +111,25 @@ def compare_any(
         record |= {"gain": gain, "wins": effect.wins, "losses": effect.losses}
         record |= {"p_value": effect.p_value, "p_by_holm": effect.p_by_holm, "test": effect.test}
         records.append(record)
-        pairs.append(Pair(task, replace(figure, unit=unit), effect, name))
+        pairs.append(Pair(task, figure, effect, name))
         notes += [f"{task}: {remark}" for remark in remarks]
     verdicts = [Note(verdict(pair, names), "verdict") for pair in pairs[:_NAMED]]
     warnings = [Note(text, "warning") for text in [*sorted(notes), *sorted(refused), _UNKNOWN]]
-    made = effects_table("any", "Task by task", pairs, names)
+    columns = {
+        "task": Column("Task"),
+        "figure": Column("Figure"),
+        "a": Column(names[0], "number"),
+        "b": Column(names[1], "number"),
+        "gain": Column("Gain", "number", "Positive if the second is better."),
+        "items": Column("Items", "count"),
+        "wins": Column("Won", "count"),
+        "losses": Column("Lost", "count"),
+        "p_value": Column("p", "p", "Two-sided, unadjusted."),
+        "p_by_holm": Column("p by Holm", "p", "Adjusted for several tests."),
+        "test": Column("Test"),
+    }
+    getters = [(column, itemgetter(key)) for key, column in columns.items()]
+    made = table("any", "Task by task", records, getters)
     section = Section("Results", [*verdicts, *warnings, made], "results", is_summary=True)
     how = f"Random numbers: seed {seed}, {resamples:,} exchanges."
     title = f"{names[1]} against {names[0]}"

@@ -163,10 +163,12 @@ class Report:
 
     @property
     def answer(self) -> Sequence[Note]:
-        """The verdict and the warnings of the first section, or else its first note."""
-        first = [block for section in self.sections[:1] for block in section.blocks]
-        notes = [block for block in first if isinstance(block, Note)]
-        return [note for note in notes if note.level != "info"] or notes[:1]
+        """The first verdict with the warnings beside it, or else the first section's first note."""
+        notes = [[b for b in section.blocks if isinstance(b, Note)] for section in self.sections]
+        for of_section in notes:
+            if any(note.level == "verdict" for note in of_section):
+                return [note for note in of_section if note.level != "info"]
+        return notes[0][:1] if notes else []
 
 
 def report_of(

@@ -151,9 +151,11 @@ def verdict(pair: Pair, names: Sequence[str]) -> str:
     said = f"No difference shown between {second} and {first} on {pair.title}"
     unit, points = units_of(pair.figure)
     scores = f"{value_text(effect.b, unit)} against {value_text(effect.a, unit)}"
-    difference = f"gain {value_text(gain, points)} points, 95 % {interval_text(gain, points)}"
+    in_points = " points" if points == "score_points" else ""
+    difference = f"gain {value_text(gain, points)}{in_points}, 95 % {interval_text(gain, points)}"
     if pair.p_value < 0.05:
-        better = f"{abs(gain.value):.3g} points {'better' if gain.value > 0 else 'worse'}"
+        by = value_text(abs(gain.value), points).removeprefix("+")
+        better = f"{by}{in_points} {'better' if gain.value > 0 else 'worse'}"
         said = f"{second} is {better} than {first} on {pair.title}"
         difference = f"gain 95 % {interval_text(gain, points)}, significant"
     p_text = "p < 0.001" if pair.p_value < 0.001 else f"p = {pair.p_value:.2g}"

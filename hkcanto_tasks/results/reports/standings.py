@@ -263,6 +263,7 @@ def headline_column(run: Run) -> Column:
     """Return the column of a run's headline in a table of models and tasks."""
     figure, up = run.headline, run.headline.higher_is_better
     under = f"{figure_title(run, figure)} {'↑' if up else '↓'}, {condition_title(run)}"
+    under += ", sample data" if run.is_sample else ""
     lower = None if up is None else not up
     title, unit = run.definition.title, unit_of(figure)
     return Column(title, unit, figure.help, lower, under=under, brief=True)

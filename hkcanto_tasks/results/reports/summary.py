@@ -245,9 +245,10 @@ def _of_many(labels: Sequence[str], races: Sequence[Selection], made: Table) -> 
         for of in races
         if not of.ties or len(races) == 1
     ]
-    scope = f"all {len(races)} tasks together, 95 %"
-    whose = listed(ahead) or "no model of all others on any task"
-    return f"{said} Significantly ahead ({scope}): {whose}."
+    scope = f"all {len(races)} tasks together, 95 %" if len(races) > 1 else "95 %"
+    if not ahead:
+        return f"{said} On no task is a model significantly ahead of all others ({scope})."
+    return f"{said} Significantly ahead ({scope}): {listed(ahead)}."
 
 
 def _score(run: Run) -> str:
@@ -262,11 +263,12 @@ def _of_one(read: _Read) -> str:
         return "There is no run to report on."
     run, label, why = read.runs[0], read.labels[0], "“How this was made” says why"
     ranked = [f"{task_title(run)} {place}" for run in read.runs if (place := read.place(run))]
+    notes = (standing.figure.note for run in read.runs for standing in read.standings(run))
+    why = next(filter(None, notes), why)
     if (count := len(read.runs)) > 1:
         on = f"{len(ranked)} of {count} tasks"
         return f"{label} has a rank among published models on {on}: {listed(ranked) or why}."
-    notes = (standing.figure.note for standing in read.standings(run))
-    rank = f"no rank: {next(filter(None, notes), why)}"
+    rank = f"no rank: {why}"
     if standing := read.rank(run):
         rank = f"rank {standing.place} in {standing.table.source}"
     measure = measure_title(run, run.headline)
@@ -294,8 +296,8 @@ def _tasks_table(read: _Read) -> Table:
     """Return a single model's tasks with the best published scores, drawn on one axis."""
 
     def score(run: Run) -> Value:
-        value = _in_points(run)
-        return value and replace(value, note="; ".join(doubts(run)))
+        value, note = _in_points(run), "; ".join(doubts(run)) if len(read.runs) > 1 else ""
+        return value and replace(value, note=note)
 
     columns: list[tuple[Column, Callable[[Run], Value]]] = [
         (Column("Task"), task_title),

@@ -148,7 +148,7 @@ def shown(table: Table) -> list[ShownRow]:
         >>> [(row.mark, row.cells[1].text, row.cells[1].best) for row in shown(table)]
         [('this run', '50.0', True), ('', '40.0', False)]
     """
-    best = [_best(table, place) for place in range(len(table.columns))]
+    best = [best_of(table, place) for place in range(len(table.columns))]
     kinds = {row.kind for row in table.rows}
     several = len(kinds) > 1
     rows = []
@@ -171,7 +171,7 @@ def shown(table: Table) -> list[ShownRow]:
     return rows
 
 
-def _best(table: Table, place: int) -> float | None:
+def best_of(table: Table, place: int) -> float | None:
     """Return the best number of a column; None if there is no choice."""
     lower = table.columns[place].lower_is_better
     rivals = ("run",) if any(row.kind == "best" for row in table.rows) else ("run", "published")

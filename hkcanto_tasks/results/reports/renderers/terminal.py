@@ -11,8 +11,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from ....printable import one_line
-from ..blocks import Column, Note, Report, Table
-from .formatting import ShownCell, ShownRow, caption, heading, listed, shown, turned
+from ..blocks import Column, Note, Report, Row, Table
+from .formatting import ShownCell, ShownRow, best_of, caption, heading, listed, shown, turned
 
 LONG_TABLE = 20
 """Rows of a table that are shown; among the rest, only the user's runs, human and random rows."""
@@ -87,7 +87,9 @@ def _show_table(table: Table, console: Console, full: bool) -> None:
     else:
         models = [row._replace(cells=row.cells[:2]) for row in shown(table) if row.kind == "run"]
         _show_grid(table.columns[:2], models, console)
-        first = [table.rows[0], *(row for row in table.rows if row.kind != "run")]
+        best = (best_of(table, place) for place in range(1, len(table.columns)))
+        others = (row for row in table.rows if row.kind != "run")
+        first = [table.rows[0], Row(["Best of these", *best], "other"), *others]
         _show_grid(*turned(replace(table, rows=first)), console)
         _print_indented(console, "All scores: -o report.html or --format md", style="dim")
     for column in table.columns:
@@ -108,7 +110,7 @@ def _show_grid(
     tries += [(n, False, False) for n in places if n <= fewest]
     for kept, intervals, notes in [(count, True, True), *tries]:
         grid = _grid(columns, rows, kept, intervals=intervals, notes=notes)
-        if _fits(grid, console):
+        if _fits(grid, console, whole=notes):
             break
     console.print(grid)
     hints = (
@@ -124,9 +126,10 @@ def _show_grid(
         _print_indented(console, how, style="dim")
 
 
-def _fits(grid: Grid, console: Console) -> bool:
+def _fits(grid: Grid, console: Console, *, whole: bool = False) -> bool:
+    """Whether a grid fits, with its texts folded or whole."""
     size = console.measure(grid, options=console.options.update(width=10_000))
-    return size.minimum <= console.width
+    return (size.maximum if whole else size.minimum) <= console.width
 
 
 def _grid(
