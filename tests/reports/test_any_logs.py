@@ -162,3 +162,25 @@ def test_other_logs_are_refused(
         done = hkcanto("compare", *logs, "--any")
         assert done.exit_code == 2, why
         assert why in " ".join(done.output.split()), done.output
+
+
+def test_a_share_stays_in_points_beside_a_figure_of_another_unit(
+    sums: Callable[..., Path], tmp_path: Path
+) -> None:
+    """A second task whose values are a thousand times as large is made from the first's log."""
+    for name, limit in (("a", 20), ("b", 30)):
+        folder = sums(name, right_below(limit)).parent
+        results = json.loads(next(folder.glob("results_*.json")).read_text("utf-8"))
+        results["results"]["words"] = dict(results["results"]["sums"])
+        results["results"]["words"]["exact_match,none"] *= 1000
+        for key in ("configs", "versions", "n-shot", "higher_is_better", "n-samples"):
+            results[key]["words"] = results[key]["sums"]
+        (samples,) = folder.glob("samples_sums_*.jsonl")
+        made = [json.loads(line) for line in samples.read_text("utf-8").splitlines()]
+        made = [{**row, "exact_match": 1000 * row["exact_match"]} for row in made]
+        other = samples.with_name(samples.name.replace("_sums_", "_words_"))
+        other.write_text("".join(json.dumps(row) + "\n" for row in made), "utf-8")
+        next(folder.glob("results_*.json")).write_text(json.dumps(results), "utf-8")
+    said = " ".join(hkcanto("compare", tmp_path / "a", tmp_path / "b", "--any").output.split())
+    assert "is 25.0 points better" in said
+    assert "is 250.0 better" in said
