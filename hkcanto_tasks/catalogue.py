@@ -18,7 +18,7 @@ from importlib.metadata import entry_points
 from itertools import chain
 from math import fsum
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec.structs import replace
@@ -104,7 +104,9 @@ def meant(error: str, record: type[Any]) -> str:
         >>> meant("Invalid enum value 'no' - at `$.tasks[0].option_labels`", Benchmark)
         '; `option_labels` takes: `shown`, `remove`'
     """
-    form = r"^(?:.*unknown field `(.+?)`|Invalid enum .*?)(?: - at `\$(.*)`)?$"
+    form = (
+        r"^(?:.*unknown field `(.+?)`|(?:Invalid enum|Expected `str`, got) .*?)(?: - at `\$(.*)`)?$"
+    )
     if not (match := re.search(form, error)):
         return ""
     key, names, hint = match[1], re.findall(r"\.(\w+)", match[2] or ""), None
@@ -114,6 +116,8 @@ def meant(error: str, record: type[Any]) -> str:
             kinds = [inner for kind in kinds for inner in get_args(kind)]
         record = next((kind for kind in kinds if hasattr(kind, "__struct_fields__")), record)
     if not key:
+        if get_origin(hint) is not Literal:
+            return ""
         return f"; `{names[-1]}` takes: {', '.join(f'`{value}`' for value in get_args(hint))}"
     if key in _RENAMED and record is TaskDefinition:
         return f", which version 0.3 has no more: {_RENAMED[key]}"
@@ -352,7 +356,7 @@ def find_task(name: str, parameters: Mapping[str, Any] | None = None) -> TaskVar
     if alike:
         choices = " or ".join(f"-T {task.parameter}" for task in alike)
         raise OptionError(f"{name} is {len(alike)} tasks. Choose one with {choices}.")
-    advice = f"{did_you_mean(name, tasks)}`hkcanto list` shows all.{_maybe_there()}"
+    advice = f"{did_you_mean(name, tasks, most=3)}`hkcanto list` shows all.{_maybe_there()}"
     raise CatalogueError(f"no task {name!r} in the catalogue. {advice}")
 
 

@@ -55,20 +55,21 @@ class ComparisonError(HKCantoError):
     """Two results cannot be compared: different items, tasks or data, or a missing figure."""
 
 
-def did_you_mean(name: str, known: Iterable[str], form: str = "{}") -> str:
-    """Return a question with the known name most like another one, and a space; empty if none is.
+def did_you_mean(name: str, known: Iterable[str], form: str = "{}", most: int = 1) -> str:
+    """Return a question with the known names most like another one, and a space; empty without any.
 
     Args:
         name: The unknown name.
         known: The names that there are.
-        form: The form in which the name is shown.
+        form: The form in which a name is shown.
+        most: The number of names.
 
     Examples:
         >>> did_you_mean("exampels", ["shots", "examples"])
         'Did you mean examples? '
     """
-    near = difflib.get_close_matches(name, [*known], n=1)
-    return f"Did you mean {form.format(near[0])}? " if near else ""
+    near = difflib.get_close_matches(name, [*known], n=most)
+    return f"Did you mean {' or '.join(map(form.format, near))}? " if near else ""
 
 
 _LONG = 256  # longer paths are shortened in messages

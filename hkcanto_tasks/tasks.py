@@ -264,7 +264,7 @@ class LoadedTask:
             lacks = self.kind.uses_dev_rows and not examples
             why = ": the data has no dev file for it" if lacks else ""
             what = f"{where}: shots={count}, but there are {there or 'no'} worked examples{why}"
-            raise OptionError(f"{what}. Ask for 0 to {there}.")
+            raise OptionError(f"{what}. Ask for 0{f' to {there}' if there else ''}.")
         return examples[:count]
 
     def examples(self, name: str) -> Sequence[Example]:

@@ -17,7 +17,7 @@ _ODD_SHARE = 0.1
 _ENOUGH = 10
 """Files with fewer rows may have no Chinese row, or rows that are all the same."""
 
-_LOOKED_AT = 20  # rows of a file whose script is counted
+_LOOKED_AT = 60  # rows of a file whose script is counted
 _DAMAGED = re.compile("[\ufffd\x80-\x84\x86-\x9f]")
 _HAN = re.compile("[\u3400-\u9fff]")
 

@@ -26,7 +26,14 @@ from textwrap import shorten
 from typing import Any, Literal
 from urllib.parse import quote, unquote
 
-from ..errors import DataCorrupt, DataNotFound, HKCantoError, NetworkUnavailable, on_disk
+from ..errors import (
+    DataCorrupt,
+    DataNotFound,
+    HKCantoError,
+    NetworkUnavailable,
+    did_you_mean,
+    on_disk,
+)
 from .releases import HubDataset, RecordedFile, Registry, inside, read_registry
 from .tables import ENDINGS, is_file, no_file, read_bytes, refusal
 
@@ -40,6 +47,7 @@ _TIMEOUT = (3.05, 10.0)  # seconds to wait for a connection, and for more bytes
 # Some file must be complete after _GRACE seconds, plus one second for every _SLOWEST bytes of the
 # largest one.
 _GRACE, _SLOWEST = 60.0, 10 * 1024
+_CUT_OFF = ("ChunkedEncodingError", "IncompleteRead", "ProtocolError")  # a connection
 _WAITS = (1.0, 2.0, 4.0, 8.0)  # seconds before a busy server is asked again
 
 
@@ -205,7 +213,8 @@ class DataFolder:
             remedy = f"in a clone of the release, run `git show {entry.commit}:{entry.origin}`"
             why = f"{path} {no_file(path)}. Unset HKCANTO_DATA_DIR to download it, or {remedy}."
             return DataNotFound(why)
-        return DataNotFound(f"{self.name} has no file {file!r} in {self.root}. Check the name.")
+        hint = did_you_mean(file, {*self.recorded, *self.files()}) or "Check the name."
+        return DataNotFound(f"{self.name} has no file {file!r} in {self.root}. {hint.rstrip()}")
 
 
 def digest(path: Path, like: str = "") -> str:
@@ -372,8 +381,11 @@ class GitHubFolder(DataFolder):
                 if isinstance(error, HKCantoError) or getattr(error, "errno", None):
                     raise  # an error of the network has no errno
                 status = getattr(getattr(error, "response", None), "status_code", None)
-                if status in (429, 503) and (wait := next(waits, None)) is not None:
-                    _log.warning("%s is busy (HTTP %d); asking again in %g s.", url, status, wait)
+                is_cut = type(error).__name__ in _CUT_OFF
+                may_pass = is_cut or status in (429, 500, 502, 503, 504)
+                if may_pass and (wait := next(waits, None)) is not None:
+                    what = f"is busy (HTTP {status})" if status else "broke off"
+                    _log.warning("%s %s; asking again in %g s.", url, what, wait)
                     time.sleep(wait)
                     continue
                 kind: type[HKCantoError] = NetworkUnavailable

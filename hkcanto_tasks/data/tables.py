@@ -422,11 +422,12 @@ def _json_lines(path: Path, text: str) -> Iterator[object]:
         try:
             yield _parsed(line)
         except (ValueError, RecursionError) as error:
-            why = f"no JSON object for one row: {error or 'nested too deeply'}"
+            fault = error or "nested too deeply"
+            why = f"no JSON object for one row: {fault}"
             if number == 1 or (number == len(lines) and not text.endswith("\n")):
                 raise DataCorrupt(
-                    f"{path} is not JSON Lines or is truncated: row {number} has {why}, but"
-                    f" {_EXPECTED}. {_AGAIN}."
+                    f"{path} is not JSON Lines or row {number} is truncated: {fault}; {_EXPECTED}."
+                    f" {_AGAIN}."
                 ) from error
             yield UnreadableRow(f"{path}, row {number}", why)
 

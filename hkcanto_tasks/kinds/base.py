@@ -79,12 +79,6 @@ class Kind(ABC):
         template: The texts of its prompt.
         prompt_name: The name of this prompt in the benchmark.
         placeholders: The names of the placeholders in its texts.
-        is_generative: Whether the model writes its answer; otherwise its answer is the likeliest
-            letter.
-        chosen: The options that are not switched off, by name.
-        categories: Subject → category.
-        reads: The columns that the kind reads itself, in lower case.
-        headerless: The columns of a CSV file without a header row, in order.
 
     Raises:
         CatalogueError: The task's headline is not a figure of the kind, or the task declares a
@@ -144,10 +138,6 @@ class Kind(ABC):
     ) -> None:
         self.options, self.multiturn = options, multiturn
         self.task = _named_as_run(task, options, shots)
-        self.is_generative = self.task.variant.scoring == "generative"
-        values = msgspec.structs.asdict(options)
-        self.chosen = {name: value for name, value in values.items() if value}
-        self.categories = {one.name: one.category for one in task.definition.subjects}
         self.shots = self.task.shots if shots is None else shots
         prompts, asked = task.definition.prompts, getattr(options, "prompt", "paper")
         if (name := asked.removesuffix(self.SCAFFOLD)) not in prompts:
@@ -158,13 +148,38 @@ class Kind(ABC):
         self.template: PromptTemplate = task.benchmark.prompts[self.prompt_name]
         self.placeholders = tuple(places(*self.template.texts))
         self._columns: dict[str, tuple[str, ...]] = {}
-        roles = [*self.COLUMNS, "subject", *(["id"] if task.definition.reader else [])]
-        self.reads = {name for role in roles for name in self.columns(role)}
-        self.headerless = tuple(self.columns(role)[0] for role in self.COLUMNS)
         self._texts: dict[str, tuple[str, str]] = {}
         self._cell_columns: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {}
         for problem in self.problems():
             raise self.wrong(problem)
+
+    @cached_property
+    def is_generative(self) -> bool:
+        """Whether the model writes its answer; otherwise its answer is the likeliest letter."""
+        return self.task.variant.scoring == "generative"
+
+    @cached_property
+    def chosen(self) -> dict[str, Any]:
+        """The options that are not switched off, by name."""
+        values = msgspec.structs.asdict(self.options)
+        return {name: value for name, value in values.items() if value}
+
+    @cached_property
+    def categories(self) -> Mapping[str, str]:
+        """Subject → category."""
+        return {subject.name: subject.category for subject in self.task.definition.subjects}
+
+    @cached_property
+    def reads(self) -> set[str]:
+        """The columns that the kind reads itself, in lower case."""
+        has_ids = bool(self.task.definition.reader)
+        roles = [*self.COLUMNS, "subject", *(["id"] if has_ids else [])]
+        return {name for role in roles for name in self.columns(role)}
+
+    @cached_property
+    def headerless(self) -> tuple[str, ...]:
+        """The columns of a CSV file without a header row, in order."""
+        return tuple(self.columns(role)[0] for role in self.COLUMNS)
 
     def problems(self) -> Iterator[str]:
         """Yield what is wrong with the task's entry in its `benchmark.toml`, after its name."""
@@ -172,7 +187,7 @@ class Kind(ABC):
         has = f"its kind {definition.kind!r} has"
         if not (self.is_generative or self.GOLD or self.LETTERED):
             variant = f"has a variant {self.task.variant.suffix!r} with scoring = 'loglikelihood'"
-            yield f"{variant}, which finds one letter; {has} none. Remove this variant"
+            yield f"{variant}, which finds one letter; {has} no such answers. Remove this variant"
         if self.template.reads not in self.READS:
             reads = f"reads = {self.template.reads!r}"
             yield f"has the prompt {self.prompt_name!r} with {reads}; {has} {', '.join(self.READS)}"

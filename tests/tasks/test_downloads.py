@@ -173,7 +173,7 @@ def test_a_busy_server_is_asked_again(
 def test_an_unknown_file_is_an_error_without_a_request(
     folder: DataFolder, server: WebServer
 ) -> None:
-    with pytest.raises(DataNotFound, match=r"no file 'test/z.csv'.*Check the name"):
+    with pytest.raises(DataNotFound, match=r"no file 'test/z.csv'.*Did you mean test/y.csv"):
         fetched(folder, "test/z.csv")
     assert not server.requests
 
