@@ -4,7 +4,7 @@ In Python: `inspect_ai.eval(hkcanto.g2p(), model="openai/gpt-4o")`. Inspect is i
 of a task.
 """
 
-# ruff: noqa: F403  (`__all__` lists the public names)
+# ruff: noqa: F403, F405  (`__all__` lists the public names)
 
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +12,23 @@ if TYPE_CHECKING:
     from .tasks import *
 
 __all__ = [
-    *("cultural", "dse", "fluency", "g2p", "hkcanto", "hkmmlu", "hkmmlu_translation", "law"),
-    *("mmlu", "orthography", "phonology", "professional", "run", "sentiment", "summarization"),
-    *("tmmluplus", "translation"),
+    "cultural",
+    "dse",
+    "fluency",
+    "g2p",
+    "hkcanto",
+    "hkmmlu",
+    "hkmmlu_translation",
+    "law",
+    "mmlu",
+    "orthography",
+    "phonology",
+    "professional",
+    "run",
+    "sentiment",
+    "summarization",
+    "tmmluplus",
+    "translation",
 ]
 
 
