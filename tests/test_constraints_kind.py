@@ -286,6 +286,7 @@ def test_training_on_equal_constraints_is_not_contamination(tmp_path: Path) -> N
 # ---------------------------------------------------------------------- the signature
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("example")
 def test_a_change_in_a_verifiers_behaviour_changes_the_signature(
     monkeypatch: pytest.MonkeyPatch,

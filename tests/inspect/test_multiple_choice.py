@@ -79,6 +79,7 @@ def log_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Any], Any]:
     return log
 
 
+@pytest.mark.slow
 def test_letters_scores_and_figures_are_lm_evals(tmp_path: Path) -> None:
     for inspect_task, lm_eval_task in [
         (tasks.hkmmlu, "hkmmlu"),
@@ -151,6 +152,7 @@ def test_parts_are_averages_over_questions_or_for_tmmluplus_over_subjects(
                 ), part
 
 
+@pytest.mark.slow
 def test_the_log_has_at_most_ten_figures_and_an_error(tmp_path: Path) -> None:
     for task in [tasks.hkmmlu, tasks.tmmluplus, tasks.cultural, tasks.phonology, tasks.hkcanto]:
         with named(task):

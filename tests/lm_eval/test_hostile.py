@@ -121,6 +121,7 @@ stem = "b"
     return declare
 
 
+@pytest.mark.slow
 def test_a_cell_runs_nothing_and_is_sent_as_it_is(quiz: Declare, planted: Path) -> None:
     for task, text in [
         *(("quiz", end + PAYLOADS[0]) for end in BREAKS),
@@ -136,6 +137,7 @@ def test_a_cell_runs_nothing_and_is_sent_as_it_is(quiz: Declare, planted: Path) 
             assert prompt.count(". D" + text) == 2
 
 
+@pytest.mark.slow
 def test_a_declaration_runs_nothing(quiz: Declare, planted: Path) -> None:
     for text in ["\u2028" + PAYLOADS[0], HOSTILE]:
         for place in PLACES:

@@ -45,6 +45,7 @@ def test_there_are_as_many_as_asked_for_and_each_has_a_topic() -> None:
     assert [*dict.fromkeys(each.topic for each in VERIFIERS.values())] == topics
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(data=st.data(), seed=st.integers(0, 2**16))
 def test_a_right_answer_follows_and_a_wrong_one_does_not(data: st.DataObject, seed: int) -> None:

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -755,6 +756,7 @@ SIGNS = (
 )
 
 
+@pytest.mark.slow
 def test_a_megabyte_is_read_at_once() -> None:
     for unit in [
         *SIGNS.split(),

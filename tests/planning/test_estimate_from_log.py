@@ -91,6 +91,7 @@ def test_a_chat_template_counts_in_proportion(tmp_path: Path) -> None:
     assert two["prompt_tokens"] == pytest.approx(2 * one["prompt_tokens"])
 
 
+@pytest.mark.slow
 def test_lm_eval_logs_no_tokens_and_its_texts_are_counted(tmp_path: Path) -> None:
     log = run_lm_eval(tmp_path, "hkmmlu", model=Slow(), limit=8)
     row, warnings = estimated("hkmmlu", "--from", log)

@@ -86,6 +86,7 @@ def test_logs_of_lm_eval_come_out_as_they_were(lm_eval_logs: Path, tmp_path: Pat
     assert len(re.findall(r" → .*, 0 read otherwise", said)) == 5
 
 
+@pytest.mark.slow
 def test_logs_of_inspect_come_out_as_they_were(inspect_logs: Path, tmp_path: Path) -> None:
     from inspect_ai.log import list_eval_logs, read_eval_log
 

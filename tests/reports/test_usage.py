@@ -129,6 +129,7 @@ class Loading(AnsweringLM):
         return super().generate_until(*args, **kwargs)
 
 
+@pytest.mark.slow
 def test_lm_eval_logs_no_tokens_and_the_time_of_all_tasks(tmp_path: Path) -> None:
     run_lm_eval(tmp_path / "both", "hkcanto_law", "hkcanto_g2p", model=Loading(), limit=3)
     assert [run["usage"] for run in reported(tmp_path / "both")["runs"]] == [{"answers": 3}] * 2
