@@ -88,9 +88,8 @@ def choice() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        options = {
-            letter: option.value for letter, option in zip(_LETTERS, state.choices, strict=False)
-        }
+        shown = [option.value for option in state.choices]
+        options = dict(zip(_LETTERS, shown, strict=False))
         if len(options) < 2 or target.text not in options:
             raise ValueError(
                 f"hkcanto/choice: sample {state.sample_id} has {len(options)} choices and the "

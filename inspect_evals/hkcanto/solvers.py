@@ -46,15 +46,14 @@ def ask(
             template, prompts[str(model)] = _template(model)
             if said := foretold(setups[task], template, prompts[str(model)], "-T reasoning=true"):
                 _log.warning(said)
-        asked = model.config.merge(active_generate_config())
-        chosen = temperature if asked.temperature is None else asked.temperature
+        chosen = _asked(model, "temperature", temperature)
         more: dict[str, Any] = {"temperature": chosen}
         if hasattr(model.api, "do_sample"):  # Transformers, which refuses a temperature of 0
             model.api.do_sample = model.model_args.get("do_sample", chosen > 0)
             more = more if chosen else {}
         elif not chosen and str(model).startswith("nnterp/"):  # it samples, and refuses 0
             more = {"top_k": 1}
-        if user := asked.system_message:
+        if user := _asked(model, "system_message"):
             own, *rest = state.messages
             if own.role == "system":
                 user = f"{user}{setups[task].template.example_separator}{own.text}"
@@ -73,10 +72,15 @@ def ask(
     return solve
 
 
+def _asked(model: Model, setting: str, default: Any = None) -> Any:
+    """Return a setting of the run, or else of the model; Inspect's `merge` copies all of them."""
+    values = (getattr(config, setting) for config in (active_generate_config(), model.config))
+    return next((value for value in values if value is not None), default)
+
+
 def _make_valid(state: TaskState) -> None:
     """Make the texts of a response valid Unicode; Inspect would log others in another form."""
-    output = state.output
-    for message in (choice.message for choice in output.choices):
+    for message in (choice.message for choice in state.output.choices):
         if isinstance(message.content, str):
             message.content = valid(message.content)
             continue
@@ -84,8 +88,8 @@ def _make_valid(state: TaskState) -> None:
             for name in {"text", "reasoning", "summary"} & type(part).model_fields.keys():
                 if text := getattr(part, name):
                     setattr(part, name, valid(text))
-    if (completion := valid(output.completion)) != output.completion:
-        output.completion = completion
+    if (completion := valid(state.output.completion)) != state.output.completion:
+        state.output.completion = completion
 
 
 def _template(model: Model) -> tuple[str, str]:
