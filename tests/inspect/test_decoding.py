@@ -61,14 +61,16 @@ def test_the_users_temperature_wins_and_the_log_says_what_was_sent(
             assert run.decoding == said
 
 
-def test_the_temperature_of_a_model_made_in_python_wins(
+def test_the_temperature_of_a_model_made_in_python_is_sent_unless_the_run_has_one(
     asked: Callable[..., Any], server: RecordingServer
 ) -> None:
     config = GenerateConfig(temperature=0.3)
     model = get_model("openai-api/local/letters", base_url=server.url, config=config)
-    requests, run = asked("hkmmlu", model)
-    assert [body["temperature"] for body in requests] == [0.3, 0.3]
-    assert run.generation["temperature"] == 0.3
+    # As in Inspect itself, an argument of the run goes before the model's own setting.
+    for more, temperature in [({}, 0.3), ({"temperature": 0.7}, 0.7)]:
+        requests, run = asked("hkmmlu", model, **more)
+        assert [body["temperature"] for body in requests] == [temperature] * 2
+        assert run.generation["temperature"] == temperature
 
 
 def test_a_model_that_takes_no_temperature_is_not_called_greedy(
