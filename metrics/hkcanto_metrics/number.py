@@ -25,6 +25,7 @@ _HEAD, _TAIL, _CUES, _REACH = 2_000, 6_000, 40, 300
 # Number of closing sentences that may follow the result; number of characters in a unit, in a
 # number, and in a sentence long enough to recognise it as the question's.
 _TALK, _UNIT, _LONGEST, _REPEATED = 3, 6, 40, 8
+_LINE = 60  # characters in which the left side of an equation is looked for
 _SHORT = 200  # characters: a shorter text without a last full stop is not cut off
 
 # Full-width signs; Chinese characters are folded to Simplified script.
@@ -88,16 +89,16 @@ def read_number(text: str, question: str = "") -> NumberReading:
     asked, tidied = (SAYS["decoration"].sub(_tidy, part) for part in said)
     asked = SAYS["next_question"].sub("\n", asked)
     given = {_value(match) for match in SAYS["number"].finditer(asked)}
-    words = _words((SAYS["asking"].findall(asked) or [""])[-1])
     tidied = _without_repeats(tidied, asked)
-    if SAYS["millions"].search(asked):  # the unit asked for: "7.5 million" is 7.5
-        tidied = SAYS["millions"].sub(lambda match: "\t" * len(match[0]), tidied)
+    if unit := SAYS["asked_unit"].search(asked):  # how many million? "7.5 million" is 7.5
+        after = rf"(?<=[0-9零一二三四五六七八九两十百千 ]){unit['latin'] or unit['chinese']}s?"
+        tidied = re.sub(after, lambda match: "\t" * len(match[0]), tidied, flags=re.IGNORECASE)
     reading = NumberReading(None, "none: no number")
     for label, after in pairwise([None, *SAYS["next_question"].finditer(tidied), None]):
         start, end = label.end() if label else 0, after.start() if after else len(tidied)
         # Skip lines that ask a question, and answers to examples.
         if not label or (not label["sample"] and "\n" in tidied[start:end].strip()):
-            reading = _Question(tidied, start, end, given, words).reading()
+            reading = _Question(tidied, start, end, given).reading()
         if reading.evidence:
             break
     return reading
@@ -160,32 +161,31 @@ def equal_numbers(response_value: Fraction | None, answer: Fraction) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """A number that may be the answer, with the words that announced it and its place."""
+    """A number that may be the answer, and its place; no value if several could be it."""
 
     value: Fraction | None
     start: int
     end: int
     is_chinese: bool = False
-    begins: bool = False
+    is_word: bool = False  # such as 一 in 一個
     kind: str = "last result"
-    cue: int = 0
+    cue: int = 0  # where the words that announce it begin
 
 
 class _Question:
     """The part of a normalised text that is about one question."""
 
-    def __init__(
-        self, text: str, start: int, end: int, given: Set[Fraction | None], asked: Set[str]
-    ) -> None:
-        self._text, self._given, self._asked, self._end = text, given, asked, end
+    def __init__(self, text: str, start: int, end: int, given: Set[Fraction | None]) -> None:
+        self._text, self._given, self._end = text, given, end
         sentences = self._spans(start, end)
         retractions = [at for at, _ in sentences if SAYS["retraction"].match(text, at)]
         self._start = max([start, *retractions])
         self._sentences = [span for span in sentences if span[0] >= self._start]
+        self._every = [*self._results(self._start, end)]
 
     def reading(self) -> NumberReading:
         """Read the announced number, the one alone in the first line, or the last result."""
-        found = self._announcement() or self._confirmed(self._concluded(self._sentences))
+        found = self._announcement() or self._concluded(self._sentences)
         if not found:
             is_cut = self._breaks_off(self._sentences)
             return NumberReading(None, "none: cut off" if is_cut else "none: no number")
@@ -198,7 +198,7 @@ class _Question:
         return [span for span in spans if self._text[slice(*span)].replace("#", "").strip()]
 
     def _announcement(self) -> _Result | None:
-        """The last announced answer, or the conclusion drawn after it."""
+        """The last announced answer, if no conclusion after it takes its place."""
         announced = [*self._announced()]
         for before, last in pairwise(announced[-2:]):
             between = self._text[before.end : last.cue]
@@ -210,20 +210,17 @@ class _Question:
         found = announced[-1]
         is_equation = "=" in self._text[found.cue : found.start]
         for start, end in self._spans(found.end, self._end):
-            if SAYS["none_after_all"].match(self._text, start, end):
+            concludes = is_equation and SAYS["conclusion"].search(self._text, start, end)
+            if concludes or SAYS["none_after_all"].match(self._text, start, end):
                 return None
             is_equation = is_equation and not SAYS["afterword"].match(self._text, start)
-            is_conclusion = is_equation and SAYS["conclusion"].search(self._text, start, end)
-            result = self._pick(start, end) if is_conclusion else None
-            if result and result.value not in self._given:
-                found = replace(result, kind=found.kind)
         return found
 
     def _announced(self) -> Iterator[_Result]:
         """The numbers that are a first line of their own, or announced as the answer."""
         start, end = self._sentences[0] if self._sentences else (self._end, self._end)
-        bare = self._pick(start, end)
-        is_line = bare and bare.begins and SAYS["line_end"].match(self._text, bare.end)
+        bare = self._begun(start, end)
+        is_line = bare and SAYS["line_end"].match(self._text, bare.end)
         if bare and is_line and "=" not in self._text[start : bare.start]:
             yield replace(bare, kind="bare", cue=start)
         cues = [*SAYS["cue"].finditer(self._text, self._start, self._end)][-_CUES:]
@@ -242,71 +239,134 @@ class _Question:
 
     def _introduced(self, cue: re.Match[str], stop: int) -> _Result | None:
         """The announced number: right after the cue, or the result of the line or paragraph."""
-        text, found = self._text, self._pick(cue.end(), stop)
-        is_number = found and found.begins and SAYS["unit_only"].match(text, found.end, self._end)
+        text, begun = self._text, self._begun(cue.end(), stop)
+        filler = text[cue.end() : self._past("filler", cue.end(), stop)].strip()
+        told = bool(cue.lastgroup) or ":" in filler
+        found = begun or self._settled(cue.end(), stop, told=told)
+        is_number = begun and SAYS["unit_only"].match(text, begun.end, self._end)
         if cue["marked"] and not is_number:  # a mark followed by text is a heading
             return None if re.search(r"\w", text[stop : self._end]) else found
-        if cue.lastgroup or (found and found.begins):
+        if cue.lastgroup or begun:
             return found
-        filler = text[cue.end() : self._past("filler", cue.end(), stop)].strip()
-        if ":" in filler or not text[cue.end() : stop].replace(filler, "", 1).strip():
+        if told or not text[cue.end() : stop].replace(filler, "", 1).strip():
             below = SAYS["paragraph_end"].search(text, stop + 1, self._end)
             end = below.start() if below else self._end
-            found = self._concluded(self._spans(cue.end(), end)) or found
+            found = self._concluded(self._spans(cue.end(), end), told=True) or found
             return None if SAYS["question"].search(text, stop, end) else found
-        # 一個, 兩樣 and the like, in a remark about the answer.
-        is_word = found and found.is_chinese and text[found.end : found.end + 1].isalpha()
-        return None if is_word and not filler else found
+        return found
 
     def _past(self, form: str, start: int, end: int) -> int:
         """Where a sentence, or words that may come before a number, end."""
         match = SAYS[form].match(self._text, start, end)
         return match.end() if match else end
 
-    def _concluded(self, sentences: list[tuple[int, int]]) -> _Result | None:
-        """The result of the last sentences: without a closing remark, or else including it."""
+    def _concluded(self, sentences: list[tuple[int, int]], *, told: bool = False) -> _Result | None:
+        """The result of the last sentences, apart from a remark or another case."""
+        places = range(1, len(sentences))
         remark = SAYS["afterword"].match
-        after = [n for n, (start, _) in enumerate(sentences) if n and remark(self._text, start)]
-        for told in (sentences[: min(after, default=None)], sentences):
-            for start, end in told[: -_TALK - 1 : -1] if not self._breaks_off(told) else ():
-                is_over = SAYS["question"].search(self._text, start, end)
-                if is_over or SAYS["refusal"].search(self._text, start, end):
-                    break
-                if self._is_aside(start, end):
-                    continue
-                found = self._pick(start, end)
-                is_conclusion = SAYS["conclusion"].search(self._text, start, end)
-                if found and (is_conclusion or not found.is_chinese):
-                    return found
+        stop = next((n for n in places if remark(self._text, sentences[n][0])), None)
+        if self._breaks_off(sentences[:stop]):
+            return None
+        for start, end in sentences[:stop][: -_TALK - 1 : -1]:
+            is_over = SAYS["question"].search(self._text, start, end)
+            if is_over or SAYS["refusal"].search(self._text, start, end):
+                return None
+            is_aside = SAYS["aside"].search(self._text, start, end)
+            concludes = SAYS["conclusion"].match(self._text, self._past("filler", start, end))
+            if (concludes or not is_aside) and (found := self._settled(start, end, told=told)):
+                return found
         return None
 
-    def _is_aside(self, start: int, end: int) -> bool:
-        """Whether a sentence is about another case, or only a remark."""
-        aside = SAYS["aside"].search(self._text, start, end)
-        if not aside or SAYS["conclusion"].match(self._text, self._past("filler", start, end)):
-            return False
-        is_supposed = aside["condition"] or aside["supposing"]
-        fresh = [one for one in self._results(start, end) if one.value not in self._given]
-        return not is_supposed or len(fresh) > 1
+    def _settled(self, start: int, end: int, *, told: bool = False) -> _Result | None:
+        """The result of a sentence; no value if several could be it.
 
-    def _confirmed(self, found: _Result | None) -> _Result | None:
-        """A calculation's result if the sentence has one; without a word, no other number."""
-        if not found or found.value is None:
-            return found
-        text, every = self._text, [*self._results(self._start, self._end)]
-        results = [
-            one
-            for one in every
-            if text[max(0, one.start - 9) : one.start].rstrip()[-1:] in ("=", "≈")
-        ]
-        if not results or found.value in {one.value for one in results}:
-            return found
-        start, end = next(span for span in self._sentences if found.start < span[1])
+        It must be the only number of its clause that the question does not give, and be told: by a
+        word of conclusion, as the last calculation's result, or as the only such number of the
+        whole text. Numbers in brackets and in a clause that only adds something do not count.
+        """
+        text, given, line = self._text, self._given, start
         words = [match.end() for match in SAYS["conclusion"].finditer(text, start, end)]
-        here = [each for each in every if max([start, *words]) <= each.start < end]
-        if same := [each for each in here if each.value == results[-1].value]:
-            return replace(same[-1], kind=found.kind)
-        return found if words else replace(found, value=None)
+        equals = text.rfind("=", start, end)
+        start, line = max([start, equals, *words]), max(line, equals)
+        numbers = [one for one in self._every if start <= one.start < end]
+        if any(not one.is_chinese for one in numbers):
+            numbers = [one for one in numbers if not one.is_word]
+        if spelled := SAYS["spelled"].search(text, start, end):
+            return _Result(None, *spelled.span())
+        if not numbers:
+            return None
+        others = [one for one in self._every if not one.is_word]
+        results = [one for one in others if one.end <= end and self._is_result(one)]
+        first, last = numbers[0], results[-1].value if results else None
+        is_settled = words and first.value == last
+        is_settled = is_settled and not SAYS["contrast"].search(text, first.end, end)
+        added = SAYS["comma" if is_settled else "addition"].search(text, first.end, end)
+        stop = added.start() if added else end
+        main = [
+            one
+            for one in numbers
+            if one.start < stop and not SAYS["open_bracket"].search(text, start, one.start)
+        ]
+        main = [one for one in main or numbers if one.value not in given] or main
+        if not main or (main[-1].is_word and not words):
+            return None
+        found = main[-1]
+        if told or words or text[line:end].strip() == text[found.start : found.end]:
+            every = {_value(match) for match in SAYS["number"].finditer(text, line, end)}
+            is_told = found.value not in given or every <= given
+        elif found.is_chinese and last is None and not self._follows("equates", found):
+            is_told = False
+        else:
+            every = {one.value for one in self._every if not one.is_word or (one.value or 0) > 2}
+            new = every - given
+            is_told = new == {found.value}
+            if results:
+                is_told = found.value == last and all(map(self._recurs, results[:-1]))
+                is_told = is_told and (last in new or not new)
+        is_only = len({one.value for one in main}) == 1 and not self._is_joined(numbers, found)
+        if words and first.value != found.value:
+            is_only = is_only and not SAYS["comma"].search(text, first.end, found.start)
+        return found if is_told and is_only else replace(found, value=None)
+
+    def _is_result(self, number: _Result) -> bool:
+        """Whether a number is a calculation's result, not the right side of an equation."""
+        return self._follows("equals", number) and not self._follows("unknown", number)
+
+    def _follows(self, form: str, number: _Result) -> bool:
+        """Whether words of a form stand before a number."""
+        return bool(SAYS[form].search(self._text, max(0, number.start - _LINE), number.start))
+
+    def _recurs(self, number: _Result) -> bool:
+        """Whether a later calculation or sentence has a number again."""
+        written = re.escape(self._text[number.start : number.end])
+        again = re.compile(rf"(?<![0-9.]){written}(?![0-9]|\.[0-9])")
+        return bool(again.search(self._text, number.end, self._end))
+
+    def _begun(self, start: int, end: int) -> _Result | None:
+        """The number that a text begins with, if a clause ends after it."""
+        text, start = self._text, self._past("filler", start, end)
+        first, *others = [*self._results(start, end)] or [None]
+        if not first or SAYS["conclusion"].search(text, start, end):
+            return None
+        is_sum = "=" in text[start : first.start] and SAYS["number"].match(text, start)
+        form = "line_end" if first.is_chinese else "clause"
+        clause = SAYS[form].match(text, first.end, end)
+        if not clause or not (first.start == start or is_sum):
+            return None
+        known = set() if first.value in self._given else self._given
+        rivals = [one for one in others if not one.is_chinese and one.value not in known]
+        if rivals and rivals[0].start < clause.end():
+            return None
+        return replace(first, value=None) if self._is_joined([first, *others[:1]], first) else first
+
+    def _is_joined(self, numbers: list[_Result], number: _Result) -> bool:
+        """Whether a number is one of two that are both meant, such as 18 或 20."""
+        return any(
+            number.value in (one.value, other.value)
+            and one.value != other.value
+            and SAYS["joined"].fullmatch(self._text, one.end, other.start)
+            for one, other in pairwise(numbers)
+        )
 
     def _breaks_off(self, sentences: list[tuple[int, int]]) -> bool:
         """Whether the text ends within the last sentence, unlike those before it."""
@@ -314,55 +374,12 @@ class _Question:
         written = self._text[start:end].rstrip()
         if self._text[end:].strip() or not (written[-1:].isalnum() or written[-1:] in _UNFINISHED):
             return False
-        found = self._pick(start, end)
-        rest = self._text[found.end : end].strip() if found else _UNFINISHED
+        numbers = [*self._results(start, end)]
+        rest = self._text[numbers[-1].end : end].strip() if numbers else _UNFINISHED
         ends = self._text[start - 1 : start] in ("", "\n") or SAYS["conclusion"].search(written)
         is_long = end - self._start > _SHORT and len(sentences) > 1
         is_open = "," in rest or SAYS["dangling"].search(written)
         return bool(is_open or (is_long and (len(rest) > _UNIT or not ends)))
-
-    def _pick(self, start: int, end: int) -> _Result | None:
-        """The number that a sentence begins with, or else its last one.
-
-        Numbers outside of brackets and not given in the question are preferred.
-        """
-        text, start = self._text, max(start, end - _REACH)
-        conclusions = [match.end() for match in SAYS["conclusion"].finditer(text, start, end)]
-        if conclusions and (found := self._pick(conclusions[-1], end)):
-            return replace(found, begins=False)
-        start = self._past("filler", start, end)
-        every = [*self._results(start, end)]
-        numbers = [one for one in every if not SAYS["open_bracket"].search(text, start, one.start)]
-        numbers = numbers or [one for one in every if one.value not in self._given]
-        if not numbers:
-            return None
-        last = numbers[-1]
-        is_result = SAYS["equates"].search(text, start, last.start)
-        least = 1 if SAYS["line_end"].match(text, last.end) else 9  # 一個 is no result
-        if is_result and (last.value or 0) > least:
-            numbers[-1] = replace(last, is_chinese=False)
-        first = numbers[0]
-        western = [one for one in numbers if not one.is_chinese] or numbers
-        fresh = [one for one in western if one.value not in self._given] or western
-        is_sum = "=" in text[start : first.start] and SAYS["number"].match(text, start, end)
-        begins = bool(is_sum) or first.start == start
-        clause = SAYS["line_end" if first.is_chinese else "clause"].match(text, first.end, end)
-        others = [one for one in fresh if one is not first]
-        is_first = begins and clause and (not others or others[0].start >= clause.end())
-        chosen = first if is_first else fresh[-1]
-        if not (is_first or is_result or "=" in text[start:end]):
-            chosen = max(reversed(fresh), key=lambda one: self._fit(one, start, end))
-        for one, other in pairwise(numbers):
-            is_joined = SAYS["joined"].fullmatch(text, one.end, other.start)
-            if is_joined and chosen in (one, other) and one.value != other.value:
-                return _Result(None, one.start, other.end, begins=begins)
-        return replace(chosen, begins=begins and chosen is first)
-
-    def _fit(self, number: _Result, start: int, end: int) -> int:
-        """How many words the clause around a number shares with the clause that asks."""
-        before = SAYS["part"].split(self._text[start : number.start])[-1]
-        after = SAYS["part"].split(self._text[number.end : end])[0]
-        return len(_words(before + after) & self._asked)
 
     def _results(self, start: int, end: int) -> Iterator[_Result]:
         """The numbers that may be results; the context of others shows that they are not."""
@@ -371,11 +388,9 @@ class _Question:
             before = SAYS["unused_before"].search(self._text, near, match.start())
             after = SAYS["unused_after"].match(self._text, match.end(), end)
             if not before and not after and (value := _value(match)) is not None:
-                yield _Result(value, *match.span(), not re.search("[0-9½⅓⅔¼¾]", match[0]))
-
-
-def _words(text: str) -> set[str]:
-    return {match[1] or match[0] for match in SAYS["words"].finditer(text)} - {""}
+                is_chinese = not re.search("[0-9½⅓⅔¼¾]", match[0])
+                is_word = is_chinese and len(match[0]) == 1
+                yield _Result(value, *match.span(), is_chinese, is_word)
 
 
 def _without_repeats(text: str, asked: str) -> str:
