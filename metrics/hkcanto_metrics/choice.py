@@ -511,6 +511,9 @@ class _SetReader(_Reader):
         if not SAYS["name"].search(response.text):
             small = SAYS["small_letter"].sub(lambda match: match[0].upper(), response.text)
             response = Response(small, response.origins)
+        else:  # a mark before a letter belongs to it: ✓ B
+            marked = re.sub(r"(?m)^([✓✗]) ([A-J])$", r"\2 \1", response.text)
+            response = Response(marked, response.origins)
         super().__init__(response, shown)
 
     def reading(self) -> ChoiceReading:
@@ -540,7 +543,7 @@ class _SetReader(_Reader):
         if decisions:  # only hedged ones: next to another option, each is one thought of several
             last = decisions[-1]
             beside = [m for m in mentions if m.stance > _REFUTED and m.sentence == last.sentence]
-            if len({m.letters for m in (*beside, *decisions)}) > 1:
+            if len({m.letters for m in (*beside, *decisions, mentions[-1])}) > 1:
                 return ChoiceReading(None, "none: undecided")
             return self._set(last.letters, "stated")
         return self._judged_each() or self._unnamed()
@@ -554,7 +557,7 @@ class _SetReader(_Reader):
         """The firmest decision and the options joined to it in one enumeration."""
         last = self._firmest(decisions)
         begin = next(m for m in decisions if m.sentence == last.sentence)
-        if self._is_turn(begin, last, "turn"):
+        if any(begin.start < m.start < last.start for m in self._with(_REFUTED)):
             begin = last
         letters, end = {*begin.letters}, begin.end
         for mention in self._mentions:
@@ -562,21 +565,25 @@ class _SetReader(_Reader):
                 continue
             gap = re.sub(r"\([^()]*\)", "", self._text[end : mention.start])
             is_other = ";" in gap and mention.spelled and len(begin.letters) > 1
-            is_aside = is_other or (gap.endswith("\n(") and self._rest_of_line(mention))
-            is_decided = mention.start <= last.start and mention.stance >= _CONCLUDED
-            if is_aside or not (SAYS["enumerates"].fullmatch(gap) or is_decided):
+            is_new = re.search("[.。\n]", gap) and not SAYS["closed"].match(self._text, mention.end)
+            if is_other or is_new or not SAYS["enumerates"].fullmatch(gap):
                 break
             letters |= mention.letters
             end = mention.end
         later = [m for m in self._mentions if m.start > last.end]
         doubted = _letters(m for m in later if m.stance == _HEDGED)
         refuted = _letters(m for m in later if m.stance == _REFUTED)
-        is_weak = last.stance < _CHOSEN and len(letters) == 1
-        is_one_of_all = is_weak and _letters(self._mentions) >= self._shown.texts.keys()
+        every, known = self._shown.texts.keys(), letters | _letters(self._with(_REFUTED))
+        is_firm = last.stance == _CHOSEN
+        named = _letters(self._mentions) if last.lettered else every
+        is_one_of_several = not is_firm and len(letters) == 1 and not named <= known
+        is_whole = last.lettered and (is_firm or begin.letters >= every)
+        is_list = letters >= every and (later or not is_whole)
         is_open = SAYS["others"].search(self._text, last.end) or (
             later and SAYS["corrects"].search(self._text, last.end, later[-1].start)
         )
-        if is_one_of_all or is_open or not doubted <= letters or refuted & letters:
+        is_open = is_open or is_one_of_several or is_list
+        if is_open or not doubted <= letters or refuted & letters:
             return ChoiceReading(None, "none: undecided")
         return self._set(letters, "stated")
 
@@ -626,9 +633,17 @@ class _SetReader(_Reader):
                     last[letter] = mention.stance
         affirmed = [letter for letter in last if last[letter] == _AFFIRMED]
         named = {letter for letter in last if last[letter] == _NAMED}
+        if re.search("[唔不冇无]|not|n't", self._shown.asked):
+            return None
+        leads = [self._text[: m.start][-9:] for m in self._with(_AFFIRMED)]
+        is_only = re.search("净是|只[有是]|only", " ".join(leads))
+        gone, every = _letters(self._with(_REFUTED)), self._shown.texts.keys()
         if affirmed or not named:
-            return self._set(affirmed, "judged") if affirmed and not named else None
-        is_each = _REFUTED in last.values() and last.keys() >= self._shown.texts.keys()
+            is_each = gone | {*affirmed} >= every
+            is_each = is_each and (gone or all(m.lettered for m in self._with(_AFFIRMED)))
+            is_sure = 1 < len(affirmed) < len(every) or is_only or is_each
+            return self._set(affirmed, "judged") if affirmed and is_sure and not named else None
+        is_each = gone and last.keys() >= every
         is_joined = named in [m.letters for m in self._with(_NAMED)]
         is_refused = SAYS["refused"].search(self._text)
         return self._set(named, "judged") if is_each and is_joined and not is_refused else None
