@@ -232,7 +232,7 @@ class _Reader:
         start, end = mention.sentence
         lead = SAYS["option_word"].sub("", self._text[start : mention.start][-300:])
         clause, rest = SAYS["comma"].split(lead)[-1], self._text[mention.end : end]
-        after = self._text[mention.end : mention.end + 60]
+        after = self._text[mention.end : mention.end + 60].partition("\n")[0]
         is_glued = self._is_glued and not mention.start and len(mention.letters) == 1
         is_doubted = SAYS["firm"].search(lead) and not self._text[mention.end :].strip(" )?")
         if SAYS["asked"].match(rest) and not is_glued and not is_doubted:
@@ -570,7 +570,8 @@ class _SetReader(_Reader):
                 break
             letters |= mention.letters
             end = mention.end
-        later = [m for m in self._mentions if m.start > last.end]
+        later = [m for m in self._mentions if m.start > end]
+        is_more = any(m.stance >= _AFFIRMED and not m.letters <= letters for m in later)
         doubted = _letters(m for m in later if m.stance == _HEDGED)
         refuted = _letters(m for m in later if m.stance == _REFUTED)
         every, known = self._shown.texts.keys(), letters | _letters(self._with(_REFUTED))
@@ -582,7 +583,7 @@ class _SetReader(_Reader):
         is_open = SAYS["others"].search(self._text, last.end) or (
             later and SAYS["corrects"].search(self._text, last.end, later[-1].start)
         )
-        is_open = is_open or is_one_of_several or is_list
+        is_open = is_open or is_more or is_one_of_several or is_list
         if is_open or not doubted <= letters or refuted & letters:
             return ChoiceReading(None, "none: undecided")
         return self._set(letters, "stated")
