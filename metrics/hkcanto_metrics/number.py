@@ -3,8 +3,9 @@
 The text is normalised character by character, which keeps positions, and read one question at a
 time, up to the first question that gets an answer. An announced answer has priority: `####`, a box,
 "the answer is"; the last announcement wins. Without an announcement, the answer is a first line
-that is only a number, or the result in the last sentence. No number is guessed from a text that
-breaks off.
+that is only a number, or the one number that the last sentence can mean: after a word of
+conclusion, as the result of the last calculation, or as the only number that the question does not
+give. If several could be it, or the text breaks off, no number is read.
 """
 
 import re
@@ -65,12 +66,12 @@ def read_number(text: str, question: str = "") -> NumberReading:
     Args:
         text: what the model wrote, without its reasoning block. If it has more than 8,000
             characters, the middle is not read.
-        question: the question asked. Repetitions of it are not an answer. Among several numbers in
-            a sentence, one that the question does not mention is more likely the result.
+        question: the question asked. Repetitions of it are not an answer, and a number that it
+            mentions is no result beside one that it does not mention.
 
     Returns:
-        The reading. It has no value if the text breaks off before a conclusion, gives two answers,
-        or gives none.
+        The reading. It has no value if the text breaks off before a conclusion, gives none, or has
+        several numbers that could be the answer.
 
     Source: Yue-GSM8K asks for the answer after `####`. All other rules are our own.
 
@@ -267,27 +268,39 @@ class _Question:
         stop = next((n for n in places if remark(self._text, sentences[n][0])), None)
         if self._breaks_off(sentences[:stop]):
             return None
+        checked = sentences[stop][0] if stop else self._end
+        if SAYS["mistake"].search(self._text, checked, self._end):
+            return None
         for start, end in sentences[:stop][: -_TALK - 1 : -1]:
             is_over = SAYS["question"].search(self._text, start, end)
             if is_over or SAYS["refusal"].search(self._text, start, end):
                 return None
-            is_aside = SAYS["aside"].search(self._text, start, end)
-            concludes = SAYS["conclusion"].match(self._text, self._past("filler", start, end))
-            if (concludes or not is_aside) and (found := self._settled(start, end, told=told)):
+            if not self._is_aside(start, end) and (found := self._settled(start, end, told=told)):
                 return found
         return None
+
+    def _is_aside(self, start: int, end: int) -> bool:
+        """Whether a sentence is only a remark, or supposes what the question does not."""
+        aside = SAYS["aside"].search(self._text, start, end)
+        if not aside or SAYS["conclusion"].match(self._text, self._past("filler", start, end)):
+            return False
+        comma = self._text.find(",", aside.end(), end) if aside["supposing"] else -1
+        supposed = {one.value for one in self._every if aside.end() <= one.start < comma}
+        return not supposed or not supposed <= self._given
 
     def _settled(self, start: int, end: int, *, told: bool = False) -> _Result | None:
         """The result of a sentence; no value if several could be it.
 
-        It must be the only number of its clause that the question does not give, and be told: by a
-        word of conclusion, as the last calculation's result, or as the only such number of the
-        whole text. Numbers in brackets and in a clause that only adds something do not count.
+        It must be told, and be the only number of its clause that the question does not give: after
+        the last word of conclusion or equals sign, outside of brackets, and before a clause that
+        only adds something.
         """
-        text, given, line = self._text, self._given, start
+        text, given, begin = self._text, self._given, start
         words = [match.end() for match in SAYS["conclusion"].finditer(text, start, end)]
+        told = told or bool(words or SAYS["total"].search(text, start, end))
         equals = text.rfind("=", start, end)
-        start, line = max([start, equals, *words]), max(line, equals)
+        equals = -1 if SAYS["open_bracket"].search(text, begin, max(equals, 0)) else equals
+        start, line = max([start, equals, *words]), max(start, equals)
         numbers = [one for one in self._every if start <= one.start < end]
         if any(not one.is_chinese for one in numbers):
             numbers = [one for one in numbers if not one.is_word]
@@ -295,38 +308,43 @@ class _Question:
             return _Result(None, *spelled.span())
         if not numbers:
             return None
-        others = [one for one in self._every if not one.is_word]
-        results = [one for one in others if one.end <= end and self._is_result(one)]
-        first, last = numbers[0], results[-1].value if results else None
-        is_settled = words and first.value == last
-        is_settled = is_settled and not SAYS["contrast"].search(text, first.end, end)
-        added = SAYS["comma" if is_settled else "addition"].search(text, first.end, end)
-        stop = added.start() if added else end
+        results = [one for one in self._every if one.end <= end and self._is_result(one)]
+        first = numbers[0]
+        is_result = words and results and first.value == results[-1].value
+        is_result = is_result and not SAYS["contrast"].search(text, first.end, end)
+        added = SAYS["comma" if is_result else "addition"].search(text, first.end, end)
+        stop = added.start() if added and told else end
         main = [
             one
             for one in numbers
-            if one.start < stop and not SAYS["open_bracket"].search(text, start, one.start)
+            if one.start < stop and not SAYS["open_bracket"].search(text, begin, one.start)
         ]
-        main = [one for one in main or numbers if one.value not in given] or main
+        main = [one for one in main if one.value not in given] or main
         if not main or (main[-1].is_word and not words):
             return None
         found = main[-1]
-        if told or words or text[line:end].strip() == text[found.start : found.end]:
-            every = {_value(match) for match in SAYS["number"].finditer(text, line, end)}
-            is_told = found.value not in given or every <= given
-        elif found.is_chinese and last is None and not self._follows("equates", found):
-            is_told = False
-        else:
-            every = {one.value for one in self._every if not one.is_word or (one.value or 0) > 2}
-            new = every - given
-            is_told = new == {found.value}
-            if results:
-                is_told = found.value == last and all(map(self._recurs, results[:-1]))
-                is_told = is_told and (last in new or not new)
         is_only = len({one.value for one in main}) == 1 and not self._is_joined(numbers, found)
         if words and first.value != found.value:
             is_only = is_only and not SAYS["comma"].search(text, first.end, found.start)
+        told = told or text[line:end].strip() == text[found.start : found.end]
+        is_told = self._is_told(found, line, end, results, told=told)
         return found if is_told and is_only else replace(found, value=None)
+
+    def _is_told(
+        self, found: _Result, line: int, end: int, results: list[_Result], *, told: bool
+    ) -> bool:
+        """Whether a number is told: by a word, as the last result, or as the only new number."""
+        if told:
+            numbers = SAYS["number"].finditer(self._text, line, end)
+            return found.value not in self._given or {*map(_value, numbers)} <= self._given
+        new = {one.value for one in self._every if not one.is_word or (one.value or 0) > 2}
+        new -= self._given
+        if results:
+            is_new = found.value in new or not new
+            is_last = found.value == results[-1].value
+            return is_new and is_last and all(map(self._recurs, results[:-1]))
+        is_named = not found.is_chinese or self._follows("equates", found)
+        return is_named and new == {found.value}
 
     def _is_result(self, number: _Result) -> bool:
         """Whether a number is a calculation's result, not the right side of an equation."""
