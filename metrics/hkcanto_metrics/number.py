@@ -284,9 +284,12 @@ class _Question:
         aside = SAYS["aside"].search(self._text, start, end)
         if not aside or SAYS["conclusion"].match(self._text, self._past("filler", start, end)):
             return False
-        comma = self._text.find(",", aside.end(), end) if aside["supposing"] else -1
+        if not aside["supposing"]:
+            return True
+        comma = self._text.find(",", aside.end(), end)
         supposed = {one.value for one in self._every if aside.end() <= one.start < comma}
-        return not supposed or not supposed <= self._given
+        is_first = not any(start <= one.start < aside.start() for one in self._every)
+        return is_first and not (supposed and supposed <= self._given)
 
     def _settled(self, start: int, end: int, *, told: bool = False) -> _Result | None:
         """The result of a sentence; no value if several could be it.
@@ -297,7 +300,7 @@ class _Question:
         """
         text, given, begin = self._text, self._given, start
         words = [match.end() for match in SAYS["conclusion"].finditer(text, start, end)]
-        told = told or bool(words or SAYS["total"].search(text, start, end))
+        told = told or bool(words)
         equals = text.rfind("=", start, end)
         equals = -1 if SAYS["open_bracket"].search(text, begin, max(equals, 0)) else equals
         start, line = max([start, equals, *words]), max(start, equals)
