@@ -55,7 +55,7 @@ def rescore(
         if not isnan(then):
             changed = sum(scored.is_changed for scored in run.scored)
             shown = f"{factor * then:.2f}{sign} → {shown}, {changed:,} read otherwise"
-        run_title = f"{run.origin.model}, {run.signature.task}: {len(run.scored):,} answers, "
+        run_title = f"{run.run.model}, {run.run.signature.task}: {len(run.scored):,} answers, "
         print_line(f"{run_title}{figure.title} {shown}")
         for remark in run.remarks:
             print_line(f"  {remark}")

@@ -140,7 +140,7 @@ def _unlike(run: Run) -> Iterator[str]:
         what = "its questions were not compared with the release, because the data"
         _log.warning("%s on %s: %s %s is not on this machine.", run.label, run.task, what, run.data)
     for again in chain.from_iterable(map(of_log, run.sources)):
-        if isinstance(again, SkippedLog) or again.signature.task != run.task:
+        if isinstance(again, SkippedLog) or again.run.task != run.task:
             continue
         for scored in again.scored:
             sample, name = scored.sample, scored.sample.id

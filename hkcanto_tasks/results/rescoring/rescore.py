@@ -5,11 +5,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from importlib import import_module
 from math import isnan, nan
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -28,11 +27,8 @@ from ...tasks import LoadedTask, load_task, task_as_run
 from ..logs import logs_in, read_log
 from ..logs.items import ItemRows
 from ..logs.lm_eval import Origin
-from ..runs import Items, SkippedLog
-from .answers import Answer, Questions, read_answers
-
-MOST_UNMATCHED = 0.02
-"""The largest allowed share of answers that match no item of the task."""
+from ..runs import Items, Run, SkippedLog
+from .answers import read_answers, with_items
 
 _NAMED = 3  # examples in a message
 _ADDED = ("subjects", "rationale", "rescored", "yaml", "requests", "decoding", "reread")
@@ -41,14 +37,15 @@ _CUT = ("length", "max_tokens", "model_length")  # values of `finish_reason`
 _MARK = ("rescored", __version__)  # distinguishes a log from its original in one report
 
 
-class Scored(NamedTuple):
+@dataclass(slots=True)
+class Scored:
     """A response with its new and its previous judgement."""
 
     sample: Sample
     judgement: Judgement
     before: Judgement | None
     response: str
-    more: Mapping[str, Any]  # see `ItemRows.add`
+    more: dict[str, Any]  # see `ItemRows.add`
 
     @property
     def is_changed(self) -> bool:
@@ -61,10 +58,7 @@ class Scored(NamedTuple):
 class Rescored:
     """A run that was scored again."""
 
-    source: Path
-    origin: Origin  # the model, and how it was run
-    signature: Signature  # of the new figures
-    created: datetime  # when the model was run
+    run: Run  # with the signature of the new figures
     kind: Kind  # reads the answers
     scored: Sequence[Scored]
     remarks: list[str]  # caveats for the reader, also in the new log
@@ -89,18 +83,19 @@ class Rescored:
         Args:
             stem: The common part of the names.
         """
-        name, now = self.signature.task, [scored.judgement for scored in self.scored]
-        figures = ((each.name, self._figure(each, now)) for each in self.kind.table)
+        run, name = self.run, self.run.signature.task
+        judged = [scored.judgement for scored in self.scored]
+        figures = ((figure.name, self._figure(figure, judged)) for figure in self.kind.table)
         values = {f"{figure},none": value for figure, value in figures if not isnan(value)}
-        notes = tuple(dict.fromkeys([*self.origin.notes, *self.remarks]))
-        metadata = {"signature": self.signature.text}
+        metadata = {"signature": run.signature.text}
+        origin = {field: getattr(run, field) for field in Origin.__struct_fields__}
         results = {
             "results": {name: values},
             "configs": {name: {"task": name, "dataset_path": "hkcanto", "metadata": metadata}},
-            "n-samples": {name: {"original": len(now), "effective": len(now)}},
-            "date": self.created.timestamp(),
-            "model_name": self.origin.model,
-            "rescored": msgspec.structs.replace(self.origin, notes=notes),
+            "n-samples": {name: {"original": len(judged), "effective": len(judged)}},
+            "date": run.created.timestamp(),
+            "model_name": run.model,
+            "rescored": origin | {"notes": [*dict.fromkeys([*run.notes, *self.remarks])]},
         }
         lines = []
         for place, scored in enumerate(self.scored):
@@ -116,21 +111,24 @@ class Rescored:
 
 
 class _Rows(ItemRows):
-    """Collects the items of a log, and judges each again as it is added."""
+    """Collects the items of a run, and judges each again as it is added.
+
+    Args:
+        kind: Reads the answers.
+        rubric: The rubric of the logged judgements.
+    """
 
     NEEDS_SCORES = False
 
-    def __init__(self, collected: list["_Rows"], signature: Signature) -> None:
-        kind = task_as_run(signature.task, shots=signature.shots, **options_of(signature))
+    def __init__(self, kind: Kind, rubric: str = "") -> None:
         super().__init__(kind, texts=True)
-        self.logged, self.scored = signature, list[Scored]()
+        self.rubric, self.scored = rubric, list[Scored]()
         self.made: Items | None = None
-        collected.append(self)
 
     def add(self, sample: Sample, judgement: Judgement | None, response: str, **more: Any) -> None:
         how = self.setup
         now = how.judge(response, sample, more.get("reasoning", ""))
-        if isinstance(how, Judged) and how.rubric_hash == dict(self.logged.options).get("rubric"):
+        if isinstance(how, Judged) and how.rubric_hash == self.rubric:
             now = how.judged_again(now, judgement)
         super().add(sample, now, response, **more)
         self.scored.append(Scored(sample, now, judgement, response, more))
@@ -221,7 +219,13 @@ def rescore(
 def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
     """Score the answers of one log again, and yield a run for each of its tasks."""
     collected = list[_Rows]()
-    for run in read_log(file, partial(_Rows, collected)):
+
+    def rows_of(signature: Signature) -> _Rows:
+        kind = task_as_run(signature.task, shots=signature.shots, **options_of(signature))
+        collected.append(_Rows(kind, dict(signature.options).get("rubric", "none")))
+        return collected[-1]
+
+    for run in read_log(file, rows_of):
         if isinstance(run, SkippedLog):
             yield run
             continue
@@ -230,9 +234,9 @@ def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
         old, kind, remarks = run.signature, rows.setup, list[str]()
         ours, options = kind.signature(old.data), dict([*old.options, _MARK])
         if isinstance(kind, Judged):
-            logged, options["rubric"] = options.get("rubric", "none"), kind.rubric_hash
-            if logged != kind.rubric_hash:
-                what = f"it was judged with another rubric ({logged}, now {kind.rubric_hash})"
+            options["rubric"] = kind.rubric_hash
+            if rows.rubric != kind.rubric_hash:
+                what = f"it was judged with another rubric ({rows.rubric}, now {kind.rubric_hash})"
                 advice = "those judgements do not count; judge again with --grader MODEL"
                 remarks.append(f"{what}: {advice}")
         if old.version != ours.version:
@@ -242,17 +246,16 @@ def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
             remarks.append(f"it had the prompts of an older version ({hashes})")
         now = replace(ours, task=old.task, shots=old.shots, sent=old.sent)
         signature = rows.signed(replace(now, options=tuple(options.items())))
-        origin = Origin(**{name: getattr(run, name) for name in Origin.__struct_fields__})
-        origin.settings = tuple(dict([*run.settings, _MARK]).items())
-        yield Rescored(file, origin, signature, run.created, kind, rows.scored, remarks)
+        settings = tuple(dict([*run.settings, _MARK]).items())
+        marked = replace(run, signature=signature, settings=settings)
+        yield Rescored(marked, kind, rows.scored, remarks)
 
 
 # ---------------------------------------------------------------------- files of other tools
 
 
 def _of_answers(file: Path, loaded: LoadedTask, model: str, columns: Mapping[str, str]) -> Rescored:
-    kind = loaded.kind
-    if not kind.is_generative:
+    if not loaded.kind.is_generative:
         what = f"{loaded.task.name} compares log-likelihoods, but {file} has texts"
         raise OptionError(f"{what}. Give --task {loaded.task.definition.name}.")
     answers = read_answers(file, columns)
@@ -260,82 +263,39 @@ def _of_answers(file: Path, loaded: LoadedTask, model: str, columns: Mapping[str
     listed = ", ".join(f"{failure}: {count:,}" for failure, count in failures.most_common(_NAMED))
     if failures.total() == len(answers):
         raise LogError(f"{file}: all {len(answers):,} requests failed ({listed}).")
-    matched, remark = _matched(file, [answer for answer in answers if not answer.failure], loaded)
-    scored = list[Scored]()
+    matched = with_items(file, [answer for answer in answers if not answer.failure], loaded)
+    rows = _Rows(loaded.kind)
     for answer, sample in matched:
-        more: dict[str, Any] = {"reasoning": answer.reasoning}
-        if answer.finish:
-            more["truncated"] = float(answer.finish in _CUT)
-        judgement = kind.judge(answer.response, sample, answer.reasoning)
-        scored.append(Scored(sample, judgement, None, answer.response, more))
-    names, total = {sample.id for _, sample in matched}, len(loaded.samples)
+        cut = {"truncated": float(answer.finish in _CUT)} if answer.finish else {}
+        rows.add(sample, None, answer.response, reasoning=answer.reasoning, **cut)
+    total, first = len(loaded.samples), {sample.id for sample in loaded.samples[: len(matched)]}
     empty = sum(not answer.response.strip() for answer, _ in matched)
-    cut = sum(answer.finish in _CUT for answer, _ in matched)
+    cut_off = sum(answer.finish in _CUT for answer, _ in matched)
     remarks = {
         f"{failures.total():,} requests failed ({listed}) and are left out": failures,
-        f"{remark} and are left out": remark,
         f"{empty:,} answers are empty": empty,
-        f"{cut:,} answers were cut off at the token limit (finish_reason)": cut,
-        f"it has {len(names):,} of the task's {total:,} items": len(names) < total,
+        f"{cut_off:,} answers were cut off at the token limit (finish_reason)": cut_off,
+        f"it has {len(matched):,} of the task's {total:,} items": len(matched) < total,
     }
-    origin = Origin(
-        model=model,
-        harness="other",
-        backend=UNKNOWN,
-        version_of_harness=UNKNOWN,
-        settings=(_MARK,),
-        notes=(),
-        status="incomplete" if failures else "success",
-        limited=len(names) < total,
-        picked=names != {sample.id for sample in loaded.samples[: len(names)]},
-        available=total,
-    )
-    signed = kind.at(subjects=loaded.asked).signature(loaded.revision)
+    signed = loaded.kind.at(subjects=loaded.asked).signature(loaded.revision)
     options = {name: UNKNOWN if name in _OF_PROMPT else text for name, text in signed.options}
     options |= {"turns": UNKNOWN, "decoding": UNKNOWN, _MARK[0]: _MARK[1]}
-    signature = replace(signed, shots=None, sent=UNKNOWN, options=tuple(options.items()))
-    created = datetime.fromtimestamp(file.stat().st_mtime, UTC)
-    true = [text for text, is_true in remarks.items() if is_true]
-    return Rescored(file, origin, signature, created, kind, scored, true)
-
-
-def _matched(
-    file: Path, answers: Sequence[Answer], loaded: LoadedTask
-) -> tuple[list[tuple[Answer, Sample]], str]:
-    """Return the answers with their items, and how many match none and why; empty if all do.
-
-    Raises:
-        LogError: Too many match no item, the ids count from another number, or an item has
-            several answers.
-    """
-    name = loaded.task.name
-    questions = Questions(loaded.samples, loaded.task.definition.letters)
-    matched: dict[str, tuple[Answer, Sample]] = {}
-    unmatched = list[str]()
-    for answer in answers:
-        task, _, number = answer.id.rpartition("/")
-        last = questions.last.get(task, 0)
-        if last and not answer.question and number.isdecimal() and not 0 < int(number) <= last:
-            raise LogError(
-                f"{file}, line {answer.line}: the id {answer.id!r} is no item's: those of {task} "
-                f"count from 1 to {last:,}. Correct all ids, or give the questions without ids."
-            )
-        sample = questions.find(answer)
-        if isinstance(sample, str):
-            unmatched.append(f"line {answer.line}: {sample}")
-            continue
-        first, _ = matched.setdefault(sample.id, (answer, sample))
-        if first is not answer:
-            lines = f"lines {first.line} and {answer.line} both answer {sample.id}"
-            raise LogError(f"{file}: {lines}. Put further answers into a file of their own.")
-    listed = f"{len(unmatched):,} of {len(answers):,} answers match no item of {name}"
-    reasons = "; ".join(unmatched[:_NAMED])
-    if len(unmatched) > MOST_UNMATCHED * len(answers):
-        raise LogError(
-            f"{file}: {listed} (data {loaded.revision}): {reasons}. At most {MOST_UNMATCHED:.0%} "
-            "may be unmatched. It may be for another task (--task NAME), script or release."
-        )
-    return [*matched.values()], f"{listed}: {reasons}" if unmatched else ""
+    run = Run(
+        model=model,
+        harness="other",
+        signature=replace(signed, shots=None, sent=UNKNOWN, options=tuple(options.items())),
+        created=datetime.fromtimestamp(file.stat().st_mtime, UTC),
+        sources=(file,),
+        items=rows.items(),
+        settings=(_MARK,),
+        status="incomplete" if failures else "success",
+        limited=len(matched) < total,
+        picked=any(sample.id not in first for _, sample in matched),
+        available=total,
+    )
+    return Rescored(
+        run, loaded.kind, rows.scored, [text for text, holds in remarks.items() if holds]
+    )
 
 
 # ---------------------------------------------------------------------- a second look by a model
@@ -365,7 +325,7 @@ def reread(runs: Sequence[Rescored], reader: str) -> None:
                 unread.append((run.kind, scored, text))
     letters = _ask("--reader", reader, "hkcanto.second_look", "read_letters", unread)
     for run in lettered:
-        counts, looked_at = Counter[str](), list[Scored]()
+        counts = Counter[str]()
         for scored in run.scored:
             letter, read = letters.get(id(scored)), scored.judgement.answer
             values: dict[str, float | None] = dict.fromkeys(_FIGURES)
@@ -374,17 +334,15 @@ def reread(runs: Sequence[Rescored], reader: str) -> None:
                 flags = bool(read), bool(letter), not answer, answer == scored.sample.target
                 values = dict(zip(values, map(float, flags), strict=True))
                 counts.update(["known", *(name for name, holds in values.items() if holds)])
-            further = {**(scored.more.get("further") or {}), **values}
-            looked_at.append(scored._replace(more={**scored.more, "further": further}))
+            scored.more["further"] = {**(scored.more.get("further") or {}), **values}
         asked = sum(id(scored) in letters for scored in run.scored)
         remark = (
             f"{reader} read {counts['forced']} of {asked:,} answers that the rules left unread: "
             f"acc_reread {counts['acc_reread'] / max(1, counts['known']):.2%}"
         )
-        if unknown := len(looked_at) - counts["known"]:
+        if unknown := len(run.scored) - counts["known"]:
             remark += f"; {unknown} could not be asked"
         run.remarks.append(remark)
-        run.scored = looked_at
 
 
 def grade(runs: Sequence[Rescored], grader: str) -> None:
@@ -397,27 +355,26 @@ def grade(runs: Sequence[Rescored], grader: str) -> None:
     Raises:
         OptionError: Inspect is missing, the runs lack a rubric, or the model cannot be called.
     """
-    with_rubric = [(run, run.kind) for run in runs if isinstance(run.kind, Judged)]
+    with_rubric = [(again, again.kind) for again in runs if isinstance(again.kind, Judged)]
     if not with_rubric:
         raise OptionError(f"--grader {grader} is only for tasks with a rubric; leave it out.")
     waiting = [
         (kind, scored, scored.judgement.answer)
-        for run, kind in with_rubric
-        for scored in run.scored
+        for again, kind in with_rubric
+        for scored in again.scored
         if kind.waits(scored.judgement)
     ]
     replies = _ask("--grader", grader, "hkcanto.judges.rubric", "grade", waiting)
-    by_answer = {place: [reply] for place, reply in replies.items()}
-    for run, kind in with_rubric:
-        run.scored = [
-            scored._replace(judgement=kind.judged(scored.judgement, by_answer.get(id(scored), [])))
-            for scored in run.scored
-        ]
-        unjudged = sum(scored.judgement.values["unjudged_rate"] or 0 for scored in run.scored)
-        run.remarks = [remark for remark in run.remarks if "--grader" not in remark]
-        what = f"{unjudged:.0f} of {len(run.scored):,} answers are unjudged"
-        run.remarks.append(f"judged by {grader}; {what}")
-        run.signature = run.signature.judged_by([grader] if replies else [])
+    for again, kind in with_rubric:
+        for scored in again.scored:
+            said = [replies[id(scored)]] if id(scored) in replies else []
+            scored.judgement = kind.judged(scored.judgement, said)
+        unjudged = sum(scored.judgement.values["unjudged_rate"] or 0 for scored in again.scored)
+        what = f"{unjudged:.0f} of {len(again.scored):,} answers are unjudged"
+        again.remarks = [remark for remark in again.remarks if "--grader" not in remark]
+        again.remarks.append(f"judged by {grader}; {what}")
+        signature = again.run.signature.judged_by([grader] if replies else [])
+        again.run = replace(again.run, signature=signature)
 
 
 def _ask(
@@ -451,12 +408,12 @@ def files_of(runs: Sequence[Rescored], folder: Path) -> dict[str, str]:
         OptionError: A new log would replace one that was read.
     """
     files: dict[str, str] = {}
-    for number, run in enumerate(runs, 1):
-        home = re.sub(r"[^\w.@+-]+", "__", run.origin.model).strip("._") or "model"
-        stem = f"{run.created:%Y-%m-%dT%H-%M-%S.%f}-rescored{number}"
-        files |= {f"{home}/{name}": text for name, text in run.files(stem).items()}
+    for number, again in enumerate(runs, 1):
+        home = re.sub(r"[^\w.@+-]+", "__", again.run.model).strip("._") or "model"
+        stem = f"{again.run.created:%Y-%m-%dT%H-%M-%S.%f}-rescored{number}"
+        files |= {f"{home}/{name}": text for name, text in again.files(stem).items()}
     written = {(folder / name).resolve() for name in files}
-    for run in runs:
-        if run.source.resolve() in written:
-            raise OptionError(f"{run.source} would be replaced by its new log: give another -o.")
+    for source in (path for again in runs for path in again.run.sources):
+        if source.resolve() in written:
+            raise OptionError(f"{source} would be replaced by its new log: give another -o.")
     return files
