@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from importlib import import_module
 from math import isnan, nan
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import msgspec
@@ -316,33 +316,31 @@ def reread(runs: Sequence[Rescored], reader: str) -> None:
     lettered = [r for r in runs if isinstance(r.kind, MultipleChoice) and not r.kind.SEVERAL]
     if not lettered:
         raise OptionError(f"--reader {reader} is only for multiple choice; leave it out.")
-    unread = list[tuple[Kind, Scored, str]]()
+    unread = []
     for run in lettered:
         for scored in run.scored:
-            reasoning = scored.more.get("reasoning", "")
-            text = split_reasoning(scored.response, reasoning).answer.strip()
-            if text and not scored.judgement.answer:
-                unread.append((run.kind, scored, text))
-    letters = _ask("--reader", reader, "hkcanto.second_look", "read_letters", unread)
+            split = split_reasoning(scored.response, scored.more.get("reasoning", ""))
+            text = "" if scored.judgement.answer else split.answer.strip()
+            unread.append((run.kind, scored, text))
+    letters = _ask("--reader", reader, "hkcanto.second_look:read_letters", unread)
     for run in lettered:
         counts = Counter[str]()
         for scored in run.scored:
-            letter, read = letters.get(id(scored)), scored.judgement.answer
+            read, letter = scored.judgement.answer, letters.get(id(scored), "")
             values: dict[str, float | None] = dict.fromkeys(_FIGURES)
-            if not isinstance(letter, BaseException):
-                answer = read or letter or ""
+            if isinstance(letter, BaseException):
+                counts.update(["failed"])
+            else:
+                answer = read or letter
                 flags = bool(read), bool(letter), not answer, answer == scored.sample.target
-                values = dict(zip(values, map(float, flags), strict=True))
-                counts.update(["known", *(name for name, holds in values.items() if holds)])
+                values = dict(zip(_FIGURES, map(float, flags), strict=True))
+                counts.update(name for name, holds in values.items() if holds)
             scored.more["further"] = {**(scored.more.get("further") or {}), **values}
         asked = sum(id(scored) in letters for scored in run.scored)
-        remark = (
-            f"{reader} read {counts['forced']} of {asked:,} answers that the rules left unread: "
-            f"acc_reread {counts['acc_reread'] / max(1, counts['known']):.2%}"
-        )
-        if unknown := len(run.scored) - counts["known"]:
-            remark += f"; {unknown} could not be asked"
-        run.remarks.append(remark)
+        share = counts["acc_reread"] / max(1, len(run.scored) - counts["failed"])
+        what = f"read {counts['forced']} of {asked:,} answers that the rules left unread"
+        failed = f"{counts['failed']} could not be asked"
+        run.remarks.append(f"{reader} {what}, {failed}: acc_reread {share:.2%}")
 
 
 def grade(runs: Sequence[Rescored], grader: str) -> None:
@@ -361,10 +359,9 @@ def grade(runs: Sequence[Rescored], grader: str) -> None:
     waiting = [
         (kind, scored, scored.judgement.answer)
         for again, kind in with_rubric
-        for scored in again.scored
-        if kind.waits(scored.judgement)
+        for scored in again.scored  # empty if no judge is shown it
     ]
-    replies = _ask("--grader", grader, "hkcanto.judges.rubric", "grade", waiting)
+    replies = _ask("--grader", grader, "hkcanto.judges.rubric:grade", waiting)
     for again, kind in with_rubric:
         for scored in again.scored:
             said = [replies[id(scored)]] if id(scored) in replies else []
@@ -378,11 +375,15 @@ def grade(runs: Sequence[Rescored], grader: str) -> None:
 
 
 def _ask(
-    option: str, model: str, module: str, function: str, asked: Sequence[tuple[Kind, Scored, str]]
+    option: str, model: str, function: str, asked: Sequence[tuple[Kind, Scored, str]]
 ) -> dict[int, Any]:
-    """Have Inspect ask a model about the texts of responses; return its replies by response."""
+    """Have Inspect ask a model about texts of responses; return its replies by response.
+
+    An empty text is not asked about.
+    """
+    asked = [item for item in asked if item[2]]
     try:
-        ask = getattr(import_module(module), function)
+        ask = resolve_name(function)
     except ImportError as error:
         raise OptionError(
             f"{option} {model}: models are called through Inspect, which cannot be imported "
