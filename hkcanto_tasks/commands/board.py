@@ -28,17 +28,17 @@ def board(
 
     Untrusted results are left out, with reasons.
     """
-    from ..results.board.pages import pages, reasons
+    from ..results.board.pages import pages
     from ..results.board.records import read_results
 
     read = read_results(results or [])
-    for reason, paths in reasons(read.refused):
+    for reason, paths in read.refused.items():
         echo(f"not on the board ({len(paths)}): {reason}", to_err=True)
         for path in paths if check else paths[:3]:
             echo(f"  {path}", to_err=True)
     count = f"{len(read.results)} results of {len({each.model for each in read.results})} models"
     if check:
-        echo(f"{count} are right, {len(read.refused)} files or runs are not.")
+        echo(f"{count} are right, {sum(map(len, read.refused.values()))} files or runs are not.")
         raise typer.Exit(bool(read.refused))
     written = pages(read, title)
     write_files(written, output)

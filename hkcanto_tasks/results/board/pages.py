@@ -1,8 +1,7 @@
 """The pages of a board: models × tasks in tiers, and each task with all of its results."""
 
-import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -15,7 +14,7 @@ from ..reports.blocks import unit_of
 from ..reports.renderers.formatting import interval_text, value_text
 from ..reports.renderers.page import code, environment
 from ..statistics.intervals import is_above, of_items
-from .records import PublishedResult, Refused, Results, Standing, items_of
+from .records import PublishedResult, Results, Standing, items_of
 
 KINDS: Mapping[Standing, str] = {
     "checked": "Checked: figures computed from the logs",
@@ -53,13 +52,12 @@ def columns(results: Sequence[PublishedResult]) -> list[Column]:
     groups: dict[str, list[PublishedResult]] = defaultdict(list)
     for result in _labelled(results):
         groups[result.column].append(result)
-    papers = _papers()
-    measured = {column: _measure(group[0]) for column, group in groups.items()}
-    for column, measure in measured.items():
-        groups[column] += papers.get(measure, {}).values()
-    for measure, scores in papers.items():
-        if measure not in measured.values():
-            groups[next(iter(scores.values())).column] += scores.values()
+    measured: dict[Hashable, list[list[PublishedResult]]] = defaultdict(list)
+    for group in groups.values():
+        measured[_measure(group[0])].append(group)
+    for score in _papers():
+        for group in measured[_measure(score)] or [groups[score.column]]:
+            group.append(score)
     places = {name: place for place, name in enumerate(named_tasks())}
     by_column = (groups[column] for column in sorted(groups))
     ordered = sorted(by_column, key=lambda group: places[group[0].setup.task.whole])
@@ -74,9 +72,9 @@ def columns(results: Sequence[PublishedResult]) -> list[Column]:
     return made
 
 
-def _papers() -> Mapping[Hashable, Mapping[str, PublishedResult]]:
-    """Return the papers' headlines of whole tasks: measure → model → the first table's score."""
-    scores: dict[Hashable, dict[str, PublishedResult]] = defaultdict(dict)
+def _papers() -> Iterable[PublishedResult]:
+    """Return the papers' headlines of whole tasks; of a model's scores, that of the first table."""
+    scores: dict[Hashable, PublishedResult] = {}
     for table in published_tables():
         for column in table.columns:
             if len(column.tasks) != 1 or column.category or column.subject or column.unmeasured:
@@ -91,8 +89,8 @@ def _papers() -> Mapping[Hashable, Mapping[str, PublishedResult]]:
                     value = {column.metric: of_items(score, items, how.headline)}
                     by = table.source
                     made = PublishedResult("published", row.model, how, signature, value, by=by)
-                    scores[_measure(made)].setdefault(row.model, made)
-    return scores
+                    scores.setdefault((_measure(made), row.model), made)
+    return scores.values()
 
 
 def _measure(result: PublishedResult) -> Hashable:
@@ -117,9 +115,7 @@ def _setting(result: PublishedResult, firsts: Sequence[PublishedResult]) -> str:
 def _labelled(results: Sequence[PublishedResult]) -> Iterator[PublishedResult]:
     """Yield results with the model's revision, and what differs between a model's runs."""
     groups: dict[tuple[str, str], list[PublishedResult]] = defaultdict(list)
-    alike: dict[str, set[str]] = defaultdict(set)
     for result in results:
-        alike[_shape(result.model)].add(result.model)
         revision = result.settings.get("revision", "main")
         model = result.model if revision == "main" else f"{result.model}@{revision}"
         settings = {k: v for k, v in result.settings.items() if k not in _SPEED}
@@ -134,15 +130,8 @@ def _labelled(results: Sequence[PublishedResult]) -> Iterator[PublishedResult]:
         ]
         for result in group:
             told_by = [f"{name} {result.settings.get(name) or 'unknown'}" for name in telling]
-            name = result.model.partition("@")[0]
-            told_by += [f"not {other}" for other in sorted(alike[_shape(name)] - {name})]
             label = f"{result.model} ({', '.join(told_by)})" if told_by else result.model
             yield replace(result, model=label)
-
-
-def _shape(model: str) -> str:
-    """Return a model's name as it looks at a glance: `Org/Model-1O` like `org/model_l0`."""
-    return re.sub("[^a-z0-9/]", "", model.casefold()).translate(str.maketrans("01i", "oll"))
 
 
 def tiers(results: Sequence[PublishedResult]) -> dict[PublishedResult, int]:
@@ -197,22 +186,14 @@ def pages(read: Results, title: str) -> dict[str, str]:
     dates = (result.created for result in read.results if result.created)
     shared = {"KINDS": KINDS, "date": max(dates, default=None), "version": __version__}
     template = made.from_string(page, {**shared, **code(style, script)})
-    left_out = reasons(read.refused)
-    texts = {"index.html": template.render(title=title, up="", tables=tables, refused=left_out)}
+    index = template.render(title=title, up="", tables=tables, refused=read.refused)
+    texts = {"index.html": index}
     for name, group in tasks.items():
         heading = group[0].results[0].setup.task.definition.title
         texts[f"tasks/{name}.html"] = template.render(
             title=heading, up="../", columns=group, board=title
         )
     return texts
-
-
-def reasons(refused: Sequence[Refused]) -> list[tuple[str, list[str]]]:
-    """Return each reason for which files were refused, with the files, the most frequent first."""
-    files_of: dict[str, list[str]] = defaultdict(list)
-    for each in refused:
-        files_of[each.reason].append(each.path)
-    return sorted(files_of.items(), key=lambda pair: -len(pair[1]))
 
 
 def _rows(columns: Sequence[Column]) -> dict[Standing, list[tuple[str, Sequence[_Cell | None]]]]:

@@ -4,6 +4,7 @@ A record has no items, and a contributor may have edited it. So this module refu
 contradicts itself or the catalogue, and computes the intervals itself.
 """
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -245,18 +246,11 @@ def _values(entries: Sequence[_Evaluation], how: Kind) -> Iterator[tuple[str, Es
 # ---------------------------------------------------------------------- folders of results
 
 
-class Refused(NamedTuple):
-    """A file that is not on the board, and why."""
-
-    path: str
-    reason: str
-
-
 class Results(NamedTuple):
-    """The results read from folders, and the files refused."""
+    """The results read from folders, and the files left out by reason, the most frequent first."""
 
     results: Sequence[PublishedResult]
-    refused: Sequence[Refused]
+    refused: Mapping[str, Sequence[str]]
 
 
 def read_results(arguments: Sequence[str]) -> Results:
@@ -269,22 +263,27 @@ def read_results(arguments: Sequence[str]) -> Results:
         LogError: A path does not exist.
         DataNotFound: The system refuses.
     """
-    read = list[PublishedResult | Refused]()
+    results, left_out = list[PublishedResult](), set[tuple[str, str]]()
     for given in arguments:
         name, root = argument(given)
         with on_disk(root):
-            read += _read(name, root)
-    results = [each for each in read if isinstance(each, PublishedResult)]
+            for source, one in _read(name, root):
+                if isinstance(one, PublishedResult):
+                    results.append(one)
+                else:
+                    left_out.add((source, " ".join(one.split())))
     # The log of a run counts, not the record of it.
     logs = {_run(result) for result in results if result.kind == "checked"}
     kept = [each for each in results if each.kind == "checked" or _run(each) not in logs]
     kept.sort(key=lambda each: (each.model, each.column, str(each.created), each.source))
-    refused = {each for each in read if isinstance(each, Refused)}
-    return Results(kept, sorted(Refused(path, " ".join(why.split())) for path, why in refused))
+    refused: dict[str, list[str]] = defaultdict(list)
+    for source, reason in sorted(left_out):
+        refused[reason].append(source)
+    return Results(kept, dict(sorted(refused.items(), key=lambda pair: -len(pair[1]))))
 
 
-def _read(name: str, root: Path) -> Iterator[PublishedResult | Refused]:
-    """Yield the results of the logs and the records at a path, and what is refused."""
+def _read(name: str, root: Path) -> Iterator[tuple[str, PublishedResult | str]]:
+    """Yield each file or run at a path with its result, or with the reason to leave it out."""
     folder = root if root.is_dir() else root.parent
     files = [root] if root.is_file() else sorted(file for file in root.rglob("*") if file.is_file())
     shown = {file: file.relative_to(folder).as_posix() for file in files}
@@ -296,24 +295,24 @@ def _read(name: str, root: Path) -> Iterator[PublishedResult | Refused]:
         try:
             read = read_runs(f"{name}={home}" if name else str(home))
         except HKCantoError as error:
-            yield Refused(home.relative_to(folder).as_posix(), str(error))
+            yield home.relative_to(folder).as_posix(), str(error)
             continue
         clean, refused = sorted_out(read)
         left_out = ((run.sources[0], reason) for run, reason in refused)
         for log, reason in [*read.skipped, *left_out]:
-            yield Refused(shown.get(log, log.name), reason)
+            yield shown.get(log, log.name), reason
         for run in clean:
             source = shown.get(run.sources[0], run.sources[0].name)
             try:
                 signature, how = described(run.signature.text)
             except HKCantoError as error:
-                yield Refused(source, str(error))
+                yield source, str(error)
                 continue
             values = {name: value for name in run.figures if (value := value_of(run, name))}
             settings = {"harness": run.harness, **dict(run.settings)}
             settings |= {name: f"{run.generation[name]}" for name in sorted(run.generation)}
             made = run.created, "", "", source, settings
-            yield PublishedResult("checked", run.model, how, signature, values, *made)
+            yield source, PublishedResult("checked", run.model, how, signature, values, *made)
     for file in files:
         if file.suffix != ".json" or file in logs:
             continue
@@ -323,11 +322,11 @@ def _read(name: str, root: Path) -> Iterator[PublishedResult | Refused]:
             data = file.read_bytes()
             if b"evaluation_results" not in data:
                 raise LogError("it is neither a log nor a record of Every Eval Ever")
-            yield read_record(data, shown[file])
+            yield shown[file], read_record(data, shown[file])
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            yield Refused(shown[file], f"not in the form of a record: {error}")
+            yield shown[file], f"not in the form of a record: {error}"
         except (HKCantoError, OSError) as error:
-            yield Refused(shown[file], str(error))
+            yield shown[file], str(error)
 
 
 def _run(result: PublishedResult) -> Hashable:

@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise, repeat
 from os.path import commonprefix
 
 import numpy as np
@@ -64,71 +64,55 @@ def _by_characters(texts: Sequence[str]) -> list[int]:
     return [han + math.ceil(other / _OTHERS) for han, other in zip(chinese, others, strict=True)]
 
 
-def _sent(loaded: LoadedTask) -> dict[str, int]:
-    """Return how often each item's prompt is sent: once, or once for each compared letter."""
-    if loaded.kind.is_generative:
-        return {each.id: 1 for each in loaded.samples}
-    return {each.id: len(loaded.kind.lettered(each)) or 1 for each in loaded.samples}
+def _requests(loaded: LoadedTask, count: Count, run: Run | None = None) -> Requests:
+    """Count what a task sends, or estimate it from a run of the task on some items.
 
-
-def _planned(loaded: LoadedTask, count: Count) -> Requests:
-    """Count what a task sends."""
-    sent = _sent(loaded)
-    prompts = [loaded.prompt(each).text() for each in loaded.samples for _ in range(sent[each.id])]
-    # Once sorted, each prompt shares its longest beginning with a neighbour.
-    beginnings = [commonprefix(pair) for pair in pairwise(sorted(prompts))]  # noqa: RUF071
-    limit = loaded.kind.max_tokens if loaded.kind.is_generative else 0
-    prompt = sum(count(prompts))
-    return Requests(
-        task=loaded.task.name,
-        items=len(loaded.samples),
-        requests=len(prompts),
-        prompt=prompt,
-        answers=Estimate(len(prompts) * limit, None, None, len(prompts)),
-        cacheable=sum(count(beginnings)) / max(1, prompt),
-        limit=limit,
-    )
-
-
-def _measured(name: str, run: Run, count: Count) -> Requests:
-    """Estimate a whole task at the setup of a run.
-
-    All prompts are known: their tokens by `count` are scaled by the ratio of the log's own count to
-    `count`. Answers, time and a judge's tokens are extrapolated from the log.
+    All prompts are known. With a run, their tokens by `count` are scaled by the ratio of the log's
+    own count to `count`, and answers, time and a judge's tokens are extrapolated from the log.
 
     Args:
-        name: The task.
-        run: A run of the task on some items, read with its texts.
+        loaded: The whole task.
         count: Counts the tokens of texts if the log has no counts.
-
-    Raises:
-        LogError: The run has an item that the task lacks, or does not represent the task.
+        run: The run, read with its texts.
     """
-    loaded = _loaded(name, run)
-    items, usage, sent = run.items, run.usage, _sent(loaded)
-    whole = len(loaded.samples)
-    counts = count([loaded.prompt(each).text() for each in loaded.samples])
-    tokens = {item: n * sent[item] for item, n in zip(sent, counts, strict=True)}
+    kind, samples = loaded.kind, loaded.samples
+    sent = {each.id: 1 for each in samples}
+    if not kind.is_generative:  # once for each compared letter
+        sent = {each.id: len(kind.lettered(each)) or 1 for each in samples}
+    prompts = [loaded.prompt(each).text() for each in samples]
+    counts = zip(sent.items(), count(prompts), strict=True)
+    tokens = {item: times * n for (item, times), n in counts}
+    whole, requests, prompt = len(samples), sum(sent.values()), sum(tokens.values())
+    if not run:
+        # Once sorted, each prompt shares its longest beginning with a neighbour.
+        times = zip(prompts, sent.values(), strict=True)
+        in_order = sorted(chain.from_iterable(repeat(text, n) for text, n in times))
+        beginnings = [commonprefix(pair) for pair in pairwise(in_order)]  # noqa: RUF071
+        limit = kind.max_tokens if kind.is_generative else 0
+        answers = Estimate(requests * limit, None, None, requests)
+        cacheable = sum(count(beginnings)) / max(1, prompt)
+        return Requests(loaded.task.name, whole, requests, prompt, answers, cacheable, limit)
+    items, usage = run.items, run.usage
     of_log: float | None = usage.prompt_tokens
     of_run = sum(tokens[item] for item in items.ids)  # without the server's template
     if of_log is None and run.harness != "inspect":
-        counts = count([each.prompt for each in items.texts])
-        of_log = sum(n * sent[item] for item, n in zip(items.ids, counts, strict=True))
+        logged = zip(items.ids, count([each.prompt for each in items.texts]), strict=True)
+        of_log = sum(n * sent[item] for item, n in logged)
     scale = (of_run if of_log is None else of_log) / max(1, of_run)
     lengths = items.output_tokens
-    if not loaded.kind.is_generative:
+    if not kind.is_generative:
         lengths = np.zeros(len(items))
     elif usage.answer_tokens is None or np.isnan(lengths).any():
         lengths = np.array(count([each.response for each in items.texts]), np.float64)
-    limit = max(loaded.kind.max_tokens, run.sent.max_tokens or 0, *lengths)
-    answers = mean_estimate(lengths / limit, items.clusters).times(limit * whole)
+    most = max(kind.max_tokens, run.sent.max_tokens or 0, *lengths)
+    answers = mean_estimate(lengths / most, items.clusters).times(most * whole)
     if not lengths.any() or len(set(items.ids)) == whole:
         answers = replace(answers, low=None, high=None)  # nothing is left to estimate
     return Requests(
-        task=name,
+        task=loaded.task.name,
         items=whole,
-        requests=sum(sent.values()),
-        prompt=scale * sum(tokens.values()),
+        requests=requests,
+        prompt=scale * prompt,
         answers=answers,
         judge=usage.judge_tokens and usage.judge_tokens / len(items) * whole,
         seconds=usage.seconds and usage.seconds / usage.answers * whole,
@@ -212,7 +196,7 @@ def report(
         caption = f"{counted} Cost excludes a judge's tokens and any discount for cached prompts."
     else:
         tasks = (load_task(task.name, allow_absent=True) for task in chosen_tasks(names))
-        rows = [_planned(each, count) for each in tasks if each.samples]
+        rows = [_requests(each, count) for each in tasks if each.samples]
         counted = f"Tokens by {how}, without a chat template."
         caption = f"{counted} Hours and cost assume the longest answers and no prefix cache."
 
@@ -261,4 +245,4 @@ def _from_logs(names: Sequence[str] | None, logs: Sequence[str], count: Count) -
             raise LogError(f"no log of {', '.join(chosen.values())} {where}.")
         tasks |= chosen
     pairs = ((name, run) for name, whole in tasks.items() for run in runs if run.task == whole)
-    return [_measured(name, run, count) for name, run in pairs]
+    return [_requests(_loaded(name, run), count, run) for name, run in pairs]
