@@ -130,7 +130,7 @@ def test_a_part_of_a_task_is_refused_by_name(quiz_logs: Path, board: Board) -> N
     made = board(quiz_logs / "limited", "--check")
     assert made.status == 1
     assert "results_" in made.output
-    assert "it has only 3" in made.output
+    assert "not the whole task, with 3 of 8 items" in made.output
 
 
 # ---------------------------------------------------------------------- refusals

@@ -28,7 +28,7 @@ _SETTINGS = (
     *("max_length", "max_model_len", "enable_thinking", "chat template"),
 )
 # If there is an adapter, lm-eval names the model after it; `pretrained` is then the base model.
-_OTHER_WEIGHTS = ("peft", "delta", "lora_local_path", "pretrained", "model_path")
+_WEIGHTS = ("peft", "delta", "lora_local_path", "pretrained", "model_path")
 _UNSET = ("None", "False")
 
 
@@ -83,41 +83,32 @@ def sorted_out(read: Runs, tasks: Collection[str] = ()) -> tuple[list[Run], list
 
 def _refusals(run: Run, more: int, is_named: bool) -> Iterator[str]:
     """Yield reasons not to publish a run; `more` other runs have the same model and setup."""
-    checked, settings, items = agreement(run), dict(run.settings), len({*run.items.ids})
-    if run.unfinished:
-        part = f"{run.unfinished}, with {items:,} of {run.expected:,} items"
-        yield f"{part}. Finish it (inspect eval-retry LOG), or run it again."
+    checked, items = agreement(run), len({*run.items.ids})
     if run.is_sample:
         yield "sample data, whose figures mean nothing. Run it without HKCANTO_DATA=sample."
     if not run.signature.prompt_known:
         yield "its prompts were not logged. Run it in lm-eval or Inspect."
     if run.departure:
-        yield (
-            f"{run.departure}: the catalogue's task sends something else. Run it without another "
-            "solver, a system message, or changes to the task in YAML or Python."
-        )
+        what = f"{run.departure}: the catalogue's task sends something else"
+        yield f"{what}. Run it without another solver, a system message, or changes to the task."
     if run.outdated:
         yield f"it {run.outdated}."
     if not run.trusted_data:
-        yield (
-            f"its data ({run.data}) is not a published revision, so the items are unknown. "
-            "Run it on the release: `hkcanto doctor` says what your data is."
-        )
-    if items != run.expected or run.limited:
-        whole = "would look like the whole task. Run it without --limit, and on all subjects."
-        yield f"it has only {items:,} items, but {whole}"
+        what = f"its data ({run.data}) is not a published revision, so the items are unknown"
+        yield f"{what}. Run it on the release: `hkcanto doctor` says what your data is."
+    if run.unfinished or run.limited or items != run.expected:
+        part = f"{run.unfinished or 'not the whole task'}, with {items:,} of {run.expected:,} items"
+        yield f"{part}. Finish it (inspect eval-retry LOG), or run it without limit or subjects."
     for one in checked.different:
-        yield (
-            f"{one.name} is {one.ours:.6g} here, {one.reported:.6g} in {run.harness}. Was the log "
-            "edited, or made by another version? Take the log as it was written, or run it again."
-        )
+        what = f"{one.name} is {one.ours:.6g} here, {one.reported:.6g} in {run.harness}"
+        yield f"{what}. Take the log as it was written, or run it again."
     yield from _unlike(run)
     if not checked.equal:
         yield f"its log has no figures of {run.harness} to check against. Run it to the end."
     what = "Give the model's name on the hub: publish ORGANISATION/NAME=PATH."
-    others = [name for name in _OTHER_WEIGHTS if settings.get(name, "None") not in _UNSET]
-    if others and not is_named:
-        yield f"{run.model} does not name all its weights, such as an adapter ({others[0]}). {what}"
+    weights = [name for name, value in run.settings if name in _WEIGHTS and value not in _UNSET]
+    if weights and not is_named:
+        yield f"{run.model} does not name all its weights, like an adapter ({weights[0]}). {what}"
     if not MODEL.fullmatch(run.model) or (Path(run.model).exists() and not is_named):
         yield f"{run.model!r} is not a model name, or is a folder on your machine. {what}"
     if more:
