@@ -13,7 +13,7 @@ from hkcanto_metrics.script import is_han
 
 from ...catalogue import chosen_tasks, known_signature
 from ...errors import LogError
-from ...tasks import LoadedTask, load_task, task_as_run
+from ...tasks import LoadedTask, load_task
 from ..logs import read_runs
 from ..reports.blocks import Block, Column, Note, Report, Section, Value, report_of, table
 from ..rescoring.rescore import options_of
@@ -147,12 +147,6 @@ def _loaded(name: str, run: Run) -> LoadedTask:
 def _remarks(run: Run) -> Iterator[str]:
     """Yield caveats about a run that an estimate is based on."""
     where, usage = run.sources[0].name, run.usage
-    ours = task_as_run(run.task).signature(run.data)
-    parts = run.signature.differs(ours)
-    parts.pop("rationale", None)
-    unlike = [f"{part} {a or 'default'} ({b or 'default'})" for part, (a, b) in parts.items()]
-    if unlike:
-        yield f"{where} does not have the default setup of {run.task}: {', '.join(unlike)}."
     if run.interruption:
         yield run.interruption
     elif run.unfinished:

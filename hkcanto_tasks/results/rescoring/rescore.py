@@ -54,20 +54,46 @@ class Scored:
         return before is not None and (before.answer, before.values) != (now.answer, now.values)
 
 
-@dataclass
-class Rescored:
-    """A run that was scored again."""
+class Rescored(ItemRows):
+    """The items of a run, each judged again as it is collected.
 
-    run: Run  # with the signature of the new figures
-    kind: Kind  # reads the answers
-    scored: Sequence[Scored]
-    remarks: list[str]  # caveats for the reader, also in the new log
+    Args:
+        kind: Reads the answers.
+        rubric: The rubric of the logged judgements.
+
+    Attributes:
+        run: The run, with the signature of the new figures.
+        scored: The judged responses.
+        remarks: Caveats for the reader, also in the new log.
+    """
+
+    NEEDS_SCORES = False
+    run: Run
+
+    def __init__(self, kind: Kind, rubric: str = "") -> None:
+        super().__init__(kind, texts=True)
+        self.rubric, self.scored, self.remarks = rubric, list[Scored](), list[str]()
+        self.made: Items | None = None
+
+    def add(self, sample: Sample, judgement: Judgement | None, response: str, **more: Any) -> None:
+        """Judge a response and add it; see `ItemRows.add`."""
+        kind = self.setup
+        now = kind.judge(response, sample, more.get("reasoning", ""))
+        if isinstance(kind, Judged) and kind.rubric_hash == self.rubric:
+            now = kind.judged_again(now, judgement)
+        super().add(sample, now, response, **more)
+        self.scored.append(Scored(sample, now, judgement, response, more))
+
+    def items(self) -> Items:
+        """Return the items, by which the run of these rows is known."""
+        self.made = super().items()
+        return self.made
 
     @property
     def headlines(self) -> tuple[float, float]:
         """The old and new headline; the old one is NaN if some response had no score."""
         before = [scored.before for scored in self.scored if scored.before]
-        headline, is_whole = self.kind.headline, len(before) == len(self.scored)
+        headline, is_whole = self.setup.headline, len(before) == len(self.scored)
         then = self._figure(headline, before) if is_whole else nan
         return then, self._figure(headline, [scored.judgement for scored in self.scored])
 
@@ -75,7 +101,7 @@ class Rescored:
         pairs = zip(self.scored, judged, strict=True)
         items = (item_values([figure], scored.sample, each) for scored, each in pairs)
         values = (item.get(figure.name) for item in items)
-        return value(figure, values, self.kind.categories, language_of(self.kind.task))
+        return value(figure, values, self.setup.categories, language_of(self.setup.task))
 
     def files(self, stem: str) -> dict[str, str]:
         """Return the log's files by name: results and samples in lm-eval's form.
@@ -85,7 +111,7 @@ class Rescored:
         """
         run, name = self.run, self.run.signature.task
         judged = [scored.judgement for scored in self.scored]
-        figures = ((figure.name, self._figure(figure, judged)) for figure in self.kind.table)
+        figures = ((figure.name, self._figure(figure, judged)) for figure in self.setup.table)
         values = {f"{figure},none": value for figure, value in figures if not isnan(value)}
         metadata = {"signature": run.signature.text}
         origin = {field: getattr(run, field) for field in Origin.__struct_fields__}
@@ -108,35 +134,6 @@ class Rescored:
             f"results_{stem}.json": msgspec.json.format(msgspec.json.encode(results)).decode(),
             f"samples_{name}_{stem}.jsonl": msgspec.json.Encoder().encode_lines(lines).decode(),
         }
-
-
-class _Rows(ItemRows):
-    """Collects the items of a run, and judges each again as it is added.
-
-    Args:
-        kind: Reads the answers.
-        rubric: The rubric of the logged judgements.
-    """
-
-    NEEDS_SCORES = False
-
-    def __init__(self, kind: Kind, rubric: str = "") -> None:
-        super().__init__(kind, texts=True)
-        self.rubric, self.scored = rubric, list[Scored]()
-        self.made: Items | None = None
-
-    def add(self, sample: Sample, judgement: Judgement | None, response: str, **more: Any) -> None:
-        how = self.setup
-        now = how.judge(response, sample, more.get("reasoning", ""))
-        if isinstance(how, Judged) and how.rubric_hash == self.rubric:
-            now = how.judged_again(now, judgement)
-        super().add(sample, now, response, **more)
-        self.scored.append(Scored(sample, now, judgement, response, more))
-
-    def items(self) -> Items:
-        """Return the items, by which the run of these rows is known."""
-        self.made = super().items()
-        return self.made
 
 
 def options_of(signature: Signature) -> dict[str, Any]:
@@ -218,11 +215,11 @@ def rescore(
 
 def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
     """Score the answers of one log again, and yield a run for each of its tasks."""
-    collected = list[_Rows]()
+    collected = list[Rescored]()
 
-    def rows_of(signature: Signature) -> _Rows:
+    def rows_of(signature: Signature) -> Rescored:
         kind = task_as_run(signature.task, shots=signature.shots, **options_of(signature))
-        collected.append(_Rows(kind, dict(signature.options).get("rubric", "none")))
+        collected.append(Rescored(kind, dict(signature.options).get("rubric", "none")))
         return collected[-1]
 
     for run in read_log(file, rows_of):
@@ -230,25 +227,25 @@ def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
             yield run
             continue
         # By identity: a log may have two entries with one signature.
-        rows = next(rows for rows in collected if rows.made is run.items)
-        old, kind, remarks = run.signature, rows.setup, list[str]()
+        again = next(rows for rows in collected if rows.made is run.items)
+        old, kind = run.signature, again.setup
         ours, options = kind.signature(old.data), dict([*old.options, _MARK])
         if isinstance(kind, Judged):
             options["rubric"] = kind.rubric_hash
-            if rows.rubric != kind.rubric_hash:
-                what = f"it was judged with another rubric ({rows.rubric}, now {kind.rubric_hash})"
+            if again.rubric != kind.rubric_hash:
+                what = f"it was judged with another rubric ({again.rubric}, now {kind.rubric_hash})"
                 advice = "those judgements do not count; judge again with --grader MODEL"
-                remarks.append(f"{what}: {advice}")
+                again.remarks.append(f"{what}: {advice}")
         if old.version != ours.version:
-            remarks.append(f"version {old.version} of the task is now {ours.version}")
+            again.remarks.append(f"version {old.version} of the task is now {ours.version}")
         if old.prompt_known and old.sent != ours.sent:
             hashes = f"sent:{old.sent}, now {ours.sent}"
-            remarks.append(f"it had the prompts of an older version ({hashes})")
+            again.remarks.append(f"it had the prompts of an older version ({hashes})")
         now = replace(ours, task=old.task, shots=old.shots, sent=old.sent)
-        signature = rows.signed(replace(now, options=tuple(options.items())))
+        signature = again.signed(replace(now, options=tuple(options.items())))
         settings = tuple(dict([*run.settings, _MARK]).items())
-        marked = replace(run, signature=signature, settings=settings)
-        yield Rescored(marked, kind, rows.scored, remarks)
+        again.run = replace(run, signature=signature, settings=settings)
+        yield again
 
 
 # ---------------------------------------------------------------------- files of other tools
@@ -264,38 +261,30 @@ def _of_answers(file: Path, loaded: LoadedTask, model: str, columns: Mapping[str
     if failures.total() == len(answers):
         raise LogError(f"{file}: all {len(answers):,} requests failed ({listed}).")
     matched = with_items(file, [answer for answer in answers if not answer.failure], loaded)
-    rows = _Rows(loaded.kind)
+    again = Rescored(loaded.kind)
     for answer, sample in matched:
         cut = {"truncated": float(answer.finish in _CUT)} if answer.finish else {}
-        rows.add(sample, None, answer.response, reasoning=answer.reasoning, **cut)
+        again.add(sample, None, answer.response, reasoning=answer.reasoning, **cut)
+    if failures:
+        again.remarks = [f"{failures.total():,} requests failed ({listed}) and are left out"]
     total, first = len(loaded.samples), {sample.id for sample in loaded.samples[: len(matched)]}
-    empty = sum(not answer.response.strip() for answer, _ in matched)
-    cut_off = sum(answer.finish in _CUT for answer, _ in matched)
-    remarks = {
-        f"{failures.total():,} requests failed ({listed}) and are left out": failures,
-        f"{empty:,} answers are empty": empty,
-        f"{cut_off:,} answers were cut off at the token limit (finish_reason)": cut_off,
-        f"it has {len(matched):,} of the task's {total:,} items": len(matched) < total,
-    }
     signed = loaded.kind.at(subjects=loaded.asked).signature(loaded.revision)
     options = {name: UNKNOWN if name in _OF_PROMPT else text for name, text in signed.options}
     options |= {"turns": UNKNOWN, "decoding": UNKNOWN, _MARK[0]: _MARK[1]}
-    run = Run(
+    again.run = Run(
         model=model,
         harness="other",
         signature=replace(signed, shots=None, sent=UNKNOWN, options=tuple(options.items())),
         created=datetime.fromtimestamp(file.stat().st_mtime, UTC),
         sources=(file,),
-        items=rows.items(),
+        items=again.items(),
         settings=(_MARK,),
         status="incomplete" if failures else "success",
         limited=len(matched) < total,
         picked=any(sample.id not in first for _, sample in matched),
         available=total,
     )
-    return Rescored(
-        run, loaded.kind, rows.scored, [text for text, holds in remarks.items() if holds]
-    )
+    return again
 
 
 # ---------------------------------------------------------------------- a second look by a model
@@ -313,7 +302,7 @@ def reread(runs: Sequence[Rescored], reader: str) -> None:
     Raises:
         OptionError: Inspect is missing, the runs lack letters, or the model cannot be called.
     """
-    lettered = [r for r in runs if isinstance(r.kind, MultipleChoice) and not r.kind.SEVERAL]
+    lettered = [r for r in runs if isinstance(r.setup, MultipleChoice) and not r.setup.SEVERAL]
     if not lettered:
         raise OptionError(f"--reader {reader} is only for multiple choice; leave it out.")
     unread = []
@@ -321,7 +310,7 @@ def reread(runs: Sequence[Rescored], reader: str) -> None:
         for scored in run.scored:
             split = split_reasoning(scored.response, scored.more.get("reasoning", ""))
             text = "" if scored.judgement.answer else split.answer.strip()
-            unread.append((run.kind, scored, text))
+            unread.append((run.setup, scored, text))
     letters = _ask("--reader", reader, "hkcanto.second_look:read_letters", unread)
     for run in lettered:
         counts = Counter[str]()
@@ -353,7 +342,7 @@ def grade(runs: Sequence[Rescored], grader: str) -> None:
     Raises:
         OptionError: Inspect is missing, the runs lack a rubric, or the model cannot be called.
     """
-    with_rubric = [(again, again.kind) for again in runs if isinstance(again.kind, Judged)]
+    with_rubric = [(again, again.setup) for again in runs if isinstance(again.setup, Judged)]
     if not with_rubric:
         raise OptionError(f"--grader {grader} is only for tasks with a rubric; leave it out.")
     waiting = [
