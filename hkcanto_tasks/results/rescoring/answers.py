@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from itertools import accumulate
 from pathlib import Path
@@ -141,38 +141,27 @@ def with_items(
             has several answers.
     """
     by_id = {sample.id: sample for sample in loaded.samples}
-    by_question: dict[str, list[Sample]] = defaultdict(list)
-    options: dict[str, dict[str, str]] = {}
+    by_text: dict[str, list[Sample]] = defaultdict(list)
     for sample in loaded.samples:
-        lettered = zip(loaded.task.definition.letters, sample.choices, strict=False)
-        options[sample.id] = {letter: _plain(text) for letter, text in lettered if text}
-        forms = {_plain(sample.question or sample.source)}
-        for mark in _AFTER_LETTERS:
-            listed = (f"{letter}{mark}{text}" for letter, text in options[sample.id].items())
-            forms.add("".join([_plain(sample.question or sample.source), *listed]))
-        for form in forms:
-            by_question[form].append(sample)
+        options = [*zip(loaded.task.definition.letters, sample.choices, strict=False)]
+        texts = {_text(sample.question or sample.source, options, mark) for mark in _AFTER_LETTERS}
+        for text in {_text(sample.question or sample.source), *texts}:
+            by_text[text].append(sample)
     matched: dict[str, tuple[Answer, Sample]] = {}
     unmatched = list[str]()
     for answer in answers:
-        named, question = by_id.get(answer.id), _plain(answer.question)
-        asked = by_question.get(question, []) if question else [named] if named else []
-        asked = [sample for sample in asked if not named or sample is named]
-        given = {letter: _plain(text) for letter, text in answer.choices.items() if text}
-        samples = [sample for sample in asked if not given or given == options[sample.id]]
+        named = by_id.get(answer.id)
+        asked = answer.question or (named.question or named.source if named else "")
+        samples = by_text.get(_text(asked, answer.choices.items()), [])
+        samples = [sample for sample in samples if not named or sample is named]
         if len(samples) == 1:
             first, _ = matched.setdefault(samples[0].id, (answer, samples[0]))
             if first is not answer:
                 lines = f"lines {first.line} and {answer.line} both answer {samples[0].id}"
                 raise LogError(f"{path}: {lines}. Put further answers into a file of their own.")
             continue
-        why = f"no item has its id {answer.id!r} and question {answer.question[:30]!r}"
-        if samples:
-            both = f"{samples[0].id} and {samples[1].id}"
-            why = f"{len(samples)} items have this question, such as {both}"
-        elif asked:
-            why = "its options are others, or in another order"
-        unmatched.append(f"line {answer.line}: {why}")
+        key = f"id {answer.id!r}, question {answer.question[:30]!r} and options"
+        unmatched.append(f"line {answer.line}: {len(samples) or 'no'} items have its {key}")
     if unmatched:
         item = f"item of {loaded.task.name} (data {loaded.revision})"
         raise LogError(
@@ -183,6 +172,7 @@ def with_items(
     return [*matched.values()]
 
 
-def _plain(text: str) -> str:
-    """Return a text normalised so that differences in width and space disappear."""
-    return "".join(unicodedata.normalize("NFKC", text).split())
+def _text(question: str, options: Iterable[tuple[str, str | None]] = (), mark: str = "") -> str:
+    """Return a question with its options, without differences in width and space."""
+    listed = (f"{letter}{mark}{option}" for letter, option in options if option)
+    return "".join(unicodedata.normalize("NFKC", "".join([question, *listed])).split())

@@ -313,23 +313,19 @@ def reread(runs: Sequence[Rescored], reader: str) -> None:
             unread.append((run.setup, scored, text))
     letters = _ask("--reader", reader, "hkcanto.second_look:read_letters", unread)
     for run in lettered:
-        counts = Counter[str]()
+        asked = [letters[id(scored)] for scored in run.scored if id(scored) in letters]
+        failed = sum(isinstance(letter, BaseException) for letter in asked)
+        forced = sum(map(bool, asked)) - failed
+        what = f"{forced} of {len(asked):,} answers that the rules left unread"
+        run.remarks.append(f"{reader} read {what}; {failed} could not be asked")
         for scored in run.scored:
             read, letter = scored.judgement.answer, letters.get(id(scored), "")
             values: dict[str, float | None] = dict.fromkeys(_FIGURES)
-            if isinstance(letter, BaseException):
-                counts.update(["failed"])
-            else:
+            if not isinstance(letter, BaseException):
                 answer = read or letter
                 flags = bool(read), bool(letter), not answer, answer == scored.sample.target
                 values = dict(zip(_FIGURES, map(float, flags), strict=True))
-                counts.update(name for name, holds in values.items() if holds)
             scored.more["further"] = {**(scored.more.get("further") or {}), **values}
-        asked = sum(id(scored) in letters for scored in run.scored)
-        share = counts["acc_reread"] / max(1, len(run.scored) - counts["failed"])
-        what = f"read {counts['forced']} of {asked:,} answers that the rules left unread"
-        failed = f"{counts['failed']} could not be asked"
-        run.remarks.append(f"{reader} {what}, {failed}: acc_reread {share:.2%}")
 
 
 def grade(runs: Sequence[Rescored], grader: str) -> None:
