@@ -39,7 +39,7 @@ class Column:
     Attributes:
         results: The newest of each model, also the papers'.
         tiers: Result → tier, 1 for the best; none for a result without an interval.
-        setting: How it differs from the task's other columns.
+        setting: Its shots, its differences from the task's default setup, and its data.
     """
 
     results: Sequence[PublishedResult]
@@ -60,15 +60,12 @@ def columns(results: Sequence[PublishedResult]) -> list[Column]:
             group.append(score)
     places = {name: place for place, name in enumerate(named_tasks())}
     by_column = (groups[column] for column in sorted(groups))
-    ordered = sorted(by_column, key=lambda group: places[group[0].setup.task.whole])
     made = []
-    for group in ordered:
+    for group in sorted(by_column, key=lambda group: places[group[0].setup.task.whole]):
         by_age = sorted(group, key=lambda each: (each.created or _LONG_AGO, each.source))
         newest = {(each.kind, each.model): each for each in by_age}.values()
         current = [each for each in group if each in newest]
-        task = group[0].setup.task.definition
-        firsts = [other[0] for other in ordered if other[0].setup.task.definition is task]
-        made.append(Column(current, tiers(current), _setting(group[0], firsts)))
+        made.append(Column(current, tiers(current), _setting(group[0])))
     return made
 
 
@@ -99,17 +96,14 @@ def _measure(result: PublishedResult) -> Hashable:
     return result.signature.task, frozenset(pair for pair in parts if pair[0] not in _FREE)
 
 
-def _setting(result: PublishedResult, firsts: Sequence[PublishedResult]) -> str:
-    """Return how a column differs from others of its task, by their first results."""
-    measured = [each for each in firsts if each.signature.data != _RELEASE or each is result]
-    settings = [f"{result.signature.shots}-shot"]
-    if len({each.signature.task for each in measured}) > 1:
-        settings.append(result.signature.task)
-    for name, value in result.signature.parts.items():
-        values = {str(each.signature.parts.get(name)) for each in measured}
-        if name not in ("shots", *_HASHES) and len(values) > 1:
-            settings.append(f"{name} {value}")
-    return ", ".join(settings)
+def _setting(result: PublishedResult) -> str:
+    """Return a result's shots, how it differs from its task's default setup, and its data."""
+    default = task_as_run(result.setup.task.definition.name).signature(result.signature.data)
+    unlike = default.differs(result.signature).items()
+    settings = {part: text for part, (_, text) in unlike if part not in ("shots", *_HASHES)}
+    settings |= {} if result.signature.data == _RELEASE else {"data": result.signature.data}
+    told = (f"{name} {text or 'none'}" for name, text in settings.items())
+    return ", ".join([f"{result.signature.shots}-shot", *told])
 
 
 def _labelled(results: Sequence[PublishedResult]) -> Iterator[PublishedResult]:
