@@ -219,7 +219,7 @@ def test_a_record_that_is_wrong_is_not_on_the_board(results: Results, board: Boa
     assert [*rows(made.page("tasks/hkcanto_cultural.html"), "Self-reported")] == ["org/right-7b"]
     refused = {
         path: reason
-        for reason, paths in read_results([str(results.folder)]).refused.items()
+        for reason, paths in read_results([str(results.folder)])[1].items()
         for path in paths
     }
     assert len(refused) == len(WRONG)
@@ -288,7 +288,7 @@ def test_never_two_setups_in_one_column(results: Results, board: Board) -> None:
 def test_a_papers_score_is_beside_the_papers_own_prompt_only(results: Results) -> None:
     results.add("org/a-7b", options={"prompt": "yue"})
     results.add("org/b-7b")
-    found = columns(read_results([str(results.folder)]).results)
+    found = columns(read_results([str(results.folder)])[0])
     beside = {
         each.model: any(other.kind == "published" for other in column.results)
         for column in found

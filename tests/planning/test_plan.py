@@ -160,7 +160,7 @@ def test_looks_and_candidates_take_more_items() -> None:
 
 
 def test_a_plan_says_at_which_discordance_it_is() -> None:
-    assert "At a discordance of 29.3 %" in hkcanto("--discordance", "29.3").output
+    assert "Plan for a discordance of 29.3 %" in hkcanto("--discordance", "29.3").output
 
 
 # ---------------------------------------------------------------------- spreads

@@ -14,7 +14,7 @@ from ..reports.blocks import unit_of
 from ..reports.renderers.formatting import interval_text, value_text
 from ..reports.renderers.page import code, environment
 from ..statistics.intervals import is_above, of_items
-from .records import PublishedResult, Results, Standing, items_of
+from .records import PublishedResult, Standing, items_of
 
 KINDS: Mapping[Standing, str] = {
     "checked": "Checked: figures computed from the logs",
@@ -161,10 +161,18 @@ def tiers(results: Sequence[PublishedResult]) -> dict[PublishedResult, int]:
 # ---------------------------------------------------------------------- pages
 
 
-def pages(read: Results, title: str) -> dict[str, str]:
-    """Return the pages of a board: path → HTML. Equal results make equal pages."""
+def pages(
+    results: Sequence[PublishedResult], refused: Mapping[str, Sequence[str]], title: str
+) -> dict[str, str]:
+    """Return the pages of a board: path → HTML. Equal results make equal pages.
+
+    Args:
+        results: The results to show, besides the papers'.
+        refused: The files left out, by reason.
+        title: Title of the site.
+    """
     tasks: dict[str, list[Column]] = defaultdict(list)
-    for column in columns(read.results):
+    for column in columns(results):
         tasks[column.results[0].setup.task.definition.name].append(column)
     tables = []
     for benchmark in benchmarks():
@@ -177,10 +185,10 @@ def pages(read: Results, title: str) -> dict[str, str]:
     )
     made = environment()
     made.filters |= {"number": value_text, "interval": interval_text, "unit": unit_of}
-    dates = (result.created for result in read.results if result.created)
+    dates = (result.created for result in results if result.created)
     shared = {"KINDS": KINDS, "date": max(dates, default=None), "version": __version__}
     template = made.from_string(page, {**shared, **code(style, script)})
-    index = template.render(title=title, up="", tables=tables, refused=read.refused)
+    index = template.render(title=title, up="", tables=tables, refused=refused)
     texts = {"index.html": index}
     for name, group in tasks.items():
         heading = group[0].results[0].setup.task.definition.title

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from math import inf, isclose
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -97,15 +97,11 @@ class _Details(msgspec.Struct, frozen=True):
     additional_details: _Texts = {}
 
 
-class _Generation(msgspec.Struct, frozen=True):
-    generation_args: _Settings = {}
-
-
 class _Evaluation(msgspec.Struct, frozen=True):
     metric_config: _Details
     score_details: _Score
     source_data: _Details
-    generation_config: _Generation = _Generation()
+    generation_config: dict[str, _Settings] = {}
 
 
 class _Publisher(_Details, frozen=True, kw_only=True):
@@ -160,7 +156,8 @@ def read_record(data: bytes, source: str) -> PublishedResult:
     if created > datetime.now(UTC):
         raise LogError(f"its time is in the future: {created:%Y-%m-%d}")
     values = dict(_values(entries, how))
-    args, logs = entries[0].generation_config.generation_args, by.additional_details.get("logs", "")
+    args = entries[0].generation_config.get("generation_args", {})
+    logs = by.additional_details.get("logs", "")
     settings = {"harness": harness, **model.additional_details}
     settings = {name: settings[name] for name in settings if name not in _NOT_SETTINGS}
     return PublishedResult(
@@ -182,27 +179,26 @@ def described(text: str) -> tuple[Signature, Kind]:
     """Return a signature and the setup that it describes, which must be the catalogue's.
 
     Raises:
-        LogError: The setup is not in the catalogue, the prompts or the data are unknown, or only a
-            part of the task was run.
+        LogError: The prompts are not the catalogue's, the data is unknown, or only a part of the
+            task was run.
+        OptionError: The task has no such option.
     """
     signature = known_signature(text)
     if signature.data == "sample" or "local" in signature.data or not signature.data:
         raise LogError(f"its data ({signature.data}) is not a published revision")
     if "subjects" in signature.parts:
         raise LogError("it covers only some subjects")
-    try:
-        how = task_as_run(signature.task, shots=signature.shots, **options_of(signature))
-    except HKCantoError as error:
-        raise LogError(f"its signature is unknown: {error}") from error
+    how = task_as_run(signature.task, shots=signature.shots, **options_of(signature))
     now = how.signature(signature.data)
     if signature.version != now.version:
         raise LogError(
             f"it is of version {signature.version} of {signature.task}; this hkcanto has "
             f"{now.version}. Score its log again (hkcanto rescore), and publish that"
         )
-    unlike = ((part, *both) for part, both in now.differs(signature).items() if part not in _FREE)
-    if parts := [f"{part}:{given}, not {part}:{ours}" for part, ours, given in unlike]:
-        what = f"version {now.version} has not {', '.join(parts)}"
+    unlike = now.differs(signature).items()
+    differences = [f"{part}:{b}, not {part}:{a}" for part, (a, b) in unlike if part not in _FREE]
+    if differences:
+        what = f"version {now.version} has not {', '.join(differences)}"
         raise LogError(f"its signature is unknown: {what}")
     return signature, how
 
@@ -246,18 +242,16 @@ def _values(entries: Sequence[_Evaluation], how: Kind) -> Iterator[tuple[str, Es
 # ---------------------------------------------------------------------- folders of results
 
 
-class Results(NamedTuple):
-    """The results read from folders, and the files left out by reason, the most frequent first."""
-
-    results: Sequence[PublishedResult]
-    refused: Mapping[str, Sequence[str]]
-
-
-def read_results(arguments: Sequence[str]) -> Results:
+def read_results(
+    arguments: Sequence[str],
+) -> tuple[Sequence[PublishedResult], Mapping[str, Sequence[str]]]:
     """Read records and logs, mixed freely.
 
     Args:
         arguments: Folders or files; `NAME=PATH` names the model of the logs in it.
+
+    Returns:
+        The results, and the files left out by reason, the most frequent first.
 
     Raises:
         LogError: A path does not exist.
@@ -279,7 +273,7 @@ def read_results(arguments: Sequence[str]) -> Results:
     refused: dict[str, list[str]] = defaultdict(list)
     for source, reason in sorted(left_out):
         refused[reason].append(source)
-    return Results(kept, dict(sorted(refused.items(), key=lambda pair: -len(pair[1]))))
+    return kept, dict(sorted(refused.items(), key=lambda pair: -len(pair[1])))
 
 
 def _read(name: str, root: Path) -> Iterator[tuple[str, PublishedResult | str]]:

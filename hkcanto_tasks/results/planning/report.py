@@ -105,12 +105,9 @@ def of_assumption(
     if discordance is not None:
         spread = power.of_discordance(Estimate(discordance / 100, None, None, 0))
         title = f"Plan for a discordance of {discordance:g} %"
-        factor = f"√(d / {discordance:g}) times"
-        about = f"At a discordance of {discordance:g} %. At d %, differences are {factor} as large."
     else:
         spread = power.of_deviation((deviation or 0.0) / 100)
         title = f"Plan for differences with a standard deviation of {deviation:g} points"
-        about = ""
     known = {each.name for each in benchmarks()}
     tasks = {
         task.name: task
@@ -141,7 +138,7 @@ def of_assumption(
                 why = "its number of items is not declared. Declare `rows`, or give --items N."
             raise OptionError(f"{task.name}: {why}")
     planned = [Part("any", None, spread), *(parts if names else [])]
-    return _plan(title, about, planned, [] if names else parts, sizes or _SIZES, **tests)
+    return _plan(title, "", planned, [] if names else parts, sizes or _SIZES, **tests)
 
 
 def _plan(

@@ -201,16 +201,13 @@ def report(
     def cost(row: Requests) -> float | None:
         return prices and (row.prompt * prices[0] + row.answers.value * prices[1]) / 1e6
 
-    def origin(row: Requests) -> str | None:
-        return f"{row.run.counts.total():,} of {row.items:,}" if row.run else None
-
     at_most = "" if logs else ", at most"
     cacheable = "Prompt tokens that a prefix cache can serve."
     columns: list[tuple[Column, Callable[[Requests], Value]]] = [
         (Column("Task"), lambda row: row.task),
         (Column("Model"), lambda row: row.run.label if row.run else None),
         (Column("Condition"), lambda row: row.run.condition if row.run else None),
-        (Column("From"), origin),
+        (Column("From"), lambda r: f"{r.run.counts.total():,} of {r.items:,}" if r.run else None),
         (Column("Requests", "count"), lambda row: row.requests),
         (Column("Prompt tokens", "count"), lambda row: row.prompt),
         (Column("Cacheable", "percent", cacheable), lambda row: row.cacheable),

@@ -3,8 +3,6 @@
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import reduce
-from itertools import accumulate
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
@@ -85,7 +83,7 @@ def read_answers(path: Path, declared: Mapping[str, str]) -> list[Answer]:
                 raise LogError(f"{path}, line {number}: {what}.") from error
     columns = {name: name for name in COLUMNS} | dict(declared)
     for role in ("response", *declared):
-        if all(_cell(row, columns[role]) is None for row in rows.values()):
+        if all(_path(row, columns[role])[-1] is None for row in rows.values()):
             keys = [*dict.fromkeys(key for row in rows.values() for key in row)][:20]
             what = f"no {role} in a column {columns[role]!r}"
             has = f"its columns are {', '.join(keys) or 'none'}"
@@ -94,10 +92,10 @@ def read_answers(path: Path, declared: Mapping[str, str]) -> list[Answer]:
 
 
 def _answer(path: Path, line: int, row: Mapping[str, Any], columns: Mapping[str, str]) -> Answer:
-    cells = {role: _cell(row, column) for role, column in columns.items()}
+    cells = {role: _path(row, column)[-1] for role, column in columns.items()}
     # Batch APIs say how a request ended in the row, or in an object on the path to the response.
     ending: dict[str, Any] = {}
-    for beside in accumulate(columns["response"].split(".")[:-1], _inner, initial=row):
+    for beside in _path(row, columns["response"])[:-1]:
         if isinstance(beside, dict):
             ending |= {key: beside[key] for key in _BESIDE if beside.get(key)}
     status = ending.get("status_code", ending.get("status"))
@@ -118,17 +116,15 @@ def _answer(path: Path, line: int, row: Mapping[str, Any], columns: Mapping[str,
     return Answer(line, choices=options, finish=str(ending.get("finish_reason", "")), **texts)
 
 
-def _cell(row: Mapping[str, Any], column: str) -> Any:
-    """Return the value in a column, or at a dotted path within it; None if there is none."""
-    return row[column] if column in row else reduce(_inner, column.split("."), row)
-
-
-def _inner(cell: Any, part: str) -> Any:
-    if isinstance(cell, dict):
-        return cell.get(part)
-    if isinstance(cell, list) and part.isdecimal() and int(part) < len(cell):
-        return cell[int(part)]
-    return None
+def _path(row: Mapping[str, Any], column: str) -> list[Any]:
+    """Return the row, the values on the dotted path of a column, and last its cell or None."""
+    values: list[Any] = [row]
+    for part in [column] if column in row else column.split("."):
+        inner = values[-1]
+        if isinstance(inner, list):
+            inner = {str(place): value for place, value in enumerate(inner)}
+        values.append(inner.get(part) if isinstance(inner, dict) else None)
+    return values
 
 
 def with_items(

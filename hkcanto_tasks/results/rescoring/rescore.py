@@ -94,46 +94,15 @@ class Rescored(ItemRows):
         """The old and new headline; the old one is NaN if some response had no score."""
         before = [scored.before for scored in self.scored if scored.before]
         headline, is_whole = self.setup.headline, len(before) == len(self.scored)
-        then = self._figure(headline, before) if is_whole else nan
-        return then, self._figure(headline, [scored.judgement for scored in self.scored])
+        then = self.figure(headline, before) if is_whole else nan
+        return then, self.figure(headline, [scored.judgement for scored in self.scored])
 
-    def _figure(self, figure: Figure, judged: Sequence[Judgement]) -> float:
+    def figure(self, figure: Figure, judged: Sequence[Judgement]) -> float:
+        """Return a figure of the run from some judgements of its responses; NaN without items."""
         pairs = zip(self.scored, judged, strict=True)
         items = (item_values([figure], scored.sample, each) for scored, each in pairs)
         values = (item.get(figure.name) for item in items)
         return value(figure, values, self.setup.categories, language_of(self.setup.task))
-
-    def files(self, stem: str) -> dict[str, str]:
-        """Return the log's files by name: results and samples in lm-eval's form.
-
-        Args:
-            stem: The common part of the names.
-        """
-        run, name = self.run, self.run.signature.task
-        judged = [scored.judgement for scored in self.scored]
-        figures = ((figure.name, self._figure(figure, judged)) for figure in self.setup.table)
-        values = {f"{figure},none": value for figure, value in figures if not isnan(value)}
-        metadata = {"signature": run.signature.text}
-        origin = {field: getattr(run, field) for field in Origin.__struct_fields__}
-        results = {
-            "results": {name: values},
-            "configs": {name: {"task": name, "dataset_path": "hkcanto", "metadata": metadata}},
-            "n-samples": {name: {"original": len(judged), "effective": len(judged)}},
-            "date": run.created.timestamp(),
-            "model_name": run.model,
-            "rescored": origin | {"notes": [*dict.fromkeys([*run.notes, *self.remarks])]},
-        }
-        lines = []
-        for place, scored in enumerate(self.scored):
-            doc = {name: getattr(scored.sample, name) for name in Sample.__struct_fields__}
-            doc["judgement"] = scored.judgement.logged()
-            more = dict(scored.more)
-            sent = {"arguments": [[more.pop("prompt", "")]], "filtered_resps": [scored.response]}
-            lines.append({"doc_id": place, "doc": doc, **sent, **more})
-        return {
-            f"results_{stem}.json": msgspec.json.format(msgspec.json.encode(results)).decode(),
-            f"samples_{name}_{stem}.jsonl": msgspec.json.Encoder().encode_lines(lines).decode(),
-        }
 
 
 def options_of(signature: Signature) -> dict[str, Any]:
@@ -388,17 +357,41 @@ def _ask(
 
 
 def files_of(runs: Sequence[Rescored], folder: Path) -> dict[str, str]:
-    """Return the logs of runs by their paths in a folder.
+    """Return the logs of runs, in lm-eval's form, by their paths in a folder.
 
     Raises:
         OptionError: A new log would replace one that was read.
     """
     files: dict[str, str] = {}
     for number, again in enumerate(runs, 1):
-        home = re.sub(r"[^\w.@+-]+", "__", again.run.model).strip("._") or "model"
-        stem = f"{again.run.created:%Y-%m-%dT%H-%M-%S.%f}-rescored{number}"
-        files |= {f"{home}/{name}": text for name, text in again.files(stem).items()}
-    written = {(folder / name).resolve() for name in files}
+        run, name = again.run, again.run.signature.task
+        judged = [scored.judgement for scored in again.scored]
+        figures = ((figure.name, again.figure(figure, judged)) for figure in again.setup.table)
+        values = {f"{figure},none": value for figure, value in figures if not isnan(value)}
+        metadata = {"signature": run.signature.text}
+        origin = {field: getattr(run, field) for field in Origin.__struct_fields__}
+        results = {
+            "results": {name: values},
+            "configs": {name: {"task": name, "dataset_path": "hkcanto", "metadata": metadata}},
+            "n-samples": {name: {"original": len(judged), "effective": len(judged)}},
+            "date": run.created.timestamp(),
+            "model_name": run.model,
+            "rescored": origin | {"notes": [*dict.fromkeys([*run.notes, *again.remarks])]},
+        }
+        lines = []
+        for place, scored in enumerate(again.scored):
+            doc = {name: getattr(scored.sample, name) for name in Sample.__struct_fields__}
+            doc["judgement"] = scored.judgement.logged()
+            more = dict(scored.more)
+            sent = {"arguments": [[more.pop("prompt", "")]], "filtered_resps": [scored.response]}
+            lines.append({"doc_id": place, "doc": doc, **sent, **more})
+        home = re.sub(r"[^\w.@+-]+", "__", run.model).strip("._") or "model"
+        stem = f"{run.created:%Y-%m-%dT%H-%M-%S.%f}-rescored{number}"
+        text = msgspec.json.format(msgspec.json.encode(results)).decode()
+        files[f"{home}/results_{stem}.json"] = text
+        text = msgspec.json.Encoder().encode_lines(lines).decode()
+        files[f"{home}/samples_{name}_{stem}.jsonl"] = text
+    written = {(folder / path).resolve() for path in files}
     for source in (path for again in runs for path in again.run.sources):
         if source.resolve() in written:
             raise OptionError(f"{source} would be replaced by its new log: give another -o.")
