@@ -329,7 +329,7 @@ def test_what_cannot_be_planned_is_refused() -> None:
         (("a", "--sd", "3"), 1, "a"),
         (("--discordance", "20", "--gate", "1", "--loss", "1"), 1, "--gate 1 with --loss 1"),
         (("hkmlu", "--discordance", "20"), 1, "Did you mean hkmmlu"),
-        (("hkcanto_law", "hkcanto_g2p", "--discordance", "20"), 1, "Plan it with --sd"),
+        (("hkcanto_law", "hkcanto_g2p", "--discordance", "20"), 1, "other figures with --sd"),
         (("hkmmlu", "tmmluplus_gen"), 2, "--discordance"),
     ):
         done = hkcanto(*given)

@@ -5,6 +5,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.resources import files
+from itertools import chain
 
 from ... import __version__
 from ...catalogue import benchmarks, named_tasks
@@ -22,7 +23,6 @@ KINDS: Mapping[Standing, str] = {
     "published": "Published in papers",
 }
 _Cell = tuple[PublishedResult, int | None]  # with its tier
-_SPEED = ("backend", "revision")  # does not change answers; already in the model's name
 _HASHES = ("sent", "read", "metric", "pkg")
 _RELEASE = "release"  # the data of a paper
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
@@ -112,20 +112,19 @@ def _labelled(results: Sequence[PublishedResult]) -> Iterator[PublishedResult]:
     for result in results:
         revision = result.settings.get("revision", "main")
         model = result.model if revision == "main" else f"{result.model}@{revision}"
-        settings = {k: v for k, v in result.settings.items() if k not in _SPEED}
-        told = replace(result, model=model, settings={"by": result.by, **settings})
-        groups[result.kind, model].append(told)
+        settings = {k: v for k, v in result.settings.items() if k != "revision"}
+        run = replace(result, model=model, settings={"by": result.by, **settings})
+        groups[result.kind, model].append(run)
     for group in groups.values():
         counted = len({result.column for result in group})
         telling = [
             name
-            for name in dict.fromkeys(name for result in group for name in result.settings)
+            for name in dict.fromkeys(chain.from_iterable(result.settings for result in group))
             if len({(result.column, result.settings.get(name)) for result in group}) > counted
         ]
         for result in group:
-            told_by = [f"{name} {result.settings.get(name) or 'unknown'}" for name in telling]
-            label = f"{result.model} ({', '.join(told_by)})" if told_by else result.model
-            yield replace(result, model=label)
+            told = ", ".join(f"{name} {result.settings.get(name) or 'unknown'}" for name in telling)
+            yield replace(result, model=f"{result.model} ({told})" if told else result.model)
 
 
 def tiers(results: Sequence[PublishedResult]) -> dict[PublishedResult, int]:

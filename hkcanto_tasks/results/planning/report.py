@@ -131,12 +131,9 @@ def of_assumption(
                 weighted = power.weighted(spread, weights, shares)
             parts.append(Part(task.name, items, weighted))
         elif name in asked_for:
-            why = "its headline is not a share of right answers. Plan it with --sd."
-            if is_share:
-                why = "its headline is a share of right answers. Plan it with --discordance."
-            if not items:
-                why = "its number of items is not declared. Declare `rows`, or give --items N."
-            raise OptionError(f"{task.name}: {why}")
+            what = f"{task.name} has the headline {how.headline.title} and {items:,} declared items"
+            how_to = "Plan shares of right answers with --discordance, other figures with --sd"
+            raise OptionError(f"{what}. {how_to}, and tasks without `rows` by --items N alone.")
     planned = [Part("any", None, spread), *(parts if names else [])]
     return _plan(title, "", planned, [] if names else parts, sizes or _SIZES, **tests)
 

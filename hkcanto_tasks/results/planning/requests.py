@@ -147,10 +147,9 @@ def _loaded(name: str, run: Run) -> LoadedTask:
 def _remarks(run: Run) -> Iterator[str]:
     """Yield caveats about a run that an estimate is based on."""
     where, usage = run.sources[0].name, run.usage
-    if run.interruption:
-        yield run.interruption
-    elif run.unfinished:
-        yield f"{where}: {run.unfinished}; the missing items are not in the log's tokens and time."
+    if run.unfinished:
+        missing = "the missing items are not in the log's tokens and time"
+        yield run.interruption or f"{where}: {run.unfinished}; {missing}."
     if run.picked:
         yield f"{where}: its items were chosen one by one (--samples, --sample-id)."
     if usage.prompt_tokens is None or usage.answer_tokens is None:

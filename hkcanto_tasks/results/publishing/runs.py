@@ -64,8 +64,8 @@ def sorted_out(read: Runs, tasks: Collection[str] = ()) -> tuple[list[Run], list
     """
     named = []
     for run, name in zip(read.runs, read.names, strict=True):
-        model = run.model.partition("/")[2] if run.harness == "inspect" else ""
-        named.append((replace(run, model=name or model or run.model), bool(name)))
+        own = run.model.partition("/")[2] if run.harness == "inspect" else ""
+        named.append((replace(run, model=name or own or run.model), bool(name)))
     alike = Counter((run.model, run.comparable_as, run.harness) for run, _ in named)
     clean, refused = list[Run](), list[tuple[Run, str]]()
     for run, is_named in named:
@@ -74,10 +74,9 @@ def sorted_out(read: Runs, tasks: Collection[str] = ()) -> tuple[list[Run], list
         more = alike[run.model, run.comparable_as, run.harness] - 1
         if reason := next(_refusals(run, more, is_named), ""):
             refused.append((run, reason))
-            continue
-        shown = (pair for pair in run.settings if pair[0] in _SETTINGS)
-        settings = tuple(pair for pair in shown if _SAFE.fullmatch(pair[1]))
-        clean.append(replace(run, label=run.model, notes=(), settings=settings))
+        else:
+            settings = (of for of in run.settings if of[0] in _SETTINGS and _SAFE.fullmatch(of[1]))
+            clean.append(replace(run, label=run.model, notes=(), settings=tuple(settings)))
     return clean, refused
 
 
@@ -89,19 +88,17 @@ def _refusals(run: Run, more: int, is_named: bool) -> Iterator[str]:
     if not run.signature.prompt_known:
         yield "its prompts were not logged. Run it in lm-eval or Inspect."
     if run.departure:
-        what = f"{run.departure}: the catalogue's task sends something else"
-        yield f"{what}. Run it without another solver, a system message, or changes to the task."
+        yield f"{run.departure}: the catalogue's task sends something else. Run it unchanged."
     if run.outdated:
         yield f"it {run.outdated}."
     if not run.trusted_data:
-        what = f"its data ({run.data}) is not a published revision, so the items are unknown"
-        yield f"{what}. Run it on the release: `hkcanto doctor` says what your data is."
+        yield f"its data ({run.data}) is not a published revision. Run it on the release."
     if run.unfinished or run.limited or items != run.expected:
         part = f"{run.unfinished or 'not the whole task'}, with {items:,} of {run.expected:,} items"
         yield f"{part}. Finish it (inspect eval-retry LOG), or run it without limit or subjects."
     for one in checked.different:
-        what = f"{one.name} is {one.ours:.6g} here, {one.reported:.6g} in {run.harness}"
-        yield f"{what}. Take the log as it was written, or run it again."
+        both = f"{one.ours:.6g} here, {one.reported:.6g} in {run.harness}"
+        yield f"{one.name} is {both}. Take the log as it was written, or run it again."
     yield from _unlike(run)
     if not checked.equal:
         yield f"its log has no figures of {run.harness} to check against. Run it to the end."
