@@ -21,6 +21,7 @@ from ...kinds.base import Kind
 from ...signatures import OF_A_JUDGE, Signature
 from ...tasks import task_as_run
 from ..logs import argument, logs_in, read_runs
+from ..logs.items import UNREADABLE, reason
 from ..publishing.eee import LIBRARIES, UNITS
 from ..publishing.runs import MODEL, sorted_out
 from ..rescoring.rescore import options_of
@@ -271,8 +272,8 @@ def read_results(
     kept = [each for each in results if each.kind == "checked" or _run(each) not in logs]
     kept.sort(key=lambda each: (each.model, each.column, str(each.created), each.source))
     refused: dict[str, list[str]] = defaultdict(list)
-    for source, reason in sorted(left_out):
-        refused[reason].append(source)
+    for source, why in sorted(left_out):
+        refused[why].append(source)
     return kept, dict(sorted(refused.items(), key=lambda pair: -len(pair[1])))
 
 
@@ -292,9 +293,9 @@ def _read(name: str, root: Path) -> Iterator[tuple[str, PublishedResult | str]]:
             yield home.relative_to(folder).as_posix(), str(error)
             continue
         clean, refused = sorted_out(read)
-        left_out = ((run.sources[0], reason) for run, reason in refused)
-        for log, reason in [*read.skipped, *left_out]:
-            yield shown.get(log, log.name), reason
+        left_out = ((run.sources[0], why) for run, why in refused)
+        for log, why in [*read.skipped, *left_out]:
+            yield shown.get(log, log.name), why
         for run in clean:
             source = shown.get(run.sources[0], run.sources[0].name)
             try:
@@ -313,14 +314,9 @@ def _read(name: str, root: Path) -> Iterator[tuple[str, PublishedResult | str]]:
         try:
             if file.stat().st_size > _MOST:
                 raise LogError("it is too large for a record")
-            data = file.read_bytes()
-            if b"evaluation_results" not in data:
-                raise LogError("it is neither a log nor a record of Every Eval Ever")
-            yield shown[file], read_record(data, shown[file])
-        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            yield shown[file], f"not in the form of a record: {error}"
-        except (HKCantoError, OSError) as error:
-            yield shown[file], str(error)
+            yield shown[file], read_record(file.read_bytes(), shown[file])
+        except UNREADABLE as error:
+            yield shown[file], reason(error)
 
 
 def _run(result: PublishedResult) -> Hashable:

@@ -59,9 +59,8 @@ class Requests:
 
 
 def _by_characters(texts: Sequence[str]) -> list[int]:
-    chinese = [sum(map(is_han, text)) for text in texts]
-    others = [len(text) - count for text, count in zip(texts, chinese, strict=True)]
-    return [han + math.ceil(other / _OTHERS) for han, other in zip(chinese, others, strict=True)]
+    sizes = ((sum(map(is_han, text)), len(text)) for text in texts)
+    return [chinese + math.ceil((size - chinese) / _OTHERS) for chinese, size in sizes]
 
 
 def _requests(loaded: LoadedTask, count: Count, run: Run | None = None) -> Requests:
