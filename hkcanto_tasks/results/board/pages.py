@@ -1,7 +1,7 @@
 """The pages of a board: models × tasks in tiers, and each task with all of its results."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -26,7 +26,7 @@ _Cell = tuple[PublishedResult, int | None]  # with its tier
 _HASHES = ("sent", "read", "metric", "pkg")
 _RELEASE = "release"  # the data of a paper
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
-_FREE = ("data", "pkg", "turns", "rationale", "rescored")  # do not change what is measured
+_OF_NO_MATTER = ("data", "turns", "rationale")  # for what a result measures
 
 
 # ---------------------------------------------------------------------- columns
@@ -51,12 +51,12 @@ def columns(results: Sequence[PublishedResult]) -> list[Column]:
     """Return the columns of results and of the papers' scores, in the order of the catalogue."""
     groups: dict[str, list[PublishedResult]] = defaultdict(list)
     for result in _labelled(results):
-        groups[result.column].append(result)
-    measured: dict[Hashable, list[list[PublishedResult]]] = defaultdict(list)
+        groups[result.key()].append(result)
+    measured: dict[str, list[list[PublishedResult]]] = defaultdict(list)
     for group in groups.values():
-        measured[_measure(group[0])].append(group)
+        measured[group[0].key(*_OF_NO_MATTER)].append(group)
     for score in _papers():
-        for group in measured[_measure(score)] or [groups[score.column]]:
+        for group in measured[score.key(*_OF_NO_MATTER)] or [groups[score.key()]]:
             group.append(score)
     places = {name: place for place, name in enumerate(named_tasks())}
     by_column = (groups[column] for column in sorted(groups))
@@ -71,7 +71,7 @@ def columns(results: Sequence[PublishedResult]) -> list[Column]:
 
 def _papers() -> Iterable[PublishedResult]:
     """Return the papers' headlines of whole tasks; of a model's scores, that of the first table."""
-    scores: dict[Hashable, PublishedResult] = {}
+    scores: dict[tuple[str, str], PublishedResult] = {}
     for table in published_tables():
         for column in table.columns:
             if len(column.tasks) != 1 or column.category or column.subject or column.unmeasured:
@@ -86,14 +86,8 @@ def _papers() -> Iterable[PublishedResult]:
                     value = {column.metric: of_items(score, items, how.headline)}
                     by = table.source
                     made = PublishedResult("published", row.model, how, signature, value, by=by)
-                    scores.setdefault((_measure(made), row.model), made)
+                    scores.setdefault((made.key(*_OF_NO_MATTER), row.model), made)
     return scores.values()
-
-
-def _measure(result: PublishedResult) -> Hashable:
-    """Return what a result measures: its task as run, on any revision of the data."""
-    parts = {"prompt": "paper", **result.signature.parts}.items()
-    return result.signature.task, frozenset(pair for pair in parts if pair[0] not in _FREE)
 
 
 def _setting(result: PublishedResult) -> str:
@@ -116,11 +110,11 @@ def _labelled(results: Sequence[PublishedResult]) -> Iterator[PublishedResult]:
         run = replace(result, model=model, settings={"by": result.by, **settings})
         groups[result.kind, model].append(run)
     for group in groups.values():
-        counted = len({result.column for result in group})
+        counted = len({result.key() for result in group})
         telling = [
             name
             for name in dict.fromkeys(chain.from_iterable(result.settings for result in group))
-            if len({(result.column, result.settings.get(name)) for result in group}) > counted
+            if len({(result.key(), result.settings.get(name)) for result in group}) > counted
         ]
         for result in group:
             told = ", ".join(f"{name} {result.settings.get(name) or 'unknown'}" for name in telling)

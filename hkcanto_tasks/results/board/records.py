@@ -69,11 +69,14 @@ class PublishedResult:
         """The figure to read first."""
         return self.values[self.setup.headline.name]
 
-    @property
-    def column(self) -> str:
-        """Equal for results that differ only in the model."""
-        parts = self.signature.parts
-        kept = [f"{name}:{parts[name]}" for name in parts if name not in ("pkg", "rescored")]
+    def key(self, *ignored: str) -> str:
+        """Return a text that is equal for results that differ only in the model.
+
+        Args:
+            ignored: Parts of the signature in which they may differ, too.
+        """
+        parts = {"prompt": "paper", **self.signature.parts}  # some kinds have no option for it
+        kept = [f"{of}:{parts[of]}" for of in parts if of not in ("pkg", "rescored", *ignored)]
         return "|".join([self.signature.task, *sorted(kept)])
 
 
@@ -192,10 +195,8 @@ def described(text: str) -> tuple[Signature, Kind]:
     how = task_as_run(signature.task, shots=signature.shots, **options_of(signature))
     now = how.signature(signature.data)
     if signature.version != now.version:
-        raise LogError(
-            f"it is of version {signature.version} of {signature.task}; this hkcanto has "
-            f"{now.version}. Score its log again (hkcanto rescore), and publish that"
-        )
+        what = f"it is of version {signature.version} of {signature.task}, not {now.version}"
+        raise LogError(f"{what}. Score its log again (hkcanto rescore), and publish that")
     unlike = now.differs(signature).items()
     differences = [f"{part}:{b}, not {part}:{a}" for part, (a, b) in unlike if part not in _FREE]
     if differences:
@@ -270,7 +271,7 @@ def read_results(
     # The log of a run counts, not the record of it.
     logs = {_run(result) for result in results if result.kind == "checked"}
     kept = [each for each in results if each.kind == "checked" or _run(each) not in logs]
-    kept.sort(key=lambda each: (each.model, each.column, str(each.created), each.source))
+    kept.sort(key=lambda each: (each.model, each.key(), str(each.created), each.source))
     refused: dict[str, list[str]] = defaultdict(list)
     for source, why in sorted(left_out):
         refused[why].append(source)
@@ -323,4 +324,4 @@ def _run(result: PublishedResult) -> Hashable:
     """Return a key that a record and the log of the same run share."""
     again = dict(result.signature.options).get("rescored")
     made = round(result.created.timestamp(), 3) if result.created else 0.0
-    return result.model, result.settings["harness"], result.column, again, made
+    return result.model, result.settings["harness"], result.key(), again, made

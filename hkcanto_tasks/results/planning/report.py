@@ -162,9 +162,8 @@ def _plan(
         shared_by: The number of tests (looks times candidates) that share a gate's 5 % error.
     """
     if min(gates) <= loss:
-        why = "a run that loses the tolerance or more does not pass"
-        how = "Give a larger gate, or a smaller loss."
-        raise OptionError(f"--gate {min(gates):g} with --loss {loss:g}: {why}. {how}")
+        what = f"--gate {min(gates):g} with --loss {loss:g}: a run that loses so much does not pass"
+        raise OptionError(f"{what}. Give a larger gate, or a smaller loss.")
     confidence = 1 - (1 - CONFIDENCE) / shared_by
 
     def smallest(part: Part) -> Value:

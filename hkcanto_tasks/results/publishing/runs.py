@@ -125,8 +125,8 @@ def _unlike(run: Run) -> Iterator[str]:
         if loaded.revision == run.data:
             known = {sample.id: (sample.text, sample.target) for sample in loaded.samples}
     if known is None and run.trusted_data:
-        what = "its questions were not compared with the release, because the data"
-        _log.warning("%s on %s: %s %s is not on this machine.", run.label, run.task, what, run.data)
+        what = f"{run.label} on {run.task}: its questions were not compared with the release"
+        _log.warning("%s: the data %s is not on this machine.", what, run.data)
     for again in chain.from_iterable(map(of_log, run.sources)):
         if isinstance(again, SkippedLog) or again.run.task != run.task:
             continue

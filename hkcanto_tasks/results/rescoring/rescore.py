@@ -203,8 +203,7 @@ def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
             options["rubric"] = kind.rubric_hash
             if again.rubric != kind.rubric_hash:
                 what = f"it was judged with another rubric ({again.rubric}, now {kind.rubric_hash})"
-                advice = "those judgements do not count; judge again with --grader MODEL"
-                again.remarks.append(f"{what}: {advice}")
+                again.remarks.append(f"{what} and does not count; judge again with --grader MODEL")
         if old.version != ours.version:
             again.remarks.append(f"version {old.version} of the task is now {ours.version}")
         if old.prompt_known and old.sent != ours.sent:
