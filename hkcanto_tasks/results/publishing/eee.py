@@ -21,7 +21,7 @@ from ..reports.presentation import figure_title, short_name
 from ..runs import Run
 from ..statistics.estimates import value_of
 from ..statistics.intervals import Estimate
-from .runs import NotPublishable, Publication, Publisher, folder_of, on_the_hub
+from .runs import NotPublishable, Publication, Publisher, folder_of
 
 LIBRARIES = {"lm-eval": "lm_eval", "inspect": "inspect_ai"}
 _ENGINES = {"hf": "transformers", "vllm": "vllm", "sglang": "sglang", "gguf": "llama.cpp"}
@@ -48,7 +48,6 @@ def publication(runs: Sequence[Run], by: Publisher, *, items: bool = False) -> P
     Raises:
         NotPublishable: A model or the publisher has no name, or a figure is out of range.
     """
-    on_the_hub(runs)
     if not by.name or not by.relationship:
         raise NotPublishable(
             "a record says who ran the model: give --by NAME, and your relationship to its "

@@ -139,16 +139,12 @@ def _unlike(run: Run) -> Iterator[str]:
 
 
 def folder_of(model: str) -> str:
-    """Return the model's name as a path that is valid on every file system."""
-    return model.replace(":", "_")
-
-
-def on_the_hub(runs: Sequence[Run]) -> None:
-    """Refuse models whose name is not `organisation/name`.
+    """Return a model's ORGANISATION/NAME as a path that is valid on every file system.
 
     Raises:
-        NotPublishable: A model has such a name.
+        NotPublishable: It has no organisation.
     """
-    if models := sorted({run.model for run in runs if "/" not in run.model}):
-        what = f"{models[0]}: results are filed under a model's ORGANISATION/NAME"
-        raise NotPublishable(f"{what}. Give it: hkcanto publish ORGANISATION/{models[0]}=PATH.")
+    if "/" not in model:
+        what = f"{model}: results are filed under a model's ORGANISATION/NAME"
+        raise NotPublishable(f"{what}. Give it: hkcanto publish ORGANISATION/{model}=PATH.")
+    return model.replace(":", "_")
