@@ -181,8 +181,7 @@ def pages(
     dates = (result.created for result in results if result.created)
     shared = {"KINDS": KINDS, "date": max(dates, default=None), "version": __version__}
     template = made.from_string(page, {**shared, **code(style, script)})
-    index = template.render(title=title, up="", tables=tables, refused=refused)
-    texts = {"index.html": index}
+    texts = {"index.html": template.render(title=title, up="", tables=tables, refused=refused)}
     for name, group in tasks.items():
         heading = group[0].results[0].setup.task.definition.title
         texts[f"tasks/{name}.html"] = template.render(

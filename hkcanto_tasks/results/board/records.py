@@ -185,7 +185,7 @@ def described(text: str) -> tuple[Signature, Kind]:
     Raises:
         LogError: The prompts are not the catalogue's, the data is unknown, or only a part of the
             task was run.
-        OptionError: The task has no such option.
+        OptionError: The task does not have one of its options.
     """
     signature = known_signature(text)
     if signature.data == "sample" or "local" in signature.data or not signature.data:

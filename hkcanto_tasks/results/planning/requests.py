@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise, repeat
+from itertools import pairwise
 from os.path import commonprefix
 
 import numpy as np
@@ -66,8 +66,8 @@ def _by_characters(texts: Sequence[str]) -> list[int]:
 def _requests(loaded: LoadedTask, count: Count, run: Run | None = None) -> Requests:
     """Count what a task sends, or estimate it from a run of the task on some items.
 
-    All prompts are known. With a run, their tokens by `count` are scaled by the ratio of the log's
-    own count to `count`, and answers, time and a judge's tokens are extrapolated from the log.
+    All prompts are known. If there is a run, their tokens by `count` are scaled by the ratio of the
+    log's own count to `count`; answers, time and a judge's tokens are extrapolated from the log.
 
     Args:
         loaded: The whole task.
@@ -75,17 +75,15 @@ def _requests(loaded: LoadedTask, count: Count, run: Run | None = None) -> Reque
         run: The run, read with its texts.
     """
     kind, samples = loaded.kind, loaded.samples
-    sent = {each.id: 1 for each in samples}
-    if not kind.is_generative:  # once for each compared letter
-        sent = {each.id: len(kind.lettered(each)) or 1 for each in samples}
+    letters = {} if kind.is_generative else {each.id: len(kind.lettered(each)) for each in samples}
+    sent = {each.id: letters.get(each.id) or 1 for each in samples}
     prompts = [loaded.prompt(each).text() for each in samples]
-    counts = zip(sent.items(), count(prompts), strict=True)
-    tokens = {item: times * n for (item, times), n in counts}
+    tokens = {item: n * sent[item] for item, n in zip(sent, count(prompts), strict=True)}
     whole, requests, prompt = len(samples), sum(sent.values()), sum(tokens.values())
     if not run:
-        # Once sorted, each prompt shares its longest beginning with a neighbour.
         times = zip(prompts, sent.values(), strict=True)
-        in_order = sorted(chain.from_iterable(repeat(text, n) for text, n in times))
+        # Once sorted, each prompt shares its longest beginning with a neighbour.
+        in_order = sorted(text for text, number in times for _ in range(number))
         beginnings = [commonprefix(pair) for pair in pairwise(in_order)]  # noqa: RUF071
         limit = kind.max_tokens if kind.is_generative else 0
         answers = Estimate(requests * limit, None, None, requests)
