@@ -13,9 +13,9 @@ PLACE = "leaderboard"
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages of the board to the site."""
-    read = read_results([str(Path(config.docs_dir) / PLACE)])
-    if read.refused:
-        raise SystemExit(f"The records of {PLACE}/ must be made again: {read.refused}")
-    for path, text in pages(read, "Cantonese leaderboard").items():
+    results, refused = read_results([str(Path(config.docs_dir) / PLACE)])
+    if refused:
+        raise SystemExit(f"The records of {PLACE}/ must be made again: {refused}")
+    for path, text in pages(results, refused, "Cantonese leaderboard").items():
         files.append(File.generated(config, f"{PLACE}/{path}", content=text))
     return files

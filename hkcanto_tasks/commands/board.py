@@ -28,19 +28,19 @@ def board(
 
     Untrusted results are left out, with reasons.
     """
-    from ..results.board.pages import pages, reasons
+    from ..results.board.pages import pages
     from ..results.board.records import read_results
 
-    read = read_results(results or [])
-    for reason, paths in reasons(read.refused):
+    right, refused = read_results(results or [])
+    for reason, paths in refused.items():
         echo(f"not on the board ({len(paths)}): {reason}", to_err=True)
         for path in paths if check else paths[:3]:
             echo(f"  {path}", to_err=True)
-    count = f"{len(read.results)} results of {len({each.model for each in read.results})} models"
+    count = f"{len(right)} results of {len({each.model for each in right})} models"
     if check:
-        echo(f"{count} are right, {len(read.refused)} files or runs are not.")
-        raise typer.Exit(bool(read.refused))
-    written = pages(read, title)
+        echo(f"{count} are right, {sum(map(len, refused.values()))} files or runs are not.")
+        raise typer.Exit(bool(refused))
+    written = pages(right, refused, title)
     write_files(written, output)
     size = sum(len(text.encode()) for text in written.values()) / 1e6
     echo(f"{count}, {len(written)} files ({size:.1f} MB): {output / 'index.html'}")

@@ -49,13 +49,13 @@ def rescore(
     files = rescoring.files_of(runs, output)
     write_files(files, output)
     for run in runs:
-        figure, (then, now) = run.kind.headline, run.headlines
+        figure, (then, now) = run.setup.headline, run.headlines
         factor, sign = (100, " %") if figure.unit in ("share", "rate") else (1, "")
         shown = "–" if isnan(now) else f"{factor * now:.2f}{sign}"
         if not isnan(then):
             changed = sum(scored.is_changed for scored in run.scored)
             shown = f"{factor * then:.2f}{sign} → {shown}, {changed:,} read otherwise"
-        run_title = f"{run.origin.model}, {run.signature.task}: {len(run.scored):,} answers, "
+        run_title = f"{run.run.model}, {run.run.signature.task}: {len(run.scored):,} answers, "
         print_line(f"{run_title}{figure.title} {shown}")
         for remark in run.remarks:
             print_line(f"  {remark}")

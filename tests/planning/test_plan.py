@@ -160,7 +160,7 @@ def test_looks_and_candidates_take_more_items() -> None:
 
 
 def test_a_plan_says_at_which_discordance_it_is() -> None:
-    assert "At a discordance of 29.3 %" in hkcanto("--discordance", "29.3").output
+    assert "Plan for a discordance of 29.3 %" in hkcanto("--discordance", "29.3").output
 
 
 # ---------------------------------------------------------------------- spreads
@@ -329,7 +329,7 @@ def test_what_cannot_be_planned_is_refused() -> None:
         (("a", "--sd", "3"), 1, "a"),
         (("--discordance", "20", "--gate", "1", "--loss", "1"), 1, "--gate 1 with --loss 1"),
         (("hkmlu", "--discordance", "20"), 1, "Did you mean hkmmlu"),
-        (("hkcanto_law", "hkcanto_g2p", "--discordance", "20"), 1, "Plan it with --sd"),
+        (("hkcanto_law", "hkcanto_g2p", "--discordance", "20"), 1, "other figures with --sd"),
         (("hkmmlu", "tmmluplus_gen"), 2, "--discordance"),
     ):
         done = hkcanto(*given)

@@ -223,7 +223,7 @@ def test_sample_data(tmp_path: Path) -> None:
 def test_a_part_of_the_items(quiz_logs: Path, tmp_path: Path) -> None:
     said = refused(tmp_path / "out", quiz_logs / "limited")
     assert "no run can be published, so nothing was written" in said
-    assert "it has only 3 items" in said
+    assert "not the whole task, with 3 of 8 items" in said
 
 
 @pytest.mark.usefixtures("own")
@@ -237,7 +237,7 @@ def test_what_can_be_published_is_written_and_the_rest_is_named(
     assert done.exit_code == 1
     assert len([*tmp_path.glob("out/**/*.json")]) == 1, done.output
     assert said.count("not published: ") == 1
-    assert "it has only 3 items" in said
+    assert "not the whole task, with 3 of 8 items" in said
     said = refused(tmp_path / "no", *both, "--task", "hkmmlu")
     assert "no run of hkmmlu can be published, so nothing was written" in said
     alone = (whole, *WHO, "--task", "quiz")
@@ -343,7 +343,7 @@ def test_models_whose_name_would_mislead(log: Path, tmp_path: Path) -> None:
         (
             "org/model-7b",
             {"peft": "org/lora"},
-            "not name all its weights, such as an adapter (peft)",
+            "not name all its weights, like an adapter (peft)",
         ),
         ("org/lora", adapter, "not name all its weights"),
         ("model-7b", {}, "results are filed under a model's ORGANISATION/NAME"),

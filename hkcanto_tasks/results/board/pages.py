@@ -1,11 +1,11 @@
 """The pages of a board: models × tasks in tiers, and each task with all of its results."""
 
-import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.resources import files
+from itertools import chain
 
 from ... import __version__
 from ...catalogue import benchmarks, named_tasks
@@ -15,7 +15,7 @@ from ..reports.blocks import unit_of
 from ..reports.renderers.formatting import interval_text, value_text
 from ..reports.renderers.page import code, environment
 from ..statistics.intervals import is_above, of_items
-from .records import PublishedResult, Refused, Results, Standing, items_of
+from .records import PublishedResult, Standing, items_of
 
 KINDS: Mapping[Standing, str] = {
     "checked": "Checked: figures computed from the logs",
@@ -23,11 +23,10 @@ KINDS: Mapping[Standing, str] = {
     "published": "Published in papers",
 }
 _Cell = tuple[PublishedResult, int | None]  # with its tier
-_SPEED = ("backend", "revision")  # does not change answers; already in the model's name
 _HASHES = ("sent", "read", "metric", "pkg")
 _RELEASE = "release"  # the data of a paper
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
-_FREE = ("data", "pkg", "turns", "rationale", "rescored")  # do not change what is measured
+_OF_NO_MATTER = ("data", "turns", "rationale")  # for what a result measures
 
 
 # ---------------------------------------------------------------------- columns
@@ -40,7 +39,7 @@ class Column:
     Attributes:
         results: The newest of each model, also the papers'.
         tiers: Result → tier, 1 for the best; none for a result without an interval.
-        setting: How it differs from the task's other columns.
+        setting: Its shots, its differences from the task's default setup, and its data.
     """
 
     results: Sequence[PublishedResult]
@@ -52,31 +51,27 @@ def columns(results: Sequence[PublishedResult]) -> list[Column]:
     """Return the columns of results and of the papers' scores, in the order of the catalogue."""
     groups: dict[str, list[PublishedResult]] = defaultdict(list)
     for result in _labelled(results):
-        groups[result.column].append(result)
-    papers = _papers()
-    measured = {column: _measure(group[0]) for column, group in groups.items()}
-    for column, measure in measured.items():
-        groups[column] += papers.get(measure, {}).values()
-    for measure, scores in papers.items():
-        if measure not in measured.values():
-            groups[next(iter(scores.values())).column] += scores.values()
+        groups[result.key()].append(result)
+    measured: dict[str, list[list[PublishedResult]]] = defaultdict(list)
+    for group in groups.values():
+        measured[group[0].key(*_OF_NO_MATTER)].append(group)
+    for score in _papers():
+        for group in measured[score.key(*_OF_NO_MATTER)] or [groups[score.key()]]:
+            group.append(score)
     places = {name: place for place, name in enumerate(named_tasks())}
     by_column = (groups[column] for column in sorted(groups))
-    ordered = sorted(by_column, key=lambda group: places[group[0].setup.task.whole])
     made = []
-    for group in ordered:
+    for group in sorted(by_column, key=lambda group: places[group[0].setup.task.whole]):
         by_age = sorted(group, key=lambda each: (each.created or _LONG_AGO, each.source))
         newest = {(each.kind, each.model): each for each in by_age}.values()
         current = [each for each in group if each in newest]
-        task = group[0].setup.task.definition
-        firsts = [other[0] for other in ordered if other[0].setup.task.definition is task]
-        made.append(Column(current, tiers(current), _setting(group[0], firsts)))
+        made.append(Column(current, tiers(current), _setting(group[0])))
     return made
 
 
-def _papers() -> Mapping[Hashable, Mapping[str, PublishedResult]]:
-    """Return the papers' headlines of whole tasks: measure → model → the first table's score."""
-    scores: dict[Hashable, dict[str, PublishedResult]] = defaultdict(dict)
+def _papers() -> Iterable[PublishedResult]:
+    """Return the papers' headlines of whole tasks; of a model's scores, that of the first table."""
+    scores: dict[tuple[str, str], PublishedResult] = {}
     for table in published_tables():
         for column in table.columns:
             if len(column.tasks) != 1 or column.category or column.subject or column.unmeasured:
@@ -91,58 +86,39 @@ def _papers() -> Mapping[Hashable, Mapping[str, PublishedResult]]:
                     value = {column.metric: of_items(score, items, how.headline)}
                     by = table.source
                     made = PublishedResult("published", row.model, how, signature, value, by=by)
-                    scores[_measure(made)].setdefault(row.model, made)
-    return scores
+                    scores.setdefault((made.key(*_OF_NO_MATTER), row.model), made)
+    return scores.values()
 
 
-def _measure(result: PublishedResult) -> Hashable:
-    """Return what a result measures: its task as run, on any revision of the data."""
-    parts = {"prompt": "paper", **result.signature.parts}.items()
-    return result.signature.task, frozenset(pair for pair in parts if pair[0] not in _FREE)
-
-
-def _setting(result: PublishedResult, firsts: Sequence[PublishedResult]) -> str:
-    """Return how a column differs from others of its task, by their first results."""
-    measured = [each for each in firsts if each.signature.data != _RELEASE or each is result]
-    settings = [f"{result.signature.shots}-shot"]
-    if len({each.signature.task for each in measured}) > 1:
-        settings.append(result.signature.task)
-    for name, value in result.signature.parts.items():
-        values = {str(each.signature.parts.get(name)) for each in measured}
-        if name not in ("shots", *_HASHES) and len(values) > 1:
-            settings.append(f"{name} {value}")
-    return ", ".join(settings)
+def _setting(result: PublishedResult) -> str:
+    """Return a result's shots, how it differs from its task's default setup, and its data."""
+    default = task_as_run(result.setup.task.definition.name).signature(result.signature.data)
+    unlike = default.differs(result.signature).items()
+    settings = {part: text for part, (_, text) in unlike if part not in ("shots", *_HASHES)}
+    settings |= {} if result.signature.data == _RELEASE else {"data": result.signature.data}
+    told = (f"{name} {text or 'none'}" for name, text in settings.items())
+    return ", ".join([f"{result.signature.shots}-shot", *told])
 
 
 def _labelled(results: Sequence[PublishedResult]) -> Iterator[PublishedResult]:
     """Yield results with the model's revision, and what differs between a model's runs."""
     groups: dict[tuple[str, str], list[PublishedResult]] = defaultdict(list)
-    alike: dict[str, set[str]] = defaultdict(set)
     for result in results:
-        alike[_shape(result.model)].add(result.model)
         revision = result.settings.get("revision", "main")
         model = result.model if revision == "main" else f"{result.model}@{revision}"
-        settings = {k: v for k, v in result.settings.items() if k not in _SPEED}
-        told = replace(result, model=model, settings={"by": result.by, **settings})
-        groups[result.kind, model].append(told)
+        settings = {k: v for k, v in result.settings.items() if k != "revision"}
+        run = replace(result, model=model, settings={"by": result.by, **settings})
+        groups[result.kind, model].append(run)
     for group in groups.values():
-        counted = len({result.column for result in group})
+        counted = len({result.key() for result in group})
         telling = [
             name
-            for name in dict.fromkeys(name for result in group for name in result.settings)
-            if len({(result.column, result.settings.get(name)) for result in group}) > counted
+            for name in dict.fromkeys(chain.from_iterable(result.settings for result in group))
+            if len({(result.key(), result.settings.get(name)) for result in group}) > counted
         ]
         for result in group:
-            told_by = [f"{name} {result.settings.get(name) or 'unknown'}" for name in telling]
-            name = result.model.partition("@")[0]
-            told_by += [f"not {other}" for other in sorted(alike[_shape(name)] - {name})]
-            label = f"{result.model} ({', '.join(told_by)})" if told_by else result.model
-            yield replace(result, model=label)
-
-
-def _shape(model: str) -> str:
-    """Return a model's name as it looks at a glance: `Org/Model-1O` like `org/model_l0`."""
-    return re.sub("[^a-z0-9/]", "", model.casefold()).translate(str.maketrans("01i", "oll"))
+            told = ", ".join(f"{name} {result.settings.get(name) or 'unknown'}" for name in telling)
+            yield replace(result, model=f"{result.model} ({told})" if told else result.model)
 
 
 def tiers(results: Sequence[PublishedResult]) -> dict[PublishedResult, int]:
@@ -178,10 +154,18 @@ def tiers(results: Sequence[PublishedResult]) -> dict[PublishedResult, int]:
 # ---------------------------------------------------------------------- pages
 
 
-def pages(read: Results, title: str) -> dict[str, str]:
-    """Return the pages of a board: path → HTML. Equal results make equal pages."""
+def pages(
+    results: Sequence[PublishedResult], refused: Mapping[str, Sequence[str]], title: str
+) -> dict[str, str]:
+    """Return the pages of a board: path → HTML. Equal results make equal pages.
+
+    Args:
+        results: The results to show, besides the papers'.
+        refused: The files left out, by reason.
+        title: Title of the site.
+    """
     tasks: dict[str, list[Column]] = defaultdict(list)
-    for column in columns(read.results):
+    for column in columns(results):
         tasks[column.results[0].setup.task.definition.name].append(column)
     tables = []
     for benchmark in benchmarks():
@@ -194,25 +178,16 @@ def pages(read: Results, title: str) -> dict[str, str]:
     )
     made = environment()
     made.filters |= {"number": value_text, "interval": interval_text, "unit": unit_of}
-    dates = (result.created for result in read.results if result.created)
+    dates = (result.created for result in results if result.created)
     shared = {"KINDS": KINDS, "date": max(dates, default=None), "version": __version__}
     template = made.from_string(page, {**shared, **code(style, script)})
-    left_out = reasons(read.refused)
-    texts = {"index.html": template.render(title=title, up="", tables=tables, refused=left_out)}
+    texts = {"index.html": template.render(title=title, up="", tables=tables, refused=refused)}
     for name, group in tasks.items():
         heading = group[0].results[0].setup.task.definition.title
         texts[f"tasks/{name}.html"] = template.render(
             title=heading, up="../", columns=group, board=title
         )
     return texts
-
-
-def reasons(refused: Sequence[Refused]) -> list[tuple[str, list[str]]]:
-    """Return each reason for which files were refused, with the files, the most frequent first."""
-    files_of: dict[str, list[str]] = defaultdict(list)
-    for each in refused:
-        files_of[each.reason].append(each.path)
-    return sorted(files_of.items(), key=lambda pair: -len(pair[1]))
 
 
 def _rows(columns: Sequence[Column]) -> dict[Standing, list[tuple[str, Sequence[_Cell | None]]]]:

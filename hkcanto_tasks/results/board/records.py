@@ -4,13 +4,14 @@ A record has no items, and a contributor may have edited it. So this module refu
 contradicts itself or the catalogue, and computes the intervals itself.
 """
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import inf, isclose
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -20,6 +21,7 @@ from ...kinds.base import Kind
 from ...signatures import OF_A_JUDGE, Signature
 from ...tasks import task_as_run
 from ..logs import argument, logs_in, read_runs
+from ..logs.items import UNREADABLE, reason
 from ..publishing.eee import LIBRARIES, UNITS
 from ..publishing.runs import MODEL, sorted_out
 from ..rescoring.rescore import options_of
@@ -67,11 +69,14 @@ class PublishedResult:
         """The figure to read first."""
         return self.values[self.setup.headline.name]
 
-    @property
-    def column(self) -> str:
-        """Equal for results that differ only in the model."""
-        parts = self.signature.parts
-        kept = [f"{name}:{parts[name]}" for name in parts if name not in ("pkg", "rescored")]
+    def key(self, *ignored: str) -> str:
+        """Return a text that is equal for results that differ only in the model.
+
+        Args:
+            ignored: Parts of the signature in which they may differ, too.
+        """
+        parts = {"prompt": "paper", **self.signature.parts}  # some kinds have no option for it
+        kept = [f"{of}:{parts[of]}" for of in parts if of not in ("pkg", "rescored", *ignored)]
         return "|".join([self.signature.task, *sorted(kept)])
 
 
@@ -96,15 +101,11 @@ class _Details(msgspec.Struct, frozen=True):
     additional_details: _Texts = {}
 
 
-class _Generation(msgspec.Struct, frozen=True):
-    generation_args: _Settings = {}
-
-
 class _Evaluation(msgspec.Struct, frozen=True):
     metric_config: _Details
     score_details: _Score
     source_data: _Details
-    generation_config: _Generation = _Generation()
+    generation_config: dict[str, _Settings] = {}
 
 
 class _Publisher(_Details, frozen=True, kw_only=True):
@@ -159,7 +160,8 @@ def read_record(data: bytes, source: str) -> PublishedResult:
     if created > datetime.now(UTC):
         raise LogError(f"its time is in the future: {created:%Y-%m-%d}")
     values = dict(_values(entries, how))
-    args, logs = entries[0].generation_config.generation_args, by.additional_details.get("logs", "")
+    args = entries[0].generation_config.get("generation_args", {})
+    logs = by.additional_details.get("logs", "")
     settings = {"harness": harness, **model.additional_details}
     settings = {name: settings[name] for name in settings if name not in _NOT_SETTINGS}
     return PublishedResult(
@@ -181,27 +183,24 @@ def described(text: str) -> tuple[Signature, Kind]:
     """Return a signature and the setup that it describes, which must be the catalogue's.
 
     Raises:
-        LogError: The setup is not in the catalogue, the prompts or the data are unknown, or only a
-            part of the task was run.
+        LogError: The prompts are not the catalogue's, the data is unknown, or only a part of the
+            task was run.
+        OptionError: The task does not have one of its options.
     """
     signature = known_signature(text)
     if signature.data == "sample" or "local" in signature.data or not signature.data:
         raise LogError(f"its data ({signature.data}) is not a published revision")
     if "subjects" in signature.parts:
         raise LogError("it covers only some subjects")
-    try:
-        how = task_as_run(signature.task, shots=signature.shots, **options_of(signature))
-    except HKCantoError as error:
-        raise LogError(f"its signature is unknown: {error}") from error
+    how = task_as_run(signature.task, shots=signature.shots, **options_of(signature))
     now = how.signature(signature.data)
     if signature.version != now.version:
-        raise LogError(
-            f"it is of version {signature.version} of {signature.task}; this hkcanto has "
-            f"{now.version}. Score its log again (hkcanto rescore), and publish that"
-        )
-    unlike = ((part, *both) for part, both in now.differs(signature).items() if part not in _FREE)
-    if parts := [f"{part}:{given}, not {part}:{ours}" for part, ours, given in unlike]:
-        what = f"version {now.version} has not {', '.join(parts)}"
+        what = f"it is of version {signature.version} of {signature.task}, not {now.version}"
+        raise LogError(f"{what}. Score its log again (hkcanto rescore), and publish that")
+    unlike = now.differs(signature).items()
+    differences = [f"{part}:{b}, not {part}:{a}" for part, (a, b) in unlike if part not in _FREE]
+    if differences:
+        what = f"version {now.version} has not {', '.join(differences)}"
         raise LogError(f"its signature is unknown: {what}")
     return signature, how
 
@@ -245,46 +244,42 @@ def _values(entries: Sequence[_Evaluation], how: Kind) -> Iterator[tuple[str, Es
 # ---------------------------------------------------------------------- folders of results
 
 
-class Refused(NamedTuple):
-    """A file that is not on the board, and why."""
-
-    path: str
-    reason: str
-
-
-class Results(NamedTuple):
-    """The results read from folders, and the files refused."""
-
-    results: Sequence[PublishedResult]
-    refused: Sequence[Refused]
-
-
-def read_results(arguments: Sequence[str]) -> Results:
+def read_results(
+    arguments: Sequence[str],
+) -> tuple[Sequence[PublishedResult], Mapping[str, Sequence[str]]]:
     """Read records and logs, mixed freely.
 
     Args:
         arguments: Folders or files; `NAME=PATH` names the model of the logs in it.
 
+    Returns:
+        The results, and the files left out by reason, the most frequent first.
+
     Raises:
         LogError: A path does not exist.
         DataNotFound: The system refuses.
     """
-    read = list[PublishedResult | Refused]()
+    results, left_out = list[PublishedResult](), set[tuple[str, str]]()
     for given in arguments:
         name, root = argument(given)
         with on_disk(root):
-            read += _read(name, root)
-    results = [each for each in read if isinstance(each, PublishedResult)]
+            for source, one in _read(name, root):
+                if isinstance(one, PublishedResult):
+                    results.append(one)
+                else:
+                    left_out.add((source, " ".join(one.split())))
     # The log of a run counts, not the record of it.
     logs = {_run(result) for result in results if result.kind == "checked"}
     kept = [each for each in results if each.kind == "checked" or _run(each) not in logs]
-    kept.sort(key=lambda each: (each.model, each.column, str(each.created), each.source))
-    refused = {each for each in read if isinstance(each, Refused)}
-    return Results(kept, sorted(Refused(path, " ".join(why.split())) for path, why in refused))
+    kept.sort(key=lambda each: (each.model, each.key(), str(each.created), each.source))
+    refused: dict[str, list[str]] = defaultdict(list)
+    for source, why in sorted(left_out):
+        refused[why].append(source)
+    return kept, dict(sorted(refused.items(), key=lambda pair: -len(pair[1])))
 
 
-def _read(name: str, root: Path) -> Iterator[PublishedResult | Refused]:
-    """Yield the results of the logs and the records at a path, and what is refused."""
+def _read(name: str, root: Path) -> Iterator[tuple[str, PublishedResult | str]]:
+    """Yield each file or run at a path with its result, or with the reason to leave it out."""
     folder = root if root.is_dir() else root.parent
     files = [root] if root.is_file() else sorted(file for file in root.rglob("*") if file.is_file())
     shown = {file: file.relative_to(folder).as_posix() for file in files}
@@ -296,42 +291,37 @@ def _read(name: str, root: Path) -> Iterator[PublishedResult | Refused]:
         try:
             read = read_runs(f"{name}={home}" if name else str(home))
         except HKCantoError as error:
-            yield Refused(home.relative_to(folder).as_posix(), str(error))
+            yield home.relative_to(folder).as_posix(), str(error)
             continue
         clean, refused = sorted_out(read)
-        left_out = ((run.sources[0], reason) for run, reason in refused)
-        for log, reason in [*read.skipped, *left_out]:
-            yield Refused(shown.get(log, log.name), reason)
+        left_out = ((run.sources[0], why) for run, why in refused)
+        for log, why in [*read.skipped, *left_out]:
+            yield shown.get(log, log.name), why
         for run in clean:
             source = shown.get(run.sources[0], run.sources[0].name)
             try:
                 signature, how = described(run.signature.text)
             except HKCantoError as error:
-                yield Refused(source, str(error))
+                yield source, str(error)
                 continue
             values = {name: value for name in run.figures if (value := value_of(run, name))}
             settings = {"harness": run.harness, **dict(run.settings)}
             settings |= {name: f"{run.generation[name]}" for name in sorted(run.generation)}
             made = run.created, "", "", source, settings
-            yield PublishedResult("checked", run.model, how, signature, values, *made)
+            yield source, PublishedResult("checked", run.model, how, signature, values, *made)
     for file in files:
         if file.suffix != ".json" or file in logs:
             continue
         try:
             if file.stat().st_size > _MOST:
                 raise LogError("it is too large for a record")
-            data = file.read_bytes()
-            if b"evaluation_results" not in data:
-                raise LogError("it is neither a log nor a record of Every Eval Ever")
-            yield read_record(data, shown[file])
-        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            yield Refused(shown[file], f"not in the form of a record: {error}")
-        except (HKCantoError, OSError) as error:
-            yield Refused(shown[file], str(error))
+            yield shown[file], read_record(file.read_bytes(), shown[file])
+        except UNREADABLE as error:
+            yield shown[file], reason(error)
 
 
 def _run(result: PublishedResult) -> Hashable:
     """Return a key that a record and the log of the same run share."""
     again = dict(result.signature.options).get("rescored")
     made = round(result.created.timestamp(), 3) if result.created else 0.0
-    return result.model, result.settings["harness"], result.column, again, made
+    return result.model, result.settings["harness"], result.key(), again, made

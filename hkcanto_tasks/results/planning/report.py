@@ -105,12 +105,9 @@ def of_assumption(
     if discordance is not None:
         spread = power.of_discordance(Estimate(discordance / 100, None, None, 0))
         title = f"Plan for a discordance of {discordance:g} %"
-        factor = f"√(d / {discordance:g}) times"
-        about = f"At a discordance of {discordance:g} %. At d %, differences are {factor} as large."
     else:
         spread = power.of_deviation((deviation or 0.0) / 100)
         title = f"Plan for differences with a standard deviation of {deviation:g} points"
-        about = ""
     known = {each.name for each in benchmarks()}
     tasks = {
         task.name: task
@@ -134,14 +131,11 @@ def of_assumption(
                 weighted = power.weighted(spread, weights, shares)
             parts.append(Part(task.name, items, weighted))
         elif name in asked_for:
-            why = "its headline is not a share of right answers. Plan it with --sd."
-            if is_share:
-                why = "its headline is a share of right answers. Plan it with --discordance."
-            if not items:
-                why = "its number of items is not declared. Declare `rows`, or give --items N."
-            raise OptionError(f"{task.name}: {why}")
+            what = f"{task.name} has the headline {how.headline.title} and {items:,} declared items"
+            how_to = "Plan shares of right answers with --discordance, other figures with --sd"
+            raise OptionError(f"{what}. {how_to}, and tasks without `rows` by --items N alone.")
     planned = [Part("any", None, spread), *(parts if names else [])]
-    return _plan(title, about, planned, [] if names else parts, sizes or _SIZES, **tests)
+    return _plan(title, "", planned, [] if names else parts, sizes or _SIZES, **tests)
 
 
 def _plan(
@@ -168,9 +162,8 @@ def _plan(
         shared_by: The number of tests (looks times candidates) that share a gate's 5 % error.
     """
     if min(gates) <= loss:
-        why = "a run that loses the tolerance or more does not pass"
-        how = "Give a larger gate, or a smaller loss."
-        raise OptionError(f"--gate {min(gates):g} with --loss {loss:g}: {why}. {how}")
+        what = f"--gate {min(gates):g} with --loss {loss:g}: a run that loses so much does not pass"
+        raise OptionError(f"{what}. Give a larger gate, or a smaller loss.")
     confidence = 1 - (1 - CONFIDENCE) / shared_by
 
     def smallest(part: Part) -> Value:

@@ -13,7 +13,7 @@ from hkcanto_metrics.script import is_han
 
 from ...catalogue import chosen_tasks, known_signature
 from ...errors import LogError
-from ...tasks import LoadedTask, load_task, task_as_run
+from ...tasks import LoadedTask, load_task
 from ..logs import read_runs
 from ..reports.blocks import Block, Column, Note, Report, Section, Value, report_of, table
 from ..rescoring.rescore import options_of
@@ -59,76 +59,57 @@ class Requests:
 
 
 def _by_characters(texts: Sequence[str]) -> list[int]:
-    chinese = [sum(map(is_han, text)) for text in texts]
-    others = [len(text) - count for text, count in zip(texts, chinese, strict=True)]
-    return [han + math.ceil(other / _OTHERS) for han, other in zip(chinese, others, strict=True)]
+    sizes = ((sum(map(is_han, text)), len(text)) for text in texts)
+    return [chinese + math.ceil((size - chinese) / _OTHERS) for chinese, size in sizes]
 
 
-def _sent(loaded: LoadedTask) -> dict[str, int]:
-    """Return how often each item's prompt is sent: once, or once for each compared letter."""
-    if loaded.kind.is_generative:
-        return {each.id: 1 for each in loaded.samples}
-    return {each.id: len(loaded.kind.lettered(each)) or 1 for each in loaded.samples}
+def _requests(loaded: LoadedTask, count: Count, run: Run | None = None) -> Requests:
+    """Count what a task sends, or estimate it from a run of the task on some items.
 
-
-def _planned(loaded: LoadedTask, count: Count) -> Requests:
-    """Count what a task sends."""
-    sent = _sent(loaded)
-    prompts = [loaded.prompt(each).text() for each in loaded.samples for _ in range(sent[each.id])]
-    # Once sorted, each prompt shares its longest beginning with a neighbour.
-    beginnings = [commonprefix(pair) for pair in pairwise(sorted(prompts))]  # noqa: RUF071
-    limit = loaded.kind.max_tokens if loaded.kind.is_generative else 0
-    prompt = sum(count(prompts))
-    return Requests(
-        task=loaded.task.name,
-        items=len(loaded.samples),
-        requests=len(prompts),
-        prompt=prompt,
-        answers=Estimate(len(prompts) * limit, None, None, len(prompts)),
-        cacheable=sum(count(beginnings)) / max(1, prompt),
-        limit=limit,
-    )
-
-
-def _measured(name: str, run: Run, count: Count) -> Requests:
-    """Estimate a whole task at the setup of a run.
-
-    All prompts are known: their tokens by `count` are scaled by the ratio of the log's own count to
-    `count`. Answers, time and a judge's tokens are extrapolated from the log.
+    All prompts are known. If there is a run, their tokens by `count` are scaled by the ratio of the
+    log's own count to `count`; answers, time and a judge's tokens are extrapolated from the log.
 
     Args:
-        name: The task.
-        run: A run of the task on some items, read with its texts.
+        loaded: The whole task.
         count: Counts the tokens of texts if the log has no counts.
-
-    Raises:
-        LogError: The run has an item that the task lacks, or does not represent the task.
+        run: The run, read with its texts.
     """
-    loaded = _loaded(name, run)
-    items, usage, sent = run.items, run.usage, _sent(loaded)
-    whole = len(loaded.samples)
-    counts = count([loaded.prompt(each).text() for each in loaded.samples])
-    tokens = {item: n * sent[item] for item, n in zip(sent, counts, strict=True)}
+    kind, samples = loaded.kind, loaded.samples
+    letters = {} if kind.is_generative else {each.id: len(kind.lettered(each)) for each in samples}
+    sent = {each.id: letters.get(each.id) or 1 for each in samples}
+    prompts = [loaded.prompt(each).text() for each in samples]
+    tokens = {item: n * sent[item] for item, n in zip(sent, count(prompts), strict=True)}
+    whole, requests, prompt = len(samples), sum(sent.values()), sum(tokens.values())
+    if not run:
+        times = zip(prompts, sent.values(), strict=True)
+        # Once sorted, each prompt shares its longest beginning with a neighbour.
+        in_order = sorted(text for text, number in times for _ in range(number))
+        beginnings = [commonprefix(pair) for pair in pairwise(in_order)]  # noqa: RUF071
+        limit = kind.max_tokens if kind.is_generative else 0
+        answers = Estimate(requests * limit, None, None, requests)
+        cacheable = sum(count(beginnings)) / max(1, prompt)
+        return Requests(loaded.task.name, whole, requests, prompt, answers, cacheable, limit)
+    items, usage = run.items, run.usage
     of_log: float | None = usage.prompt_tokens
     of_run = sum(tokens[item] for item in items.ids)  # without the server's template
     if of_log is None and run.harness != "inspect":
-        counts = count([each.prompt for each in items.texts])
-        of_log = sum(n * sent[item] for item, n in zip(items.ids, counts, strict=True))
+        logged = zip(items.ids, count([each.prompt for each in items.texts]), strict=True)
+        of_log = sum(n * sent[item] for item, n in logged)
     scale = (of_run if of_log is None else of_log) / max(1, of_run)
     lengths = items.output_tokens
-    if not loaded.kind.is_generative:
+    if not kind.is_generative:
         lengths = np.zeros(len(items))
     elif usage.answer_tokens is None or np.isnan(lengths).any():
         lengths = np.array(count([each.response for each in items.texts]), np.float64)
-    limit = max(loaded.kind.max_tokens, run.sent.max_tokens or 0, *lengths)
-    answers = mean_estimate(lengths / limit, items.clusters).times(limit * whole)
+    most = max(kind.max_tokens, run.sent.max_tokens or 0, *lengths)
+    answers = mean_estimate(lengths / most, items.clusters).times(most * whole)
     if not lengths.any() or len(set(items.ids)) == whole:
         answers = replace(answers, low=None, high=None)  # nothing is left to estimate
     return Requests(
-        task=name,
+        task=loaded.task.name,
         items=whole,
-        requests=sum(sent.values()),
-        prompt=scale * sum(tokens.values()),
+        requests=requests,
+        prompt=scale * prompt,
         answers=answers,
         judge=usage.judge_tokens and usage.judge_tokens / len(items) * whole,
         seconds=usage.seconds and usage.seconds / usage.answers * whole,
@@ -163,16 +144,9 @@ def _loaded(name: str, run: Run) -> LoadedTask:
 def _remarks(run: Run) -> Iterator[str]:
     """Yield caveats about a run that an estimate is based on."""
     where, usage = run.sources[0].name, run.usage
-    ours = task_as_run(run.task).signature(run.data)
-    parts = run.signature.differs(ours)
-    parts.pop("rationale", None)
-    unlike = [f"{part} {a or 'default'} ({b or 'default'})" for part, (a, b) in parts.items()]
-    if unlike:
-        yield f"{where} does not have the default setup of {run.task}: {', '.join(unlike)}."
-    if run.interruption:
-        yield run.interruption
-    elif run.unfinished:
-        yield f"{where}: {run.unfinished}; the missing items are not in the log's tokens and time."
+    if run.unfinished:
+        missing = "the missing items are not in the log's tokens and time"
+        yield run.interruption or f"{where}: {run.unfinished}; {missing}."
     if run.picked:
         yield f"{where}: its items were chosen one by one (--samples, --sample-id)."
     if usage.prompt_tokens is None or usage.answer_tokens is None:
@@ -212,7 +186,7 @@ def report(
         caption = f"{counted} Cost excludes a judge's tokens and any discount for cached prompts."
     else:
         tasks = (load_task(task.name, allow_absent=True) for task in chosen_tasks(names))
-        rows = [_planned(each, count) for each in tasks if each.samples]
+        rows = [_requests(each, count) for each in tasks if each.samples]
         counted = f"Tokens by {how}, without a chat template."
         caption = f"{counted} Hours and cost assume the longest answers and no prefix cache."
 
@@ -223,16 +197,13 @@ def report(
     def cost(row: Requests) -> float | None:
         return prices and (row.prompt * prices[0] + row.answers.value * prices[1]) / 1e6
 
-    def origin(row: Requests) -> str | None:
-        return f"{row.run.counts.total():,} of {row.items:,}" if row.run else None
-
     at_most = "" if logs else ", at most"
     cacheable = "Prompt tokens that a prefix cache can serve."
     columns: list[tuple[Column, Callable[[Requests], Value]]] = [
         (Column("Task"), lambda row: row.task),
         (Column("Model"), lambda row: row.run.label if row.run else None),
         (Column("Condition"), lambda row: row.run.condition if row.run else None),
-        (Column("From"), origin),
+        (Column("From"), lambda r: f"{r.run.counts.total():,} of {r.items:,}" if r.run else None),
         (Column("Requests", "count"), lambda row: row.requests),
         (Column("Prompt tokens", "count"), lambda row: row.prompt),
         (Column("Cacheable", "percent", cacheable), lambda row: row.cacheable),
@@ -261,4 +232,4 @@ def _from_logs(names: Sequence[str] | None, logs: Sequence[str], count: Count) -
             raise LogError(f"no log of {', '.join(chosen.values())} {where}.")
         tasks |= chosen
     pairs = ((name, run) for name, whole in tasks.items() for run in runs if run.task == whole)
-    return [_measured(name, run, count) for name, run in pairs]
+    return [_requests(_loaded(name, run), count, run) for name, run in pairs]

@@ -13,7 +13,7 @@ from ..reports.presentation import figure_title, task_title
 from ..reports.renderers.formatting import interval_text, value_text
 from ..runs import Run
 from ..statistics.estimates import value_of
-from .runs import Publication, Publisher, folder_of
+from .runs import Publication, Publisher
 
 
 def publication(runs: Sequence[Run], by: Publisher) -> Publication:
@@ -31,7 +31,7 @@ def publication(runs: Sequence[Run], by: Publisher) -> Publication:
             if run.model == model:
                 by_benchmark[run.setup.task.benchmark.name].append(run)
         benchmarks = [(group[0].setup.task.benchmark, group) for group in by_benchmark.values()]
-        path = f"{folder_of(model)}/card.md"
+        path = f"{model.replace(':', '_')}/card.md"
         texts[path] = template.render(by=by, benchmarks=benchmarks)
         submit.append(f"put {{folder}}/{path} into the README.md of {model}")
     return Publication(texts, submit)

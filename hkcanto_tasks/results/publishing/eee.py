@@ -21,7 +21,7 @@ from ..reports.presentation import figure_title, short_name
 from ..runs import Run
 from ..statistics.estimates import value_of
 from ..statistics.intervals import Estimate
-from .runs import NotPublishable, Publication, Publisher, folder_of, on_the_hub
+from .runs import NotPublishable, Publication, Publisher, folder_of
 
 LIBRARIES = {"lm-eval": "lm_eval", "inspect": "inspect_ai"}
 _ENGINES = {"hf": "transformers", "vllm": "vllm", "sglang": "sglang", "gguf": "llama.cpp"}
@@ -48,7 +48,6 @@ def publication(runs: Sequence[Run], by: Publisher, *, items: bool = False) -> P
     Raises:
         NotPublishable: A model or the publisher has no name, or a figure is out of range.
     """
-    on_the_hub(runs)
     if not by.name or not by.relationship:
         raise NotPublishable(
             "a record says who ran the model: give --by NAME, and your relationship to its "
@@ -61,7 +60,7 @@ def publication(runs: Sequence[Run], by: Publisher, *, items: bool = False) -> P
         path = f"data/{run.setup.task.benchmark.name}/{folder_of(run.model)}/{name}"
         if items and run.headline.unit == "share" and run.headline.form == "mean":
             path_of_items = f"{path}_samples.jsonl"
-            text = files[path_of_items] = _items(run, record["evaluation_id"])
+            text = files[path_of_items] = _items(run, record)
             record["detailed_evaluation_results"] = {
                 "format": "jsonl",
                 "file_path": path_of_items,
@@ -149,7 +148,7 @@ def _evaluation(run: Run, figure: Figure, estimate: Estimate, identity: str) -> 
     note = {"details": {"note": estimate.note}} if estimate.note else {}
     reasons = run.setup.task.variant.cot or "reasoning" in run.options
     return {
-        "evaluation_name": _name(run, figure),
+        "evaluation_name": ".".join(filter(None, (run.task, figure.part))),
         "evaluation_result_id": f"{identity}/{figure.name}",
         "source_data": {"dataset_name": benchmark.title, **source, "additional_details": terms},
         "metric_config": {
@@ -177,19 +176,19 @@ def _evaluation(run: Run, figure: Figure, estimate: Estimate, identity: str) -> 
     }
 
 
-def _items(run: Run, identity: str) -> str:
+def _items(run: Run, record: dict[str, Any]) -> str:
     """Return a line of JSON for each item (and epoch), with its value and without its texts."""
-    values, figure = run.items.values[run.headline.averages], run.headline
+    headline, *_ = record["evaluation_results"]
     lines = []
     for name, place in run.items.places.items():
-        if np.isnan(value := values[place]):
+        if np.isnan(value := run.items.values[run.headline.averages][place]):
             continue
         line = {
             "schema_version": VERSION,
-            "evaluation_id": identity,
+            "evaluation_id": record["evaluation_id"],
             "model_id": run.model,
-            "evaluation_name": _name(run, figure),
-            "evaluation_result_id": f"{identity}/{figure.name}",
+            "evaluation_name": headline["evaluation_name"],
+            "evaluation_result_id": headline["evaluation_result_id"],
             "sample_id": name,
             "interaction_type": "single_turn",
             "input": {"raw": _WITHHELD, "reference": []},
@@ -200,7 +199,3 @@ def _items(run: Run, identity: str) -> str:
         }
         lines.append(json.dumps(line, ensure_ascii=False) + "\n")
     return "".join(lines)
-
-
-def _name(run: Run, figure: Figure) -> str:
-    return ".".join(filter(None, (run.task, figure.part)))

@@ -18,7 +18,7 @@ from ..reports.presentation import figure_title, short_name
 from ..reports.renderers.formatting import interval_text
 from ..runs import Run
 from ..statistics.estimates import value_of
-from .runs import NotPublishable, Publication, Publisher, folder_of, on_the_hub
+from .runs import NotPublishable, Publication, Publisher, folder_of
 
 try:
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
@@ -35,7 +35,6 @@ def publication(runs: Sequence[Run], by: Publisher) -> Publication:
             be in the same file.
     """
     files, submit, others = dict[str, str](), list[str](), set[str]()
-    on_the_hub(runs)
     for run in runs:
         benchmark, folder = run.setup.task.benchmark, f"{folder_of(run.model)}/.eval_results"
         path = f"{folder}/{short_name(run.task, run.condition)}.yaml"

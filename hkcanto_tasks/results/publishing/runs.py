@@ -28,7 +28,7 @@ _SETTINGS = (
     *("max_length", "max_model_len", "enable_thinking", "chat template"),
 )
 # If there is an adapter, lm-eval names the model after it; `pretrained` is then the base model.
-_OTHER_WEIGHTS = ("peft", "delta", "lora_local_path", "pretrained", "model_path")
+_WEIGHTS = ("peft", "delta", "lora_local_path", "pretrained", "model_path")
 _UNSET = ("None", "False")
 
 
@@ -64,8 +64,8 @@ def sorted_out(read: Runs, tasks: Collection[str] = ()) -> tuple[list[Run], list
     """
     named = []
     for run, name in zip(read.runs, read.names, strict=True):
-        model = run.model.partition("/")[2] if run.harness == "inspect" else ""
-        named.append((replace(run, model=name or model or run.model), bool(name)))
+        own = run.model.partition("/")[2] if run.harness == "inspect" else ""
+        named.append((replace(run, model=name or own or run.model), bool(name)))
     alike = Counter((run.model, run.comparable_as, run.harness) for run, _ in named)
     clean, refused = list[Run](), list[tuple[Run, str]]()
     for run, is_named in named:
@@ -74,50 +74,38 @@ def sorted_out(read: Runs, tasks: Collection[str] = ()) -> tuple[list[Run], list
         more = alike[run.model, run.comparable_as, run.harness] - 1
         if reason := next(_refusals(run, more, is_named), ""):
             refused.append((run, reason))
-            continue
-        shown = (pair for pair in run.settings if pair[0] in _SETTINGS)
-        settings = tuple(pair for pair in shown if _SAFE.fullmatch(pair[1]))
-        clean.append(replace(run, label=run.model, notes=(), settings=settings))
+        else:
+            settings = (of for of in run.settings if of[0] in _SETTINGS and _SAFE.fullmatch(of[1]))
+            clean.append(replace(run, label=run.model, notes=(), settings=tuple(settings)))
     return clean, refused
 
 
 def _refusals(run: Run, more: int, is_named: bool) -> Iterator[str]:
     """Yield reasons not to publish a run; `more` other runs have the same model and setup."""
-    checked, settings, items = agreement(run), dict(run.settings), len({*run.items.ids})
-    if run.unfinished:
-        part = f"{run.unfinished}, with {items:,} of {run.expected:,} items"
-        yield f"{part}. Finish it (inspect eval-retry LOG), or run it again."
+    checked, items = agreement(run), len({*run.items.ids})
     if run.is_sample:
         yield "sample data, whose figures mean nothing. Run it without HKCANTO_DATA=sample."
     if not run.signature.prompt_known:
         yield "its prompts were not logged. Run it in lm-eval or Inspect."
     if run.departure:
-        yield (
-            f"{run.departure}: the catalogue's task sends something else. Run it without another "
-            "solver, a system message, or changes to the task in YAML or Python."
-        )
+        yield f"{run.departure}: the catalogue's task sends something else. Run it unchanged."
     if run.outdated:
         yield f"it {run.outdated}."
     if not run.trusted_data:
-        yield (
-            f"its data ({run.data}) is not a published revision, so the items are unknown. "
-            "Run it on the release: `hkcanto doctor` says what your data is."
-        )
-    if items != run.expected or run.limited:
-        whole = "would look like the whole task. Run it without --limit, and on all subjects."
-        yield f"it has only {items:,} items, but {whole}"
+        yield f"its data ({run.data}) is not a published revision. Run it on the release."
+    if run.unfinished or run.limited or items != run.expected:
+        part = f"{run.unfinished or 'not the whole task'}, with {items:,} of {run.expected:,} items"
+        yield f"{part}. Finish it (inspect eval-retry LOG), or run it without limit or subjects."
     for one in checked.different:
-        yield (
-            f"{one.name} is {one.ours:.6g} here, {one.reported:.6g} in {run.harness}. Was the log "
-            "edited, or made by another version? Take the log as it was written, or run it again."
-        )
+        both = f"{one.ours:.6g} here, {one.reported:.6g} in {run.harness}"
+        yield f"{one.name} is {both}. Take the log as it was written, or run it again."
     yield from _unlike(run)
     if not checked.equal:
         yield f"its log has no figures of {run.harness} to check against. Run it to the end."
     what = "Give the model's name on the hub: publish ORGANISATION/NAME=PATH."
-    others = [name for name in _OTHER_WEIGHTS if settings.get(name, "None") not in _UNSET]
-    if others and not is_named:
-        yield f"{run.model} does not name all its weights, such as an adapter ({others[0]}). {what}"
+    weights = [name for name, value in run.settings if name in _WEIGHTS and value not in _UNSET]
+    if weights and not is_named:
+        yield f"{run.model} does not name all its weights, like an adapter ({weights[0]}). {what}"
     if not MODEL.fullmatch(run.model) or (Path(run.model).exists() and not is_named):
         yield f"{run.model!r} is not a model name, or is a folder on your machine. {what}"
     if more:
@@ -137,10 +125,10 @@ def _unlike(run: Run) -> Iterator[str]:
         if loaded.revision == run.data:
             known = {sample.id: (sample.text, sample.target) for sample in loaded.samples}
     if known is None and run.trusted_data:
-        what = "its questions were not compared with the release, because the data"
-        _log.warning("%s on %s: %s %s is not on this machine.", run.label, run.task, what, run.data)
+        what = f"{run.label} on {run.task}: its questions were not compared with the release"
+        _log.warning("%s: the data %s is not on this machine.", what, run.data)
     for again in chain.from_iterable(map(of_log, run.sources)):
-        if isinstance(again, SkippedLog) or again.signature.task != run.task:
+        if isinstance(again, SkippedLog) or again.run.task != run.task:
             continue
         for scored in again.scored:
             sample, name = scored.sample, scored.sample.id
@@ -151,16 +139,12 @@ def _unlike(run: Run) -> Iterator[str]:
 
 
 def folder_of(model: str) -> str:
-    """Return the model's name as a path that is valid on every file system."""
-    return model.replace(":", "_")
-
-
-def on_the_hub(runs: Sequence[Run]) -> None:
-    """Refuse models whose name is not `organisation/name`.
+    """Return a model's ORGANISATION/NAME as a path that is valid on every file system.
 
     Raises:
-        NotPublishable: A model has such a name.
+        NotPublishable: It has no organisation.
     """
-    if models := sorted({run.model for run in runs if "/" not in run.model}):
-        what = f"{models[0]}: results are filed under a model's ORGANISATION/NAME"
-        raise NotPublishable(f"{what}. Give it: hkcanto publish ORGANISATION/{models[0]}=PATH.")
+    if "/" not in model:
+        what = f"{model}: results are filed under a model's ORGANISATION/NAME"
+        raise NotPublishable(f"{what}. Give it: hkcanto publish ORGANISATION/{model}=PATH.")
+    return model.replace(":", "_")

@@ -5,11 +5,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
-from importlib import import_module
 from math import isnan, nan
 from pathlib import Path
-from typing import Any, NamedTuple
+from pkgutil import resolve_name
+from typing import Any
 
 import msgspec
 
@@ -28,11 +27,8 @@ from ...tasks import LoadedTask, load_task, task_as_run
 from ..logs import logs_in, read_log
 from ..logs.items import ItemRows
 from ..logs.lm_eval import Origin
-from ..runs import Items, SkippedLog
-from .answers import Answer, Questions, read_answers
-
-MOST_UNMATCHED = 0.02
-"""The largest allowed share of answers that match no item of the task."""
+from ..runs import Items, Run, SkippedLog
+from .answers import read_answers, with_items
 
 _NAMED = 3  # examples in a message
 _ADDED = ("subjects", "rationale", "rescored", "yaml", "requests", "decoding", "reread")
@@ -41,14 +37,15 @@ _CUT = ("length", "max_tokens", "model_length")  # values of `finish_reason`
 _MARK = ("rescored", __version__)  # distinguishes a log from its original in one report
 
 
-class Scored(NamedTuple):
+@dataclass(slots=True)
+class Scored:
     """A response with its new and its previous judgement."""
 
     sample: Sample
     judgement: Judgement
     before: Judgement | None
     response: str
-    more: Mapping[str, Any]  # see `ItemRows.add`
+    more: dict[str, Any]  # see `ItemRows.add`
 
     @property
     def is_changed(self) -> bool:
@@ -57,81 +54,33 @@ class Scored(NamedTuple):
         return before is not None and (before.answer, before.values) != (now.answer, now.values)
 
 
-@dataclass
-class Rescored:
-    """A run that was scored again."""
+class Rescored(ItemRows):
+    """The items of a run, each judged again as it is collected.
 
-    source: Path
-    origin: Origin  # the model, and how it was run
-    signature: Signature  # of the new figures
-    created: datetime  # when the model was run
-    kind: Kind  # reads the answers
-    scored: Sequence[Scored]
-    remarks: list[str]  # caveats for the reader, also in the new log
+    Args:
+        kind: Reads the answers.
+        rubric: The rubric of the logged judgements.
 
-    @property
-    def headlines(self) -> tuple[float, float]:
-        """The old and new headline; the old one is NaN if some response had no score."""
-        before = [scored.before for scored in self.scored if scored.before]
-        headline, is_whole = self.kind.headline, len(before) == len(self.scored)
-        then = self._figure(headline, before) if is_whole else nan
-        return then, self._figure(headline, [scored.judgement for scored in self.scored])
-
-    def _figure(self, figure: Figure, judged: Sequence[Judgement]) -> float:
-        pairs = zip(self.scored, judged, strict=True)
-        items = (item_values([figure], scored.sample, each) for scored, each in pairs)
-        values = (item.get(figure.name) for item in items)
-        return value(figure, values, self.kind.categories, language_of(self.kind.task))
-
-    def files(self, stem: str) -> dict[str, str]:
-        """Return the log's files by name: results and samples in lm-eval's form.
-
-        Args:
-            stem: The common part of the names.
-        """
-        name, now = self.signature.task, [scored.judgement for scored in self.scored]
-        figures = ((each.name, self._figure(each, now)) for each in self.kind.table)
-        values = {f"{figure},none": value for figure, value in figures if not isnan(value)}
-        notes = tuple(dict.fromkeys([*self.origin.notes, *self.remarks]))
-        metadata = {"signature": self.signature.text}
-        results = {
-            "results": {name: values},
-            "configs": {name: {"task": name, "dataset_path": "hkcanto", "metadata": metadata}},
-            "n-samples": {name: {"original": len(now), "effective": len(now)}},
-            "date": self.created.timestamp(),
-            "model_name": self.origin.model,
-            "rescored": msgspec.structs.replace(self.origin, notes=notes),
-        }
-        lines = []
-        for place, scored in enumerate(self.scored):
-            doc = {name: getattr(scored.sample, name) for name in Sample.__struct_fields__}
-            doc["judgement"] = scored.judgement.logged()
-            more = dict(scored.more)
-            sent = {"arguments": [[more.pop("prompt", "")]], "filtered_resps": [scored.response]}
-            lines.append({"doc_id": place, "doc": doc, **sent, **more})
-        return {
-            f"results_{stem}.json": msgspec.json.format(msgspec.json.encode(results)).decode(),
-            f"samples_{name}_{stem}.jsonl": msgspec.json.Encoder().encode_lines(lines).decode(),
-        }
-
-
-class _Rows(ItemRows):
-    """Collects the items of a log, and judges each again as it is added."""
+    Attributes:
+        run: The run, with the signature of the new figures.
+        scored: The judged responses.
+        remarks: Caveats for the reader, also in the new log.
+    """
 
     NEEDS_SCORES = False
+    run: Run
 
-    def __init__(self, collected: list["_Rows"], signature: Signature) -> None:
-        kind = task_as_run(signature.task, shots=signature.shots, **options_of(signature))
+    def __init__(self, kind: Kind, rubric: str = "") -> None:
         super().__init__(kind, texts=True)
-        self.logged, self.scored = signature, list[Scored]()
+        self.rubric, self.scored, self.remarks = rubric, list[Scored](), list[str]()
         self.made: Items | None = None
-        collected.append(self)
 
     def add(self, sample: Sample, judgement: Judgement | None, response: str, **more: Any) -> None:
-        how = self.setup
-        now = how.judge(response, sample, more.get("reasoning", ""))
-        if isinstance(how, Judged) and how.rubric_hash == dict(self.logged.options).get("rubric"):
-            now = how.judged_again(now, judgement)
+        """Judge a response and add it; see `ItemRows.add`."""
+        kind = self.setup
+        now = kind.judge(response, sample, more.get("reasoning", ""))
+        if isinstance(kind, Judged) and kind.rubric_hash == self.rubric:
+            now = kind.judged_again(now, judgement)
         super().add(sample, now, response, **more)
         self.scored.append(Scored(sample, now, judgement, response, more))
 
@@ -139,6 +88,21 @@ class _Rows(ItemRows):
         """Return the items, by which the run of these rows is known."""
         self.made = super().items()
         return self.made
+
+    @property
+    def headlines(self) -> tuple[float, float]:
+        """The old and new headline; the old one is NaN if some response had no score."""
+        before = [scored.before for scored in self.scored if scored.before]
+        headline, is_whole = self.setup.headline, len(before) == len(self.scored)
+        then = self.figure(headline, before) if is_whole else nan
+        return then, self.figure(headline, [scored.judgement for scored in self.scored])
+
+    def figure(self, figure: Figure, judged: Sequence[Judgement]) -> float:
+        """Return a figure of the run from some judgements of its responses; NaN without items."""
+        pairs = zip(self.scored, judged, strict=True)
+        items = (item_values([figure], scored.sample, each) for scored, each in pairs)
+        values = (item.get(figure.name) for item in items)
+        return value(figure, values, self.setup.categories, language_of(self.setup.task))
 
 
 def options_of(signature: Signature) -> dict[str, Any]:
@@ -220,39 +184,43 @@ def rescore(
 
 def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
     """Score the answers of one log again, and yield a run for each of its tasks."""
-    collected = list[_Rows]()
-    for run in read_log(file, partial(_Rows, collected)):
+    collected = list[Rescored]()
+
+    def rows_of(signature: Signature) -> Rescored:
+        kind = task_as_run(signature.task, shots=signature.shots, **options_of(signature))
+        collected.append(Rescored(kind, dict(signature.options).get("rubric", "none")))
+        return collected[-1]
+
+    for run in read_log(file, rows_of):
         if isinstance(run, SkippedLog):
             yield run
             continue
         # By identity: a log may have two entries with one signature.
-        rows = next(rows for rows in collected if rows.made is run.items)
-        old, kind, remarks = run.signature, rows.setup, list[str]()
+        again = next(rows for rows in collected if rows.made is run.items)
+        old, kind = run.signature, again.setup
         ours, options = kind.signature(old.data), dict([*old.options, _MARK])
         if isinstance(kind, Judged):
-            logged, options["rubric"] = options.get("rubric", "none"), kind.rubric_hash
-            if logged != kind.rubric_hash:
-                what = f"it was judged with another rubric ({logged}, now {kind.rubric_hash})"
-                advice = "those judgements do not count; judge again with --grader MODEL"
-                remarks.append(f"{what}: {advice}")
+            options["rubric"] = kind.rubric_hash
+            if again.rubric != kind.rubric_hash:
+                what = f"it was judged with another rubric ({again.rubric}, now {kind.rubric_hash})"
+                again.remarks.append(f"{what} and does not count; judge again with --grader MODEL")
         if old.version != ours.version:
-            remarks.append(f"version {old.version} of the task is now {ours.version}")
+            again.remarks.append(f"version {old.version} of the task is now {ours.version}")
         if old.prompt_known and old.sent != ours.sent:
             hashes = f"sent:{old.sent}, now {ours.sent}"
-            remarks.append(f"it had the prompts of an older version ({hashes})")
+            again.remarks.append(f"it had the prompts of an older version ({hashes})")
         now = replace(ours, task=old.task, shots=old.shots, sent=old.sent)
-        signature = rows.signed(replace(now, options=tuple(options.items())))
-        origin = Origin(**{name: getattr(run, name) for name in Origin.__struct_fields__})
-        origin.settings = tuple(dict([*run.settings, _MARK]).items())
-        yield Rescored(file, origin, signature, run.created, kind, rows.scored, remarks)
+        signature = again.signed(replace(now, options=tuple(options.items())))
+        settings = tuple(dict([*run.settings, _MARK]).items())
+        again.run = replace(run, signature=signature, settings=settings)
+        yield again
 
 
 # ---------------------------------------------------------------------- files of other tools
 
 
 def _of_answers(file: Path, loaded: LoadedTask, model: str, columns: Mapping[str, str]) -> Rescored:
-    kind = loaded.kind
-    if not kind.is_generative:
+    if not loaded.kind.is_generative:
         what = f"{loaded.task.name} compares log-likelihoods, but {file} has texts"
         raise OptionError(f"{what}. Give --task {loaded.task.definition.name}.")
     answers = read_answers(file, columns)
@@ -260,82 +228,31 @@ def _of_answers(file: Path, loaded: LoadedTask, model: str, columns: Mapping[str
     listed = ", ".join(f"{failure}: {count:,}" for failure, count in failures.most_common(_NAMED))
     if failures.total() == len(answers):
         raise LogError(f"{file}: all {len(answers):,} requests failed ({listed}).")
-    matched, remark = _matched(file, [answer for answer in answers if not answer.failure], loaded)
-    scored = list[Scored]()
+    matched = with_items(file, [answer for answer in answers if not answer.failure], loaded)
+    again = Rescored(loaded.kind)
     for answer, sample in matched:
-        more: dict[str, Any] = {"reasoning": answer.reasoning}
-        if answer.finish:
-            more["truncated"] = float(answer.finish in _CUT)
-        judgement = kind.judge(answer.response, sample, answer.reasoning)
-        scored.append(Scored(sample, judgement, None, answer.response, more))
-    names, total = {sample.id for _, sample in matched}, len(loaded.samples)
-    empty = sum(not answer.response.strip() for answer, _ in matched)
-    cut = sum(answer.finish in _CUT for answer, _ in matched)
-    remarks = {
-        f"{failures.total():,} requests failed ({listed}) and are left out": failures,
-        f"{remark} and are left out": remark,
-        f"{empty:,} answers are empty": empty,
-        f"{cut:,} answers were cut off at the token limit (finish_reason)": cut,
-        f"it has {len(names):,} of the task's {total:,} items": len(names) < total,
-    }
-    origin = Origin(
-        model=model,
-        harness="other",
-        backend=UNKNOWN,
-        version_of_harness=UNKNOWN,
-        settings=(_MARK,),
-        notes=(),
-        status="incomplete" if failures else "success",
-        limited=len(names) < total,
-        picked=names != {sample.id for sample in loaded.samples[: len(names)]},
-        available=total,
-    )
-    signed = kind.at(subjects=loaded.asked).signature(loaded.revision)
+        cut = {"truncated": float(answer.finish in _CUT)} if answer.finish else {}
+        again.add(sample, None, answer.response, reasoning=answer.reasoning, **cut)
+    if failures:
+        again.remarks = [f"{failures.total():,} requests failed ({listed}) and are left out"]
+    total, first = len(loaded.samples), {sample.id for sample in loaded.samples[: len(matched)]}
+    signed = loaded.kind.at(subjects=loaded.asked).signature(loaded.revision)
     options = {name: UNKNOWN if name in _OF_PROMPT else text for name, text in signed.options}
     options |= {"turns": UNKNOWN, "decoding": UNKNOWN, _MARK[0]: _MARK[1]}
-    signature = replace(signed, shots=None, sent=UNKNOWN, options=tuple(options.items()))
-    created = datetime.fromtimestamp(file.stat().st_mtime, UTC)
-    true = [text for text, is_true in remarks.items() if is_true]
-    return Rescored(file, origin, signature, created, kind, scored, true)
-
-
-def _matched(
-    file: Path, answers: Sequence[Answer], loaded: LoadedTask
-) -> tuple[list[tuple[Answer, Sample]], str]:
-    """Return the answers with their items, and how many match none and why; empty if all do.
-
-    Raises:
-        LogError: Too many match no item, the ids count from another number, or an item has
-            several answers.
-    """
-    name = loaded.task.name
-    questions = Questions(loaded.samples, loaded.task.definition.letters)
-    matched: dict[str, tuple[Answer, Sample]] = {}
-    unmatched = list[str]()
-    for answer in answers:
-        task, _, number = answer.id.rpartition("/")
-        last = questions.last.get(task, 0)
-        if last and not answer.question and number.isdecimal() and not 0 < int(number) <= last:
-            raise LogError(
-                f"{file}, line {answer.line}: the id {answer.id!r} is no item's: those of {task} "
-                f"count from 1 to {last:,}. Correct all ids, or give the questions without ids."
-            )
-        sample = questions.find(answer)
-        if isinstance(sample, str):
-            unmatched.append(f"line {answer.line}: {sample}")
-            continue
-        first, _ = matched.setdefault(sample.id, (answer, sample))
-        if first is not answer:
-            lines = f"lines {first.line} and {answer.line} both answer {sample.id}"
-            raise LogError(f"{file}: {lines}. Put further answers into a file of their own.")
-    listed = f"{len(unmatched):,} of {len(answers):,} answers match no item of {name}"
-    reasons = "; ".join(unmatched[:_NAMED])
-    if len(unmatched) > MOST_UNMATCHED * len(answers):
-        raise LogError(
-            f"{file}: {listed} (data {loaded.revision}): {reasons}. At most {MOST_UNMATCHED:.0%} "
-            "may be unmatched. It may be for another task (--task NAME), script or release."
-        )
-    return [*matched.values()], f"{listed}: {reasons}" if unmatched else ""
+    again.run = Run(
+        model=model,
+        harness="other",
+        signature=replace(signed, shots=None, sent=UNKNOWN, options=tuple(options.items())),
+        created=datetime.fromtimestamp(file.stat().st_mtime, UTC),
+        sources=(file,),
+        items=again.items(),
+        settings=(_MARK,),
+        status="incomplete" if failures else "success",
+        limited=len(matched) < total,
+        picked=any(sample.id not in first for _, sample in matched),
+        available=total,
+    )
+    return again
 
 
 # ---------------------------------------------------------------------- a second look by a model
@@ -353,38 +270,30 @@ def reread(runs: Sequence[Rescored], reader: str) -> None:
     Raises:
         OptionError: Inspect is missing, the runs lack letters, or the model cannot be called.
     """
-    lettered = [r for r in runs if isinstance(r.kind, MultipleChoice) and not r.kind.SEVERAL]
+    lettered = [r for r in runs if isinstance(r.setup, MultipleChoice) and not r.setup.SEVERAL]
     if not lettered:
         raise OptionError(f"--reader {reader} is only for multiple choice; leave it out.")
-    unread = list[tuple[Kind, Scored, str]]()
+    unread = []
     for run in lettered:
         for scored in run.scored:
-            reasoning = scored.more.get("reasoning", "")
-            text = split_reasoning(scored.response, reasoning).answer.strip()
-            if text and not scored.judgement.answer:
-                unread.append((run.kind, scored, text))
-    letters = _ask("--reader", reader, "hkcanto.second_look", "read_letters", unread)
+            split = split_reasoning(scored.response, scored.more.get("reasoning", ""))
+            text = "" if scored.judgement.answer else split.answer.strip()
+            unread.append((run.setup, scored, text))
+    letters = _ask("--reader", reader, "hkcanto.second_look:read_letters", unread)
     for run in lettered:
-        counts, looked_at = Counter[str](), list[Scored]()
+        asked = [letters[id(scored)] for scored in run.scored if id(scored) in letters]
+        failed = sum(isinstance(letter, BaseException) for letter in asked)
+        forced = sum(map(bool, asked)) - failed
+        what = f"{forced} of {len(asked):,} answers that the rules left unread"
+        run.remarks.append(f"{reader} read {what}; {failed} could not be asked")
         for scored in run.scored:
-            letter, read = letters.get(id(scored)), scored.judgement.answer
+            read, letter = scored.judgement.answer, letters.get(id(scored), "")
             values: dict[str, float | None] = dict.fromkeys(_FIGURES)
             if not isinstance(letter, BaseException):
-                answer = read or letter or ""
+                answer = read or letter
                 flags = bool(read), bool(letter), not answer, answer == scored.sample.target
-                values = dict(zip(values, map(float, flags), strict=True))
-                counts.update(["known", *(name for name, holds in values.items() if holds)])
-            further = {**(scored.more.get("further") or {}), **values}
-            looked_at.append(scored._replace(more={**scored.more, "further": further}))
-        asked = sum(id(scored) in letters for scored in run.scored)
-        remark = (
-            f"{reader} read {counts['forced']} of {asked:,} answers that the rules left unread: "
-            f"acc_reread {counts['acc_reread'] / max(1, counts['known']):.2%}"
-        )
-        if unknown := len(looked_at) - counts["known"]:
-            remark += f"; {unknown} could not be asked"
-        run.remarks.append(remark)
-        run.scored = looked_at
+                values = dict(zip(_FIGURES, map(float, flags), strict=True))
+            scored.more["further"] = {**(scored.more.get("further") or {}), **values}
 
 
 def grade(runs: Sequence[Rescored], grader: str) -> None:
@@ -397,35 +306,37 @@ def grade(runs: Sequence[Rescored], grader: str) -> None:
     Raises:
         OptionError: Inspect is missing, the runs lack a rubric, or the model cannot be called.
     """
-    with_rubric = [(run, run.kind) for run in runs if isinstance(run.kind, Judged)]
+    with_rubric = [(again, again.setup) for again in runs if isinstance(again.setup, Judged)]
     if not with_rubric:
         raise OptionError(f"--grader {grader} is only for tasks with a rubric; leave it out.")
     waiting = [
         (kind, scored, scored.judgement.answer)
-        for run, kind in with_rubric
-        for scored in run.scored
-        if kind.waits(scored.judgement)
+        for again, kind in with_rubric
+        for scored in again.scored  # empty if no judge is shown it
     ]
-    replies = _ask("--grader", grader, "hkcanto.judges.rubric", "grade", waiting)
-    by_answer = {place: [reply] for place, reply in replies.items()}
-    for run, kind in with_rubric:
-        run.scored = [
-            scored._replace(judgement=kind.judged(scored.judgement, by_answer.get(id(scored), [])))
-            for scored in run.scored
-        ]
-        unjudged = sum(scored.judgement.values["unjudged_rate"] or 0 for scored in run.scored)
-        run.remarks = [remark for remark in run.remarks if "--grader" not in remark]
-        what = f"{unjudged:.0f} of {len(run.scored):,} answers are unjudged"
-        run.remarks.append(f"judged by {grader}; {what}")
-        run.signature = run.signature.judged_by([grader] if replies else [])
+    replies = _ask("--grader", grader, "hkcanto.judges.rubric:grade", waiting)
+    for again, kind in with_rubric:
+        for scored in again.scored:
+            said = [replies[id(scored)]] if id(scored) in replies else []
+            scored.judgement = kind.judged(scored.judgement, said)
+        unjudged = sum(scored.judgement.values["unjudged_rate"] or 0 for scored in again.scored)
+        what = f"{unjudged:.0f} of {len(again.scored):,} answers are unjudged"
+        again.remarks = [remark for remark in again.remarks if "--grader" not in remark]
+        again.remarks.append(f"judged by {grader}; {what}")
+        signature = again.run.signature.judged_by([grader] if replies else [])
+        again.run = replace(again.run, signature=signature)
 
 
 def _ask(
-    option: str, model: str, module: str, function: str, asked: Sequence[tuple[Kind, Scored, str]]
+    option: str, model: str, function: str, asked: Sequence[tuple[Kind, Scored, str]]
 ) -> dict[int, Any]:
-    """Have Inspect ask a model about the texts of responses; return its replies by response."""
+    """Have Inspect ask a model about texts of responses; return its replies by response.
+
+    An empty text is not asked about.
+    """
+    asked = [item for item in asked if item[2]]
     try:
-        ask = getattr(import_module(module), function)
+        ask = resolve_name(function)
     except ImportError as error:
         raise OptionError(
             f"{option} {model}: models are called through Inspect, which cannot be imported "
@@ -445,18 +356,42 @@ def _ask(
 
 
 def files_of(runs: Sequence[Rescored], folder: Path) -> dict[str, str]:
-    """Return the logs of runs by their paths in a folder.
+    """Return the logs of runs, in lm-eval's form, by their paths in a folder.
 
     Raises:
         OptionError: A new log would replace one that was read.
     """
     files: dict[str, str] = {}
-    for number, run in enumerate(runs, 1):
-        home = re.sub(r"[^\w.@+-]+", "__", run.origin.model).strip("._") or "model"
+    for number, again in enumerate(runs, 1):
+        run, name = again.run, again.run.signature.task
+        judged = [scored.judgement for scored in again.scored]
+        figures = ((figure.name, again.figure(figure, judged)) for figure in again.setup.table)
+        values = {f"{figure},none": value for figure, value in figures if not isnan(value)}
+        metadata = {"signature": run.signature.text}
+        origin = {field: getattr(run, field) for field in Origin.__struct_fields__}
+        results = {
+            "results": {name: values},
+            "configs": {name: {"task": name, "dataset_path": "hkcanto", "metadata": metadata}},
+            "n-samples": {name: {"original": len(judged), "effective": len(judged)}},
+            "date": run.created.timestamp(),
+            "model_name": run.model,
+            "rescored": origin | {"notes": [*dict.fromkeys([*run.notes, *again.remarks])]},
+        }
+        lines = []
+        for place, scored in enumerate(again.scored):
+            doc = {name: getattr(scored.sample, name) for name in Sample.__struct_fields__}
+            doc["judgement"] = scored.judgement.logged()
+            more = dict(scored.more)
+            sent = {"arguments": [[more.pop("prompt", "")]], "filtered_resps": [scored.response]}
+            lines.append({"doc_id": place, "doc": doc, **sent, **more})
+        home = re.sub(r"[^\w.@+-]+", "__", run.model).strip("._") or "model"
         stem = f"{run.created:%Y-%m-%dT%H-%M-%S.%f}-rescored{number}"
-        files |= {f"{home}/{name}": text for name, text in run.files(stem).items()}
-    written = {(folder / name).resolve() for name in files}
-    for run in runs:
-        if run.source.resolve() in written:
-            raise OptionError(f"{run.source} would be replaced by its new log: give another -o.")
+        text = msgspec.json.format(msgspec.json.encode(results)).decode()
+        files[f"{home}/results_{stem}.json"] = text
+        text = msgspec.json.Encoder().encode_lines(lines).decode()
+        files[f"{home}/samples_{name}_{stem}.jsonl"] = text
+    written = {(folder / path).resolve() for path in files}
+    for source in (path for again in runs for path in again.run.sources):
+        if source.resolve() in written:
+            raise OptionError(f"{source} would be replaced by its new log: give another -o.")
     return files
