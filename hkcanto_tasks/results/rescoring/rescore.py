@@ -50,8 +50,12 @@ class Scored:
     @property
     def is_changed(self) -> bool:
         """Whether the response was judged differently before."""
-        before, now = self.before, self.judgement
-        return before is not None and (before.answer, before.values) != (now.answer, now.values)
+        judged = [
+            (each.answer, each.values, each.weights)
+            for each in (self.before, self.judgement)
+            if each
+        ]
+        return judged[0] != judged[-1]
 
 
 class Rescored(ItemRows):
