@@ -94,14 +94,8 @@ class Items:
         return in_part | self.of_subjects([name])
 
     @staticmethod
-    def joined(parts: Sequence["Items"], order: Sequence[int] | None = None) -> "Items":
-        """Return the items of several runs, which have no clusters in common.
-
-        Args:
-            parts: The items of each run.
-            order: Which of all items to return, by index; by default all in sequence.
-        """
-        places = [*range(sum(map(len, parts)))] if order is None else [*order]
+    def joined(parts: Sequence["Items"]) -> "Items":
+        """Return the items of several runs, which have no clusters in common."""
 
         def whole(columns: Sequence[Any], fill: float = 0.0) -> Any:
             if isinstance(columns[0], Mapping):
@@ -110,10 +104,8 @@ class Items:
                     name: whole([of.get(name, gap) for of, gap in zip(columns, fills, strict=True)])
                     for name in dict.fromkeys(chain(*columns))
                 }
-            if isinstance(columns[0], np.ndarray):
-                return np.concatenate(columns)[places]
-            values = [*chain(*columns)]
-            return [values[place] for place in places] if values else values
+            is_array = isinstance(columns[0], np.ndarray)
+            return np.concatenate(columns) if is_array else [*chain(*columns)]
 
         of = {each.name: [getattr(part, each.name) for part in parts] for each in fields(Items)}
         firsts = np.cumsum([0, *(part.clusters.max(initial=-1) + 1 for part in parts[:-1])])
@@ -244,6 +236,8 @@ class Run:
     log_id: str = ""  # equal for copies of a log; empty if it is not known
     usage: Usage = field(default_factory=Usage)
     label: str = ""  # the model's name in a report; unique for a task and setup
+    argument: int = 0  # the place of its path among the arguments of `read_runs`
+    name: str = ""  # the user's name for that argument
 
     # ------------------------------------------------------------------ from these fields
 

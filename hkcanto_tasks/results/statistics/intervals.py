@@ -7,7 +7,6 @@ intervals hold" in `docs/methods.md` says where the intervals of this module fal
 """
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,21 +17,16 @@ from .significance import Floats, mcnemar_p_value
 Ints = NDArray[np.int64]
 CONFIDENCE = 0.95
 
+NORMAL = 1.959963984540054
+"""The quantile of the normal distribution for 95 %."""
+
 _UPPER = (1 + CONFIDENCE) / 2
 # With fewer units that differ, no exact test can separate two runs at 5 %: 2 / 2⁵ > 0.05.
 _FEWEST = 6
 _ROUNDING, _TINY = 1e-12, 1e-300
 _MOST_COPIES = 1e9
-_Z_SQUARED = 3.8414588  # of 95 %
 _OF_ALL = 20  # units added to each stratum
 _STEP, _NEGLIGIBLE = 0.05, 1e-15  # for an integral by the trapezoid rule
-
-
-class Draws(NamedTuple):
-    """The effective sample size: independent, equally weighted items with the same variance."""
-
-    number: float  # NaN with a single unit, which has no variance
-    quantile: float  # 97.5 % quantile of the test statistic
 
 
 def effective_draws(
@@ -42,7 +36,7 @@ def effective_draws(
     variance: float,
     strata: Ints | None = None,
     at_limit: float | None = None,
-) -> Draws:
+) -> tuple[float, float]:
     """Return how many independent draws would have the variance of a weighted mean.
 
     Near 0 and 1, a score interval with this many draws (Wilson's for a mean, Tango's for a paired
@@ -55,6 +49,10 @@ def effective_draws(
     and wrong answers, and Student's degrees of freedom are those of a variance with the units'
     kurtosis. `performance/simulate_intervals.py` measures how often the result covers.
 
+    Returns:
+        The number of draws, NaN with a single unit, which has no variance; and the 97.5 % quantile
+        of the test statistic.
+
     Args:
         values: From -1 to 1; -1, 0 and 1 are limits.
         shares: The weight of each value in the mean; they add up to 1 and are equal in a stratum.
@@ -65,10 +63,10 @@ def effective_draws(
 
     Examples:
         >>> right = np.array([1.0, 1.0, 0.0, 0.0])
-        >>> effective_draws(right, np.full(4, 0.25), np.arange(4), 0.25).number
+        >>> effective_draws(right, np.full(4, 0.25), np.arange(4), 0.25)[0]
         4.0
     """
-    from scipy.special import ndtri, stdtrit
+    from scipy.special import stdtrit
 
     of_items = np.zeros(len(values), np.intp) if strata is None else strata
     _, first, places = np.unique(
@@ -91,9 +89,9 @@ def effective_draws(
     error, alike = float((factors * each).sum()), max(_ROUNDING, float(factors.sum()))
     draws = 1 / alike if error <= _ROUNDING * alike else variance / error
     if limits == 1:
-        return Draws(draws, float(ndtri(_UPPER)))
+        return draws, NORMAL
     sure = 2 * count * squares.mean() ** 2 / max(_TINY, squares.var())
-    return Draws(draws, float(stdtrit(min(count - 1, sure), _UPPER)))
+    return draws, float(stdtrit(min(count - 1, sure), _UPPER))
 
 
 def paired_accuracy_interval(wins: int, losses: int, items: int) -> tuple[float, float]:
@@ -110,18 +108,19 @@ def paired_accuracy_interval(wins: int, losses: int, items: int) -> tuple[float,
         >>> round(low, 4), round(high, 4)
         (0.0, 0.124)
     """
-    from scipy.special import ndtri
-
-    ends = tango_interval(wins / items, losses / items, Draws(items, float(ndtri(_UPPER))))
+    ends = tango_interval(wins / items, losses / items, (items, NORMAL))
     return agreeing(ends, mcnemar_p_value(wins, losses), wins - losses)
 
 
-def tango_interval(wins: float, losses: float, draws: Draws) -> tuple[float, float]:
-    """Return Tango's interval for the shares of items that B wins and loses, given the draws."""
-    if np.isnan(draws.number):
+def tango_interval(wins: float, losses: float, draws: tuple[float, float]) -> tuple[float, float]:
+    """Return Tango's interval for the shares of items that B wins and loses.
+
+    The draws are those of `effective_draws`.
+    """
+    if np.isnan(draws[0]):
         return -1.0, 1.0
-    up, down = draws.number * wins, draws.number * losses
-    return -_largest_loss(down, up, draws), _largest_loss(up, down, draws)
+    up, down = draws[0] * wins, draws[0] * losses
+    return -_largest_loss(down, up, *draws), _largest_loss(up, down, *draws)
 
 
 def paired_mean_interval(
@@ -222,7 +221,7 @@ def of_items(value: float, items: int, figure: Figure) -> Estimate:
     """
     if not items or value > 1 or figure.unit not in ("share", "rate"):
         return Estimate(value, None, None, items)
-    extra = _Z_SQUARED / items
+    extra = NORMAL**2 / items
     half = (extra * (value * (1 - value) + extra / 4)) ** 0.5
     low, high = ((value + extra / 2 + end) / (1 + extra) for end in (-half, half))
     return Estimate(value, max(0.0, low), min(1.0, high), items)
@@ -368,11 +367,9 @@ def loss_bound(
     return float(brentq(excess, start, min(1.0, start + width), xtol=1e-12))
 
 
-def _largest_loss(losses: float, wins: float, draws: Draws) -> float:
+def _largest_loss(losses: float, wins: float, items: float, quantile: float) -> float:
     """Return the largest loss of accuracy that Tango's test does not reject."""
     from scipy.optimize import brentq
-
-    items = draws.number
 
     def excess(loss: float) -> float:
         """Return by how much the observed loss exceeds the lowest that `loss` allows.
@@ -383,7 +380,7 @@ def _largest_loss(losses: float, wins: float, draws: Draws) -> float:
         root = np.sqrt(max(0.0, linear**2 + 8 * items * wins * loss * (1 - loss)))
         only_b = (root - linear) / (4 * items)
         variance = max(0.0, items * (2 * only_b + loss * (1 - loss)))
-        return float(losses - wins - items * loss + draws.quantile * np.sqrt(variance))
+        return float(losses - wins - items * loss + quantile * np.sqrt(variance))
 
     # At the observed loss the variance may be 0, which would look like a bound.
     start = (losses - wins) / items + _ROUNDING
