@@ -249,7 +249,6 @@ class Run:
     is_local: bool = field(init=False)  # on the user's files, named differently by each harness
     trusted_data: bool = field(init=False)  # on a pinned revision, so that its items are known
     departure: str = field(init=False)  # unlike the catalogue's task, such as `other prompt`
-    version: str = field(init=False)  # of the task
     unfinished: str = field(init=False)  # why requested items are missing, such as `cancelled`
 
     def __post_init__(self) -> None:
@@ -257,11 +256,10 @@ class Run:
         sort, ending = of.sort_of_data, _ENDINGS.get(self.status, self.status)
         solver = "" if dict(self.settings).get("solver", "") in _OURS else "other solver"
         departure = next((text for name, text in _DEPARTURES.items() if name in options), solver)
-        facts: dict[str, Any] = {"task": of.task, "shots": of.shots, "options": options}
-        facts["version"] = of.version
-        facts |= {"data": of.data, "is_sample": sort == "sample", "is_local": sort == "local"}
-        facts |= {"trusted_data": bool(of.data) and sort == "release"}
-        self.__dict__.update(facts, departure=departure, unfinished=ending)
+        self.__dict__.update(task=of.task, shots=of.shots, options=options, data=of.data)
+        self.__dict__.update(is_sample=sort == "sample", is_local=sort == "local")
+        self.__dict__.update(trusted_data=bool(of.data) and sort == "release")
+        self.__dict__.update(departure=departure, unfinished=ending)
 
     # ------------------------------------------------------------------ how it was made
 

@@ -82,8 +82,6 @@ def read_runs(
                 kept.append(run)
     if not kept:
         reasons = [f"{each.path}: {each.reason}" for each in skipped[:_MOST_REASONS]]
-        more = len(skipped) - _MOST_REASONS
-        reasons += [f"and {more} more"] if more > 0 else []
         paths = ", ".join(str(path) for _, path in given)
         raise LogError("\n".join([f"nothing to report in {paths}:", *reasons]))
     return Runs(labelled(kept, [path for _, path in given]), skipped)
@@ -95,11 +93,11 @@ def argument(given: str | Path) -> tuple[str, Path]:
     # The path itself may contain "=".
     if not path or Path(given).exists():
         name, path = "", str(given)
-    with suppress(RuntimeError):  # of `~nobody`
-        path = str(Path(path).expanduser())
     place = Path(path)
+    with suppress(RuntimeError):  # of `~nobody`
+        place = place.expanduser()
     if not place.exists():
-        raise LogError(f"{path} does not exist. Give a log or a folder of logs, or NAME=PATH.")
+        raise LogError(f"{place} does not exist. Give a log or a folder of logs, or NAME=PATH.")
     return name, place
 
 
@@ -160,22 +158,19 @@ def _newest(runs: Sequence[Run]) -> tuple[list[list[Run]], list[SkippedLog]]:
         size = len({*run.items.subjects})
         return not run.unfinished, size, run.created, str(run.sources[0])
 
-    order, skipped = sorted(runs, key=rank), list[SkippedLog]()
-    kept: dict[Hashable, list[Run]] = {_joined_by(run): [] for run in order}
-    for run in reversed(order):
-        parts, subjects = kept[_joined_by(run)], {*run.items.subjects}
+    key_of: dict[Run, Hashable] = {}
+    for run in sorted(runs, key=rank):
+        whole = replace(run.signature.of_whole, data=run.signature.sort_of_data, package="")
+        key_of[run] = run.harness, run.model, run.settings, run.sent, whole
+    kept, skipped = {key: list[Run]() for key in key_of.values()}, list[SkippedLog]()
+    for run, key in reversed(key_of.items()):
+        parts, subjects = kept[key], {*run.items.subjects}
         if other := next((part for part in parts if subjects & {*part.items.subjects}), None):
             why = f"{run.task}: {other.sources[0].name} counts, which is finished, larger or newer"
             skipped.append(SkippedLog(run.sources[0], f"{why}; to keep both, name them NAME=PATH"))
         else:
             parts.append(run)
-    return list(kept.values()), skipped
-
-
-def _joined_by(run: Run) -> Hashable:
-    signature = run.signature
-    whole = replace(signature.of_whole, data=signature.sort_of_data, package="")
-    return run.harness, run.model, run.settings, run.sent, whole
+    return [*kept.values()], skipped
 
 
 def _join(parts: Sequence[Run]) -> Run:

@@ -36,6 +36,11 @@ _HIGHEST = 1e9  # score of a judge; real ones are from 0 to 5
 _LARGEST = 64 << 20  # Bytes of a sample; an archive of 2 MB may unpack to gigabytes.
 
 
+class _Role(msgspec.Struct):
+    model: str
+    config: dict[str, Any] = {}
+
+
 class _Eval(msgspec.Struct):
     task: str
     created: Annotated[datetime, msgspec.Meta(tz=True)]
@@ -46,7 +51,7 @@ class _Eval(msgspec.Struct):
     dataset: dict[str, Any] = {}
     config: dict[str, Any] = {}
     model_generate_config: dict[str, Any] = {}
-    model_roles: dict[str, Any] | None = None
+    model_roles: dict[str, _Role | list[_Role]] | None = None
     packages: dict[str, str] = {}
     metadata: dict[str, Any] | None = None
 
@@ -101,7 +106,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         usage: dict[str, list[Usage]] = {task: [] for task in signatures}
         spans = list[tuple[float, float]]()
         planned = sent = _planned(log)
-        problems, unscored, answered = list[str](), 0, set[str]()
+        problems, unscored = list[str](), 0
         for place, (name, load) in enumerate(samples.items()):
             try:
                 sample = load()
@@ -112,7 +117,6 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 if needed and _SCORER not in (sample.scores or {}):
                     unscored += 1
                     continue
-                answered.add(str(sample.output.get("model") or ""))
                 used = _usage(sample)
                 if backend == "hf":  # it counts a batch's padding, in prompts and in answers
                     used = msgspec.structs.replace(used, prompt_tokens=None, answer_tokens=None)
@@ -132,17 +136,13 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     scores: list[dict[str, Any]] = (log.results or {}).get("scores") or []
     graders = (about.model_roles or {}).get("grader", [])
     graders = graders if isinstance(graders, list) else [graders]
-    graders = [grader for grader in graders if isinstance(grader, dict)]
-    judging = [shared.settings_of(grader.get("config") or {}) for grader in graders]
-    names = [str(grader.get("model")) for grader in graders]
+    judging = [shared.settings_of(grader.config) for grader in graders]
+    names = [grader.model for grader in graders]
     notes = [shared.WITH_SYSTEM] if planned.system else []
     if names and any(score.get("scorer", "").startswith(f"{_SCORER}_") for score in scores):
         how = " ".join(f"{name}={value}" for settings in judging for name, value in settings)
         prompts = " ".join(filter(None, [metadata.get("judge", "prompts:1"), how]))
         notes.insert(0, f"judged by {', '.join(names)}, {prompts}")
-    answered.discard("")  # a limit ended the sample before its first request
-    if len(answered) > 1:
-        notes.append(f"answered by {', '.join(sorted(answered))}")
     if unscored:
         notes.append(f"{unscored} of {scored + unscored} items have no score, because of errors")
     status = "invalidated" if log.invalidated else log.status

@@ -5,7 +5,6 @@ import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
 from hashlib import sha256
 from itertools import chain
 from math import nan
@@ -32,7 +31,6 @@ Rows = Callable[[Signature], "ItemRows"]
 
 _PASSAGE = 120  # Questions that share this many first characters are on one passage.
 _MOST_NAMES = 64  # A hostile log may have a different metric for each item.
-_same = lru_cache(maxsize=4096)(lambda one: one)  # Lets thousands of items share equal objects.
 
 
 class ItemRows:
@@ -117,10 +115,10 @@ class ItemRows:
         pair = Pair(judgement.answer, sample.target, sample.source) if self._pairs else None
         kept = ItemText(prompt, response, judgement.answer, sample.target) if self.texts else None
         passage, gold = hash((sample.subject, text[:_PASSAGE])), zlib.crc32(sample.target.encode())
-        which = sample.id, _same(sample.subject), _same(sample.parts)
+        which = sample.id, sample.subject, sample.parts, values, judgement.weights, passage
         lengths = len(text), gold, judgement.length, thought
-        ending = output_tokens, truncated, _same(judgement.reason), pair, kept
-        self._rows.append((*which, values, judgement.weights, passage, *lengths, *ending))
+        rest = output_tokens, truncated, judgement.reason, pair, kept
+        self._rows.append((*which, *lengths, *rest))
 
     def items(self) -> Items:
         """Return the items sorted by subject and id (9 before 10), epochs of an id in order."""
