@@ -97,21 +97,20 @@ class Items:
     def joined(parts: Sequence["Items"]) -> "Items":
         """Return the items of several runs, which have no clusters in common."""
 
-        def whole(columns: Sequence[Any], fill: float = 0.0) -> Any:
-            if isinstance(columns[0], Mapping):
-                fills = [np.full(len(part), fill) for part in parts]
-                return {
-                    name: whole([of.get(name, gap) for of, gap in zip(columns, fills, strict=True)])
-                    for name in dict.fromkeys(chain(*columns))
-                }
+        def whole(column: str) -> Any:
+            columns: list[Any] = [getattr(part, column) for part in parts]
+            if column in ("values", "weights"):
+                names, fill = dict.fromkeys(chain(*columns)), np.nan if column == "values" else 0.0
+                gaps = [dict.fromkeys(names, np.full(len(part), fill)) for part in parts]
+                filled = [gap | {**of} for gap, of in zip(gaps, columns, strict=True)]
+                return {name: np.concatenate([of[name] for of in filled]) for name in names}
             is_array = isinstance(columns[0], np.ndarray)
             return np.concatenate(columns) if is_array else [*chain(*columns)]
 
-        of = {each.name: [getattr(part, each.name) for part in parts] for each in fields(Items)}
+        made = {each.name: whole(each.name) for each in fields(Items)}
         firsts = np.cumsum([0, *(part.clusters.max(initial=-1) + 1 for part in parts[:-1])])
-        of["clusters"] = [ids + first for ids, first in zip(of["clusters"], firsts, strict=True)]
-        values = whole(of.pop("values"), np.nan)
-        return Items(values=values, **{name: whole(columns) for name, columns in of.items()})
+        made["clusters"] += np.repeat(firsts, [len(part) for part in parts])
+        return Items(**made)
 
 
 def places_of(names: Sequence[str]) -> dict[str, int]:

@@ -72,9 +72,9 @@ def read_runs(
             progress(done, len(logs))
     kept: list[Run] = []
     tasks = [*named_tasks()]
-    for place, (_, path) in enumerate(given):
+    for place in range(len(given)):
         newest, older = _newest(runs[place])
-        skipped += [*lm_eval.without_results(path), *older]
+        skipped += older
         for run in sorted(map(_join, newest), key=lambda run: tasks.index(run.task)):
             if copy := next((other for other in kept if run.is_copy_of(other)), None):
                 skipped.append(SkippedLog(run.sources[0], f"it is a copy of {copy.sources[0]}"))
@@ -112,11 +112,10 @@ def _logs(path: Path) -> list[Path]:
         if path.suffix not in (".json", ".eval"):
             raise LogError(f"{path} is not a log. Give {_LOGS}, or a folder of these.")
         return [path]
-    logs = logs_in(path)
-    if not logs and not any(path.rglob("samples_*.jsonl")):
-        how = "Run lm_eval with --output_path and --log_samples."
-        raise LogError(f"{path} has no logs, such as {_LOGS}. {how}")
-    return logs
+    if logs := logs_in(path):
+        return logs
+    how = "Run lm_eval with --output_path and --log_samples."
+    raise LogError(f"{path} has no logs, such as {_LOGS}. {how}")
 
 
 def _reader(file: Path) -> Callable[[Path, Rows], Iterator[Run | SkippedLog]] | None:

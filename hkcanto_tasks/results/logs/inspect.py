@@ -295,17 +295,10 @@ def _usage(sample: _Logged) -> Usage:
         counts = _tokens([sample.output.get("usage") or {}])
     if not any(counts[:2]):
         return Usage(1)
-    prompt, answer, cached, reasoning = counts
+    prompt, answer, cached, reasoning = (count or None for count in counts)
     costs = [call.get("total_cost") for call in sample.model_usage.values()]
-    return Usage(
-        answers=1,
-        prompt_tokens=prompt or None,
-        answer_tokens=answer,
-        cached_tokens=cached or None,
-        reasoning_tokens=reasoning or None,
-        judge_tokens=sum(judged[:2]) or None,
-        dollars=sum(filter(None, costs)) if costs and None not in costs else None,
-    )
+    dollars = sum(filter(None, costs)) if costs and None not in costs else None
+    return Usage(1, prompt, answer or 0, cached, reasoning, sum(judged[:2]) or None, dollars)
 
 
 def _seconds(samples: Sequence[tuple[float, float]]) -> float:
@@ -391,7 +384,7 @@ def judge_scores(path: Path) -> dict[str, dict[str, float]]:
     Raises:
         LogError: The log cannot be read, or has no judge's scores.
     """
-    scores: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     where = str(path)
     try:
         with path.open("rb") as file:
@@ -401,18 +394,13 @@ def judge_scores(path: Path) -> dict[str, dict[str, float]]:
                 sample = load()
                 judged = {name: (sample.scores or {}).get(name, {}) for name in _JUDGES}
                 for criterion, value in _values(judged):
-                    if criterion.endswith("_rate") or value is None:
-                        continue
-                    if abs(value) > _HIGHEST:
-                        raise LogError(f"{criterion!r}: {value:.3g} is not a judge score")
-                    scores[criterion][str(sample.id)].append(value)
+                    if value is not None and not criterion.endswith("_rate"):
+                        if abs(value) > _HIGHEST:
+                            raise LogError(f"{criterion!r}: {value:.3g} is not a judge score")
+                        values[criterion][str(sample.id)].append(value)
     except shared.UNREADABLE as error:
         raise LogError(f"{where}: {shared.reason(error)}") from error
-    if not scores:
-        what = f"the log of {log.eval.task} has no scores of a judge"
-        how = "run the task with -T judge=true and --model-role grader=…"
-        raise LogError(f"{path}: {what}; {how}")
-    return {
-        criterion: {item: fmean(values) for item, values in items.items()}
-        for criterion, items in scores.items()
-    }
+    if not values:
+        what = f"{path}: the log of {log.eval.task} has no scores of a judge"
+        raise LogError(f"{what}; run the task with -T judge=true and --model-role grader=…")
+    return {name: {item: fmean(of) for item, of in items.items()} for name, items in values.items()}

@@ -146,11 +146,9 @@ UNREADABLE = Exception
 _WHY = {
     HKCantoError: "",
     msgspec.ValidationError: "not in a format that this version knows",
-    json.JSONDecodeError: "cut off or damaged",
-    RecursionError: "nested too deeply",
     OSError: "cannot be read",
     ImportError: "pip install 'hkcanto[report]'",
-    Exception: "damaged",
+    Exception: "cut off or damaged",
 }
 
 

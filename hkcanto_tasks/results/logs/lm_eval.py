@@ -158,13 +158,6 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         yield SkippedLog(path, f"{why}: {shorten(', '.join(names), 100, placeholder=' …')}")
 
 
-def without_results(folder: Path) -> Iterator[SkippedLog]:
-    """Yield samples files without their results file."""
-    for file in sorted(folder.rglob("samples_*.jsonl")):
-        if not file.with_name(f"results_{file.stem.rpartition('_')[2]}.json").exists():
-            yield SkippedLog(file, "samples without the results_….json that lm-eval writes")
-
-
 def _add_samples(items: ItemRows, path: Path) -> tuple[list[str], int, dict[str, Any]]:
     """Add the samples of a file.
 

@@ -306,10 +306,8 @@ def non_inferiority(
         raise ValueError("Losses and the tolerance must be from 0 to 1, and weights above 0.")
     losses, units = sum_clusters(np.column_stack([units * (after - before), units]), clusters).T
     if largest is None and np.ptp(units) > _ROUNDING * units.max():
-        raise ValueError(
-            f"Units weigh from {units.min():g} to {units.max():g}. Give `largest`: the weight of "
-            "the heaviest unit in the whole population, not only in this sample."
-        )
+        span = f"{units.min():g} to {units.max():g}"
+        raise ValueError(f"Units weigh {span}. Give `largest`: the heaviest of the population.")
     heaviest = max(units.max(), largest or 0.0)
     bound = loss_bound(losses / units, units, confidence, largest=heaviest)
     # For equal runs: P(w E > δ / (1 - δ) Σ wᵢ Eᵢ), with E exponential variables, w the heaviest.
