@@ -282,8 +282,8 @@ def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
         lines = list(csv.reader(file, strict=True))
     for number, line in enumerate(lines, start=1):
         if len(line) != len(lines[0]):
-            cells = f"{len(line)} cells, but the header has {len(lines[0])}"
-            raise ValueError(f"{path.name}, row {number} ({line[:1]}): it has {cells}")
+            counts = f"{len(line)} cells, but the header has {len(lines[0])}"
+            raise ValueError(f"{path.name}, row {number} ({line[:1]}): it has {counts}")
     (_, *header), *lines = map(list, zip(*lines, strict=True)) if table.transposed else lines
     if header != (declared := [column.name for column in table.columns]):
         raise ValueError(f"{path.name}: its columns are {header}, but {declared} are declared")

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from ... import figures
 from ...figures import Figure, pseudo_values, sum_clusters, weights
 from ..runs import Floats, Ints, Run
-from .intervals import CONFIDENCE, NORMAL, UNSEEN, Estimate, effective_draws, errors_of
-from .significance import Statistic
+from .intervals import CONFIDENCE, NORMAL, UNSEEN, Estimate, Statistic, effective_draws, errors_of
 
 _TOLERANCE = 1e-9
 _SELDOM = 3.5  # three right, or three wrong, answers, with room for rounding

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from ... import figures
 from ...errors import ComparisonError
 from ...figures import Figure, pseudo_values, sum_clusters, weights
-from ..runs import Run
-from . import intervals, significance
-from .intervals import CONFIDENCE, Estimate, NonInferiority, errors_of
-from .significance import Floats, Statistic
+from ..runs import Floats, Run
+from . import intervals
+from .intervals import CONFIDENCE, Estimate, NonInferiority, Statistic, errors_of
 
 SEED, RESAMPLES = 1234, 10_000
 
@@ -136,7 +135,7 @@ class Paired:
     subjects: NDArray[np.str_]
     clusters: NDArray[np.int64]
     drawing: Mapping[str, Any]  # the resampling's seed and number
-    statistic: Statistic = significance.ratio
+    statistic: Statistic = intervals.ratio
     categories: Mapping[str, str] | None = None  # of the subjects
     unscored: int = 0  # items left out because a side has no value for them
     one_sided: int = 0  # those of them for which the other side has a value
@@ -185,14 +184,15 @@ class Paired:
         gains = self.losses[:, 0] - self.losses[:, 1]
         wins, losses = int((gains > _SAME).sum()), int((gains < -_SAME).sum())
         if self.is_right_or_wrong:
-            test, p_value = "exact McNemar", significance.mcnemar_p_value(wins, losses)
+            test, p_value = "exact McNemar", intervals.mcnemar_p_value(wins, losses)
             up, down = (wins, losses) if figure.higher_is_better else (losses, wins)
             ends = intervals.paired_accuracy_interval(up, down, count)
         else:
             scale = self.shares[:, None]
             rows = [sum_clusters(side * scale, self.clusters) for side in (self.a, self.b)]
             test = "approximate randomisation" if figure.form == "corpus" else "paired permutation"
-            p_value = significance.randomization_p_value(*rows, self.statistic, **self.drawing)
+            of_a, of_b, drawing = *rows, self.drawing
+            p_value = intervals.randomization_p_value(of_a, of_b, self.statistic, **drawing)
             ends = self._ends(a, b, rows)
         ends = intervals.agreeing(ends, p_value, b - a)
         unseen = intervals.UNSEEN if figure.unlimited else ""
@@ -331,7 +331,7 @@ def adjusted(effects: Sequence[Effect]) -> Sequence[Effect]:
     """Return a family of effects; if there are several, their p-values are adjusted by Holm."""
     if len(effects) < 2:
         return effects
-    p_values = significance.holm([effect.p_value for effect in effects])
+    p_values = intervals.holm([effect.p_value for effect in effects])
     return [replace(effect, p_by_holm=p) for effect, p in zip(effects, p_values, strict=True)]
 
 
@@ -418,4 +418,4 @@ def _rows(side: Run, figure: Figure, at: NDArray[np.intp]) -> tuple[Floats, Floa
         raise ComparisonError(f"{what}: compare another figure (--metric).")
     sizes = (ones if lengths is None else lengths)[at]
     losses = 1 - values if figure.higher_is_better else values
-    return np.column_stack([errors_of(values, sizes), sizes]), losses, significance.ratio
+    return np.column_stack([errors_of(values, sizes), sizes]), losses, intervals.ratio

@@ -17,11 +17,10 @@ import numpy as np
 
 from ...errors import ComparisonError
 from ...figures import pseudo_values, sum_clusters
-from ..runs import Run
+from ..runs import Floats, Run
 from .estimates import estimate
-from .intervals import CONFIDENCE, Estimate
+from .intervals import CONFIDENCE, Estimate, exchanges
 from .paired import SEED, match
-from .significance import Floats, exchanges
 
 _DRAWS = 4_000
 
