@@ -172,11 +172,15 @@ class Paired:
         independent = self.units == len(self.losses)
         return plain and independent and bool(np.isin(self.losses, (0, 1)).all())
 
+    @cached_property
+    def rows(self) -> tuple[Floats, Floats]:
+        """The weighted rows of each side, summed by independent unit."""
+        of_a, of_b = (side * self.shares[:, None] for side in (self.a, self.b))
+        return sum_clusters(of_a, self.clusters), sum_clusters(of_b, self.clusters)
+
     def figures(self) -> list[float]:
         """Return the figure of each side."""
-        scale = self.shares[:, None]
-        sums = [(side * scale).sum(axis=0, keepdims=True) for side in (self.a, self.b)]
-        return [float(self.statistic(total)[0]) for total in sums]
+        return [float(self.statistic(side.sum(axis=0, keepdims=True))[0]) for side in self.rows]
 
     def effect(self, name: str = "") -> Effect:
         """Return how B differs from A, with the interval and test that fit the figure."""
@@ -188,20 +192,17 @@ class Paired:
             up, down = (wins, losses) if figure.higher_is_better else (losses, wins)
             ends = intervals.paired_accuracy_interval(up, down, count)
         else:
-            scale = self.shares[:, None]
-            rows = [sum_clusters(side * scale, self.clusters) for side in (self.a, self.b)]
             test = "approximate randomisation" if figure.form == "corpus" else "paired permutation"
-            of_a, of_b, drawing = *rows, self.drawing
-            p_value = intervals.randomization_p_value(of_a, of_b, self.statistic, **drawing)
-            ends = self._ends(a, b, rows)
+            p_value = intervals.randomization_p_value(*self.rows, self.statistic, **self.drawing)
+            ends = self._ends(a, b)
         ends = intervals.agreeing(ends, p_value, b - a)
         unseen = intervals.UNSEEN if figure.unlimited else ""
         difference, ties = Estimate(b - a, *ends, count, unseen), count - wins - losses
         return Effect(name, a, b, difference, wins, losses, ties, p_value, test)
 
-    def _ends(self, a: float, b: float, rows: Sequence[Floats]) -> tuple[float, float]:
+    def _ends(self, a: float, b: float) -> tuple[float, float]:
         if self.figure.form == "corpus":
-            before, after = (pseudo_values(units, self.statistic) for units in rows)
+            before, after = (pseudo_values(units, self.statistic) for units in self.rows)
             changes = after - before
             changes += b - a - changes.mean()
             most = max(100 / points_of(self.figure), float(np.abs(changes).max()))

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import ComparisonError
-from ...figures import pseudo_values, sum_clusters
+from ...figures import pseudo_values
 from ..runs import Floats, Run
 from .estimates import estimate
 from .intervals import CONFIDENCE, Estimate, exchanges
@@ -85,8 +85,7 @@ def selection(runs: tuple[Run, ...], confidence: float = CONFIDENCE) -> Selectio
     if not len(kept):  # no item has a value in all runs
         return None
     names, alike = [*paired], [pair.where(np.isin(pair.places, kept)) for pair in paired.values()]
-    scale, statistic = alike[0].shares[:, None], alike[0].statistic
-    rows = [sum_clusters(pair.b * scale, pair.clusters) for pair in alike]
+    rows, statistic = [pair.rows[1] for pair in alike], alike[0].statistic
     parts = np.column_stack([pseudo_values(of_run, statistic) / len(of_run) for of_run in rows])
     pairs = all_pairs(parts, confidence=confidence)
     figures = np.array([pair.figures()[1] for pair in alike])
