@@ -6,7 +6,6 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
-from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
@@ -252,12 +251,11 @@ def labelled(runs: Sequence[Run], paths: Sequence[Path]) -> list[Run]:
 def _remarks(alike: Sequence[Run], paths: Sequence[Path]) -> list[str]:
     """Return in parentheses what tells some models apart: `(base)` for `runs/base/logs`."""
     parts = [paths[run.argument].absolute().parts for run in alike]
-    start = len(commonprefix(parts))  # noqa: RUF071  (of tuples)
-    end = len(commonprefix([path[start:][::-1] for path in parts]))  # noqa: RUF071
+    shared = set(chain(*parts)).intersection(*parts)
     columns = (
         [_HARNESS[run.harness] for run in alike],
         [run.model for run in alike],
-        ["/".join(path[start : len(path) - end]) or path[-1] for path in parts],
+        ["/".join(part for part in path if part not in shared) or path[-1] for path in parts],
         [f"#{number}" for number in range(1, len(alike) + 1)],
     )
     remarks: list[tuple[str, ...]] = [()] * len(alike)
