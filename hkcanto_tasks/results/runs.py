@@ -78,10 +78,9 @@ class Items:
         return places_of(self.ids)
 
     @cached_property
-    def subject_codes(self) -> tuple[NDArray[np.str_], Ints]:
+    def subject_codes(self) -> tuple[NDArray[np.str_], NDArray[np.intp]]:
         """The distinct subjects, and each item's index among them."""
-        known, places = codes(self.subjects)
-        return np.array(known, np.str_), places
+        return np.unique(np.array(self.subjects, np.str_), return_inverse=True)
 
     def of_subjects(self, names: Sequence[str]) -> NDArray[np.bool_]:
         """Return a mask of the items of some subjects."""
@@ -125,13 +124,6 @@ def places_of(names: Sequence[str]) -> dict[str, int]:
         seen[name] += 1
         places[f"{name} in epoch {seen[name]}" if seen[name] > 1 else name] = place
     return places
-
-
-def codes(values: Sequence[Hashable]) -> tuple[list[Any], Ints]:
-    """Return the distinct values, and the index of each value among them."""
-    places: dict[Hashable, int] = {}
-    found = [places.setdefault(value, len(places)) for value in values]
-    return list(places), np.array(found, np.int64)
 
 
 class Sent(msgspec.Struct, frozen=True, omit_defaults=True):

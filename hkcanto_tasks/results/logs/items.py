@@ -20,7 +20,7 @@ from ...kinds.base import Kind
 from ...printable import valid
 from ...samples import Sample
 from ...signatures import Signature
-from ..runs import Floats, Items, ItemText, Sent, codes
+from ..runs import Floats, Items, ItemText, Sent
 
 CHANCE = "chance"
 """The value of an item that says how often a random choice is right."""
@@ -125,10 +125,12 @@ class ItemRows:
         self._rows.sort(key=lambda row: (self._order[row[1]], len(row[0]), row[0]))
         columns = zip(*self._rows, strict=True)
         ids, subjects, parts, values, weights, passages, *numbers, reasons, pairs, texts = columns
-        lengths = [np.array(column, np.int64) for column in numbers[:4]]
+        known: dict[int, int] = {}
+        clusters = [known.setdefault(passage, len(known)) for passage in passages]
+        counts = [np.array(column, np.int64) for column in (clusters, *numbers[:4])]
         ends = [np.array(column, np.float64) for column in numbers[4:]]
         made: list[Any] = [ids, subjects, parts, _by_name(values, nan), _by_name(weights, 0.0)]
-        made += [codes(passages)[1], *lengths, *ends, reasons]
+        made += [*counts, *ends, reasons]
         made += [pairs if self._pairs else (), texts if self.texts else ()]
         return Items(*made)
 

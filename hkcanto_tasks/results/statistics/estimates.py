@@ -84,8 +84,8 @@ def estimate(run: Run, name: str, subjects: tuple[str, ...] | None = None) -> Es
     elif figure and figure.over != "questions":
         # Subjects or categories have equal weight.
         names, codes = items.subject_codes
-        names, strata = np.unique(names[codes[mask]], return_inverse=True)
-        shares = np.array(weights(figure.over, names[strata].tolist(), run.setup.categories))
+        strata = np.unique(codes[mask], return_inverse=True)[1]
+        shares = np.array(weights(figure.over, names[codes[mask]].tolist(), run.setup.categories))
         found = weighted_estimate(values, shares, clusters, strata)
     else:
         found = mean_estimate(values, clusters)

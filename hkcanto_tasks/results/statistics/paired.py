@@ -395,8 +395,8 @@ def match(a: Run, b: Run, name: str | None, drawing: Mapping[str, Any]) -> Paire
         what = f"no item has a value for {figure.name} in both {first} and {second}"
         how = "Run them again with this version, or compare another figure (--metric)."
         raise ComparisonError(f"{what}. {how}")
-    subjects, codes = a.items.subject_codes
-    columns = at, rows, rows_b, losses, subjects[codes[at]], a.items.clusters[at]
+    subjects = np.array(a.items.subjects, np.str_)[at]
+    columns = at, rows, rows_b, losses, subjects, a.items.clusters[at]
     more = statistic, a.setup.categories, int((missing > 0).sum()), int((missing == 1).sum())
     return Paired(figure, *columns, drawing, *more).where(kept)
 

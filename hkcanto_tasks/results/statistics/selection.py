@@ -74,8 +74,7 @@ def selection(runs: tuple[Run, ...], confidence: float = CONFIDENCE) -> Selectio
         return None
     items = {run: frozenset(run.items.ids) for run in found}
     counts = Counter(items.values())
-    most = max(counts, key=lambda ids: (counts[ids], len(ids)))
-    first, paired = next(run for run in found if items[run] == most), {}
+    first, paired = max(found, key=lambda run: (counts[items[run]], len(items[run]))), {}
     for run in found:
         try:
             paired[run] = match(first, run, None, {})
