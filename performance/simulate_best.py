@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from scipy.stats import norm
 
+from hkcanto_tasks.results.statistics.intervals import mcnemar_p_value
 from hkcanto_tasks.results.statistics.selection import all_pairs
-from hkcanto_tasks.results.statistics.significance import mcnemar_p_value
 
 FLAT, RISING = "flat", "rising"
 

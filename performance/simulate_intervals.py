@@ -39,11 +39,11 @@ from hkcanto_tasks.results.statistics.intervals import (
     Estimate,
     effective_draws,
     loss_bound,
+    mcnemar_p_value,
     paired_accuracy_interval,
     paired_mean_interval,
     tango_interval,
 )
-from hkcanto_tasks.results.statistics.significance import mcnemar_p_value
 
 SIZES = (30, 60, 78, 145, 500)
 Ends = tuple[float, float]

@@ -25,7 +25,7 @@ from hkcanto_tasks.cli import app
 from hkcanto_tasks.declarations import Level, Rubric
 from hkcanto_tasks.errors import CatalogueError
 from hkcanto_tasks.kinds.judged import Judged, read_level
-from hkcanto_tasks.results.statistics.estimates import is_of_harness, value_of
+from hkcanto_tasks.results.statistics.estimates import agreement, value_of
 
 from .answering import by_word
 from .lm_eval.evaluating import evaluate
@@ -235,7 +235,7 @@ def test_an_epoch_without_a_level_leaves_the_others(tmp_path: Path) -> None:
     assert found["unjudged_rate"] == 0.5
     (run,) = read_runs(tmp_path)
     assert value_of(run, "mean_level").value == 1
-    assert is_of_harness(run)
+    assert not agreement(run).different
 
 
 @pytest.mark.usefixtures("example")
@@ -305,7 +305,7 @@ def test_lm_evals_answers_judged_afterwards_are_judged_as_in_inspect(
     for folder in (tmp_path / "new", inspect):
         (run,) = read_runs(folder)
         assert {name: value_of(run, name).value for name in FIGURES} == pytest.approx(FIGURES)
-        assert is_of_harness(run)
+        assert not agreement(run).different
         assert run.options["judge"] == "mockllm/judge"
     new, old = (read_runs(folder)[0].signature for folder in (tmp_path / "new", inspect))
     assert new.differs(old) == {}

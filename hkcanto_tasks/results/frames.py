@@ -79,7 +79,7 @@ def figure_rows(runs: Sequence[Run]) -> Iterator[Mapping[str, Any]]:
         figures = {**run.figures, **judged}
         subjects = list(dict.fromkeys(run.items.subjects))
         for subject in (None, *(subjects if len(subjects) > 1 else ())):
-            where = None if subject is None else run.items.of_subjects([subject])
+            where = None if subject is None else (subject,)
             for name, figure in figures.items():
                 if subject is not None and figure.averages != name:
                     continue  # an average over subjects, or a part of the task
@@ -150,15 +150,11 @@ class Runs(Sequence[Run]):
 
     Attributes:
         runs: The runs.
-        places: For each run, the index of its argument.
         skipped: Files that were not read completely.
-        names: For each run, the name that its argument gives it, or an empty text.
     """
 
     runs: Sequence[Run]
-    places: Sequence[int]
-    skipped: Sequence[SkippedLog]
-    names: Sequence[str]
+    skipped: Sequence[SkippedLog] = ()
 
     def __getitem__(self, place: Any) -> Any:
         return self.runs[place]

@@ -282,10 +282,8 @@ def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
         lines = list(csv.reader(file, strict=True))
     for number, line in enumerate(lines, start=1):
         if len(line) != len(lines[0]):
-            what = f"{path.name}, row {number} ({line[:1]})"
-            raise ValueError(
-                f"{what}: it has {len(line)} cells, but the header has {len(lines[0])}"
-            )
+            counts = f"{len(line)} cells, but the header has {len(lines[0])}"
+            raise ValueError(f"{path.name}, row {number} ({line[:1]}): it has {counts}")
     (_, *header), *lines = map(list, zip(*lines, strict=True)) if table.transposed else lines
     if header != (declared := [column.name for column in table.columns]):
         raise ValueError(f"{path.name}: its columns are {header}, but {declared} are declared")
@@ -309,6 +307,6 @@ def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
             values[column.name] = share if cell else None
         noted = [(n, name) for n in table.notes if n.row == model for name in n.columns or declared]
         unranked = {name for note, name in noted if not note.ranked}
-        ranked = {} if kind != "model" else {n: v for n, v in values.items() if n not in unranked}
-        scores = {name: value for name, value in ranked.items() if value is not None}
+        ranked = values.keys() - unranked if kind == "model" else set()
+        scores = {n: score for n, score in values.items() if n in ranked and score is not None}
         yield PublishedRow(model, kind, values, {n: note.text for note, n in noted}, scores)

@@ -78,10 +78,9 @@ class Items:
         return places_of(self.ids)
 
     @cached_property
-    def subject_codes(self) -> tuple[NDArray[np.str_], Ints]:
+    def subject_codes(self) -> tuple[NDArray[np.str_], NDArray[np.intp]]:
         """The distinct subjects, and each item's index among them."""
-        known, places = codes(self.subjects)
-        return np.array(known, np.str_), places
+        return np.unique(np.array(self.subjects, np.str_), return_inverse=True)
 
     def of_subjects(self, names: Sequence[str]) -> NDArray[np.bool_]:
         """Return a mask of the items of some subjects."""
@@ -94,32 +93,23 @@ class Items:
         return in_part | self.of_subjects([name])
 
     @staticmethod
-    def joined(parts: Sequence["Items"], order: Sequence[int] | None = None) -> "Items":
-        """Return the items of several runs, which have no clusters in common.
+    def joined(parts: Sequence["Items"]) -> "Items":
+        """Return the items of several runs, which have no clusters in common."""
 
-        Args:
-            parts: The items of each run.
-            order: Which of all items to return, by index; by default all in sequence.
-        """
-        places = [*range(sum(map(len, parts)))] if order is None else [*order]
+        def whole(column: str) -> Any:
+            columns: list[Any] = [getattr(part, column) for part in parts]
+            if column in ("values", "weights"):
+                names, fill = dict.fromkeys(chain(*columns)), np.nan if column == "values" else 0.0
+                gaps = [dict.fromkeys(names, np.full(len(part), fill)) for part in parts]
+                filled = [gap | {**of} for gap, of in zip(gaps, columns, strict=True)]
+                return {name: np.concatenate([of[name] for of in filled]) for name in names}
+            is_array = isinstance(columns[0], np.ndarray)
+            return np.concatenate(columns) if is_array else [*chain(*columns)]
 
-        def whole(columns: Sequence[Any], fill: float = 0.0) -> Any:
-            if isinstance(columns[0], Mapping):
-                fills = [np.full(len(part), fill) for part in parts]
-                return {
-                    name: whole([of.get(name, gap) for of, gap in zip(columns, fills, strict=True)])
-                    for name in dict.fromkeys(chain(*columns))
-                }
-            if isinstance(columns[0], np.ndarray):
-                return np.concatenate(columns)[places]
-            values = [*chain(*columns)]
-            return [values[place] for place in places] if values else values
-
-        of = {each.name: [getattr(part, each.name) for part in parts] for each in fields(Items)}
+        made = {each.name: whole(each.name) for each in fields(Items)}
         firsts = np.cumsum([0, *(part.clusters.max(initial=-1) + 1 for part in parts[:-1])])
-        of["clusters"] = [ids + first for ids, first in zip(of["clusters"], firsts, strict=True)]
-        values = whole(of.pop("values"), np.nan)
-        return Items(values=values, **{name: whole(columns) for name, columns in of.items()})
+        made["clusters"] += np.repeat(firsts, [len(part) for part in parts])
+        return Items(**made)
 
 
 def places_of(names: Sequence[str]) -> dict[str, int]:
@@ -134,13 +124,6 @@ def places_of(names: Sequence[str]) -> dict[str, int]:
         seen[name] += 1
         places[f"{name} in epoch {seen[name]}" if seen[name] > 1 else name] = place
     return places
-
-
-def codes(values: Sequence[Hashable]) -> tuple[list[Any], Ints]:
-    """Return the distinct values, and the index of each value among them."""
-    places: dict[Hashable, int] = {}
-    found = [places.setdefault(value, len(places)) for value in values]
-    return list(places), np.array(found, np.int64)
 
 
 class Sent(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -244,6 +227,8 @@ class Run:
     log_id: str = ""  # equal for copies of a log; empty if it is not known
     usage: Usage = field(default_factory=Usage)
     label: str = ""  # the model's name in a report; unique for a task and setup
+    argument: int = 0  # the place of its path among the arguments of `read_runs`
+    name: str = ""  # the user's name for that argument
 
     # ------------------------------------------------------------------ from these fields
 
@@ -255,7 +240,6 @@ class Run:
     is_local: bool = field(init=False)  # on the user's files, named differently by each harness
     trusted_data: bool = field(init=False)  # on a pinned revision, so that its items are known
     departure: str = field(init=False)  # unlike the catalogue's task, such as `other prompt`
-    version: str = field(init=False)  # of the task
     unfinished: str = field(init=False)  # why requested items are missing, such as `cancelled`
 
     def __post_init__(self) -> None:
@@ -263,11 +247,10 @@ class Run:
         sort, ending = of.sort_of_data, _ENDINGS.get(self.status, self.status)
         solver = "" if dict(self.settings).get("solver", "") in _OURS else "other solver"
         departure = next((text for name, text in _DEPARTURES.items() if name in options), solver)
-        facts: dict[str, Any] = {"task": of.task, "shots": of.shots, "options": options}
-        facts["version"] = of.version
-        facts |= {"data": of.data, "is_sample": sort == "sample", "is_local": sort == "local"}
-        facts |= {"trusted_data": bool(of.data) and sort == "release"}
-        self.__dict__.update(facts, departure=departure, unfinished=ending)
+        self.__dict__.update(task=of.task, shots=of.shots, options=options, data=of.data)
+        self.__dict__.update(is_sample=sort == "sample", is_local=sort == "local")
+        self.__dict__.update(trusted_data=bool(of.data) and sort == "release")
+        self.__dict__.update(departure=departure, unfinished=ending)
 
     # ------------------------------------------------------------------ how it was made
 

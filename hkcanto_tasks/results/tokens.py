@@ -26,9 +26,8 @@ def load_tokenizer(name: str) -> Count:
     if path.suffix != ".json":
         path = path / _FILE if path.is_dir() else _downloaded(name)
     if not path.is_file():
-        how = "AutoTokenizer.from_pretrained(…).save_pretrained(folder) in transformers"
-        what = f"{name}: it does not exist, or has no {_FILE} in it. Correct the name, or make one"
-        raise OptionError(f"{what} with {how}, and give its folder.")
+        how = "make one in transformers: AutoTokenizer.from_pretrained(…).save_pretrained(folder)"
+        raise OptionError(f"{name} does not exist, or has no {_FILE} in it. Correct it, or {how}.")
     try:
         loaded = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises a plain Exception

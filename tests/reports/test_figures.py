@@ -45,9 +45,9 @@ def test_clustered_items_have_the_standard_error_that_statsmodels_computes():
     values = rng.normal(size=60) + np.repeat(rng.normal(size=12), 5)
     fit = sm.OLS(values, np.ones(60)).fit(cov_type="cluster", cov_kwds={"groups": clusters})
     shares, largest = np.full(60, 1 / 60), 2 * np.abs(values).max()
-    found = effective_draws(values / largest, shares, clusters, 1.0)
-    assert found.number == pytest.approx((largest / fit.bse[0]) ** 2)
-    assert found.quantile == pytest.approx(2.201, abs=5e-4)  # Student's t of 11
+    number, quantile = effective_draws(values / largest, shares, clusters, 1.0)
+    assert number == pytest.approx((largest / fit.bse[0]) ** 2)
+    assert quantile == pytest.approx(2.201, abs=5e-4)  # Student's t of 11
 
 
 def test_four_equal_epochs_say_no_more_than_one():
@@ -253,8 +253,9 @@ def test_a_corpus_figure_is_sacrebleus():
 
 
 def test_a_part_of_the_items_can_be_asked_for():
-    run = a_run("hkcanto_law", {"acc": [1, 0, 0, 0]})
-    assert estimate(run, "acc", np.array([True, True, False, False])).value == 0.5
+    run = a_run("hkcanto_sentiment", {"acc": [1, 0, 0, 0]}, subjects=["a", "a", "b", "c"])
+    assert estimate(run, "acc", ("a",)).value == 0.5
+    assert estimate(run, "acc", ("z",)) is estimate(run, "acc", ()) is None
 
 
 # ---------------------------------------------------------------- all items, from a part of them

@@ -126,13 +126,13 @@ def test_a_checkpoint_has_its_step(logs: tuple[Path, Path]) -> None:
     read = table("report", f"tuned@1000={logs[0]}", f"tuned@2k={logs[1]}")
     assert read[read.headline].groupby("step").size().to_dict() == {1000: 2, 2000: 2}
     runs = [a_run("hkcanto_law", {"acc": [1.0]}, label="model-4000")]
-    assert Runs(runs, [0], [], [""]).to_frame().step.isna().all()
+    assert Runs(runs).to_frame().step.isna().all()
 
 
 def test_a_figure_of_a_judge_is_in_the_frame() -> None:
     values = {"acc": [1.0, 0.0], "judged_score": [0.75, 0.25], "fluency": [5.0, 3.0]}
     run = a_run("hkcanto_summarization", values)
-    frame = Runs([run], [0], [], [""]).to_frame().set_index("figure")
+    frame = Runs([run]).to_frame().set_index("figure")
     assert frame.value[["judged_score", "fluency"]].tolist() == [0.5, 4.0]
     assert frame.direction[["judged_score", "fluency"]].tolist() == ["higher", "higher"]
     assert frame.unit[["judged_score", "fluency"]].tolist() == ["share", "count"]
@@ -141,7 +141,7 @@ def test_a_figure_of_a_judge_is_in_the_frame() -> None:
 def test_a_remark_stays_with_its_figure() -> None:
     # No interval of such a rate accounts for loops that did not occur.
     run = a_run("hkcanto_g2p", {"cer": [0.1] * 9}, weights={"cer": [10.0] * 9})
-    (row,) = Runs([run], [0], [], [""]).to_frame().itertuples()
+    (row,) = Runs([run]).to_frame().itertuples()
     assert "runaway" in row.note
 
 

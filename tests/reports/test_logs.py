@@ -19,7 +19,7 @@ from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import LogError
 from hkcanto_tasks.results.logs.items import ItemRows
 from hkcanto_tasks.results.runs import Items, Run
-from hkcanto_tasks.results.statistics.estimates import estimate, is_of_harness
+from hkcanto_tasks.results.statistics.estimates import agreement, estimate
 from hkcanto_tasks.results.statistics.paired import compare
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.tasks import load_task, task_as_run
@@ -77,7 +77,7 @@ def test_figures_of_the_items_are_those_that_the_harness_reports(
     runs = [*in_lm_eval.values(), *in_inspect.values()]
     assert {run.task for run in runs} >= {*BOTH, "tmmluplus_gen_mc", "tmmluplus_gen"}
     for run in runs:
-        assert is_of_harness(run)
+        assert not agreement(run).different
         assert ((), run.headline.name) in run.reported
         for (subjects, name), reported in run.reported.items():
             assert subjects == ()
@@ -317,7 +317,7 @@ def test_a_run_of_some_subjects_gives_way_to_one_of_all(tmp_path: Path, lm_eval_
     assert len(run.items) == len(load_task("hkmmlu").samples)
     (skipped,) = read.skipped
     assert skipped.reason.startswith("hkmmlu: results_")
-    assert "has its subjects and more; to keep both, name them" in skipped.reason
+    assert "counts, which is finished, larger or newer; to keep both, name them" in skipped.reason
     assert len(read_runs([tmp_path / "first", f"law={tmp_path / 'later'}"])) == len(read) + 1
 
 
@@ -373,7 +373,7 @@ def test_several_tasks_in_one_log_are_several_runs(
 def test_two_conditions_in_one_folder_are_told_by_place_and_source(tmp_path: Path) -> None:
     logs = [run_inspect(tmp_path, tasks.cultural(subjects="food", shots=n)) for n in (0, 1)]
     read = read_runs([tmp_path])
-    assert list(read.places) == [0, 0]
+    assert [run.argument for run in read] == [0, 0]
     assert {each.shots: each.sources for each in read} == {
         0: (logs[0],),
         1: (logs[1],),
@@ -384,7 +384,7 @@ def test_two_conditions_in_one_folder_are_told_by_place_and_source(tmp_path: Pat
 def test_a_log_that_is_given_twice_has_the_place_of_the_first(lm_eval_logs: Path) -> None:
     (log,) = lm_eval_logs.glob("pycantonese/results_*.json")
     read = read_runs([log, log])
-    assert list(read.places) == [0]
+    assert [run.argument for run in read] == [0]
     (skipped,) = read.skipped
     assert skipped.path == log
     assert skipped.reason == f"it was already read from {log}"

@@ -127,7 +127,7 @@ def test_a_bad_name_of_a_task_does_not_cost_the_others(lm_eval_g2p: Path) -> Non
     rewritten(results_of(lm_eval_g2p), change)
     read = read_runs([lm_eval_g2p])
     assert [len(each.items) for each in read] == [60]
-    assert only_reason(read).startswith("../g2p: damaged: Invalid name")
+    assert only_reason(read).startswith("../g2p: cut off or damaged: Invalid name")
 
 
 def test_a_bad_sample_does_not_cost_the_others(lm_eval_g2p: Path) -> None:
@@ -150,7 +150,8 @@ def test_results_and_samples_without_each_other(lm_eval_g2p: Path, beside: Besid
     assert "run lm_eval with --log_samples" in only_reason(beside(lm_eval_g2p))
     moved.rename(samples)
     results_of(lm_eval_g2p).unlink()
-    assert "samples without the results" in only_reason(beside(lm_eval_g2p))
+    with pytest.raises(LogError, match=r"has no logs, such as the results_….json of lm-eval"):
+        read_runs(lm_eval_g2p)
 
 
 def test_other_tasks_of_lm_eval(lm_eval_g2p: Path, beside: Beside) -> None:
@@ -204,7 +205,7 @@ def test_a_run_of_lm_eval_without_scores(lm_eval_g2p: Path, beside: Beside) -> N
 
 def test_nesting_without_end(lm_eval_g2p: Path, beside: Beside) -> None:
     results_of(lm_eval_g2p).write_text('{"results": {"a": {"b": ' + "[" * 100_000)
-    assert "nested too deeply" in only_reason(beside(lm_eval_g2p))
+    assert "cut off or damaged: " in only_reason(beside(lm_eval_g2p))
 
 
 def test_hostile_responses_are_read(lm_eval_g2p: Path) -> None:
@@ -420,7 +421,7 @@ def test_an_interrupted_run_gives_way_to_an_older_whole_one(law: Path) -> None:
     ended(later, "cancelled", 5)
     read = read_runs([law.parent])
     assert [path.name for run in read for path in run.sources] == [law.name]
-    assert f"cancelled, {law.name} is complete" in only_reason(read)
+    assert f"{law.name} counts, which is finished" in only_reason(read)
 
 
 def test_samples_that_a_person_invalidated_are_a_reason(law: Path) -> None:

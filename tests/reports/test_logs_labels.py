@@ -1,15 +1,18 @@
 """Model labels are short, and distinct for models in the same condition."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 import pytest
 
 from hkcanto_tasks import read_runs
-from hkcanto_tasks.results.logs import LabelledModel, labels
+from hkcanto_tasks.results.logs import labelled
+from hkcanto_tasks.results.runs import Run
 
 from ..cases import another_run
+from .building import a_run
 
 Harness = Literal["lm-eval", "inspect"]
 
@@ -19,48 +22,47 @@ def origin(
     path: str = "runs",
     name: str = "",
     harness: Harness = "lm-eval",
+    task: str = "hkmmlu",
     **settings: str,
-) -> LabelledModel:
-    argument = sum(map(ord, path))
-    return LabelledModel(
-        harness, model, tuple(sorted(settings.items())), argument, Path(path), name
-    )
+) -> tuple[Run, Path]:
+    run = replace(a_run(task, {"acc": [1.0]}), model=model, name=name, harness=harness)
+    return replace(run, settings=tuple(sorted(settings.items()))), Path(path)
 
 
-def labelled(*origins: LabelledModel, condition: str = "hkmmlu") -> list[str]:
-    made = labels({each: {condition} for each in origins})
-    return [made[each] for each in origins]
+def labels(*origins: tuple[Run, Path]) -> list[str]:
+    paths = [*dict.fromkeys(path for _, path in origins)]
+    runs = [replace(run, argument=paths.index(path)) for run, path in origins]
+    return [run.label for run in labelled(runs, paths)]
 
 
 def test_labels_are_short_and_differ_in_what_differs() -> None:
     # The end of the model's name, or the user's name for the argument
-    assert labelled(origin("org/base-7b"), origin("/models/tuned/")) == ["base-7b", "tuned"]
+    assert labels(origin("org/base-7b"), origin("/models/tuned/")) == ["base-7b", "tuned"]
     named = [origin("m", "a", name="before"), origin("m", "b", name="after")]
-    assert labelled(*named) == ["before", "after"]
+    assert labels(*named) == ["before", "after"]
     named = [origin("org/m7", name="mine"), origin("org/m13", name="mine")]
-    assert labelled(*named) == ["mine (org/m7)", "mine (org/m13)"]
-    assert labelled(origin("a/chat"), origin("b/chat")) == ["chat (a/chat)", "chat (b/chat)"]
+    assert labels(*named) == ["mine (org/m7)", "mine (org/m13)"]
+    assert labels(origin("a/chat"), origin("b/chat")) == ["chat (a/chat)", "chat (b/chat)"]
     # The part of the path, a number, or the harness
     runs = [origin("./out", "runs/base/logs"), origin("./out", "runs/tuned/logs")]
-    assert labelled(*runs) == ["out (base)", "out (tuned)"]
+    assert labels(*runs) == ["out (base)", "out (tuned)"]
     runs = [origin("org/m", dtype="bfloat16"), origin("org/m", dtype="bfloat16", load_in_4bit="1")]
-    assert labelled(*runs) == ["m (#1)", "m (#2)"]
+    assert labels(*runs) == ["m (#1)", "m (#2)"]
     runs = [origin("m", dtype="x"), origin("hf/m", harness="inspect")]
-    assert labelled(*runs) == ["m (lm-eval)", "m (Inspect)"]
+    assert labels(*runs) == ["m (lm-eval)", "m (Inspect)"]
     runs = [
         origin(model, path, harness=harness)
         for path in ("runs/base", "runs/tuned")
         for model, harness in (("m", "lm-eval"), ("hf/m", "inspect"))
     ]
-    assert labelled(*runs) == [
+    assert labels(*runs) == [
         "m (lm-eval, base)",
         "m (Inspect, base)",
         "m (lm-eval, tuned)",
         "m (Inspect, tuned)",
     ]
     # Models under different conditions are in different tables.
-    one, other = origin("a/chat"), origin("b/chat")
-    assert labels({one: {"hkmmlu"}, other: {"hkcanto_g2p"}}) == {one: "chat", other: "chat"}
+    assert labels(origin("a/chat"), origin("b/chat", task="hkcanto_law")) == ["chat", "chat"]
 
 
 def test_labels_of_real_logs(tmp_path: Path, lm_eval_logs: Path, inspect_logs: Path) -> None:

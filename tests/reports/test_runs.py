@@ -60,12 +60,12 @@ def test_items_of_subjects_are_found():
 
 
 def test_clusters_stay_apart_when_runs_are_joined():
-    # Four questions on two passages; only those on the second one are taken.
+    # Four questions on two passages, and two on two others.
     values = {"acc": [1, 0, 1, 0]}
     first = a_run("hkcanto_orthography", values, clusters=[0, 0, 1, 1]).items
     other = a_run("hkcanto_orthography", {"acc": [1, 1]}, clusters=[0, 1]).items
-    joined = Items.joined([first, other], [2, 4, 5]).clusters.tolist()
-    assert len(set(joined)) == 3
+    joined = Items.joined([first, other]).clusters.tolist()
+    assert len(set(joined)) == 4
 
 
 def test_only_pinned_data_is_trusted():

@@ -14,7 +14,7 @@ from statsmodels.stats.multitest import multipletests
 from hkcanto_metrics.labels import label_statistics
 from hkcanto_metrics.translation import sufficient_statistics
 from hkcanto_tasks.figures import sum_clusters
-from hkcanto_tasks.results.statistics import significance
+from hkcanto_tasks.results.statistics import intervals
 from hkcanto_tasks.results.statistics.estimates import (
     corpus_estimate,
     macro_f1_estimate,
@@ -23,12 +23,10 @@ from hkcanto_tasks.results.statistics.estimates import (
 )
 from hkcanto_tasks.results.statistics.intervals import (
     agreeing,
-    paired_accuracy_interval,
-    paired_mean_interval,
-)
-from hkcanto_tasks.results.statistics.significance import (
     holm,
     mcnemar_p_value,
+    paired_accuracy_interval,
+    paired_mean_interval,
     randomization_p_value,
     ratio,
 )
@@ -152,7 +150,7 @@ def answers(count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 def test_resampling_in_batches_changes_nothing(monkeypatch: pytest.MonkeyPatch):
     a, b = (means(DARWIN), means(0 * DARWIN))
     p = randomization_p_value(a, b, ratio, resamples=200, seed=3)
-    monkeypatch.setattr(significance, "_BATCH", 1)
+    monkeypatch.setattr(intervals, "_BATCH", 1)
     assert randomization_p_value(a, b, ratio, resamples=200, seed=3) == p
 
 

@@ -52,7 +52,7 @@ def test_a_lone_surrogate_is_counted_as_the_question_mark_that_replaces_it(bytes
 
 
 def test_a_file_that_is_not_there_is_said_to_be():
-    with pytest.raises(OptionError, match="it does not exist"):
+    with pytest.raises(OptionError, match="does not exist"):
         load_tokenizer("none/tokenizer.json")
 
 
@@ -97,7 +97,7 @@ def test_a_model_without_a_tokenizer_file_says_how_to_make_one(
     bytes_file: Path, monkeypatch: pytest.MonkeyPatch
 ):
     on_the_hub(monkeypatch, ["spiece.model"], bytes_file)
-    with pytest.raises(OptionError, match=r"some/model: .*save_pretrained"):
+    with pytest.raises(OptionError, match=r"some/model .*save_pretrained"):
         load_tokenizer("some/model")
 
 

@@ -2,13 +2,12 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
-from os.path import commonprefix
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...catalogue import find_task, named_tasks
 from ...errors import LogError
@@ -65,43 +64,26 @@ def read_runs(
             skipped.append(SkippedLog(log, f"it was already read from {given[first][1]}"))
         for each in read_log(log, rows) if first == place else ():
             if isinstance(each, Run):
-                runs[place].append(each)
+                runs[place].append(replace(each, argument=place, name=given[place][0]))
             else:
                 skipped.append(each)
         if progress:
             progress(done, len(logs))
-    kept: list[tuple[LabelledModel, Run]] = []
-    conditions: dict[LabelledModel, set[Hashable]] = defaultdict(set)
+    kept: list[Run] = []
     tasks = [*named_tasks()]
-    for place, (name, path) in enumerate(given):
-        newest, older = _newest(runs.pop(place, []))
-        skipped += [*lm_eval.without_results(path), *older]
+    for place in range(len(given)):
+        newest, older = _newest(runs[place])
+        skipped += older
         for run in sorted(map(_join, newest), key=lambda run: tasks.index(run.task)):
-            if copy := next((each for _, each in kept if run.is_copy_of(each)), None):
+            if copy := next((other for other in kept if run.is_copy_of(other)), None):
                 skipped.append(SkippedLog(run.sources[0], f"it is a copy of {copy.sources[0]}"))
-                continue
-            origin = LabelledModel(run.harness, run.model, run.settings, place, path, name)
-            kept.append((origin, run))
-            conditions[origin].add(run.comparable_as)
+            else:
+                kept.append(run)
     if not kept:
         reasons = [f"{each.path}: {each.reason}" for each in skipped[:_MOST_REASONS]]
-        more = len(skipped) - _MOST_REASONS
-        reasons += [f"and {more} more"] if more > 0 else []
         paths = ", ".join(str(path) for _, path in given)
         raise LogError("\n".join([f"nothing to report in {paths}:", *reasons]))
-    label_of = labels(conditions)
-    several: dict[tuple[int, str], set[str]] = defaultdict(set)
-    for origin in conditions:
-        weights = [f"{name} {value}" for name, value in origin.settings if name in _OF_WEIGHTS]
-        several[origin.argument, label_of[origin]].add(", ".join([origin.model, *weights]))
-    labelled = []
-    for origin, run in kept:
-        called, notes = several[origin.argument, label_of[origin]], run.notes
-        if len(called) > 1:  # on different tasks
-            notes = (*notes, f"{label_of[origin]} stands for several: {'; '.join(sorted(called))}")
-        labelled.append(replace(run, label=label_of[origin], notes=notes))
-    places = [origin.argument for origin, _ in kept]
-    return Runs(labelled, places, skipped, [origin.name for origin, _ in kept])
+    return Runs(labelled(kept, [path for _, path in given]), skipped)
 
 
 def argument(given: str | Path) -> tuple[str, Path]:
@@ -110,11 +92,11 @@ def argument(given: str | Path) -> tuple[str, Path]:
     # The path itself may contain "=".
     if not path or Path(given).exists():
         name, path = "", str(given)
-    with suppress(RuntimeError):  # of `~nobody`
-        path = str(Path(path).expanduser())
     place = Path(path)
+    with suppress(RuntimeError):  # of `~nobody`
+        place = place.expanduser()
     if not place.exists():
-        raise LogError(f"{path} does not exist. Give a log or a folder of logs, or NAME=PATH.")
+        raise LogError(f"{place} does not exist. Give a log or a folder of logs, or NAME=PATH.")
     return name, place
 
 
@@ -129,11 +111,10 @@ def _logs(path: Path) -> list[Path]:
         if path.suffix not in (".json", ".eval"):
             raise LogError(f"{path} is not a log. Give {_LOGS}, or a folder of these.")
         return [path]
-    logs = logs_in(path)
-    if not logs and not any(path.rglob("samples_*.jsonl")):
-        how = "Run lm_eval with --output_path and --log_samples."
-        raise LogError(f"{path} has no logs, such as {_LOGS}. {how}")
-    return logs
+    if logs := logs_in(path):
+        return logs
+    how = "Run lm_eval with --output_path and --log_samples."
+    raise LogError(f"{path} has no logs, such as {_LOGS}. {how}")
 
 
 def _reader(file: Path) -> Callable[[Path, Rows], Iterator[Run | SkippedLog]] | None:
@@ -175,30 +156,19 @@ def _newest(runs: Sequence[Run]) -> tuple[list[list[Run]], list[SkippedLog]]:
         size = len({*run.items.subjects})
         return not run.unfinished, size, run.created, str(run.sources[0])
 
-    order, skipped = sorted(runs, key=rank), list[SkippedLog]()
-    kept: dict[Hashable, list[Run]] = {_joined_by(run): [] for run in order}
-    for run in reversed(order):
-        parts = kept[_joined_by(run)]
-        subjects = {*run.items.subjects}
-        sharing = [part for part in parts if not subjects.isdisjoint(part.items.subjects)]
-        if not sharing:
+    key_of: dict[Run, Hashable] = {}
+    for run in sorted(runs, key=rank):
+        whole = replace(run.signature.of_whole, data=run.signature.sort_of_data, package="")
+        key_of[run] = run.harness, run.model, run.settings, run.sent, whole
+    kept, skipped = {key: list[Run]() for key in key_of.values()}, list[SkippedLog]()
+    for run, key in reversed(key_of.items()):
+        parts, subjects = kept[key], {*run.items.subjects}
+        if other := next((part for part in parts if subjects & {*part.items.subjects}), None):
+            why = f"{run.task}: {other.sources[0].name} counts, which is finished, larger or newer"
+            skipped.append(SkippedLog(run.sources[0], f"{why}; to keep both, name them NAME=PATH"))
+        else:
             parts.append(run)
-            continue
-        other = sharing[0].sources[0].name
-        why = f"older run of the same task, {other} is newer"
-        if run.unfinished and not sharing[0].unfinished:
-            why = f"{run.unfinished}, {other} is complete"
-        elif rank(run)[1] < rank(sharing[0])[1]:
-            why = f"{other} has its subjects and more"
-        why = f"{run.task}: {why}; to keep both, name them NAME=PATH"
-        skipped.append(SkippedLog(run.sources[0], why))
-    return list(kept.values()), skipped
-
-
-def _joined_by(run: Run) -> Hashable:
-    signature = run.signature
-    whole = replace(signature.of_whole, data=signature.sort_of_data, package="")
-    return run.harness, run.model, run.settings, run.sent, whole
+    return [*kept.values()], skipped
 
 
 def _join(parts: Sequence[Run]) -> Run:
@@ -208,9 +178,7 @@ def _join(parts: Sequence[Run]) -> Run:
     runs = sorted(parts, key=lambda run: rank[run.items.subjects[0]])
     items, reported = runs[0].items, dict(runs[0].reported)
     if len(runs) > 1:
-        subjects = [subject for run in runs for subject in run.items.subjects]
-        order = sorted(range(len(subjects)), key=lambda place: rank[subjects[place]])
-        items = Items.joined([run.items for run in runs], order)
+        items = Items.joined([run.items for run in runs])
         reported = {
             (tuple(dict.fromkeys(run.items.subjects)), name): value
             for run in runs
@@ -241,54 +209,58 @@ def _join(parts: Sequence[Run]) -> Run:
 _HARNESS = {"lm-eval": "lm-eval", "inspect": "Inspect", "other": "another tool"}
 
 
-class LabelledModel(NamedTuple):
-    """A model in an argument; each gets a label."""
+def labelled(runs: Sequence[Run], paths: Sequence[Path]) -> list[Run]:
+    """Return runs with labels, which differ for two models under one condition.
 
-    harness: str
-    model: str
-    settings: tuple[tuple[str, str], ...]
-    argument: int  # its position among the arguments
-    path: Path
-    name: str  # the user's name for the argument; empty without one
+    A label is the user's name for the argument, or the end of the model's name. If two models would
+    have the same label under one condition, their difference follows in parentheses. Models of one
+    label on different tasks are named in a note.
 
-
-def labels(conditions: Mapping[LabelledModel, set[Hashable]]) -> dict[LabelledModel, str]:
-    """Return a label for each model of each argument, from the conditions of its runs.
-
-    The label is the user's name for the argument, or the end of the model's name. If two models
-    would have the same label under one condition, their difference follows in parentheses.
+    Args:
+        runs: The runs of all arguments.
+        paths: The path of each argument.
     """
-    remarks: dict[LabelledModel, list[str]] = {origin: [] for origin in conditions}
+    models: dict[Hashable, list[Run]] = defaultdict(list)
+    for run in runs:
+        models[run.argument, run.harness, run.model, run.settings].append(run)
+    by_name: dict[str, list[list[Run]]] = defaultdict(list)
+    for model in models.values():
+        name = model[0].name or re.split(r"[/\\]", model[0].model.rstrip("/\\"))[-1]
+        by_name[name].append(model)
+    label_of: dict[Run, str] = {}
+    several: dict[tuple[int, str], set[str]] = defaultdict(set)
+    for name, group in by_name.items():
+        conditions = {model[0]: {run.comparable_as for run in model} for model in group}
+        models_of = Counter(chain.from_iterable(conditions.values()))
+        alike = [run for run, of in conditions.items() if any(models_of[one] > 1 for one in of)]
+        remarks = dict(zip(alike, _remarks(alike, paths), strict=True))
+        for model in group:
+            label, first = name + remarks.get(model[0], ""), model[0]
+            label_of |= dict.fromkeys(model, label)
+            weights = [f"{name} {value}" for name, value in first.settings if name in _OF_WEIGHTS]
+            several[first.argument, label].add(", ".join([first.model, *weights]))
+    made = []
+    for run in runs:
+        label, notes = label_of[run], run.notes
+        if len(called := several[run.argument, label]) > 1:
+            notes = (*notes, f"{label} stands for several: {'; '.join(sorted(called))}")
+        made.append(replace(run, label=label, notes=notes))
+    return made
 
-    def label(origin: LabelledModel) -> str:
-        name = origin.name or re.split(r"[/\\]", origin.model.rstrip("/\\"))[-1]
-        return f"{name} ({', '.join(remarks[origin])})" if remarks[origin] else name
 
-    for tell in _TELL:
-        by_label: dict[str, list[LabelledModel]] = defaultdict(list)
-        for origin in conditions:
-            by_label[label(origin)].append(origin)
-        for called in by_label.values():
-            runs = Counter(chain.from_iterable(conditions[origin] for origin in called))
-            alike = [o for o in called if any(runs[condition] > 1 for condition in conditions[o])]
-            told = tell(alike) if alike else []
-            if len(set(told)) > 1:
-                for origin, text in zip(alike, told, strict=True):
-                    remarks[origin].append(text)
-    return {origin: label(origin) for origin in conditions}
-
-
-def _folders(alike: Sequence[LabelledModel]) -> list[str]:
-    """Return the part of each argument's path that differs, such as `base` in `runs/base/logs`."""
-    parts = [origin.path.absolute().parts for origin in alike]
-    start = len(commonprefix(parts))  # noqa: RUF071  (of tuples)
-    end = len(commonprefix([path[start:][::-1] for path in parts]))  # noqa: RUF071
-    return ["/".join(path[start : len(path) - end]) or path[-1] for path in parts]
-
-
-_TELL: tuple[Callable[[Sequence[LabelledModel]], list[str]], ...] = (
-    lambda alike: [_HARNESS[origin.harness] for origin in alike],
-    lambda alike: [origin.model for origin in alike],
-    _folders,
-    lambda alike: [f"#{number}" for number in range(1, len(alike) + 1)],
-)
+def _remarks(alike: Sequence[Run], paths: Sequence[Path]) -> list[str]:
+    """Return in parentheses what tells some models apart: `(base)` for `runs/base/logs`."""
+    parts = [paths[run.argument].absolute().parts for run in alike]
+    shared = set(chain(*parts)).intersection(*parts)
+    columns = (
+        [_HARNESS[run.harness] for run in alike],
+        [run.model for run in alike],
+        ["/".join(part for part in path if part not in shared) or path[-1] for path in parts],
+        [f"#{number}" for number in range(1, len(alike) + 1)],
+    )
+    remarks: list[tuple[str, ...]] = [()] * len(alike)
+    for column in columns:
+        more = [(*remark, text) for remark, text in zip(remarks, column, strict=True)]
+        if len({*more}) > len({*remarks}):
+            remarks = more
+    return [f" ({', '.join(remark)})" for remark in remarks]

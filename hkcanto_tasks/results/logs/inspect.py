@@ -36,6 +36,11 @@ _HIGHEST = 1e9  # score of a judge; real ones are from 0 to 5
 _LARGEST = 64 << 20  # Bytes of a sample; an archive of 2 MB may unpack to gigabytes.
 
 
+class _Role(msgspec.Struct):
+    model: str
+    config: dict[str, Any] = {}
+
+
 class _Eval(msgspec.Struct):
     task: str
     created: Annotated[datetime, msgspec.Meta(tz=True)]
@@ -46,7 +51,7 @@ class _Eval(msgspec.Struct):
     dataset: dict[str, Any] = {}
     config: dict[str, Any] = {}
     model_generate_config: dict[str, Any] = {}
-    model_roles: dict[str, Any] | None = None
+    model_roles: dict[str, _Role | list[_Role]] | None = None
     packages: dict[str, str] = {}
     metadata: dict[str, Any] | None = None
 
@@ -101,7 +106,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         usage: dict[str, list[Usage]] = {task: [] for task in signatures}
         spans = list[tuple[float, float]]()
         planned = sent = _planned(log)
-        problems, unscored, answered = list[str](), 0, set[str]()
+        problems, unscored = list[str](), 0
         for place, (name, load) in enumerate(samples.items()):
             try:
                 sample = load()
@@ -112,7 +117,6 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 if needed and _SCORER not in (sample.scores or {}):
                     unscored += 1
                     continue
-                answered.add(str(sample.output.get("model") or ""))
                 used = _usage(sample)
                 if backend == "hf":  # it counts a batch's padding, in prompts and in answers
                     used = msgspec.structs.replace(used, prompt_tokens=None, answer_tokens=None)
@@ -132,17 +136,13 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     scores: list[dict[str, Any]] = (log.results or {}).get("scores") or []
     graders = (about.model_roles or {}).get("grader", [])
     graders = graders if isinstance(graders, list) else [graders]
-    graders = [grader for grader in graders if isinstance(grader, dict)]
-    judging = [shared.settings_of(grader.get("config") or {}) for grader in graders]
-    names = [str(grader.get("model")) for grader in graders]
+    judging = [shared.settings_of(grader.config) for grader in graders]
+    names = [grader.model for grader in graders]
     notes = [shared.WITH_SYSTEM] if planned.system else []
     if names and any(score.get("scorer", "").startswith(f"{_SCORER}_") for score in scores):
         how = " ".join(f"{name}={value}" for settings in judging for name, value in settings)
         prompts = " ".join(filter(None, [metadata.get("judge", "prompts:1"), how]))
         notes.insert(0, f"judged by {', '.join(names)}, {prompts}")
-    answered.discard("")  # a limit ended the sample before its first request
-    if len(answered) > 1:
-        notes.append(f"answered by {', '.join(sorted(answered))}")
     if unscored:
         notes.append(f"{unscored} of {scored + unscored} items have no score, because of errors")
     status = "invalidated" if log.invalidated else log.status
@@ -295,17 +295,10 @@ def _usage(sample: _Logged) -> Usage:
         counts = _tokens([sample.output.get("usage") or {}])
     if not any(counts[:2]):
         return Usage(1)
-    prompt, answer, cached, reasoning = counts
+    prompt, answer, cached, reasoning = (count or None for count in counts)
     costs = [call.get("total_cost") for call in sample.model_usage.values()]
-    return Usage(
-        answers=1,
-        prompt_tokens=prompt or None,
-        answer_tokens=answer,
-        cached_tokens=cached or None,
-        reasoning_tokens=reasoning or None,
-        judge_tokens=sum(judged[:2]) or None,
-        dollars=sum(filter(None, costs)) if costs and None not in costs else None,
-    )
+    dollars = sum(filter(None, costs)) if costs and None not in costs else None
+    return Usage(1, prompt, answer or 0, cached, reasoning, sum(judged[:2]) or None, dollars)
 
 
 def _seconds(samples: Sequence[tuple[float, float]]) -> float:
@@ -391,7 +384,7 @@ def judge_scores(path: Path) -> dict[str, dict[str, float]]:
     Raises:
         LogError: The log cannot be read, or has no judge's scores.
     """
-    scores: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     where = str(path)
     try:
         with path.open("rb") as file:
@@ -401,18 +394,13 @@ def judge_scores(path: Path) -> dict[str, dict[str, float]]:
                 sample = load()
                 judged = {name: (sample.scores or {}).get(name, {}) for name in _JUDGES}
                 for criterion, value in _values(judged):
-                    if criterion.endswith("_rate") or value is None:
-                        continue
-                    if abs(value) > _HIGHEST:
-                        raise LogError(f"{criterion!r}: {value:.3g} is not a judge score")
-                    scores[criterion][str(sample.id)].append(value)
+                    if value is not None and not criterion.endswith("_rate"):
+                        if abs(value) > _HIGHEST:
+                            raise LogError(f"{criterion!r}: {value:.3g} is not a judge score")
+                        values[criterion][str(sample.id)].append(value)
     except shared.UNREADABLE as error:
         raise LogError(f"{where}: {shared.reason(error)}") from error
-    if not scores:
-        what = f"the log of {log.eval.task} has no scores of a judge"
-        how = "run the task with -T judge=true and --model-role grader=…"
-        raise LogError(f"{path}: {what}; {how}")
-    return {
-        criterion: {item: fmean(values) for item, values in items.items()}
-        for criterion, items in scores.items()
-    }
+    if not values:
+        what = f"{path}: the log of {log.eval.task} has no scores of a judge"
+        raise LogError(f"{what}; run the task with -T judge=true and --model-role grader=…")
+    return {name: {item: fmean(of) for item, of in items.items()} for name, items in values.items()}

@@ -5,7 +5,6 @@ import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
 from hashlib import sha256
 from itertools import chain
 from math import nan
@@ -21,7 +20,7 @@ from ...kinds.base import Kind
 from ...printable import valid
 from ...samples import Sample
 from ...signatures import Signature
-from ..runs import Floats, Items, ItemText, Sent, codes
+from ..runs import Floats, Items, ItemText, Sent
 
 CHANCE = "chance"
 """The value of an item that says how often a random choice is right."""
@@ -32,7 +31,6 @@ Rows = Callable[[Signature], "ItemRows"]
 
 _PASSAGE = 120  # Questions that share this many first characters are on one passage.
 _MOST_NAMES = 64  # A hostile log may have a different metric for each item.
-_same = lru_cache(maxsize=4096)(lambda one: one)  # Lets thousands of items share equal objects.
 
 
 class ItemRows:
@@ -117,20 +115,22 @@ class ItemRows:
         pair = Pair(judgement.answer, sample.target, sample.source) if self._pairs else None
         kept = ItemText(prompt, response, judgement.answer, sample.target) if self.texts else None
         passage, gold = hash((sample.subject, text[:_PASSAGE])), zlib.crc32(sample.target.encode())
-        which = sample.id, _same(sample.subject), _same(sample.parts)
+        which = sample.id, sample.subject, sample.parts, values, judgement.weights, passage
         lengths = len(text), gold, judgement.length, thought
-        ending = output_tokens, truncated, _same(judgement.reason), pair, kept
-        self._rows.append((*which, values, judgement.weights, passage, *lengths, *ending))
+        rest = output_tokens, truncated, judgement.reason, pair, kept
+        self._rows.append((*which, *lengths, *rest))
 
     def items(self) -> Items:
         """Return the items sorted by subject and id (9 before 10), epochs of an id in order."""
         self._rows.sort(key=lambda row: (self._order[row[1]], len(row[0]), row[0]))
         columns = zip(*self._rows, strict=True)
         ids, subjects, parts, values, weights, passages, *numbers, reasons, pairs, texts = columns
-        lengths = [np.array(column, np.int64) for column in numbers[:4]]
+        known: dict[int, int] = {}
+        clusters = [known.setdefault(passage, len(known)) for passage in passages]
+        counts = [np.array(column, np.int64) for column in (clusters, *numbers[:4])]
         ends = [np.array(column, np.float64) for column in numbers[4:]]
         made: list[Any] = [ids, subjects, parts, _by_name(values, nan), _by_name(weights, 0.0)]
-        made += [codes(passages)[1], *lengths, *ends, reasons]
+        made += [*counts, *ends, reasons]
         made += [pairs if self._pairs else (), texts if self.texts else ()]
         return Items(*made)
 
@@ -148,11 +148,9 @@ UNREADABLE = Exception
 _WHY = {
     HKCantoError: "",
     msgspec.ValidationError: "not in a format that this version knows",
-    json.JSONDecodeError: "cut off or damaged",
-    RecursionError: "nested too deeply",
     OSError: "cannot be read",
     ImportError: "pip install 'hkcanto[report]'",
-    Exception: "damaged",
+    Exception: "cut off or damaged",
 }
 
 

@@ -39,7 +39,7 @@ class Origin(msgspec.Struct):
 class _Results(msgspec.Struct):
     results: dict[str, dict[str, Any]]
     configs: dict[str, dict[str, Any]]
-    counts: dict[str, dict[str, int | None]] = msgspec.field(name="n-samples", default_factory=dict)
+    counts: dict[str, dict[str, int]] = msgspec.field(name="n-samples")
     config: dict[str, Any] = {}
     date: float | None = None
     model_name: str | None = None
@@ -87,7 +87,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     if token := given.get("think_end_token"):
         notes.append(f"lm-eval removed the reasoning up to {token}: its language is unknown")
     chat = shared.CHAT if results.chat_template is not None else ""
-    answers = sum(each.get("effective") or 0 for each in results.counts.values())
+    answers = sum(of_task["effective"] for of_task in results.counts.values())
     left = defaultdict[str, list[str]](list)  # why → tasks that are left out
     for name, config in results.configs.items():
         if config.get("dataset_path") != "hkcanto":
@@ -97,9 +97,8 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             samples = path.with_name(f"samples_{name}_{stamp}.jsonl")
             metadata = config.get("metadata") or {}
             signature = known_signature(metadata.get("signature"))
-            counts = results.counts.get(name, {})
-            expected = counts.get("effective")
-            if not (signature.data if expected is None else expected):
+            expected, available = (results.counts[name][of] for of in ("effective", "original"))
+            if not expected:
                 continue  # the data has none of the task's subjects
             if not samples.is_file():
                 advice = "run lm_eval with --log_samples and do not rename files"
@@ -111,7 +110,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             yield SkippedLog(path, f"{name}: {shared.reason(error)}")
             continue
         count = len(items)
-        if missing := shared.left_out(problems, count, expected or max(1, count + len(problems))):
+        if missing := shared.left_out(problems, count, expected):
             yield SkippedLog(samples, missing)
         if not count:
             continue
@@ -134,10 +133,10 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 if key.partition(",")[0] in figures and isinstance(value, int | float)
             },
             notes=tuple(notes),
-            limited=expected != counts.get("original"),
-            picked=last >= (expected or last + 1),  # chosen by `--samples`
+            limited=expected != available,
+            picked=last >= expected,  # chosen by `--samples`
             status="incomplete" if missing else "success",
-            available=counts.get("original") or 0,
+            available=available,
             backend=str(results.config.get("model") or "unknown"),
             version_of_harness=results.lm_eval_version or "unknown",
             settings=settings,
@@ -157,13 +156,6 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         yield run
     for why, names in left.items():
         yield SkippedLog(path, f"{why}: {shorten(', '.join(names), 100, placeholder=' …')}")
-
-
-def without_results(folder: Path) -> Iterator[SkippedLog]:
-    """Yield samples files without their results file."""
-    for file in sorted(folder.rglob("samples_*.jsonl")):
-        if not file.with_name(f"results_{file.stem.rpartition('_')[2]}.json").exists():
-            yield SkippedLog(file, "samples without the results_….json that lm-eval writes")
 
 
 def _add_samples(items: ItemRows, path: Path) -> tuple[list[str], int, dict[str, Any]]:

@@ -17,9 +17,9 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from ...figures import sum_clusters
+from ..runs import Floats
 from ..statistics.estimates import mean_estimate
 from ..statistics.intervals import CONFIDENCE, Estimate, loss_bound
-from ..statistics.significance import Floats
 
 _LUCK = float(norm.ppf(0.80))
 _SEEN = float(norm.ppf((1 + CONFIDENCE) / 2)) + _LUCK

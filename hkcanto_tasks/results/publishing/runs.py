@@ -63,9 +63,9 @@ def sorted_out(read: Runs, tasks: Collection[str] = ()) -> tuple[list[Run], list
         tasks: Names of tasks to publish; empty for all.
     """
     named = []
-    for run, name in zip(read.runs, read.names, strict=True):
-        own = run.model.partition("/")[2] if run.harness == "inspect" else ""
-        named.append((replace(run, model=name or own or run.model), bool(name)))
+    for run in read.runs:
+        model = run.model.partition("/")[2] if run.harness == "inspect" else ""
+        named.append((replace(run, model=run.name or model or run.model), bool(run.name)))
     alike = Counter((run.model, run.comparable_as, run.harness) for run, _ in named)
     clean, refused = list[Run](), list[tuple[Run, str]]()
     for run, is_named in named:

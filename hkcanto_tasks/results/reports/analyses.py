@@ -166,8 +166,7 @@ def _subjects(runs: Sequence[Run]) -> Table:
         if figure.averages == "acc" and figure.part not in present
     ]
     for subject in subjects if len(subjects) > 1 else ():
-        masks = [(run, run.items.of_subjects([subject.name])) for run in runs]
-        values = [estimate(run, "acc", mask) for run, mask in masks]
+        values = [estimate(run, "acc", (subject.name,)) for run in runs]
         rows.append((subject.title, subject.chinese or None, values))
     rows = [row for row in rows if any(row[2])]
     rows = rows if len(subjects) > 1 or len(rows) > 2 else []

@@ -379,9 +379,9 @@ def _groups(read: Runs) -> tuple[list[tuple[bool, list[Run]]], list[str], int]:
         The groups, each with whether it has a run of the first side; messages about runs left out;
         and the number of candidates for the first side's place.
     """
-    found = list(zip(read.places, read.runs, strict=True))
+    found = [(run.argument, run) for run in read.runs]
     several = len({(place, run.comparable_as) for place, run in found}) < len(found)
-    by_label = several or len({*read.places}) == 1
+    by_label = several or len({place for place, _ in found}) == 1
     by_side: dict[tuple[int, str], list[Run]] = defaultdict(list)
     for place, run in found:
         by_side[place, run.label if by_label else ""].append(run)

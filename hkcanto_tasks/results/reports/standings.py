@@ -17,7 +17,7 @@ from ...figures import weights
 from ..logs.items import CHANCE
 from ..published import PublishedColumn, PublishedRow, PublishedTable, published_tables, tables_of
 from ..runs import Items, Run
-from ..statistics.estimates import is_of_harness, mean_estimate, value_of
+from ..statistics.estimates import agreement, mean_estimate, value_of
 from ..statistics.intervals import Estimate, is_above, of_items
 from .blocks import Column, unit_of
 from .presentation import condition_title, figure_title
@@ -190,7 +190,7 @@ def _why_unranked(runs: Sequence[Run], column: PublishedColumn) -> str:
         "not all items": not all(run.is_complete(column.part) for run in runs),
         "unknown data": not all(run.trusted_data for run in runs),
         "one example for all subjects": "paper" in [run.options.get("rationale") for run in runs],
-        "unlike the harness's figure": not all(map(is_of_harness, runs)),
+        "unlike the harness's figure": any(agreement(run).different for run in runs),
     }
     return next((reason for reason, holds in reasons.items() if reason and holds), "")
 

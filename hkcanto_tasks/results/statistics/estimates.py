@@ -13,22 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...figures import (
-    Figure,
-    corpus_rows,
-    corpus_value,
-    language_of,
-    pseudo_values,
-    sum_clusters,
-    weights,
-)
+from ... import figures
+from ...figures import Figure, pseudo_values, sum_clusters, weights
 from ..runs import Floats, Ints, Run
-from .intervals import CONFIDENCE, UNSEEN, Estimate, effective_draws, errors_of
-from .significance import Statistic
+from .intervals import CONFIDENCE, NORMAL, UNSEEN, Estimate, Statistic, effective_draws, errors_of
 
-Mask = NDArray[np.bool_]
 _TOLERANCE = 1e-9
-_QUANTILE = 1.959964  # normal, for 95 %
 _SELDOM = 3.5  # three right, or three wrong, answers, with room for rounding
 
 
@@ -53,8 +43,7 @@ def agreement(run: Run) -> Agreement:
     """Recompute the figures that the harness reports for a run, and compare."""
     equal, different = 0, list[Disagreement]()
     for (subjects, name), reported in run.reported.items():
-        where = run.items.of_subjects(subjects) if subjects else None
-        ours = None if math.isnan(reported) else estimate(run, name, where)
+        ours = None if math.isnan(reported) else estimate(run, name, subjects or None)
         if ours and math.isclose(ours.value, reported, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE):
             equal += 1
         elif ours:
@@ -62,60 +51,45 @@ def agreement(run: Run) -> Agreement:
     return Agreement(equal, different)
 
 
-def estimate(run: Run, name: str, where: Mask | None = None) -> Estimate | None:
-    """Return a figure of a run, over all items or those in a mask.
+def value_of(run: Run, name: str, part: str = "") -> Estimate | None:
+    """Return a figure of a run, of its task or of one category or subject."""
+    subjects = tuple(subject.name for subject in run.subjects_of(part)) if part else None
+    return estimate(run, name, subjects)
+
+
+@lru_cache(maxsize=4096)
+def estimate(run: Run, name: str, subjects: tuple[str, ...] | None = None) -> Estimate | None:
+    """Return a figure of a run, over all items or those of some subjects.
 
     It is a figure of the task (`acc`, `acc_macro`, `acc_hk_specific`, `cer`, `bleu`) or of a judge,
     and None if no item has it. The interval is Wilson's for the `effective_draws`, of the items'
     values (weighted by length for a pooled rate) or of a corpus figure's pseudo-values; that of
     macro-F1 combines its labels.
     """
-    return _whole(run, name) if where is None else _of(run, name, where)
-
-
-def value_of(run: Run, name: str, part: str = "") -> Estimate | None:
-    """Return a figure of a run, of its task or of one category or subject."""
-    if not part:
-        return estimate(run, name)
-    subjects = [subject.name for subject in run.subjects_of(part)]
-    return estimate(run, name, run.items.of_subjects(subjects))
-
-
-def is_of_harness(run: Run) -> bool:
-    """Return whether all figures equal those that the harness reports."""
-    return not agreement(run).different
-
-
-@lru_cache(maxsize=4096)
-def _whole(run: Run, name: str) -> Estimate | None:
-    return _of(run, name, np.ones(len(run.items), np.bool_))
-
-
-def _of(run: Run, name: str, mask: Mask) -> Estimate | None:
-    items = run.items
-    known = run.figures.get(name)
-    if known and known.form == "corpus":
-        return _corpus(run, known, mask)
-    of_items = items.values.get(known.averages if known else name)
+    items, figure = run.items, run.figures.get(name)
+    mask = np.ones(len(items), np.bool_) if subjects is None else items.of_subjects(subjects)
+    if figure and figure.form == "corpus":
+        return _corpus(run, figure, mask)
+    of_items = items.values.get(figure.averages if figure else name)
     if of_items is None:
         return None
-    mask = mask & ~np.isnan(of_items)
-    if known and known.part:
-        mask &= items.of_part(known.part)
+    mask &= ~np.isnan(of_items)
+    if figure and figure.part:
+        mask &= items.of_part(figure.part)
     if not mask.any():
         return None
     values, clusters = of_items[mask], items.clusters[mask]
-    unseen = UNSEEN if known and known.unlimited else ""
-    if known and known.form == "rate" and name in items.weights:
-        return replace(rate_estimate(values, items.weights[name][mask], clusters), note=unseen)
-    if known and known.over != "questions":
+    if figure and figure.form == "rate" and name in items.weights:
+        found = rate_estimate(values, items.weights[name][mask], clusters)
+    elif figure and figure.over != "questions":
         # Subjects or categories have equal weight.
-        subjects, codes = items.subject_codes
-        codes = codes[mask]
-        shares = np.array(weights(known.over, subjects[codes].tolist(), run.setup.categories))
-        strata = np.unique(codes, return_inverse=True)[1]
-        return weighted_estimate(values, shares, clusters, strata)
-    return replace(mean_estimate(values, clusters), note=unseen)
+        names, codes = items.subject_codes
+        strata = np.unique(codes[mask], return_inverse=True)[1]
+        shares = np.array(weights(figure.over, names[codes[mask]].tolist(), run.setup.categories))
+        found = weighted_estimate(values, shares, clusters, strata)
+    else:
+        found = mean_estimate(values, clusters)
+    return replace(found, note=UNSEEN if figure and figure.unlimited else "")
 
 
 def mean_estimate(values: Floats, clusters: Ints) -> Estimate:
@@ -180,7 +154,7 @@ def weighted_estimate(
     variance = share * (1 - share)
     draws = effective_draws(scaled, shares, clusters, variance, strata, at_limit)
     mean = low + reach * share
-    if math.isnan(draws.number):
+    if math.isnan(draws[0]):
         return Estimate(mean, None, None, len(values))
     below, above = (low + reach * end for end in _wilson(share, *draws))
     return Estimate(mean, below, above, len(values))
@@ -205,22 +179,20 @@ def _wilson(share: float, count: float, quantile: float) -> tuple[float, float]:
     return max(0.0, min(share, low)), min(1.0, max(share, high))
 
 
-def _corpus(run: Run, figure: Figure, mask: Mask) -> Estimate | None:
+def _corpus(run: Run, figure: Figure, mask: NDArray[np.bool_]) -> Estimate | None:
     pairs = [pair for pair, counts in zip(run.items.pairs, mask, strict=False) if counts]
     if not pairs:
         return None
-    language = language_of(run.setup.task)
-    rows, statistic = corpus_rows(figure, pairs, language)
-    units = sum_clusters(rows, run.items.clusters[mask])
-    found = (
-        macro_f1_estimate(units, len(rows))
-        if figure.labels
-        else corpus_estimate(units, statistic, len(rows))
-    )
-    asked = {pair.reference for pair in pairs}
-    unasked = [label for label in figure.labels if label not in asked]
-    note = f"no item has the label {', '.join(unasked)}, whose F1 counts as 0" if unasked else ""
-    return replace(found, value=corpus_value(figure, pairs, language), note=note)
+    language = figures.language_of(run.setup.task)
+    rows, statistic = figures.corpus_rows(figure, pairs, language)
+    units, note = sum_clusters(rows, run.items.clusters[mask]), ""
+    if figure.labels:
+        found = macro_f1_estimate(units, len(rows))
+        if unasked := sorted({*figure.labels} - {pair.reference for pair in pairs}):
+            note = f"no item has the label {', '.join(unasked)}, whose F1 counts as 0"
+    else:
+        found = corpus_estimate(units, statistic, len(rows))
+    return replace(found, value=figures.corpus_value(figure, pairs, language), note=note)
 
 
 def corpus_estimate(units: Floats, statistic: Statistic, items: int) -> Estimate:
@@ -260,7 +232,7 @@ def macro_f1_estimate(units: Floats, items: int) -> Estimate:
     either, ends = read + real - right, []
     known = either > 0
     for share, count in zip(right[known] / either[known], either[known], strict=True):
-        span = _wilson(share, count * len(units) / items, _QUANTILE)
+        span = _wilson(share, count * len(units) / items, NORMAL)
         ends.append([2 * end / (1 + end) for end in span])
     f1 = 2 * right / np.maximum(read + real, 1)
     squares = (np.array(ends).reshape(-1, 2) - f1[known][:, None]) ** 2

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from ... import figures
 from ...errors import ComparisonError
 from ...figures import Figure, pseudo_values, sum_clusters, weights
-from ..runs import Run
-from . import intervals, significance
-from .intervals import CONFIDENCE, Estimate, NonInferiority, errors_of
-from .significance import Floats, Statistic
+from ..runs import Floats, Run
+from . import intervals
+from .intervals import CONFIDENCE, Estimate, NonInferiority, Statistic, errors_of
 
 SEED, RESAMPLES = 1234, 10_000
 
@@ -136,7 +135,7 @@ class Paired:
     subjects: NDArray[np.str_]
     clusters: NDArray[np.int64]
     drawing: Mapping[str, Any]  # the resampling's seed and number
-    statistic: Statistic = significance.ratio
+    statistic: Statistic = intervals.ratio
     categories: Mapping[str, str] | None = None  # of the subjects
     unscored: int = 0  # items left out because a side has no value for them
     one_sided: int = 0  # those of them for which the other side has a value
@@ -169,40 +168,41 @@ class Paired:
     @cached_property
     def is_right_or_wrong(self) -> bool:
         """Whether all values are 0 or 1, for independent items with equal weights."""
-        is_plain = self.figure.form == "mean" and self.figure.over == "questions"
+        plain = self.figure.form == "mean" and self.figure.over == "questions"
         independent = self.units == len(self.losses)
-        return is_plain and independent and bool(np.isin(self.losses, (0, 1)).all())
+        return plain and independent and bool(np.isin(self.losses, (0, 1)).all())
+
+    @cached_property
+    def rows(self) -> tuple[Floats, Floats]:
+        """The weighted rows of each side, summed by independent unit."""
+        of_a, of_b = (side * self.shares[:, None] for side in (self.a, self.b))
+        return sum_clusters(of_a, self.clusters), sum_clusters(of_b, self.clusters)
 
     def figures(self) -> list[float]:
         """Return the figure of each side."""
-        scale = self.shares[:, None]
-        sums = [(side * scale).sum(axis=0, keepdims=True) for side in (self.a, self.b)]
-        return [float(self.statistic(total)[0]) for total in sums]
+        return [float(self.statistic(side.sum(axis=0, keepdims=True))[0]) for side in self.rows]
 
     def effect(self, name: str = "") -> Effect:
         """Return how B differs from A, with the interval and test that fit the figure."""
         figure, count, (a, b) = self.figure, len(self.losses), self.figures()
-        gains, scale = self.losses[:, 0] - self.losses[:, 1], self.shares[:, None]
+        gains = self.losses[:, 0] - self.losses[:, 1]
         wins, losses = int((gains > _SAME).sum()), int((gains < -_SAME).sum())
-        units_a, units_b = (sum_clusters(side * scale, self.clusters) for side in (self.a, self.b))
         if self.is_right_or_wrong:
-            test, p_value = "exact McNemar", significance.mcnemar_p_value(wins, losses)
+            test, p_value = "exact McNemar", intervals.mcnemar_p_value(wins, losses)
             up, down = (wins, losses) if figure.higher_is_better else (losses, wins)
             ends = intervals.paired_accuracy_interval(up, down, count)
         else:
             test = "approximate randomisation" if figure.form == "corpus" else "paired permutation"
-            p_value = significance.randomization_p_value(
-                units_a, units_b, self.statistic, **self.drawing
-            )
-            ends = self._ends(a, b, units_a, units_b)
+            p_value = intervals.randomization_p_value(*self.rows, self.statistic, **self.drawing)
+            ends = self._ends(a, b)
         ends = intervals.agreeing(ends, p_value, b - a)
         unseen = intervals.UNSEEN if figure.unlimited else ""
         difference, ties = Estimate(b - a, *ends, count, unseen), count - wins - losses
         return Effect(name, a, b, difference, wins, losses, ties, p_value, test)
 
-    def _ends(self, a: float, b: float, units_a: Floats, units_b: Floats) -> tuple[float, float]:
+    def _ends(self, a: float, b: float) -> tuple[float, float]:
         if self.figure.form == "corpus":
-            before, after = (pseudo_values(units, self.statistic) for units in (units_a, units_b))
+            before, after = (pseudo_values(units, self.statistic) for units in self.rows)
             changes = after - before
             changes += b - a - changes.mean()
             most = max(100 / points_of(self.figure), float(np.abs(changes).max()))
@@ -213,8 +213,8 @@ class Paired:
             of_a, of_b = (side[:, 0] - value * (side[:, 1] - sizes) for side, value in sides)
             changes = (of_b - of_a) / sizes
             most = max(1.0, float(np.abs(changes).max()))
-            weighted: dict[str, Any] = {"weights": sizes, "largest": most}
-            return intervals.paired_mean_interval(changes, self.clusters, **weighted)
+            clusters = self.clusters
+            return intervals.paired_mean_interval(changes, clusters, weights=sizes, largest=most)
         # Tango's interval, for the number of draws with the stratified mean's variance.
         changes, shares = self.b[:, 0] - self.a[:, 0], self.shares / len(self.a)
         gained, lost = (float(shares @ np.maximum(sign * changes, 0)) for sign in (1, -1))
@@ -281,8 +281,6 @@ def _gate(
     remarks = {
         tested.method: True,
         "of sentence scores": figure.of_texts,
-        "weighted as the figure weighs items": figure.over != "questions",
-        "weighted by length": figure.form == "rate" and bool(np.ptp(items.sizes)),
         "each answer's rate cut off at 1": figure.unlimited,
         f"{items.units:,} clusters of items": not singly and items.units < len(ids),
     }
@@ -303,17 +301,13 @@ def _refusal(
         return f"{why}. Gate another figure (--metric acc)."
     if above := int((items.losses > 1).any(axis=1).sum()):
         why = f"{above:,} items have a {name} above 1, and others may be worse: nothing bounds it"
-        return (
-            f"{why}. Gate a figure of at most 1 (--metric cer_published), or shorten the answers."
-        )
-    leaving_out = "and a gate cannot pass by leaving items out"
-    for side in (a, b):
-        if side.unfinished:
-            why = f"{side.label} on {side.task}: {side.unfinished}"
-            return f"{why}, {leaving_out}. Run it again, or finish it."
+        return f"{why}. Gate a figure of at most 1 (--metric cer_published)."
+    if side := next((side for side in (a, b) if side.unfinished), None):
+        why = f"{side.label} on {side.task}: {side.unfinished}"
+        return f"{why}, and a gate cannot pass by leaving items out. Finish it."
     if items.one_sided:
-        why = f"{items.one_sided:,} items have a value of {name} in only one of {a.label} and"
-        return f"{why} {b.label}, {leaving_out}. Run them again."
+        sides = f"only one of {a.label} and {b.label}"
+        return f"{items.one_sided:,} items have a value of {name} in {sides}. Run them again."
     if a.complete or not (a.limited or b.limited):
         return None
     if figure.form == "rate" or design_effect > _SINGLY:
@@ -321,26 +315,24 @@ def _refusal(
         why = f"a part of the task does not show the largest {what}, so no bound on {name} holds"
         return f"{why}. Run the task without a limit, or gate another figure (--metric)."
     every, present = a.setup.task.subjects, a.subjects
-    of_part = [each for each in every if figure.part in ("", *figures.parts_of(a.setup.task, each))]
-    absent = [each.name for each in of_part if each not in present]
-    partial = sum(map(a.expected_of, present)) != a.available
+    absent = [subject for subject in every if subject not in present]
+    names = [s.name for s in absent if figure.part in ("", *figures.parts_of(a.setup.task, s))]
     if not a.trusted_data:  # the sizes of its subjects are not published
         return None
     if figure.over == "questions" and not (a.in_proportion(every) or a.in_proportion(present)):
         why = "the items are not in proportion to the sizes of the subjects"
-    elif figure.over != "questions" and partial and absent:
-        why = f"there is no item of {shorten(', '.join(absent), 100, placeholder=' …')}"
+    elif figure.over != "questions" and names and sum(map(a.expected_of, present)) != a.available:
+        why = f"there is no item of {shorten(', '.join(names), 100, placeholder=' …')}"
     else:
         return None
-    how = "Run it without a limit, or with a larger one for all subjects together."
-    return f"{why}, so {name} does not represent the whole task. {how}"
+    return f"{why}, so {name} does not represent the whole task. Run it without a limit."
 
 
 def adjusted(effects: Sequence[Effect]) -> Sequence[Effect]:
     """Return a family of effects; if there are several, their p-values are adjusted by Holm."""
     if len(effects) < 2:
         return effects
-    p_values = significance.holm([effect.p_value for effect in effects])
+    p_values = intervals.holm([effect.p_value for effect in effects])
     return [replace(effect, p_by_holm=p) for effect, p in zip(effects, p_values, strict=True)]
 
 
@@ -364,24 +356,23 @@ def match(a: Run, b: Run, name: str | None, drawing: Mapping[str, Any]) -> Paire
     if interrupted := a.interruption or b.interruption:
         raise ComparisonError(interrupted)
     local = a.is_local and b.is_local
-    facts = {"task": (a.definition.name, b.definition.name)}
-    facts |= {} if local else {"data": (a.data, b.data)}
-    facts |= {"version": (a.signature.version, b.signature.version)}
-    for what, (one, other) in facts.items():
+    for what, one, other in (
+        ("task", a.definition.name, b.definition.name),
+        ("data", a.data, a.data if local else b.data),
+        ("version", a.signature.version, b.signature.version),
+    ):
         if one != other:
             both = f"{first} has {what} {one}, {second} has {other}"
             raise ComparisonError(f"{both}: run both on the same {what}.")
     in_a, in_b = a.items.places, b.items.places
-    only = (first, in_a.keys() - in_b.keys()), (second, in_b.keys() - in_a.keys())
-    if listed := [
+    only = [
         f"{len(ids):,} items are only in {file}, such as {', '.join(sorted(ids)[:5])}"
-        for file, ids in only
+        for file, ids in ((first, in_a.keys() - in_b.keys()), (second, in_b.keys() - in_a.keys()))
         if ids
-    ]:
-        how = "Run both with the same limit, subjects and epochs."
-        raise ComparisonError(
-            f"the runs of {a.definition.name} differ in items: {'; '.join(listed)}. {how}"
-        )
+    ]
+    if only:
+        what = f"the runs of {a.definition.name} differ in items: {'; '.join(only)}"
+        raise ComparisonError(f"{what}. Run both with the same limit, subjects and epochs.")
     names = sorted(in_a)
     at, at_b = (np.array([places[name] for name in names], np.intp) for places in (in_a, in_b))
     others = np.zeros(len(names), np.bool_)
@@ -404,8 +395,8 @@ def match(a: Run, b: Run, name: str | None, drawing: Mapping[str, Any]) -> Paire
         what = f"no item has a value for {figure.name} in both {first} and {second}"
         how = "Run them again with this version, or compare another figure (--metric)."
         raise ComparisonError(f"{what}. {how}")
-    subjects, codes = a.items.subject_codes
-    columns = at, rows, rows_b, losses, subjects[codes[at]], a.items.clusters[at]
+    subjects = np.array(a.items.subjects, np.str_)[at]
+    columns = at, rows, rows_b, losses, subjects, a.items.clusters[at]
     more = statistic, a.setup.categories, int((missing > 0).sum()), int((missing == 1).sum())
     return Paired(figure, *columns, drawing, *more).where(kept)
 
@@ -428,4 +419,4 @@ def _rows(side: Run, figure: Figure, at: NDArray[np.intp]) -> tuple[Floats, Floa
         raise ComparisonError(f"{what}: compare another figure (--metric).")
     sizes = (ones if lengths is None else lengths)[at]
     losses = 1 - values if figure.higher_is_better else values
-    return np.column_stack([errors_of(values, sizes), sizes]), losses, significance.ratio
+    return np.column_stack([errors_of(values, sizes), sizes]), losses, intervals.ratio

@@ -16,12 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import ComparisonError
-from ...figures import pseudo_values, sum_clusters
-from ..runs import Run
+from ...figures import pseudo_values
+from ..runs import Floats, Run
 from .estimates import estimate
-from .intervals import CONFIDENCE, Estimate
+from .intervals import CONFIDENCE, Estimate, exchanges
 from .paired import SEED, match
-from .significance import Floats, exchanges
 
 _DRAWS = 4_000
 
@@ -75,8 +74,7 @@ def selection(runs: tuple[Run, ...], confidence: float = CONFIDENCE) -> Selectio
         return None
     items = {run: frozenset(run.items.ids) for run in found}
     counts = Counter(items.values())
-    most = max(counts, key=lambda ids: (counts[ids], len(ids)))
-    first, paired = next(run for run in found if items[run] == most), {}
+    first, paired = max(found, key=lambda run: (counts[items[run]], len(items[run]))), {}
     for run in found:
         try:
             paired[run] = match(first, run, None, {})
@@ -86,8 +84,7 @@ def selection(runs: tuple[Run, ...], confidence: float = CONFIDENCE) -> Selectio
     if not len(kept):  # no item has a value in all runs
         return None
     names, alike = [*paired], [pair.where(np.isin(pair.places, kept)) for pair in paired.values()]
-    scale, statistic = alike[0].shares[:, None], alike[0].statistic
-    rows = [sum_clusters(pair.b * scale, pair.clusters) for pair in alike]
+    rows, statistic = [pair.rows[1] for pair in alike], alike[0].statistic
     parts = np.column_stack([pseudo_values(of_run, statistic) / len(of_run) for of_run in rows])
     pairs = all_pairs(parts, confidence=confidence)
     figures = np.array([pair.figures()[1] for pair in alike])
