@@ -55,8 +55,7 @@ def _table(table: Table) -> Iterator[str]:
     ]
     for row in shown(table):
         name, *values = map(_cell, row.cells)
-        name = f"**{name}**" if row.kind == "run" else name
-        lines.append([f"{name} ({row.mark})" if row.mark else name, *values])
+        lines.append([f"**{name}**" if row.kind == "run" else name, *values])
     yield "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
     if meanings := [f"- *{_text(c.title)}*: {_text(c.help)}" for c in table.columns if c.help]:
         yield "\n".join(meanings)
