@@ -11,7 +11,7 @@ from .output import LOGS, FormatOption, Full, Output, format_of, option, progres
 _DELTA = "Tolerance in points: exit status 1 unless B is at most this much worse than A."
 _LOOK = "Look K of N planned looks at growing runs; together they have an error of 5 %."
 _CANDIDATES = "Candidates that the gate chooses from; together they have an error of 5 %."
-_ANY = "The two logs are of tasks that are not ours: items are matched by text or id; no ranks."
+_ANY = "The two logs are of tasks that are not ours: items are matched by text; no ranks."
 _ALLOWED = "Signature parts or settings that may differ under a gate, such as shots,temperature."
 _METRIC = option("Compare this figure instead of the headline.", metavar="FIGURE")
 

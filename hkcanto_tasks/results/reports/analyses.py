@@ -136,24 +136,25 @@ def _subjects(runs: Sequence[Run]) -> Table:
     some, few = runs[0], len(runs) <= 2
     present = {subject.name for run in runs for subject in run.subjects}
     subjects = [subject for subject in some.setup.task.subjects if subject.name in present]
-    rows: list[tuple[str, str | None, list[Estimate | None]]] = [
-        (figure.title, None, [estimate(run, figure.name) for run in runs])
+    rows: list[tuple[Any, ...]] = [
+        (figure.title, None, *(estimate(run, figure.name) for run in runs))
         for figure in some.setup.figures
         if figure.averages == "acc" and figure.part not in present
     ]
     for subject in subjects if len(subjects) > 1 else ():
         masks = [(run, run.items.of_subjects([subject.name])) for run in runs]
         values = [estimate(run, "acc", mask) for run, mask in masks]
-        rows.append((subject.title, subject.chinese or None, values))
-    rows = [row for row in rows if any(row[2])]
+        rows.append((subject.title, subject.chinese or None, *values))
+    rows = [row for row in rows if any(row[2:])]
     columns: list[tuple[Column, Callable[[Any], Any]]] = [
         (Column("Part"), itemgetter(0)),
         (Column("In Chinese"), itemgetter(1)),
-        (Column("Items", "count"), lambda row: max(value.items for value in row[2] if value)),
+        (Column("Items", "count"), lambda row: max(value.items for value in row[2:] if value)),
+        *(
+            (Column(run.label, "percent", drawn=few, brief=not few), itemgetter(at))
+            for at, run in enumerate(runs, 2)
+        ),
     ]
-    for at, run in enumerate(runs):
-        column = Column(run.label, "percent", drawn=few, brief=not few)
-        columns.append((column, lambda row, at=at: row[2][at]))
     about = f"The headline is {measure_title(some, some.headline)}. Subjects also differ by chance."
     listed = rows if len(subjects) > 1 or len(rows) > 2 else []
     return table(_name("subjects", some), task_title(some), listed, columns, about, kind="other")

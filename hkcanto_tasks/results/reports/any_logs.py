@@ -1,8 +1,8 @@
 """Paired tests on two logs of any task of lm-eval or of Inspect, for `hkcanto compare --any`.
 
 The catalogue knows nothing of such a task, so only the facts in its logs are used: items are
-matched by their texts (or by ids, if all are the same), and a figure is tested if it is the mean of
-the items' values. There are no ranks, published scores and gates.
+matched by their texts, and a figure is tested if it is the mean of the items' values. There are no
+ranks, published scores and gates.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from itertools import chain
 from math import isclose, nan
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -28,6 +28,7 @@ from .compare import Pair, verdict
 
 _GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}  # Inspect's own values of these
 _NAMED = 5
+_EFFECT = ("a", "b", "wins", "losses", "p_value", "p_by_holm", "test")
 _Row = tuple[str, str, str, Mapping[str, float]]
 _JSON = msgspec.json.Decoder(dict[str, Any])
 _OURS = "{} is a log of a task of hkcanto: compare it without --any."
@@ -62,14 +63,6 @@ class _Log:
     higher: Mapping[str, bool | None] = field(default_factory=dict)
 
 
-class _Test(NamedTuple):
-    """The test of a task, the number of its independent items, and remarks for the reader."""
-
-    pair: Pair
-    items: int
-    remarks: Sequence[str]
-
-
 def compare_any(
     runs: Sequence[str], *, metric: str | None = None, seed: int = SEED, resamples: int = RESAMPLES
 ) -> Report:
@@ -93,26 +86,27 @@ def compare_any(
     names = [name or model for (name, _), model in zip(given, models, strict=True)]
     if names[0] == names[1]:
         names = [f"{name} ({place})" for place, name in enumerate(names, 1)]
-    tests, refused = list[_Test](), [f"{task}: no partner." for task in a.keys() ^ b.keys()]
+    tests, notes = list[tuple[Pair, int]](), list[str]()
+    refused = [f"{task}: no partner." for task in a.keys() ^ b.keys()]
     for task in a.keys() & b.keys():
         try:
-            tests.append(_test(a[task], b[task], metric, seed=seed, resamples=resamples))
+            pair, items, remarks = _test(a[task], b[task], metric, seed=seed, resamples=resamples)
+            tests.append((pair, items))
+            notes += [f"{task}: {remark}" for remark in remarks]
         except ComparisonError as error:
             refused.append(f"{task}: {error}")
     if not tests:
         raise ComparisonError("\n".join(["nothing to compare.", *sorted(refused)]))
-    tests.sort(key=lambda test: (test.pair.p_value, test.pair.title))
-    effects = iter(adjusted([test.pair.effect for test in tests if test.pair.effect]))
-    pairs, records, notes = list[Pair](), list[dict[str, Any]](), list[str]()
-    for (task, figure, *_), items, remarks in tests:
-        effect, name = next(effects), figure.name
-        gain = effect.difference.times(1 if figure.higher_is_better else -1)
-        record = {"task": task, "figure": name, "items": items, "a": effect.a, "b": effect.b}
-        record |= {"gain": gain, "wins": effect.wins, "losses": effect.losses}
-        record |= {"p_value": effect.p_value, "p_by_holm": effect.p_by_holm, "test": effect.test}
-        records.append(record)
-        pairs.append(Pair(task, figure, effect, name))
-        notes += [f"{task}: {remark}" for remark in remarks]
+    tests.sort(key=lambda test: (test[0].p_value, test[0].title))
+    effects = adjusted([pair.effect for pair, _ in tests if pair.effect])
+    pairs, records = list[Pair](), list[dict[str, Any]]()
+    for (pair, items), effect in zip(tests, effects, strict=True):
+        pairs.append(pair._replace(effect=effect))
+        records.append(
+            {"task": pair.title, "figure": pair.figure.name, "items": items}
+            | {name: getattr(effect, name) for name in _EFFECT}
+            | {"gain": effect.difference.times(1 if pair.figure.higher_is_better else -1)}
+        )
     verdicts = [Note(verdict(pair, names), "verdict") for pair in pairs[:_NAMED]]
     warnings = [Note(text, "warning") for text in [*sorted(notes), *sorted(refused), _UNKNOWN]]
     columns = {
@@ -139,8 +133,8 @@ def compare_any(
 # ---------------------------------------------------------------------- the test
 
 
-def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> _Test:
-    """Test a figure of a task."""
+def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> tuple[Pair, int, list[str]]:
+    """Test a figure of a task: the effect, the number of independent items, and remarks."""
     if a.harness != b.harness:
         raise ComparisonError("one log is lm-eval's and one Inspect's, which may ask differently")
     of_a, of_b = (dict.fromkeys(chain(*(row[3] for row in side.rows))) for side in (a, b))
@@ -158,13 +152,10 @@ def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> _Test:
                 f"is {mean:.6g}: it is no mean, so its items cannot be tested. Choose another "
                 f"(--metric): {listed}"
             )
-    by_id, by_text = ([_by(field, side.rows) for side in (a, b)] for field in (0, 1))
-    unlike = len(by_text[0].keys() - by_text[1].keys())
-    is_by_id = by_text[0].keys() != by_text[1].keys() and by_id[0].keys() == by_id[1].keys()
-    in_a, in_b = by_id if is_by_id else by_text
-    pairs = [(row, in_b[key]) for key, row in in_a.items() if key in in_b]
+    in_a, in_b = (places_of([row[1] for row in side.rows]) for side in (a, b))
+    pairs = [(a.rows[at], b.rows[in_b[text]]) for text, at in in_a.items() if text in in_b]
     if not pairs:
-        raise ComparisonError("the logs have no item in common")
+        raise ComparisonError("the logs have no item in common: no question is the same in both")
     values = np.array([[row[3].get(name, nan) for row in pair] for pair in pairs])
     known = ~np.isnan(values).any(axis=1)
     if not known.any():
@@ -174,7 +165,6 @@ def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> _Test:
     both, higher = a.settings.keys() | b.settings.keys(), a.higher.get(name.partition(",")[0])
     other = sorted(key for key in both if a.settings.get(key) != b.settings.get(key))
     remarks = {
-        f"matched by id; {unlike:,} of {len(in_a):,} texts differ between the logs": is_by_id,
         f"{left:,} responses are to items of only one log, and are left out": left,
         f"{missing:,} responses are left out, because a log has no value for them": missing,
         f"the log does not say whether a higher {name} is better; taken as better": higher is None,
@@ -191,13 +181,7 @@ def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> _Test:
     columns = np.arange(len(ids)), rows_a, rows_b, losses, np.full(len(ids), "")
     paired = Paired(figure, *columns, np.unique(ids, return_inverse=True)[1], drawing)
     notes = [remark for remark, holds in remarks.items() if holds]
-    return _Test(Pair(a.task, figure, paired.effect(), name), paired.units, notes)
-
-
-def _by(field: int, rows: Sequence[_Row]) -> Mapping[str, _Row]:
-    """Return the rows by their id or text; from its second occurrence on, with the epoch."""
-    places = places_of([str(row[field]) for row in rows])
-    return {key: rows[place] for key, place in places.items()}
+    return Pair(a.task, figure, paired.effect(), name), paired.units, notes
 
 
 # ---------------------------------------------------------------------- reading
@@ -246,12 +230,13 @@ def _lm_eval(path: Path) -> Iterator[_Log]:
             _, values = items.setdefault(key, (str(row.get("prompt_hash", "")), {}))
             metrics, of_filter = row.get("metrics", ()), row.get("filter", "none")
             values |= _numbers({f"{name},{of_filter}": row.get(name) for name in metrics})
-        settings = {name: head.get(name, {}).get(task) for name in ("n-shot", "versions")}
-        names, whole = ("gen_kwargs", "limit", "fewshot_seed", "use_cache"), head.get("config", {})
-        settings |= {name: whole.get(name) for name in names}
-        settings |= {n: config.get(n) for n in ("generation_kwargs", "repeats", "description")}
-        settings["chat template"] = head.get("chat_template_sha")
-        settings["system instruction"] = head.get("system_instruction_sha")
+        facts = (
+            (config, ("generation_kwargs", "repeats", "description")),
+            (head.get("config", {}), ("gen_kwargs", "limit", "fewshot_seed", "use_cache")),
+            (head, ("chat_template_sha", "system_instruction_sha")),
+        )
+        settings = {name: of.get(name) for of, names in facts for name in names}
+        settings |= {name: head.get(name, {}).get(task) for name in ("n-shot", "versions")}
         reported = _numbers(head["results"].get(task, {}))
         higher = head.get("higher_is_better", {}).get(task, {})
         rows = [(*key, *item) for key, item in items.items()]

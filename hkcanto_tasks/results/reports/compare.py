@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, S
 from dataclasses import asdict
 from functools import partial
 from itertools import chain
-from math import inf, nan
+from math import inf
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
@@ -63,6 +63,7 @@ _GATE = {
     "method": Column("Method"),
 }
 """The columns of the gate's table, by the keys of its records."""
+_SIDES = ("First", "Second")
 _GAIN = f"By how much the second is better, in points, with 95 % interval: {WIDE}."
 _SURE = "✓ if the difference is significant: 95 % for all tasks together (Holm)."
 
@@ -87,8 +88,8 @@ class Pair(NamedTuple):
 
     @property
     def p_value(self) -> float:
-        """The p-value, adjusted if there are several tests."""
-        return (self.effect.p_by_holm or self.effect.p_value) if self.effect else nan
+        """The p-value, adjusted if there are several tests; infinite without a test."""
+        return (self.effect.p_by_holm or self.effect.p_value) if self.effect else inf
 
 
 def pair_of(one: Comparison, best: float | None = None) -> Pair:
@@ -122,25 +123,20 @@ def pairs_blocks(pairs: Sequence[Pair], names: Sequence[str]) -> tuple[Note, Tab
 
 
 def _sentence(pairs: Sequence[Pair], names: Sequence[str]) -> str:
-    """Say which of two models leads on how many tasks, and where significantly."""
+    """Say on how many tasks either model leads, and where significantly."""
     known = [(pair, pair.gain.value) for pair in pairs if pair.gain]
     if len(known) < 2:
         return verdict(known[0][0] if known else pairs[0], names)
-    leads = Counter(dict.fromkeys(names, 0))
-    leads.update(names[gain > 0] for _, gain in known if abs(gain) > 1e-9)
-    (first, most), (second, fewer) = leads.most_common()
+    behind, ahead = (sum(sign * gain > 1e-9 for _, gain in known) for sign in (-1, 1))
     sure = [
-        f"{pair.title} ({f'{names[gain > 0]} ' if fewer else ''}by {abs(gain):.3g} points)"
+        f"{pair.title} ({names[gain > 0]} by {abs(gain):.3g} points)"
         for pair, gain in known
         if pair.p_value < 0.05
     ]
-    leading = f"{first} leads on {most} of {len(known)} tasks"
-    leading += f", {second} on {fewer}" if fewer else ""
-    if not most:
-        leading = f"{first} and {second} are equal on all {len(known)} tasks"
-    such = f": {listed(sure)}" if sure else ""
-    scope = f"all {len(known)} tasks together, 95 %"
-    return f"{leading}. Significant on {len(sure) or 'none'} ({scope}){such}."
+    return (
+        f"{names[1]} leads on {ahead} of {len(known)} tasks, {names[0]} on {behind}. Significant "
+        f"(all {len(known)} tasks together, 95 %): {listed(sure) or 'none'}."
+    )
 
 
 def verdict(pair: Pair, names: Sequence[str]) -> str:
@@ -148,38 +144,33 @@ def verdict(pair: Pair, names: Sequence[str]) -> str:
     (first, second), effect, gain = names, pair.effect, pair.gain
     if effect is None or gain is None:
         return NOTHING.format(2)
-    said = f"No difference shown between {second} and {first} on {pair.title}"
-    unit, points = units_of(pair.figure)
-    scores = f"{value_text(effect.b, unit)} against {value_text(effect.a, unit)}"
-    in_points = " points" if points == "score_points" else ""
-    difference = f"gain {value_text(gain, points)}{in_points}, 95 % {interval_text(gain, points)}"
+    said = f"No difference shown between {second} and {first}"
     if pair.p_value < 0.05:
-        by = value_text(abs(gain.value), points).removeprefix("+")
-        better = f"{by}{in_points} {'better' if gain.value > 0 else 'worse'}"
-        said = f"{second} is {better} than {first} on {pair.title}"
-        difference = f"gain 95 % {interval_text(gain, points)}, significant"
+        said = f"{second} is {'better' if gain.value > 0 else 'worse'} than {first}"
+    unit, points = units_of(pair.figure)
+    in_points = " points" if points == "score_points" else ""
     p_text = "p < 0.001" if pair.p_value < 0.001 else f"p = {pair.p_value:.2g}"
     return (
-        f"{said}: {pair.measure} {scores}, {difference} ({effect.test}, {p_text}). {second} "
-        f"wins {effect.wins:,} items, loses {effect.losses:,}, ties {effect.ties:,}."
+        f"{said} on {pair.title}: {pair.measure} {value_text(effect.b, unit)} against "
+        f"{value_text(effect.a, unit)}, gain {value_text(gain, points)}{in_points}, 95 % "
+        f"{interval_text(gain, points)} ({effect.test}, {p_text}). {second} wins "
+        f"{effect.wins:,} items, loses {effect.losses:,}, ties {effect.ties:,}."
     )
 
 
-def effects_table(name: str, title: str, pairs: Sequence[Pair], sides: Sequence[str]) -> Table:
+def _effects(name: str, title: str, pairs: Sequence[Pair], sides: Sequence[str]) -> Table:
     """Return a table of effects on one figure, for two runs or pairs of runs."""
     unit, points = units_of(pairs[0].figure) if pairs else ("percent", "score_points")
-    gain = Column("Gain", points, _GAIN, drawn=len(pairs) > 1)
     won = "{0.wins:,}/{0.losses:,}/{0.ties:,}"
     columns: list[tuple[Column, Callable[[Any], Value]]] = [
         (Column("Part"), attrgetter("title")),
-        (gain, attrgetter("gain")),
+        (Column("Gain", points, _GAIN, drawn=len(pairs) > 1), attrgetter("gain")),
         (Column("Won/lost/tied"), lambda pair: won.format(pair.effect)),
         (Column("p", "p", "Two-sided, unadjusted."), attrgetter("effect.p_value")),
         (Column("p by Holm", "p", "Adjusted for several tests."), attrgetter("effect.p_by_holm")),
         (Column(sides[0], unit), attrgetter("effect.a")),
         (Column(sides[1], unit), attrgetter("effect.b")),
         (Column("Test"), attrgetter("effect.test")),
-        (Column("Figure", beneath=True), lambda pair: pair.measure or None),
     ]
     return table(name, title, pairs, columns)
 
@@ -257,26 +248,23 @@ def sections(
     in_pairs = len(every) == len(compared)
     details, warned = list[Block](), defaultdict[str, list[str]](list)
     for group in compared:
-        one, runs = group[0], chain(*((pair.a, pair.b) for pair in group))
-        sides = list(dict.fromkeys(runs))
-        for note in _remarks(group, sides):
-            if note.level == "warning":
-                warned[note.text].append(task_title(one.a))
-            else:
-                details.append(note)
+        one, sides = group[0], [*dict.fromkeys(side for pair in group for side in (pair.a, pair.b))]
+        for text in _warnings(group, sides):
+            warned[text].append(task_title(one.a))
+        details += map(Note, dict.fromkeys(note for side in sides for note in side.notes))
         words = [word for run in (one.a, one.b) for word in (run.task, run.condition)]
         name = short_name("compare", *words, one.figure.name)
         title = f"{task_title(one.a)}: {figure_title(one.a, one.figure)}"
         if in_pairs:
-            names, rows, title = _names(sides), _parts(one), f"{title} by part"
+            details.append(_effects(name, f"{title} by part", _parts(one), _names(sides)))
         else:
             called = dict(zip(sides, _names(sides), strict=True))
             rows = [
                 Pair(f"{called[pair.b]} against {called[pair.a]}", pair.figure, pair.overall)
                 for pair in group
             ]
-            name, names, title = f"{name}_pairwise", ["First", "Second"], f"{title}, pairwise"
-        details.append(effects_table(name, title, rows, names))
+            name, title = f"{name}_pairwise", f"{title}, pairwise"
+            details.append(_effects(name, title, rows, _SIDES))
     first: list[Block] = [
         Note(text if len(tasks) == len(compared) else f"{'; '.join(tasks)}: {text}", "warning")
         for text, tasks in warned.items()
@@ -286,7 +274,7 @@ def sections(
     if in_pairs:
         # One model under two conditions has other names in each task.
         couples = {tuple(_names([one.a, one.b])) for one in every}
-        names = [*couples.pop()] if len(couples) == 1 else ["First", "Second"]
+        names = couples.pop() if len(couples) == 1 else _SIDES
         said, made = pairs_blocks([*map(pair_of, every)], names)
         yield Section("Results", [said, *first, made], "results", is_summary=True)
         yield Section("Parts and subjects", details, "parts", is_summary=len(every) == 1)
@@ -322,9 +310,8 @@ def gate_of(
     for one in compared:
         if one.gate is None:
             continue
-        cut_off = " (each answer's cut off at 1)" if one.figure.unlimited else ""
         task: dict[str, Any] = {"task": one.a.definition.name, "title": one.a.definition.title}
-        task |= {"metric": one.figure.name, "figure": figure_title(one.a, one.figure) + cut_off}
+        task |= {"metric": one.figure.name, "figure": figure_title(one.a, one.figure)}
         task |= {"compared": " against ".join(_names([one.b, one.a]))}
         task |= {"differences": [*one.a.differs(one.b)]}
         task |= {"verdict": "passed" if one.gate.passed else "not passed", "delta": delta}
@@ -346,13 +333,12 @@ def gate_of(
     needed = [task for task in failed if task["needed_items"]]
     few = listed(f"{task['needed_items']:,} items of {task['title']}" for task in needed)
     sure = max((task["confidence"] for task in tasks), default=CONFIDENCE)
+    level = f"{100 * sure:.6g} % confidence (look {look[0]} of {look[1]}, candidates: {candidates})"
     most = max(Counter(task["task"] for task in tasks).values(), default=0)
     unlike = dict.fromkeys(name for task in tasks for name in task["differences"])
-    shared = f"look {look[0]} of {look[1]}, {candidates} candidates"
     remarks = {
         f"With so few items, not even an equal run passes; it needs about {few}.": needed,
-        f"The bounds are one-sided, each with {100 * sure:.6g} % confidence: {method}.": tasks,
-        f"The error of 5 % is shared by looks and candidates: {shared}.": look[1] * candidates > 1,
+        f"The bounds are one-sided, each with {level}: {method}.": tasks,
         f"To choose one of them by this gate, give --candidates {most}.": candidates == 1 < most,
         f"They differ in {', '.join(unlike)}, as allowed.": unlike,
     }
@@ -421,27 +407,26 @@ def _names(runs: Sequence[Run]) -> list[str]:
     return next((n for n in (labels, conditions) if len(set(n)) == len(n)), numbers)
 
 
-def _remarks(compared: Sequence[Comparison], sides: Sequence[Run]) -> Sequence[Note]:
-    """Return warnings and notes: other differences of the runs, and limits of their figures."""
+def _warnings(compared: Sequence[Comparison], sides: Sequence[Run]) -> Iterator[str]:
+    """Yield other differences of the runs, and limits of their figures."""
     first, unscored, names = sides[0], max(one.unscored for one in compared), _names(sides)
-    few = f"Only {len(set(first.items.ids)):,} of the task's items were run."
     warnings = {
         TWO_MEASURES: len({side.setup.task.variant.scoring for side in sides}) > 1,
         _OWN_FILES: first.is_local,
         "This is the sample data: its figures mean nothing elsewhere.": first.is_sample,
-        few: not (first.is_sample or first.complete),
+        f"Only {len(set(first.items.ids)):,} of the task's items were run.": (
+            not (first.is_sample or first.complete)
+        ),
         _ASKED: not all(side.signature.prompt_known for side in sides),
         f"{unscored:,} items are left out, because a run has no value for them.": unscored > 0,
     }
+    yield from (text for text, holds in warnings.items() if holds)
     for name, side in zip(names[1:], sides[1:], strict=True):
-        unlike = [
+        if unlike := [
             f"{part} {one or 'none'} against {other or 'none'}{_EDITED.get(part, '')}"
             for part, (one, other) in first.differs(side).items()
-        ]
-        warnings[f"{names[0]} and {name} also differ in {'; '.join(unlike)}."] = bool(unlike)
-    notes = [note for side in sides for note in side.notes]
+        ]:
+            yield f"{names[0]} and {name} also differ in {'; '.join(unlike)}."
     if len({side.harness for side in sides}) > 1:
         harnesses = (f"{name}: {side.harness}" for name, side in zip(names, sides, strict=True))
-        notes.append(f"They were run by different harnesses: {'; '.join(harnesses)}.")
-    shown = [Note(text, "warning") for text, holds in warnings.items() if holds]
-    return [*shown, *map(Note, dict.fromkeys(notes))]
+        yield f"They were run by different harnesses: {'; '.join(harnesses)}."
