@@ -721,7 +721,7 @@ def test_several_tasks_begin_with_who_leads_and_where_it_is_sure(compared):
     assert (said.level, first.is_summary) == ("verdict", True)
     # McNemar's p is 2 / 2¹¹ and 1 for law, and 1 / 2 for Jyutping.
     assert said.text == (
-        "b leads on 2 of 3 tasks, a on 1. Significant (all 3 tasks together, 95 %): "
+        "b leads on 2 of 3 tasks, a on 1. Significant (all tasks together, 95 %): "
         "Hong Kong law, 5-shot (b by 55 points)."
     )
     gains = [row.values[3] for row in made.rows]

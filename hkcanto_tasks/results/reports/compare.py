@@ -135,7 +135,7 @@ def _sentence(pairs: Sequence[Pair], names: Sequence[str]) -> str:
     ]
     return (
         f"{names[1]} leads on {ahead} of {len(known)} tasks, {names[0]} on {behind}. Significant "
-        f"(all {len(known)} tasks together, 95 %): {listed(sure) or 'none'}."
+        f"(all tasks together, 95 %): {listed(sure) or 'none'}."
     )
 
 

@@ -72,9 +72,17 @@ _MEANT = {
 _INTERVAL = f"With 95 % interval: {WIDE}."
 _EXACT = "Published scores have the interval of a run on as many items."
 _RANKS = f"Ranks in the paper's table that the interval allows. {_EXACT}"
+_RANKED = (
+    "Rank among the paper's models; for a run, the ranks that its 95 % interval allows, or why it "
+    f"has none. {_EXACT}"
+)
 _FOLLOWED = (
-    "† The rows of {0} may follow its appendices or its release (prompt=release, for Jyutping "
+    "its rows may follow the paper's appendices or its release (prompt=release, for Jyutping "
     "examples=release)."
+)
+_DOUBTS = (
+    "Failed checks: figures equal to the harness's, all items, at most 2 % of the responses "
+    "unread, a published revision of the data, greedy decoding."
 )
 
 
@@ -90,18 +98,14 @@ class _Read:
 
     def standings(self, run: Run) -> list[Standing]:
         """Return the ranks of a run in the papers' tables, those of its headline first."""
-        every = [standing for beside in self.beside for standing in beside.standings]
+        every = chain.from_iterable(beside.standings for beside in self.beside)
         behind = [standing for standing in every if run in standing.behind]
         return sorted(behind, key=lambda standing: not standing.is_headline_of(run))
 
-    def rank(self, run: Run) -> Standing | None:
+    def place(self, run: Run) -> str | None:
         """Return the rank of a run's headline; None without one."""
         ranked = (standing for standing in self.standings(run) if standing.ranks)
-        return next((standing for standing in ranked if standing.is_headline_of(run)), None)
-
-    def place(self, run: Run) -> str | None:
-        standing = self.rank(run)
-        return standing.place if standing else None
+        return next((of.place for of in ranked if of.is_headline_of(run)), None)
 
 
 def build_report(
@@ -234,55 +238,39 @@ def _of_many(labels: Sequence[str], races: Sequence[Selection], made: Table) -> 
     """Say which model has the best mean rank, and where the best is ahead of all others."""
     if not races:
         return NOTHING.format(len(labels))
-    rank = made.rows[0].values[1]
-    leaders = [str(row.values[0]) for row in made.rows if row.values[1] == rank]
-    said = f"The best mean rank is {value_text(rank, 'score')}: {listed(leaders)}."
-    if rank is None:
-        said = "No task was run in full by all models, so there is no mean rank."
+    said, rank = "No task was run in full by all models", made.rows[0].values[1]
+    if rank is not None:
+        leaders = [str(row.values[0]) for row in made.rows if row.values[1] == rank]
+        said = f"The best mean rank is {value_text(rank, 'score')}: {listed(leaders)}"
     ahead = [
-        f"{run_title(of.best)} ({_score(of.best)}; of {len(of.differences) - len(of.ties)} of "
-        f"{len(of.differences)} others)"
+        f"{run_title(of.best)} ({value_text(_in_points(of.best), 'score')})"
         for of in races
-        if not of.ties or len(races) == 1
+        if not of.ties
     ]
-    scope = f"all {len(races)} tasks together, 95 %" if len(races) > 1 else "95 %"
-    if not ahead:
-        return f"{said} On no task is a model significantly ahead of all others ({scope})."
-    return f"{said} Significantly ahead ({scope}): {listed(ahead)}."
-
-
-def _score(run: Run) -> str:
-    unit = unit_of(run.headline)
-    text = value_text(headline(run), unit)
-    return f"{text} %" if unit == "percent" else text
+    return (
+        f"{said}. Significantly ahead of all others (all tasks together, 95 %): "
+        f"{listed(ahead) or 'none'}."
+    )
 
 
 def _of_one(read: _Read) -> str:
-    """Say how the only model ranks among the papers' models."""
-    if not read.runs:
-        return "There is no run to report on."
-    run, label, why = read.runs[0], read.labels[0], "“How this was made” says why"
-    ranked = [f"{task_title(run)} {place}" for run in read.runs if (place := read.place(run))]
-    notes = (standing.figure.note for run in read.runs for standing in read.standings(run))
-    why = next(filter(None, notes), why)
-    if (count := len(read.runs)) > 1:
-        on = f"{len(ranked)} of {count} tasks"
-        return f"{label} has a rank among published models on {on}: {listed(ranked) or why}."
-    rank = f"no rank: {why}"
-    if standing := read.rank(run):
-        rank = f"rank {standing.place} in {standing.table.source}"
-    measure = measure_title(run, run.headline)
-    interval = interval_text(headline(run), unit_of(run.headline))
-    return f"{run_title(run)} has {_score(run)} {interval} ({measure}), {rank}."
+    """Say how well the only model does on each task, and its rank among the papers' models."""
+    texts = []
+    for run in read.runs:
+        score, place = _in_points(run), read.place(run)
+        text = f"{task_title(run)} {value_text(score, 'score')} {interval_text(score, 'score')}"
+        rank = f"rank {place}" if place else "no rank"
+        texts.append(f"{text} ({measure_title(run, run.headline)}), {rank}")
+    return f"{read.labels[0]}: {listed(texts)}." if texts else "There is no run to report on."
 
 
 def _warnings(read: _Read, left_out: Sequence[Run]) -> Iterator[str]:
-    counts, runs = Counter[str](), len(read.runs)
-    for doubt in (doubt for run in read.runs for doubt in doubts(run)):
+    doubted = Counter[str]()
+    for doubt in chain.from_iterable(map(doubts, read.runs)):
         many = doubt.endswith(" unread")
-        counts[f"over {MANY_UNREAD:.0%} unread" if many else _MEANT.get(doubt, doubt)] += 1
-    for doubt, count in counts.items():
-        yield doubt if runs == 1 else f"{doubt}: {count} of {runs} runs"
+        doubted[f"over {MANY_UNREAD:.0%} unread" if many else _MEANT.get(doubt, doubt)] += 1
+    for text, count in doubted.items():
+        yield f"{text}: {count} of {len(read.runs)} runs"
     if read.skipped:
         yield f"logs not read, or not in full: {len(read.skipped)} (“How this was made”)"
     if left_out:
@@ -373,9 +361,8 @@ def paper_table(beside: Beside) -> Table:
         place = rank_of(row, paper, key)
         values: list[Value] = [row.model, str(place) if place else None]
         for name, score in row.values.items():
-            note = row.notes.get(name)
-            noted = note and score is not None
-            values.append(Estimate(score or 0.0, None, None, 0, note or "") if noted else score)
+            noted = name in row.notes and score is not None
+            values.append(Estimate(score or 0, None, None, 0, row.notes[name]) if noted else score)
         rows.append(Row(values, _KINDS.get(row.kind, "other")))
     for run, of_run in beside.runs.items():
         of = of_run.get(key.name)
@@ -389,16 +376,10 @@ def paper_table(beside: Beside) -> Table:
     sign, at = 1 if key.lower_is_better else -1, 2 + paper.columns.index(key)
     rows.sort(key=lambda row: sign * (number(row.values[at]) or 0))
     rows.sort(key=lambda row: number(row.values[at]) is None)
-    ranked = (
-        "Rank among the paper's models; for a run, the ranks that its 95 % interval allows, or why "
-        f"it has none. {_EXACT}"
-    )
-    columns = [Column("Model"), Column("Rank", help=ranked, under=f"by {key.name}")]
+    columns = [Column("Model"), Column("Rank", help=_RANKED, under=f"by {key.name}")]
     for column in paper.columns:
-        names = ", ".join(filter(None, column.mean_of or (*column.tasks, column.part)))
-        about = f"{'Mean of' if column.mean_of else 'Of'} {names}."
-        if column.unmeasured:
-            about = f"Not measured here: {column.unmeasured}."
+        about = ", ".join(filter(None, (*column.mean_of, *column.tasks, column.part)))
+        about = f"Not measured here: {column.unmeasured}." if column.unmeasured else f"Of {about}."
         unit = unit_of(measure) if (measure := column.measure) else column.unit
         columns.append(Column(column.name, unit, about, column.lower_is_better, column is key))
     better = "lower" if key.lower_is_better else "higher"
@@ -439,12 +420,6 @@ def _last_section(read: _Read) -> Section:
     return Section("How this was made", [made, *notes, skipped], "made", bool(read.skipped))
 
 
-_DOUBTS = (
-    "Failed checks: figures equal to the harness's, all items, at most 2 % of the responses "
-    "unread, a published revision of the data, greedy decoding."
-)
-
-
 def _checks(runs: Sequence[Run]) -> Iterator[str]:
     again = [run for run in runs if "rescored" in run.options]
     equal = sum(agreement(run).equal for run in runs if run not in again)
@@ -466,18 +441,17 @@ def _checks(runs: Sequence[Run]) -> Iterator[str]:
 
 def _protocols(read: _Read) -> Iterator[str]:
     """Say how the papers measured, how the runs differ from that, and why runs are left out."""
-    papers = [beside.table for beside in read.beside]
-    yield from (f"{paper.source}: {paper.protocol}" for paper in papers if paper.protocol)
-    for source in dict.fromkeys(p.source.partition(",")[0] for p in papers if p.two_protocols):
-        yield _FOLLOWED.format(source)
-    used = dict.fromkeys(
-        run for beside in read.beside for one in beside.standings for run in one.behind
-    )
-    for run in used:
-        if other := ", ".join(f"{name}:{value}" for name, value in departures(run).items()):
-            yield f"{run_title(run)} was run with other options than in the paper: {other}."
+    for paper in (beside.table for beside in read.beside):
+        if paper.protocol:
+            yield f"{paper.source}: {paper.protocol}"
+        if paper.two_protocols:
+            yield f"† {paper.source}: {_FOLLOWED}"
+    used = {run for beside in read.beside for one in beside.standings for run in one.behind}
     reasons = defaultdict[str, list[str]](list)
-    for run in (run for run in read.runs if run not in used):
-        reasons[why_left_out(run)].append(f"{run.label} on {run.task}")
+    for run in read.runs:
+        if run not in used:
+            reasons[why_left_out(run)].append(f"{run.label} on {run.task}")
+        elif other := ", ".join(f"{name}:{value}" for name, value in departures(run).items()):
+            yield f"{run_title(run)} was run with other options than in the paper: {other}."
     for reason, names in reasons.items():
         yield f"Not beside published figures: {', '.join(names)}. {reason}"
