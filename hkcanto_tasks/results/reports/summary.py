@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from operator import itemgetter
 from statistics import fmean
 from typing import Any
 
@@ -132,21 +133,19 @@ def build_report(
 
 def best_records(runs: Sequence[Run]) -> Sequence[Mapping[str, Any]]:
     """Return the best run of each task under each condition, as records."""
-    records = []
-    for group in side_by_side(runs):
-        if chosen := selection(tuple(group)):
-            best = chosen.best
-            record: dict[str, Any] = {
-                **{name: getattr(best, name) for name in ("task", "condition", "label")},
-                "step": (checkpoint(best) or ("", None))[1],
-                "figure": headline(best),
-                "picked_from": chosen.picked_from,
-                "overstated": chosen.overstated,
-                "ties": [run.label for run in chosen.ties],
-                "left_out": {run.label: why for run, why in chosen.left_out.items()},
-            }
-            records.append(record)
-    return records
+    chosen = (selection(tuple(group)) for group in side_by_side(runs))
+    return [
+        {
+            **{name: getattr(of.best, name) for name in ("task", "condition", "label")},
+            "step": (checkpoint(of.best) or ("", None))[1],
+            "figure": headline(of.best),
+            "picked_from": of.picked_from,
+            "overstated": of.overstated,
+            "ties": [run.label for run in of.ties],
+            "left_out": {run.label: why for run, why in of.left_out.items()},
+        }
+        for of in filter(None, chosen)
+    ]
 
 
 def _record(read: _Read, run: Run) -> Mapping[str, Any]:
@@ -176,22 +175,50 @@ def _record(read: _Read, run: Run) -> Mapping[str, Any]:
 
 def _first_section(read: _Read) -> Section:
     """Return the section to read first: a sentence, a line of warnings, and one table."""
-    labels, left_out = read.labels, list[Run]()
-    if len(labels) == 2:
-        pairs, left_out = _pairs(read)
-        said, made = pairs_blocks(pairs, labels)
-    elif len(labels) < 2:
-        said, made = Note(_of_one(read), "verdict"), _tasks_table(read)
-    else:
-        races, left_out = _races(read)
-        made = _matrix(read, races, left_out)
-        said = Note(_of_many(labels, races, made), "verdict")
-    warnings = " · ".join(_warnings(read, left_out))
-    notes = [said, *([Note(warnings, "warning")] if warnings else [])]
-    return Section("Results", [*notes, made], "results", is_summary=True)
+    of_count = (_one, _one, _two, _many)
+    said, made, left_out = of_count[min(len(read.labels), 3)](read)
+    warnings = [Note(text, "warning") for text in _warnings(read, left_out)]
+    return Section("Results", [said, *warnings, made], "results", is_summary=True)
 
 
-def _pairs(read: _Read) -> tuple[list[Pair], list[Run]]:
+def _warnings(read: _Read, left_out: Sequence[Run]) -> list[str]:
+    """Return one line of warnings, or none."""
+    doubted = Counter[str]()
+    for doubt in chain.from_iterable(map(doubts, read.runs)):
+        many = doubt.endswith(" unread")
+        doubted[f"over {MANY_UNREAD:.0%} unread" if many else _MEANT.get(doubt, doubt)] += 1
+    parts = [f"{text}: {count} of {len(read.runs)} runs" for text, count in doubted.items()]
+    if read.skipped:
+        parts.append(f"logs not read, or not in full: {len(read.skipped)} (“How this was made”)")
+    if left_out:
+        parts.append(f"runs not compared, as unfinished or on other items: {len(left_out)}")
+    return [" · ".join(parts)] if parts else []
+
+
+def _one(read: _Read) -> tuple[Note, Table, list[Run]]:
+    """Return a single model's tasks with the best published scores, drawn on one axis."""
+    texts, rows = list[str](), list[tuple[Value, ...]]()
+    for run in chain.from_iterable(read.groups):
+        title, score, place = task_title(run), _in_points(run), read.place(run)
+        shown = f"{value_text(score, 'score')} {interval_text(score, 'score')}".strip()
+        measure, rank = measure_title(run, run.headline), f"rank {place}" if place else "no rank"
+        texts.append(f"{title} {shown} ({measure}), {rank}")
+        note = "; ".join(doubts(run)) if len(read.runs) > 1 else ""
+        noted = score and replace(score, note=note)
+        rows.append((title, noted, place, _best_in_points(run), measure))
+    columns = (
+        Column("Task"),
+        Column("Score", "score", f"From 0 to 100. {_INTERVAL}", drawn=True),
+        Column("Rank", help=_RANKS),
+        Column("Best published", "score", drawn=True),
+        Column("Figure", beneath=True),
+    )
+    getters = [(column, itemgetter(at)) for at, column in enumerate(columns)]
+    said = f"{read.labels[0]}: {listed(texts)}." if texts else "There is no run to report on."
+    return Note(said, "verdict"), table("tasks", "Task by task", rows, getters, kind="other"), []
+
+
+def _two(read: _Read) -> tuple[Note, Table, list[Run]]:
     """Return each task's pair of runs, compared as in `hkcanto compare`, and runs left out."""
     pairs, left_out = list[Pair](), list[Run]()
     for group in read.groups:
@@ -207,7 +234,7 @@ def _pairs(read: _Read) -> tuple[list[Pair], list[Run]]:
             except ComparisonError:
                 left_out += [first, second]
         pairs.append(pair)
-    return pairs, left_out
+    return *pairs_blocks(pairs, read.labels), left_out
 
 
 def _in_points(run: Run) -> Estimate | None:
@@ -222,22 +249,19 @@ def _best_in_points(run: Run) -> float | None:
     return best and best * points_of(run.headline)
 
 
-def _races(read: _Read) -> tuple[list[Selection], list[Run]]:
-    """Return the best model of each task that several models ran, and runs left out.
+def _many(read: _Read) -> tuple[Note, Table, list[Run]]:
+    """Return which model has the best mean rank, and where the best is ahead of all others.
 
-    The differences hold for all tasks at once.
+    The differences hold for all tasks at once. Runs that are not comparable are left out.
     """
     groups = [group for group in read.groups if len(group) > 1]
     confidence = 1 - (1 - CONFIDENCE) / max(1, len(groups))
     races = [chosen for group in groups if (chosen := selection(tuple(group), confidence))]
     left_out = [run for chosen in races for run in chosen.left_out]
-    return [chosen for chosen in races if chosen.differences], left_out
-
-
-def _of_many(labels: Sequence[str], races: Sequence[Selection], made: Table) -> str:
-    """Say which model has the best mean rank, and where the best is ahead of all others."""
+    races = [chosen for chosen in races if chosen.differences]
+    made = _matrix(read, races, left_out)
     if not races:
-        return NOTHING.format(len(labels))
+        return Note(NOTHING.format(len(read.labels)), "verdict"), made, left_out
     said, rank = "No task was run in full by all models", made.rows[0].values[1]
     if rank is not None:
         leaders = [str(row.values[0]) for row in made.rows if row.values[1] == rank]
@@ -247,55 +271,9 @@ def _of_many(labels: Sequence[str], races: Sequence[Selection], made: Table) -> 
         for of in races
         if not of.ties
     ]
-    return (
-        f"{said}. Significantly ahead of all others (all tasks together, 95 %): "
-        f"{listed(ahead) or 'none'}."
-    )
-
-
-def _of_one(read: _Read) -> str:
-    """Say how well the only model does on each task, and its rank among the papers' models."""
-    texts = []
-    for run in read.runs:
-        score, place = _in_points(run), read.place(run)
-        text = f"{task_title(run)} {value_text(score, 'score')} {interval_text(score, 'score')}"
-        rank = f"rank {place}" if place else "no rank"
-        texts.append(f"{text} ({measure_title(run, run.headline)}), {rank}")
-    return f"{read.labels[0]}: {listed(texts)}." if texts else "There is no run to report on."
-
-
-def _warnings(read: _Read, left_out: Sequence[Run]) -> Iterator[str]:
-    doubted = Counter[str]()
-    for doubt in chain.from_iterable(map(doubts, read.runs)):
-        many = doubt.endswith(" unread")
-        doubted[f"over {MANY_UNREAD:.0%} unread" if many else _MEANT.get(doubt, doubt)] += 1
-    for text, count in doubted.items():
-        yield f"{text}: {count} of {len(read.runs)} runs"
-    if read.skipped:
-        yield f"logs not read, or not in full: {len(read.skipped)} (“How this was made”)"
-    if left_out:
-        yield f"runs not compared, as unfinished or on other items: {len(left_out)}"
-
-
-# ---------------------------------------------------------------------- tables
-
-
-def _tasks_table(read: _Read) -> Table:
-    """Return a single model's tasks with the best published scores, drawn on one axis."""
-
-    def score(run: Run) -> Value:
-        value, note = _in_points(run), "; ".join(doubts(run)) if len(read.runs) > 1 else ""
-        return value and replace(value, note=note)
-
-    columns: list[tuple[Column, Callable[[Run], Value]]] = [
-        (Column("Task"), task_title),
-        (Column("Score", "score", f"From 0 to 100. {_INTERVAL}", drawn=True), score),
-        (Column("Rank", help=_RANKS), read.place),
-        (Column("Best published", "score", drawn=True), _best_in_points),
-        (Column("Figure", beneath=True), lambda run: measure_title(run, run.headline)),
-    ]
-    runs = chain.from_iterable(read.groups)
-    return table("tasks", "Task by task", runs, columns, kind="other")
+    where = listed(ahead) or "none"
+    said += f". Significantly ahead of all others (all tasks together, 95 %): {where}."
+    return Note(said, "verdict"), made, left_out
 
 
 def _matrix(read: _Read, races: Sequence[Selection], left_out: Sequence[Run]) -> Table:
