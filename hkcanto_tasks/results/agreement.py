@@ -1,6 +1,5 @@
 """Agreement of a judge's scores with people's: the report of `hkcanto agreement`."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 from math import isnan
 from pathlib import Path
@@ -77,8 +76,12 @@ def agreement_report(log: Path, people: Path) -> Report:
         for kind in get_args(Correlation):
             correlation = rates.Estimate(getattr(row, kind), *row.intervals[kind])
             values.append(_figure(correlation, row.items))
+        means = [fmean(scores) for _, scores in pairs]
+        at_end = max(means.count(end) for end in (min(means), max(means)))
+        is_piled = len(means) - at_end < _FEW and 2 * at_end > len(means)
+        # The interval is too narrow.
+        note = f"too sure: {at_end:,} of {len(means):,} at an end of the scale" if is_piled else ""
         values += [row.alpha, row.human_alpha, _figure(row.bias, row.items)]
-        note = _piled([fmean(scores) for _, scores in pairs])
         listed.append(Row([*values, _figure(row.corrected, row.items, note)]))
     title = "Agreement of the judge with people"
     columns = [Column("Criterion"), Column("Items", "count"), *(_OF_LEVELS if run else ())]
@@ -107,13 +110,6 @@ def _levels(run: Run) -> dict[str, float]:
         return judged
     command = f"hkcanto rescore {where} --grader openai/gpt-4o -o judged"
     raise LogError(f"{where}: no answer has a level. Judge them: {command}.")
-
-
-def _piled(means: Sequence[float]) -> str:
-    """Warn if the interval is too narrow because many scores are at an end of the scale."""
-    piled = max(means.count(end) for end in (min(means), max(means)))
-    few = len(means) - piled < _FEW and 2 * piled > len(means)
-    return f"too sure: {piled:,} of {len(means):,} at an end of the scale" if few else ""
 
 
 def _figure(estimate: rates.Estimate, items: int, note: str = "") -> Estimate:

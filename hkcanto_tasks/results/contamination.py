@@ -224,7 +224,7 @@ def report(files: Sequence[Path], names: Sequence[str] | None = None) -> tuple[R
         ids = {item.id for item in items}
         count = len(ids & places)
         rows.append(Row([task, len(ids), count, count / len(ids), len(ids - looked_for), data]))
-    rows.sort(key=lambda row: not row.values[2])  # tasks with hits first
+    rows.sort(key=lambda row: not row.values[2])  # a terminal shows the first 20
     short = f"Fewer than {N} units, or all boilerplate: not searched for."
     share = Column("Share", "percent", "Share of the items, or of the item, that was found.")
     columns = [Column("Task"), Column("Items", "count"), Column("Found", "count"), share]

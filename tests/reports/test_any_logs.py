@@ -155,7 +155,7 @@ def test_other_logs_are_refused(
     other = inspect_log(tmp_path / "inspect", right_below(20))
     for logs, why in (
         ((old,), "--any compares two logs"),
-        ((old, other), "one log is lm-eval's and one Inspect's"),
+        ((old, other), "no figure '' of items in both logs"),
         ((old, lm_eval_logs), "compare it without --any"),
         ((old, tmp_path / "yaml"), "has no log of lm-eval or Inspect"),
     ):

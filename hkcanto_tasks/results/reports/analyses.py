@@ -71,14 +71,14 @@ _USAGE = (
 
 def sections(runs: Sequence[Run]) -> list[Section]:
     """Return the sections of subjects, reading problems, all figures, and tokens and time."""
-    groups = side_by_side(runs)
+    groups, of_accuracy = side_by_side(runs), [run for run in runs if estimate(run, "acc")]
     generated = [run for run in chain(*groups) if run.setup.is_generative and run.items.ids]
     problems = [*_problems(generated)]
     used = [run for run in runs if len(run.usage.known) > 1]
     counts = [(column, attrgetter(f"usage.{name}")) for name, column in _COUNTS.items()]
     usage = table("usage", "Tokens and time", used, [MODEL, TASK, *counts], _USAGE)
     return [
-        Section("Subjects", [*map(_subjects, side_by_side(runs, "acc"))], "subjects"),
+        Section("Subjects", [*map(_subjects, side_by_side(of_accuracy))], "subjects"),
         Section("Reading problems", [*problems, _reading(generated)], "reading", bool(problems)),
         Section("All figures", [*map(_figures, groups)], "figures"),
         Section("Tokens and time", [usage], "usage"),

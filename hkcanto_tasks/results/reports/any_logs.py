@@ -11,7 +11,7 @@ from itertools import chain
 from math import isclose, nan
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -45,8 +45,7 @@ class _Log:
 
     Attributes:
         task: The task's name in its harness.
-        model: The model's name.
-        harness: The harness.
+        path: The log.
         rows: For each response the item's id, the text of the question (equal for the same item), a
             hash of the prompt as sent (empty if not logged), and the value of each figure.
         reported: Figure → the harness's own value.
@@ -55,8 +54,7 @@ class _Log:
     """
 
     task: str
-    model: str
-    harness: str
+    path: Path
     rows: Sequence[_Row]
     reported: Mapping[str, float]
     settings: Mapping[str, Any]
@@ -81,11 +79,8 @@ def compare_any(
     if len(runs) != 2:
         raise ComparisonError("--any compares two logs: hkcanto compare a=LOG b=LOG --any")
     given = [argument(run) for run in runs]
-    a, b = sides = [_logs(path) for _, path in given]
-    models = (next(iter(side.values())).model for side in sides)
-    names = [name or model for (name, _), model in zip(given, models, strict=True)]
-    if names[0] == names[1]:
-        names = [f"{name} ({place})" for place, name in enumerate(names, 1)]
+    a, b = (_logs(path) for _, path in given)
+    names = [name or str(path) for name, path in given]
     tests, notes = list[tuple[Pair, int]](), list[str]()
     refused = [f"{task}: no partner." for task in a.keys() ^ b.keys()]
     for task in a.keys() & b.keys():
@@ -135,8 +130,6 @@ def compare_any(
 
 def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> tuple[Pair, int, list[str]]:
     """Test a figure of a task: the effect, the number of independent items, and remarks."""
-    if a.harness != b.harness:
-        raise ComparisonError("one log is lm-eval's and one Inspect's, which may ask differently")
     of_a, of_b = (dict.fromkeys(chain(*(row[3] for row in side.rows))) for side in (a, b))
     names = [name for name in of_a if name in of_b]
     name, listed = metric or next(iter(names), ""), ", ".join(names)
@@ -148,8 +141,8 @@ def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> tuple[Pair, i
         mean = float(np.nanmean([row[3].get(name, nan) for row in side.rows]))
         if reported is not None and not isclose(reported, mean, rel_tol=1e-6, abs_tol=1e-9):
             raise ComparisonError(
-                f"{name} is {reported:.6g} in the log of {side.model}, but the mean of its items "
-                f"is {mean:.6g}: it is no mean, so its items cannot be tested. Choose another "
+                f"{name} is {reported:.6g} in {side.path}, but the mean of its items is "
+                f"{mean:.6g}: it is no mean, so its items cannot be tested. Choose another "
                 f"(--metric): {listed}"
             )
     in_a, in_b = (places_of([row[1] for row in side.rows]) for side in (a, b))
@@ -172,10 +165,8 @@ def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> tuple[Pair, i
         f"the logs also differ in {', '.join(other)}": other,
     }
     values, ids = values[known], np.array([row[0] for row, _ in pairs])[known]
-    unit: Literal["share", "number"] = (
-        "share" if ((values >= 0) & (values <= 1)).all() else "number"
-    )
-    figure = Figure(name, name, unit, higher is not False, "")
+    is_share = ((values >= 0) & (values <= 1)).all()
+    figure = Figure(name, name, "share" if is_share else "number", higher is not False, "")
     rows_a, rows_b = (np.column_stack([side, np.ones(len(ids))]) for side in values.T)
     losses = 1 - values if figure.higher_is_better else values
     columns = np.arange(len(ids)), rows_a, rows_b, losses, np.full(len(ids), "")
@@ -207,11 +198,8 @@ def _logs(path: Path) -> dict[str, _Log]:
 
 def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
     """Return the numbers among some values, with Inspect's grades as numbers."""
-    numbers = {
-        name: _GRADES.get(value) if isinstance(value, str) else value
-        for name, value in values.items()
-    }
-    return {name: float(n) for name, n in numbers.items() if isinstance(n, bool | int | float)}
+    graded = {n: _GRADES.get(v) if isinstance(v, str) else v for n, v in values.items()}
+    return {name: float(n) for name, n in graded.items() if isinstance(n, bool | int | float)}
 
 
 def _lm_eval(path: Path) -> Iterator[_Log]:
@@ -240,7 +228,7 @@ def _lm_eval(path: Path) -> Iterator[_Log]:
         reported = _numbers(head["results"].get(task, {}))
         higher = head.get("higher_is_better", {}).get(task, {})
         rows = [(*key, *item) for key, item in items.items()]
-        yield _Log(task, str(head.get("model_name")), "lm-eval", rows, reported, settings, higher)
+        yield _Log(task, path, rows, reported, settings, higher)
 
 
 def _inspect(path: Path) -> Iterator[_Log]:
@@ -274,4 +262,4 @@ def _inspect(path: Path) -> Iterator[_Log]:
         metrics = score.get("metrics") or {}
         means = [metrics[name].get("value") for name in ("accuracy", "mean") if name in metrics]
         reported[str(score.get("name"))] = next(iter(means), None)
-    yield _Log(about.task, about.model, "inspect", rows, _numbers(reported), settings)
+    yield _Log(about.task, path, rows, _numbers(reported), settings)

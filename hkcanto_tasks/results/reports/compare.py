@@ -28,18 +28,17 @@ from .presentation import (
 )
 from .renderers.formatting import interval_text, listed, value_text
 
-TWO_MEASURES = (
+_TWO_MEASURES = (
     "Generation scores the letter that a model writes, log-likelihood the letter that it finds "
-    "likeliest. These are two measures, which rank models differently. Log-likelihood is wrong "
-    "for a model that opens with a reasoning block, since its first token is not a letter."
+    "likeliest, which is wrong for a model that reasons first. The two measures rank models "
+    "differently."
 )
-_INTERVALS = (
+_HOW = (
     "Intervals of differences: Tango's for right and wrong answers and for means over subjects, "
-    "bootstrap for corpus figures, Student's t for the others."
+    "Student's t for the others. Random numbers: seed {}, {:,} exchanges."
 )
 _OWN_FILES = (
-    "They ran on your own files, not on the release. Only the lengths of the questions show that "
-    "the files are the same."
+    "They ran on your own files: only the lengths of the questions show that these are the same."
 )
 _ASKED = "For some, neither the prompt nor the decoding was logged: that may be the difference."
 NOTHING = (
@@ -106,7 +105,19 @@ def pairs_blocks(pairs: Sequence[Pair], names: Sequence[str]) -> tuple[Note, Tab
     """
     effects = iter(adjusted([pair.effect for pair in pairs if pair.effect]))
     pairs = [pair._replace(effect=pair.effect and next(effects)) for pair in pairs]
-    said = Note(_sentence(pairs, names), "verdict")
+    known = [(pair, pair.gain.value) for pair in pairs if pair.gain]
+    behind, ahead = (sum(sign * gain > 1e-9 for _, gain in known) for sign in (-1, 1))
+    sure = [
+        f"{pair.title} ({names[gain > 0]} by {abs(gain):.3g} points)"
+        for pair, gain in known
+        if pair.p_value < 0.05
+    ]
+    said = (
+        f"{names[1]} leads on {ahead} of {len(known)} tasks, {names[0]} on {behind}. Significant "
+        f"(all tasks together, 95 %): {listed(sure) or 'none'}."
+    )
+    if len(known) < 2:
+        said = verdict(known[0][0] if known else pairs[0], names)
     pairs.sort(key=lambda pair: -abs(pair.gain.value) if pair.gain else 0)
     pairs.sort(key=lambda pair: pair.effect.p_value if pair.effect else inf)
     columns: list[tuple[Column, Callable[[Pair], Value]]] = [
@@ -119,24 +130,7 @@ def pairs_blocks(pairs: Sequence[Pair], names: Sequence[str]) -> tuple[Note, Tab
         (Column("Figure", beneath=True), attrgetter("measure")),
     ]
     caption = f"A gain is positive if {names[1]} is better."
-    return said, table("pairs", "Task by task", pairs, columns, caption)
-
-
-def _sentence(pairs: Sequence[Pair], names: Sequence[str]) -> str:
-    """Say on how many tasks either model leads, and where significantly."""
-    known = [(pair, pair.gain.value) for pair in pairs if pair.gain]
-    if len(known) < 2:
-        return verdict(known[0][0] if known else pairs[0], names)
-    behind, ahead = (sum(sign * gain > 1e-9 for _, gain in known) for sign in (-1, 1))
-    sure = [
-        f"{pair.title} ({names[gain > 0]} by {abs(gain):.3g} points)"
-        for pair, gain in known
-        if pair.p_value < 0.05
-    ]
-    return (
-        f"{names[1]} leads on {ahead} of {len(known)} tasks, {names[0]} on {behind}. Significant "
-        f"(all tasks together, 95 %): {listed(sure) or 'none'}."
-    )
+    return Note(said, "verdict"), table("pairs", "Task by task", pairs, columns, caption)
 
 
 def verdict(pair: Pair, names: Sequence[str]) -> str:
@@ -235,7 +229,7 @@ def compare_runs(
         made.insert(0, first)
         status = 1 if records["gate"]["verdict"] == "not passed" else status
     title = " against ".join(reversed(list(dict.fromkeys(run.label for run in read.runs))))
-    how = f"{_INTERVALS} Random numbers: seed {seed}, {resamples:,} resamples or exchanges."
+    how = _HOW.format(seed, resamples)
     frame = partial(effect_rows, every, gate)
     return report_of(made, title, [*footer_of(read.runs), how], records, frame), status
 
@@ -285,12 +279,10 @@ def sections(
 
 
 def _parts(one: Comparison) -> list[Pair]:
-    """Return the effects on averages, on categories, and on subjects from the largest gain."""
+    """Return the effects on averages, on categories, and on subjects."""
     titles = {subject.name: subject.title for subject in one.a.setup.task.subjects}
     titles |= {figure.name: figure.title for figure in one.a.figures.values()}
-    sign, parts = -1 if one.figure.higher_is_better else 1, dict(one.parts)
-    by_gain = sorted(parts.pop("subjects", ()), key=lambda effect: sign * effect.difference.value)
-    effects = chain(*parts.values(), by_gain)
+    effects = chain.from_iterable(one.parts.values())
     return [Pair(titles[effect.name], one.figure, effect) for effect in effects]
 
 
@@ -317,18 +309,14 @@ def gate_of(
         task |= {"verdict": "passed" if one.gate.passed else "not passed", "delta": delta}
         tasks.append(task | asdict(one.gate))
     failed = [task for task in tasks if not task["passed"]]
-    shown, less = failed or tasks, f"δ = {delta:g} points"
-    who = listed(task["compared"] for task in shown)
-    named = listed(f"{task['figure']} of {task['title']}" for task in shown)
+    result = "not passed" if failed else "incomplete" if left_out else "passed"
+    who = listed(task["compared"] for task in failed or tasks)
+    named = listed(f"{task['figure']} of {task['title']}" for task in failed or tasks)
     bound = max((task["bound"] for task in tasks), default=None)
-    if failed:
-        result = "not passed"
-        text = f"Gate not passed ({who}): a loss of {less} or more is possible in {named}"
-        text += f" (at most {bound:.3g} points)."
-    elif left_out:
-        result, text = "incomplete", f"Gate incomplete: {len(left_out)} not compared, see below."
-    else:
-        result, text = "passed", f"Gate passed ({who}): the loss is below {less} in {named}."
+    text = f"Gate incomplete: {len(left_out)} not compared, see below."
+    if result != "incomplete":
+        text = f"Gate {result} ({who}): δ is {delta:g} points, and a loss of up to {bound:.3g} "
+        text += f"points is possible in {named}."
     method = "; ".join(dict.fromkeys(task["method"] for task in tasks))
     needed = [task for task in failed if task["needed_items"]]
     few = listed(f"{task['needed_items']:,} items of {task['title']}" for task in needed)
@@ -410,23 +398,21 @@ def _names(runs: Sequence[Run]) -> list[str]:
 def _warnings(compared: Sequence[Comparison], sides: Sequence[Run]) -> Iterator[str]:
     """Yield other differences of the runs, and limits of their figures."""
     first, unscored, names = sides[0], max(one.unscored for one in compared), _names(sides)
+    is_part = not (first.is_sample or first.complete)
     warnings = {
-        TWO_MEASURES: len({side.setup.task.variant.scoring for side in sides}) > 1,
+        _TWO_MEASURES: len({side.setup.task.variant.scoring for side in sides}) > 1,
         _OWN_FILES: first.is_local,
         "This is the sample data: its figures mean nothing elsewhere.": first.is_sample,
-        f"Only {len(set(first.items.ids)):,} of the task's items were run.": (
-            not (first.is_sample or first.complete)
-        ),
+        f"Only {len(set(first.items.ids)):,} of the task's items were run.": is_part,
         _ASKED: not all(side.signature.prompt_known for side in sides),
         f"{unscored:,} items are left out, because a run has no value for them.": unscored > 0,
     }
     yield from (text for text, holds in warnings.items() if holds)
     for name, side in zip(names[1:], sides[1:], strict=True):
+        settings = {"harness": (first.harness, side.harness), **first.differs(side)}
         if unlike := [
             f"{part} {one or 'none'} against {other or 'none'}{_EDITED.get(part, '')}"
-            for part, (one, other) in first.differs(side).items()
+            for part, (one, other) in settings.items()
+            if one != other
         ]:
             yield f"{names[0]} and {name} also differ in {'; '.join(unlike)}."
-    if len({side.harness for side in sides}) > 1:
-        harnesses = (f"{name}: {side.harness}" for name, side in zip(names, sides, strict=True))
-        yield f"They were run by different harnesses: {'; '.join(harnesses)}."

@@ -54,7 +54,6 @@ from .standings import (
     Beside,
     Standing,
     best_and_chance,
-    departures,
     headline_column,
     rank_of,
     standings,
@@ -411,14 +410,11 @@ def _checks(runs: Sequence[Run]) -> Iterator[str]:
                 f"{run_title(run)}: {one.name}{place} is {one.ours:.6g} here, {one.reported:.6g} "
                 f"in {run.harness}. Was the log edited, or made by another version of this package?"
             )
-        count = len(run.setup.task.subjects)
-        if (missing := count - len(run.subjects)) and not run.is_sample:
-            yield f"{run_title(run)} lacks {missing} of the {count} subjects."
         yield from (f"{run_title(run)}: {text}" for text in run.notes)
 
 
 def _protocols(read: _Read) -> Iterator[str]:
-    """Say how the papers measured, how the runs differ from that, and why runs are left out."""
+    """Say how the papers measured, and why runs are not beside their figures."""
     for paper in (beside.table for beside in read.beside):
         if paper.protocol:
             yield f"{paper.source}: {paper.protocol}"
@@ -429,7 +425,5 @@ def _protocols(read: _Read) -> Iterator[str]:
     for run in read.runs:
         if run not in used:
             reasons[why_left_out(run)].append(f"{run.label} on {run.task}")
-        elif other := ", ".join(f"{name}:{value}" for name, value in departures(run).items()):
-            yield f"{run_title(run)} was run with other options than in the paper: {other}."
     for reason, names in reasons.items():
         yield f"Not beside published figures: {', '.join(names)}. {reason}"

@@ -89,7 +89,7 @@ def interval_text(value: Value, unit: Unit) -> str:
 
 
 def caption(table: Table) -> str:
-    """Return the caption of a table, with the meaning of the mark † at an interval."""
+    """Return the caption of a table, with the meaning of the mark † beside an interval."""
     values = (value for row in table.rows for value in row.values)
     marked = any(isinstance(value, Estimate) and UNSEEN in value.note for value in values)
     return f"{table.caption} † The interval {UNSEEN}.".strip() if marked else table.caption
@@ -144,12 +144,9 @@ def shown(table: Table) -> list[ShownRow]:
         cells = []
         for column, value, top in zip(table.columns, row.values, best, strict=True):
             text, interval = value_text(value, column.unit), interval_text(value, column.unit)
-            note = one_line(value.note) if isinstance(value, Estimate) else ""
-            if UNSEEN in note:
-                interval = f"{interval} †" if interval else ""
-                note = note.replace(UNSEEN, "").removesuffix("; ")
+            note = value.note.replace(UNSEEN, "†") if isinstance(value, Estimate) else ""
             is_best = row.kind in _MODELS and top is not None and number(value) == top
-            cells.append(ShownCell(text, interval, note, is_best))
+            cells.append(ShownCell(text, interval, one_line(note), is_best))
         rows.append(ShownRow(cells, row.kind if several else "other"))
     return rows
 

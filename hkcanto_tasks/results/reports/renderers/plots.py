@@ -49,10 +49,10 @@ def plot(table: Table) -> Plot | None:
         return round(_MARGIN + (100 - 2 * _MARGIN) * (value - low) / (high - low), 2)
 
     ticks = [(x(tick), value_text(tick, unit).removesuffix(".0")) for tick in _ticks(low, high)]
-    heights = [round(100 * (place + 1) / (len(series) + 1), 1) for place in range(len(series))]
+    lines = 1 + len(series)
     dots = [
         [
-            (place, x(value), heights[place], x(from_), x(to))
+            (place, x(value), round(100 * (place + 1) / lines, 1), x(from_), x(to))
             for place, (value, from_, to) in enumerate(row)
             if value is not None
         ]
