@@ -40,8 +40,6 @@ def compare(
     """
     if gate is None and {look, candidates, allow_differences} != {None}:
         raise typer.BadParameter("--look, --candidates and --allow-differences need --gate.")
-    if look and not re.fullmatch(r"[1-9]\d?/[1-9]\d?", look):
-        raise typer.BadParameter(f"--look {look}: give it as 2/4, the second of four looks.")
     if any_task and gate is not None:
         raise typer.BadParameter("--any has no --gate: nothing bounds a figure of unknown items.")
     status = 0
@@ -54,13 +52,12 @@ def compare(
         else:
             from ..results.reports.compare import compare_runs
 
-            at, _, planned = (look or "1/1").partition("/")
             with progress() as advance:
                 made, status = compare_runs(
                     runs,
                     metric=metric,
                     gate=gate,
-                    look=(int(at), int(planned)),
+                    look=look or "1/1",
                     candidates=candidates or 1,
                     allowed=re.split(r"[\s,]+", allow_differences or ""),
                     seed=seed,

@@ -50,7 +50,12 @@ def agreement_report(log: Path, people: Path) -> Report:
         LogError: The log lacks a judge's scores, or the file and the log disagree, for example
             because its levels are not on the rubric's scale.
     """
-    run = _by_rubric(log)
+    runs: list[Run] = []
+    with suppress(LogError):
+        runs = [run for run in read_runs(log) if isinstance(run.setup, Judged)]
+    if len(runs) > 1:
+        raise LogError(f"{log} has {len(runs)} runs with a rubric. Give the log of one of them.")
+    run = next(iter(runs), None)
     try:
         judge = {"level": _levels(run)} if run else judge_scores(log)
         human = read_human_scores(people, judge)
@@ -87,16 +92,6 @@ def agreement_report(log: Path, people: Path) -> Report:
     columns = [Column("Criterion"), Column("Items", "count"), *(_OF_LEVELS if run else ())]
     made = Table("agreement", title, [*columns, *_OF_SCORES], listed)
     return report_of([Section(title, [made], "agreement", True)], title)
-
-
-def _by_rubric(log: Path) -> Run | None:
-    """Return the run of a log if a model judged it with a rubric; otherwise None."""
-    runs: list[Run] = []
-    with suppress(LogError):
-        runs = [run for run in read_runs(log) if isinstance(run.setup, Judged)]
-    if len(runs) > 1:
-        raise LogError(f"{log} has {len(runs)} runs with a rubric. Give the log of one of them.")
-    return next(iter(runs), None)
 
 
 def _levels(run: Run) -> dict[str, float]:

@@ -519,7 +519,7 @@ def test_an_unseen_loop_is_marked_beside_another_remark() -> None:
     both = Estimate(0.1, 0.05, 0.2, 9, f"limit; {UNSEEN}")
     table = Table("t", "T", [Column("Model"), Column("CER", "percent")], [Row(["a", both], "run")])
     (row,) = shown(table)
-    assert (row.cells[1].interval, row.cells[1].note) == ("[5.0, 20.0]", "limit; †")
+    assert (row.cells[1].interval, row.cells[1].note) == ("[5.0, 20.0] †", "limit")
 
 
 def test_a_terminal_has_a_row_a_task_and_markdown_a_row_a_model() -> None:

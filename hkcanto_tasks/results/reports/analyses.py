@@ -30,15 +30,15 @@ from .presentation import (
 
 _MANY_TRUNCATED = 0.01
 _CUT = (
-    "Many responses end at the length limit, so answers may be missing: {}. Run with a higher "
-    "limit (lm-eval: --gen_kwargs max_gen_toks=…, Inspect: --max-tokens …); for a reasoning model "
-    "set the task's option reasoning=true."
+    "Many responses end at the length limit, so answers may be missing: {}. Raise the limit "
+    "(lm-eval: --gen_kwargs max_gen_toks=…, Inspect: --max-tokens …); for a reasoning model set "
+    "the task's option reasoning=true."
 )
 _UNREAD = (
     "No answer could be read from many responses, which count as wrong: {}. Look at some in the "
-    "log (inspect view; lm-eval: samples_….jsonl). If they are cut off, raise the length limit; if "
-    "a model talks around the answer, try worked examples or +scaffold for all models, or let a "
-    "model read the letters of multiple choice (hkcanto rescore LOGS --reader MODEL -o FOLDER)."
+    "log (inspect view; lm-eval: samples_….jsonl). If they are cut off, raise the length limit; "
+    "otherwise try worked examples or +scaffold for all models, or let a model read the letters "
+    "of multiple choice (hkcanto rescore LOGS --reader MODEL -o FOLDER)."
 )
 _UNJUDGED = (
     "Many answers got no level of their rubric and do not count in the headline: {}. Judge them "

@@ -33,9 +33,9 @@ _Row = tuple[str, str, str, Mapping[str, float]]
 _JSON = msgspec.json.Decoder(dict[str, Any])
 _OURS = "{} is a log of a task of hkcanto: compare it without --any."
 _UNKNOWN = (
-    "These are not tasks of hkcanto, so only the logs say what was run. Unknown are: prompt, "
-    "template and decoding where the logs do not have them; whether questions share a passage, "
-    "which would make intervals too narrow; and whether the data is the release."
+    "These are not tasks of hkcanto, so only the logs say what was run. Where they do not, prompt, "
+    "template and decoding are unknown, and so are whether questions share a passage, which makes "
+    "intervals too narrow, and which data it was."
 )
 
 
@@ -180,7 +180,7 @@ def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> tuple[Pair, i
 
 def _logs(path: Path) -> dict[str, _Log]:
     """Return the tasks of the logs at a path by name."""
-    logs, problems = dict[str, _Log](), list[str]()
+    logs = dict[str, _Log]()
     for file in [path] if path.is_file() else logs_in(path):
         try:
             for log in (_lm_eval if file.name.startswith("results_") else _inspect)(file):
@@ -190,9 +190,9 @@ def _logs(path: Path) -> dict[str, _Log]:
         except LogError:
             raise
         except UNREADABLE as error:
-            problems.append(f"{file}: {reason(error)}")
+            raise LogError(f"{file}: {reason(error)}") from error
     if not logs:
-        raise LogError("\n".join([f"{path} has no log of lm-eval or Inspect.", *problems]))
+        raise LogError(f"{path} has no log of lm-eval or Inspect.")
     return logs
 
 

@@ -1,5 +1,6 @@
 """The comparison of two models, task by task, for `hkcanto report` and `hkcanto compare`."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -29,17 +30,14 @@ from .presentation import (
 from .renderers.formatting import interval_text, listed, value_text
 
 _TWO_MEASURES = (
-    "Generation scores the letter that a model writes, log-likelihood the letter that it finds "
-    "likeliest, which is wrong for a model that reasons first. The two measures rank models "
-    "differently."
+    "Generation scores the letter that a model writes, log-likelihood the likeliest letter (wrong "
+    "for a model that reasons first): two measures, which rank models differently."
 )
 _HOW = (
     "Intervals of differences: Tango's for right and wrong answers and for means over subjects, "
     "Student's t for the others. Random numbers: seed {}, {:,} exchanges."
 )
-_OWN_FILES = (
-    "They ran on your own files: only the lengths of the questions show that these are the same."
-)
+_OWN_FILES = "They ran on your own files: only the questions' lengths show that these are equal."
 _ASKED = "For some, neither the prompt nor the decoding was logged: that may be the difference."
 NOTHING = (
     "Nothing is comparable between these {} models: no two have complete runs of a task under the "
@@ -80,10 +78,8 @@ class Pair(NamedTuple):
     @property
     def gain(self) -> Estimate | None:
         """By how much the second run is better, in points."""
-        if self.effect is None:
-            return None
         up = 1 if self.figure.higher_is_better else -1
-        return self.effect.difference.times(up * points_of(self.figure))
+        return self.effect.difference.times(up * points_of(self.figure)) if self.effect else None
 
     @property
     def p_value(self) -> float:
@@ -174,7 +170,7 @@ def compare_runs(
     *,
     metric: str | None = None,
     gate: float | None = None,
-    look: tuple[int, int] = (1, 1),
+    look: str = "1/1",
     candidates: int = 1,
     allowed: Collection[str] = (),
     seed: int = SEED,
@@ -186,7 +182,7 @@ def compare_runs(
     Args:
         runs: Logs or folders of logs, optionally as NAME=PATH; gates test against the first.
         metric: As in `compare`, like gate, allowed, seed and resamples.
-        look: Number of this look at growing runs and number of planned looks, such as (2, 4). The
+        look: Number of this look at growing runs and number of planned looks, such as `2/4`. The
             looks share the gate's 5 % error equally, which keeps it at 5 % at most (Bonferroni).
         candidates: The number of runs that the winner is chosen from; they share the 5 % error too.
         progress: Called with the number of logs read so far and the total.
@@ -200,14 +196,15 @@ def compare_runs(
         HKCantoError: Nothing could be read (`LogError`) or compared (`ComparisonError`), or there
             are more candidates or looks than declared (`OptionError`).
     """
-    if not 1 <= look[0] <= look[1]:
-        raise OptionError(f"look {look[0]}/{look[1]}: give it as 2/4, the second of four.")
+    at, _, looks = look.partition("/")
+    if not re.fullmatch(r"[1-9]\d?/[1-9]\d?", look) or int(at) > int(looks):
+        raise OptionError(f"--look {look}: give it as 2/4, the second of four.")
     read = read_runs(runs, progress=progress)
     groups, left_out, several = _groups(read)
     if 1 < candidates < several:
         raise OptionError(f"{several} candidates are compared, not {candidates}.")
     left_out += [f"{log.path}: {log.reason}." for log in read.skipped]
-    confidence = 1 - (1 - CONFIDENCE) / (look[1] * candidates)
+    confidence = 1 - (1 - CONFIDENCE) / (int(looks) * candidates)
     options: dict[str, Any] = {"metric": metric, "seed": seed, "resamples": resamples}
     options |= {"confidence": confidence, "allowed": allowed}
     compared, refused = list[Sequence[Comparison]](), list[str]()
@@ -225,7 +222,9 @@ def compare_runs(
     status = 2 if refused or (left_out and gate is not None) else 0
     records: dict[str, Any] = {"gate": None, "comparisons": [*map(_record, every)]}
     if gate is not None:
-        records["gate"], first = gate_of(every, gate, not_compared, look, candidates)
+        records["gate"], first = gate_of(
+            every, gate, not_compared, (int(at), int(looks)), candidates
+        )
         made.insert(0, first)
         status = 1 if records["gate"]["verdict"] == "not passed" else status
     title = " against ".join(reversed(list(dict.fromkeys(run.label for run in read.runs))))

@@ -11,6 +11,7 @@ from ..statistics.estimates import agreement, estimate
 from ..statistics.intervals import Estimate
 from .blocks import Column, Value
 
+_COVERED = "Intervals and p-values cover only the sampling of items, not prompt, seed and decoding."
 MANY_UNREAD = 0.02
 """Share of unread responses above which a figure is doubtful."""
 
@@ -111,9 +112,3 @@ def footer_of(runs: Sequence[Run]) -> Sequence[str]:
         f"{of.title}: {of.paper.removeprefix(f'{of.title}: ')}. {of.terms}" for of in used.values()
     ]
     return [_COVERED, *ends]
-
-
-_COVERED = (
-    "Intervals and p-values cover only the sampling of items, not other prompts, seeds or decoding "
-    "settings: run those too."
-)

@@ -91,8 +91,7 @@ def standings(runs: Sequence[Run]) -> list[Beside]:
     named: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
         if not why_incomparable(run):
-            options = [f"{name}:{value}" for name, value in departures(run).items()]
-            named[" ".join([run.label, *options])].append(run)
+            named[" ".join([run.label, *departures(run)])].append(run)
     tables = []
     for table in published_tables():
         of_runs = dict[str, Mapping[str, Standing]]()
@@ -114,14 +113,14 @@ def rank_of(row: PublishedRow, table: PublishedTable, column: PublishedColumn) -
     return _places(Estimate(score, None, None, 0), table, column)[0]
 
 
-def departures(run: Run) -> Mapping[str, str]:
+def departures(run: Run) -> list[str]:
     """Return the options that differ from the paper's, except those that change the measure."""
     defaults = run.setup.Options()
-    return {
-        name: value
+    return [
+        f"{name}:{value}"
         for name, value in run.options.items()
         if name not in ("cot", "script", "rescored") and value != str(getattr(defaults, name, None))
-    }
+    ]
 
 
 def why_incomparable(run: Run) -> str:

@@ -71,18 +71,12 @@ _MEANT = {
 }
 _INTERVAL = f"With 95 % interval: {WIDE}."
 _EXACT = "Published scores have the interval of a run on as many items."
-_RANKS = f"Ranks in the paper's table that the interval allows. {_EXACT}"
-_RANKED = (
+_RANKS = (
     "Rank among the paper's models; for a run, the ranks that its 95 % interval allows, or why it "
     f"has none. {_EXACT}"
 )
-_FOLLOWED = (
-    "its rows may follow the paper's appendices or its release (prompt=release, for Jyutping "
-    "examples=release)."
-)
 _DOUBTS = (
-    "Failed checks: figures equal to the harness's, all items, at most 2 % of the responses "
-    "unread, a published revision of the data, greedy decoding."
+    "Failed checks: figures like the harness's, all items, at most 2 % unread, greedy, known data."
 )
 
 
@@ -318,15 +312,14 @@ def _mean_ranks(read: _Read, left_out: set[str]) -> dict[str, float | None]:
 
     It is None without such a task, or if a run of the model is left out of the comparison.
     """
-    ranked = [label for label in read.labels if label not in left_out]
+    ranked = {*read.labels} - left_out
     ranks: dict[str, list[int]] = {label: [] for label in read.labels}
     for group in read.groups:
-        found = {run.label: headline(run) for run in group if run.label in ranked}
-        values = [of.value for of in found.values() if of]
         sign = 1 if group[0].headline.higher_is_better else -1
-        for label, of in found.items() if len(values) == len(ranked) else ():
-            better = sum(sign * other > sign * of.value for other in values) if of else 0
-            ranks[label].append(1 + better)
+        found = ((run.label, headline(run)) for run in group if run.label in ranked)
+        values = {label: sign * value.value for label, value in found if value}
+        for label, value in values.items() if len(values) == len(ranked) else ():
+            ranks[label].append(1 + sum(other > value for other in values.values()))
     return {label: fmean(of) if of else None for label, of in ranks.items()}
 
 
@@ -353,7 +346,7 @@ def paper_table(beside: Beside) -> Table:
     sign, at = 1 if key.lower_is_better else -1, 2 + paper.columns.index(key)
     rows.sort(key=lambda row: sign * (number(row.values[at]) or 0))
     rows.sort(key=lambda row: number(row.values[at]) is None)
-    columns = [Column("Model"), Column("Rank", help=_RANKED, under=f"by {key.name}")]
+    columns = [Column("Model"), Column("Rank", help=_RANKS, under=f"by {key.name}")]
     for column in paper.columns:
         about = ", ".join(filter(None, (*column.mean_of, *column.tasks, column.part)))
         about = f"Not measured here: {column.unmeasured}." if column.unmeasured else f"Of {about}."
@@ -398,11 +391,8 @@ def _last_section(read: _Read) -> Section:
 
 
 def _checks(runs: Sequence[Run]) -> Iterator[str]:
-    again = [run for run in runs if "rescored" in run.options]
-    equal = sum(agreement(run).equal for run in runs if run not in again)
+    equal = sum(agreement(run).equal for run in runs if "rescored" not in run.options)
     yield f"{equal:,} figures equal those of the harnesses."
-    for run in again:
-        yield f"{run_title(run)} was scored again by hkcanto {run.options['rescored']}."
     for run in runs:
         for one in agreement(run).different[:_NAMED]:
             place = f" of {', '.join(one.subjects)}" if one.subjects else ""
@@ -419,7 +409,7 @@ def _protocols(read: _Read) -> Iterator[str]:
         if paper.protocol:
             yield f"{paper.source}: {paper.protocol}"
         if paper.two_protocols:
-            yield f"† {paper.source}: {_FOLLOWED}"
+            yield f"† The rows of {paper.source} may follow its appendices or its release."
     used = {run for beside in read.beside for one in beside.standings for run in one.behind}
     reasons = defaultdict[str, list[str]](list)
     for run in read.runs:

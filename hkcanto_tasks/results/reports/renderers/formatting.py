@@ -144,9 +144,11 @@ def shown(table: Table) -> list[ShownRow]:
         cells = []
         for column, value, top in zip(table.columns, row.values, best, strict=True):
             text, interval = value_text(value, column.unit), interval_text(value, column.unit)
-            note = value.note.replace(UNSEEN, "†") if isinstance(value, Estimate) else ""
+            note = one_line(value.note) if isinstance(value, Estimate) else ""
+            if UNSEEN in note:
+                interval, note = f"{interval} †", note.replace(UNSEEN, "").removesuffix("; ")
             is_best = row.kind in _MODELS and top is not None and number(value) == top
-            cells.append(ShownCell(text, interval, one_line(note), is_best))
+            cells.append(ShownCell(text, interval.strip(), note, is_best))
         rows.append(ShownRow(cells, row.kind if several else "other"))
     return rows
 
