@@ -234,6 +234,6 @@ def report(files: Sequence[Path], names: Sequence[str] | None = None) -> tuple[R
     blocks += [Note(text, "warning") for text in notes]
     columns = [Column("Item"), Column("Line", "count"), Column("File"), share]
     rows = [Row([*place, size]) for place, size in shares.items()]
-    blocks += [Table("lines", "Places of the items", columns, rows)] if shares else []
+    blocks.append(Table("lines", "Places of the items", columns, rows))
     section = Section("Contamination", blocks, "contamination", is_summary=True)
     return report_of([section], f"Benchmark items in {', '.join(map(str, files))}"), bool(shares)

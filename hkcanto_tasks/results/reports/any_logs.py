@@ -142,13 +142,13 @@ def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> tuple[Pair, i
         if reported is not None and not isclose(reported, mean, rel_tol=1e-6, abs_tol=1e-9):
             raise ComparisonError(
                 f"{name} is {reported:.6g} in {side.path}, but the mean of its items is "
-                f"{mean:.6g}: it is no mean, so its items cannot be tested. Choose another "
+                f"{mean:.6g}: it is not a mean, so its items cannot be tested. Choose another "
                 f"(--metric): {listed}"
             )
     in_a, in_b = (places_of([row[1] for row in side.rows]) for side in (a, b))
     pairs = [(a.rows[at], b.rows[in_b[text]]) for text, at in in_a.items() if text in in_b]
     if not pairs:
-        raise ComparisonError("the logs have no item in common: no question is the same in both")
+        raise ComparisonError("the logs have no item (question and answer) in common")
     values = np.array([[row[3].get(name, nan) for row in pair] for pair in pairs])
     known = ~np.isnan(values).any(axis=1)
     if not known.any():

@@ -222,9 +222,7 @@ def compare_runs(
     status = 2 if refused or (left_out and gate is not None) else 0
     records: dict[str, Any] = {"gate": None, "comparisons": [*map(_record, every)]}
     if gate is not None:
-        records["gate"], first = gate_of(
-            every, gate, not_compared, (int(at), int(looks)), candidates
-        )
+        records["gate"], first = gate_of(every, gate, not_compared, look, candidates)
         made.insert(0, first)
         status = 1 if records["gate"]["verdict"] == "not passed" else status
     title = " against ".join(reversed(list(dict.fromkeys(run.label for run in read.runs))))
@@ -289,7 +287,7 @@ def gate_of(
     compared: Sequence[Comparison],
     delta: float,
     left_out: Sequence[str],
-    look: tuple[int, int] = (1, 1),
+    look: str = "1/1",
     candidates: int = 1,
 ) -> tuple[Mapping[str, Any], Section]:
     """Return the verdict of a gate on all tasks, as a record and as the section to read first.
@@ -317,14 +315,14 @@ def gate_of(
         text = f"Gate {result} ({who}): δ is {delta:g} points, and a loss of up to {bound:.3g} "
         text += f"points is possible in {named}."
     method = "; ".join(dict.fromkeys(task["method"] for task in tasks))
-    needed = [task for task in failed if task["needed_items"]]
-    few = listed(f"{task['needed_items']:,} items of {task['title']}" for task in needed)
+    needed = ((task["needed_items"], task["title"]) for task in failed if task["needed_items"])
+    few = listed(f"{items:,} items of {title}" for items, title in needed)
     sure = max((task["confidence"] for task in tasks), default=CONFIDENCE)
-    level = f"{100 * sure:.6g} % confidence (look {look[0]} of {look[1]}, candidates: {candidates})"
+    level = f"{100 * sure:.6g} % confidence (look {look}, candidates: {candidates})"
     most = max(Counter(task["task"] for task in tasks).values(), default=0)
     unlike = dict.fromkeys(name for task in tasks for name in task["differences"])
     remarks = {
-        f"With so few items, not even an equal run passes; it needs about {few}.": needed,
+        f"With so few items, not even an equal run passes; it needs about {few}.": few,
         f"The bounds are one-sided, each with {level}: {method}.": tasks,
         f"To choose one of them by this gate, give --candidates {most}.": candidates == 1 < most,
         f"They differ in {', '.join(unlike)}, as allowed.": unlike,
@@ -337,7 +335,8 @@ def gate_of(
         table("gate", "Non-inferiority, task by task", tasks, columns),
     ]
     record = {"verdict": result, "delta": delta, "bound": bound, "method": method}
-    record |= {"look": look, "candidates": candidates, "tasks": tasks, "not_compared": left_out}
+    record |= {"look": [*map(int, look.split("/"))], "candidates": candidates}
+    record |= {"tasks": tasks, "not_compared": left_out}
     return record, Section("Gate", blocks if tasks else blocks[:1], "gate", is_summary=True)
 
 

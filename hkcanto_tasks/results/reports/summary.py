@@ -168,8 +168,8 @@ def _record(read: _Read, run: Run) -> Mapping[str, Any]:
 
 def _first_section(read: _Read) -> Section:
     """Return the section to read first: a sentence, a line of warnings, and one table."""
-    of_count = (_one, _one, _two, _many)
-    said, made, left_out = of_count[min(len(read.labels), 3)](read)
+    of_models = (_one, _one, _two, _many)  # none, one, two, more
+    said, made, left_out = of_models[min(len(read.labels), 3)](read)
     warnings = [Note(text, "warning") for text in _warnings(read, left_out)]
     return Section("Results", [said, *warnings, made], "results", is_summary=True)
 

@@ -22,7 +22,7 @@ _DIM = "dim not bold"
 def show(report: Report, console: Console, *, full: bool = False) -> None:
     """Print the summary sections of a report, or with `full` all.
 
-    In a narrow terminal, a table loses its last columns, and says so. The table of models and tasks
+    A table loses its last columns in a narrow terminal, and says so. The table of models and tasks
     has a row for each task. With `full`, long tables are complete, columns are explained, and
     papers are cited.
 
