@@ -256,10 +256,7 @@ def sections(
             ]
             name, title = f"{name}_pairwise", f"{title}, pairwise"
             details.append(_effects(name, title, rows, _SIDES))
-    first: list[Block] = [
-        Note(text if len(tasks) == len(compared) else f"{'; '.join(tasks)}: {text}", "warning")
-        for text, tasks in warned.items()
-    ]
+    first = [Note(f"{listed(tasks)}: {text}", "warning") for text, tasks in warned.items()]
     if not_compared:
         first.append(Note(f"{len(not_compared)} not compared: see below.", "warning"))
     if in_pairs:

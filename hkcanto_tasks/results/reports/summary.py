@@ -384,9 +384,8 @@ def _last_section(read: _Read) -> Section:
     notes = map(Note, [*_checks(read.runs), *_protocols(read)])
     # Reports are passed on, and need not show whole paths.
     rows = [Row(["/".join(log.path.parts[-2:]), log.reason]) for log in read.skipped]
-    title = "Logs not read, or not in full"
-    caption = "The parts that could not be read are not in this report."
-    skipped = Table("skipped", title, [Column("File"), Column("Reason")], rows, caption)
+    columns_of_logs = [Column("File"), Column("Reason")]
+    skipped = Table("skipped", "Logs not read, or not in full", columns_of_logs, rows)
     return Section("How this was made", [made, *notes, skipped], "made", bool(read.skipped))
 
 

@@ -30,8 +30,8 @@ def markdown(report: Report, *, folded: bool = False) -> str:
     ]
     for section in report.sections:
         is_folded, title = folded and not section.is_summary, _text(section.title)
-        start = f"<details><summary>{title}</summary>" if is_folded else f"{level}# {title}"
-        paragraphs.append(start)
+        head = f"<details><summary>{title}</summary>" if is_folded else f"{level}# {title}"
+        paragraphs.append(head)
         for block in section.blocks:
             if isinstance(block, Table):
                 paragraphs += _table(block)
