@@ -619,7 +619,9 @@ def test_conditions_may_differ_and_that_is_said():
 def test_another_harness_is_not_another_condition():
     run = law(A, "old")
     said = notes(sections([compare(run, replace(law(B, "new"), harness="inspect"), **FAST)]))
-    assert "old and new also differ in harness lm-eval against inspect." in said
+    assert any(
+        "old and new also differ in harness lm-eval against inspect." in text for text in said
+    )
     assert not any("conditions" in note for note in said)
 
 
@@ -721,8 +723,8 @@ def test_several_tasks_begin_with_who_leads_and_where_it_is_sure(compared):
     assert (said.level, first.is_summary) == ("verdict", True)
     # McNemar's p is 2 / 2¹¹ and 1 for law, and 1 / 2 for Jyutping.
     assert said.text == (
-        "b leads on 2 of 3 tasks, a on 1. Significant (all tasks together, 95 %): "
-        "Hong Kong law, 5-shot (b by 55 points)."
+        "b leads on 2 of 3 tasks, a on 1. Significant gains of b (all tasks together, 95 %): "
+        "Hong Kong law, 5-shot +55.0 points."
     )
     gains = [row.values[3] for row in made.rows]
     assert [gain.value for gain in gains] == pytest.approx([55, 50, -50])

@@ -75,8 +75,8 @@ def test_several_tasks_share_the_error_of_five_percent() -> None:
         for run in pair(task, *((21, 4) if place == 0 else (15, 4)))
     ]
     assert said(*runs) == (
-        "b leads on 8 of 8 tasks, a on 0. Significant (all tasks together, 95 %): "
-        "Hong Kong law, 5-shot (b by 17 points)."
+        "b leads on 8 of 8 tasks, a on 0. Significant gains of b (all tasks together, 95 %): "
+        "Hong Kong law, 5-shot +17.0 points."
     )
     rows = tables(runs)["pairs"]
     assert [row["Sure"] for row in rows] == ["✓", *[None] * 7]
@@ -90,9 +90,9 @@ def test_a_gain_is_positive_where_lower_is_better_too() -> None:
         for label, error in (("a", 0.9), ("b", 0.1))
     ]
     text = said(*runs, *pair("hkcanto_law", 3, 40))
-    assert text.startswith("b leads on 1 of 2 tasks, a on 1. Significant (")
-    assert "Jyutping grapheme-to-phoneme, 5-shot (b by 80 points)" in text
-    assert "Hong Kong law, 5-shot (a by 37 points)" in text
+    assert text.startswith("b leads on 1 of 2 tasks, a on 1. Significant gains of b (")
+    assert "Jyutping grapheme-to-phoneme, 5-shot +80.0 points" in text
+    assert "Hong Kong law, 5-shot −37.0 points" in text
     gains = {
         row["Task"]: row["Gain"] for row in tables([*runs, *pair("hkcanto_law", 3, 40)])["pairs"]
     }
@@ -112,13 +112,13 @@ def test_the_surest_difference_is_the_first_row_and_tasks_of_one_model_the_last(
     assert (rows[2]["a"], rows[2]["b"], rows[2]["Gain"]) == (pytest.approx(50), None, None)
     # Table 7's best model has 77.7 %.
     assert rows[2]["Best published"] == pytest.approx(77.7)
-    assert said(*runs).startswith("b leads on 2 of 2 tasks, a on 0. Significant (")
+    assert said(*runs).startswith("b leads on 2 of 2 tasks, a on 0. Significant gains of b (")
 
 
 def test_equal_models_lead_nowhere() -> None:
     text = said(*pair("hkcanto_law", 0, 0), *pair("hkcanto_phonology", 5, 5))
     assert text == (
-        "b leads on 0 of 2 tasks, a on 0. Significant (all tasks together, 95 %): none."
+        "b leads on 0 of 2 tasks, a on 0. Significant gains of b (all tasks together, 95 %): none."
     )
 
 

@@ -103,14 +103,11 @@ def pairs_blocks(pairs: Sequence[Pair], names: Sequence[str]) -> tuple[Note, Tab
     pairs = [pair._replace(effect=pair.effect and next(effects)) for pair in pairs]
     known = [(pair, pair.gain.value) for pair in pairs if pair.gain]
     behind, ahead = (sum(sign * gain > 1e-9 for _, gain in known) for sign in (-1, 1))
-    sure = [
-        f"{pair.title} ({names[gain > 0]} by {abs(gain):.3g} points)"
-        for pair, gain in known
-        if pair.p_value < 0.05
-    ]
+    sure = [(pair.title, gain) for pair, gain in known if pair.p_value < 0.05]
+    gains = listed(f"{title} {value_text(gain, 'score_points')} points" for title, gain in sure)
     said = (
         f"{names[1]} leads on {ahead} of {len(known)} tasks, {names[0]} on {behind}. Significant "
-        f"(all tasks together, 95 %): {listed(sure) or 'none'}."
+        f"gains of {names[1]} (all tasks together, 95 %): {gains or 'none'}."
     )
     if len(known) < 2:
         said = verdict(known[0][0] if known else pairs[0], names)
