@@ -11,7 +11,7 @@ from .output import LOGS, FormatOption, Full, Output, format_of, option, progres
 _DELTA = "Tolerance in points: exit status 1 unless B is at most this much worse than A."
 _LOOK = "Look K of N planned looks at growing runs; together they have an error of 5 %."
 _CANDIDATES = "Candidates that the gate chooses from; together they have an error of 5 %."
-_ANY = "The two logs are of tasks that are not ours: items are matched by text or id; no ranks."
+_ANY = "The two logs are of tasks that are not ours: items are matched by text; no ranks."
 _ALLOWED = "Signature parts or settings that may differ under a gate, such as shots,temperature."
 _METRIC = option("Compare this figure instead of the headline.", metavar="FIGURE")
 
@@ -40,8 +40,6 @@ def compare(
     """
     if gate is None and {look, candidates, allow_differences} != {None}:
         raise typer.BadParameter("--look, --candidates and --allow-differences need --gate.")
-    if look and not re.fullmatch(r"[1-9]\d?/[1-9]\d?", look):
-        raise typer.BadParameter(f"--look {look}: give it as 2/4, the second of four looks.")
     if any_task and gate is not None:
         raise typer.BadParameter("--any has no --gate: nothing bounds a figure of unknown items.")
     status = 0
@@ -54,13 +52,12 @@ def compare(
         else:
             from ..results.reports.compare import compare_runs
 
-            at, _, planned = (look or "1/1").partition("/")
             with progress() as advance:
                 made, status = compare_runs(
                     runs,
                     metric=metric,
                     gate=gate,
-                    look=(int(at), int(planned)),
+                    look=look or "1/1",
                     candidates=candidates or 1,
                     allowed=re.split(r"[\s,]+", allow_differences or ""),
                     seed=seed,

@@ -1,6 +1,5 @@
 """Agreement of a judge's scores with people's: the report of `hkcanto agreement`."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 from math import isnan
 from pathlib import Path
@@ -51,7 +50,12 @@ def agreement_report(log: Path, people: Path) -> Report:
         LogError: The log lacks a judge's scores, or the file and the log disagree, for example
             because its levels are not on the rubric's scale.
     """
-    run = _by_rubric(log)
+    runs: list[Run] = []
+    with suppress(LogError):
+        runs = [run for run in read_runs(log) if isinstance(run.setup, Judged)]
+    if len(runs) > 1:
+        raise LogError(f"{log} has {len(runs)} runs with a rubric. Give the log of one of them.")
+    run = next(iter(runs), None)
     try:
         judge = {"level": _levels(run)} if run else judge_scores(log)
         human = read_human_scores(people, judge)
@@ -77,23 +81,17 @@ def agreement_report(log: Path, people: Path) -> Report:
         for kind in get_args(Correlation):
             correlation = rates.Estimate(getattr(row, kind), *row.intervals[kind])
             values.append(_figure(correlation, row.items))
+        means = [fmean(scores) for _, scores in pairs]
+        at_end = max(means.count(end) for end in (min(means), max(means)))
+        is_piled = len(means) - at_end < _FEW and 2 * at_end > len(means)
+        # The interval is too narrow.
+        note = f"too sure: {at_end:,} of {len(means):,} at an end of the scale" if is_piled else ""
         values += [row.alpha, row.human_alpha, _figure(row.bias, row.items)]
-        note = _piled([fmean(scores) for _, scores in pairs])
         listed.append(Row([*values, _figure(row.corrected, row.items, note)]))
     title = "Agreement of the judge with people"
     columns = [Column("Criterion"), Column("Items", "count"), *(_OF_LEVELS if run else ())]
     made = Table("agreement", title, [*columns, *_OF_SCORES], listed)
     return report_of([Section(title, [made], "agreement", True)], title)
-
-
-def _by_rubric(log: Path) -> Run | None:
-    """Return the run of a log if a model judged it with a rubric; otherwise None."""
-    runs: list[Run] = []
-    with suppress(LogError):
-        runs = [run for run in read_runs(log) if isinstance(run.setup, Judged)]
-    if len(runs) > 1:
-        raise LogError(f"{log} has {len(runs)} runs with a rubric. Give the log of one of them.")
-    return next(iter(runs), None)
 
 
 def _levels(run: Run) -> dict[str, float]:
@@ -107,13 +105,6 @@ def _levels(run: Run) -> dict[str, float]:
         return judged
     command = f"hkcanto rescore {where} --grader openai/gpt-4o -o judged"
     raise LogError(f"{where}: no answer has a level. Judge them: {command}.")
-
-
-def _piled(means: Sequence[float]) -> str:
-    """Warn if the interval is too narrow because many scores are at an end of the scale."""
-    piled = max(means.count(end) for end in (min(means), max(means)))
-    few = len(means) - piled < _FEW and 2 * piled > len(means)
-    return f"too sure: {piled:,} of {len(means):,} at an end of the scale" if few else ""
 
 
 def _figure(estimate: rates.Estimate, items: int, note: str = "") -> Estimate:

@@ -224,7 +224,7 @@ def report(files: Sequence[Path], names: Sequence[str] | None = None) -> tuple[R
         ids = {item.id for item in items}
         count = len(ids & places)
         rows.append(Row([task, len(ids), count, count / len(ids), len(ids - looked_for), data]))
-    rows.sort(key=lambda row: not row.values[2])  # tasks with hits first
+    rows.sort(key=lambda row: not row.values[2])  # a terminal shows the first 20
     short = f"Fewer than {N} units, or all boilerplate: not searched for."
     share = Column("Share", "percent", "Share of the items, or of the item, that was found.")
     columns = [Column("Task"), Column("Items", "count"), Column("Found", "count"), share]
@@ -234,6 +234,6 @@ def report(files: Sequence[Path], names: Sequence[str] | None = None) -> tuple[R
     blocks += [Note(text, "warning") for text in notes]
     columns = [Column("Item"), Column("Line", "count"), Column("File"), share]
     rows = [Row([*place, size]) for place, size in shares.items()]
-    blocks += [Table("lines", "Places of the items", columns, rows)] if shares else []
+    blocks.append(Table("lines", "Places of the items", columns, rows))
     section = Section("Contamination", blocks, "contamination", is_summary=True)
     return report_of([section], f"Benchmark items in {', '.join(map(str, files))}"), bool(shares)

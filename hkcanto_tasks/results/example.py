@@ -11,36 +11,34 @@ from typing import Any
 
 from ..errors import OptionError
 
-_ENGINES = {"pycantonese": "pycantonese", "tojyutping": "ToJyutping"}
+_MODULES = ("pycantonese", "ToJyutping", "lm_eval", "inspect_ai")
+_COMMANDS = {
+    "pycantonese": "lm_eval --model hkcanto-g2p --model_args engine=pycantonese "
+    "--tasks hkcanto_g2p --log_samples --output_path",
+    "tojyutping": "inspect_ai eval hkcanto/g2p --model hkcanto/tojyutping --display none --log-dir",
+}
 
 
 def run_example(say: Callable[[str], None] = print) -> Path:
     """Run two rule-based engines on the sample data and return the folder with their logs.
 
-    PyCantonese runs in lm-eval and ToJyutping in Inspect; if only one harness is installed, it runs
-    both. Nothing in the current folder is imported or read: the harnesses run in the new folder,
-    which is not on Python's path.
+    PyCantonese runs in lm-eval and ToJyutping in Inspect. Nothing in the current folder is imported
+    or read: the harnesses run in the new folder, which is not on Python's path.
 
     Args:
         say: Called with each command before it is run.
 
     Raises:
-        OptionError: No harness is installed, an engine is missing, or a run failed.
+        OptionError: A harness or an engine is missing, or a run failed.
     """
-    missing = [name for name, module in _ENGINES.items() if not importlib.util.find_spec(module)]
-    harnesses = [name for name in ("lm_eval", "inspect_ai") if importlib.util.find_spec(name)]
-    if missing or not harnesses:
+    if missing := [name for name in _MODULES if not importlib.util.find_spec(name)]:
         how = 'pip install "hkcanto[lm-eval,inspect,g2p,report]"'
-        raise OptionError(f"the example needs {', '.join(missing) or 'a harness'}: {how}.")
+        raise OptionError(f"the example needs {', '.join(missing)}: {how}.")
     folder = Path(tempfile.mkdtemp(prefix="hkcanto-example-"))
     (folder / ".env").touch()  # otherwise Inspect searches the folders above for one
     env = {"HKCANTO_DATA": "sample", "HKCANTO_BENCHMARKS": "", "HF_HUB_OFFLINE": "1"}
     env = {**os.environ, **env, "PYTHONSAFEPATH": "1"}
-    for place, engine in enumerate(_ENGINES):
-        command = f"inspect_ai eval hkcanto/g2p --model hkcanto/{engine} --display none --log-dir"
-        if harnesses[place % len(harnesses)] == "lm_eval":
-            command = f"lm_eval --model hkcanto-g2p --model_args engine={engine}"
-            command += " --tasks hkcanto_g2p --log_samples --output_path"
+    for engine, command in _COMMANDS.items():
         parts = ["-m", *command.split(), str(folder / engine)]
         shown = " ".join(["python", *parts])
         say(f"Running {engine}: {shown}")

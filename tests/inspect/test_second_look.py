@@ -7,10 +7,9 @@ import pytest
 from inspect_ai import eval as inspect_eval
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
-from hkcanto import second_look, tasks
+from hkcanto import tasks
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.results.logs import read_runs
-from hkcanto_tasks.results.reports import analyses
 from hkcanto_tasks.tasks import load_task
 
 SECOND = "所以答案係（"
@@ -149,9 +148,3 @@ def test_all_of_table_1_can_be_read_again(tmp_path: Path) -> None:
 def test_other_tasks_have_no_letters_to_read_again() -> None:
     with pytest.raises(OptionError, match="multiple choice with one right option"):
         tasks.run(task="hkcanto_g2p", reread=True)
-
-
-def test_reports_know_what_a_request_costs() -> None:
-    empty = second_look._PROMPT.format(question="", options="", response="")
-    known = analyses._LONGEST, analyses._PROMPT, analyses._REPLY
-    assert known == (second_look._LONGEST, len(empty), second_look._TOKENS)

@@ -177,6 +177,6 @@ def test_a_report_shows_the_floors_beside_a_model_and_gives_no_rank(
         ("A refusal", 0.0),
         ("The prompt itself", 0.0),
     ]
-    assert {row["Rank"] for row in rows[1:]} == {None}
+    assert [row["Rank"] for row in rows] == ["its table has no models", None, None, None]
     (verdict,) = [note for note in notes([run]) if "HKCanto-IF" in note][:1]
-    assert "no rank: its table has no models" in verdict
+    assert verdict.endswith("no rank.")

@@ -219,9 +219,7 @@ def test_rates_above_one_cannot_hide_a_loss():
         assert "1 items have a cer above 1" in refusal(*sides, metric="cer")
     # Without a loop in the sample, the gate says what it bounds.
     made = compare(a, a, metric="cer", **FAST, gate=50)
-    said = gate_of([made], 50, ())[1].blocks[0].text
-    assert "Character error rate (each answer's cut off at 1)" in said
-    assert "each answer's rate cut off at 1" in made.gate.method
+    assert "each answer's rate cut off at 1" in gate_of([made], 50, ())[1].blocks[1].text
 
 
 def test_the_headline_of_a_task_is_compared_without_being_asked_for():
@@ -517,16 +515,16 @@ def test_a_verdict_names_the_figure_the_confidence_and_the_test_that_needs_more_
     assert status == 1
     # 1 - 0.05^(1/30) is 9.5 points.
     assert text.startswith(
-        "Gate not passed (b against a): a loss of δ = 5 points or more is possible in CER as "
-        "published of Jyutping grapheme-to-phoneme (at most 9.5 points)."
+        "Gate not passed (b against a): δ is 5 points, and a loss of up to 9.5 points is possible "
+        "in CER as published of Jyutping grapheme-to-phoneme."
     )
     # ln 0.05 / ln 0.95, rounded up; the 60 items of the other task suffice.
     assert "it needs about 59 items of Jyutping grapheme-to-phoneme." in text
     assert "each with 95 % confidence" in text
     text = compared(*runs, gate=50)[0].sections[0].blocks[0].text
     assert text.startswith(
-        "Gate passed (b against a): the loss is below δ = 50 points in Accuracy of Hong Kong law; "
-        "CER as published of Jyutping grapheme-to-phoneme."
+        "Gate passed (b against a): δ is 50 points, and a loss of up to 9.5 points is possible in "
+        "Accuracy of Hong Kong law; CER as published of Jyutping grapheme-to-phoneme."
     )
 
 
@@ -618,7 +616,9 @@ def test_conditions_may_differ_and_that_is_said():
 def test_another_harness_is_not_another_condition():
     run = law(A, "old")
     said = notes(sections([compare(run, replace(law(B, "new"), harness="inspect"), **FAST)]))
-    assert "They were run by different harnesses: old: lm-eval; new: inspect." in said
+    assert any(
+        "old and new also differ in harness lm-eval against inspect." in text for text in said
+    )
     assert not any("conditions" in note for note in said)
 
 
@@ -720,8 +720,8 @@ def test_several_tasks_begin_with_who_leads_and_where_it_is_sure(compared):
     assert (said.level, first.is_summary) == ("verdict", True)
     # McNemar's p is 2 / 2¹¹ and 1 for law, and 1 / 2 for Jyutping.
     assert said.text == (
-        "b leads on 2 of 3 tasks, a on 1. Significant on 1 (all 3 tasks together, 95 %): "
-        "Hong Kong law, 5-shot (b by 55 points)."
+        "b leads on 2 of 3 tasks, a on 1. Significant gains of b (all tasks together, 95 %): "
+        "Hong Kong law, 5-shot +55.0 points."
     )
     gains = [row.values[3] for row in made.rows]
     assert [gain.value for gain in gains] == pytest.approx([55, 50, -50])
@@ -754,7 +754,7 @@ def test_one_model_under_two_conditions_has_a_verdict_too(compared):
         [law([1] * 20), changed(g2p([0] * 20), shots=0)],
     ]
     first, *_ = compared(*runs)[0].sections
-    assert first.blocks[0].text.startswith("Second leads on 2 of 2 tasks. Sig")
+    assert first.blocks[0].text.startswith("Second leads on 2 of 2 tasks, First on 0. Sig")
     assert [column.title for column in first.blocks[-1].columns[1:3]] == ["First", "Second"]
 
 
@@ -775,8 +775,7 @@ def test_the_second_table_has_every_part_and_subject():
         *("Mean over subjects", "STEM", "Social sciences", "Humanities", "Other")
     ]
     assert len(table.rows) == 5 + 1 + 6  # with all that are not STEM
-    by_size = sorted(compared.parts["subjects"], key=lambda each: -each.difference.value)
-    for place, effect in enumerate(by_size, 6):
+    for place, effect in enumerate(compared.parts["subjects"], 6):
         gain, p, counts = values(table, "Gain", "p by Holm", "Won/lost/tied", row=place)
         assert gain.value == pytest.approx(100 * effect.difference.value)
         assert p == effect.p_by_holm

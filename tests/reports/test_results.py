@@ -332,13 +332,6 @@ def test_figures_of_categories_are_checked_too() -> None:
     assert checked[0].startswith("1 figures equal")
 
 
-def test_a_part_says_what_it_lacks_but_the_sample_data_is_one() -> None:
-    part = about("lacks", a_run("hkcanto_law", {"acc": [1, 0]}))
-    assert part.endswith("lacks 15 of the 16 subjects.")
-    sample = said(a_run("hkcanto_law", {"acc": [1, 0]}, data="sample"))
-    assert not any("lacks" in text for text in sample)
-
-
 def test_what_is_to_know_of_a_run_is_said() -> None:
     run = replace(a_run("hkcanto_law", {"acc": [1]}), notes=("judged by a person",))
     assert "judged by a person" in about("judged", run)
@@ -357,26 +350,9 @@ def test_the_papers_protocols_are_said_once() -> None:
     assert sum("without examples" in text for text in texts) == 1
 
 
-@pytest.mark.parametrize(
-    ("options", "departure"),
-    [
-        ({"prompt": "yue"}, "prompt:yue"),
-        ({"shuffle_choices": "7", "reasoning": "yes"}, "shuffle_choices:7, reasoning:yes"),
-    ],
-)
-def test_what_differs_from_the_paper_is_said(options: dict[str, str], departure: str) -> None:
-    made = whole("hkcanto_cultural", **options)
-    text = about("run with other options", made)
-    assert text.endswith(f"was run with other options than in the paper: {departure}.")
-
-
-def test_the_release_examples_of_g2p_are_said() -> None:
-    made = whole("hkcanto_g2p", 0.1, metric="cer_published", examples="release")
-    assert "examples:release" in about("run with other options", made)
-
-
-def test_a_run_as_in_the_paper_differs_in_nothing() -> None:
-    assert not any("as in the paper" in text for text in said(whole("hkcanto_cultural")))
+def test_options_that_differ_from_the_paper_are_in_the_rows_name() -> None:
+    made = whole("hkcanto_cultural", prompt="yue")
+    assert row(plot(made), "mine prompt:yue").kind == "run"
 
 
 def test_what_is_in_no_published_table_says_why_by_reason() -> None:

@@ -259,7 +259,6 @@ def test_answers_cut_at_the_limit_are_in_the_short_report(tmp_path: Path) -> Non
             model = answering_model(lambda _: "呢條題目要諗下先", stop)
             log = run_inspect(tmp_path / stop, tasks.phonology(), model=model, limit=4)
             _, said = hkcanto("report", log)
-            assert ("Truncated" in said) == holds
             assert ("end at the length limit" in said) == holds
 
 

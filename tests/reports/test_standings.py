@@ -365,7 +365,7 @@ def test_chains_of_thought_stand_beside_chains_of_thought() -> None:
 
 def test_an_option_that_is_not_the_papers_makes_a_row_of_its_own() -> None:
     runs = [whole("hkcanto_cultural"), whole("hkcanto_cultural", 0.25, prompt="yue")]
-    assert [dict(departures(run)) for run in runs] == [{}, {"prompt": "yue"}]
+    assert [departures(run) for run in runs] == [[], ["prompt:yue"]]
     own = beside("hkcanto_7", *runs).runs
     assert own["mine"]["Average"].figure.value == 0.5
     assert own["mine prompt:yue"]["Average"].figure.value == pytest.approx(0.25, abs=0.01)

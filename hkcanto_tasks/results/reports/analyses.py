@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ...figures import Figure
-from ...kinds.multiple_choice import MultipleChoice
 from ..frames import JUDGED
 from ..runs import Run
 from ..statistics.estimates import estimate, mean_estimate
@@ -31,24 +30,20 @@ from .presentation import (
 
 _MANY_TRUNCATED = 0.01
 _CUT = (
-    "Many responses end at the length limit, so answers may be missing: {}. Run with a higher "
-    "limit (lm-eval: --gen_kwargs max_gen_toks=…, Inspect: --max-tokens …); for a reasoning model "
-    "set the task's option reasoning=true."
+    "Many responses end at the length limit, so answers may be missing: {}. Raise the limit "
+    "(lm-eval: --gen_kwargs max_gen_toks=…, Inspect: --max-tokens …); for a reasoning model set "
+    "the task's option reasoning=true."
 )
 _UNREAD = (
     "No answer could be read from many responses, which count as wrong: {}. Look at some in the "
-    "log (inspect view; lm-eval: samples_….jsonl). If they are cut off, raise the length limit; if "
-    "a model talks around the answer, try worked examples or +scaffold for all models."
+    "log (inspect view; lm-eval: samples_….jsonl). If they are cut off, raise the length limit; "
+    "otherwise try worked examples or +scaffold for all models, or let a model read the letters "
+    "of multiple choice (hkcanto rescore LOGS --reader MODEL -o FOLDER)."
 )
 _UNJUDGED = (
     "Many answers got no level of their rubric and do not count in the headline: {}. Judge them "
     "again if the judge failed (hkcanto rescore LOGS --grader MODEL -o FOLDER)."
 )
-_SECOND_LOOK = (
-    "A second look at these responses, by a model that reads their letters (`hkcanto rescore LOGS "
-    "--reader MODEL -o FOLDER`; Inspect: -T reread=true), would send, at one token a character: {}."
-)
-_MOST_UNREAD, _LONGEST, _PROMPT, _REPLY = 0.03, 4_000, 89, 16  # as `hkcanto.second_look` sends
 _READING = (
     "Generated responses only, as shares of all; blank where nothing was logged. If the shares of "
     "unread responses differ, figures differ in more than knowledge."
@@ -63,6 +58,11 @@ _COUNTS = {
     "dollars": Column("Cost in $", "number", "With judges, at the prices of --model-cost-config."),
     "seconds": Column("Seconds", "number"),
 }
+_LENGTHS = (
+    ("Mean length", "Characters of the response without reasoning.", "response_lengths", 0),
+    ("Mean reasoning", "Characters, over responses with reasoning.", "reasoning_lengths", 1),
+    ("Output tokens", "Mean per response, if logged.", "output_tokens", 0),
+)
 _USAGE = (
     "Tokens are the provider's count, which lm-eval does not log. Seconds depend on the machine "
     "and its other load, and on the number of concurrent requests."
@@ -71,17 +71,15 @@ _USAGE = (
 
 def sections(runs: Sequence[Run]) -> list[Section]:
     """Return the sections of subjects, reading problems, all figures, and tokens and time."""
-    groups, of_subjects = side_by_side(runs), side_by_side(runs, "acc")
-    every = chain.from_iterable(groups)
-    generated = [run for run in every if run.setup.is_generative and run.items.ids]
-    problems, cut = [*_problems(generated)], _CUT.partition("{")[0]
-    is_cut = any(note.text.startswith(cut) for note in problems)
+    groups, of_accuracy = side_by_side(runs), [run for run in runs if estimate(run, "acc")]
+    generated = [run for run in chain(*groups) if run.setup.is_generative and run.items.ids]
+    problems = [*_problems(generated)]
     used = [run for run in runs if len(run.usage.known) > 1]
     counts = [(column, attrgetter(f"usage.{name}")) for name, column in _COUNTS.items()]
     usage = table("usage", "Tokens and time", used, [MODEL, TASK, *counts], _USAGE)
     return [
-        Section("Subjects", [*map(_subjects, of_subjects)], "subjects"),
-        Section("Reading problems", [*problems, _reading(generated)], "reading", is_cut),
+        Section("Subjects", [*map(_subjects, side_by_side(of_accuracy))], "subjects"),
+        Section("Reading problems", [*problems, _reading(generated)], "reading", bool(problems)),
         Section("All figures", [*map(_figures, groups)], "figures"),
         Section("Tokens and time", [usage], "usage"),
     ]
@@ -97,24 +95,6 @@ def _problems(runs: Sequence[Run]) -> Iterator[Note]:
         many = [f"{name} {rate.value:.1%}" for name, rate in rates if rate and rate.value > most]
         if many:
             yield Note(text.format("; ".join(many)), "warning")
-    if costs := [*filter(None, map(_second_look, runs))]:
-        yield Note(_SECOND_LOOK.format("; ".join(costs)), "warning")
-
-
-def _second_look(run: Run) -> str:
-    """Return the requests and tokens of a second look; empty if few are unread or none can be."""
-    items, rates = run.items, run.items.values.get("unparsed_rate")
-    if rates is None or not isinstance(run.setup, MultipleChoice) or run.setup.SEVERAL:
-        return ""
-    asked = (rates > 0) & (items.response_lengths > 0)
-    if rates.mean() <= _MOST_UNREAD or not asked.any():
-        return ""
-    lengths = items.question_lengths + np.minimum(items.response_lengths, _LONGEST) + _PROMPT
-    count, read = int(asked.sum()), int(lengths[asked].sum())
-    return (
-        f"{run_title(run)} {count:,} requests, {read:,} tokens to read and "
-        f"{_REPLY * count:,} to write"
-    )
 
 
 def _unread(run: Run) -> Estimate | None:
@@ -139,52 +119,44 @@ def _reading(runs: Sequence[Run]) -> Table:
         counted = lengths[lengths >= least]  # without NaN
         return float(counted.mean()) if len(counted) else None
 
-    length = Column("Mean length", "number", "Characters of the response without reasoning.")
-    reasoning = Column("Mean reasoning", "number", "Characters, over responses with reasoning.")
-    tokens = Column("Output tokens", "number", "Mean per response, if logged.")
     reasons = sorted({why for run in runs for why in run.items.reasons if why[:5] == "none:"})
     columns: list[FigureColumn] = [
         *(MODEL, TASK),
         (Column("Unread", "percent", "No answer could be read; they count as wrong."), _unread),
         (Column("Truncated", "percent", "Ended at the length limit, if logged."), _truncated),
         *((Column(why[6:].capitalize(), "percent"), partial(share, why)) for why in reasons),
-        (length, partial(mean, "response_lengths", 0)),
-        (reasoning, partial(mean, "reasoning_lengths", 1)),
-        (tokens, partial(mean, "output_tokens", 0)),
     ]
+    for title, about, name, least in _LENGTHS:
+        columns.append((Column(title, "number", about), partial(mean, name, least)))
     return table("reading", "Responses", runs, columns, _READING)
 
 
 def _subjects(runs: Sequence[Run]) -> Table:
     """Return averages, categories and subjects; no rows if there is only one subject."""
-    some = runs[0]
+    some, few = runs[0], len(runs) <= 2
     present = {subject.name for run in runs for subject in run.subjects}
     subjects = [subject for subject in some.setup.task.subjects if subject.name in present]
-    rows: list[tuple[str, str | None, list[Estimate | None]]] = [
-        (figure.title, None, [estimate(run, figure.name) for run in runs])
+    rows: list[tuple[Any, ...]] = [
+        (figure.title, None, *(estimate(run, figure.name) for run in runs))
         for figure in some.setup.figures
         if figure.averages == "acc" and figure.part not in present
     ]
     for subject in subjects if len(subjects) > 1 else ():
         values = [estimate(run, "acc", (subject.name,)) for run in runs]
-        rows.append((subject.title, subject.chinese or None, values))
-    rows = [row for row in rows if any(row[2])]
-    rows = rows if len(subjects) > 1 or len(rows) > 2 else []
-    few = len(runs) <= 2
+        rows.append((subject.title, subject.chinese or None, *values))
+    rows = [row for row in rows if any(row[2:])]
     columns: list[tuple[Column, Callable[[Any], Any]]] = [
         (Column("Part"), itemgetter(0)),
         (Column("In Chinese"), itemgetter(1)),
-        (Column("Items", "count"), lambda row: max(value.items for value in row[2] if value)),
+        (Column("Items", "count"), lambda row: max(value.items for value in row[2:] if value)),
         *(
-            (Column(run.label, "percent", drawn=few, brief=not few), lambda row, at=at: row[2][at])
-            for at, run in enumerate(runs)
+            (Column(run.label, "percent", drawn=few, brief=not few), itemgetter(at))
+            for at, run in enumerate(runs, 2)
         ),
     ]
-    caption = (
-        f"The headline is {measure_title(some, some.headline)}. Subjects also differ by chance."
-    )
-    name = short_name("subjects", some.task, some.condition, "sample" if some.is_sample else "")
-    return table(name, task_title(some), rows, columns, caption, kind="other")
+    about = f"The headline is {measure_title(some, some.headline)}. Subjects also differ by chance."
+    listed = rows if len(subjects) > 1 or len(rows) > 2 else []
+    return table(_name("subjects", some), task_title(some), listed, columns, about, kind="other")
 
 
 def _figures(runs: Sequence[Run]) -> Table:
@@ -198,13 +170,13 @@ def _figures(runs: Sequence[Run]) -> Table:
         return found and found.times(points_of(figure))
 
     columns: list[tuple[Column, Callable[[Figure], Value]]] = [
-        (Column("Figure"), lambda figure: figure_title(some, figure)),
+        (Column("Figure"), partial(figure_title, some)),
         *((Column(run.label, "score"), partial(value, run)) for run in runs),
-        (Column("Meaning"), lambda figure: figure.help),
+        (Column("Meaning"), attrgetter("help")),
     ]
-    name, rows = (
-        short_name("figures", some.task, some.condition, "sample" if some.is_sample else ""),
-        rows if len(rows) > 1 else [],
-    )
-    about = "Shares and rates are in %."
-    return table(name, task_title(some), rows, columns, about, kind="other")
+    listed, about = rows if len(rows) > 1 else [], "Shares and rates are in %."
+    return table(_name("figures", some), task_title(some), listed, columns, about, kind="other")
+
+
+def _name(what: str, run: Run) -> str:
+    return short_name(what, run.task, run.condition, "sample" if run.is_sample else "")

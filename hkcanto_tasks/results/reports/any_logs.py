@@ -1,8 +1,8 @@
 """Paired tests on two logs of any task of lm-eval or of Inspect, for `hkcanto compare --any`.
 
 The catalogue knows nothing of such a task, so only the facts in its logs are used: items are
-matched by their texts (or by ids, if all are the same), and a figure is tested if it is the mean of
-the items' values. There are no ranks, published scores and gates.
+matched by their texts, and a figure is tested if it is the mean of the items' values. There are no
+ranks, published scores and gates.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from itertools import chain
 from math import isclose, nan
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -28,13 +28,14 @@ from .compare import Pair, verdict
 
 _GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}  # Inspect's own values of these
 _NAMED = 5
+_EFFECT = ("a", "b", "wins", "losses", "p_value", "p_by_holm", "test")
 _Row = tuple[str, str, str, Mapping[str, float]]
 _JSON = msgspec.json.Decoder(dict[str, Any])
 _OURS = "{} is a log of a task of hkcanto: compare it without --any."
 _UNKNOWN = (
-    "These are not tasks of hkcanto, so only the logs say what was run. Unknown are: prompt, "
-    "template and decoding where the logs do not have them; whether questions share a passage, "
-    "which would make intervals too narrow; and whether the data is the release."
+    "These are not tasks of hkcanto, so only the logs say what was run. Where they do not, prompt, "
+    "template and decoding are unknown, and so are whether questions share a passage, which makes "
+    "intervals too narrow, and which data it was."
 )
 
 
@@ -44,8 +45,7 @@ class _Log:
 
     Attributes:
         task: The task's name in its harness.
-        model: The model's name.
-        harness: The harness.
+        path: The log.
         rows: For each response the item's id, the text of the question (equal for the same item), a
             hash of the prompt as sent (empty if not logged), and the value of each figure.
         reported: Figure → the harness's own value.
@@ -54,20 +54,11 @@ class _Log:
     """
 
     task: str
-    model: str
-    harness: str
+    path: Path
     rows: Sequence[_Row]
     reported: Mapping[str, float]
     settings: Mapping[str, Any]
     higher: Mapping[str, bool | None] = field(default_factory=dict)
-
-
-class _Test(NamedTuple):
-    """The test of a task, the number of its independent items, and remarks for the reader."""
-
-    pair: Pair
-    items: int
-    remarks: Sequence[str]
 
 
 def compare_any(
@@ -88,31 +79,29 @@ def compare_any(
     if len(runs) != 2:
         raise ComparisonError("--any compares two logs: hkcanto compare a=LOG b=LOG --any")
     given = [argument(run) for run in runs]
-    a, b = sides = [_logs(path) for _, path in given]
-    models = (next(iter(side.values())).model for side in sides)
-    names = [name or model for (name, _), model in zip(given, models, strict=True)]
-    if names[0] == names[1]:
-        names = [f"{name} ({place})" for place, name in enumerate(names, 1)]
-    tests, refused = list[_Test](), [f"{task}: no partner." for task in a.keys() ^ b.keys()]
+    a, b = (_logs(path) for _, path in given)
+    names = [name or str(path) for name, path in given]
+    tests, notes = list[tuple[Pair, int]](), list[str]()
+    refused = [f"{task}: no partner." for task in a.keys() ^ b.keys()]
     for task in a.keys() & b.keys():
         try:
-            tests.append(_test(a[task], b[task], metric, seed=seed, resamples=resamples))
+            pair, items, remarks = _test(a[task], b[task], metric, seed=seed, resamples=resamples)
+            tests.append((pair, items))
+            notes += [f"{task}: {remark}" for remark in remarks]
         except ComparisonError as error:
             refused.append(f"{task}: {error}")
     if not tests:
         raise ComparisonError("\n".join(["nothing to compare.", *sorted(refused)]))
-    tests.sort(key=lambda test: (test.pair.p_value, test.pair.title))
-    effects = iter(adjusted([test.pair.effect for test in tests if test.pair.effect]))
-    pairs, records, notes = list[Pair](), list[dict[str, Any]](), list[str]()
-    for (task, figure, *_), items, remarks in tests:
-        effect, name = next(effects), figure.name
-        gain = effect.difference.times(1 if figure.higher_is_better else -1)
-        record = {"task": task, "figure": name, "items": items, "a": effect.a, "b": effect.b}
-        record |= {"gain": gain, "wins": effect.wins, "losses": effect.losses}
-        record |= {"p_value": effect.p_value, "p_by_holm": effect.p_by_holm, "test": effect.test}
-        records.append(record)
-        pairs.append(Pair(task, figure, effect, name))
-        notes += [f"{task}: {remark}" for remark in remarks]
+    tests.sort(key=lambda test: (test[0].p_value, test[0].title))
+    effects = adjusted([pair.effect for pair, _ in tests if pair.effect])
+    pairs, records = list[Pair](), list[dict[str, Any]]()
+    for (pair, items), effect in zip(tests, effects, strict=True):
+        pairs.append(pair._replace(effect=effect))
+        records.append(
+            {"task": pair.title, "figure": pair.figure.name, "items": items}
+            | {name: getattr(effect, name) for name in _EFFECT}
+            | {"gain": effect.difference.times(1 if pair.figure.higher_is_better else -1)}
+        )
     verdicts = [Note(verdict(pair, names), "verdict") for pair in pairs[:_NAMED]]
     warnings = [Note(text, "warning") for text in [*sorted(notes), *sorted(refused), _UNKNOWN]]
     columns = {
@@ -139,10 +128,8 @@ def compare_any(
 # ---------------------------------------------------------------------- the test
 
 
-def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> _Test:
-    """Test a figure of a task."""
-    if a.harness != b.harness:
-        raise ComparisonError("one log is lm-eval's and one Inspect's, which may ask differently")
+def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> tuple[Pair, int, list[str]]:
+    """Test a figure of a task: the effect, the number of independent items, and remarks."""
     of_a, of_b = (dict.fromkeys(chain(*(row[3] for row in side.rows))) for side in (a, b))
     names = [name for name in of_a if name in of_b]
     name, listed = metric or next(iter(names), ""), ", ".join(names)
@@ -154,17 +141,14 @@ def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> _Test:
         mean = float(np.nanmean([row[3].get(name, nan) for row in side.rows]))
         if reported is not None and not isclose(reported, mean, rel_tol=1e-6, abs_tol=1e-9):
             raise ComparisonError(
-                f"{name} is {reported:.6g} in the log of {side.model}, but the mean of its items "
-                f"is {mean:.6g}: it is no mean, so its items cannot be tested. Choose another "
+                f"{name} is {reported:.6g} in {side.path}, but the mean of its items is "
+                f"{mean:.6g}: it is not a mean, so its items cannot be tested. Choose another "
                 f"(--metric): {listed}"
             )
-    by_id, by_text = ([_by(field, side.rows) for side in (a, b)] for field in (0, 1))
-    unlike = len(by_text[0].keys() - by_text[1].keys())
-    is_by_id = by_text[0].keys() != by_text[1].keys() and by_id[0].keys() == by_id[1].keys()
-    in_a, in_b = by_id if is_by_id else by_text
-    pairs = [(row, in_b[key]) for key, row in in_a.items() if key in in_b]
+    in_a, in_b = (places_of([row[1] for row in side.rows]) for side in (a, b))
+    pairs = [(a.rows[at], b.rows[in_b[text]]) for text, at in in_a.items() if text in in_b]
     if not pairs:
-        raise ComparisonError("the logs have no item in common")
+        raise ComparisonError("the logs have no item (question and answer) in common")
     values = np.array([[row[3].get(name, nan) for row in pair] for pair in pairs])
     known = ~np.isnan(values).any(axis=1)
     if not known.any():
@@ -174,7 +158,6 @@ def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> _Test:
     both, higher = a.settings.keys() | b.settings.keys(), a.higher.get(name.partition(",")[0])
     other = sorted(key for key in both if a.settings.get(key) != b.settings.get(key))
     remarks = {
-        f"matched by id; {unlike:,} of {len(in_a):,} texts differ between the logs": is_by_id,
         f"{left:,} responses are to items of only one log, and are left out": left,
         f"{missing:,} responses are left out, because a log has no value for them": missing,
         f"the log does not say whether a higher {name} is better; taken as better": higher is None,
@@ -182,22 +165,14 @@ def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> _Test:
         f"the logs also differ in {', '.join(other)}": other,
     }
     values, ids = values[known], np.array([row[0] for row, _ in pairs])[known]
-    unit: Literal["share", "number"] = (
-        "share" if ((values >= 0) & (values <= 1)).all() else "number"
-    )
-    figure = Figure(name, name, unit, higher is not False, "")
+    is_share = ((values >= 0) & (values <= 1)).all()
+    figure = Figure(name, name, "share" if is_share else "number", higher is not False, "")
     rows_a, rows_b = (np.column_stack([side, np.ones(len(ids))]) for side in values.T)
     losses = 1 - values if figure.higher_is_better else values
     columns = np.arange(len(ids)), rows_a, rows_b, losses, np.full(len(ids), "")
     paired = Paired(figure, *columns, np.unique(ids, return_inverse=True)[1], drawing)
     notes = [remark for remark, holds in remarks.items() if holds]
-    return _Test(Pair(a.task, figure, paired.effect(), name), paired.units, notes)
-
-
-def _by(field: int, rows: Sequence[_Row]) -> Mapping[str, _Row]:
-    """Return the rows by their id or text; from its second occurrence on, with the epoch."""
-    places = places_of([str(row[field]) for row in rows])
-    return {key: rows[place] for key, place in places.items()}
+    return Pair(a.task, figure, paired.effect(), name), paired.units, notes
 
 
 # ---------------------------------------------------------------------- reading
@@ -205,7 +180,7 @@ def _by(field: int, rows: Sequence[_Row]) -> Mapping[str, _Row]:
 
 def _logs(path: Path) -> dict[str, _Log]:
     """Return the tasks of the logs at a path by name."""
-    logs, problems = dict[str, _Log](), list[str]()
+    logs = dict[str, _Log]()
     for file in [path] if path.is_file() else logs_in(path):
         try:
             for log in (_lm_eval if file.name.startswith("results_") else _inspect)(file):
@@ -215,19 +190,16 @@ def _logs(path: Path) -> dict[str, _Log]:
         except LogError:
             raise
         except UNREADABLE as error:
-            problems.append(f"{file}: {reason(error)}")
+            raise LogError(f"{file}: {reason(error)}") from error
     if not logs:
-        raise LogError("\n".join([f"{path} has no log of lm-eval or Inspect.", *problems]))
+        raise LogError(f"{path} has no log of lm-eval or Inspect.")
     return logs
 
 
 def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
     """Return the numbers among some values, with Inspect's grades as numbers."""
-    numbers = {
-        name: _GRADES.get(value) if isinstance(value, str) else value
-        for name, value in values.items()
-    }
-    return {name: float(n) for name, n in numbers.items() if isinstance(n, bool | int | float)}
+    graded = {n: _GRADES.get(v) if isinstance(v, str) else v for n, v in values.items()}
+    return {name: float(n) for name, n in graded.items() if isinstance(n, bool | int | float)}
 
 
 def _lm_eval(path: Path) -> Iterator[_Log]:
@@ -246,16 +218,17 @@ def _lm_eval(path: Path) -> Iterator[_Log]:
             _, values = items.setdefault(key, (str(row.get("prompt_hash", "")), {}))
             metrics, of_filter = row.get("metrics", ()), row.get("filter", "none")
             values |= _numbers({f"{name},{of_filter}": row.get(name) for name in metrics})
-        settings = {name: head.get(name, {}).get(task) for name in ("n-shot", "versions")}
-        names, whole = ("gen_kwargs", "limit", "fewshot_seed", "use_cache"), head.get("config", {})
-        settings |= {name: whole.get(name) for name in names}
-        settings |= {n: config.get(n) for n in ("generation_kwargs", "repeats", "description")}
-        settings["chat template"] = head.get("chat_template_sha")
-        settings["system instruction"] = head.get("system_instruction_sha")
+        facts = (
+            (config, ("generation_kwargs", "repeats", "description")),
+            (head.get("config", {}), ("gen_kwargs", "limit", "fewshot_seed", "use_cache")),
+            (head, ("chat_template_sha", "system_instruction_sha")),
+        )
+        settings = {name: of.get(name) for of, names in facts for name in names}
+        settings |= {name: head.get(name, {}).get(task) for name in ("n-shot", "versions")}
         reported = _numbers(head["results"].get(task, {}))
         higher = head.get("higher_is_better", {}).get(task, {})
         rows = [(*key, *item) for key, item in items.items()]
-        yield _Log(task, str(head.get("model_name")), "lm-eval", rows, reported, settings, higher)
+        yield _Log(task, path, rows, reported, settings, higher)
 
 
 def _inspect(path: Path) -> Iterator[_Log]:
@@ -289,4 +262,4 @@ def _inspect(path: Path) -> Iterator[_Log]:
         metrics = score.get("metrics") or {}
         means = [metrics[name].get("value") for name in ("accuracy", "mean") if name in metrics]
         reported[str(score.get("name"))] = next(iter(means), None)
-    yield _Log(about.task, about.model, "inspect", rows, _numbers(reported), settings)
+    yield _Log(about.task, path, rows, _numbers(reported), settings)

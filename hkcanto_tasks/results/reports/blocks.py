@@ -106,9 +106,9 @@ def table(
         [['a', 1], ['bb', 2]]
     """
     listed = list(records)
-    found = [(column, [of(record) for record in listed]) for column, of in columns]
-    kept = [found[0], *(pair for pair in found[1:] if any(value is not None for value in pair[1]))]
-    rows = [Row(values, kind) for values in zip(*(own for _, own in kept), strict=True)]
+    filled = [(column, [of(record) for record in listed]) for column, of in columns]
+    kept = [filled[0], *(pair for pair in filled[1:] if any(v is not None for v in pair[1]))]
+    rows = [Row(values, kind) for values in zip(*(values for _, values in kept), strict=True)]
     return Table(name, title, [column for column, _ in kept], rows, caption)
 
 
@@ -163,12 +163,10 @@ class Report:
 
     @property
     def answer(self) -> Sequence[Note]:
-        """The first verdict with the warnings beside it, or else the first section's first note."""
-        notes = [[b for b in section.blocks if isinstance(b, Note)] for section in self.sections]
-        for of_section in notes:
-            if any(note.level == "verdict" for note in of_section):
-                return [note for note in of_section if note.level != "info"]
-        return notes[0][:1] if notes else []
+        """The verdict and the warnings of the first section, or else its first note."""
+        blocks = self.sections[0].blocks if self.sections else ()
+        notes = [block for block in blocks if isinstance(block, Note)]
+        return [note for note in notes if note.level != "info"] or notes[:1]
 
 
 def report_of(
@@ -185,14 +183,12 @@ def report_of(
     """
     seen, kept = Counter[str](), list[Section]()
     for section in sections:
-        blocks = list[Block]()
-        for block in section.blocks:
+        blocks = [block for block in section.blocks if isinstance(block, Note) or block.rows]
+        for place, block in enumerate(blocks):
             if isinstance(block, Table):
-                seen[block.name] += bool(block.rows)
-                if (count := seen[block.name]) > 1:
-                    block = replace(block, name=f"{block.name}_{count}")
-            if isinstance(block, Note) or block.rows:
-                blocks.append(block)
+                seen[block.name] += 1
+                if seen[block.name] > 1:
+                    blocks[place] = replace(block, name=f"{block.name}_{seen[block.name]}")
         kept += [replace(section, blocks=blocks)] if blocks else []
     now = datetime.now().astimezone()
     return Report(title, now, __version__, kept, footer, records or {}, frame)

@@ -1,11 +1,12 @@
 """The comparison of two models, task by task, for `hkcanto report` and `hkcanto compare`."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import chain
-from math import inf, nan
+from math import inf
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
@@ -28,19 +29,15 @@ from .presentation import (
 )
 from .renderers.formatting import interval_text, listed, value_text
 
-TWO_MEASURES = (
-    "Generation scores the letter that a model writes, log-likelihood the letter that it finds "
-    "likeliest. These are two measures, which rank models differently. Log-likelihood is wrong "
-    "for a model that opens with a reasoning block, since its first token is not a letter."
+_TWO_MEASURES = (
+    "Generation scores the letter that a model writes, log-likelihood the likeliest letter (wrong "
+    "for a model that reasons first): two measures, which rank models differently."
 )
-_INTERVALS = (
+_HOW = (
     "Intervals of differences: Tango's for right and wrong answers and for means over subjects, "
-    "bootstrap for corpus figures, Student's t for the others."
+    "Student's t for the others. Random numbers: seed {}, {:,} exchanges."
 )
-_OWN_FILES = (
-    "They ran on your own files, not on the release. Only the lengths of the questions show that "
-    "the files are the same."
-)
+_OWN_FILES = "They ran on your own files: only the questions' lengths show that these are equal."
 _ASKED = "For some, neither the prompt nor the decoding was logged: that may be the difference."
 NOTHING = (
     "Nothing is comparable between these {} models: no two have complete runs of a task under the "
@@ -63,6 +60,7 @@ _GATE = {
     "method": Column("Method"),
 }
 """The columns of the gate's table, by the keys of its records."""
+_SIDES = ("First", "Second")
 _GAIN = f"By how much the second is better, in points, with 95 % interval: {WIDE}."
 _SURE = "✓ if the difference is significant: 95 % for all tasks together (Holm)."
 
@@ -80,15 +78,13 @@ class Pair(NamedTuple):
     @property
     def gain(self) -> Estimate | None:
         """By how much the second run is better, in points."""
-        if self.effect is None:
-            return None
         up = 1 if self.figure.higher_is_better else -1
-        return self.effect.difference.times(up * points_of(self.figure))
+        return self.effect.difference.times(up * points_of(self.figure)) if self.effect else None
 
     @property
     def p_value(self) -> float:
-        """The p-value, adjusted if there are several tests."""
-        return (self.effect.p_by_holm or self.effect.p_value) if self.effect else nan
+        """The p-value, adjusted if there are several tests; infinite without a test."""
+        return (self.effect.p_by_holm or self.effect.p_value) if self.effect else inf
 
 
 def pair_of(one: Comparison, best: float | None = None) -> Pair:
@@ -105,7 +101,16 @@ def pairs_blocks(pairs: Sequence[Pair], names: Sequence[str]) -> tuple[Note, Tab
     """
     effects = iter(adjusted([pair.effect for pair in pairs if pair.effect]))
     pairs = [pair._replace(effect=pair.effect and next(effects)) for pair in pairs]
-    said = Note(_sentence(pairs, names), "verdict")
+    known = [(pair, pair.gain.value) for pair in pairs if pair.gain]
+    behind, ahead = (sum(sign * gain > 1e-9 for _, gain in known) for sign in (-1, 1))
+    sure = [(pair.title, gain) for pair, gain in known if pair.p_value < 0.05]
+    gains = listed(f"{title} {value_text(gain, 'score_points')} points" for title, gain in sure)
+    said = (
+        f"{names[1]} leads on {ahead} of {len(known)} tasks, {names[0]} on {behind}. Significant "
+        f"gains of {names[1]} (all tasks together, 95 %): {gains or 'none'}."
+    )
+    if len(known) < 2:
+        said = verdict(known[0][0] if known else pairs[0], names)
     pairs.sort(key=lambda pair: -abs(pair.gain.value) if pair.gain else 0)
     pairs.sort(key=lambda pair: pair.effect.p_value if pair.effect else inf)
     columns: list[tuple[Column, Callable[[Pair], Value]]] = [
@@ -118,29 +123,7 @@ def pairs_blocks(pairs: Sequence[Pair], names: Sequence[str]) -> tuple[Note, Tab
         (Column("Figure", beneath=True), attrgetter("measure")),
     ]
     caption = f"A gain is positive if {names[1]} is better."
-    return said, table("pairs", "Task by task", pairs, columns, caption)
-
-
-def _sentence(pairs: Sequence[Pair], names: Sequence[str]) -> str:
-    """Say which of two models leads on how many tasks, and where significantly."""
-    known = [(pair, pair.gain.value) for pair in pairs if pair.gain]
-    if len(known) < 2:
-        return verdict(known[0][0] if known else pairs[0], names)
-    leads = Counter(dict.fromkeys(names, 0))
-    leads.update(names[gain > 0] for _, gain in known if abs(gain) > 1e-9)
-    (first, most), (second, fewer) = leads.most_common()
-    sure = [
-        f"{pair.title} ({f'{names[gain > 0]} ' if fewer else ''}by {abs(gain):.3g} points)"
-        for pair, gain in known
-        if pair.p_value < 0.05
-    ]
-    leading = f"{first} leads on {most} of {len(known)} tasks"
-    leading += f", {second} on {fewer}" if fewer else ""
-    if not most:
-        leading = f"{first} and {second} are equal on all {len(known)} tasks"
-    such = f": {listed(sure)}" if sure else ""
-    scope = f"all {len(known)} tasks together, 95 %"
-    return f"{leading}. Significant on {len(sure) or 'none'} ({scope}){such}."
+    return Note(said, "verdict"), table("pairs", "Task by task", pairs, columns, caption)
 
 
 def verdict(pair: Pair, names: Sequence[str]) -> str:
@@ -148,38 +131,33 @@ def verdict(pair: Pair, names: Sequence[str]) -> str:
     (first, second), effect, gain = names, pair.effect, pair.gain
     if effect is None or gain is None:
         return NOTHING.format(2)
-    said = f"No difference shown between {second} and {first} on {pair.title}"
-    unit, points = units_of(pair.figure)
-    scores = f"{value_text(effect.b, unit)} against {value_text(effect.a, unit)}"
-    in_points = " points" if points == "score_points" else ""
-    difference = f"gain {value_text(gain, points)}{in_points}, 95 % {interval_text(gain, points)}"
+    said = f"No difference shown between {second} and {first}"
     if pair.p_value < 0.05:
-        by = value_text(abs(gain.value), points).removeprefix("+")
-        better = f"{by}{in_points} {'better' if gain.value > 0 else 'worse'}"
-        said = f"{second} is {better} than {first} on {pair.title}"
-        difference = f"gain 95 % {interval_text(gain, points)}, significant"
+        said = f"{second} is {'better' if gain.value > 0 else 'worse'} than {first}"
+    unit, points = units_of(pair.figure)
+    in_points = " points" if points == "score_points" else ""
     p_text = "p < 0.001" if pair.p_value < 0.001 else f"p = {pair.p_value:.2g}"
     return (
-        f"{said}: {pair.measure} {scores}, {difference} ({effect.test}, {p_text}). {second} "
-        f"wins {effect.wins:,} items, loses {effect.losses:,}, ties {effect.ties:,}."
+        f"{said} on {pair.title}: {pair.measure} {value_text(effect.b, unit)} against "
+        f"{value_text(effect.a, unit)}, gain {value_text(gain, points)}{in_points}, 95 % "
+        f"{interval_text(gain, points)} ({effect.test}, {p_text}). {second} wins "
+        f"{effect.wins:,} items, loses {effect.losses:,}, ties {effect.ties:,}."
     )
 
 
-def effects_table(name: str, title: str, pairs: Sequence[Pair], sides: Sequence[str]) -> Table:
+def _effects(name: str, title: str, pairs: Sequence[Pair], sides: Sequence[str]) -> Table:
     """Return a table of effects on one figure, for two runs or pairs of runs."""
     unit, points = units_of(pairs[0].figure) if pairs else ("percent", "score_points")
-    gain = Column("Gain", points, _GAIN, drawn=len(pairs) > 1)
     won = "{0.wins:,}/{0.losses:,}/{0.ties:,}"
     columns: list[tuple[Column, Callable[[Any], Value]]] = [
         (Column("Part"), attrgetter("title")),
-        (gain, attrgetter("gain")),
+        (Column("Gain", points, _GAIN, drawn=len(pairs) > 1), attrgetter("gain")),
         (Column("Won/lost/tied"), lambda pair: won.format(pair.effect)),
         (Column("p", "p", "Two-sided, unadjusted."), attrgetter("effect.p_value")),
         (Column("p by Holm", "p", "Adjusted for several tests."), attrgetter("effect.p_by_holm")),
         (Column(sides[0], unit), attrgetter("effect.a")),
         (Column(sides[1], unit), attrgetter("effect.b")),
         (Column("Test"), attrgetter("effect.test")),
-        (Column("Figure", beneath=True), lambda pair: pair.measure or None),
     ]
     return table(name, title, pairs, columns)
 
@@ -189,7 +167,7 @@ def compare_runs(
     *,
     metric: str | None = None,
     gate: float | None = None,
-    look: tuple[int, int] = (1, 1),
+    look: str = "1/1",
     candidates: int = 1,
     allowed: Collection[str] = (),
     seed: int = SEED,
@@ -201,7 +179,7 @@ def compare_runs(
     Args:
         runs: Logs or folders of logs, optionally as NAME=PATH; gates test against the first.
         metric: As in `compare`, like gate, allowed, seed and resamples.
-        look: Number of this look at growing runs and number of planned looks, such as (2, 4). The
+        look: Number of this look at growing runs and number of planned looks, such as `2/4`. The
             looks share the gate's 5 % error equally, which keeps it at 5 % at most (Bonferroni).
         candidates: The number of runs that the winner is chosen from; they share the 5 % error too.
         progress: Called with the number of logs read so far and the total.
@@ -215,14 +193,15 @@ def compare_runs(
         HKCantoError: Nothing could be read (`LogError`) or compared (`ComparisonError`), or there
             are more candidates or looks than declared (`OptionError`).
     """
-    if not 1 <= look[0] <= look[1]:
-        raise OptionError(f"look {look[0]}/{look[1]}: give it as 2/4, the second of four.")
+    at, _, looks = look.partition("/")
+    if not re.fullmatch(r"[1-9]\d?/[1-9]\d?", look) or int(at) > int(looks):
+        raise OptionError(f"--look {look}: give it as 2/4, the second of four.")
     read = read_runs(runs, progress=progress)
     groups, left_out, several = _groups(read)
     if 1 < candidates < several:
         raise OptionError(f"{several} candidates are compared, not {candidates}.")
     left_out += [f"{log.path}: {log.reason}." for log in read.skipped]
-    confidence = 1 - (1 - CONFIDENCE) / (look[1] * candidates)
+    confidence = 1 - (1 - CONFIDENCE) / (int(looks) * candidates)
     options: dict[str, Any] = {"metric": metric, "seed": seed, "resamples": resamples}
     options |= {"confidence": confidence, "allowed": allowed}
     compared, refused = list[Sequence[Comparison]](), list[str]()
@@ -244,7 +223,7 @@ def compare_runs(
         made.insert(0, first)
         status = 1 if records["gate"]["verdict"] == "not passed" else status
     title = " against ".join(reversed(list(dict.fromkeys(run.label for run in read.runs))))
-    how = f"{_INTERVALS} Random numbers: seed {seed}, {resamples:,} resamples or exchanges."
+    how = _HOW.format(seed, resamples)
     frame = partial(effect_rows, every, gate)
     return report_of(made, title, [*footer_of(read.runs), how], records, frame), status
 
@@ -257,36 +236,30 @@ def sections(
     in_pairs = len(every) == len(compared)
     details, warned = list[Block](), defaultdict[str, list[str]](list)
     for group in compared:
-        one, runs = group[0], chain(*((pair.a, pair.b) for pair in group))
-        sides = list(dict.fromkeys(runs))
-        for note in _remarks(group, sides):
-            if note.level == "warning":
-                warned[note.text].append(task_title(one.a))
-            else:
-                details.append(note)
+        one, sides = group[0], [*dict.fromkeys(side for pair in group for side in (pair.a, pair.b))]
+        for text in _warnings(group, sides):
+            warned[text].append(task_title(one.a))
+        details += map(Note, dict.fromkeys(note for side in sides for note in side.notes))
         words = [word for run in (one.a, one.b) for word in (run.task, run.condition)]
         name = short_name("compare", *words, one.figure.name)
         title = f"{task_title(one.a)}: {figure_title(one.a, one.figure)}"
         if in_pairs:
-            names, rows, title = _names(sides), _parts(one), f"{title} by part"
+            details.append(_effects(name, f"{title} by part", _parts(one), _names(sides)))
         else:
             called = dict(zip(sides, _names(sides), strict=True))
             rows = [
                 Pair(f"{called[pair.b]} against {called[pair.a]}", pair.figure, pair.overall)
                 for pair in group
             ]
-            name, names, title = f"{name}_pairwise", ["First", "Second"], f"{title}, pairwise"
-        details.append(effects_table(name, title, rows, names))
-    first: list[Block] = [
-        Note(text if len(tasks) == len(compared) else f"{'; '.join(tasks)}: {text}", "warning")
-        for text, tasks in warned.items()
-    ]
+            name, title = f"{name}_pairwise", f"{title}, pairwise"
+            details.append(_effects(name, title, rows, _SIDES))
+    first = [Note(f"{listed(tasks)}: {text}", "warning") for text, tasks in warned.items()]
     if not_compared:
         first.append(Note(f"{len(not_compared)} not compared: see below.", "warning"))
     if in_pairs:
         # One model under two conditions has other names in each task.
         couples = {tuple(_names([one.a, one.b])) for one in every}
-        names = [*couples.pop()] if len(couples) == 1 else ["First", "Second"]
+        names = couples.pop() if len(couples) == 1 else _SIDES
         said, made = pairs_blocks([*map(pair_of, every)], names)
         yield Section("Results", [said, *first, made], "results", is_summary=True)
         yield Section("Parts and subjects", details, "parts", is_summary=len(every) == 1)
@@ -297,12 +270,10 @@ def sections(
 
 
 def _parts(one: Comparison) -> list[Pair]:
-    """Return the effects on averages, on categories, and on subjects from the largest gain."""
+    """Return the effects on averages, on categories, and on subjects."""
     titles = {subject.name: subject.title for subject in one.a.setup.task.subjects}
     titles |= {figure.name: figure.title for figure in one.a.figures.values()}
-    sign, parts = -1 if one.figure.higher_is_better else 1, dict(one.parts)
-    by_gain = sorted(parts.pop("subjects", ()), key=lambda effect: sign * effect.difference.value)
-    effects = chain(*parts.values(), by_gain)
+    effects = chain.from_iterable(one.parts.values())
     return [Pair(titles[effect.name], one.figure, effect) for effect in effects]
 
 
@@ -310,7 +281,7 @@ def gate_of(
     compared: Sequence[Comparison],
     delta: float,
     left_out: Sequence[str],
-    look: tuple[int, int] = (1, 1),
+    look: str = "1/1",
     candidates: int = 1,
 ) -> tuple[Mapping[str, Any], Section]:
     """Return the verdict of a gate on all tasks, as a record and as the section to read first.
@@ -322,37 +293,31 @@ def gate_of(
     for one in compared:
         if one.gate is None:
             continue
-        cut_off = " (each answer's cut off at 1)" if one.figure.unlimited else ""
         task: dict[str, Any] = {"task": one.a.definition.name, "title": one.a.definition.title}
-        task |= {"metric": one.figure.name, "figure": figure_title(one.a, one.figure) + cut_off}
+        task |= {"metric": one.figure.name, "figure": figure_title(one.a, one.figure)}
         task |= {"compared": " against ".join(_names([one.b, one.a]))}
         task |= {"differences": [*one.a.differs(one.b)]}
         task |= {"verdict": "passed" if one.gate.passed else "not passed", "delta": delta}
         tasks.append(task | asdict(one.gate))
     failed = [task for task in tasks if not task["passed"]]
-    shown, less = failed or tasks, f"δ = {delta:g} points"
-    who = listed(task["compared"] for task in shown)
-    named = listed(f"{task['figure']} of {task['title']}" for task in shown)
+    result = "not passed" if failed else "incomplete" if left_out else "passed"
+    who = listed(task["compared"] for task in failed or tasks)
+    named = listed(f"{task['figure']} of {task['title']}" for task in failed or tasks)
     bound = max((task["bound"] for task in tasks), default=None)
-    if failed:
-        result = "not passed"
-        text = f"Gate not passed ({who}): a loss of {less} or more is possible in {named}"
-        text += f" (at most {bound:.3g} points)."
-    elif left_out:
-        result, text = "incomplete", f"Gate incomplete: {len(left_out)} not compared, see below."
-    else:
-        result, text = "passed", f"Gate passed ({who}): the loss is below {less} in {named}."
+    text = f"Gate incomplete: {len(left_out)} not compared, see below."
+    if result != "incomplete":
+        text = f"Gate {result} ({who}): δ is {delta:g} points, and a loss of up to {bound:.3g} "
+        text += f"points is possible in {named}."
     method = "; ".join(dict.fromkeys(task["method"] for task in tasks))
-    needed = [task for task in failed if task["needed_items"]]
-    few = listed(f"{task['needed_items']:,} items of {task['title']}" for task in needed)
+    needed = ((task["needed_items"], task["title"]) for task in failed if task["needed_items"])
+    few = listed(f"{items:,} items of {title}" for items, title in needed)
     sure = max((task["confidence"] for task in tasks), default=CONFIDENCE)
+    level = f"{100 * sure:.6g} % confidence (look {look}, candidates: {candidates})"
     most = max(Counter(task["task"] for task in tasks).values(), default=0)
     unlike = dict.fromkeys(name for task in tasks for name in task["differences"])
-    shared = f"look {look[0]} of {look[1]}, {candidates} candidates"
     remarks = {
-        f"With so few items, not even an equal run passes; it needs about {few}.": needed,
-        f"The bounds are one-sided, each with {100 * sure:.6g} % confidence: {method}.": tasks,
-        f"The error of 5 % is shared by looks and candidates: {shared}.": look[1] * candidates > 1,
+        f"With so few items, not even an equal run passes; it needs about {few}.": few,
+        f"The bounds are one-sided, each with {level}: {method}.": tasks,
         f"To choose one of them by this gate, give --candidates {most}.": candidates == 1 < most,
         f"They differ in {', '.join(unlike)}, as allowed.": unlike,
     }
@@ -364,7 +329,8 @@ def gate_of(
         table("gate", "Non-inferiority, task by task", tasks, columns),
     ]
     record = {"verdict": result, "delta": delta, "bound": bound, "method": method}
-    record |= {"look": look, "candidates": candidates, "tasks": tasks, "not_compared": left_out}
+    record |= {"look": [*map(int, look.split("/"))], "candidates": candidates}
+    record |= {"tasks": tasks, "not_compared": left_out}
     return record, Section("Gate", blocks if tasks else blocks[:1], "gate", is_summary=True)
 
 
@@ -421,27 +387,24 @@ def _names(runs: Sequence[Run]) -> list[str]:
     return next((n for n in (labels, conditions) if len(set(n)) == len(n)), numbers)
 
 
-def _remarks(compared: Sequence[Comparison], sides: Sequence[Run]) -> Sequence[Note]:
-    """Return warnings and notes: other differences of the runs, and limits of their figures."""
+def _warnings(compared: Sequence[Comparison], sides: Sequence[Run]) -> Iterator[str]:
+    """Yield other differences of the runs, and limits of their figures."""
     first, unscored, names = sides[0], max(one.unscored for one in compared), _names(sides)
-    few = f"Only {len(set(first.items.ids)):,} of the task's items were run."
+    is_part = not (first.is_sample or first.complete)
     warnings = {
-        TWO_MEASURES: len({side.setup.task.variant.scoring for side in sides}) > 1,
+        _TWO_MEASURES: len({side.setup.task.variant.scoring for side in sides}) > 1,
         _OWN_FILES: first.is_local,
         "This is the sample data: its figures mean nothing elsewhere.": first.is_sample,
-        few: not (first.is_sample or first.complete),
+        f"Only {len(set(first.items.ids)):,} of the task's items were run.": is_part,
         _ASKED: not all(side.signature.prompt_known for side in sides),
         f"{unscored:,} items are left out, because a run has no value for them.": unscored > 0,
     }
+    yield from (text for text, holds in warnings.items() if holds)
     for name, side in zip(names[1:], sides[1:], strict=True):
-        unlike = [
+        settings = {"harness": (first.harness, side.harness), **first.differs(side)}
+        if unlike := [
             f"{part} {one or 'none'} against {other or 'none'}{_EDITED.get(part, '')}"
-            for part, (one, other) in first.differs(side).items()
-        ]
-        warnings[f"{names[0]} and {name} also differ in {'; '.join(unlike)}."] = bool(unlike)
-    notes = [note for side in sides for note in side.notes]
-    if len({side.harness for side in sides}) > 1:
-        harnesses = (f"{name}: {side.harness}" for name, side in zip(names, sides, strict=True))
-        notes.append(f"They were run by different harnesses: {'; '.join(harnesses)}.")
-    shown = [Note(text, "warning") for text, holds in warnings.items() if holds]
-    return [*shown, *map(Note, dict.fromkeys(notes))]
+            for part, (one, other) in settings.items()
+            if one != other
+        ]:
+            yield f"{names[0]} and {name} also differ in {'; '.join(unlike)}."

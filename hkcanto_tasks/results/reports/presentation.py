@@ -5,13 +5,13 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 
-from ...catalogue import benchmarks
 from ...figures import Figure
 from ..runs import UNREAD, Run
-from ..statistics.estimates import agreement, estimate, value_of
+from ..statistics.estimates import agreement, estimate
 from ..statistics.intervals import Estimate
 from .blocks import Column, Value
 
+_COVERED = "Intervals and p-values cover only the sampling of items, not prompt, seed and decoding."
 MANY_UNREAD = 0.02
 """Share of unread responses above which a figure is doubtful."""
 
@@ -19,17 +19,11 @@ FigureColumn = tuple[Column, Callable[[Run], Value]]
 MODEL: FigureColumn = (Column("Model"), lambda run: run.label)
 
 
-def side_by_side(runs: Iterable[Run], having: str = "") -> list[list[Run]]:
-    """Group runs that differ only in the model: same task, shots, options and data.
-
-    Args:
-        runs: The runs.
-        having: A figure of items; runs without it are left out.
-    """
+def side_by_side(runs: Iterable[Run]) -> list[list[Run]]:
+    """Group runs that differ only in the model: same task, shots, options and data."""
     groups: dict[Hashable, list[Run]] = defaultdict(list)
     for run in runs:
-        if not having or value_of(run, having):
-            groups[run.comparable_as].append(run)
+        groups[run.comparable_as].append(run)
     return [*groups.values()]
 
 
@@ -79,7 +73,7 @@ def measure_title(run: Run, figure: Figure) -> str:
 
 def headline(run: Run) -> Estimate | None:
     """Return the value of the headline; its note says if the run was interrupted."""
-    found = value_of(run, run.headline.name)
+    found = estimate(run, run.headline.name)
     return replace(found, note=run.unfinished) if found and run.unfinished else found
 
 
@@ -113,16 +107,8 @@ def doubts(run: Run) -> Sequence[str]:
 
 def footer_of(runs: Sequence[Run]) -> Sequence[str]:
     """Return the footer: the scope of intervals, and the papers and terms of the benchmarks run."""
-    used = {run.setup.task.benchmark.name for run in runs}
+    used = {run.setup.task.benchmark.name: run.setup.task.benchmark for run in runs}
     ends = [
-        f"{each.title}: {each.paper.removeprefix(f'{each.title}: ')}. {each.terms}"
-        for each in benchmarks()
-        if each.name in used
+        f"{of.title}: {of.paper.removeprefix(f'{of.title}: ')}. {of.terms}" for of in used.values()
     ]
     return [_COVERED, *ends]
-
-
-_COVERED = (
-    "Intervals and p-values cover only the sampling of items, not other prompts, seeds or decoding "
-    "settings: run those too."
-)

@@ -91,8 +91,7 @@ def standings(runs: Sequence[Run]) -> list[Beside]:
     named: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
         if not why_incomparable(run):
-            options = [f"{name}:{value}" for name, value in departures(run).items()]
-            named[" ".join([run.label, *options])].append(run)
+            named[" ".join([run.label, *departures(run)])].append(run)
     tables = []
     for table in published_tables():
         of_runs = dict[str, Mapping[str, Standing]]()
@@ -114,14 +113,14 @@ def rank_of(row: PublishedRow, table: PublishedTable, column: PublishedColumn) -
     return _places(Estimate(score, None, None, 0), table, column)[0]
 
 
-def departures(run: Run) -> Mapping[str, str]:
+def departures(run: Run) -> list[str]:
     """Return the options that differ from the paper's, except those that change the measure."""
     defaults = run.setup.Options()
-    return {
-        name: value
+    return [
+        f"{name}:{value}"
         for name, value in run.options.items()
         if name not in ("cot", "script", "rescored") and value != str(getattr(defaults, name, None))
-    }
+    ]
 
 
 def why_incomparable(run: Run) -> str:
@@ -130,10 +129,8 @@ def why_incomparable(run: Run) -> str:
         return "Results on the sample data cannot be compared with any others."
     if not run.signature.prompt_known:
         return "The prompts were not logged: the answers are from another tool's file."
-    if run.departure:
-        return f"It is not the catalogue's task: {run.departure}."
-    if run.outdated:
-        return f"It {run.outdated}."
+    if run.departure or run.outdated:
+        return f"It is not the catalogue's task: {run.departure or f'it {run.outdated}'}."
     if run.setup.task.variant.scoring == "loglikelihood":
         return "The letters were scored by log-likelihood; the papers' models wrote their answers."
     return ""
@@ -143,11 +140,10 @@ def why_left_out(run: Run) -> str:
     """Say why a run is in no table."""
     where = []
     for table in tables_of(run.task):
-        for column in table.columns:
-            if measures(run, column):
-                pooled = "it pools several tasks" if len(column.tasks) > 1 else ""
-                why = column.unmeasured or pooled or "another run of this model is shown"
-                where.append(f"{table.source}, {column.name}: {why}.")
+        for column in (column for column in table.columns if measures(run, column)):
+            other = "another run of this model is shown"
+            why = "it pools several tasks" if len(column.tasks) > 1 else other
+            where.append(f"{table.source}, {column.name}: {column.unmeasured or why}.")
     no_figure = f"The papers have no figure for it under this condition ({run.condition})."
     return why_incomparable(run) or " ".join(dict.fromkeys(where)) or no_figure
 
@@ -261,12 +257,10 @@ def _mean(parts: Sequence[Standing]) -> Estimate:
 
 def headline_column(run: Run) -> Column:
     """Return the column of a run's headline in a table of models and tasks."""
-    figure, up = run.headline, run.headline.higher_is_better
+    figure, up, title = run.headline, run.headline.higher_is_better, run.definition.title
     under = f"{figure_title(run, figure)} {'↑' if up else '↓'}, {condition_title(run)}"
     under += ", sample data" if run.is_sample else ""
-    lower = None if up is None else not up
-    title, unit = run.definition.title, unit_of(figure)
-    return Column(title, unit, figure.help, lower, under=under, brief=True)
+    return Column(title, unit_of(figure), figure.help, not up, under=under, brief=True)
 
 
 def best_and_chance(run: Run) -> tuple[float | None, float | None]:

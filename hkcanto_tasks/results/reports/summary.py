@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from operator import itemgetter
 from statistics import fmean
 from typing import Any
 
@@ -53,7 +54,6 @@ from .standings import (
     Beside,
     Standing,
     best_and_chance,
-    departures,
     headline_column,
     rank_of,
     standings,
@@ -71,10 +71,12 @@ _MEANT = {
 }
 _INTERVAL = f"With 95 % interval: {WIDE}."
 _EXACT = "Published scores have the interval of a run on as many items."
-_RANKS = f"Ranks in the paper's table that the interval allows. {_EXACT}"
-_FOLLOWED = (
-    "† The rows of {0} may follow its appendices or its release (prompt=release, for Jyutping "
-    "examples=release)."
+_RANKS = (
+    "Rank among the paper's models; for a run, the ranks that its 95 % interval allows, or why it "
+    f"has none. {_EXACT}"
+)
+_DOUBTS = (
+    "Failed checks: figures like the harness's, all items, at most 2 % unread, greedy, known data."
 )
 
 
@@ -90,18 +92,14 @@ class _Read:
 
     def standings(self, run: Run) -> list[Standing]:
         """Return the ranks of a run in the papers' tables, those of its headline first."""
-        every = [standing for beside in self.beside for standing in beside.standings]
+        every = chain.from_iterable(beside.standings for beside in self.beside)
         behind = [standing for standing in every if run in standing.behind]
         return sorted(behind, key=lambda standing: not standing.is_headline_of(run))
 
-    def rank(self, run: Run) -> Standing | None:
+    def place(self, run: Run) -> str | None:
         """Return the rank of a run's headline; None without one."""
         ranked = (standing for standing in self.standings(run) if standing.ranks)
-        return next((standing for standing in ranked if standing.is_headline_of(run)), None)
-
-    def place(self, run: Run) -> str | None:
-        standing = self.rank(run)
-        return standing.place if standing else None
+        return next((of.place for of in ranked if of.is_headline_of(run)), None)
 
 
 def build_report(
@@ -128,21 +126,19 @@ def build_report(
 
 def best_records(runs: Sequence[Run]) -> Sequence[Mapping[str, Any]]:
     """Return the best run of each task under each condition, as records."""
-    records = []
-    for group in side_by_side(runs):
-        if chosen := selection(tuple(group)):
-            best = chosen.best
-            record: dict[str, Any] = {
-                **{name: getattr(best, name) for name in ("task", "condition", "label")},
-                "step": (checkpoint(best) or ("", None))[1],
-                "figure": headline(best),
-                "picked_from": chosen.picked_from,
-                "overstated": chosen.overstated,
-                "ties": [run.label for run in chosen.ties],
-                "left_out": {run.label: why for run, why in chosen.left_out.items()},
-            }
-            records.append(record)
-    return records
+    chosen = (selection(tuple(group)) for group in side_by_side(runs))
+    return [
+        {
+            **{name: getattr(of.best, name) for name in ("task", "condition", "label")},
+            "step": (checkpoint(of.best) or ("", None))[1],
+            "figure": headline(of.best),
+            "picked_from": of.picked_from,
+            "overstated": of.overstated,
+            "ties": [run.label for run in of.ties],
+            "left_out": {run.label: why for run, why in of.left_out.items()},
+        }
+        for of in filter(None, chosen)
+    ]
 
 
 def _record(read: _Read, run: Run) -> Mapping[str, Any]:
@@ -172,22 +168,50 @@ def _record(read: _Read, run: Run) -> Mapping[str, Any]:
 
 def _first_section(read: _Read) -> Section:
     """Return the section to read first: a sentence, a line of warnings, and one table."""
-    labels, left_out = read.labels, list[Run]()
-    if len(labels) == 2:
-        pairs, left_out = _pairs(read)
-        said, made = pairs_blocks(pairs, labels)
-    elif len(labels) < 2:
-        said, made = Note(_of_one(read), "verdict"), _tasks_table(read)
-    else:
-        races, left_out = _races(read)
-        made = _matrix(read, races, left_out)
-        said = Note(_of_many(labels, races, made), "verdict")
-    warnings = " · ".join(_warnings(read, left_out))
-    notes = [said, *([Note(warnings, "warning")] if warnings else [])]
-    return Section("Results", [*notes, made], "results", is_summary=True)
+    of_models = (_one, _one, _two, _many)  # none, one, two, more
+    said, made, left_out = of_models[min(len(read.labels), 3)](read)
+    warnings = [Note(text, "warning") for text in _warnings(read, left_out)]
+    return Section("Results", [said, *warnings, made], "results", is_summary=True)
 
 
-def _pairs(read: _Read) -> tuple[list[Pair], list[Run]]:
+def _warnings(read: _Read, left_out: Sequence[Run]) -> list[str]:
+    """Return one line of warnings, or none."""
+    doubted = Counter[str]()
+    for doubt in chain.from_iterable(map(doubts, read.runs)):
+        many = doubt.endswith(" unread")
+        doubted[f"over {MANY_UNREAD:.0%} unread" if many else _MEANT.get(doubt, doubt)] += 1
+    parts = [f"{text}: {count} of {len(read.runs)} runs" for text, count in doubted.items()]
+    if read.skipped:
+        parts.append(f"logs not read, or not in full: {len(read.skipped)} (“How this was made”)")
+    if left_out:
+        parts.append(f"runs not compared, as unfinished or on other items: {len(left_out)}")
+    return [" · ".join(parts)] if parts else []
+
+
+def _one(read: _Read) -> tuple[Note, Table, list[Run]]:
+    """Return a single model's tasks with the best published scores, drawn on one axis."""
+    texts, rows = list[str](), list[tuple[Value, ...]]()
+    for run in chain.from_iterable(read.groups):
+        title, score, place = task_title(run), _in_points(run), read.place(run)
+        shown = f"{value_text(score, 'score')} {interval_text(score, 'score')}".strip()
+        measure, rank = measure_title(run, run.headline), f"rank {place}" if place else "no rank"
+        texts.append(f"{title} {shown} ({measure}), {rank}")
+        note = "; ".join(doubts(run)) if len(read.runs) > 1 else ""
+        noted = score and replace(score, note=note)
+        rows.append((title, noted, place, _best_in_points(run), measure))
+    columns = (
+        Column("Task"),
+        Column("Score", "score", f"From 0 to 100. {_INTERVAL}", drawn=True),
+        Column("Rank", help=_RANKS),
+        Column("Best published", "score", drawn=True),
+        Column("Figure", beneath=True),
+    )
+    getters = [(column, itemgetter(at)) for at, column in enumerate(columns)]
+    said = f"{read.labels[0]}: {listed(texts)}." if texts else "There is no run to report on."
+    return Note(said, "verdict"), table("tasks", "Task by task", rows, getters, kind="other"), []
+
+
+def _two(read: _Read) -> tuple[Note, Table, list[Run]]:
     """Return each task's pair of runs, compared as in `hkcanto compare`, and runs left out."""
     pairs, left_out = list[Pair](), list[Run]()
     for group in read.groups:
@@ -203,7 +227,7 @@ def _pairs(read: _Read) -> tuple[list[Pair], list[Run]]:
             except ComparisonError:
                 left_out += [first, second]
         pairs.append(pair)
-    return pairs, left_out
+    return *pairs_blocks(pairs, read.labels), left_out
 
 
 def _in_points(run: Run) -> Estimate | None:
@@ -218,96 +242,31 @@ def _best_in_points(run: Run) -> float | None:
     return best and best * points_of(run.headline)
 
 
-def _races(read: _Read) -> tuple[list[Selection], list[Run]]:
-    """Return the best model of each task that several models ran, and runs left out.
+def _many(read: _Read) -> tuple[Note, Table, list[Run]]:
+    """Return which model has the best mean rank, and where the best is ahead of all others.
 
-    The differences hold for all tasks at once.
+    The differences hold for all tasks at once. Runs that are not comparable are left out.
     """
     groups = [group for group in read.groups if len(group) > 1]
     confidence = 1 - (1 - CONFIDENCE) / max(1, len(groups))
     races = [chosen for group in groups if (chosen := selection(tuple(group), confidence))]
     left_out = [run for chosen in races for run in chosen.left_out]
-    return [chosen for chosen in races if chosen.differences], left_out
-
-
-def _of_many(labels: Sequence[str], races: Sequence[Selection], made: Table) -> str:
-    """Say which model has the best mean rank, and where the best is ahead of all others."""
+    races = [chosen for chosen in races if chosen.differences]
+    made = _matrix(read, races, left_out)
     if not races:
-        return NOTHING.format(len(labels))
-    rank = made.rows[0].values[1]
-    leaders = [str(row.values[0]) for row in made.rows if row.values[1] == rank]
-    said = f"The best mean rank is {value_text(rank, 'score')}: {listed(leaders)}."
-    if rank is None:
-        said = "No task was run in full by all models, so there is no mean rank."
+        return Note(NOTHING.format(len(read.labels)), "verdict"), made, left_out
+    said, rank = "No task was run in full by all models", made.rows[0].values[1]
+    if rank is not None:
+        leaders = [str(row.values[0]) for row in made.rows if row.values[1] == rank]
+        said = f"The best mean rank is {value_text(rank, 'score')}: {listed(leaders)}"
     ahead = [
-        f"{run_title(of.best)} ({_score(of.best)}; of {len(of.differences) - len(of.ties)} of "
-        f"{len(of.differences)} others)"
+        f"{run_title(of.best)} ({value_text(_in_points(of.best), 'score')})"
         for of in races
-        if not of.ties or len(races) == 1
+        if not of.ties
     ]
-    scope = f"all {len(races)} tasks together, 95 %" if len(races) > 1 else "95 %"
-    if not ahead:
-        return f"{said} On no task is a model significantly ahead of all others ({scope})."
-    return f"{said} Significantly ahead ({scope}): {listed(ahead)}."
-
-
-def _score(run: Run) -> str:
-    unit = unit_of(run.headline)
-    text = value_text(headline(run), unit)
-    return f"{text} %" if unit == "percent" else text
-
-
-def _of_one(read: _Read) -> str:
-    """Say how the only model ranks among the papers' models."""
-    if not read.runs:
-        return "There is no run to report on."
-    run, label, why = read.runs[0], read.labels[0], "“How this was made” says why"
-    ranked = [f"{task_title(run)} {place}" for run in read.runs if (place := read.place(run))]
-    notes = (standing.figure.note for run in read.runs for standing in read.standings(run))
-    why = next(filter(None, notes), why)
-    if (count := len(read.runs)) > 1:
-        on = f"{len(ranked)} of {count} tasks"
-        return f"{label} has a rank among published models on {on}: {listed(ranked) or why}."
-    rank = f"no rank: {why}"
-    if standing := read.rank(run):
-        rank = f"rank {standing.place} in {standing.table.source}"
-    measure = measure_title(run, run.headline)
-    interval = interval_text(headline(run), unit_of(run.headline))
-    return f"{run_title(run)} has {_score(run)} {interval} ({measure}), {rank}."
-
-
-def _warnings(read: _Read, left_out: Sequence[Run]) -> Iterator[str]:
-    counts, runs = Counter[str](), len(read.runs)
-    for doubt in (doubt for run in read.runs for doubt in doubts(run)):
-        many = doubt.endswith(" unread")
-        counts[f"over {MANY_UNREAD:.0%} unread" if many else _MEANT.get(doubt, doubt)] += 1
-    for doubt, count in counts.items():
-        yield doubt if runs == 1 else f"{doubt}: {count} of {runs} runs"
-    if read.skipped:
-        yield f"logs not read, or not in full: {len(read.skipped)} (“How this was made”)"
-    if left_out:
-        yield f"runs not compared, as unfinished or on other items: {len(left_out)}"
-
-
-# ---------------------------------------------------------------------- tables
-
-
-def _tasks_table(read: _Read) -> Table:
-    """Return a single model's tasks with the best published scores, drawn on one axis."""
-
-    def score(run: Run) -> Value:
-        value, note = _in_points(run), "; ".join(doubts(run)) if len(read.runs) > 1 else ""
-        return value and replace(value, note=note)
-
-    columns: list[tuple[Column, Callable[[Run], Value]]] = [
-        (Column("Task"), task_title),
-        (Column("Score", "score", f"From 0 to 100. {_INTERVAL}", drawn=True), score),
-        (Column("Rank", help=_RANKS), read.place),
-        (Column("Best published", "score", drawn=True), _best_in_points),
-        (Column("Figure", beneath=True), lambda run: measure_title(run, run.headline)),
-    ]
-    runs = chain.from_iterable(read.groups)
-    return table("tasks", "Task by task", runs, columns, kind="other")
+    where = listed(ahead) or "none"
+    said += f". Significantly ahead of all others (all tasks together, 95 %): {where}."
+    return Note(said, "verdict"), made, left_out
 
 
 def _matrix(read: _Read, races: Sequence[Selection], left_out: Sequence[Run]) -> Table:
@@ -353,15 +312,14 @@ def _mean_ranks(read: _Read, left_out: set[str]) -> dict[str, float | None]:
 
     It is None without such a task, or if a run of the model is left out of the comparison.
     """
-    ranked = [label for label in read.labels if label not in left_out]
+    ranked = {*read.labels} - left_out
     ranks: dict[str, list[int]] = {label: [] for label in read.labels}
     for group in read.groups:
-        found = {run.label: headline(run) for run in group if run.label in ranked}
-        values = [of.value for of in found.values() if of]
         sign = 1 if group[0].headline.higher_is_better else -1
-        for label, of in found.items() if len(values) == len(ranked) else ():
-            better = sum(sign * other > sign * of.value for other in values) if of else 0
-            ranks[label].append(1 + better)
+        found = ((run.label, headline(run)) for run in group if run.label in ranked)
+        values = {label: sign * value.value for label, value in found if value}
+        for label, value in values.items() if len(values) == len(ranked) else ():
+            ranks[label].append(1 + sum(other > value for other in values.values()))
     return {label: fmean(of) if of else None for label, of in ranks.items()}
 
 
@@ -373,9 +331,8 @@ def paper_table(beside: Beside) -> Table:
         place = rank_of(row, paper, key)
         values: list[Value] = [row.model, str(place) if place else None]
         for name, score in row.values.items():
-            note = row.notes.get(name)
-            noted = note and score is not None
-            values.append(Estimate(score or 0.0, None, None, 0, note or "") if noted else score)
+            noted = name in row.notes and score is not None
+            values.append(Estimate(score or 0, None, None, 0, row.notes[name]) if noted else score)
         rows.append(Row(values, _KINDS.get(row.kind, "other")))
     for run, of_run in beside.runs.items():
         of = of_run.get(key.name)
@@ -389,16 +346,10 @@ def paper_table(beside: Beside) -> Table:
     sign, at = 1 if key.lower_is_better else -1, 2 + paper.columns.index(key)
     rows.sort(key=lambda row: sign * (number(row.values[at]) or 0))
     rows.sort(key=lambda row: number(row.values[at]) is None)
-    ranked = (
-        "Rank among the paper's models; for a run, the ranks that its 95 % interval allows, or why "
-        f"it has none. {_EXACT}"
-    )
-    columns = [Column("Model"), Column("Rank", help=ranked, under=f"by {key.name}")]
+    columns = [Column("Model"), Column("Rank", help=_RANKS, under=f"by {key.name}")]
     for column in paper.columns:
-        names = ", ".join(filter(None, column.mean_of or (*column.tasks, column.part)))
-        about = f"{'Mean of' if column.mean_of else 'Of'} {names}."
-        if column.unmeasured:
-            about = f"Not measured here: {column.unmeasured}."
+        about = ", ".join(filter(None, (*column.mean_of, *column.tasks, column.part)))
+        about = f"Not measured here: {column.unmeasured}." if column.unmeasured else f"Of {about}."
         unit = unit_of(measure) if (measure := column.measure) else column.unit
         columns.append(Column(column.name, unit, about, column.lower_is_better, column is key))
     better = "lower" if key.lower_is_better else "higher"
@@ -433,24 +384,14 @@ def _last_section(read: _Read) -> Section:
     notes = map(Note, [*_checks(read.runs), *_protocols(read)])
     # Reports are passed on, and need not show whole paths.
     rows = [Row(["/".join(log.path.parts[-2:]), log.reason]) for log in read.skipped]
-    title = "Logs not read, or not in full"
-    caption = "The parts that could not be read are not in this report."
-    skipped = Table("skipped", title, [Column("File"), Column("Reason")], rows, caption)
+    columns_of_logs = [Column("File"), Column("Reason")]
+    skipped = Table("skipped", "Logs not read, or not in full", columns_of_logs, rows)
     return Section("How this was made", [made, *notes, skipped], "made", bool(read.skipped))
 
 
-_DOUBTS = (
-    "Failed checks: figures equal to the harness's, all items, at most 2 % of the responses "
-    "unread, a published revision of the data, greedy decoding."
-)
-
-
 def _checks(runs: Sequence[Run]) -> Iterator[str]:
-    again = [run for run in runs if "rescored" in run.options]
-    equal = sum(agreement(run).equal for run in runs if run not in again)
+    equal = sum(agreement(run).equal for run in runs if "rescored" not in run.options)
     yield f"{equal:,} figures equal those of the harnesses."
-    for run in again:
-        yield f"{run_title(run)} was scored again by hkcanto {run.options['rescored']}."
     for run in runs:
         for one in agreement(run).different[:_NAMED]:
             place = f" of {', '.join(one.subjects)}" if one.subjects else ""
@@ -458,26 +399,20 @@ def _checks(runs: Sequence[Run]) -> Iterator[str]:
                 f"{run_title(run)}: {one.name}{place} is {one.ours:.6g} here, {one.reported:.6g} "
                 f"in {run.harness}. Was the log edited, or made by another version of this package?"
             )
-        count = len(run.setup.task.subjects)
-        if (missing := count - len(run.subjects)) and not run.is_sample:
-            yield f"{run_title(run)} lacks {missing} of the {count} subjects."
         yield from (f"{run_title(run)}: {text}" for text in run.notes)
 
 
 def _protocols(read: _Read) -> Iterator[str]:
-    """Say how the papers measured, how the runs differ from that, and why runs are left out."""
-    papers = [beside.table for beside in read.beside]
-    yield from (f"{paper.source}: {paper.protocol}" for paper in papers if paper.protocol)
-    for source in dict.fromkeys(p.source.partition(",")[0] for p in papers if p.two_protocols):
-        yield _FOLLOWED.format(source)
-    used = dict.fromkeys(
-        run for beside in read.beside for one in beside.standings for run in one.behind
-    )
-    for run in used:
-        if other := ", ".join(f"{name}:{value}" for name, value in departures(run).items()):
-            yield f"{run_title(run)} was run with other options than in the paper: {other}."
+    """Say how the papers measured, and why runs are not beside their figures."""
+    for paper in (beside.table for beside in read.beside):
+        if paper.protocol:
+            yield f"{paper.source}: {paper.protocol}"
+        if paper.two_protocols:
+            yield f"† The rows of {paper.source} may follow its appendices or its release."
+    used = {run for beside in read.beside for one in beside.standings for run in one.behind}
     reasons = defaultdict[str, list[str]](list)
-    for run in (run for run in read.runs if run not in used):
-        reasons[why_left_out(run)].append(f"{run.label} on {run.task}")
+    for run in read.runs:
+        if run not in used:
+            reasons[why_left_out(run)].append(f"{run.label} on {run.task}")
     for reason, names in reasons.items():
         yield f"Not beside published figures: {', '.join(names)}. {reason}"

@@ -13,7 +13,7 @@ MISSING = "–"
 _NAMED = 4
 
 _SIGNS: dict[Unit, str] = {"percent": "%", "points": "pts", "score_points": "pts"}
-_MARKS = {"run": "this run", "human": "human", "random": "random"}
+_MODELS = ("run", "published")
 
 
 def listed(names: Iterable[str], joint: str = "; ") -> str:
@@ -36,8 +36,8 @@ def number(value: Value) -> float | None:
     return None if value is None or isinstance(value, str) or math.isnan(value) else float(value)
 
 
-def value_text(value: Value, unit: Unit) -> str:
-    """Return a value as text.
+def value_text(value: Value, unit: Unit, digits: int = 1) -> str:
+    """Return a value as text; `digits` are the decimal places of percentages, scores and points.
 
     Examples:
         >>> value_text(0.523, "percent"), value_text(0.00002, "p"), value_text(-0.021, "points")
@@ -46,9 +46,28 @@ def value_text(value: Value, unit: Unit) -> str:
         ('–', '7B')
     """
     found = number(value)
-    if found is not None:
-        return _number_text(found, unit)
-    return one_line(value) or MISSING if isinstance(value, str) else MISSING
+    if found is None:
+        return (one_line(value) if isinstance(value, str) else "") or MISSING
+    if math.isinf(found):
+        return "∞" if found > 0 else "−∞"
+    if unit in ("percent", "points"):
+        found *= 100
+    match unit:
+        case "percent" | "score":
+            text = f"{found:z.{digits}f}"
+        case "points" | "score_points":
+            text = f"{found:+z.{digits}f}"
+            if not float(text):  # a small difference does not read as none
+                text = f"{found:+.1g}" if abs(found) > 0.0005 else text.removeprefix("+")
+        case "count":
+            text = f"{found:,.0f}"
+        case "p":
+            text = "< 0.001" if found < 0.001 else f"{found:.2g}"
+        case _:
+            # Four significant digits, but at least those of the integer part.
+            text = f"{found:,.0f}" if abs(found) >= 1000 or found == 0 else f"{found:#.4g}"
+            text = text.removesuffix(".")
+    return text.replace("-", "−") if text.startswith("-") else text
 
 
 def interval_text(value: Value, unit: Unit) -> str:
@@ -60,43 +79,17 @@ def interval_text(value: Value, unit: Unit) -> str:
         >>> interval_text(Estimate(0.0, -0.0001, 0.0001, 9), "points")
         '[−0.01, +0.01]'
     """
-    if not isinstance(value, Estimate):
-        return ""
-    low, high = number(value.low), number(value.high)
-    if low is None or high is None:
+    if not isinstance(value, Estimate) or None in (number(value.low), number(value.high)):
         return ""
     for digits in range(1, 5):
-        ends = [_number_text(end, unit, digits) for end in (low, high)]
-        if ends[0] != ends[1] or low == high:
+        ends = [value_text(end, unit, digits) for end in (value.low, value.high)]
+        if ends[0] != ends[1] or value.low == value.high:
             break
     return f"[{', '.join(ends)}]"
 
 
-def _number_text(value: float, unit: Unit, digits: int = 1) -> str:
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    if unit in ("percent", "points"):
-        value *= 100
-    match unit:
-        case "percent" | "score":
-            text = f"{value:z.{digits}f}"
-        case "points" | "score_points":
-            text = f"{value:+z.{digits}f}"
-            if not float(text):  # a small difference does not read as none
-                text = f"{value:+.1g}" if abs(value) > 0.0005 else text.removeprefix("+")
-        case "count":
-            text = f"{value:,.0f}"
-        case "p":
-            text = "< 0.001" if value < 0.001 else f"{value:.2g}"
-        case _:
-            # Four significant digits, but at least those of the integer part.
-            text = f"{value:,.0f}" if abs(value) >= 1000 or value == 0 else f"{value:#.4g}"
-            text = text.removesuffix(".")
-    return text.replace("-", "−") if text.startswith("-") else text
-
-
 def caption(table: Table) -> str:
-    """Return the caption of a table, with the meaning of the mark † at an interval."""
+    """Return the caption of a table, with the meaning of the mark † beside an interval."""
     values = (value for row in table.rows for value in row.values)
     marked = any(isinstance(value, Estimate) and UNSEEN in value.note for value in values)
     return f"{table.caption} † The interval {UNSEEN}.".strip() if marked else table.caption
@@ -115,23 +108,19 @@ def heading(column: Column) -> str:
 
 class ShownCell(NamedTuple):
     """A value as text: the value, its interval in brackets, its note, and whether it is the best of
-    its column; and its number and the interval's ends, for sorting and drawing."""
+    its column."""
 
     text: str
     interval: str = ""
     note: str = ""
     best: bool = False
-    number: float | None = None
-    low: float | None = None
-    high: float | None = None
 
 
 class ShownRow(NamedTuple):
-    """A row as text: its cells, its kind, and a mark for the kind if the name does not show it."""
+    """A row as text: its cells, and its kind if the table has several kinds of rows."""
 
     cells: Sequence[ShownCell]
     kind: str
-    mark: str
 
 
 def shown(table: Table) -> list[ShownRow]:
@@ -145,36 +134,29 @@ def shown(table: Table) -> list[ShownRow]:
         >>> from hkcanto_tasks.results.reports.blocks import Row
         >>> table = Table("t", "T", [Column("Model"), Column("acc", "percent", "", False)], [
         ...     Row(["ours", 0.5], "run"), Row(["GPT", 0.4], "published")])
-        >>> [(row.mark, row.cells[1].text, row.cells[1].best) for row in shown(table)]
-        [('this run', '50.0', True), ('', '40.0', False)]
+        >>> [(row.kind, row.cells[1].text, row.cells[1].best) for row in shown(table)]
+        [('run', '50.0', True), ('published', '40.0', False)]
     """
     best = [best_of(table, place) for place in range(len(table.columns))]
-    kinds = {row.kind for row in table.rows}
-    several = len(kinds) > 1
+    several = len({row.kind for row in table.rows}) > 1
     rows = []
     for row in table.rows:
-        is_model, cells = row.kind in ("run", "published"), []
+        cells = []
         for column, value, top in zip(table.columns, row.values, best, strict=True):
-            found, low, high, note = number(value), None, None, ""
-            if isinstance(value, Estimate):
-                low, high, note = value.low, value.high, one_line(value.note)
             text, interval = value_text(value, column.unit), interval_text(value, column.unit)
+            note = one_line(value.note) if isinstance(value, Estimate) else ""
             if UNSEEN in note:
-                interval = f"{interval} †" if interval else ""
-                note = note.replace(UNSEEN, "").removesuffix("; ")
-            is_best = is_model and found is not None and found == top
-            cells.append(ShownCell(text, interval, note, is_best, found, low, high))
-        mark = _MARKS.get(row.kind, "") if several and "best" not in kinds else ""
-        if cells and mark.casefold() in cells[0].text.casefold():
-            mark = ""
-        rows.append(ShownRow(cells, row.kind if several else "other", mark))
+                interval, note = f"{interval} †", note.replace(UNSEEN, "").removesuffix("; ")
+            is_best = row.kind in _MODELS and top is not None and number(value) == top
+            cells.append(ShownCell(text, interval.strip(), note, is_best))
+        rows.append(ShownRow(cells, row.kind if several else "other"))
     return rows
 
 
 def best_of(table: Table, place: int) -> float | None:
     """Return the best number of a column; None if there is no choice."""
     lower = table.columns[place].lower_is_better
-    rivals = ("run",) if any(row.kind == "best" for row in table.rows) else ("run", "published")
+    rivals = ("run",) if any(row.kind == "best" for row in table.rows) else _MODELS
     models = [row for row in table.rows if row.kind in rivals]
     names = {row.values[0] for row in models}
     numbers = {found for row in models if (found := number(row.values[place])) is not None}
@@ -195,10 +177,10 @@ def turned(table: Table) -> tuple[Sequence[Column], Sequence[ShownRow]]:
     """
     models, rows = shown(table), []
     for place, column in enumerate(table.columns[1:], 1):
-        cells = [row.cells[place] for row in models]
-        # The line of warnings has the doubts about a figure; here only ties are marked.
-        cells = [c._replace(interval="", note="≈" if "≈" in c.note else "") for c in cells]
         task = ShownCell(heading(column)), ShownCell(column.under)
-        rows.append(ShownRow([*task, *cells], "other", ""))
+        # The line of warnings has the doubts about a figure; here only ties are marked.
+        cells = (row.cells[place] for row in models)
+        values = (ShownCell(f"{c.text} ≈" if "≈" in c.note else c.text, best=c.best) for c in cells)
+        rows.append(ShownRow([*task, *values], "task"))
     names = [Column(row.cells[0].text, "number") for row in models]
     return [Column("Task"), Column("Measure", beneath=True), *names], rows

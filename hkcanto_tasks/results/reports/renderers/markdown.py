@@ -23,26 +23,23 @@ def markdown(report: Report, *, folded: bool = False) -> str:
         >>> markdown(Report("A*", datetime(2026, 1, 2), "0.1", (), ["Sources"]))
         '# A\\*\n\n2026-01-02 00:00 · hkcanto 0.1\n\n---\n\nSources\n'
     """
-    return "\n\n".join(_paragraphs(report, folded)) + "\n"
-
-
-def _paragraphs(report: Report, folded: bool) -> Iterator[str]:
     level = "##" if folded else "#"
-    yield f"{level} {_text(report.title)}"
-    yield f"{report.created:%Y-%m-%d %H:%M} · hkcanto {_text(report.version)}"
+    paragraphs = [
+        f"{level} {_text(report.title)}",
+        f"{report.created:%Y-%m-%d %H:%M} · hkcanto {_text(report.version)}",
+    ]
     for section in report.sections:
         is_folded, title = folded and not section.is_summary, _text(section.title)
-        yield f"<details><summary>{title}</summary>" if is_folded else f"{level}# {title}"
+        head = f"<details><summary>{title}</summary>" if is_folded else f"{level}# {title}"
+        paragraphs.append(head)
         for block in section.blocks:
             if isinstance(block, Table):
-                yield from _table(block)
+                paragraphs += _table(block)
             else:
-                yield _LEVELS[block.level].format(_text(block.text))
-        if is_folded:
-            yield "</details>"
-    if report.footer:
-        yield "---"
-        yield from map(_text, report.footer)
+                paragraphs.append(_LEVELS[block.level].format(_text(block.text)))
+        paragraphs += ["</details>"] if is_folded else []
+    paragraphs += ["---", *map(_text, report.footer)] if report.footer else []
+    return "\n\n".join(paragraphs) + "\n"
 
 
 def _table(table: Table) -> Iterator[str]:
@@ -55,8 +52,7 @@ def _table(table: Table) -> Iterator[str]:
     ]
     for row in shown(table):
         name, *values = map(_cell, row.cells)
-        name = f"**{name}**" if row.kind == "run" else name
-        lines.append([f"{name} ({row.mark})" if row.mark else name, *values])
+        lines.append([f"**{name}**" if row.kind == "run" else name, *values])
     yield "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
     if meanings := [f"- *{_text(c.title)}*: {_text(c.help)}" for c in table.columns if c.help]:
         yield "\n".join(meanings)

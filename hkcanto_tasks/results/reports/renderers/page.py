@@ -43,14 +43,10 @@ def code(style: str, script: str) -> dict[str, str]:
 
 def environment() -> Environment:
     """Return an environment of templates whose texts are all escaped and printable."""
-
-    def finalize(value: object) -> object:
-        return printable(value) if isinstance(value, str) and type(value) is not Markup else value
-
     return Environment(
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=finalize,
+        finalize=lambda value: printable(value) if type(value) is str else value,  # not Markup
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -59,11 +55,10 @@ def environment() -> Environment:
 @cache
 def _template() -> Template:
     made = environment()
-    made.filters |= {"one_line": one_line, "heading": heading}
     made.tests |= {"chinese": is_chinese}
-    made.globals |= {"LONG_TABLE": LONG_TABLE, "words": _words, "caption": caption}
-    made.globals |= {"shown": shown, "plot": plot}
-    return made.from_string(_resource("page.html.j2"))
+    made.filters |= {"one_line": one_line, "heading": heading, "caption": caption}
+    made.filters |= {"shown": shown, "plot": plot, "words": _words}
+    return made.from_string(_resource("page.html.j2"), {"LONG_TABLE": LONG_TABLE})
 
 
 def _resource(name: str) -> str:

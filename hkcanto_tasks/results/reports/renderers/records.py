@@ -5,12 +5,12 @@ import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from ....printable import valid
-from ..blocks import Estimate, Note, Report, Table
+from ..blocks import Estimate, Note, Report, Row, Table, Value
 
 FORMAT_VERSION = 3
 
@@ -32,13 +32,10 @@ def json_document(report: Report) -> str:
     for section, block in report.blocks:
         if isinstance(block, Note):
             notes.append({"section": section, "level": block.level, "text": block.text})
-            continue
-        rows = [
-            {"kind": row.kind, **dict(zip(_keys(block), row.values, strict=True))}
-            for row in block.rows
-        ]
-        about = {"section": section, "title": block.title, "caption": block.caption}
-        tables[block.name] = {**about, "rows": rows}
+        else:
+            rows = [{"kind": row.kind, **_by_key(block, row)} for row in block.rows]
+            about = {"section": section, "title": block.title, "caption": block.caption}
+            tables[block.name] = {**about, "rows": rows}
     document = {
         "format_version": FORMAT_VERSION,
         "title": report.title,
@@ -49,37 +46,36 @@ def json_document(report: Report) -> str:
         "notes": notes,
         "footer": report.footer,
     }
-    return json.dumps(plain(document), ensure_ascii=False, indent=1)
+    return valid(json.dumps(_plain(document), ensure_ascii=False, indent=1))
 
 
-def _keys(table: Table) -> Sequence[str]:
-    keys: list[str] = []
-    for column in table.columns:
-        keys.append(f"{column.key}_{len(keys)}" if column.key in keys else column.key)
-    return keys
+def _by_key(table: Table, row: Row) -> dict[str, Value]:
+    """Return the values of a row by the keys of their columns; equal keys are numbered."""
+    values = dict[str, Value]()
+    for column, value in zip(table.columns, row.values, strict=True):
+        values[f"{column.key}_{len(values)}" if column.key in values else column.key] = value
+    return values
 
 
-def plain(value: Any) -> Any:
+def _plain(value: Any) -> Any:
     """Return a value, which may contain records, in JSON types; NaN and infinities become None.
 
     Examples:
-        >>> plain({"a": (float("nan"), 1)})
+        >>> _plain({"a": (float("nan"), 1)})
         {'a': [None, 1]}
     """
-    match value._asdict() if hasattr(value, "_asdict") else value:
-        case str():
-            return valid(value)
+    match value:
         case float():
             return float(value) if math.isfinite(value) else None
-        case int() | None:
+        case str() | int() | None:
             return value
         case datetime():
             return value.isoformat()
-        case Mapping() as entries:
-            return {valid(str(key)): plain(entry) for key, entry in entries.items()}
-        case Sequence() as entries:
-            return [plain(entry) for entry in entries]
-    return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        case Mapping():
+            return {str(key): _plain(entry) for key, entry in value.items()}
+        case Sequence():
+            return [_plain(entry) for entry in value]
+    return _plain(asdict(value))
 
 
 def tidy_csv(report: Report) -> str:
@@ -102,10 +98,10 @@ def _rows_of_tables(report: Report) -> Iterator[Mapping[str, object]]:
     for table in (block for _, block in report.blocks if isinstance(block, Table)):
         for row in table.rows:
             cells: dict[str, object] = {"table": table.name}
-            for key, value in zip(_keys(table), row.values, strict=True):
-                cells[key] = value.value if isinstance(value, Estimate) else value
+            for key, value in _by_key(table, row).items():
+                cells[key] = value
                 if isinstance(value, Estimate):
-                    cells |= {f"{key}_low": value.low, f"{key}_high": value.high}
+                    cells |= {key: value.value, f"{key}_low": value.low, f"{key}_high": value.high}
                     cells |= {f"{key}_note": value.note} if value.note else {}
             yield cells
 
