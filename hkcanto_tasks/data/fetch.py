@@ -35,7 +35,7 @@ from ..errors import (
     on_disk,
 )
 from .releases import HubDataset, RecordedFile, Registry, inside, read_registry
-from .tables import ENDINGS, is_file, no_file, read_bytes, refusal
+from .tables import is_file, no_file, read_bytes, refusal
 
 _log = logging.getLogger("hkcanto")
 
@@ -63,7 +63,7 @@ class Problem:
     """
 
     file: str
-    kind: Literal["missing", "changed", "extra", "unreadable"]
+    kind: str
     detail: str
 
 
@@ -104,43 +104,30 @@ class DataFolder:
     def files(self) -> list[str]:
         """List the existing files, sorted, without downloading any.
 
-        Links are followed. Pipes, broken links and empty folders with a data file's name are
-        included, so that their reader reports them; `.git`, `.DS_Store` and the hub's `.cache` are
-        not.
+        Links are followed, except to a folder above. Pipes and broken links are included, so that
+        their reader reports them; hidden files, such as `.git` and the hub's `.cache`, are not.
 
         Returns:
-            Paths in the folder, without hidden files.
+            Paths in the folder.
 
         Raises:
             DataNotFound: A folder cannot be read, or a link leads out of a benchmark's own folder.
         """
-        listed: list[Path] = []
-
-        def unless_missing(error: OSError) -> None:
-            if not isinstance(error, FileNotFoundError | NotADirectoryError):
-                raise error
-
         with on_disk(self.root):
-            walk = os.walk(self.root, onerror=unless_missing, followlinks=True)
-            for folder, folders, files in walk:
-                here = Path(folder)
-                if not folders and not files and here.suffix in ENDINGS:
-                    listed.append(here)
-                subfolders = {*folders}
-                folders.clear()  # os.walk enters those that this list has
-                for name in sorted({*subfolders, *files}):
-                    path = here / name
-                    if name.startswith("."):
-                        continue
-                    if (is_link := path.is_symlink()) and self.kind in ("own", "sample"):
-                        file = path.relative_to(self.root).as_posix()
-                        inside(self.root, file, "A link in a benchmark's own folder", DataNotFound)
-                    if name in subfolders:
-                        if not (is_link and here.resolve().is_relative_to(path.resolve())):
-                            folders.append(name)
-                    elif path.suffix in ENDINGS or path.is_file():
-                        listed.append(path)
-        return sorted(path.relative_to(self.root).as_posix() for path in listed)
+            return sorted(self._below("")) if self.root.is_dir() else []
+
+    def _below(self, folder: str) -> Iterator[str]:
+        here = self.root / folder
+        for entry in [*os.scandir(here)]:
+            path = f"{folder}{entry.name}"
+            if entry.name.startswith("."):
+                continue
+            if (is_link := entry.is_symlink()) and self.kind in ("own", "sample"):
+                inside(self.root, path, "A link in a benchmark's own folder", DataNotFound)
+            if not entry.is_dir():
+                yield path
+            elif not (is_link and here.resolve().is_relative_to(os.path.realpath(entry))):
+                yield from self._below(f"{path}/")
 
     def revision(self, *files: str, hashes: Mapping[str, str] | None = None) -> str:
         """Name the version of some files, for the signature of a score.
@@ -184,18 +171,16 @@ class DataFolder:
             return [Problem("*", "missing", f"nothing is downloaded to {self.root.parent} yet")]
         present, problems = {*self.files()}, []
         for file in sorted(present | {*self.recorded}):
-            entry, path = self.recorded.get(file), self.root / file
             try:
-                content = read_bytes(path) if file in present else b""
+                content = read_bytes(self.root / file)
             except HKCantoError as error:
-                problems.append(Problem(file, "unreadable", str(error)))
+                kind = "unreadable" if file in present else "missing"
+                problems.append(Problem(file, kind, str(error)))
                 continue
-            reason, found = refusal(content), hashlib.sha256(content).hexdigest()
-            if file not in present:
-                problems.append(Problem(file, "missing", f"{path} does not exist"))
-            elif self.recorded and not entry:
+            entry, reason = self.recorded.get(file), refusal(content)
+            if self.recorded and not entry:
                 problems.append(Problem(file, "extra", "it is not in the release"))
-            elif entry and found != entry.sha256:
+            elif entry and (found := hashlib.sha256(content).hexdigest()) != entry.sha256:
                 detail = reason or f"its sha256 is {found}, not the recorded {entry.sha256}"
                 problems.append(Problem(file, "changed", detail))
             elif reason and not entry:
@@ -523,28 +508,6 @@ def revision_variable(name: str) -> str:
         'HKCANTO_REVISION_YUE_MMLU'
     """
     return f"HKCANTO_REVISION_{re.sub('[^A-Z0-9]', '_', name.upper())}"
-
-
-def cache_folder() -> Path:
-    """Return the folder for downloads and other cached files."""
-    if given := os.environ.get("HKCANTO_CACHE"):
-        return user_folder("HKCANTO_CACHE", given)
-    from platformdirs import user_cache_path
-
-    return user_cache_path("hkcanto")
-
-
-def user_folder(variable: str, given: str) -> Path:
-    """Return the folder that an environment variable names.
-
-    Raises:
-        DataNotFound: It is in the home of a user that does not exist.
-    """
-    try:
-        return Path(given).expanduser()
-    except RuntimeError as error:
-        why = f"{variable}={given} is in the home of an unknown user. Correct the name."
-        raise DataNotFound(why) from error
 
 
 def own_cache(folder: Path) -> Path:

@@ -65,26 +65,26 @@ def locate(benchmark: Benchmark) -> DataFolder:
         raise DataNotFound(f"{why} or 'release' (the real data, the default).")
     is_github = isinstance(release, GitHubRelease)
     recorded = recorded_files(release, benchmark.home) if is_github else {}
-    if given := os.environ.get("HKCANTO_DATA_DIR"):
+    if parent := _folder("HKCANTO_DATA_DIR"):
         variable = fetch.revision_variable(name)
         if pin := os.environ.get(variable):
-            warn_once(f"{variable}={pin} has no effect: HKCANTO_DATA_DIR={given} is set.")
-        with on_disk(Path(given), remedy="Correct HKCANTO_DATA_DIR, or unset it to download."):
-            parent = fetch.user_folder("HKCANTO_DATA_DIR", given)
-            if not parent.is_dir():
-                why = f"HKCANTO_DATA_DIR={parent} is not a folder"
-                raise DataNotFound(f"{why}. Correct it, or unset it to download.")
+            warn_once(f"{variable}={pin} has no effect: HKCANTO_DATA_DIR={parent} is set.")
+        with on_disk(parent, remedy="Correct HKCANTO_DATA_DIR, or unset it to download."):
             root = inside(parent, name, f"{declared}: folder", links=True)
             if not root.is_dir():
-                names = (path.name for path in parent.glob("*/") if not path.name.startswith("."))
-                there = ", ".join(sorted(names)) or "none"
-                why = f"HKCANTO_DATA_DIR={parent} has no folder {name!r}, only {there}. Set it to"
-                raise DataNotFound(f"{why} the folder of the releases, or unset it to download.")
+                names = ", ".join(sorted(path.name for path in parent.glob("[!.]*/"))) or "none"
+                there = f"has no folder {name!r}, only {names}"
+                raise DataNotFound(
+                    f"HKCANTO_DATA_DIR={parent} {there if parent.is_dir() else 'is not a folder'}. "
+                    "Set it to the folder of the releases, or unset it to download."
+                )
             # A git clone may have the data in a subfolder.
             prefix = release.prefix if isinstance(release, GitHubRelease) else ""
             clone = inside(root, prefix, f"{declared}: prefix", links=True)
         return DataFolder(name, "local", clone if clone.is_dir() else root, recorded)
-    cache = fetch.own_cache(fetch.cache_folder())
+    from platformdirs import user_cache_path
+
+    cache = fetch.own_cache(_folder("HKCANTO_CACHE") or user_cache_path("hkcanto"))
     place = fetch.own_cache(inside(cache, name, f"{declared}: folder"))
     if isinstance(release, GitHubRelease):
         # One folder per commit, so that versions of the package do not replace each other's files.
@@ -97,3 +97,13 @@ def locate(benchmark: Benchmark) -> DataFolder:
             if not any(fnmatch(wanted, known) for known in release.allow):
                 allow[wanted] = None
     return fetch.HubFolder(name, place, msgspec.structs.replace(release, allow=(*allow,)))
+
+
+def _folder(variable: str) -> Path | None:
+    """Return the folder that an environment variable names."""
+    given = os.environ.get(variable)
+    try:
+        return Path(given).expanduser() if given else None
+    except RuntimeError as error:
+        why = f"{variable}={given} is in the home of an unknown user. Correct the name."
+        raise DataNotFound(why) from error

@@ -2,21 +2,18 @@
 
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from itertools import chain
 from pathlib import Path
+from textwrap import shorten
 from types import ModuleType
 from typing import Any
 
 from ..declarations import Subject, TaskDefinition, TaskVariant
 from ..errors import CatalogueError, DataCorrupt, DataNotFound
-from .fetch import DataFolder, user_folder
+from .fetch import DataFolder
 from .releases import inside
-from .tables import ENDINGS, Row, Table, as_text, is_file, read_bytes, read_table, table_of
-
-_FEW = 6
+from .tables import Row, Table, as_text, is_file, read_bytes, read_table, table_of
 
 
 class ReleaseRows:
@@ -26,6 +23,9 @@ class ReleaseRows:
         folder: The data, which is downloaded if necessary.
         task: The task.
         headerless: The columns of a CSV file without a header row.
+
+    Attributes:
+        subject_columns: The columns that name the subject of a row, if a file has several.
 
     Raises:
         DataNotFound: Some subjects lack a file, and some files match no subject.
@@ -37,27 +37,62 @@ class ReleaseRows:
         self._hashes: dict[str, str] = {}
         self._configurations: dict[str, Mapping[str, Any]] = {}
         self._tables: dict[tuple[str, ...], tuple[Table, Mapping[str, list[Row]]]] = {}
-        definition = task.definition
-        subjects = definition.subjects
-        self._name_of = {stem: subject.name for subject in subjects for stem in subject.stems}
-        names = {subject.name for subject in subjects}  # an alias may be another benchmark's
-        for stem, name in aliases().items():
+        definition, given = task.definition, aliases()
+        every = definition.subjects
+        self._name_of = {stem: subject.name for subject in every for stem in subject.stems}
+        names = {subject.name for subject in every}  # an alias may be another benchmark's
+        for stem, name in given.items():
             if name in names and self._name_of.setdefault(stem, name) != name:
                 raise DataNotFound(
                     f"HKCANTO_ALIASES: {stem!r} is already the file of {self._name_of[stem]!r} in "
                     f"{task.name}, so it cannot be that of {name!r}. Remove this alias."
                 )
+        declared = definition.columns.get("subject", ())
+        if definition.reader and any(names):
+            declared = declared or "subject"
+        columns = (declared,) if isinstance(declared, str) else declared
+        self.subject_columns = tuple(name.lower() for name in columns)
         recorded = [*folder.recorded] if folder.kind == "cache" and definition.paths else []
         if folder.kind == "cache" and not recorded:
             folder.fetch()
-        files = recorded or folder.files()
-        self._files = {split: self._stems(split, files) for split in definition.paths}
-        self._refuse_unmatched()
+        self._files: dict[tuple[str, str], list[str]] = {}  # split, subject → files
+        self._stems: list[str] = []
+        for split, paths in definition.paths.items():
+            self._match(split, paths, recorded or folder.files())
+        others = {stem for one in task.benchmark.tasks for of in one.subjects for stem in of.stems}
+        known = {*given, *self._name_of, *others}
+        unmatched = [stem for stem in dict.fromkeys(self._stems) if stem not in known]
+        missing = [one.name for one in task.subjects if ("test", one.name) not in self._files]
+        if missing and unmatched:
+            raise DataNotFound(
+                f"{task.name}: in {folder.root}, {len(missing)} subjects have no file, and "
+                f"{len(unmatched)} files belong to no known subject.\n"
+                f"  expected: {' or '.join(definition.paths['test'])}\n"
+                f"  subjects: {', '.join(missing)}\n  files: {', '.join(unmatched)}\n"
+                f"Match them: HKCANTO_ALIASES='{unmatched[0]}={missing[0]},…'. In a benchmark of "
+                "yours, declare aliases of the subject."
+            )
         if recorded:
-            named = (self._named(one, split) for split in self._files for one in task.subjects)
-            folder.fetch([*chain.from_iterable(named)])
+            chosen = {subject.name for subject in task.subjects}
+            files = (files for (_, name), files in self._files.items() if name in chosen)
+            folder.fetch([*dict.fromkeys(file for named in files for file in named)])
 
     # ------------------------------------------------------------------ files
+
+    def _match(self, split: str, paths: Iterable[str], files: Iterable[str]) -> None:
+        """Find the files of each subject by the declared paths of a split."""
+        for path in paths:
+            fixed = path.removeprefix("**/")
+            pattern = re.escape(fixed).replace(r"\{stem\}", "(?P<stem>[^/]+)", 1)
+            fitting = re.compile(pattern if fixed == path else f"(?:.*/)?{pattern}")
+            for match in filter(None, map(fitting.fullmatch, files)):
+                if stem := match.groupdict().get("stem"):
+                    names = [self._name_of[stem]] if stem in self._name_of else []
+                    self._stems += [stem] if split == "test" else []
+                else:
+                    names = [subject.name for subject in self._task.definition.subjects]
+                for name in names:
+                    self._files.setdefault((split, name), []).append(match[0])
 
     def files(self, subject: Subject, split: str) -> tuple[str, ...]:
         """Return the files with a subject's rows of a split, as paths in the folder.
@@ -68,59 +103,22 @@ class ReleaseRows:
         definition = self._task.definition
         if definition.config or definition.splits:
             return self._of_configuration(subject, split)
-        named = self._named(subject, split)
-        if len(named) > 1:
-            rows = f"{split} rows of {subject.name or subject.title}: {', '.join(named)}"
-            what = f"{self._task.name}: {self.folder.root} has {len(named)} files for the {rows}"
+        files = self._files.get((split, subject.name), ())
+        if len(files) > 1:
+            rows = f"{split} rows of {subject.name or subject.title}: {', '.join(files)}"
+            what = f"{self._task.name}: {self.folder.root} has {len(files)} files for the {rows}"
             raise DataCorrupt(f"{what}. Keep only the release's in this folder.")
-        return tuple(named)
-
-    def _stems(self, split: str, files: Collection[str]) -> Mapping[str, list[str]]:
-        """Return the text in place of `{stem}` → the files that fit a declared path."""
-        stems: dict[str, list[str]] = {}
-        for path in self._task.definition.paths[split]:
-            fixed = path.removeprefix("**/")
-            pattern = re.escape(fixed).replace(r"\{stem\}", "(?P<stem>[^/]+)", 1)
-            fitting = re.compile(pattern if fixed == path else f"(?:.*/)?{pattern}")
-            for file in files:
-                if match := fitting.fullmatch(file):
-                    stems.setdefault(match.groupdict().get("stem", ""), []).append(file)
-        return stems
-
-    def _named(self, subject: Subject, split: str) -> list[str]:
-        stems = self._files.get(split, {})
-        names = (stem for stem in stems if not stem or self._name_of.get(stem) == subject.name)
-        return [file for stem in names for file in stems[stem]]
-
-    def _refuse_unmatched(self) -> None:
-        """Refuse files that match no subject if some subjects lack a file."""
-        task = self._task
-        missing = [one.name for one in task.subjects if not self._named(one, "test")]
-        others = {stem for one in task.benchmark.tasks for of in one.subjects for stem in of.stems}
-        known = {"", *aliases(), *self._name_of, *others}
-        unmatched = [stem for stem in self._files.get("test", ()) if stem not in known]
-        if missing and unmatched:
-            raise DataNotFound(
-                f"{task.name}: in {self.folder.root}, {len(missing)} subjects have no file, "
-                f"and {len(unmatched)} files belong to no known subject.\n"
-                f"  expected: {' or '.join(task.definition.paths['test'])}\n"
-                f"  subjects: {', '.join(missing)}\n  files: {', '.join(unmatched)}\n"
-                f"Match them: HKCANTO_ALIASES='{unmatched[0]}={missing[0]},…', or the path of a "
-                "file with such lines. In a benchmark of yours, declare aliases of the subject."
-            )
+        return tuple(files)
 
     def missing(self) -> DataNotFound:
         """Return the error for data that has none of the subjects."""
-        task, files = self._task, self.folder.files()
-        tables = [file for file in files if file.endswith(ENDINGS)] or files
-        there = ", ".join(tables[:_FEW]) or "no files"
-        if len(tables) > _FEW:
-            there += f" and {len(tables) - _FEW} more"
+        task, there = self._task, ", ".join(self.folder.files()) or "no files"
         paths, stem = task.definition.paths.get("test", ()), task.subjects[0].stem
         expected = " or ".join(path.replace("{stem}", stem) for path in paths)
         return DataNotFound(
             f"{self.folder.root} has no test file of {task.name}; expected {expected}. It has "
-            f"{there}. Correct `files` in {task.benchmark.home}/benchmark.toml, or write a reader: "
+            f"{shorten(there, 300, placeholder=' …')}. Correct `files` in "
+            f"{task.benchmark.home}/benchmark.toml, or write a reader: "
             'reader = "rows.py:rows".'
         )
 
@@ -169,7 +167,7 @@ class ReleaseRows:
             return Table([], [])
         if key not in self._tables:  # only the last file is kept: one of several subjects
             table = self._of_reader(split) if by_reader else self._of_files(files)
-            self._tables = {key: (table, self._by_subject(table) if self.subject_columns else {})}
+            self._tables = {key: (table, self._by_subject(table))}
         table, rows_of = self._tables[key]
         return Table(rows_of.get(subject.name, []), table.bad) if self.subject_columns else table
 
@@ -203,34 +201,19 @@ class ReleaseRows:
             where, why = self.folder.root, f"{type(error).__name__}: {error}. Correct the reader."
             raise CatalogueError(f"{name} fails on the {split} rows in {where}: {why}") from error
 
-    @cached_property
-    def subject_columns(self) -> tuple[str, ...]:
-        """The columns that name the subject of a row, if one file has rows of several."""
-        definition = self._task.definition
-        declared = definition.columns.get("subject", ())
-        if definition.reader and any(subject.name for subject in definition.subjects):
-            declared = declared or "subject"
-        names = (declared,) if isinstance(declared, str) else declared
-        return tuple(name.lower() for name in names)
-
     def _by_subject(self, table: Table) -> Mapping[str, list[Row]]:
         """Return subject → its rows, by the column that names it."""
         rows_of: dict[str, list[Row]] = {}
-        unknown: dict[str, str] = {}
-        for row in table.rows:
+        for row in table.rows if self.subject_columns else ():
             stem = (as_text(row.find(self.subject_columns)) or "").strip()
-            if stem in self._name_of:
-                rows_of.setdefault(self._name_of[stem], []).append(row)
-            else:
-                unknown.setdefault(stem, row.where)
-        if unknown:
-            stem, where = next(iter(unknown.items()))
-            raise DataCorrupt(
-                f"{where} belongs to the subject {stem[:40]!r} by its column "
-                f"{self.subject_columns[0]!r}, which {self._task.definition.name} does not declare "
-                f"(and {len(unknown) - 1} more). Declare it in `subjects`, or an alias: "
-                f"HKCANTO_ALIASES='{stem[:40]}=…'."
-            )
+            if stem not in self._name_of:
+                raise DataCorrupt(
+                    f"{row.where} belongs to the subject {stem[:40]!r} by its column "
+                    f"{self.subject_columns[0]!r}, which {self._task.definition.name} does not "
+                    "declare. Declare it in `subjects`, or an alias: "
+                    f"HKCANTO_ALIASES='{stem[:40]}=…'."
+                )
+            rows_of.setdefault(self._name_of[stem], []).append(row)
         return rows_of
 
     def revision(self, splits: Mapping[str, Iterable[Subject]]) -> str:
@@ -262,21 +245,15 @@ def reader_of(home: str, definition: TaskDefinition) -> tuple[Path, str]:
 
 
 def aliases() -> Mapping[str, str]:
-    """Return stem → subject from `HKCANTO_ALIASES`: `stem=subject,…`, or a file of such lines.
+    """Return stem → subject from `HKCANTO_ALIASES`, which is `stem=subject,…`.
 
     Raises:
-        DataNotFound: The file cannot be read.
+        DataNotFound: It has an entry of another form.
     """
-    given = os.environ.get("HKCANTO_ALIASES", "")
-    if given and "=" not in given:
-        try:
-            path = user_folder("HKCANTO_ALIASES", given)
-            if not path.is_file():
-                raise OSError("it is not a file")
-            given = path.read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            what = f"HKCANTO_ALIASES={given} is neither stem=subject,… nor a file of such lines"
-            why = getattr(error, "strerror", None) or error
-            raise DataNotFound(f"{what}: {why}.") from error
-    pairs = (line.split("=", 1) for line in re.split(r"[,\n]", given) if "=" in line)
-    return {stem.strip(): subject.strip() for stem, subject in pairs}
+    pairs = {}
+    for text in filter(str.strip, os.environ.get("HKCANTO_ALIASES", "").split(",")):
+        stem, equals, subject = map(str.strip, text.partition("="))
+        if not equals:
+            raise DataNotFound(f"HKCANTO_ALIASES has {text!r}. Write it as stem=subject,….")
+        pairs[stem] = subject
+    return pairs
