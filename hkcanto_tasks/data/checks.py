@@ -1,8 +1,7 @@
 """Refuse items that cannot all be from the release: damaged, repeated, in another language."""
 
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from hkcanto_metrics.script import count_scripts
 
@@ -34,21 +33,22 @@ def refuse_odd(samples: Sequence[Sample], definition: TaskDefinition, where: str
         DataCorrupt: The first problem that was found.
     """
     rows, has_choices = len(samples), bool(samples and samples[0].choices)
-    few = max(1, _ODD_SHARE * rows)
-    texts = (sample.question or sample.source for sample in samples)
-    if (damaged := sum(map(bool, map(_DAMAGED.search, texts)))) > few:
+    few, remedy = max(1, _ODD_SHARE * rows), "Fetch it again."
+    texts = [sample.question or sample.source for sample in samples]
+    is_damaged = _DAMAGED.search("".join(texts))
+    damaged = sum(map(bool, map(_DAMAGED.search, texts))) if is_damaged else 0
+    if damaged > few:
         raise DataCorrupt(
             f"{where} has characters that no text contains (U+FFFD, control characters) in "
-            f"{damaged} of {rows} rows: it was once read in a wrong encoding. Fetch it again."
+            f"{damaged} of {rows} rows: it was once read in a wrong encoding. {remedy}"
         )
     is_chinese = definition.is_traditional or definition.language in ("zh", "yue")
-    if is_chinese and rows >= _ENOUGH and has_choices:
-        whole = (text for sample in samples for text in (sample.question, *sample.choices))
-        if not any(map(_HAN.search, filter(None, whole))):
-            raise DataCorrupt(
-                f"{where} has no Chinese character in any question: it is in another language, or "
-                "was once saved in an encoding without Chinese. Fetch it again."
-            )
+    whole = ("".join(filter(None, (sample.question, *sample.choices))) for sample in samples)
+    if is_chinese and rows >= _ENOUGH and has_choices and not any(map(_HAN.search, whole)):
+        raise DataCorrupt(
+            f"{where} has no Chinese character in any question: it is in another language, or was "
+            f"once saved in an encoding without Chinese. {remedy}"
+        )
     if definition.is_traditional:
         shown = samples[:: max(1, rows // _LOOKED_AT)]
         counts = (count_scripts(sample.text) for sample in shown)
@@ -59,13 +59,13 @@ def refuse_odd(samples: Sequence[Sample], definition: TaskDefinition, where: str
                 "task is declared in Traditional script. Put the release's Traditional file in its "
                 "place; with script=sc, hkcanto converts it."
             )
-    if has_choices:
-        asked = ((each.question, each.choices, *each.cells.values()) for each in samples)
-        answered = {*zip(asked, (sample.target for sample in samples), strict=True)}
-        answers = Counter(item for item, _ in answered)
-        contrary = sum(count > 1 for count in answers.values())
-        repeated = rows - len(answers)
-        if contrary > max(few, _ENOUGH) or (len(answers) > _ENOUGH and repeated >= rows / 2):
+    if has_choices and rows - len({*texts}) > _ENOUGH:
+        targets: dict[Hashable, set[str]] = {}  # of each question
+        for item in samples:
+            asked = (item.question, item.choices, *item.cells.values())
+            targets.setdefault(asked, set()).add(item.target)
+        contrary, repeated = sum(len(of) > 1 for of in targets.values()), rows - len(targets)
+        if contrary > max(few, _ENOUGH) or (len(targets) > _ENOUGH and repeated >= rows / 2):
             raise DataCorrupt(
                 f"{where} asks the same questions several times: {contrary} with other answers, "
                 f"{repeated} repeated of {rows} rows. Remove the rows that are not the release's."

@@ -76,8 +76,9 @@ class Row(msgspec.Struct, frozen=True, gc=False):
         Raises:
             UnreadableRow: The row has none of these columns, or the cell is blank or not a text.
         """
-        text = as_text(self.find(columns))
-        if text is None or not text.strip():
+        cell = self.find(columns)
+        text = cell if isinstance(cell, str) else as_text(cell)
+        if not text or not text.strip():
             raise self.lacks(f"text for the {role}", role, columns)
         return text
 
@@ -149,7 +150,7 @@ def as_text(cell: object) -> str | None:
         >>> as_text(7), as_text("007"), as_text(["7"])
         ('7', '007', None)
     """
-    if isinstance(cell, str):
+    if cell is None or isinstance(cell, str):
         return cell
     is_number = isinstance(cell, int | float) and not isinstance(cell, bool) and cell == cell
     return str(cell) if is_number else None

@@ -113,7 +113,9 @@ def test_blank_options_are_shown_or_absent() -> None:
     assert read_choices(row, absent, [*"abcd"]) == ("甲", None, "丙", None)
     short = Row(1, {"a": "甲", "b": "乙"})
     assert read_choices(short, absent, [*"abcd"]) == ("甲", "乙", None, None)
-    with pytest.raises(UnreadableRow, match="no column c, d; found the columns a, b"):
+    with pytest.raises(
+        UnreadableRow, match="no text for its option 3 in a, b, c, d; found the columns a, b"
+    ):
         read_choices(short, shown, [*"abcd"])
     for cell in (None, True, float("nan"), ["丁"], {"text": "丁"}):
         odd = Row(1, {"a": "甲", "b": "乙", "c": "丙", "d": cell})
