@@ -57,8 +57,9 @@ class ReleaseRows:
             folder.fetch()
         self._files: dict[tuple[str, str], list[str]] = {}  # split, subject → files
         self._stems: list[str] = []
+        there = recorded or folder.files()
         for split, paths in definition.paths.items():
-            self._match(split, paths, recorded or folder.files())
+            self._match(split, paths, there)
         others = {stem for one in task.benchmark.tasks for of in one.subjects for stem in of.stems}
         known = {*given, *self._name_of, *others}
         unmatched = [stem for stem in dict.fromkeys(self._stems) if stem not in known]
