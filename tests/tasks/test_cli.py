@@ -421,7 +421,7 @@ def test_doctor_names_a_subject_that_the_release_lacks(
     monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path))
     (tmp_path / "hkeval2025" / "mmlu" / "test" / "anatomy_test.csv").unlink()
     output = hkcanto("doctor", "hkcanto", status=1)
-    assert "hkcanto_mmlu_en: missing subjects: anatomy" in output
+    assert "hkcanto_mmlu_en: 1 of 57 subjects are missing: anatomy" in output
 
 
 def test_doctor_names_what_is_not_downloaded(
