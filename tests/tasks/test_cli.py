@@ -149,9 +149,9 @@ def test_show_tells_all_of_a_task() -> None:
             "data:…",
         ),
         *(
-            "of the sample data, 0 worked examples",
+            "of the sample data, 0-shot",
             "│ 請回答以下問題:",
-            'ends before "\\n\\n問題: ", or after 12 tokens',
+            'at most 12 tokens; stop texts: "\\n\\n問題: "; in a chat: "\\n\\n問題: "',
         ),
         *(
             "acc_hk_specific",
@@ -202,11 +202,11 @@ def test_show_says_where_a_response_ends() -> None:
     """In a chat, and without worked examples, a letter may come after line breaks."""
     another = '"\\n\\nThe following are multiple choice"'
     output = hkcanto("show", "hkcanto_mmlu_en")
-    assert f'ends before "\\n" (in a chat before {another}), or after 12 tokens\n' in output
+    assert f'at most 12 tokens; stop texts: "\\n"; in a chat: {another}\n' in output
     output = hkcanto("show", "hkcanto_mmlu_en", "--shots", "0")
-    assert f"ends before {another}, or after 12 tokens\n" in output
+    assert f"at most 12 tokens; stop texts: {another}; in a chat: {another}\n" in output
     output = hkcanto("show", "hkmmlu", "-T", "reasoning=true")
-    assert "ends after 8192 tokens\n" in output
+    assert "at most 8192 tokens; stop texts: none; in a chat: none\n" in output
 
 
 def test_show_takes_turns_as_an_option() -> None:
@@ -301,7 +301,7 @@ def test_show_never_prints_a_question_of_a_release(
     monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.delenv("HKCANTO_DATA")
     output = hkcanto("show", "mine")
-    assert "No prompt is shown: Mine has no sample data." in output
+    assert "No prompt is shown: the sample data of Mine lacks mine." in output
     assert "秘密" not in output
     assert "mine|shots:0|turns:single|data:…|" in output
 
