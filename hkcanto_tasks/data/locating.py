@@ -9,12 +9,7 @@
 """
 
 import os
-import re
-from fnmatch import fnmatch
-from itertools import chain
 from pathlib import Path
-
-import msgspec
 
 from ..declarations import Benchmark
 from ..errors import DataNotFound, on_disk
@@ -90,13 +85,7 @@ def locate(benchmark: Benchmark) -> DataFolder:
         # One folder per commit, so that versions of the package do not replace each other's files.
         root = inside(place, release.commit[:7], f"{declared}: commit")
         return fetch.GitHubFolder(name, place, release.repository, root, recorded)
-    allow = dict.fromkeys(release.allow)
-    for path in chain.from_iterable(chain(*task.paths.values()) for task in benchmark.tasks):
-        pattern = path.replace("{stem}", "*")
-        for wanted in (pattern.removeprefix("**/"), re.sub(r"^\*\*/", "*/", pattern)):
-            if not any(fnmatch(wanted, known) for known in release.allow):
-                allow[wanted] = None
-    return fetch.HubFolder(name, place, msgspec.structs.replace(release, allow=(*allow,)))
+    return fetch.HubFolder(name, place, release)
 
 
 def _folder(variable: str) -> Path | None:
