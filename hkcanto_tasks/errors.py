@@ -72,9 +72,6 @@ def did_you_mean(name: str, known: Iterable[str], form: str = "{}", most: int = 
     return f"Did you mean {' or '.join(map(form.format, near))}? " if near else ""
 
 
-_LONG = 256  # longer paths are shortened in messages
-
-
 @contextmanager
 def on_disk(
     path: Path,
@@ -99,7 +96,6 @@ def on_disk(
     except (OSError, NotImplementedError) as error:  # the second where there are no file locks
         named = [getattr(error, name, None) for name in ("filename2", "filename", "strerror")]
         where = str(named[0] or named[1] or path)
-        where = where if len(where) < _LONG else f"{where[:60]}…"
         raise DataNotFound(f"{where} cannot be {done}: {named[2] or error}. {remedy}") from error
 
 

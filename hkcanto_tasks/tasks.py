@@ -27,7 +27,7 @@ from .prompts import Example, Prompt
 from .samples import Sample
 
 _LONG = 120  # characters of a difference in a warning
-_ORDER_SEED = 0
+_SEED = 0
 _BAD_SHARE, _BAD_SHARE_OF_SUBJECT = 0.01, 0.05
 """The share of the rows that may be unreadable; a file with more is not the release."""
 _FEW_ROWS = 10
@@ -205,13 +205,14 @@ class LoadedTask:
         if not (count := self.kind.shots):
             return ()
         examples = self.examples(subject)
-        there = len(examples)
-        if not 0 < count <= there:
-            where = " ".join(filter(None, (self.task.name, subject)))
+        if not 0 < count <= len(examples):
             lacks = self.kind.uses_dev_rows and not examples
-            why = ": the data has no dev file for it" if lacks else ""
-            what = f"{where}: shots={count}, but there are {there or 'no'} worked examples{why}"
-            raise OptionError(f"{what}. Ask for 0{f' to {there}' if there else ''}.")
+            raise OptionError(
+                f"{self.task.name} {subject}".rstrip() + f": shots={count}, but there are "
+                f"{len(examples) or 'no'} worked examples"
+                f"{': the data has no dev file for it' if lacks else ''}. Ask for 0 to "
+                f"{len(examples)}."
+            )
         return examples[:count]
 
     def examples(self, name: str) -> Sequence[Example]:
@@ -226,31 +227,29 @@ class LoadedTask:
             rows = _example_rows(kind, self.release, subject) if kind.uses_dev_rows else []
             origin = kind.example_source
             if origin and not all(row.reasoning for row in rows):
-                printed = kind.printed()
-                rows, origin = (printed, "paper") if printed else self._reasoned(subject)
+                rows, origin = self._reasoned(subject)
             examples = kind.examples(subject, rows)
-            self._examples[name] = [
-                replace(example, origin=origin or example.origin) for example in examples
-            ]
+            self._examples[name] = [replace(example, origin=origin) for example in examples]
         return self._examples[name]
 
     def _reasoned(self, subject: Subject) -> tuple[list[Sample], str]:
-        """Return worked examples with reasoning from another data set, and its name."""
+        """Return worked examples with reasoning that the release lacks, and their source."""
+        if printed := self.kind.printed():
+            return printed, "paper"
         why = "no other data set is known to have it"
         if source := self.task.benchmark.reasoning:
+            why = f"{source.repo_id} has none for it"
             try:
                 release, origin = self._with_reasoning
                 rows = _example_rows(self.kind, release, subject)
                 if rows and all(row.reasoning for row in rows):
                     return rows, origin
-                why = f"{source.repo_id} has none for it"
             except HKCantoError as error:
                 why = f"{source.repo_id} cannot be used: {error}"
         columns = " or ".join(map(repr, self.kind.columns("explanation")))
         raise OptionError(
-            f"{' '.join(filter(None, (self.task.name, subject.name)))}: worked examples with a "
-            f"chain of thought need reasoning, and the release has none (no column {columns}). "
-            f"Without it, they would teach a model to skip its reasoning. {why}\nAsk for no "
+            f"{self.task.name} {subject.name}: worked examples with a chain of thought need "
+            f"reasoning, and the release has none (no column {columns}); {why}\nAsk for no "
             "examples: --num_fewshot 0 in lm-eval, -T shots=0 in Inspect."
         )
 
@@ -462,19 +461,16 @@ def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
         >>> [sample.subject for sample in stratified([[law] * 4, [food] * 2])]
         ['law', 'food', 'law', 'law', 'food', 'law']
     """
-    seed = f"{_ORDER_SEED}/"
-    shuffled = [
-        sorted(samples, key=lambda sample: sha256((seed + sample.id).encode()).digest())
-        for samples in by_subject
-    ]
-    total = sum(map(len, shuffled))
+    subjects = [*by_subject]
+    total = sum(map(len, subjects))
     # Each item has a first and a last turn between which its subject is less than one item off.
     # Among the items whose first turn has come, the one with the earliest last turn is next
     # (Tijdeman, 1980).
     arriving: list[list[tuple[int, float, int, Sample]]] = [[] for _ in range(total)]
-    for subject, samples in enumerate(shuffled):
+    for subject, samples in enumerate(subjects):
         size = len(samples)
-        for place, sample in enumerate(samples):
+        shuffled = sorted(samples, key=lambda item: sha256(f"{_SEED}/{item.id}".encode()).digest())
+        for place, sample in enumerate(shuffled):
             last = -(-(place + 1) * total // size)
             arriving[place * total // size].append((last, (place + 0.5) / size, subject, sample))
     waiting: list[tuple[int, float, int, Sample]] = []
