@@ -119,10 +119,9 @@ def from_package(declared: EntryPoint) -> Iterator[None]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise CatalogueError(
-            f"the entry point {declared.name} = {declared.value} ({declared.group}) cannot be used:"
-            f" {type(error).__name__}: {error}. Correct or uninstall its package."
-        ) from error
+        place = f"the entry point {declared.name} = {declared.value} ({declared.group})"
+        why = f"{type(error).__name__}: {error}. Correct or uninstall its package."
+        raise CatalogueError(f"{place} cannot be used: {why}") from error
 
 
 _COMMANDS = ("lm_eval", "lm-eval", "inspect", "lm_eval/__main__.py", "inspect_ai/__main__.py")

@@ -184,10 +184,11 @@ def fingerprints(kind: Any) -> tuple[str, str]:
         try:
             _hashes[encoded] = _hash(_requests(kind)), _hash(_readings(kind))
         except Exception as error:
-            raise CatalogueError(
-                f"{kind.task.name}: its kind {definition.kind!r} fails on the made-up item of its "
-                f"signature: {error!r}. Override `made_up` in {type(kind).__qualname__}."
-            ) from error
+            why = (
+                f"{kind.task.name}: its kind fails on the made-up item of its signature: {error!r}"
+            )
+            fix = f"Override `made_up` in {type(kind).__qualname__}."
+            raise CatalogueError(f"{why}. {fix}") from error
     return _hashes[encoded]
 
 

@@ -207,12 +207,10 @@ class LoadedTask:
         examples = self.examples(subject)
         if not 0 < count <= len(examples):
             lacks = self.kind.uses_dev_rows and not examples
-            raise OptionError(
-                f"{self.task.name} {subject}".rstrip() + f": shots={count}, but there are "
-                f"{len(examples) or 'no'} worked examples"
-                f"{': the data has no dev file for it' if lacks else ''}. Ask for 0 to "
-                f"{len(examples)}."
-            )
+            why = ": the data has no dev file for it" if lacks else ""
+            there = f"there are {len(examples) or 'no'} worked examples{why}"
+            where = f"{self.task.name} {subject}".rstrip()
+            raise OptionError(f"{where}: shots={count}, but {there}. Ask for 0 to {len(examples)}.")
         return examples[:count]
 
     def examples(self, name: str) -> Sequence[Example]:
@@ -247,11 +245,9 @@ class LoadedTask:
             except HKCantoError as error:
                 why = f"{source.repo_id} cannot be used: {error}"
         columns = " or ".join(map(repr, self.kind.columns("explanation")))
-        raise OptionError(
-            f"{self.task.name} {subject.name}: worked examples with a chain of thought need "
-            f"reasoning, and the release has none (no column {columns}); {why}\nAsk for no "
-            "examples: --num_fewshot 0 in lm-eval, -T shots=0 in Inspect."
-        )
+        lacks = f"the release has no reasoning for worked examples (no column {columns}); {why}"
+        ask = "Ask for no examples: --num_fewshot 0 in lm-eval, -T shots=0 in Inspect."
+        raise OptionError(f"{self.task.name} {subject.name}: {lacks}\n{ask}")
 
     @cached_property
     def _with_reasoning(self) -> tuple[ReleaseRows, str]:
@@ -423,10 +419,8 @@ def _refuse_many(name: str, bad: Sequence[UnreadableRow], good: int, allowed: in
     """Refuse data of which too many rows cannot be read."""
     if len(bad) > allowed:
         rows = "\n".join(f"  {row.where} has {row.what}" for row in bad[:5])
-        raise DataCorrupt(
-            f"{name}: {len(bad)} of {len(bad) + good} rows cannot be read, more than {allowed}:\n"
-            f"{rows}\nCorrect them, or fetch the data again."
-        )
+        many = f"{len(bad)} of {len(bad) + good} rows cannot be read, more than {allowed}"
+        raise DataCorrupt(f"{name}: {many}:\n{rows}\nCorrect them, or fetch the data again.")
 
 
 _VARIABLES = {

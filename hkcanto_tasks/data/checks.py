@@ -38,26 +38,20 @@ def refuse_odd(samples: Sequence[Sample], definition: TaskDefinition, where: str
     is_damaged = _DAMAGED.search("".join(texts))
     damaged = sum(map(bool, map(_DAMAGED.search, texts))) if is_damaged else 0
     if damaged > few:
-        raise DataCorrupt(
-            f"{where} has characters that no text contains (U+FFFD, control characters) in "
-            f"{damaged} of {rows} rows: it was once read in a wrong encoding. {remedy}"
-        )
+        odd = f"characters that no text contains (U+FFFD, control) in {damaged} of {rows} rows"
+        raise DataCorrupt(f"{where} has {odd}: it was read in a wrong encoding. {remedy}")
     is_chinese = definition.is_traditional or definition.language in ("zh", "yue")
     whole = ("".join(filter(None, (sample.question, *sample.choices))) for sample in samples)
     if is_chinese and rows >= _ENOUGH and has_choices and not any(map(_HAN.search, whole)):
-        raise DataCorrupt(
-            f"{where} has no Chinese character in any question: it is in another language, or was "
-            f"once saved in an encoding without Chinese. {remedy}"
-        )
+        raise DataCorrupt(f"{where} has no Chinese character: it is in another language. {remedy}")
     if definition.is_traditional:
         shown = samples[:: max(1, rows // _LOOKED_AT)]
         counts = (count_scripts(sample.text) for sample in shown)
         simplified = sum(of_sc > of_tc for of_tc, of_sc in counts)
         if simplified > max(1, _ODD_SHARE * len(shown)):
+            odd = f"{simplified} of {len(shown)} rows in Simplified script; Traditional is declared"
             raise DataCorrupt(
-                f"{where} has {simplified} of {len(shown)} rows in Simplified script, though the "
-                "task is declared in Traditional script. Put the release's Traditional file in its "
-                "place; with script=sc, hkcanto converts it."
+                f"{where} has {odd}. Put the release's Traditional file in its place."
             )
     if has_choices and rows - len({*texts}) > _ENOUGH:
         targets: dict[Hashable, set[str]] = {}  # of each question
@@ -66,7 +60,5 @@ def refuse_odd(samples: Sequence[Sample], definition: TaskDefinition, where: str
             targets.setdefault(asked, set()).add(item.target)
         contrary, repeated = sum(len(of) > 1 for of in targets.values()), rows - len(targets)
         if contrary > max(few, _ENOUGH) or (len(targets) > _ENOUGH and repeated >= rows / 2):
-            raise DataCorrupt(
-                f"{where} asks the same questions several times: {contrary} with other answers, "
-                f"{repeated} repeated of {rows} rows. Remove the rows that are not the release's."
-            )
+            odd = f"{contrary} with other answers, {repeated} repeated of {rows} rows"
+            raise DataCorrupt(f"{where} asks the same questions several times: {odd}. {remedy}")

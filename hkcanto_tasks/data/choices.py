@@ -70,11 +70,9 @@ def read_choices(row: Row, definition: TaskDefinition, columns: Sequence[str]) -
     for place, cell in enumerate(cells, start=1):
         text = as_text(cell)
         if text is None and not (may_lack and (cell is None or cell != cell)):  # NaN of Parquet
-            raise row.problem(
-                f"no text for its option {place} in {', '.join(columns)}; found {row.named()} "
-                "(declare columns = { options = […] } for others, letters for fewer, or "
-                'blank_options = "absent" if no option is meant by an empty or null cell)'
-            )
+            what = f"no text for its option {place} in {', '.join(columns)}; found {row.named()}"
+            others = 'columns = { options = […] }, letters, or blank_options = "absent"'
+            raise row.problem(f"{what} (declare {others})")
         if removes and text and text.strip():
             label = _LABEL.fullmatch(text)
             if not label or label[1].upper() not in (chr(64 + place), str(place)):
@@ -131,12 +129,9 @@ def right_letters(
         meant = {*(answers.get(part) or _letter(part, there, definition))}
         if not meant or not meant <= {*there}:
             shown = f" {part!r}" if re.fullmatch(r"[\d.-]{1,9}|[A-Za-z]", part) else ""
-            raise row.problem(
-                f"an answer{shown} that is not {_MEANING[definition.answer]} among "
-                f"{', '.join(there)} (answer = {definition.answer!r} is declared; the "
-                "others are letter, index, number, letter_or_number and text, and `answers` gives "
-                "a cell another meaning)"
-            )
+            among = f"{_MEANING[definition.answer]} among {', '.join(there)}"
+            declared = f"answer = {definition.answer!r} is declared; `answers` has other meanings"
+            raise row.problem(f"an answer{shown} that is not {among} ({declared})")
         named |= meant
     if not named:
         raise row.lacks("answer", "answer", columns)

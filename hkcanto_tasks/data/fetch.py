@@ -528,7 +528,5 @@ def own_cache(folder: Path) -> Path:
     if state.st_uid == os.getuid() and not state.st_mode & stat.S_IWOTH:
         return folder
     seen = f"its owner is {state.st_uid}, its mode {stat.filemode(state.st_mode)}"
-    raise DataNotFound(
-        f"the cache folder {folder} is not safe: another user may change what is scored ({seen})."
-        " Set HKCANTO_CACHE to a folder that you own and nobody else may write to."
-    )
+    why = f"the cache folder {folder} is not safe: another user may change it ({seen})"
+    raise DataNotFound(f"{why}. Set HKCANTO_CACHE to a folder that only you may write to.")

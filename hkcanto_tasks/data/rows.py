@@ -43,10 +43,8 @@ class ReleaseRows:
         names = {subject.name for subject in every}  # an alias may be another benchmark's
         for stem, name in given.items():
             if name in names and self._name_of.setdefault(stem, name) != name:
-                raise DataNotFound(
-                    f"HKCANTO_ALIASES: {stem!r} is already the file of {self._name_of[stem]!r} in "
-                    f"{task.name}, so it cannot be that of {name!r}. Remove this alias."
-                )
+                why = f"{stem!r} is already the file of {self._name_of[stem]!r} in {task.name}"
+                raise DataNotFound(f"HKCANTO_ALIASES: {why}, not of {name!r}. Remove this alias.")
         declared = definition.columns.get("subject", ())
         if definition.reader and any(names):
             declared = declared or "subject"
@@ -66,12 +64,10 @@ class ReleaseRows:
         missing = [one.name for one in task.subjects if ("test", one.name) not in self._files]
         if missing and unmatched:
             raise DataNotFound(
-                f"{task.name}: in {folder.root}, {len(missing)} subjects have no file, and "
-                f"{len(unmatched)} files belong to no known subject.\n"
-                f"  expected: {' or '.join(definition.paths['test'])}\n"
+                f"{task.name}: in {folder.root}, some subjects have no file, and some files belong "
+                f"to no known subject.\n  expected: {' or '.join(definition.paths['test'])}\n"
                 f"  subjects: {', '.join(missing)}\n  files: {', '.join(unmatched)}\n"
-                f"Match them: HKCANTO_ALIASES='{unmatched[0]}={missing[0]},…'. In a benchmark of "
-                "yours, declare aliases of the subject."
+                f"Match them: HKCANTO_ALIASES='{unmatched[0]}={missing[0]},…', or `aliases`."
             )
         if recorded:
             chosen = {subject.name for subject in task.subjects}
@@ -116,12 +112,9 @@ class ReleaseRows:
         task, there = self._task, ", ".join(self.folder.files()) or "no files"
         paths, stem = task.definition.paths.get("test", ()), task.subjects[0].stem
         expected = " or ".join(path.replace("{stem}", stem) for path in paths)
-        return DataNotFound(
-            f"{self.folder.root} has no test file of {task.name}; expected {expected}. It has "
-            f"{shorten(there, 300, placeholder=' …')}. Correct `files` in "
-            f"{task.benchmark.home}/benchmark.toml, or write a reader: "
-            'reader = "rows.py:rows".'
-        )
+        lacks = f"{self.folder.root} has no test file of {task.name}; expected {expected}"
+        fix = f"Correct `files` in {task.benchmark.home}/benchmark.toml, or write a reader"
+        return DataNotFound(f"{lacks}. It has {shorten(there, 300, placeholder=' …')}. {fix}.")
 
     def _of_configuration(self, subject: Subject, split: str) -> tuple[str, ...]:
         """Return the files of a hub data set's split, as `datasets` finds them."""
@@ -140,16 +133,12 @@ class ReleaseRows:
                 self._configurations[config] = builder.config.data_files or {}
             data_files = self._configurations[config]
         except Exception as error:  # of whatever kind the library's versions raise
-            raise DataNotFound(
-                f"`datasets` finds no configuration {config!r} in {root}: {error}. Correct `config`"
-                ', or name the files instead: files = { test = "…" }.'
-            ) from error
+            why = f"`datasets` finds no configuration {config!r} in {root}: {error}"
+            raise DataNotFound(f"{why}. Correct `config`, or name the files instead.") from error
         if name not in data_files:
-            raise DataNotFound(
-                f"the data set in {root} has no split {name!r}; there are "
-                f"{', '.join(map(str, data_files))}. Declare which one is the {split} split: "
-                f'splits = {{ {split} = "…" }}.'
-            )
+            there = ", ".join(map(str, data_files))
+            why = f"the data set in {root} has no split {name!r}; there are {there}"
+            raise DataNotFound(f'{why}. Declare the right one: splits = {{ {split} = "…" }}.')
         return tuple(Path(file).relative_to(root).as_posix() for file in data_files[name])
 
     # ------------------------------------------------------------------ rows
@@ -208,12 +197,10 @@ class ReleaseRows:
         for row in table.rows if self.subject_columns else ():
             stem = (as_text(row.find(self.subject_columns)) or "").strip()
             if stem not in self._name_of:
-                raise DataCorrupt(
-                    f"{row.where} belongs to the subject {stem[:40]!r} by its column "
-                    f"{self.subject_columns[0]!r}, which {self._task.definition.name} does not "
-                    "declare. Declare it in `subjects`, or an alias: "
-                    f"HKCANTO_ALIASES='{stem[:40]}=…'."
-                )
+                name = self._task.definition.name
+                what = f"{row.where} belongs to the subject {stem[:40]!r}"
+                fix = f"Declare it in `subjects`, or as an alias: HKCANTO_ALIASES='{stem[:40]}=…'."
+                raise DataCorrupt(f"{what}, which {name} does not declare. {fix}")
             rows_of.setdefault(self._name_of[stem], []).append(row)
         return rows_of
 

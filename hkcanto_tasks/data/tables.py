@@ -426,10 +426,8 @@ def _json_lines(path: Path, text: str) -> Iterator[object]:
             fault = error or "nested too deeply"
             why = f"no JSON object for one row: {fault}"
             if number == 1 or (number == len(lines) and not text.endswith("\n")):
-                raise DataCorrupt(
-                    f"{path} is not JSON Lines or row {number} is truncated: {fault}; {_EXPECTED}."
-                    f" {_AGAIN}."
-                ) from error
+                why = f"is not JSON Lines or row {number} is truncated: {fault}; {_EXPECTED}"
+                raise DataCorrupt(f"{path} {why}. {_AGAIN}.") from error
             yield UnreadableRow(f"{path}, row {number}", why)
 
 
