@@ -49,11 +49,6 @@ class CutOff:
         self.cut += judgement.reason == "none: cut off"
 
     @property
-    def many(self) -> bool:
-        """Whether at least half of the responses were cut off."""
-        return 2 * self.cut >= self.responses > 0
-
-    @property
     def told(self) -> str:
         """The warning."""
         how = self._how

@@ -144,13 +144,8 @@ def without_traceback() -> None:
 
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if isinstance(error, HKCantoError):
-            print(f"\n{said(error)}", file=sys.stderr)  # noqa: T201
+            print(f"\n{type(error).__name__}: {printable(str(error))}", file=sys.stderr)  # noqa: T201
         else:
             others(kind, error, trace)
 
     sys.excepthook = show
-
-
-def said(error: BaseException) -> str:
-    """Return an error as text for a terminal."""
-    return f"{type(error).__name__}: {printable(str(error))}"

@@ -150,30 +150,26 @@ class ReleaseRows:
             DataCorrupt: A file holds invalid data, or the subject of a row is unknown.
             CatalogueError: The benchmark's reader fails.
         """
-        by_reader = self._task.definition.reader
+        of = self._task.definition
+        by_reader = of.reader
         files = () if by_reader else self.files(subject, split)
         key = (split,) if by_reader else files
         if not key:
             return Table([], [])
         if key not in self._tables:  # only the last file is kept: one of several subjects
-            table = self._of_reader(split) if by_reader else self._of_files(files)
+            table = self._of_reader(split) if by_reader else Table([], [])
+            for file in files:
+                path, columns = self.folder.root / file, () if of.header else self._headerless
+                content = read_bytes(path)
+                self._hashes[file] = sha256(content).hexdigest()
+                part = read_table(
+                    path, columns, of.delimiter, quotes=of.quotes, rows=of.rows, content=content
+                )
+                table.rows.extend(part.rows)
+                table.bad.extend(part.bad)
             self._tables = {key: (table, self._by_subject(table))}
         table, rows_of = self._tables[key]
         return Table(rows_of.get(subject.name, []), table.bad) if self.subject_columns else table
-
-    def _of_files(self, files: Sequence[str]) -> Table:
-        of, whole = self._task.definition, Table([], [])
-        columns = () if of.header else self._headerless
-        for file in files:
-            path = self.folder.root / file
-            content = read_bytes(path)
-            self._hashes[file] = sha256(content).hexdigest()
-            table = read_table(
-                path, columns, of.delimiter, quotes=of.quotes, rows=of.rows, content=content
-            )
-            whole.rows.extend(table.rows)
-            whole.bad.extend(table.bad)
-        return whole
 
     def _of_reader(self, split: str) -> Table:
         """Return the rows that the benchmark's reader yields."""

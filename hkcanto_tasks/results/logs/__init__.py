@@ -197,7 +197,7 @@ def _newest(runs: Sequence[Run]) -> tuple[list[list[Run]], list[SkippedLog]]:
 
 def _joined_by(run: Run) -> Hashable:
     signature = run.signature
-    whole = replace(signature.of_whole, data=signature.sort_of_data, package="")
+    whole = replace(signature.with_option("subjects", ""), data=signature.sort_of_data, package="")
     return run.harness, run.model, run.settings, run.sent, whole
 
 

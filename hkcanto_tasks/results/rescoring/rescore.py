@@ -417,7 +417,7 @@ def grade(runs: Sequence[Rescored], grader: str) -> None:
         run.remarks = [remark for remark in run.remarks if "--grader" not in remark]
         what = f"{unjudged:.0f} of {len(run.scored):,} answers are unjudged"
         run.remarks.append(f"judged by {grader}; {what}")
-        run.signature = run.signature.judged_by([grader] if replies else [])
+        run.signature = run.signature.with_option("judge", grader if replies else "")
 
 
 def _ask(
