@@ -162,15 +162,10 @@ def describe(
 
 def _options(setup: Kind) -> Iterator[tuple[str, str, str, str]]:
     task, values = setup.task, option_values(setup.task.name)
-    if task.definition.has_examples:
-        does = "Number of worked examples in the prompt; in lm-eval also `--num_fewshot`."
-        yield "shots", values["shots"], str(task.shots), does
-    else:
-        yield "shots", "0", "0", "The benchmark has no worked examples."
+    does = "Number of worked examples in the prompt; in lm-eval also `--num_fewshot`."
+    yield "shots", values["shots"], str(task.shots), does
     if len(task.subjects) > 1:
-        sets = ", ".join(dict.fromkeys(name for one in task.subjects for name in one.sets[1:]))
-        names = f"names of subjects, or of {sets}" if sets else "names of subjects"
-        yield "subjects", f"{names}, separated by commas", "all", "Only these subjects."
+        yield "subjects", values["subjects"], "all", "Only these subjects."
     helps = attributes(type(setup).Options)
     for name, default in msgspec.structs.asdict(task_as_run(task.name).options).items():
         try:
@@ -287,14 +282,9 @@ def matching(text: str) -> list[TaskVariant]:
     every = [task for task in named_tasks().values() if not task.variant.suffix]
     fitting = []
     for task in every:
-        of = (
-            task.name,
-            inspect_name(task),
-            _title(task),
-            task.benchmark.name,
-            task.benchmark.title,
-        )
-        names = "\n".join((*of, *(variant.name for variant in variants_of(task))))
+        benchmark, variants = task.benchmark, (variant.name for variant in variants_of(task))
+        titles = (inspect_name(task), _title(task), benchmark.name, benchmark.title)
+        names = "\n".join((task.name, *titles, *variants))
         if text.casefold() in names.casefold():
             fitting.append(task)
     if not fitting:

@@ -162,9 +162,7 @@ class ReleaseRows:
                 path, columns = self.folder.root / file, () if of.header else self._headerless
                 content = read_bytes(path)
                 self._hashes[file] = sha256(content).hexdigest()
-                part = read_table(
-                    path, columns, of.delimiter, quotes=of.quotes, rows=of.rows, content=content
-                )
+                part = read_table(path, columns, of, content)
                 table.rows.extend(part.rows)
                 table.bad.extend(part.bad)
             self._tables = {key: (table, self._by_subject(table))}

@@ -20,10 +20,13 @@ from typing import Any, Literal
 
 import msgspec
 
-from ..declarations import repeated
+from ..declarations import TaskDefinition, repeated
 from ..errors import DataCorrupt, DataNotFound, on_disk
 
 _AGAIN = "Delete the file and fetch it again"
+
+PLAIN = TaskDefinition(name="", title="", kind="")
+"""A task that declares nothing of a file's form."""
 
 # The endings of files that `read_table` reads.
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
@@ -156,19 +159,12 @@ def as_text(cell: object) -> str | None:
     return str(cell) if is_number else None
 
 
+_PAGE = "it is an HTML page, such as the error page of a proxy"
 # The beginning of a file that is no data → what it is, and what to do.
 _NO_DATA = (
     (rb"\Z", f"it is empty. {_AGAIN}"),
-    (
-        rb"version https://git-lfs.github.com/spec/",
-        "it is a Git LFS pointer, not the data itself. Run `git lfs pull` in the clone, or unset"
-        " HKCANTO_DATA_DIR to let hkcanto download the pinned commit",
-    ),
-    (
-        rb"(?i)<(!doctype|!--|html|head|body|\?xml)",
-        f"it is an HTML page, probably the error page of a proxy or mirror. {_AGAIN} over another"
-        " connection",
-    ),
+    (rb"version https://git-lfs", "it is a Git LFS pointer. Run `git lfs pull`, or fetch the data"),
+    (rb"(?i)<(!doctype|!--|html|head|body|\?xml)", f"{_PAGE}. {_AGAIN}"),
 )
 
 
@@ -218,13 +214,7 @@ def no_file(path: Path) -> str:
 
 
 def read_table(
-    path: Path,
-    columns: Sequence[str] = (),
-    delimiter: str = "",
-    *,
-    quotes: bool = True,
-    rows: str = "",
-    content: bytes | None = None,
+    path: Path, columns: Sequence[str] = (), form: TaskDefinition = PLAIN, content: bytes = b""
 ) -> Table:
     r"""Read a file of rows: CSV, JSON Lines, a JSON list or object, or Parquet.
 
@@ -235,10 +225,7 @@ def read_table(
         path: The file; its ending decides the format. A `.json` file that begins with `[` is a
             list; another one is JSON Lines, or an object if `rows` is given.
         columns: The names of the columns of a CSV file without a header row.
-        delimiter: The character between the cells of a CSV file; by default a tab in `.tsv` files
-            and a comma in others.
-        quotes: Whether quotation marks enclose cells in a CSV file; if not, they are text.
-        rows: The keys that lead to the rows in a JSON object, with dots between them.
+        form: The task that declares the file's `delimiter`, `quotes` and `rows`.
         content: The file's content, if it has been read.
 
     Raises:
@@ -253,23 +240,23 @@ def read_table(
         ...     [row.cells["input"] for row in read_table(path).rows]
         ['我哋', '007']
     """
-    ending, content = path.suffix.lower(), read_bytes(path) if content is None else content
+    ending, content = path.suffix.lower(), content or read_bytes(path)
     if reason := refusal(content):
         raise DataCorrupt(f"{path}: {reason}.")
     if ending not in ENDINGS:
         why = f"{path} has none of the endings {', '.join(ENDINGS)}"
         raise DataCorrupt(f'{why}. Write a reader for it: reader = "rows.py:rows".')
-    if rows and ending != ".json":
-        why = f"{path}: rows = {json.dumps(rows)} names keys of a JSON object, not of {ending}"
+    if form.rows and ending != ".json":
+        why = f"{path}: rows = {json.dumps(form.rows)} names keys of a JSON object, not of {ending}"
         raise DataCorrupt(f"{why}. Remove `rows` from the benchmark.toml, or name a JSON file.")
     if ending == ".parquet":
         return table_of(_parquet(path, content), str(path))
     text = _text(path, content)
     if ending in (".csv", ".tsv"):
-        delimiter = delimiter or ("\t" if ending == ".tsv" else ",")
-        return _csv(path, text, columns, delimiter, quotes)
-    if rows or (ending == ".json" and text.lstrip().startswith("[")):
-        return table_of(_json(path, text, rows), str(path))
+        delimiter = form.delimiter or ("\t" if ending == ".tsv" else ",")
+        return _csv(path, text, columns, delimiter, form.quotes)
+    if form.rows or (ending == ".json" and text.lstrip().startswith("[")):
+        return table_of(_json(path, text, form.rows), str(path))
     return table_of(_json_lines(path, text), str(path))
 
 
@@ -343,9 +330,8 @@ def _csv(path: Path, text: str, columns: Sequence[str], delimiter: str, quotes: 
 def _column_names(path: Path, header: Sequence[str]) -> list[str]:
     names = [name.strip().lower() for name in header]
     for name in repeated(filter(None, names)):
-        places = " and ".join(str(n) for n, other in enumerate(names, 1) if other == name)
-        why = f"{path}: the header row names a column twice, as the columns {places}. Rename one"
-        raise DataCorrupt(f"{why}; if the first row is not a header, declare header = false.")
+        why = f"{path}: the header row names a column twice: column {names.index(name) + 1}"
+        raise DataCorrupt(f"{why}. Rename one, or declare header = false if it is no header.")
     return names
 
 
