@@ -27,7 +27,7 @@ from .prompts import Example, Prompt
 from .samples import Sample
 
 _LONG = 120  # characters of a difference in a warning
-_SEED = 0
+_SEED = "0/"
 _BAD_SHARE, _BAD_SHARE_OF_SUBJECT = 0.01, 0.05
 """The share of the rows that may be unreadable; a file with more is not the release."""
 _FEW_ROWS = 10
@@ -338,9 +338,8 @@ def load_task(
         [msgspec.structs.replace(item, reasoning="") if item.reasoning else item for item in items]
         for items in scored  # the release's reasoning gives the answer away
     )
-    differences, effect = [], ""
-    if not is_ours:
-        differences, effect = _differences(task.subjects, counts, [*bad.values()])
+    compared = None if is_ours else _compared(task.subjects, counts, [*bad.values()])
+    differences, effect = compared or ([], "")
     if unread := ", ".join(kind.unread(columns)):
         advice = "name those of the question in the template, and the others in `ignored`"
         differences.append(f"no prompt shows the columns {unread}: {advice}")
@@ -354,7 +353,7 @@ def load_task(
     return LoadedTask(loaded, ordered, release, differences, task.subjects, [*bad.values()])
 
 
-def _differences(
+def _compared(
     asked: Sequence[Subject], counts: Mapping[Subject, int], bad: Sequence[UnreadableRow]
 ) -> tuple[list[str], str]:
     """Return how data differs from the published release, and what follows from it.
@@ -365,8 +364,7 @@ def _differences(
         bad: The rows set aside.
     """
     differences = []
-    missing = [one.name for one in asked if one not in counts]
-    if missing:
+    if missing := [one.name for one in asked if one not in counts]:
         names = ", ".join(missing)
         differences.append(f"{len(missing)} of {len(asked)} subjects are missing: {names}")
     others = {one: count for one, count in counts.items() if one.rows not in (0, count)}
@@ -463,7 +461,7 @@ def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
     arriving: list[list[tuple[int, float, int, Sample]]] = [[] for _ in range(total)]
     for subject, samples in enumerate(subjects):
         size = len(samples)
-        shuffled = sorted(samples, key=lambda item: sha256(f"{_SEED}/{item.id}".encode()).digest())
+        shuffled = sorted(samples, key=lambda item: sha256((_SEED + item.id).encode()).digest())
         for place, sample in enumerate(shuffled):
             last = -(-(place + 1) * total // size)
             arriving[place * total // size].append((last, (place + 0.5) / size, subject, sample))

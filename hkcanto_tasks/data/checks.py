@@ -16,7 +16,7 @@ _ODD_SHARE = 0.1
 _ENOUGH = 10
 """Files with fewer rows may have no Chinese row, or rows that are all the same."""
 
-_LOOKED_AT = 60  # rows of a file whose script is counted
+_LOOKED_AT = 30  # rows of a file whose script is counted
 _DAMAGED = re.compile("[\ufffd\x80-\x84\x86-\x9f]")
 _HAN = re.compile("[\u3400-\u9fff]")
 
@@ -35,21 +35,22 @@ def refuse_odd(samples: Sequence[Sample], definition: TaskDefinition, where: str
     rows, has_choices = len(samples), bool(samples and samples[0].choices)
     few, remedy = max(1, _ODD_SHARE * rows), "Fetch it again."
     texts = [sample.question or sample.source for sample in samples]
-    is_damaged = _DAMAGED.search("".join(texts))
-    damaged = sum(map(bool, map(_DAMAGED.search, texts))) if is_damaged else 0
+    whole = "".join(texts)
+    is_sound = whole.isascii() or not _DAMAGED.search(whole)
+    damaged = 0 if is_sound else sum(map(bool, map(_DAMAGED.search, texts)))
     if damaged > few:
         odd = f"characters that no text contains (U+FFFD, control) in {damaged} of {rows} rows"
         raise DataCorrupt(f"{where} has {odd}: it was read in a wrong encoding. {remedy}")
     is_chinese = definition.is_traditional or definition.language in ("zh", "yue")
-    whole = ("".join(filter(None, (sample.question, *sample.choices))) for sample in samples)
-    if is_chinese and rows >= _ENOUGH and has_choices and not any(map(_HAN.search, whole)):
+    shown = ("".join(filter(None, (sample.question, *sample.choices))) for sample in samples)
+    if is_chinese and rows >= _ENOUGH and has_choices and not any(map(_HAN.search, shown)):
         raise DataCorrupt(f"{where} has no Chinese character: it is in another language. {remedy}")
     if definition.is_traditional:
-        shown = samples[:: max(1, rows // _LOOKED_AT)]
-        counts = (count_scripts(sample.text) for sample in shown)
+        some = samples[:: max(1, rows // _LOOKED_AT)]
+        counts = (count_scripts(sample.text) for sample in some)
         simplified = sum(of_sc > of_tc for of_tc, of_sc in counts)
-        if simplified > max(1, _ODD_SHARE * len(shown)):
-            odd = f"{simplified} of {len(shown)} rows in Simplified script; Traditional is declared"
+        if simplified > max(1, _ODD_SHARE * len(some)):
+            odd = f"{simplified} of {len(some)} rows in Simplified script; Traditional is declared"
             raise DataCorrupt(
                 f"{where} has {odd}. Put the release's Traditional file in its place."
             )

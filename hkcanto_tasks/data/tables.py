@@ -309,13 +309,11 @@ def _csv(path: Path, text: str, columns: Sequence[str], delimiter: str, quotes: 
         elif not names:
             names = _column_names(path, row)
             continue
+        elif len(row) == len(names):
+            number, truncated = number + 1, ""
+            table.rows.append(Row(number, dict(zip(names, row, strict=True)), file, place))
+            continue
         else:
-            while len(row) > len(names) and not row[-1].strip():
-                row.pop()
-            if len(row) == len(names):
-                number, truncated = number + 1, ""
-                table.rows.append(Row(number, dict(zip(names, row, strict=True)), file, place))
-                continue
             wrong = f"{len(row)} cells instead of {len(names)}"
             breaks_off = len(row) < len(names) and not text.endswith(("\n", "\r"))
         number += 1
