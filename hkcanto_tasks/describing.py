@@ -26,13 +26,8 @@ from .errors import CatalogueError, DataNotFound, OptionError, did_you_mean
 from .kinds.base import Kind
 from .tasks import load_task, option_values, task_as_run
 
-UNITS = {
-    "share": "0 to 1",
-    "rate": "from 0",
-    "score": "0 to 100",
-    "count": "count",
-    "number": "number",
-}
+UNITS = {"share": "0 to 1", "rate": "from 0", "score": "0 to 100"}
+UNITS |= {"count": "count", "number": "number"}
 """Unit of a figure → the range of its values."""
 
 WAYS = {True: "↑", False: "↓", None: "–"}
@@ -79,6 +74,7 @@ class Description:
         ]
         self.options = [*_options(setup)]
         whole = find_task(definition.name)
+        named = (whole, *variants_of(whole))
         sources = filter(None, (benchmark.paper or benchmark.title, definition.specified))
         stops = [setup.sent_stop(chat=chat) for chat in (False, True)]
         text, chat = (", ".join(map(quoted, texts)) or "none" for texts in stops)
@@ -92,9 +88,7 @@ class Description:
             "items": f"{items_of_run(task, setup) or 'unknown'}",
             "signature": setup.signature("…").text,
             "response": response if setup.is_generative else likelihood,
-            "variants": " ".join(
-                one.name for one in (whole, *variants_of(whole)) if one.variant != task.variant
-            ),
+            "variants": " ".join(one.name for one in named if one.variant != task.variant),
         }
         self.facts = {label: text for label, text in facts.items() if text}
 

@@ -72,12 +72,11 @@ def did_you_mean(name: str, known: Iterable[str], form: str = "{}", most: int = 
     return f"Did you mean {' or '.join(map(form.format, near))}? " if near else ""
 
 
+_READABLE = "Make it readable, or put a complete copy in its place."
+
+
 @contextmanager
-def on_disk(
-    path: Path,
-    done: str = "read",
-    remedy: str = "Make it readable, or put a complete copy in its place.",
-) -> Iterator[None]:
+def on_disk(path: Path, done: str = "read", remedy: str = _READABLE) -> Iterator[None]:
     """Turn an error of the operating system into one of hkcanto.
 
     Args:

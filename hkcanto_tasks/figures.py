@@ -351,10 +351,8 @@ def corpus_scores(figure: Figure, pairs: Iterable[Pair], language: Language) -> 
     The arguments are those of `corpus_rows`.
     """
     if figure.of_texts:
-        return [
-            translation.sentence_scores(out, ref, language)[figure.name] / 100
-            for out, ref, _ in pairs
-        ]
+        scores = (translation.sentence_scores(out, ref, language) for out, ref, _ in pairs)
+        return [score[figure.name] / 100 for score in scores]
     return [float(pair.hypothesis == pair.reference) for pair in pairs]
 
 

@@ -15,13 +15,6 @@ _SEVERAL_LETTERS = re.compile(
 )
 _LABEL = re.compile(r"\s*[(（]?([A-Ja-j]|\d{1,2})[.．。、:：)）]\s*(.+)", re.DOTALL)
 Text = str | None
-_MEANING = {
-    "letter": "the letter of a choice",
-    "index": "its index from 0",
-    "number": "its number from 1",
-    "letter_or_number": "its letter, or its number from 1",
-    "text": "its text",
-}
 
 
 def choice_columns(definition: TaskDefinition, default: Sequence[str] = ()) -> tuple[str, ...]:
@@ -129,9 +122,10 @@ def right_letters(
         meant = {*(answers.get(part) or _letter(part, there, definition))}
         if not meant or not meant <= {*there}:
             shown = f" {part!r}" if re.fullmatch(r"[\d.-]{1,9}|[A-Za-z]", part) else ""
-            among = f"{_MEANING[definition.answer]} among {', '.join(there)}"
             declared = f"answer = {definition.answer!r} is declared; `answers` has other meanings"
-            raise row.problem(f"an answer{shown} that is not {among} ({declared})")
+            raise row.problem(
+                f"an answer{shown} that names none of {', '.join(there)} ({declared})"
+            )
         named |= meant
     if not named:
         raise row.lacks("answer", "answer", columns)

@@ -43,18 +43,17 @@ def locate(benchmark: Benchmark) -> DataFolder:
     """
     release, home, name = benchmark.release, Path(benchmark.home), benchmark.folder
     declared = home / "benchmark.toml"
+    chosen = os.environ.get("HKCANTO_DATA") or "release"
     if isinstance(release, FolderData):
         root = inside(home, release.path, f"{declared}: path of [data]")
         if not root.is_dir():
             raise DataNotFound(f"{root}, the data of {name}, is not a folder.")
         return DataFolder(name, "own", root)
-    chosen = os.environ.get("HKCANTO_DATA") or "release"
     if chosen == "sample":
-        root = home / "sample"
-        if not root.is_dir():
-            why = f"HKCANTO_DATA=sample, but {name} has no sample data in {root}"
-            raise DataNotFound(f"{why}. Unset HKCANTO_DATA to use the release.")
-        return DataFolder(name, "sample", root)
+        if not (home / "sample").is_dir():
+            what = f"HKCANTO_DATA=sample, but {name} has no sample data in {home}"
+            raise DataNotFound(f"{what}. Unset HKCANTO_DATA to use the release.")
+        return DataFolder(name, "sample", home / "sample")
     if chosen != "release":
         why = f"HKCANTO_DATA={chosen!r} is unknown. Set it to 'sample' (the data in the package)"
         raise DataNotFound(f"{why} or 'release' (the real data, the default).")

@@ -37,11 +37,16 @@ class ReleaseRows:
         self._hashes: dict[str, str] = {}
         self._configurations: dict[str, Mapping[str, Any]] = {}
         self._tables: dict[tuple[str, ...], tuple[Table, Mapping[str, list[Row]]]] = {}
-        definition, given = task.definition, aliases()
+        definition = task.definition
         every = definition.subjects
         self._name_of = {stem: subject.name for subject in every for stem in subject.stems}
         names = {subject.name for subject in every}  # an alias may be another benchmark's
-        for stem, name in given.items():
+        given = []
+        for text in filter(str.strip, os.environ.get("HKCANTO_ALIASES", "").split(",")):
+            stem, equals, name = map(str.strip, text.partition("="))
+            if not equals:
+                raise DataNotFound(f"HKCANTO_ALIASES has {text!r}. Write it as stem=subject,….")
+            given.append(stem)
             if name in names and self._name_of.setdefault(stem, name) != name:
                 why = f"{stem!r} is already the file of {self._name_of[stem]!r} in {task.name}"
                 raise DataNotFound(f"HKCANTO_ALIASES: {why}, not of {name!r}. Remove this alias.")
@@ -165,7 +170,15 @@ class ReleaseRows:
                 part = read_table(path, columns, of, content)
                 table.rows.extend(part.rows)
                 table.bad.extend(part.bad)
-            self._tables = {key: (table, self._by_subject(table))}
+            rows_of: dict[str, list[Row]] = {}
+            for row in table.rows if self.subject_columns else ():
+                stem = (as_text(row.find(self.subject_columns)) or "").strip()
+                if stem not in self._name_of:
+                    what = f"{row.where} belongs to the subject {stem[:40]!r}"
+                    fix = f"Declare it in `subjects`, or as HKCANTO_ALIASES='{stem[:40]}=…'."
+                    raise DataCorrupt(f"{what}, which {of.name} does not declare. {fix}")
+                rows_of.setdefault(self._name_of[stem], []).append(row)
+            self._tables = {key: (table, rows_of)}
         table, rows_of = self._tables[key]
         return Table(rows_of.get(subject.name, []), table.bad) if self.subject_columns else table
 
@@ -184,19 +197,6 @@ class ReleaseRows:
         except Exception as error:
             where, why = self.folder.root, f"{type(error).__name__}: {error}. Correct the reader."
             raise CatalogueError(f"{name} fails on the {split} rows in {where}: {why}") from error
-
-    def _by_subject(self, table: Table) -> Mapping[str, list[Row]]:
-        """Return subject → its rows, by the column that names it."""
-        rows_of: dict[str, list[Row]] = {}
-        for row in table.rows if self.subject_columns else ():
-            stem = (as_text(row.find(self.subject_columns)) or "").strip()
-            if stem not in self._name_of:
-                name = self._task.definition.name
-                what = f"{row.where} belongs to the subject {stem[:40]!r}"
-                fix = f"Declare it in `subjects`, or as an alias: HKCANTO_ALIASES='{stem[:40]}=…'."
-                raise DataCorrupt(f"{what}, which {name} does not declare. {fix}")
-            rows_of.setdefault(self._name_of[stem], []).append(row)
-        return rows_of
 
     def revision(self, splits: Mapping[str, Iterable[Subject]]) -> str:
         """Name the version of the files that were read, for the signature of a score.
@@ -224,18 +224,3 @@ def reader_of(home: str, definition: TaskDefinition) -> tuple[Path, str]:
         why = f"{said} is {path}, which does not exist"
         raise CatalogueError(f"{why}. Write it, or correct `reader`.")
     return path, function
-
-
-def aliases() -> Mapping[str, str]:
-    """Return stem → subject from `HKCANTO_ALIASES`, which is `stem=subject,…`.
-
-    Raises:
-        DataNotFound: It has an entry of another form.
-    """
-    pairs = {}
-    for text in filter(str.strip, os.environ.get("HKCANTO_ALIASES", "").split(",")):
-        stem, equals, subject = map(str.strip, text.partition("="))
-        if not equals:
-            raise DataNotFound(f"HKCANTO_ALIASES has {text!r}. Write it as stem=subject,….")
-        pairs[stem] = subject
-    return pairs

@@ -94,9 +94,8 @@ class Row(msgspec.Struct, frozen=True, gc=False):
             columns: The columns that may have it.
         """
         expected = f"no {what}: expected one in a column {' or '.join(columns)}"
-        hint = f' (declare columns = {{ {role} = "…" }} for another)'
-        hint = hint if self.find(columns) is None else ""
-        return self.problem(f"{expected}, found {self.named()}{hint}")
+        hint = f'(declare columns = {{ {role} = "…" }} for another)'
+        return self.problem(f"{expected}, found {self.named()} {hint}")
 
     def named(self) -> str:
         """Name the row's columns for a message, unless the "header" is in fact an item.

@@ -84,13 +84,13 @@ def test_several_answers_are_divided_as_declared() -> None:
     assert answered("both", several=True, answers={"both": "AB"}) == "AB"
     assert answered(["y", "z"], several=True, answers={"y": "B", "z": "C"}) == "BC"
     for cell, says in (
-        ("A, 中環", "not the letter"),
-        ("BD", "not the letter"),
-        ("B and C", "not the letter"),
-        ("some", "not the letter"),
-        ([1, 2], "not the letter"),
-        ("A-D", "not the letter"),
-        ("bad", "not the letter"),
+        ("A, 中環", "names none of"),
+        ("BD", "names none of"),
+        ("B and C", "names none of"),
+        ("some", "names none of"),
+        ([1, 2], "names none of"),
+        ("A-D", "names none of"),
+        ("bad", "names none of"),
         ([], "no answer"),
         ("", "no answer"),
         (["B", None], "entries that are not texts"),
@@ -98,7 +98,7 @@ def test_several_answers_are_divided_as_declared() -> None:
     ):
         with pytest.raises(UnreadableRow, match=says):
             answered(cell, several=True)
-    with pytest.raises(UnreadableRow, match="not its text"):
+    with pytest.raises(UnreadableRow, match="names none of"):
         answered("大澳；南丫島", several=True, answer="text")
     for way, cell in (("number", "1.0"), ("index", "-1"), ("number", "1-3")):
         with pytest.raises(UnreadableRow, match=f"answer = '{way}' is declared"):

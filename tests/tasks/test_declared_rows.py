@@ -149,8 +149,8 @@ def test_a_file_that_is_not_data_is_refused(folder: Folder) -> None:
         (as_csv(MANY), "rows cannot be read"),
         (as_csv(MANY, ("question", "A", "B", "C", "D", "E", "answer")), "cells instead of 7"),
         (as_csv(MANY, ("question", "A", "B", "C", "D", "a")), "column twice"),
-        (as_csv([(*row[:5], "0") for row in MANY], HEADER), "not the letter of a choice"),
-        (as_csv([(*row[:5], row[1]) for row in MANY], HEADER), "not the letter of a choice"),
+        (as_csv([(*row[:5], "0") for row in MANY], HEADER), "names none of"),
+        (as_csv([(*row[:5], row[1]) for row in MANY], HEADER), "names none of"),
         (as_csv(MANY, HEADER).replace("律", "\ufffd"), None),
         (as_csv([(f"{n}\ufffd\ufffd", *LAW[1:]) for n in range(200)], HEADER), "wrong encoding"),
         (as_csv([(f"Who {n}?", "x", "y", "z", "w", "A") for n in range(20)], HEADER), "no Chinese"),
@@ -214,7 +214,7 @@ def test_a_bad_row_costs_a_row_and_is_signed(
 ) -> None:
     header, *lines = as_csv(MANY, HEADER).splitlines()
     for row, reason in (
-        ("壞題,甲,乙,丙,丁,E", "an answer 'E' that is not the letter"),
+        ("壞題,甲,乙,丙,丁,E", "an answer 'E' that names none of"),
         ("壞題,甲,乙,丙,丁,", "no answer"),
         ("壞題,甲,乙,A", "4 cells instead of 6"),
         ('"壞"題,甲,乙,丙,丁,A', "a stray or missing quote"),
