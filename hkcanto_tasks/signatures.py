@@ -25,7 +25,7 @@ _PARTS = {"data": "data", "sent": "sent", "read": "read", "metric": "metric"}
 _PARTS |= {"v": "version", "pkg": "package"}
 """Part of a signature's text → field, in the order of the text."""
 
-_NO_SETUP = ("data", "v", "pkg", "rescored")
+_NO_SETUP = ("subjects", "data", "v", "pkg", "rescored")
 _MOST_NAMED = 6  # subjects of a subset; more subjects become a number and a hash
 
 
@@ -100,9 +100,7 @@ class Signature:
             >>> ours.differs(replace(ours, shots=5, sent="c", data="y"))
             {'shots': ('0', '5')}
         """
-        ours, theirs = (
-            {"task": one.task, **one.with_option("subjects", "").parts} for one in (self, other)
-        )
+        ours, theirs = ({"task": one.task, **one.parts} for one in (self, other))
         unlike: dict[str, tuple[str, str]] = {}
         for name in dict.fromkeys(chain(ours, theirs, ["prompt"])):
             absent = "paper" if name == "prompt" else ""  # some kinds had no option for it

@@ -258,9 +258,8 @@ class GitHubFolder(DataFolder):
             try:
                 held = lock.acquire(timeout=_SILENT_WAIT)
             except Timeout:
-                why = f"Waiting for another process to download {self.name}: it holds"
-                file = f"{lock.lock_file}. If there is no such process, stop and delete that file"
-                _log.warning(f"{why} {file}; HKCANTO_CACHE=<dir> uses another folder.")
+                why = f"it holds {lock.lock_file}. If there is no such process, delete that file"
+                _log.warning(f"Waiting for another process to download {self.name}: {why}.")
                 held = lock.acquire()
             with held:
                 self.look()  # while this process waited, another may have fetched them

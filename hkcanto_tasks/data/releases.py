@@ -125,9 +125,8 @@ def inside(
     within = within and all(part != ".." and len(part.encode()) <= 255 for part in strict.parts)
     if within and (links or Path(realpath(root / name)).is_relative_to(realpath(root))):
         return root / name
-    limits = "without `..`, drive, NUL or broken character, name of more than 255 bytes"
-    why = f"{said} names a path outside: {name[:300]!r}. Name one in {root} (relative, {limits}, or"
-    raise kind(f"{why} a link that leads out).")
+    limits = "without `..`, drive, odd character, long name or a link that leads out"
+    raise kind(f"{said} names a path outside: {name[:300]!r}. Name one in {root}, {limits}.")
 
 
 def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, RecordedFile]:
