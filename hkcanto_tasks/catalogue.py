@@ -223,7 +223,11 @@ def _catalogue(given: str) -> _Catalogue:
             names = _names(benchmark)
             for name in sorted(names & taken.keys()):
                 raise CatalogueError(f"{file}: {name!r} is taken by {taken[name]}. Rename it.")
-            _set_up(benchmark)
+            from .kinds import find_kind  # which imports the kinds, slow and needed only here
+
+            for task in _named_tasks(benchmark):
+                kind = find_kind(task.definition.kind)
+                kind(task, kind.Options())
             known.append(benchmark)
             taken |= dict.fromkeys(names, benchmark.home)
     for sentence in broken:
@@ -250,7 +254,7 @@ def noted(broken: list[str], where: object = "") -> Iterator[None]:
     try:
         yield
     except CatalogueError as error:
-        broken.append(str(error))
+        broken.append(str(error) if str(where) in str(error) else f"{where}: {error}")
     except Exception as error:
         broken.append(f"{where} cannot be read: {type(error).__name__}: {error}.")
 
@@ -265,19 +269,6 @@ def _files(folder: Path, source: str) -> list[Path]:
 
 
 _read_ours = cache(read_benchmark)
-
-
-def _set_up(benchmark: Benchmark) -> None:
-    """Refuse a benchmark if a task's kind cannot be loaded or cannot run the task."""
-    from .kinds import find_kind  # which imports the kinds, slow and needed only here
-
-    for task in _named_tasks(benchmark):
-        try:
-            kind = find_kind(task.definition.kind)
-        except CatalogueError as error:
-            where = f"{benchmark.home}/benchmark.toml: task {task.definition.name!r}"
-            raise CatalogueError(f"{where}: {error}") from error
-        kind(task, kind.Options())
 
 
 def _names(benchmark: Benchmark) -> set[str]:

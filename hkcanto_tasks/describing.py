@@ -179,8 +179,7 @@ def _prompt(setup: Kind, chosen: Mapping[str, Any]) -> tuple[str, str, str]:
     except DataNotFound:
         if benchmark.data is not None:  # such a benchmark has no other data
             raise
-        why = f"No prompt is shown: the sample data of {benchmark.title} lacks {task.name}."
-        return "", "", why
+        return "", "", f"No prompt: the sample data of {benchmark.title} has no {task.name}."
     item = loaded.samples[0]
     prompt = loaded.prompt(item)
     data = "benchmark's own data" if benchmark.data else "sample data"
@@ -283,8 +282,7 @@ def matching(text: str) -> list[TaskVariant]:
             fitting.append(task)
     if not fitting:
         hint = did_you_mean(text.casefold(), [task.name for task in every])
-        what = f"no task has {text!r} in its name, its title or its benchmark"
-        raise CatalogueError(f"{what}. {hint}`hkcanto list` shows all.")
+        raise CatalogueError(f"no task has {text!r} in its names. {hint}`hkcanto list` shows all.")
     return [task for task in fitting if task.scope == "task"] or fitting
 
 

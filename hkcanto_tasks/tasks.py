@@ -273,8 +273,7 @@ class LoadedTask:
         """
         first = self.task.subjects[:1] if self.samples else ()
         origins = {example.origin for subject in first for example in self.shots(subject.name)}
-        asked = self.kind.at(subjects=self.asked) if self.asked else self.kind
-        return asked.signature(self.revision, origins).text
+        return self.kind.at(subjects=self.asked).signature(self.revision, origins).text
 
 
 def load_task(

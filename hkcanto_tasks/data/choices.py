@@ -51,8 +51,15 @@ def read_choices(row: Row, definition: TaskDefinition, columns: Sequence[str]) -
         ('旺角', '灣仔', None, None)
     """
     letters, may_lack = definition.letters, definition.blank_options == "absent"
-    one = len(columns) == 1
-    cells = _listed(row, columns[0], letters) if one else [*map(row.cells.get, columns)]
+    cells: Any = [*map(row.cells.get, columns)]
+    if len(columns) == 1:  # a list, or a mapping from letter to text
+        cells = cells[0]
+        if isinstance(cells, Mapping) and {*cells} <= {*letters}:
+            last = max(map(letters.index, cells), default=-1)
+            cells = [cells.get(letter) for letter in letters[: last + 1]]
+        if not isinstance(cells, list) or any(isinstance(cell, list | Mapping) for cell in cells):
+            what = f"no list of options, and no mapping from letters, in the column {columns[0]!r}"
+            raise row.problem(f"{what}; found {row.named()}")
     removes = definition.option_labels == "remove"
     try:  # by far the most frequent form
         if len(cells) == len(letters) and all(map(str.strip, cells)) and not removes:
@@ -160,18 +167,6 @@ def _parts(row: Row, cell: object, answer: str) -> list[str]:
         return re.findall("[A-J]", whole.upper())
     between = r"[;|\n]" if answer in ("letter", "text") else r"[,;、|\s]+"
     return [part.strip() for part in re.split(between, whole)]
-
-
-def _listed(row: Row, column: str, letters: str) -> list[Any]:
-    """Return the choices in one cell: a list, or a mapping from letter to text."""
-    cell = row.cells.get(column)
-    if isinstance(cell, Mapping) and {*cell} <= {*letters}:
-        last = max(map(letters.index, cell), default=-1)
-        cell = [cell.get(letter) for letter in letters[: last + 1]]
-    if not isinstance(cell, list) or any(isinstance(text, list | Mapping) for text in cell):
-        what = "no list of options, and no mapping from letters to options"
-        raise row.problem(f"{what}, in the column {column!r}; found {row.named()}")
-    return cell
 
 
 @lru_cache(4096)

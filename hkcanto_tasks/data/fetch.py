@@ -195,9 +195,8 @@ class DataFolder:
         """
         entry, path = self.recorded.get(file), self.root / file
         if entry and self.kind == "local":
-            remedy = f"in a clone of the release, run `git show {entry.commit}:{entry.origin}`"
-            why = f"{path} {no_file(path)}. Unset HKCANTO_DATA_DIR to download it, or {remedy}."
-            return DataNotFound(why)
+            remedy = f"Unset HKCANTO_DATA_DIR, or run `git show {entry.commit}:{entry.origin}`"
+            return DataNotFound(f"{path} {no_file(path)}. {remedy} in a clone of the release.")
         hint = did_you_mean(file, {*self.recorded, *self.files()}) or "Check the name."
         return DataNotFound(f"{self.name} has no file {file!r} in {self.root}. {hint.rstrip()}")
 

@@ -51,12 +51,10 @@ def locate(benchmark: Benchmark) -> DataFolder:
         return DataFolder(name, "own", root)
     if chosen == "sample":
         if not (home / "sample").is_dir():
-            what = f"HKCANTO_DATA=sample, but {name} has no sample data in {home}"
-            raise DataNotFound(f"{what}. Unset HKCANTO_DATA to use the release.")
+            raise DataNotFound(f"{name} has no sample data in {home}. Unset HKCANTO_DATA.")
         return DataFolder(name, "sample", home / "sample")
     if chosen != "release":
-        why = f"HKCANTO_DATA={chosen!r} is unknown. Set it to 'sample' (the data in the package)"
-        raise DataNotFound(f"{why} or 'release' (the real data, the default).")
+        raise DataNotFound(f"HKCANTO_DATA={chosen!r} is unknown. Set it to 'sample' or 'release'.")
     is_github = isinstance(release, GitHubRelease)
     recorded = recorded_files(release, benchmark.home) if is_github else {}
     if parent := _folder("HKCANTO_DATA_DIR"):

@@ -174,8 +174,7 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
         registry[file] = RecordedFile(match[2], match[3] or commit, match[4] or prefix + file)
     if not registry or (announced and int(announced[1]) != len(registry)):
         expected = f", not the {announced[1]} that it announces" if announced else ""
-        what = f"{path} names {len(registry)} files{expected}"
-        raise CatalogueError(f"{what}. Install the package again, or correct the list.")
+        raise CatalogueError(f"{path} names {len(registry)} files{expected}. Correct the list.")
     return registry
 
 

@@ -36,7 +36,7 @@ class ReleaseRows:
         self.folder, self._task, self._headerless = folder, task, headerless
         self._hashes: dict[str, str] = {}
         self._configurations: dict[str, Mapping[str, Any]] = {}
-        self._tables: dict[tuple[str, ...], tuple[Table, Mapping[str, list[Row]]]] = {}
+        self._tables: dict[tuple[str, ...], tuple[Table, dict[str, list[Row]]]] = {}
         definition = task.definition
         every = definition.subjects
         self._name_of = {stem: subject.name for subject in every for stem in subject.stems}
@@ -221,6 +221,5 @@ def reader_of(home: str, definition: TaskDefinition) -> tuple[Path, str]:
     said = f"{home}/benchmark.toml: reader of {definition.name!r}"
     path = inside(Path(home), file, said)
     if not is_file(path):
-        why = f"{said} is {path}, which does not exist"
-        raise CatalogueError(f"{why}. Write it, or correct `reader`.")
+        raise CatalogueError(f"{said} is {path}, which does not exist. Write it.")
     return path, function

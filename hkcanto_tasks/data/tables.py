@@ -243,11 +243,10 @@ def read_table(
     if reason := refusal(content):
         raise DataCorrupt(f"{path}: {reason}.")
     if ending not in ENDINGS:
-        why = f"{path} has none of the endings {', '.join(ENDINGS)}"
-        raise DataCorrupt(f'{why}. Write a reader for it: reader = "rows.py:rows".')
+        raise DataCorrupt(f"{path} has none of the endings {', '.join(ENDINGS)}. Write a reader.")
     if form.rows and ending != ".json":
-        why = f"{path}: rows = {json.dumps(form.rows)} names keys of a JSON object, not of {ending}"
-        raise DataCorrupt(f"{why}. Remove `rows` from the benchmark.toml, or name a JSON file.")
+        what = f"{path}: rows = {form.rows!r} names keys of a JSON object"
+        raise DataCorrupt(f"{what}. Remove `rows`, or name a JSON file.")
     if ending == ".parquet":
         return table_of(_parquet(path, content), str(path))
     text = _text(path, content)
@@ -355,8 +354,7 @@ def _parquet(path: Path, content: bytes) -> list[dict[str, object]]:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
-        why = "is a Parquet file, which needs pyarrow: pip install pyarrow"
-        raise DataCorrupt(f"{path} {why}.") from error
+        raise DataCorrupt(f"{path} needs pyarrow: pip install pyarrow.") from error
     try:
         rows: list[dict[str, object]] = pyarrow.parquet.read_table(io.BytesIO(content)).to_pylist()
     except (pyarrow.ArrowException, OSError, ValueError) as error:
@@ -407,11 +405,10 @@ def _json_lines(path: Path, text: str) -> Iterator[object]:
             yield _parsed(line)
         except (ValueError, RecursionError) as error:
             fault = error or "nested too deeply"
-            why = f"no JSON object for one row: {fault}"
             if number == 1 or (number == len(lines) and not text.endswith("\n")):
                 why = f"is not JSON Lines or row {number} is truncated: {fault}; {_EXPECTED}"
                 raise DataCorrupt(f"{path} {why}. {_AGAIN}.") from error
-            yield UnreadableRow(f"{path}, row {number}", why)
+            yield UnreadableRow(f"{path}, row {number}", f"no JSON object for one row: {fault}")
 
 
 def _refuse(name: str) -> object:

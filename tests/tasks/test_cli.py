@@ -301,7 +301,7 @@ def test_show_never_prints_a_question_of_a_release(
     monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.delenv("HKCANTO_DATA")
     output = hkcanto("show", "mine")
-    assert "No prompt is shown: the sample data of Mine lacks mine." in output
+    assert "No prompt: the sample data of Mine has no mine." in output
     assert "秘密" not in output
     assert "mine|shots:0|turns:single|data:…|" in output
 
