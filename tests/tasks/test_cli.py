@@ -128,7 +128,7 @@ def test_list_and_show_have_the_same_of_a_task_for_scripts() -> None:
 
 def test_a_filter_without_a_match_says_so() -> None:
     output = hkcanto("list", "klingon", status=1)
-    assert "no task has 'klingon' in its name, its title or its benchmark" in output
+    assert "no task has 'klingon' in its names" in output
     assert "Did you mean" not in output
     assert "Did you mean hkmmlu" in hkcanto("list", "hkmlu", status=1)
 
