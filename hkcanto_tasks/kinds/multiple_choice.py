@@ -121,6 +121,8 @@ class MultipleChoice(base.Kind):
         """Return the scored questions in the chosen script, with options shuffled if asked for."""
         del subject
         seed = self.options.shuffle_choices or self.task.definition.shuffle_options
+        if not seed and self.options.script == "tc":
+            return [*rows]
         return [self._in_script(self._shuffled(row, seed)) for row in rows]
 
     def names(self, subject: Subject) -> dict[str, str]:
