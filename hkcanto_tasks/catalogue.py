@@ -6,7 +6,7 @@ key, a missing prompt or a repeated name is an error that names the file and the
 benchmark is from outside this package, the error is logged and only that benchmark is left out.
 """
 
-import difflib
+import json
 import logging
 import os
 import re
@@ -18,12 +18,22 @@ from importlib.metadata import entry_points
 from itertools import chain
 from math import fsum
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, get_args
 
 import msgspec
 from msgspec.structs import replace
 
-from .declarations import Average, Benchmark, Scope, TaskDefinition, TaskVariant, Variant, repeated
+from .data.releases import Release
+from .declarations import (
+    Average,
+    Benchmark,
+    Declared,
+    Scope,
+    TaskDefinition,
+    TaskVariant,
+    Variant,
+    repeated,
+)
 from .errors import CatalogueError, LogError, OptionError, did_you_mean, from_package
 from .signatures import Signature, parse_signature
 
@@ -52,15 +62,16 @@ def read_benchmark(path: Path) -> Benchmark:
         declared = tomllib.loads(path.read_text("utf-8"))
         if "home" in declared:
             raise ValueError("Object contains unknown field `home`")
-        if questions := [*_open_questions(declared)]:
+        text = json.dumps(declared, ensure_ascii=False, default=str)
+        if questions := re.findall(r'"([^"]*)": "\?"', text):  # which `hkcanto new` left open
             raise ValueError(f'it has open questions, "?": {", ".join(questions)}')
         benchmark = msgspec.convert({**declared, "home": str(path.parent.resolve())}, Benchmark)
     except (OSError, ValueError) as error:
-        why, at = f"{error}{meant(str(error), Benchmark)}", re.search(r"\.tasks\[(\d+)", str(error))
+        at = re.search(r"\.tasks\[(\d+)", str(error))
         task = declared["tasks"][int(at[1])] if at else None
         entry = f"task {task.get('name')!r}" if isinstance(task, dict) else "this entry"
-        end = "" if why.endswith("?") else "."
-        raise CatalogueError(f"{path}: {why}{end} Fix {entry} of the catalogue.") from error
+        fix = f"Fix {entry} of the catalogue; docs/benchmark_toml.md has all keys and their values."
+        raise CatalogueError(f"{path}: {error}. {meant(error)}{fix}") from error
     only = {"paper": next(iter(benchmark.prompts))} if len(benchmark.prompts) == 1 else {}
     tasks = (replace(task, prompts=task.prompts or only) for task in benchmark.tasks)
     folder = benchmark.folder or benchmark.name
@@ -70,60 +81,20 @@ def read_benchmark(path: Path) -> Benchmark:
     return benchmark
 
 
-def _open_questions(value: object, where: str = "") -> Iterator[str]:
-    """Yield the places of a file that `hkcanto new` left open."""
-    if value == "?":
-        yield where
-    for key, inner in value.items() if isinstance(value, dict) else ():
-        yield from _open_questions(inner, f"{where}.{key}".removeprefix("."))
-    for place, inner in enumerate(value) if isinstance(value, list) else ():
-        yield from _open_questions(inner, f"{where}[{place}]")
-
-
-_RENAMED = {
-    "extra_stems": "files that no task declares are not read",
-    "coarse": "a question has every type in `types` that matches it",
-    "subject_files": "every subject has a task in lm-eval",
-    "options": "write a reader that yields `choices`",
-}
-
-
-def meant(error: str, record: type[Any]) -> str:
-    """Suggest a correction for an error of msgspec: the nearest key, or the key's values.
+def meant(error: object) -> str:
+    """Return a question with the key that is most like an unknown one, and a space; else empty.
 
     Args:
-        error: The message of msgspec.
-        record: The record that the whole file is converted to.
-
-    Returns:
-        The end of a sentence; empty if the error itself says what is expected.
+        error: The error of msgspec.
 
     Examples:
-        >>> meant("Object contains unknown field `revison` - at `$.hub`", Benchmark)
-        '; did you mean `revision`?'
-        >>> meant("Invalid enum value 'no' - at `$.tasks[0].option_labels`", Benchmark)
-        '; `option_labels` takes: `shown`, `remove`'
+        >>> meant("Object contains unknown field `shotz` - at `$.tasks[0]`")
+        'Did you mean `shots`? '
     """
-    form = (
-        r"^(?:.*unknown field `(.+?)`|(?:Invalid enum|Expected `str`, got) .*?)(?: - at `\$(.*)`)?$"
-    )
-    if not (match := re.search(form, error)):
-        return ""
-    key, names, hint = match[1], re.findall(r"\.(\w+)", match[2] or ""), None
-    for name in names:
-        kinds = [hint := get_type_hints(record)[name]]
-        while kinds and not any(hasattr(kind, "__struct_fields__") for kind in kinds):
-            kinds = [inner for kind in kinds for inner in get_args(kind)]
-        record = next((kind for kind in kinds if hasattr(kind, "__struct_fields__")), record)
-    if not key:
-        if get_origin(hint) is not Literal:
-            return ""
-        return f"; `{names[-1]}` takes: {', '.join(f'`{value}`' for value in get_args(hint))}"
-    if key in _RENAMED and record is TaskDefinition:
-        return f", which version 0.3 has no more: {_RENAMED[key]}"
-    keys = [field for field in record.__struct_fields__ if field != "home"]
-    near = difflib.get_close_matches(key, keys, n=1)
-    return f"; did you mean `{near[0]}`?" if near else f"; there are {', '.join(keys)}"
+    unknown = re.search(r"unknown field `(.+?)`", str(error))
+    records = (*Declared.__subclasses__(), *get_args(Release))
+    keys = {name for record in records for name in record.__struct_fields__}
+    return did_you_mean(unknown[1], keys - {unknown[1], "home"}, "`{}`") if unknown else ""
 
 
 def _problems(benchmark: Benchmark) -> Iterator[str]:
@@ -156,19 +127,10 @@ def _problems_of(task: TaskDefinition, benchmark: Benchmark) -> Iterator[str]:
     for split in sorted({*splits} - {"test", "dev"}):
         yield f"has files of a split {split!r}; there are test and dev"
     paths = [path for of_split in task.paths.values() for path in of_split or [""]]
-    for path in paths:
-        rest = path.removeprefix("**/").replace("{stem}", "", 1)
-        if not rest:
-            yield f"has an empty path {path!r}"
-        for odd in re.findall(r"[*{}]", rest):
-            rule = "a path has one {stem} at most, and **/ only at its beginning"
-            yield f"has {odd!r} in the path {path!r}; {rule}"
     one_file = any("{stem}" not in path for path in paths)
     if len(task.subjects) > 1 and one_file and "subject" not in task.columns:
         declare = 'declare the column that names them, columns = { subject = "…" }'
         yield f"has several subjects in one file: {declare}"
-    if len(task.delimiter) > 1:
-        yield f"has the delimiter {task.delimiter!r}; it is one character"
     for prompt in sorted({*task.sentences} - {*task.prompts}):
         yield f"has a sentence for prompt {prompt!r}; it has {[*task.prompts]}"
     if "paper" not in task.prompts:
@@ -261,7 +223,11 @@ def _catalogue(given: str) -> _Catalogue:
             names = _names(benchmark)
             for name in sorted(names & taken.keys()):
                 raise CatalogueError(f"{file}: {name!r} is taken by {taken[name]}. Rename it.")
-            _set_up(benchmark)
+            from .kinds import find_kind  # which imports the kinds, slow and needed only here
+
+            for task in _named_tasks(benchmark):
+                kind = find_kind(task.definition.kind)
+                kind(task, kind.Options())
             known.append(benchmark)
             taken |= dict.fromkeys(names, benchmark.home)
     for sentence in broken:
@@ -288,7 +254,7 @@ def noted(broken: list[str], where: object = "") -> Iterator[None]:
     try:
         yield
     except CatalogueError as error:
-        broken.append(str(error))
+        broken.append(str(error) if str(where) in str(error) else f"{where}: {error}")
     except Exception as error:
         broken.append(f"{where} cannot be read: {type(error).__name__}: {error}.")
 
@@ -303,19 +269,6 @@ def _files(folder: Path, source: str) -> list[Path]:
 
 
 _read_ours = cache(read_benchmark)
-
-
-def _set_up(benchmark: Benchmark) -> None:
-    """Refuse a benchmark if a task's kind cannot be loaded or cannot run the task."""
-    from .kinds import find_kind  # which imports the kinds, slow and needed only here
-
-    for task in _named_tasks(benchmark):
-        try:
-            kind = find_kind(task.definition.kind)
-        except CatalogueError as error:
-            where = f"{benchmark.home}/benchmark.toml: task {task.definition.name!r}"
-            raise CatalogueError(f"{where}: {error}") from error
-        kind(task, kind.Options())
 
 
 def _names(benchmark: Benchmark) -> set[str]:

@@ -49,17 +49,9 @@ class CutOff:
         self.cut += judgement.reason == "none: cut off"
 
     @property
-    def many(self) -> bool:
-        """Whether at least half of the responses were cut off."""
-        return 2 * self.cut >= self.responses > 0
-
-    @property
     def told(self) -> str:
         """The warning."""
-        how = self._how
-        advice = f"run with {self._option}"
-        if how.options.reasoning:
-            advice = "the limit is the one for reasoning; ask the model to think less"
-        counts = f"{self.cut} of {self.responses} responses"
-        limit = f"{how.max_tokens} tokens while reasoning"
-        return f"{how.task.name}: {counts} were cut off at {limit}: {advice}"
+        how, less = self._how, "the limit is the one for reasoning; ask the model to think less"
+        advice = less if how.options.reasoning else f"run with {self._option}"
+        cut = f"{self.cut} of {self.responses} responses were cut off at {how.max_tokens} tokens"
+        return f"{how.task.name}: {cut} while reasoning: {advice}"

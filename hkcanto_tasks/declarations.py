@@ -282,7 +282,7 @@ class TaskDefinition(Declared, frozen=True):
     splits: dict[str, str] = {}
     reader: Annotated[str, msgspec.Meta(pattern=r"^([\w/]+\.py:\w+)?\Z")] = ""
     rows: str = ""
-    delimiter: str = ""
+    delimiter: Annotated[str, msgspec.Meta(max_length=1)] = ""
     quotes: bool = True
     version: Annotated[int, msgspec.Meta(gt=0)] = 1
     headline: str = ""

@@ -24,15 +24,10 @@ from .catalogue import BENCHMARKS, find_task, named_tasks
 from .declarations import Benchmark, TaskVariant
 from .errors import CatalogueError, DataNotFound, OptionError, did_you_mean
 from .kinds.base import Kind
-from .tasks import RUN_OPTIONS, load_task, option_values, task_as_run
+from .tasks import load_task, option_values, task_as_run
 
-UNITS = {
-    "share": "0 to 1",
-    "rate": "from 0",
-    "score": "0 to 100",
-    "count": "count",
-    "number": "number",
-}
+UNITS = {"share": "0 to 1", "rate": "from 0", "score": "0 to 100"}
+UNITS |= {"count": "count", "number": "number"}
 """Unit of a figure → the range of its values."""
 
 WAYS = {True: "↑", False: "↓", None: "–"}
@@ -60,8 +55,17 @@ class Description:
     """
 
     def __init__(self, setup: Kind, chosen: Mapping[str, Any]) -> None:
-        self.task, self.setup, self.title = setup.task, setup, _title(setup.task)
-        self.commands = _commands(setup, chosen)
+        task, definition, benchmark = setup.task, setup.task.definition, setup.task.benchmark
+        self.task, self.setup, self.title = task, setup, _title(task)
+        quoted = partial(json.dumps, ensure_ascii=False)
+        parameters = {**chosen, "shots": setup.shots} if setup.shots != task.shots else chosen
+        metadata = f" --metadata '{quoted(parameters)}'" if parameters else ""
+        if in_inspect := inspect_name(task):
+            arguments = "".join(f" -T {key}={plain(value)}" for key, value in parameters.items())
+            grader = " --model-role grader=…" if definition.rubric else ""
+            in_inspect = f"inspect eval {in_inspect}{arguments} --model …{grader}"
+        lm_eval = f"lm_eval --model … --tasks {task.name}{metadata}"
+        self.commands = {"lm-eval": lm_eval, "Inspect": in_inspect}
         self.prompt, self.answer, self.origin = _prompt(setup, chosen)
         apart = " Only in reports, not in the harnesses' tables."
         self.figures = [
@@ -69,22 +73,22 @@ class Description:
             for figure in setup.figures
         ]
         self.options = [*_options(setup)]
-        task, definition, benchmark = setup.task, setup.task.definition, setup.task.benchmark
         whole = find_task(definition.name)
+        named = (whole, *variants_of(whole))
         sources = filter(None, (benchmark.paper or benchmark.title, definition.specified))
-        in_inspect = self.commands["Inspect"]
+        stops = [setup.sent_stop(chat=chat) for chat in (False, True)]
+        text, chat = (", ".join(map(quoted, texts)) or "none" for texts in stops)
+        response = f"at most {setup.max_tokens} tokens; stop texts: {text}; in a chat: {chat}"
         likelihood = "none: the right answer's bits count" if setup.GOLD else "the likeliest letter"
         facts = {
             "benchmark": benchmark.title,
             "from": f"{'. '.join(sources)}.",
-            "lm-eval": self.commands["lm-eval"],
+            "lm-eval": lm_eval,
             "Inspect": in_inspect or "none, because Inspect does not support log-likelihoods",
             "items": f"{items_of_run(task, setup) or 'unknown'}",
             "signature": setup.signature("…").text,
-            "response": f"ends {_ends(setup)}" if setup.is_generative else likelihood,
-            "variants": " ".join(
-                one.name for one in (whole, *variants_of(whole)) if one.variant != task.variant
-            ),
+            "response": response if setup.is_generative else likelihood,
+            "variants": " ".join(one.name for one in named if one.variant != task.variant),
         }
         self.facts = {label: text for label, text in facts.items() if text}
 
@@ -150,47 +154,20 @@ def describe(
     return Description(setup, chosen)
 
 
-def _commands(setup: Kind, chosen: Mapping[str, Any]) -> dict[str, str]:
-    task = setup.task
-    parameters = {**chosen, "shots": setup.shots} if setup.shots != task.shots else chosen
-    metadata = f" --metadata '{json.dumps(parameters, ensure_ascii=False)}'" if parameters else ""
-    if in_inspect := inspect_name(task):
-        arguments = "".join(f" -T {key}={plain(value)}" for key, value in parameters.items())
-        grader = " --model-role grader=…" if task.definition.rubric else ""
-        in_inspect = f"inspect eval {in_inspect}{arguments} --model …{grader}"
-    return {"lm-eval": f"lm_eval --model … --tasks {task.name}{metadata}", "Inspect": in_inspect}
-
-
-def _ends(setup: Kind) -> str:
-    """Say where a response ends: before a stop text, or at the token limit."""
-    stops = (setup.sent_stop(chat=chat) for chat in (False, True))
-    quoted = partial(json.dumps, ensure_ascii=False)
-    plain_text, chat = (" or ".join(map(quoted, texts)) for texts in stops)
-    if not plain_text and not chat:
-        return f"after {setup.max_tokens} tokens"
-    other = "" if chat == plain_text else f" (in a chat before {chat or 'no text'})"
-    return f"before {plain_text or 'no text'}{other}, or after {setup.max_tokens} tokens"
-
-
 def _options(setup: Kind) -> Iterator[tuple[str, str, str, str]]:
-    task = setup.task
-    values, does = "0", "The benchmark has no worked examples."
-    if task.definition.has_examples:
-        values = RUN_OPTIONS["shots"]
-        does = "Number of worked examples in the prompt; in lm-eval also `--num_fewshot`."
-    yield "shots", values, str(task.shots), does
+    task, values = setup.task, option_values(setup.task.name)
+    does = "Number of worked examples in the prompt; in lm-eval also `--num_fewshot`."
+    yield "shots", values["shots"], str(task.shots), does
     if len(task.subjects) > 1:
-        sets = ", ".join(dict.fromkeys(name for one in task.subjects for name in one.sets[1:]))
-        names = f"names of subjects, or of {sets}" if sets else "names of subjects"
-        yield "subjects", f"{names}, separated by commas", "all", "Only these subjects."
-    helps, values_of = attributes(type(setup).Options), option_values(task.name)
+        yield "subjects", values["subjects"], "all", "Only these subjects."
+    helps = attributes(type(setup).Options)
     for name, default in msgspec.structs.asdict(task_as_run(task.name).options).items():
         try:
             if default is False:
                 task_as_run(task.name, **{name: "true"})
         except OptionError:  # such as a chain of thought that no prompt asks for
             continue
-        yield name, values_of[name], plain(default), helps.get(name, "")
+        yield name, values[name], plain(default), helps.get(name, "")
 
 
 def _prompt(setup: Kind, chosen: Mapping[str, Any]) -> tuple[str, str, str]:
@@ -202,14 +179,11 @@ def _prompt(setup: Kind, chosen: Mapping[str, Any]) -> tuple[str, str, str]:
     except DataNotFound:
         if benchmark.data is not None:  # such a benchmark has no other data
             raise
-        has_sample = Path(benchmark.home, "sample").is_dir()
-        lacks = f"item of {task.name}" if has_sample else "sample data"
-        return "", "", f"No prompt is shown: {benchmark.title} has no {lacks}."
+        return "", "", f"No prompt: the sample data of {benchmark.title} has no {task.name}."
     item = loaded.samples[0]
     prompt = loaded.prompt(item)
-    data = "sample data" if loaded.release.folder.kind == "sample" else "benchmark's own data"
-    examples = "1 worked example" if setup.shots == 1 else f"{setup.shots} worked examples"
-    origin = f"item {item.id} of the {data}, {examples}"
+    data = "benchmark's own data" if benchmark.data else "sample data"
+    origin = f"item {item.id} of the {data}, {setup.shots}-shot"
     if prompt.chat_system:
         origin += f"; in a chat, its system message is “{prompt.chat_system}”"
     is_ours = Path(benchmark.home).parent == BENCHMARKS
@@ -301,15 +275,14 @@ def matching(text: str) -> list[TaskVariant]:
     every = [task for task in named_tasks().values() if not task.variant.suffix]
     fitting = []
     for task in every:
-        names = [task.name, inspect_name(task), _title(task)]
-        names += [task.benchmark.name, task.benchmark.title]
-        names += [variant.name for variant in variants_of(task)]
-        if text.casefold() in "\n".join(names).casefold():
+        benchmark, variants = task.benchmark, (variant.name for variant in variants_of(task))
+        titles = (inspect_name(task), _title(task), benchmark.name, benchmark.title)
+        names = "\n".join((task.name, *titles, *variants))
+        if text.casefold() in names.casefold():
             fitting.append(task)
     if not fitting:
         hint = did_you_mean(text.casefold(), [task.name for task in every])
-        what = f"no task has {text!r} in its name, its title or its benchmark"
-        raise CatalogueError(f"{what}. {hint}`hkcanto list` shows all.")
+        raise CatalogueError(f"no task has {text!r} in its names. {hint}`hkcanto list` shows all.")
     return [task for task in fitting if task.scope == "task"] or fitting
 
 

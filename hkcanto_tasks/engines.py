@@ -68,8 +68,6 @@ def sentence_of(prompt: str) -> str:
     mark = find_benchmark("hkcanto").prompts["g2p"].question.partition("{sentence}")[0]
     _, found, sentence = prompt.rpartition(mark)
     if not found:
-        raise OptionError(
-            f"a rule-based engine answers only the task hkcanto_g2p, whose prompts contain {mark!r}"
-            f"; this prompt ends in {prompt[-80:]!r}."
-        )
+        only = f"a rule-based engine answers only hkcanto_g2p, whose prompts contain {mark!r}"
+        raise OptionError(f"{only}; this prompt ends in {prompt[-80:]!r}.")
     return sentence.strip()

@@ -72,15 +72,11 @@ def did_you_mean(name: str, known: Iterable[str], form: str = "{}", most: int = 
     return f"Did you mean {' or '.join(map(form.format, near))}? " if near else ""
 
 
-_LONG = 256  # longer paths are shortened in messages
+_READABLE = "Make it readable, or put a complete copy in its place."
 
 
 @contextmanager
-def on_disk(
-    path: Path,
-    done: str = "read",
-    remedy: str = "Make it readable, or put a complete copy in its place.",
-) -> Iterator[None]:
+def on_disk(path: Path, done: str = "read", remedy: str = _READABLE) -> Iterator[None]:
     """Turn an error of the operating system into one of hkcanto.
 
     Args:
@@ -99,7 +95,6 @@ def on_disk(
     except (OSError, NotImplementedError) as error:  # the second where there are no file locks
         named = [getattr(error, name, None) for name in ("filename2", "filename", "strerror")]
         where = str(named[0] or named[1] or path)
-        where = where if len(where) < _LONG else f"{where[:60]}…"
         raise DataNotFound(f"{where} cannot be {done}: {named[2] or error}. {remedy}") from error
 
 
@@ -123,10 +118,9 @@ def from_package(declared: EntryPoint) -> Iterator[None]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise CatalogueError(
-            f"the entry point {declared.name} = {declared.value} ({declared.group}) cannot be used:"
-            f" {type(error).__name__}: {error}. Correct or uninstall its package."
-        ) from error
+        place = f"the entry point {declared.name} = {declared.value} ({declared.group})"
+        why = f"{type(error).__name__}: {error}. Correct or uninstall its package."
+        raise CatalogueError(f"{place} cannot be used: {why}") from error
 
 
 _COMMANDS = ("lm_eval", "lm-eval", "inspect", "lm_eval/__main__.py", "inspect_ai/__main__.py")
@@ -149,13 +143,8 @@ def without_traceback() -> None:
 
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if isinstance(error, HKCantoError):
-            print(f"\n{said(error)}", file=sys.stderr)  # noqa: T201
+            print(f"\n{type(error).__name__}: {printable(str(error))}", file=sys.stderr)  # noqa: T201
         else:
             others(kind, error, trace)
 
     sys.excepthook = show
-
-
-def said(error: BaseException) -> str:
-    """Return an error as text for a terminal."""
-    return f"{type(error).__name__}: {printable(str(error))}"

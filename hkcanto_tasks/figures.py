@@ -15,10 +15,11 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from math import fsum, nan, sqrt
 from statistics import variance
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from hkcanto_metrics import translation
 from hkcanto_metrics.labels import label_statistics
+from hkcanto_metrics.language import Language as OfProse
 from hkcanto_metrics.language import WrittenLanguage
 from hkcanto_metrics.translation import Language
 
@@ -350,10 +351,8 @@ def corpus_scores(figure: Figure, pairs: Iterable[Pair], language: Language) -> 
     The arguments are those of `corpus_rows`.
     """
     if figure.of_texts:
-        return [
-            translation.sentence_scores(out, ref, language)[figure.name] / 100
-            for out, ref, _ in pairs
-        ]
+        scores = (translation.sentence_scores(out, ref, language) for out, ref, _ in pairs)
+        return [score[figure.name] / 100 for score in scores]
     return [float(pair.hypothesis == pair.reference) for pair in pairs]
 
 
@@ -411,10 +410,7 @@ OF_REASONING = ("reasoning_cantonese", "reasoning_finished")
 """The figures of every task whose answers are written."""
 
 _RIGHT = "acc_reasoning_cantonese"
-LANGUAGES = (
-    *("cantonese", "written_chinese", "simplified_mandarin"),
-    *("english", "mixed", "other", "none"),
-)
+LANGUAGES: tuple[str, ...] = get_args(OfProse)
 """The languages in `hkcanto_metrics.language`."""
 
 

@@ -25,7 +25,7 @@ _PARTS = {"data": "data", "sent": "sent", "read": "read", "metric": "metric"}
 _PARTS |= {"v": "version", "pkg": "package"}
 """Part of a signature's text → field, in the order of the text."""
 
-_NO_SETUP = ("data", "v", "pkg", "rescored")
+_NO_SETUP = ("subjects", "data", "v", "pkg", "rescored")
 _MOST_NAMED = 6  # subjects of a subset; more subjects become a number and a hash
 
 
@@ -72,23 +72,14 @@ class Signature:
         parts = (f"{name}:{value}" for name, value in self.parts.items())
         return "|".join([self.task.replace("_", "-"), *parts])
 
-    @property
-    def of_whole(self) -> "Signature":
-        """The same signature for all subjects of the task."""
-        return self.with_option("subjects", "")
-
-    def judged_by(self, graders: Iterable[str]) -> "Signature":
-        """Return the signature with the models that judged the answers, if any.
+    def with_option(self, name: str, text: str) -> "Signature":
+        """Return the signature with an option of this name, or without it if the text is empty.
 
         Examples:
             >>> ours = parse_signature("hkmmlu|shots:0|data:x|sent:a|read:b|metric:m|v:1|pkg:1")
-            >>> ours.judged_by(["openai/gpt-4o"]).options
+            >>> ours.with_option("judge", "openai/gpt-4o").options
             (('judge', 'openai/gpt-4o'),)
         """
-        return self.with_option("judge", "+".join(sorted(graders)))
-
-    def with_option(self, name: str, text: str) -> "Signature":
-        """Return the signature with an option of this name, or without it if the text is empty."""
         others = (option for option in self.options if option[0] != name)
         return replace(self, options=(*others, *([(name, text)] if text else [])))
 
@@ -109,7 +100,7 @@ class Signature:
             >>> ours.differs(replace(ours, shots=5, sent="c", data="y"))
             {'shots': ('0', '5')}
         """
-        ours, theirs = ({"task": one.task, **one.of_whole.parts} for one in (self, other))
+        ours, theirs = ({"task": one.task, **one.parts} for one in (self, other))
         unlike: dict[str, tuple[str, str]] = {}
         for name in dict.fromkeys(chain(ours, theirs, ["prompt"])):
             absent = "paper" if name == "prompt" else ""  # some kinds had no option for it
@@ -182,12 +173,17 @@ def fingerprints(kind: Any) -> tuple[str, str]:
     if encoded not in _hashes:
         kind = kind.at(subjects=definition.subjects)
         try:
-            _hashes[encoded] = _hash(_requests(kind)), _hash(_readings(kind))
+            texts = (
+                msgspec.json.encode(of, order="sorted") for of in (_requests(kind), _readings(kind))
+            )
+            sent, read = (sha256(text).hexdigest()[:7] for text in texts)
+            _hashes[encoded] = sent, read
         except Exception as error:
-            raise CatalogueError(
-                f"{kind.task.name}: its kind {definition.kind!r} fails on the made-up item of its "
-                f"signature: {error!r}. Override `made_up` in {type(kind).__qualname__}."
-            ) from error
+            why = (
+                f"{kind.task.name}: its kind fails on the made-up item of its signature: {error!r}"
+            )
+            fix = f"Override `made_up` in {type(kind).__qualname__}."
+            raise CatalogueError(f"{why}. {fix}") from error
     return _hashes[encoded]
 
 
@@ -252,10 +248,6 @@ def request_hash(sample: Sample, messages: Iterable[tuple[str, str]], *more: str
     return sha256(ascii(sent).encode()).hexdigest()[:7]  # UTF-8 has no half surrogate pairs
 
 
-def _hash(value: object) -> str:
-    return sha256(msgspec.json.encode(value, order="sorted")).hexdigest()[:7]
-
-
 # ---------------------------------------------------------------------- logged signatures
 
 
@@ -292,4 +284,6 @@ def joined(signatures: Iterable[Signature]) -> Signature:
     local = sorted(part for part in data if part.startswith("local-"))
     named = sorted(data.difference(local)) + (local if len(local) < 2 else ["local-mixed"])
     packages = sorted({one.package for one in every})
-    return replace(every[0].of_whole, data="+".join(named), package="+".join(packages))
+    return replace(
+        every[0].with_option("subjects", ""), data="+".join(named), package="+".join(packages)
+    )

@@ -1,12 +1,13 @@
 """Tasks as they are run: `task_as_run` sets one up by its options, `load_task` adds its data."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from heapq import heappop, heappush
 from math import ceil
+from textwrap import shorten
 from typing import Any, get_args, get_type_hints
 
 import msgspec
@@ -25,19 +26,12 @@ from .printable import warn_once
 from .prompts import Example, Prompt
 from .samples import Sample
 
-_ORDER_SEED = 0
+_LONG = 120  # characters of a difference in a warning
+_SEED = "0/"
 _BAD_SHARE, _BAD_SHARE_OF_SUBJECT = 0.01, 0.05
 """The share of the rows that may be unreadable; a file with more is not the release."""
 _FEW_ROWS = 10
 """The number of rows by which a subject may differ from the paper's table if the total is right."""
-
-RUN_OPTIONS = {
-    "shots": "a number from 0",
-    "subjects": "names of subjects or categories, separated by commas",
-    "multiturn": "true or false",
-}
-"""The options of every task, besides those of its kind, and their values."""
-
 
 # ---------------------------------------------------------------------- without data
 
@@ -85,26 +79,32 @@ def task_as_run(
     try:
         converted = msgspec.convert(given, kind.Options, strict=False)
     except msgspec.ValidationError as error:
-        known = _listed(option_values(name))
+        known = "; ".join(map(": ".join, option_values(name).items()))
         raise OptionError(f"{name}: {error}. Its options are {known}.") from error
     if shots is not None and not str(shots).isdecimal():
-        raise OptionError(f"{name}: shots={shots!r} is not {RUN_OPTIONS['shots']}.")
+        raise OptionError(f"{name}: shots={shots!r} is not a number from 0.")
     if (turns := str(multiturn).lower()) not in ("true", "false"):
         raise OptionError(f"{name}: multiturn={multiturn!r} is neither true nor false.")
     return kind(task, converted, None if shots is None else int(shots), multiturn=turns == "true")
 
 
 def option_values(name: str) -> dict[str, str]:
-    """Return the options of a task's kind and the possible values of each, for people.
+    """Return the options of a task and the possible values of each, for people.
 
     Examples:
-        >>> option_values("hkcanto_g2p")
-        {'reasoning': 'true or false', 'prompt': 'paper, release', 'examples': 'paper or release'}
+        >>> [*option_values("hkcanto_g2p")]
+        ['shots', 'subjects', 'multiturn', 'reasoning', 'prompt', 'examples']
+        >>> option_values("hkcanto_g2p")["examples"]
+        'paper or release'
     """
     task = find_task(name)
     kind = find_kind(task.definition.kind)
-    words = {bool: "true or false", int: RUN_OPTIONS["shots"], str: "a text"}
-    values = {}
+    words = {bool: "true or false", int: "a number from 0", str: "a text"}
+    values = {
+        "shots": words[int],
+        "subjects": "names of subjects or categories, separated by commas",
+        "multiturn": words[bool],
+    }
     for option, declared in get_type_hints(kind.Options).items():
         listed = " or ".join(sorted(map(str, get_args(declared))))
         values[option] = listed or words.get(declared, "a number")
@@ -125,68 +125,14 @@ def refuse_unknown(name: str, given: Iterable[str]) -> None:
     Raises:
         OptionError: An option does not exist; the message lists those that do.
     """
-    known = {**RUN_OPTIONS, **option_values(name)} if given else {}
     for option in given:
-        if option not in known:
+        if option not in (known := option_values(name)):
+            listed = "; ".join(map(": ".join, known.items()))
             hint = did_you_mean(option, known)
-            raise OptionError(f"{name} has no option {option!r}. {hint}It has {_listed(known)}.")
-
-
-def _listed(options: Mapping[str, str]) -> str:
-    return "; ".join(f"{option}: {values}" for option, values in options.items())
+            raise OptionError(f"{name} has no option {option!r}. {hint}It has {listed}.")
 
 
 # ---------------------------------------------------------------------- with data
-
-
-@dataclass(frozen=True, slots=True)
-class Differences:
-    """How the data differs from the published release, for one task.
-
-    Attributes:
-        asked: The number of requested subjects.
-        missing: Requested subjects without a file.
-        counts: Subject → its number of rows and the published number, if these differ.
-        total: Whether the total number of rows is as published.
-        bad: The rows set aside.
-        unread: Columns that neither the kind reads nor the prompt shows.
-    """
-
-    asked: int
-    missing: Sequence[str] = ()
-    counts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    total: bool = True
-    bad: Sequence[UnreadableRow] = ()
-    unread: Sequence[str] = ()
-
-    @property
-    def breaks_comparability(self) -> bool:
-        """Whether scores are not comparable with published ones."""
-        small = all(abs(rows - published) <= _FEW_ROWS for rows, published in self.counts.values())
-        return bool(self.missing or (self.counts and not (self.total and small)))
-
-    @property
-    def lines(self) -> list[str]:
-        """The differences in full, one a line."""
-        return [line for _, line in self.told()]
-
-    def told(self) -> Iterator[tuple[str, str]]:
-        """Yield each difference, in short and in full."""
-        if self.missing:
-            short = f"{len(self.missing)} of {self.asked} subjects are missing"
-            yield short, f"missing subjects: {', '.join(self.missing)}"
-        if self.counts:
-            counts = ", ".join(f"{name} {n} (paper: {of})" for name, (n, of) in self.counts.items())
-            total = " (the total is as published)" if self.total else ""
-            short = f"{len(self.counts)} have an unpublished number of items"
-            yield short, f"other numbers of items{total}: {counts}"
-        if self.bad:
-            rows = "; ".join(f"{row.where}: {row.what}" for row in self.bad)
-            yield f"{len(self.bad)} unreadable rows were set aside", f"rows set aside: {rows}"
-        if columns := ", ".join(self.unread):
-            advice = "those of the question in the template, and the others in `ignored`"
-            short = f"no prompt shows the columns {columns}: name {advice}"
-            yield short, f"columns that no prompt shows: {columns}"
 
 
 @dataclass(frozen=True)
@@ -197,15 +143,17 @@ class LoadedTask:
         kind: The task as it is run, with the subjects in the data.
         samples: The scored items, in an order in which every prefix is a stratified sample.
         release: The rows of the release.
-        differences: How the data differs from the published release.
+        differences: How the data differs from the published release, in sentences.
         asked: The subjects that were requested.
+        bad: The rows set aside, since they cannot be read.
     """
 
     kind: Kind
     samples: Sequence[Sample]
     release: ReleaseRows
-    differences: Differences
+    differences: Sequence[str] = ()
     asked: tuple[Subject, ...] = ()
+    bad: Sequence[UnreadableRow] = ()
     _examples: dict[str, Sequence[Example]] = field(default_factory=dict, init=False)
 
     @property
@@ -224,8 +172,7 @@ class LoadedTask:
         if self.kind.shots and self.kind.uses_dev_rows:
             splits["dev"] = self.task.subjects
         revision = self.release.revision(splits)
-        bad = len(self.differences.bad)
-        return f"{revision}-{bad}rows" if bad else revision
+        return f"{revision}-{len(self.bad)}rows" if self.bad else revision
 
     @property
     def remark(self) -> str:
@@ -258,13 +205,12 @@ class LoadedTask:
         if not (count := self.kind.shots):
             return ()
         examples = self.examples(subject)
-        there = len(examples)
-        if not 0 < count <= there:
-            where = " ".join(filter(None, (self.task.name, subject)))
+        if not 0 < count <= len(examples):
             lacks = self.kind.uses_dev_rows and not examples
             why = ": the data has no dev file for it" if lacks else ""
-            what = f"{where}: shots={count}, but there are {there or 'no'} worked examples{why}"
-            raise OptionError(f"{what}. Ask for 0{f' to {there}' if there else ''}.")
+            there = f"there are {len(examples) or 'no'} worked examples{why}"
+            where = f"{self.task.name} {subject}".rstrip()
+            raise OptionError(f"{where}: shots={count}, but {there}. Ask for 0 to {len(examples)}.")
         return examples[:count]
 
     def examples(self, name: str) -> Sequence[Example]:
@@ -279,33 +225,29 @@ class LoadedTask:
             rows = _example_rows(kind, self.release, subject) if kind.uses_dev_rows else []
             origin = kind.example_source
             if origin and not all(row.reasoning for row in rows):
-                printed = kind.printed()
-                rows, origin = (printed, "paper") if printed else self._reasoned(subject)
+                rows, origin = self._reasoned(subject)
             examples = kind.examples(subject, rows)
-            self._examples[name] = [
-                replace(example, origin=origin or example.origin) for example in examples
-            ]
+            self._examples[name] = [replace(example, origin=origin) for example in examples]
         return self._examples[name]
 
     def _reasoned(self, subject: Subject) -> tuple[list[Sample], str]:
-        """Return worked examples with reasoning from another data set, and its name."""
+        """Return worked examples with reasoning that the release lacks, and their source."""
+        if printed := self.kind.printed():
+            return printed, "paper"
         why = "no other data set is known to have it"
         if source := self.task.benchmark.reasoning:
+            why = f"{source.repo_id} has none for it"
             try:
                 release, origin = self._with_reasoning
                 rows = _example_rows(self.kind, release, subject)
                 if rows and all(row.reasoning for row in rows):
                     return rows, origin
-                why = f"{source.repo_id} has none for it"
             except HKCantoError as error:
                 why = f"{source.repo_id} cannot be used: {error}"
         columns = " or ".join(map(repr, self.kind.columns("explanation")))
-        raise OptionError(
-            f"{' '.join(filter(None, (self.task.name, subject.name)))}: worked examples with a "
-            f"chain of thought need reasoning, and the release has none (no column {columns}). "
-            f"Without it, they would teach a model to skip its reasoning. {why}\nAsk for no "
-            "examples: --num_fewshot 0 in lm-eval, -T shots=0 in Inspect."
-        )
+        lacks = f"the release has no reasoning for worked examples (no column {columns}); {why}"
+        ask = "Ask for no examples: --num_fewshot 0 in lm-eval, -T shots=0 in Inspect."
+        raise OptionError(f"{self.task.name} {subject.name}: {lacks}\n{ask}")
 
     @cached_property
     def _with_reasoning(self) -> tuple[ReleaseRows, str]:
@@ -331,8 +273,7 @@ class LoadedTask:
         """
         first = self.task.subjects[:1] if self.samples else ()
         origins = {example.origin for subject in first for example in self.shots(subject.name)}
-        asked = self.kind.at(subjects=self.asked) if self.asked else self.kind
-        return asked.signature(self.revision, origins).text
+        return self.kind.at(subjects=self.asked).signature(self.revision, origins).text
 
 
 def load_task(
@@ -391,30 +332,55 @@ def load_task(
         raise next(iter(bad.values()), None) or release.missing()
     good = sum(map(len, by_subject.values()))
     _refuse_many(task.name, [*bad.values()], good, ceil(_BAD_SHARE * (len(bad) + good)))
-    asked, unread = len(task.subjects), kind.unread(columns)
-    differences = Differences(asked, unread=unread)
-    if not is_ours:
-        missing = [subject.name for subject in task.subjects if subject not in counts]
-        pairs = {one.name or one.title: (count, one.rows) for one, count in counts.items()}
-        numbers = {name: pair for name, pair in pairs.items() if pair[1] not in (0, pair[0])}
-        total = sum(counts.values()) == sum(subject.rows for subject in task.subjects)
-        differences = Differences(asked, missing, numbers, total, [*bad.values()], unread)
-    if by_subject and (told := ", ".join(short for short, _ in differences.told())):
-        breaks = differences.breaks_comparability
-        effect = ": not comparable with published scores" if breaks else ""
-        warn_once(
-            f"{task.definition.name}: {told}, in {folder.root}{effect}. `hkcanto doctor "
-            f"{task.benchmark.name}` lists them."
-        )
     scored = (kind.scored(samples, subject) for subject, samples in by_subject.items())
     ordered = stratified(
         [msgspec.structs.replace(item, reasoning="") if item.reasoning else item for item in items]
         for items in scored  # the release's reasoning gives the answer away
     )
+    compared = None if is_ours else _compared(task.subjects, counts, [*bad.values()])
+    differences, effect = compared or ([], "")
+    if unread := ", ".join(kind.unread(columns)):
+        advice = "name those of the question in the template, and the others in `ignored`"
+        differences.append(f"no prompt shows the columns {unread}: {advice}")
     if (remark := kind.remark(ordered)) and folder.kind != "sample":
-        warn_once(f"{name}: {remark}. Declare shuffle_options = 1 in its entry.")
+        differences.append(f"{remark}: declare shuffle_options = 1 in its entry")
+    if by_subject and differences:
+        told = "; ".join(shorten(line, _LONG, placeholder=" …") for line in differences)
+        all_of_it = f"`hkcanto doctor {task.benchmark.name}` lists them"
+        warn_once(f"{task.definition.name}: {told}, in {folder.root}{effect}. {all_of_it}.")
     loaded = kind.at(subjects=[*by_subject])
-    return LoadedTask(loaded, ordered, release, differences, task.subjects)
+    return LoadedTask(loaded, ordered, release, differences, task.subjects, [*bad.values()])
+
+
+def _compared(
+    asked: Sequence[Subject], counts: Mapping[Subject, int], bad: Sequence[UnreadableRow]
+) -> tuple[list[str], str]:
+    """Return how data differs from the published release, and what follows from it.
+
+    Args:
+        asked: The requested subjects.
+        counts: The number of rows of each subject in the data.
+        bad: The rows set aside.
+    """
+    differences = []
+    if missing := [one.name for one in asked if one not in counts]:
+        names = ", ".join(missing)
+        differences.append(f"{len(missing)} of {len(asked)} subjects are missing: {names}")
+    others = {one: count for one, count in counts.items() if one.rows not in (0, count)}
+    same = sum(counts.values()) == sum(one.rows for one in asked)
+    small = same and all(abs(count - one.rows) <= _FEW_ROWS for one, count in others.items())
+    if others:
+        numbers = (
+            f"{one.name or one.title} {of} (paper: {one.rows})" for one, of in others.items()
+        )
+        total = " (the total is as published)" if same else ""
+        what = f"{len(others)} have an unpublished number of items{total}"
+        differences.append(f"{what}: {', '.join(numbers)}")
+    if bad:
+        rows = "; ".join(f"{row.where}: {row.what}" for row in bad)
+        differences.append(f"{len(bad)} unreadable rows were set aside: {rows}")
+    breaks = missing or (others and not small)
+    return differences, ": not comparable with published scores" if breaks else ""
 
 
 _Read = tuple[Table, list[Sample], list[UnreadableRow]]
@@ -450,10 +416,8 @@ def _refuse_many(name: str, bad: Sequence[UnreadableRow], good: int, allowed: in
     """Refuse data of which too many rows cannot be read."""
     if len(bad) > allowed:
         rows = "\n".join(f"  {row.where} has {row.what}" for row in bad[:5])
-        raise DataCorrupt(
-            f"{name}: {len(bad)} of {len(bad) + good} rows cannot be read, more than {allowed}:\n"
-            f"{rows}\nCorrect them, or fetch the data again."
-        )
+        many = f"{len(bad)} of {len(bad) + good} rows cannot be read, more than {allowed}"
+        raise DataCorrupt(f"{name}: {many}:\n{rows}\nCorrect them, or fetch the data again.")
 
 
 _VARIABLES = {
@@ -488,19 +452,16 @@ def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
         >>> [sample.subject for sample in stratified([[law] * 4, [food] * 2])]
         ['law', 'food', 'law', 'law', 'food', 'law']
     """
-    seed = f"{_ORDER_SEED}/"
-    shuffled = [
-        sorted(samples, key=lambda sample: sha256((seed + sample.id).encode()).digest())
-        for samples in by_subject
-    ]
-    total = sum(map(len, shuffled))
+    subjects = [*by_subject]
+    total = sum(map(len, subjects))
     # Each item has a first and a last turn between which its subject is less than one item off.
     # Among the items whose first turn has come, the one with the earliest last turn is next
     # (Tijdeman, 1980).
     arriving: list[list[tuple[int, float, int, Sample]]] = [[] for _ in range(total)]
-    for subject, samples in enumerate(shuffled):
+    for subject, samples in enumerate(subjects):
         size = len(samples)
-        for place, sample in enumerate(samples):
+        shuffled = sorted(samples, key=lambda item: sha256((_SEED + item.id).encode()).digest())
+        for place, sample in enumerate(shuffled):
             last = -(-(place + 1) * total // size)
             arriving[place * total // size].append((last, (place + 0.5) / size, subject, sample))
     waiting: list[tuple[int, float, int, Sample]] = []

@@ -456,7 +456,11 @@ def test_worked_examples_come_from_a_dev_file(quiz: Callable[..., Path]) -> None
 
 def test_a_wrong_row_is_an_error_that_names_it(quiz: Callable[..., Path]) -> None:
     for more, content, message in (
-        ("", "question,A,B,C,D,answer\n題,a,b,c,d,E\n", "row 2 has an answer 'E' that is not"),
+        (
+            "",
+            "question,A,B,C,D,answer\n題,a,b,c,d,E\n",
+            "row 2 has an answer 'E' that names none of A, B, C, D",
+        ),
         ("", "question,A,B,C,D,E,answer\n題,a,b,c,d\n", "row 2 has 5 cells"),
         ("", "question,A,B,C,answer\n題,a,b,c,A\n", "no column d; found the columns question"),
         ('blank_options = "absent"', "question,A,answer\n題,a,A\n", "fewer than two options"),

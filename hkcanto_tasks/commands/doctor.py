@@ -159,10 +159,7 @@ def _loaded(benchmark: Benchmark, folder: DataFolder) -> Finding:
     whole = present == asked or folder.kind == "sample"
     subjects = "" if present == asked else f", {present} of {asked} subjects"
     details = [
-        f"{task.task.definition.name}: {line}"
-        for task in loaded
-        for line in (*task.differences.lines, task.kind.remark(task.samples))
-        if line
+        f"{task.task.definition.name}: {line}" for task in loaded for line in task.differences
     ]
     text = f"{benchmark.title}: {items:,} items{subjects}, in {folder.root} ({folder.kind})"
     return Finding(whole and not details, text, details, "" if whole else fetch)

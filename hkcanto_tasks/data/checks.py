@@ -1,8 +1,7 @@
 """Refuse items that cannot all be from the release: damaged, repeated, in another language."""
 
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from hkcanto_metrics.script import count_scripts
 
@@ -17,7 +16,7 @@ _ODD_SHARE = 0.1
 _ENOUGH = 10
 """Files with fewer rows may have no Chinese row, or rows that are all the same."""
 
-_LOOKED_AT = 60  # rows of a file whose script is counted
+_LOOKED_AT = 30  # rows of a file whose script is counted
 _DAMAGED = re.compile("[\ufffd\x80-\x84\x86-\x9f]")
 _HAN = re.compile("[\u3400-\u9fff]")
 
@@ -34,39 +33,33 @@ def refuse_odd(samples: Sequence[Sample], definition: TaskDefinition, where: str
         DataCorrupt: The first problem that was found.
     """
     rows, has_choices = len(samples), bool(samples and samples[0].choices)
-    few = max(1, _ODD_SHARE * rows)
-    texts = (sample.question or sample.source for sample in samples)
-    if (damaged := sum(map(bool, map(_DAMAGED.search, texts)))) > few:
-        raise DataCorrupt(
-            f"{where} has characters that no text contains (U+FFFD, control characters) in "
-            f"{damaged} of {rows} rows: it was once read in a wrong encoding. Fetch it again."
-        )
+    few, remedy = max(1, _ODD_SHARE * rows), "Fetch it again."
+    texts = [sample.question or sample.source for sample in samples]
+    whole = "".join(texts)
+    is_sound = whole.isascii() or not _DAMAGED.search(whole)
+    damaged = 0 if is_sound else sum(map(bool, map(_DAMAGED.search, texts)))
+    if damaged > few:
+        odd = f"characters that no text contains (U+FFFD, control) in {damaged} of {rows} rows"
+        raise DataCorrupt(f"{where} has {odd}: it was read in a wrong encoding. {remedy}")
     is_chinese = definition.is_traditional or definition.language in ("zh", "yue")
-    if is_chinese and rows >= _ENOUGH and has_choices:
-        whole = (text for sample in samples for text in (sample.question, *sample.choices))
-        if not any(map(_HAN.search, filter(None, whole))):
-            raise DataCorrupt(
-                f"{where} has no Chinese character in any question: it is in another language, or "
-                "was once saved in an encoding without Chinese. Fetch it again."
-            )
+    shown = ("".join(filter(None, (sample.question, *sample.choices))) for sample in samples)
+    if is_chinese and rows >= _ENOUGH and has_choices and not any(map(_HAN.search, shown)):
+        raise DataCorrupt(f"{where} has no Chinese character: it is in another language. {remedy}")
     if definition.is_traditional:
-        shown = samples[:: max(1, rows // _LOOKED_AT)]
-        counts = (count_scripts(sample.text) for sample in shown)
+        some = samples[:: max(1, rows // _LOOKED_AT)]
+        counts = (count_scripts(sample.text) for sample in some)
         simplified = sum(of_sc > of_tc for of_tc, of_sc in counts)
-        if simplified > max(1, _ODD_SHARE * len(shown)):
+        if simplified > max(1, _ODD_SHARE * len(some)):
+            odd = f"{simplified} of {len(some)} rows in Simplified script; Traditional is declared"
             raise DataCorrupt(
-                f"{where} has {simplified} of {len(shown)} rows in Simplified script, though the "
-                "task is declared in Traditional script. Put the release's Traditional file in its "
-                "place; with script=sc, hkcanto converts it."
+                f"{where} has {odd}. Put the release's Traditional file in its place."
             )
-    if has_choices:
-        asked = ((each.question, each.choices, *each.cells.values()) for each in samples)
-        answered = {*zip(asked, (sample.target for sample in samples), strict=True)}
-        answers = Counter(item for item, _ in answered)
-        contrary = sum(count > 1 for count in answers.values())
-        repeated = rows - len(answers)
-        if contrary > max(few, _ENOUGH) or (len(answers) > _ENOUGH and repeated >= rows / 2):
-            raise DataCorrupt(
-                f"{where} asks the same questions several times: {contrary} with other answers, "
-                f"{repeated} repeated of {rows} rows. Remove the rows that are not the release's."
-            )
+    if has_choices and rows - len({*texts}) > _ENOUGH:
+        targets: dict[Hashable, set[str]] = {}  # of each question
+        for item in samples:
+            asked = (item.question, item.choices, *item.cells.values())
+            targets.setdefault(asked, set()).add(item.target)
+        contrary, repeated = sum(len(of) > 1 for of in targets.values()), rows - len(targets)
+        if contrary > max(few, _ENOUGH) or (len(targets) > _ENOUGH and repeated >= rows / 2):
+            odd = f"{contrary} with other answers, {repeated} repeated of {rows} rows"
+            raise DataCorrupt(f"{where} asks the same questions several times: {odd}. {remedy}")

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 from ..declarations import TaskDefinition
 from .tables import Row, as_text
@@ -14,13 +15,6 @@ _SEVERAL_LETTERS = re.compile(
 )
 _LABEL = re.compile(r"\s*[(（]?([A-Ja-j]|\d{1,2})[.．。、:：)）]\s*(.+)", re.DOTALL)
 Text = str | None
-_MEANING = {
-    "letter": "the letter of a choice",
-    "index": "its index from 0",
-    "number": "its number from 1",
-    "letter_or_number": "its letter, or its number from 1",
-    "text": "its text",
-}
 
 
 def choice_columns(definition: TaskDefinition, default: Sequence[str] = ()) -> tuple[str, ...]:
@@ -57,36 +51,35 @@ def read_choices(row: Row, definition: TaskDefinition, columns: Sequence[str]) -
         ('旺角', '灣仔', None, None)
     """
     letters, may_lack = definition.letters, definition.blank_options == "absent"
-    if len(columns) == 1:
-        cells = _listed(row, columns[0], letters)
-    else:
-        cells = [row.cells.get(name) for name in columns]
-        missing = [name for name in columns if name not in row.cells] if None in cells else []
-        if missing and not may_lack:
-            raise row.problem(
-                f"no column {', '.join(missing)}; found {row.named()} (declare columns = "
-                "{ options = […] } for others, or letters for fewer)"
-            )
-    texts: list[Text] = [cell for cell in cells if isinstance(cell, str) and cell.strip()]
-    if len(texts) == len(letters) and definition.option_labels != "remove":
-        return tuple(texts)  # by far the most frequent form
-    texts = []
+    cells: Any = [*map(row.cells.get, columns)]
+    if len(columns) == 1:  # a list, or a mapping from letter to text
+        cells = cells[0]
+        if isinstance(cells, Mapping) and {*cells} <= {*letters}:
+            last = max(map(letters.index, cells), default=-1)
+            cells = [cells.get(letter) for letter in letters[: last + 1]]
+        if not isinstance(cells, list) or any(isinstance(cell, list | Mapping) for cell in cells):
+            what = f"no list of options, and no mapping from letters, in the column {columns[0]!r}"
+            raise row.problem(f"{what}; found {row.named()}")
+    removes = definition.option_labels == "remove"
+    try:  # by far the most frequent form
+        if len(cells) == len(letters) and all(map(str.strip, cells)) and not removes:
+            return tuple(cells)
+    except TypeError:
+        pass
+    texts: list[Text] = []
     for place, cell in enumerate(cells, start=1):
-        text = cell if isinstance(cell, str) else as_text(cell)
+        text = as_text(cell)
         if text is None and not (may_lack and (cell is None or cell != cell)):  # NaN of Parquet
-            raise row.problem(
-                f"no text for its option {place} (no option is meant if blank_options = "
-                '"absent" is declared and the cell is empty or null)'
-            )
-        if definition.option_labels == "remove" and text and text.strip():
+            what = f"no text for its option {place} in {', '.join(columns)}; found {row.named()}"
+            others = 'columns = { options = […] }, letters, or blank_options = "absent"'
+            raise row.problem(f"{what} (declare {others})")
+        if removes and text and text.strip():
             label = _LABEL.fullmatch(text)
             if not label or label[1].upper() not in (chr(64 + place), str(place)):
                 what = f"an option without the label {chr(64 + place)} or {place}"
                 raise row.problem(f'{what}, though option_labels = "remove" is declared')
             text = label[2]
-        if may_lack and not (text and text.strip()):
-            text = None
-        texts.append(text)
+        texts.append(text if (text and text.strip()) or not may_lack else None)
     if len(texts) > len(letters):
         why = f"{len(texts)} options, but the task has only the letters {letters}"
         raise row.problem(f'{why}: declare more of them, such as letters = "ABCDEFGHIJ"')
@@ -121,34 +114,31 @@ def right_letters(
         >>> right_letters(row, ["旺角", "灣仔"], find_task("hkmmlu").definition, ["answer"])
         'B'
     """
-    letters, cell = definition.letters, row.find(columns)
-    may_be_letter = definition.answer == "letter" and cell not in [*definition.answers]
-    if may_be_letter and isinstance(cell, str) and len(cell) == 1:
-        place = letters.find(cell)
+    letters, answers, cell = definition.letters, definition.answers, row.find(columns)
+    if definition.answer == "letter" and isinstance(cell, str) and len(cell) == 1:
+        place = -1 if cell in answers else letters.find(cell)
         if place >= 0 and choices[place] is not None:  # by far the most frequent form
             return cell
     pairs = zip(letters, choices, strict=False)
     there = {letter: text for letter, text in pairs if text is not None}
     parts = [_plain(as_text(cell) or "")]
-    if several and parts[0] not in definition.answers:
+    if several and parts[0] not in answers:
         parts = _parts(row, cell, definition.answer)
-    named = ""
+    named = set()
     for part in filter(None, parts):
-        meant = definition.answers.get(part) or _letter(part, there, definition)
-        if not meant or not {*meant} <= {*there}:
+        meant = {*(answers.get(part) or _letter(part, there, definition))}
+        if not meant or not meant <= {*there}:
             shown = f" {part!r}" if re.fullmatch(r"[\d.-]{1,9}|[A-Za-z]", part) else ""
+            declared = f"answer = {definition.answer!r} is declared; `answers` has other meanings"
             raise row.problem(
-                f"an answer{shown} that is not {_MEANING[definition.answer]} among "
-                f"{', '.join(there)} (answer = {definition.answer!r} is declared; the "
-                "others are letter, index, number, letter_or_number and text, and `answers` gives "
-                "a cell another meaning)"
+                f"an answer{shown} that names none of {', '.join(there)} ({declared})"
             )
-        named += meant
+        named |= meant
     if not named:
         raise row.lacks("answer", "answer", columns)
     if len(named) > 1 and not several:
         raise row.problem('several right options: declare kind = "multi_answer"')
-    return "".join(sorted({*named}))
+    return "".join(sorted(named))
 
 
 def _letter(cell: str, there: Mapping[str, str], definition: TaskDefinition) -> str:
@@ -175,21 +165,8 @@ def _parts(row: Row, cell: object, answer: str) -> list[str]:
     whole = _plain(as_text(cell) or "")
     if answer == "letter" and _SEVERAL_LETTERS.fullmatch(whole):
         return re.findall("[A-J]", whole.upper())
-    if answer in ("index", "number", "letter_or_number"):
-        return [part for part in re.split(r"[,;、|\s]+", whole) if part]
-    return [part.strip() for part in re.split(r"[;|\n]", whole)]
-
-
-def _listed(row: Row, column: str, letters: str) -> list[object]:
-    """Return the choices in one cell: a list, or a mapping from letter to text."""
-    cell = row.cells.get(column)
-    if isinstance(cell, Mapping) and {*cell} <= {*letters}:
-        last = max(map(letters.index, cell), default=-1)
-        cell = [cell.get(letter) for letter in letters[: last + 1]]
-    if not isinstance(cell, list) or any(isinstance(text, list | Mapping) for text in cell):
-        what = "no list of options, and no mapping from letters to options"
-        raise row.problem(f"{what}, in the column {column!r}; found {row.named()}")
-    return [*cell]
+    between = r"[;|\n]" if answer in ("letter", "text") else r"[,;、|\s]+"
+    return [part.strip() for part in re.split(between, whole)]
 
 
 @lru_cache(4096)

@@ -35,7 +35,7 @@ from ..errors import (
     on_disk,
 )
 from .releases import HubDataset, RecordedFile, Registry, inside, read_registry
-from .tables import ENDINGS, is_file, no_file, read_bytes, refusal
+from .tables import is_file, no_file, read_bytes, refusal
 
 _log = logging.getLogger("hkcanto")
 
@@ -63,7 +63,7 @@ class Problem:
     """
 
     file: str
-    kind: Literal["missing", "changed", "extra", "unreadable"]
+    kind: str
     detail: str
 
 
@@ -104,43 +104,30 @@ class DataFolder:
     def files(self) -> list[str]:
         """List the existing files, sorted, without downloading any.
 
-        Links are followed. Pipes, broken links and empty folders with a data file's name are
-        included, so that their reader reports them; `.git`, `.DS_Store` and the hub's `.cache` are
-        not.
+        Links are followed, except to a folder above. Pipes and broken links are included, so that
+        their reader reports them; hidden files, such as `.git` and the hub's `.cache`, are not.
 
         Returns:
-            Paths in the folder, without hidden files.
+            Paths in the folder.
 
         Raises:
             DataNotFound: A folder cannot be read, or a link leads out of a benchmark's own folder.
         """
-        listed: list[Path] = []
-
-        def unless_missing(error: OSError) -> None:
-            if not isinstance(error, FileNotFoundError | NotADirectoryError):
-                raise error
-
         with on_disk(self.root):
-            walk = os.walk(self.root, onerror=unless_missing, followlinks=True)
-            for folder, folders, files in walk:
-                here = Path(folder)
-                if not folders and not files and here.suffix in ENDINGS:
-                    listed.append(here)
-                subfolders = {*folders}
-                folders.clear()  # os.walk enters those that this list has
-                for name in sorted({*subfolders, *files}):
-                    path = here / name
-                    if name.startswith("."):
-                        continue
-                    if (is_link := path.is_symlink()) and self.kind in ("own", "sample"):
-                        file = path.relative_to(self.root).as_posix()
-                        inside(self.root, file, "A link in a benchmark's own folder", DataNotFound)
-                    if name in subfolders:
-                        if not (is_link and here.resolve().is_relative_to(path.resolve())):
-                            folders.append(name)
-                    elif path.suffix in ENDINGS or path.is_file():
-                        listed.append(path)
-        return sorted(path.relative_to(self.root).as_posix() for path in listed)
+            return sorted(self._below("")) if self.root.is_dir() else []
+
+    def _below(self, folder: str) -> Iterator[str]:
+        here = self.root / folder
+        for entry in [*os.scandir(here)]:
+            path = f"{folder}{entry.name}"
+            if entry.name.startswith("."):
+                continue
+            if (is_link := entry.is_symlink()) and self.kind in ("own", "sample"):
+                inside(self.root, path, "A link in a benchmark's own folder", DataNotFound)
+            if not entry.is_dir():
+                yield path
+            elif not (is_link and here.resolve().is_relative_to(os.path.realpath(entry))):
+                yield from self._below(f"{path}/")
 
     def revision(self, *files: str, hashes: Mapping[str, str] | None = None) -> str:
         """Name the version of some files, for the signature of a score.
@@ -184,18 +171,16 @@ class DataFolder:
             return [Problem("*", "missing", f"nothing is downloaded to {self.root.parent} yet")]
         present, problems = {*self.files()}, []
         for file in sorted(present | {*self.recorded}):
-            entry, path = self.recorded.get(file), self.root / file
             try:
-                content = read_bytes(path) if file in present else b""
+                content = read_bytes(self.root / file)
             except HKCantoError as error:
-                problems.append(Problem(file, "unreadable", str(error)))
+                kind = "unreadable" if file in present else "missing"
+                problems.append(Problem(file, kind, str(error)))
                 continue
-            reason, found = refusal(content), hashlib.sha256(content).hexdigest()
-            if file not in present:
-                problems.append(Problem(file, "missing", f"{path} does not exist"))
-            elif self.recorded and not entry:
+            entry, reason = self.recorded.get(file), refusal(content)
+            if self.recorded and not entry:
                 problems.append(Problem(file, "extra", "it is not in the release"))
-            elif entry and found != entry.sha256:
+            elif entry and (found := hashlib.sha256(content).hexdigest()) != entry.sha256:
                 detail = reason or f"its sha256 is {found}, not the recorded {entry.sha256}"
                 problems.append(Problem(file, "changed", detail))
             elif reason and not entry:
@@ -210,9 +195,8 @@ class DataFolder:
         """
         entry, path = self.recorded.get(file), self.root / file
         if entry and self.kind == "local":
-            remedy = f"in a clone of the release, run `git show {entry.commit}:{entry.origin}`"
-            why = f"{path} {no_file(path)}. Unset HKCANTO_DATA_DIR to download it, or {remedy}."
-            return DataNotFound(why)
+            remedy = f"Unset HKCANTO_DATA_DIR, or run `git show {entry.commit}:{entry.origin}`"
+            return DataNotFound(f"{path} {no_file(path)}. {remedy} in a clone of the release.")
         hint = did_you_mean(file, {*self.recorded, *self.files()}) or "Check the name."
         return DataNotFound(f"{self.name} has no file {file!r} in {self.root}. {hint.rstrip()}")
 
@@ -273,9 +257,8 @@ class GitHubFolder(DataFolder):
             try:
                 held = lock.acquire(timeout=_SILENT_WAIT)
             except Timeout:
-                why = f"Waiting for another process to download {self.name}: it holds"
-                file = f"{lock.lock_file}. If there is no such process, stop and delete that file"
-                _log.warning(f"{why} {file}; HKCANTO_CACHE=<dir> uses another folder.")
+                why = f"it holds {lock.lock_file}. If there is no such process, delete that file"
+                _log.warning(f"Waiting for another process to download {self.name}: {why}.")
                 held = lock.acquire()
             with held:
                 self.look()  # while this process waited, another may have fetched them
@@ -525,28 +508,6 @@ def revision_variable(name: str) -> str:
     return f"HKCANTO_REVISION_{re.sub('[^A-Z0-9]', '_', name.upper())}"
 
 
-def cache_folder() -> Path:
-    """Return the folder for downloads and other cached files."""
-    if given := os.environ.get("HKCANTO_CACHE"):
-        return user_folder("HKCANTO_CACHE", given)
-    from platformdirs import user_cache_path
-
-    return user_cache_path("hkcanto")
-
-
-def user_folder(variable: str, given: str) -> Path:
-    """Return the folder that an environment variable names.
-
-    Raises:
-        DataNotFound: It is in the home of a user that does not exist.
-    """
-    try:
-        return Path(given).expanduser()
-    except RuntimeError as error:
-        why = f"{variable}={given} is in the home of an unknown user. Correct the name."
-        raise DataNotFound(why) from error
-
-
 def own_cache(folder: Path) -> Path:
     """Return a folder of the cache; refuse it if another user can change its contents.
 
@@ -565,7 +526,5 @@ def own_cache(folder: Path) -> Path:
     if state.st_uid == os.getuid() and not state.st_mode & stat.S_IWOTH:
         return folder
     seen = f"its owner is {state.st_uid}, its mode {stat.filemode(state.st_mode)}"
-    raise DataNotFound(
-        f"the cache folder {folder} is not safe: another user may change what is scored ({seen})."
-        " Set HKCANTO_CACHE to a folder that you own and nobody else may write to."
-    )
+    why = f"the cache folder {folder} is not safe: another user may change it ({seen})"
+    raise DataNotFound(f"{why}. Set HKCANTO_CACHE to a folder that only you may write to.")

@@ -9,12 +9,7 @@
 """
 
 import os
-import re
-from fnmatch import fnmatch
-from itertools import chain
 from pathlib import Path
-
-import msgspec
 
 from ..declarations import Benchmark
 from ..errors import DataNotFound, on_disk
@@ -48,52 +43,53 @@ def locate(benchmark: Benchmark) -> DataFolder:
     """
     release, home, name = benchmark.release, Path(benchmark.home), benchmark.folder
     declared = home / "benchmark.toml"
+    chosen = os.environ.get("HKCANTO_DATA") or "release"
     if isinstance(release, FolderData):
         root = inside(home, release.path, f"{declared}: path of [data]")
         if not root.is_dir():
             raise DataNotFound(f"{root}, the data of {name}, is not a folder.")
         return DataFolder(name, "own", root)
-    chosen = os.environ.get("HKCANTO_DATA") or "release"
     if chosen == "sample":
-        root = home / "sample"
-        if not root.is_dir():
-            why = f"HKCANTO_DATA=sample, but {name} has no sample data in {root}"
-            raise DataNotFound(f"{why}. Unset HKCANTO_DATA to use the release.")
-        return DataFolder(name, "sample", root)
+        if not (home / "sample").is_dir():
+            raise DataNotFound(f"{name} has no sample data in {home}. Unset HKCANTO_DATA.")
+        return DataFolder(name, "sample", home / "sample")
     if chosen != "release":
-        why = f"HKCANTO_DATA={chosen!r} is unknown. Set it to 'sample' (the data in the package)"
-        raise DataNotFound(f"{why} or 'release' (the real data, the default).")
+        raise DataNotFound(f"HKCANTO_DATA={chosen!r} is unknown. Set it to 'sample' or 'release'.")
     is_github = isinstance(release, GitHubRelease)
     recorded = recorded_files(release, benchmark.home) if is_github else {}
-    if given := os.environ.get("HKCANTO_DATA_DIR"):
+    if parent := _folder("HKCANTO_DATA_DIR"):
         variable = fetch.revision_variable(name)
         if pin := os.environ.get(variable):
-            warn_once(f"{variable}={pin} has no effect: HKCANTO_DATA_DIR={given} is set.")
-        with on_disk(Path(given), remedy="Correct HKCANTO_DATA_DIR, or unset it to download."):
-            parent = fetch.user_folder("HKCANTO_DATA_DIR", given)
-            if not parent.is_dir():
-                why = f"HKCANTO_DATA_DIR={parent} is not a folder"
-                raise DataNotFound(f"{why}. Correct it, or unset it to download.")
+            warn_once(f"{variable}={pin} has no effect: HKCANTO_DATA_DIR={parent} is set.")
+        with on_disk(parent, remedy="Correct HKCANTO_DATA_DIR, or unset it to download."):
             root = inside(parent, name, f"{declared}: folder", links=True)
             if not root.is_dir():
-                names = (path.name for path in parent.glob("*/") if not path.name.startswith("."))
-                there = ", ".join(sorted(names)) or "none"
-                why = f"HKCANTO_DATA_DIR={parent} has no folder {name!r}, only {there}. Set it to"
-                raise DataNotFound(f"{why} the folder of the releases, or unset it to download.")
+                names = ", ".join(sorted(path.name for path in parent.glob("[!.]*/"))) or "none"
+                there = f"has no folder {name!r}, only {names}"
+                raise DataNotFound(
+                    f"HKCANTO_DATA_DIR={parent} {there if parent.is_dir() else 'is not a folder'}. "
+                    "Set it to the folder of the releases, or unset it to download."
+                )
             # A git clone may have the data in a subfolder.
             prefix = release.prefix if isinstance(release, GitHubRelease) else ""
             clone = inside(root, prefix, f"{declared}: prefix", links=True)
         return DataFolder(name, "local", clone if clone.is_dir() else root, recorded)
-    cache = fetch.own_cache(fetch.cache_folder())
+    from platformdirs import user_cache_path
+
+    cache = fetch.own_cache(_folder("HKCANTO_CACHE") or user_cache_path("hkcanto"))
     place = fetch.own_cache(inside(cache, name, f"{declared}: folder"))
     if isinstance(release, GitHubRelease):
         # One folder per commit, so that versions of the package do not replace each other's files.
         root = inside(place, release.commit[:7], f"{declared}: commit")
         return fetch.GitHubFolder(name, place, release.repository, root, recorded)
-    allow = dict.fromkeys(release.allow)
-    for path in chain.from_iterable(chain(*task.paths.values()) for task in benchmark.tasks):
-        pattern = path.replace("{stem}", "*")
-        for wanted in (pattern.removeprefix("**/"), re.sub(r"^\*\*/", "*/", pattern)):
-            if not any(fnmatch(wanted, known) for known in release.allow):
-                allow[wanted] = None
-    return fetch.HubFolder(name, place, msgspec.structs.replace(release, allow=(*allow,)))
+    return fetch.HubFolder(name, place, release)
+
+
+def _folder(variable: str) -> Path | None:
+    """Return the folder that an environment variable names."""
+    given = os.environ.get(variable)
+    try:
+        return Path(given).expanduser() if given else None
+    except RuntimeError as error:
+        why = f"{variable}={given} is in the home of an unknown user. Correct the name."
+        raise DataNotFound(why) from error

@@ -125,9 +125,8 @@ def inside(
     within = within and all(part != ".." and len(part.encode()) <= 255 for part in strict.parts)
     if within and (links or Path(realpath(root / name)).is_relative_to(realpath(root))):
         return root / name
-    limits = "without `..`, drive, NUL or broken character, name of more than 255 bytes"
-    why = f"{said} names a path outside: {name[:300]!r}. Name one in {root} (relative, {limits}, or"
-    raise kind(f"{why} a link that leads out).")
+    limits = "without `..`, drive, odd character, long name or a link that leads out"
+    raise kind(f"{said} names a path outside: {name[:300]!r}. Name one in {root}, {limits}.")
 
 
 def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, RecordedFile]:
@@ -175,8 +174,7 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
         registry[file] = RecordedFile(match[2], match[3] or commit, match[4] or prefix + file)
     if not registry or (announced and int(announced[1]) != len(registry)):
         expected = f", not the {announced[1]} that it announces" if announced else ""
-        what = f"{path} names {len(registry)} files{expected}"
-        raise CatalogueError(f"{what}. Install the package again, or correct the list.")
+        raise CatalogueError(f"{path} names {len(registry)} files{expected}. Correct the list.")
     return registry
 
 

@@ -2,21 +2,18 @@
 
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from itertools import chain
 from pathlib import Path
+from textwrap import shorten
 from types import ModuleType
 from typing import Any
 
 from ..declarations import Subject, TaskDefinition, TaskVariant
 from ..errors import CatalogueError, DataCorrupt, DataNotFound
-from .fetch import DataFolder, user_folder
+from .fetch import DataFolder
 from .releases import inside
-from .tables import ENDINGS, Row, Table, as_text, is_file, read_bytes, read_table, table_of
-
-_FEW = 6
+from .tables import Row, Table, as_text, is_file, read_bytes, read_table, table_of
 
 
 class ReleaseRows:
@@ -27,6 +24,9 @@ class ReleaseRows:
         task: The task.
         headerless: The columns of a CSV file without a header row.
 
+    Attributes:
+        subject_columns: The columns that name the subject of a row, if a file has several.
+
     Raises:
         DataNotFound: Some subjects lack a file, and some files match no subject.
         NetworkUnavailable: A download is needed, and fails or is forbidden.
@@ -36,28 +36,65 @@ class ReleaseRows:
         self.folder, self._task, self._headerless = folder, task, headerless
         self._hashes: dict[str, str] = {}
         self._configurations: dict[str, Mapping[str, Any]] = {}
-        self._tables: dict[tuple[str, ...], tuple[Table, Mapping[str, list[Row]]]] = {}
+        self._tables: dict[tuple[str, ...], tuple[Table, dict[str, list[Row]]]] = {}
         definition = task.definition
-        subjects = definition.subjects
-        self._name_of = {stem: subject.name for subject in subjects for stem in subject.stems}
-        names = {subject.name for subject in subjects}  # an alias may be another benchmark's
-        for stem, name in aliases().items():
+        every = definition.subjects
+        self._name_of = {stem: subject.name for subject in every for stem in subject.stems}
+        names = {subject.name for subject in every}  # an alias may be another benchmark's
+        given = []
+        for text in filter(str.strip, os.environ.get("HKCANTO_ALIASES", "").split(",")):
+            stem, equals, name = map(str.strip, text.partition("="))
+            if not equals:
+                raise DataNotFound(f"HKCANTO_ALIASES has {text!r}. Write it as stem=subject,….")
+            given.append(stem)
             if name in names and self._name_of.setdefault(stem, name) != name:
-                raise DataNotFound(
-                    f"HKCANTO_ALIASES: {stem!r} is already the file of {self._name_of[stem]!r} in "
-                    f"{task.name}, so it cannot be that of {name!r}. Remove this alias."
-                )
+                why = f"{stem!r} is already the file of {self._name_of[stem]!r} in {task.name}"
+                raise DataNotFound(f"HKCANTO_ALIASES: {why}, not of {name!r}. Remove this alias.")
+        declared = definition.columns.get("subject", ())
+        if definition.reader and any(names):
+            declared = declared or "subject"
+        columns = (declared,) if isinstance(declared, str) else declared
+        self.subject_columns = tuple(name.lower() for name in columns)
         recorded = [*folder.recorded] if folder.kind == "cache" and definition.paths else []
         if folder.kind == "cache" and not recorded:
             folder.fetch()
-        files = recorded or folder.files()
-        self._files = {split: self._stems(split, files) for split in definition.paths}
-        self._refuse_unmatched()
+        self._files: dict[tuple[str, str], list[str]] = {}  # split, subject → files
+        self._stems: list[str] = []
+        there = recorded or folder.files()
+        for split, paths in definition.paths.items():
+            self._match(split, paths, there)
+        others = {stem for one in task.benchmark.tasks for of in one.subjects for stem in of.stems}
+        known = {*given, *self._name_of, *others}
+        unmatched = [stem for stem in dict.fromkeys(self._stems) if stem not in known]
+        missing = [one.name for one in task.subjects if ("test", one.name) not in self._files]
+        if missing and unmatched:
+            raise DataNotFound(
+                f"{task.name}: in {folder.root}, some subjects have no file, and some files belong "
+                f"to no known subject.\n  expected: {' or '.join(definition.paths['test'])}\n"
+                f"  subjects: {', '.join(missing)}\n  files: {', '.join(unmatched)}\n"
+                f"Match them: HKCANTO_ALIASES='{unmatched[0]}={missing[0]},…', or `aliases`."
+            )
         if recorded:
-            named = (self._named(one, split) for split in self._files for one in task.subjects)
-            folder.fetch([*chain.from_iterable(named)])
+            chosen = {subject.name for subject in task.subjects}
+            files = (files for (_, name), files in self._files.items() if name in chosen)
+            folder.fetch([*dict.fromkeys(file for named in files for file in named)])
 
     # ------------------------------------------------------------------ files
+
+    def _match(self, split: str, paths: Iterable[str], files: Iterable[str]) -> None:
+        """Find the files of each subject by the declared paths of a split."""
+        for path in paths:
+            fixed = path.removeprefix("**/")
+            pattern = re.escape(fixed).replace(r"\{stem\}", "(?P<stem>[^/]+)", 1)
+            fitting = re.compile(pattern if fixed == path else f"(?:.*/)?{pattern}")
+            for match in filter(None, map(fitting.fullmatch, files)):
+                if stem := match.groupdict().get("stem"):
+                    names = [self._name_of[stem]] if stem in self._name_of else []
+                    self._stems += [stem] if split == "test" else []
+                else:
+                    names = [subject.name for subject in self._task.definition.subjects]
+                for name in names:
+                    self._files.setdefault((split, name), []).append(match[0])
 
     def files(self, subject: Subject, split: str) -> tuple[str, ...]:
         """Return the files with a subject's rows of a split, as paths in the folder.
@@ -68,61 +105,21 @@ class ReleaseRows:
         definition = self._task.definition
         if definition.config or definition.splits:
             return self._of_configuration(subject, split)
-        named = self._named(subject, split)
-        if len(named) > 1:
-            rows = f"{split} rows of {subject.name or subject.title}: {', '.join(named)}"
-            what = f"{self._task.name}: {self.folder.root} has {len(named)} files for the {rows}"
+        files = self._files.get((split, subject.name), ())
+        if len(files) > 1:
+            rows = f"{split} rows of {subject.name or subject.title}: {', '.join(files)}"
+            what = f"{self._task.name}: {self.folder.root} has {len(files)} files for the {rows}"
             raise DataCorrupt(f"{what}. Keep only the release's in this folder.")
-        return tuple(named)
-
-    def _stems(self, split: str, files: Collection[str]) -> Mapping[str, list[str]]:
-        """Return the text in place of `{stem}` → the files that fit a declared path."""
-        stems: dict[str, list[str]] = {}
-        for path in self._task.definition.paths[split]:
-            fixed = path.removeprefix("**/")
-            pattern = re.escape(fixed).replace(r"\{stem\}", "(?P<stem>[^/]+)", 1)
-            fitting = re.compile(pattern if fixed == path else f"(?:.*/)?{pattern}")
-            for file in files:
-                if match := fitting.fullmatch(file):
-                    stems.setdefault(match.groupdict().get("stem", ""), []).append(file)
-        return stems
-
-    def _named(self, subject: Subject, split: str) -> list[str]:
-        stems = self._files.get(split, {})
-        names = (stem for stem in stems if not stem or self._name_of.get(stem) == subject.name)
-        return [file for stem in names for file in stems[stem]]
-
-    def _refuse_unmatched(self) -> None:
-        """Refuse files that match no subject if some subjects lack a file."""
-        task = self._task
-        missing = [one.name for one in task.subjects if not self._named(one, "test")]
-        others = {stem for one in task.benchmark.tasks for of in one.subjects for stem in of.stems}
-        known = {"", *aliases(), *self._name_of, *others}
-        unmatched = [stem for stem in self._files.get("test", ()) if stem not in known]
-        if missing and unmatched:
-            raise DataNotFound(
-                f"{task.name}: in {self.folder.root}, {len(missing)} subjects have no file, "
-                f"and {len(unmatched)} files belong to no known subject.\n"
-                f"  expected: {' or '.join(task.definition.paths['test'])}\n"
-                f"  subjects: {', '.join(missing)}\n  files: {', '.join(unmatched)}\n"
-                f"Match them: HKCANTO_ALIASES='{unmatched[0]}={missing[0]},…', or the path of a "
-                "file with such lines. In a benchmark of yours, declare aliases of the subject."
-            )
+        return tuple(files)
 
     def missing(self) -> DataNotFound:
         """Return the error for data that has none of the subjects."""
-        task, files = self._task, self.folder.files()
-        tables = [file for file in files if file.endswith(ENDINGS)] or files
-        there = ", ".join(tables[:_FEW]) or "no files"
-        if len(tables) > _FEW:
-            there += f" and {len(tables) - _FEW} more"
+        task, there = self._task, ", ".join(self.folder.files()) or "no files"
         paths, stem = task.definition.paths.get("test", ()), task.subjects[0].stem
         expected = " or ".join(path.replace("{stem}", stem) for path in paths)
-        return DataNotFound(
-            f"{self.folder.root} has no test file of {task.name}; expected {expected}. It has "
-            f"{there}. Correct `files` in {task.benchmark.home}/benchmark.toml, or write a reader: "
-            'reader = "rows.py:rows".'
-        )
+        lacks = f"{self.folder.root} has no test file of {task.name}; expected {expected}"
+        fix = f"Correct `files` in {task.benchmark.home}/benchmark.toml, or write a reader"
+        return DataNotFound(f"{lacks}. It has {shorten(there, 300, placeholder=' …')}. {fix}.")
 
     def _of_configuration(self, subject: Subject, split: str) -> tuple[str, ...]:
         """Return the files of a hub data set's split, as `datasets` finds them."""
@@ -141,16 +138,12 @@ class ReleaseRows:
                 self._configurations[config] = builder.config.data_files or {}
             data_files = self._configurations[config]
         except Exception as error:  # of whatever kind the library's versions raise
-            raise DataNotFound(
-                f"`datasets` finds no configuration {config!r} in {root}: {error}. Correct `config`"
-                ', or name the files instead: files = { test = "…" }.'
-            ) from error
+            why = f"`datasets` finds no configuration {config!r} in {root}: {error}"
+            raise DataNotFound(f"{why}. Correct `config`, or name the files instead.") from error
         if name not in data_files:
-            raise DataNotFound(
-                f"the data set in {root} has no split {name!r}; there are "
-                f"{', '.join(map(str, data_files))}. Declare which one is the {split} split: "
-                f'splits = {{ {split} = "…" }}.'
-            )
+            there = ", ".join(map(str, data_files))
+            why = f"the data set in {root} has no split {name!r}; there are {there}"
+            raise DataNotFound(f'{why}. Declare the right one: splits = {{ {split} = "…" }}.')
         return tuple(Path(file).relative_to(root).as_posix() for file in data_files[name])
 
     # ------------------------------------------------------------------ rows
@@ -162,30 +155,32 @@ class ReleaseRows:
             DataCorrupt: A file holds invalid data, or the subject of a row is unknown.
             CatalogueError: The benchmark's reader fails.
         """
-        by_reader = self._task.definition.reader
+        of = self._task.definition
+        by_reader = of.reader
         files = () if by_reader else self.files(subject, split)
         key = (split,) if by_reader else files
         if not key:
             return Table([], [])
         if key not in self._tables:  # only the last file is kept: one of several subjects
-            table = self._of_reader(split) if by_reader else self._of_files(files)
-            self._tables = {key: (table, self._by_subject(table) if self.subject_columns else {})}
+            table = self._of_reader(split) if by_reader else Table([], [])
+            for file in files:
+                path, columns = self.folder.root / file, () if of.header else self._headerless
+                content = read_bytes(path)
+                self._hashes[file] = sha256(content).hexdigest()
+                part = read_table(path, columns, of, content)
+                table.rows.extend(part.rows)
+                table.bad.extend(part.bad)
+            rows_of: dict[str, list[Row]] = {}
+            for row in table.rows if self.subject_columns else ():
+                stem = (as_text(row.find(self.subject_columns)) or "").strip()
+                if stem not in self._name_of:
+                    what = f"{row.where} belongs to the subject {stem[:40]!r}"
+                    fix = f"Declare it in `subjects`, or as HKCANTO_ALIASES='{stem[:40]}=…'."
+                    raise DataCorrupt(f"{what}, which {of.name} does not declare. {fix}")
+                rows_of.setdefault(self._name_of[stem], []).append(row)
+            self._tables = {key: (table, rows_of)}
         table, rows_of = self._tables[key]
         return Table(rows_of.get(subject.name, []), table.bad) if self.subject_columns else table
-
-    def _of_files(self, files: Sequence[str]) -> Table:
-        of, whole = self._task.definition, Table([], [])
-        columns = () if of.header else self._headerless
-        for file in files:
-            path = self.folder.root / file
-            content = read_bytes(path)
-            self._hashes[file] = sha256(content).hexdigest()
-            table = read_table(
-                path, columns, of.delimiter, quotes=of.quotes, rows=of.rows, content=content
-            )
-            whole.rows.extend(table.rows)
-            whole.bad.extend(table.bad)
-        return whole
 
     def _of_reader(self, split: str) -> Table:
         """Return the rows that the benchmark's reader yields."""
@@ -202,36 +197,6 @@ class ReleaseRows:
         except Exception as error:
             where, why = self.folder.root, f"{type(error).__name__}: {error}. Correct the reader."
             raise CatalogueError(f"{name} fails on the {split} rows in {where}: {why}") from error
-
-    @cached_property
-    def subject_columns(self) -> tuple[str, ...]:
-        """The columns that name the subject of a row, if one file has rows of several."""
-        definition = self._task.definition
-        declared = definition.columns.get("subject", ())
-        if definition.reader and any(subject.name for subject in definition.subjects):
-            declared = declared or "subject"
-        names = (declared,) if isinstance(declared, str) else declared
-        return tuple(name.lower() for name in names)
-
-    def _by_subject(self, table: Table) -> Mapping[str, list[Row]]:
-        """Return subject → its rows, by the column that names it."""
-        rows_of: dict[str, list[Row]] = {}
-        unknown: dict[str, str] = {}
-        for row in table.rows:
-            stem = (as_text(row.find(self.subject_columns)) or "").strip()
-            if stem in self._name_of:
-                rows_of.setdefault(self._name_of[stem], []).append(row)
-            else:
-                unknown.setdefault(stem, row.where)
-        if unknown:
-            stem, where = next(iter(unknown.items()))
-            raise DataCorrupt(
-                f"{where} belongs to the subject {stem[:40]!r} by its column "
-                f"{self.subject_columns[0]!r}, which {self._task.definition.name} does not declare "
-                f"(and {len(unknown) - 1} more). Declare it in `subjects`, or an alias: "
-                f"HKCANTO_ALIASES='{stem[:40]}=…'."
-            )
-        return rows_of
 
     def revision(self, splits: Mapping[str, Iterable[Subject]]) -> str:
         """Name the version of the files that were read, for the signature of a score.
@@ -256,27 +221,5 @@ def reader_of(home: str, definition: TaskDefinition) -> tuple[Path, str]:
     said = f"{home}/benchmark.toml: reader of {definition.name!r}"
     path = inside(Path(home), file, said)
     if not is_file(path):
-        why = f"{said} is {path}, which does not exist"
-        raise CatalogueError(f"{why}. Write it, or correct `reader`.")
+        raise CatalogueError(f"{said} is {path}, which does not exist. Write it.")
     return path, function
-
-
-def aliases() -> Mapping[str, str]:
-    """Return stem → subject from `HKCANTO_ALIASES`: `stem=subject,…`, or a file of such lines.
-
-    Raises:
-        DataNotFound: The file cannot be read.
-    """
-    given = os.environ.get("HKCANTO_ALIASES", "")
-    if given and "=" not in given:
-        try:
-            path = user_folder("HKCANTO_ALIASES", given)
-            if not path.is_file():
-                raise OSError("it is not a file")
-            given = path.read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            what = f"HKCANTO_ALIASES={given} is neither stem=subject,… nor a file of such lines"
-            why = getattr(error, "strerror", None) or error
-            raise DataNotFound(f"{what}: {why}.") from error
-    pairs = (line.split("=", 1) for line in re.split(r"[,\n]", given) if "=" in line)
-    return {stem.strip(): subject.strip() for stem, subject in pairs}

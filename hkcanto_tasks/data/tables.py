@@ -20,10 +20,13 @@ from typing import Any, Literal
 
 import msgspec
 
-from ..declarations import repeated
+from ..declarations import TaskDefinition, repeated
 from ..errors import DataCorrupt, DataNotFound, on_disk
 
 _AGAIN = "Delete the file and fetch it again"
+
+PLAIN = TaskDefinition(name="", title="", kind="")
+"""A task that declares nothing of a file's form."""
 
 # The endings of files that `read_table` reads.
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
@@ -76,8 +79,9 @@ class Row(msgspec.Struct, frozen=True, gc=False):
         Raises:
             UnreadableRow: The row has none of these columns, or the cell is blank or not a text.
         """
-        text = as_text(self.find(columns))
-        if text is None or not text.strip():
+        cell = self.find(columns)
+        text = cell if isinstance(cell, str) else as_text(cell)
+        if not text or not text.strip():
             raise self.lacks(f"text for the {role}", role, columns)
         return text
 
@@ -90,9 +94,8 @@ class Row(msgspec.Struct, frozen=True, gc=False):
             columns: The columns that may have it.
         """
         expected = f"no {what}: expected one in a column {' or '.join(columns)}"
-        hint = f' (declare columns = {{ {role} = "…" }} for another)'
-        hint = hint if self.find(columns) is None else ""
-        return self.problem(f"{expected}, found {self.named()}{hint}")
+        hint = f'(declare columns = {{ {role} = "…" }} for another)'
+        return self.problem(f"{expected}, found {self.named()} {hint}")
 
     def named(self) -> str:
         """Name the row's columns for a message, unless the "header" is in fact an item.
@@ -149,25 +152,18 @@ def as_text(cell: object) -> str | None:
         >>> as_text(7), as_text("007"), as_text(["7"])
         ('7', '007', None)
     """
-    if isinstance(cell, str):
+    if cell is None or isinstance(cell, str):
         return cell
     is_number = isinstance(cell, int | float) and not isinstance(cell, bool) and cell == cell
     return str(cell) if is_number else None
 
 
+_PAGE = "it is an HTML page, such as the error page of a proxy"
 # The beginning of a file that is no data → what it is, and what to do.
 _NO_DATA = (
     (rb"\Z", f"it is empty. {_AGAIN}"),
-    (
-        rb"version https://git-lfs.github.com/spec/",
-        "it is a Git LFS pointer, not the data itself. Run `git lfs pull` in the clone, or unset"
-        " HKCANTO_DATA_DIR to let hkcanto download the pinned commit",
-    ),
-    (
-        rb"(?i)<(!doctype|!--|html|head|body|\?xml)",
-        f"it is an HTML page, probably the error page of a proxy or mirror. {_AGAIN} over another"
-        " connection",
-    ),
+    (rb"version https://git-lfs", "it is a Git LFS pointer. Run `git lfs pull`, or fetch the data"),
+    (rb"(?i)<(!doctype|!--|html|head|body|\?xml)", f"{_PAGE}. {_AGAIN}"),
 )
 
 
@@ -217,13 +213,7 @@ def no_file(path: Path) -> str:
 
 
 def read_table(
-    path: Path,
-    columns: Sequence[str] = (),
-    delimiter: str = "",
-    *,
-    quotes: bool = True,
-    rows: str = "",
-    content: bytes | None = None,
+    path: Path, columns: Sequence[str] = (), form: TaskDefinition = PLAIN, content: bytes = b""
 ) -> Table:
     r"""Read a file of rows: CSV, JSON Lines, a JSON list or object, or Parquet.
 
@@ -234,10 +224,7 @@ def read_table(
         path: The file; its ending decides the format. A `.json` file that begins with `[` is a
             list; another one is JSON Lines, or an object if `rows` is given.
         columns: The names of the columns of a CSV file without a header row.
-        delimiter: The character between the cells of a CSV file; by default a tab in `.tsv` files
-            and a comma in others.
-        quotes: Whether quotation marks enclose cells in a CSV file; if not, they are text.
-        rows: The keys that lead to the rows in a JSON object, with dots between them.
+        form: The task that declares the file's `delimiter`, `quotes` and `rows`.
         content: The file's content, if it has been read.
 
     Raises:
@@ -252,23 +239,22 @@ def read_table(
         ...     [row.cells["input"] for row in read_table(path).rows]
         ['我哋', '007']
     """
-    ending, content = path.suffix.lower(), read_bytes(path) if content is None else content
+    ending, content = path.suffix.lower(), content or read_bytes(path)
     if reason := refusal(content):
         raise DataCorrupt(f"{path}: {reason}.")
     if ending not in ENDINGS:
-        why = f"{path} has none of the endings {', '.join(ENDINGS)}"
-        raise DataCorrupt(f'{why}. Write a reader for it: reader = "rows.py:rows".')
-    if rows and ending != ".json":
-        why = f"{path}: rows = {json.dumps(rows)} names keys of a JSON object, not of {ending}"
-        raise DataCorrupt(f"{why}. Remove `rows` from the benchmark.toml, or name a JSON file.")
+        raise DataCorrupt(f"{path} has none of the endings {', '.join(ENDINGS)}. Write a reader.")
+    if form.rows and ending != ".json":
+        what = f"{path}: rows = {form.rows!r} names keys of a JSON object"
+        raise DataCorrupt(f"{what}. Remove `rows`, or name a JSON file.")
     if ending == ".parquet":
         return table_of(_parquet(path, content), str(path))
     text = _text(path, content)
     if ending in (".csv", ".tsv"):
-        delimiter = delimiter or ("\t" if ending == ".tsv" else ",")
-        return _csv(path, text, columns, delimiter, quotes)
-    if rows or (ending == ".json" and text.lstrip().startswith("[")):
-        return table_of(_json(path, text, rows), str(path))
+        delimiter = form.delimiter or ("\t" if ending == ".tsv" else ",")
+        return _csv(path, text, columns, delimiter, form.quotes)
+    if form.rows or (ending == ".json" and text.lstrip().startswith("[")):
+        return table_of(_json(path, text, form.rows), str(path))
     return table_of(_json_lines(path, text), str(path))
 
 
@@ -321,13 +307,11 @@ def _csv(path: Path, text: str, columns: Sequence[str], delimiter: str, quotes: 
         elif not names:
             names = _column_names(path, row)
             continue
+        elif len(row) == len(names):
+            number, truncated = number + 1, ""
+            table.rows.append(Row(number, dict(zip(names, row, strict=True)), file, place))
+            continue
         else:
-            while len(row) > len(names) and not row[-1].strip():
-                row.pop()
-            if len(row) == len(names):
-                number, truncated = number + 1, ""
-                table.rows.append(Row(number, dict(zip(names, row, strict=True)), file, place))
-                continue
             wrong = f"{len(row)} cells instead of {len(names)}"
             breaks_off = len(row) < len(names) and not text.endswith(("\n", "\r"))
         number += 1
@@ -342,9 +326,8 @@ def _csv(path: Path, text: str, columns: Sequence[str], delimiter: str, quotes: 
 def _column_names(path: Path, header: Sequence[str]) -> list[str]:
     names = [name.strip().lower() for name in header]
     for name in repeated(filter(None, names)):
-        places = " and ".join(str(n) for n, other in enumerate(names, 1) if other == name)
-        why = f"{path}: the header row names a column twice, as the columns {places}. Rename one"
-        raise DataCorrupt(f"{why}; if the first row is not a header, declare header = false.")
+        why = f"{path}: the header row names a column twice: column {names.index(name) + 1}"
+        raise DataCorrupt(f"{why}. Rename one, or declare header = false if it is no header.")
     return names
 
 
@@ -371,8 +354,7 @@ def _parquet(path: Path, content: bytes) -> list[dict[str, object]]:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
-        why = "is a Parquet file, which needs pyarrow: pip install pyarrow"
-        raise DataCorrupt(f"{path} {why}.") from error
+        raise DataCorrupt(f"{path} needs pyarrow: pip install pyarrow.") from error
     try:
         rows: list[dict[str, object]] = pyarrow.parquet.read_table(io.BytesIO(content)).to_pylist()
     except (pyarrow.ArrowException, OSError, ValueError) as error:
@@ -423,13 +405,10 @@ def _json_lines(path: Path, text: str) -> Iterator[object]:
             yield _parsed(line)
         except (ValueError, RecursionError) as error:
             fault = error or "nested too deeply"
-            why = f"no JSON object for one row: {fault}"
             if number == 1 or (number == len(lines) and not text.endswith("\n")):
-                raise DataCorrupt(
-                    f"{path} is not JSON Lines or row {number} is truncated: {fault}; {_EXPECTED}."
-                    f" {_AGAIN}."
-                ) from error
-            yield UnreadableRow(f"{path}, row {number}", why)
+                why = f"is not JSON Lines or row {number} is truncated: {fault}; {_EXPECTED}"
+                raise DataCorrupt(f"{path} {why}. {_AGAIN}.") from error
+            yield UnreadableRow(f"{path}, row {number}", f"no JSON object for one row: {fault}")
 
 
 def _refuse(name: str) -> object:

@@ -354,7 +354,7 @@ class Kind(ABC):
                     if columns not in self._cell_columns:
                         self._cell_columns[columns] = self._shown(item, row, subject)
                     shown = self._cell_columns[columns]
-                cells = {place: _cell(row, place, names) for place, names in shown.items()}
+                cells = {at: _cell(row, at, names) for at, names in shown.items()} if shown else {}
             except UnreadableRow as error:
                 bad.append(error)
                 continue

@@ -91,6 +91,7 @@ class MultipleChoice(base.Kind):
         question = () if task.definition.question else ("question",)
         self.headerless = (*question, *self.choice_columns, "answer")
         self._letters = task.definition.letters
+        self._roles = [self.columns(role) for role in ("question", "answer", "explanation")]
         self._scaffold = str(options.prompt).endswith(self.SCAFFOLD)
         self._convert: Callable[[str], str] = _to_simplified() if options.script == "sc" else str
         thinks = self.template.question_cot or self.template.system_cot
@@ -103,16 +104,15 @@ class MultipleChoice(base.Kind):
 
     def row(self, row: Row) -> Sample:
         """Read a question, its options and its answer."""
-        definition = self.task.definition
-        question = definition.question or row.text(self.columns("question"), "question")
+        definition, (asked, answer, reasons) = self.task.definition, self._roles
+        question = definition.question or row.text(asked, "question")
         choices = read_choices(row, definition, self.choice_columns)
-        answer, several = self.columns("answer"), self.SEVERAL
-        explanation = as_text(row.find(self.columns("explanation"))) or ""
+        explanation = as_text(row.find(reasons)) or ""
         return Sample(
             id=str(row.number),
             question=question,
             choices=choices,
-            target=right_letters(row, choices, definition, answer, several=several),
+            target=right_letters(row, choices, definition, answer, several=self.SEVERAL),
             reasoning=explanation.strip(),
             parts=self._types(question, row) if definition.types else (),
         )
@@ -121,6 +121,8 @@ class MultipleChoice(base.Kind):
         """Return the scored questions in the chosen script, with options shuffled if asked for."""
         del subject
         seed = self.options.shuffle_choices or self.task.definition.shuffle_options
+        if not seed and self.options.script == "tc":
+            return [*rows]
         return [self._in_script(self._shuffled(row, seed)) for row in rows]
 
     def names(self, subject: Subject) -> dict[str, str]:

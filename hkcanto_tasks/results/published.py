@@ -232,8 +232,7 @@ def read_tables(path: Path) -> tuple[PublishedTable, ...]:
     try:
         file = msgspec.convert(tomllib.loads(path.read_text("utf-8")), _File)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        why = f"{error}{meant(str(error), _File)}"
-        raise CatalogueError(f"{short}: {why}. Fix this entry.") from error
+        raise CatalogueError(f"{short}: {error}. {meant(error)}Fix this entry.") from error
     find_benchmark(file.benchmark)
     tables = []
     for table in file.tables:

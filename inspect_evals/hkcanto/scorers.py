@@ -62,7 +62,7 @@ def judged(task: str | list[str] | None = None, options: dict[str, Any] | None =
             # Inspect wants the same figures of each epoch; NaN is unscored.
             values = dict.fromkeys((figure.name for figure in kind.FIGURES), nan)
         cut_off.add(judgement)
-        if cut_off.responses == FIRST and cut_off.many:
+        if cut_off.responses == FIRST and 2 * cut_off.cut >= FIRST:
             _log.warning(cut_off.told)
         return Score(
             value={**values, **judgement.values},

@@ -10,7 +10,7 @@ from typing import Any
 
 from hkcanto_tasks.declarations import Average, Benchmark
 from hkcanto_tasks.kinds.base import Kind
-from hkcanto_tasks.tasks import RUN_OPTIONS, option_values, refuse_unknown
+from hkcanto_tasks.tasks import option_values, refuse_unknown
 
 # Keys that lm-eval, other tasks of the same run, and our own files put into the metadata.
 _NOT_OURS = frozenset(
@@ -39,7 +39,7 @@ def options_of(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
         >>> options_of("hkmmlu", {"pretrained": "gpt2", "shots": "5", "prompt": "yue"})
         {'shots': '5', 'prompt': 'yue'}
     """
-    known = {**RUN_OPTIONS, **option_values(name)}
+    known = option_values(name)
     asked = _keys_of("--metadata")
     others = _NOT_OURS | (_keys_of("--model_args", "-a") - asked)
     near = partial(difflib.get_close_matches, possibilities=known, n=1, cutoff=0.8)

@@ -84,13 +84,13 @@ def test_several_answers_are_divided_as_declared() -> None:
     assert answered("both", several=True, answers={"both": "AB"}) == "AB"
     assert answered(["y", "z"], several=True, answers={"y": "B", "z": "C"}) == "BC"
     for cell, says in (
-        ("A, 中環", "not the letter"),
-        ("BD", "not the letter"),
-        ("B and C", "not the letter"),
-        ("some", "not the letter"),
-        ([1, 2], "not the letter"),
-        ("A-D", "not the letter"),
-        ("bad", "not the letter"),
+        ("A, 中環", "names none of"),
+        ("BD", "names none of"),
+        ("B and C", "names none of"),
+        ("some", "names none of"),
+        ([1, 2], "names none of"),
+        ("A-D", "names none of"),
+        ("bad", "names none of"),
         ([], "no answer"),
         ("", "no answer"),
         (["B", None], "entries that are not texts"),
@@ -98,7 +98,7 @@ def test_several_answers_are_divided_as_declared() -> None:
     ):
         with pytest.raises(UnreadableRow, match=says):
             answered(cell, several=True)
-    with pytest.raises(UnreadableRow, match="not its text"):
+    with pytest.raises(UnreadableRow, match="names none of"):
         answered("大澳；南丫島", several=True, answer="text")
     for way, cell in (("number", "1.0"), ("index", "-1"), ("number", "1-3")):
         with pytest.raises(UnreadableRow, match=f"answer = '{way}' is declared"):
@@ -113,7 +113,9 @@ def test_blank_options_are_shown_or_absent() -> None:
     assert read_choices(row, absent, [*"abcd"]) == ("甲", None, "丙", None)
     short = Row(1, {"a": "甲", "b": "乙"})
     assert read_choices(short, absent, [*"abcd"]) == ("甲", "乙", None, None)
-    with pytest.raises(UnreadableRow, match="no column c, d; found the columns a, b"):
+    with pytest.raises(
+        UnreadableRow, match="no text for its option 3 in a, b, c, d; found the columns a, b"
+    ):
         read_choices(short, shown, [*"abcd"])
     for cell in (None, True, float("nan"), ["丁"], {"text": "丁"}):
         odd = Row(1, {"a": "甲", "b": "乙", "c": "丙", "d": cell})

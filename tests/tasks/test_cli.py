@@ -128,7 +128,7 @@ def test_list_and_show_have_the_same_of_a_task_for_scripts() -> None:
 
 def test_a_filter_without_a_match_says_so() -> None:
     output = hkcanto("list", "klingon", status=1)
-    assert "no task has 'klingon' in its name, its title or its benchmark" in output
+    assert "no task has 'klingon' in its names" in output
     assert "Did you mean" not in output
     assert "Did you mean hkmmlu" in hkcanto("list", "hkmlu", status=1)
 
@@ -149,9 +149,9 @@ def test_show_tells_all_of_a_task() -> None:
             "data:…",
         ),
         *(
-            "of the sample data, 0 worked examples",
+            "of the sample data, 0-shot",
             "│ 請回答以下問題:",
-            'ends before "\\n\\n問題: ", or after 12 tokens',
+            'at most 12 tokens; stop texts: "\\n\\n問題: "; in a chat: "\\n\\n問題: "',
         ),
         *(
             "acc_hk_specific",
@@ -202,11 +202,11 @@ def test_show_says_where_a_response_ends() -> None:
     """In a chat, and without worked examples, a letter may come after line breaks."""
     another = '"\\n\\nThe following are multiple choice"'
     output = hkcanto("show", "hkcanto_mmlu_en")
-    assert f'ends before "\\n" (in a chat before {another}), or after 12 tokens\n' in output
+    assert f'at most 12 tokens; stop texts: "\\n"; in a chat: {another}\n' in output
     output = hkcanto("show", "hkcanto_mmlu_en", "--shots", "0")
-    assert f"ends before {another}, or after 12 tokens\n" in output
+    assert f"at most 12 tokens; stop texts: {another}; in a chat: {another}\n" in output
     output = hkcanto("show", "hkmmlu", "-T", "reasoning=true")
-    assert "ends after 8192 tokens\n" in output
+    assert "at most 8192 tokens; stop texts: none; in a chat: none\n" in output
 
 
 def test_show_takes_turns_as_an_option() -> None:
@@ -301,7 +301,7 @@ def test_show_never_prints_a_question_of_a_release(
     monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.delenv("HKCANTO_DATA")
     output = hkcanto("show", "mine")
-    assert "No prompt is shown: Mine has no sample data." in output
+    assert "No prompt: the sample data of Mine has no mine." in output
     assert "秘密" not in output
     assert "mine|shots:0|turns:single|data:…|" in output
 
@@ -421,7 +421,7 @@ def test_doctor_names_a_subject_that_the_release_lacks(
     monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path))
     (tmp_path / "hkeval2025" / "mmlu" / "test" / "anatomy_test.csv").unlink()
     output = hkcanto("doctor", "hkcanto", status=1)
-    assert "hkcanto_mmlu_en: missing subjects: anatomy" in output
+    assert "hkcanto_mmlu_en: 1 of 57 subjects are missing: anatomy" in output
 
 
 def test_doctor_names_what_is_not_downloaded(

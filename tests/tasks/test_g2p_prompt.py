@@ -75,7 +75,7 @@ def test_an_engine_finds_the_sentence_in_the_prompt() -> None:
 
 
 def test_an_engine_refuses_another_tasks_prompt() -> None:
-    with pytest.raises(OptionError, match="answers only the task hkcanto_g2p"):
+    with pytest.raises(OptionError, match="answers only hkcanto_g2p"):
         sentence_of("Question: 1 + 1?\nAnswer:")
 
 

@@ -47,7 +47,7 @@ def test_an_exact_file_leaves_only_the_form_of_its_answers_open(new: New) -> Non
         '? answer = "?"'
     ]
     file = Path("my_quiz/benchmark.toml")
-    with pytest.raises(CatalogueError, match=r'open questions, "\?": tasks\[0\].answer'):
+    with pytest.raises(CatalogueError, match=r'open questions, "\?": answer'):
         read_benchmark(file)
     file.write_text(file.read_text("utf-8").replace('answer = "?"', 'answer = "letter"'), "utf-8")
     (sample,) = load_task("my_quiz").samples

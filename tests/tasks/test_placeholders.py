@@ -145,11 +145,11 @@ def test_a_question_has_every_type_that_matches_it(quiz: Quiz) -> None:
 
 def test_an_unknown_key_is_refused_with_what_it_may_mean(quiz: Quiz) -> None:
     for table, key, says in (
-        ('[hub]\nrepo_id = "a/b"', 'revison = "v1"', r"`revison`.*\$.hub.*did you mean `revision`"),
-        ("[data]", 'pth = "x"', r"`pth`.*did you mean `path`"),
-        ("[data]", 'commit = "x"', r"`commit`.*there are path"),
-        ("[data]\n[prompts.b]", 'qestion = "x"', r"`qestion`.*did you mean `question`"),
-        ("[data]\n[reasoning]", 'repo = "x"', r"`repo`.*did you mean `repo_id`"),
+        ('[hub]\nrepo_id = "a/b"', 'revison = "v1"', r"`revison`.*\$.hub.*Did you mean `revision`"),
+        ("[data]", 'pth = "x"', r"`pth`.*Did you mean `path`"),
+        ("[data]", 'commit = "x"', r"unknown field `commit` - at `\$.data`"),
+        ("[data]\n[prompts.b]", 'qestion = "x"', r"`qestion`.*Did you mean `question`"),
+        ("[data]\n[reasoning]", 'repo = "x"', r"`repo`.*Did you mean `repo_id`"),
     ):
         path = quiz(AB, ROW) / "benchmark.toml"
         text = path.read_text("utf-8").replace('[data]\npath = "data"', f"{table}\n{key}")

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from string import ascii_lowercase
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hkcanto_tasks.data.tables import ENDINGS, Row, read_table
+from hkcanto_tasks.data.tables import ENDINGS, PLAIN, Row, read_table
 from hkcanto_tasks.errors import DataCorrupt
 
 POINTER = (
@@ -236,7 +237,7 @@ def test_json_that_is_no_list_of_rows_is_named_by_what_it_is(file: Path) -> None
     ):
         file.write_text(content, encoding="utf-8")
         with pytest.raises(DataCorrupt, match=says):
-            read_table(file, rows=rows)
+            read_table(file, form=msgspec.structs.replace(PLAIN, rows=rows))
     file.write_text('["a", 2]', encoding="utf-8")
     assert [row.where for row in read_table(file).bad] == [f"{file}, row 2"]
 

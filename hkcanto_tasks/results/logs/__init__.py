@@ -158,7 +158,9 @@ def _newest(runs: Sequence[Run]) -> tuple[list[list[Run]], list[SkippedLog]]:
 
     key_of: dict[Run, Hashable] = {}
     for run in sorted(runs, key=rank):
-        whole = replace(run.signature.of_whole, data=run.signature.sort_of_data, package="")
+        whole = replace(
+            run.signature.with_option("subjects", ""), data=run.signature.sort_of_data, package=""
+        )
         key_of[run] = run.harness, run.model, run.settings, run.sent, whole
     kept, skipped = {key: list[Run]() for key in key_of.values()}, list[SkippedLog]()
     for run, key in reversed(key_of.items()):

@@ -53,7 +53,7 @@ class ItemRows:
 
         The hash covers all requests. It is left out if every one of them is the catalogue's.
         """
-        signature = signature.judged_by(self._graders)
+        signature = signature.with_option("judge", "+".join(sorted(self._graders)))
         if all(sent == ours for sent, ours in self._requested.values()):
             return signature
         sent = "\n".join(f"{item} {sent}" for item, (sent, _) in sorted(self._requested.items()))

@@ -327,7 +327,7 @@ def grade(runs: Sequence[Rescored], grader: str) -> None:
         what = f"{unjudged:.0f} of {len(again.scored):,} answers are unjudged"
         again.remarks = [remark for remark in again.remarks if "--grader" not in remark]
         again.remarks.append(f"judged by {grader}; {what}")
-        signature = again.run.signature.judged_by([grader] if replies else [])
+        signature = again.run.signature.with_option("judge", grader if replies else "")
         again.run = replace(again.run, signature=signature)
 
 
