@@ -107,6 +107,9 @@ class Kind(ABC):
     TOKENS: ClassVar[int]
     """The token limit of an answer, without a reasoning block."""
 
+    TEXTS: ClassVar[Mapping[str, str]] = {}
+    """Role of a cell with a required text → the attribute of an item that has it."""
+
     VALUES: ClassVar[Mapping[str, str]] = {}
     """Placeholder → the attribute of an item that fills it."""
 
@@ -127,6 +130,9 @@ class Kind(ABC):
 
     refinements: Mapping[str, Mapping[str, Any]] = {}
     """Figure → the fields of its definition that the task decides."""
+
+    rubric_hash: str = ""
+    """A hash of the judge's rubric: seven hexadecimal digits; empty without a judge."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -270,6 +276,7 @@ class Kind(ABC):
             **{name: "yes" if on is True else str(on) for name, on in self.chosen.items()},
             "rationale": "+".join(sorted(filter(None, rationales))),
             "shuffle_options": str(definition.shuffle_options or ""),
+            "rubric": self.rubric_hash,  # the judge is named in the log
         }
         return Signature(
             task=self.task.whole,
@@ -321,9 +328,8 @@ class Kind(ABC):
             self._columns[role] = tuple(name.lower() for name in names)
         return self._columns[role]
 
-    @abstractmethod
     def row(self, row: Row) -> Sample:
-        """Read a row of the release.
+        """Read a row of the release; by default the texts of `TEXTS`.
 
         Its id is the release's number or name for it. `read` then adds the full id, subject,
         category, parts, and the cells that the prompt shows.
@@ -331,6 +337,8 @@ class Kind(ABC):
         Raises:
             UnreadableRow: The row lacks something or is wrong (`Row.problem`).
         """
+        texts = {name: row.text(self.columns(role), role) for role, name in self.TEXTS.items()}
+        return Sample(**{"id": str(row.number), **texts})
 
     def read(
         self, rows: Sequence[Row], subject: Subject

@@ -6,7 +6,7 @@
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
@@ -297,25 +297,17 @@ class MultipleChoice(base.Kind):
     def _types(self, question: str, row: Row) -> tuple[str, ...]:
         """Return the types of a question."""
         types = []
-        for name, pattern in self._patterns.items():
-            try:
-                if pattern.search(question, timeout=_SLOWEST):
-                    types.append(name)
-            except (TimeoutError, MemoryError) as error:
-                slow = f"{pattern.pattern!r} takes more than {_SLOWEST} s on {row.where}"
-                raise self.wrong(f"has the type {name!r}: the regular expression {slow}") from error
-        return tuple(types)
-
-    @cached_property
-    def _patterns(self) -> dict[str, regex.Pattern[str]]:
-        patterns = {}
         for name, pattern in self.task.definition.types.items():
+            what = f"has the type {name!r}: the regular expression {pattern!r}"
             try:
-                patterns[name] = regex.compile(pattern)
+                if regex.search(pattern, question, timeout=_SLOWEST):
+                    types.append(name)
             except regex.error as error:
-                what = f"has the type {name!r}: the regular expression {pattern!r} is not one"
-                raise self.wrong(f"{what}: {error}") from error
-        return patterns
+                raise self.wrong(f"{what} is not one: {error}") from error
+            except (TimeoutError, MemoryError) as error:
+                slow = f"takes more than {_SLOWEST} s on {row.where}"
+                raise self.wrong(f"{what} {slow}") from error
+        return tuple(types)
 
 
 def judge_reading(

@@ -6,9 +6,7 @@ reference. This kind scores only what needs no human reader: fluency by the word
 
 from typing import ClassVar
 
-from ..data.tables import Row
 from ..figures import figures
-from ..samples import Sample
 from . import base, writing
 
 
@@ -25,12 +23,9 @@ class Summarization(writing.WritingInCantonese):
 
     FIGURES = figures(*writing.FLUENT, "length_penalty", "n_characters", "empty", "overgenerated")
     COLUMNS: ClassVar = {"text": ("text",)}
+    TEXTS: ClassVar = {"text": "source"}
     Options = base.PromptOptions
     # The release's limit.
     TOKENS = 1024
     # The paper asks for 200 characters, and lowers the score above 500.
     MAX_CHARACTERS = 500
-
-    def row(self, row: Row) -> Sample:
-        """Read a text."""
-        return Sample(id=str(row.number), source=row.text(self.columns("text"), "text"))

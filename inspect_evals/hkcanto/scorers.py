@@ -56,8 +56,8 @@ def judged(task: str | list[str] | None = None, options: dict[str, Any] | None =
         judgement = kind.judge(state.output.completion, asked, reasoning_of(state.output))
         values: dict[str, Any] = {}
         if isinstance(kind, Judged):
-            waits = kind.waits(judgement)
-            said = await ask_role(kind, asked, judgement.answer, state.epoch) if waits else ()
+            answer = judgement.answer
+            said = await ask_role(kind, asked, answer, state.epoch) if answer else ()
             judgement = kind.judged(judgement, said)
             # Inspect wants the same figures of each epoch; NaN is unscored.
             values = dict.fromkeys((figure.name for figure in kind.FIGURES), nan)

@@ -404,7 +404,7 @@ def grade(runs: Sequence[Rescored], grader: str) -> None:
         (kind, scored, scored.judgement.answer)
         for run, kind in with_rubric
         for scored in run.scored
-        if kind.waits(scored.judgement)
+        if scored.judgement.answer
     ]
     replies = _ask("--grader", grader, "hkcanto.judges.rubric", "grade", waiting)
     by_answer = {place: [reply] for place, reply in replies.items()}
