@@ -24,7 +24,7 @@ from ..errors import CatalogueError, DataCorrupt, OptionError, did_you_mean
 from ..figures import Figure, declared_figures, figures, figures_of, parts_of
 from ..judgements import Judgement
 from ..printable import valid
-from ..prompts import OF_EXAMPLES, Example, NoSuchPlace, Prompt, fill, places, until_stop
+from ..prompts import OF_EXAMPLES, Example, Prompt, fill, places, until_stop
 from ..samples import Sample
 from ..signatures import Signature, fingerprints, subset_of
 
@@ -155,7 +155,6 @@ class Kind(ABC):
         self.placeholders = tuple(places(*self.template.texts))
         self._columns: dict[str, tuple[str, ...]] = {}
         self._texts: dict[str, tuple[str, str]] = {}
-        self._cell_columns: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {}
         for problem in self.problems():
             raise self.wrong(problem)
 
@@ -358,10 +357,7 @@ class Kind(ABC):
             try:
                 item = self.row(row)
                 if shown is None:
-                    columns = tuple(row.cells)
-                    if columns not in self._cell_columns:
-                        self._cell_columns[columns] = self._shown(item, row, subject)
-                    shown = self._cell_columns[columns]
+                    shown = self._shown(item, row, subject)
                 cells = {place: _cell(row, place, names) for place, names in shown.items()}
             except UnreadableRow as error:
                 bad.append(error)
@@ -389,38 +385,29 @@ class Kind(ABC):
         Raises:
             CatalogueError: Nothing fills a placeholder, or both the kind and a column do.
         """
-        filled = {*self.values(item), *self.names(subject)}
+        filled, shown = {*self.values(item), *self.names(subject)}, {}
         prompt = f"{self.task.benchmark.home}/benchmark.toml: [prompts.{self.prompt_name}]"
-        where, kind = f"{prompt} has the placeholder", f"kind {self.task.definition.kind!r}"
-        shown = {}
+        kind, template = f"kind {self.task.definition.kind!r}", self.template
         for place in self.placeholders:
-            there = {*self.columns(place)} & {*row.cells}
-            if place in filled and (unread := there - self.reads):
+            where, columns = f"{prompt} has the placeholder {{{place}}}", self.columns(place)
+            there = {*columns} & {*row.cells}
+            if place in filled:
+                if unread := there - self.reads:
+                    raise CatalogueError(
+                        f"{where}, which the {kind} fills itself, but {row.file} has a "
+                        f"column {place!r}. If it is meant, write {{of_row}} and declare columns = "
+                        f'{{ of_row = "{unread.pop()}" }}. If not, rename the column.'
+                    )
+            elif there and place not in OF_EXAMPLES:
+                shown[place] = columns
+            elif place not in OF_EXAMPLES or place in places(template.system, template.question):
+                hint = did_you_mean(place.lower(), (*filled, *row.cells), "{{{}}}")
+                fills = ", ".join(f"{{{name}}}" for name in sorted(filled))
                 raise CatalogueError(
-                    f"{where} {{{place}}}, which the {kind} fills itself, but {row.file} has a "
-                    f"column {place!r}. If it is meant, write {{of_row}} and declare columns = "
-                    f'{{ of_row = "{unread.pop()}" }}. If not, rename the column.'
+                    f"{where}, but nothing fills it. The {kind} fills {fills}; {row.file} has "
+                    f"{row.named()}, and none is called {' or '.join(columns)}. {hint}Correct the "
+                    f"placeholder, or write {{{{{place}}}}} if these characters are meant."
                 )
-            if there and place not in (*filled, *OF_EXAMPLES):
-                shown[place] = self.columns(place)
-        bare = msgspec.structs.replace(item, subject=subject.name, cells=dict.fromkeys(shown, ""))
-        try:
-            for shots in {0, self.shots or 1} if self.task.definition.has_examples else {0}:
-                run = self.at(shots=shots)
-                run.prompt(bare)
-                if shots:
-                    run.example(subject, bare, 1)
-        except NoSuchPlace as error:
-            columns = self.columns(error.name)
-            hint = did_you_mean(error.name.lower(), (*filled, *row.cells), "{{{}}}")
-            if (error.name,) != columns:
-                hint = f"No column is called {' or '.join(columns)}, as declared for it. {hint}"
-            fills = ", ".join(f"{{{name}}}" for name in sorted(filled))
-            raise CatalogueError(
-                f"{where} {{{error.name}}}, but nothing fills it. The {kind} fills {fills}; "
-                f"{row.file} has {row.named()}. {hint}Correct the placeholder, or write "
-                f"{{{{{error.name}}}}} if these characters are meant."
-            ) from error
         return shown
 
     def unread(self, columns: Iterable[str]) -> list[str]:

@@ -104,7 +104,7 @@ def test_a_placeholder_that_nothing_fills_is_an_error_before_any_run(quiz: Quiz)
         ("{answer}", "", AB, r"\{answer\}"),
         ("{number}", "", AB, r"\{number\}"),
         ("{sentence}", "", AB, r"\{sentence\}"),
-        ("{story}", "", declared, r"\{story\}.*No column is called pasage, as declared"),
+        ("{story}", "", declared, r"\{story\}.*none is called pasage"),
         ("{question}", 'example = "{nothing}"', AB, r"\{nothing\}"),
     ):
         quiz(more, ROW, question=question, texts=texts)
