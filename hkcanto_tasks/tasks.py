@@ -406,7 +406,7 @@ def load_task(
             f"{task.definition.name}: {told}, in {folder.root}{effect}. `hkcanto doctor "
             f"{task.benchmark.name}` lists them."
         )
-    scored = (kind.scored(samples, subject) for subject, samples in by_subject.items())
+    scored = map(kind.scored, by_subject.values())
     ordered = stratified(
         [msgspec.structs.replace(item, reasoning="") if item.reasoning else item for item in items]
         for items in scored  # the release's reasoning gives the answer away

@@ -33,7 +33,6 @@ _IMPORTS = {
     "inspect-ai": "import hkcanto._registry",
 }
 _DONE = "hkcanto: imported"
-_LIMIT = 300  # seconds, since imports from a cluster's cold disk are slow
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,12 +200,9 @@ def why_not(code: str) -> str:
         ('', "ModuleNotFoundError: No module named 'nowhere'")
     """
     command = [sys.executable, "-P", "-c", f"{code}\nprint({_DONE!r}, flush=True)"]
-    try:
-        run = subprocess.run(
-            command, capture_output=True, errors="replace", stdin=subprocess.DEVNULL, timeout=_LIMIT
-        )
-    except subprocess.TimeoutExpired:
-        return f"it takes more than {_LIMIT} s"
+    run = subprocess.run(
+        command, capture_output=True, errors="replace", stdin=subprocess.DEVNULL, check=False
+    )
     if _DONE in run.stdout.splitlines():
         return ""
     lines = [line for line in run.stderr.splitlines() if line.strip()]

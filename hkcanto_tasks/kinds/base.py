@@ -134,11 +134,6 @@ class Kind(ABC):
     rubric_hash: str = ""
     """A hash of the judge's rubric: seven hexadecimal digits; empty without a judge."""
 
-    def __init_subclass__(cls, **more: Any) -> None:
-        super().__init_subclass__(**more)
-        for name in {"system", "question"} & vars(cls).keys():
-            raise TypeError(f"{cls.__name__}.{name} is not called: override `texts`, with both.")
-
     def __init__(
         self, task: TaskVariant, options: Any, shots: int | None = None, *, multiturn: bool = False
     ) -> None:
@@ -191,18 +186,20 @@ class Kind(ABC):
         definition, prompts = self.task.definition, self.task.benchmark.prompts.values()
         has = f"its kind {definition.kind!r} has"
         if not (self.is_generative or self.GOLD or self.LETTERED):
-            variant = f"has a variant {self.task.variant.suffix!r} with scoring = 'loglikelihood'"
-            yield f"{variant}, which finds one letter; {has} no such answers. Remove this variant"
+            yield (
+                f"has a variant {self.task.variant.suffix!r} with scoring = 'loglikelihood', which "
+                f"finds one letter; {has} no such answers. Remove this variant"
+            )
         if self.template.reads not in self.READS:
             reads = f"reads = {self.template.reads!r}"
             yield f"has the prompt {self.prompt_name!r} with {reads}; {has} {', '.join(self.READS)}"
         roles = [*self.COLUMNS, "subject"]
         texts = [text for template in prompts for text in template.texts]
         texts += [definition.rubric.prompt] if definition.rubric else []
-        for role in definition.columns:
-            if role not in roles and role not in {*places(*texts)} - {*OF_EXAMPLES}:
-                named = f"{has} {', '.join(roles)}, and no prompt has a placeholder {{{role}}}"
-                yield f"has a column for {role!r}; {named}"
+        shown = {*places(*texts)} - {*OF_EXAMPLES}
+        for role in (role for role in definition.columns if role not in {*roles, *shown}):
+            named = f"{has} {', '.join(roles)}, and no prompt has a placeholder {{{role}}}"
+            yield f"has a column for {role!r}; {named}"
         figures = [figure.name for figure in self.FIGURES]
         figures += ["acc_macro", "acc_category_macro"] if "acc" in figures else []
         if definition.headline and definition.headline not in figures:
@@ -336,8 +333,10 @@ class Kind(ABC):
         Raises:
             UnreadableRow: The row lacks something or is wrong (`Row.problem`).
         """
-        texts = {name: row.text(self.columns(role), role) for role, name in self.TEXTS.items()}
-        return Sample(**{"id": str(row.number), **texts})
+        texts: dict[str, Any] = {"id": str(row.number)}
+        for role, name in self.TEXTS.items():
+            texts[name] = row.text(self.columns(role), role)
+        return Sample(**texts)
 
     def read(
         self, rows: Sequence[Row], subject: Subject
@@ -427,14 +426,12 @@ class Kind(ABC):
             twice = f"the ids or numbers {', '.join(repeated)} occur more than once"
             raise DataCorrupt(f"{file}: {twice}. Correct the file.")
 
-    def scored(self, rows: Sequence[Sample], subject: Subject) -> Sequence[Sample]:
+    def scored(self, rows: Sequence[Sample]) -> Sequence[Sample]:
         """Return the scored items of a subject in the form for prompts; by default all."""
-        del subject
         return rows
 
-    def remark(self, samples: Sequence[Sample]) -> str:
+    def remark(self, _: Sequence[Sample]) -> str:
         """Return why a score on these items would be meaningless; by default an empty text."""
-        del samples
         return ""
 
     # ------------------------------------------------------------------ rendering
@@ -522,13 +519,12 @@ class Kind(ABC):
         """The stop texts at which a response is cut when it is scored."""
         return () if self.options.reasoning else self.template.stop
 
-    def sent_stop(self, *, chat: bool) -> tuple[str, ...]:
+    def sent_stop(self, *, chat: bool) -> tuple[str, ...]:  # noqa: ARG002
         """Return the stop texts that are sent to the harness.
 
         Args:
             chat: Whether the prompt is a chat, where a response may begin with line breaks.
         """
-        del chat
         return self.stop
 
     @property

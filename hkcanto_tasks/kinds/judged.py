@@ -153,7 +153,7 @@ class Judged(Prompted):
 
     # ------------------------------------------------------------------ judging
 
-    def score(self, answer: str, sample: Sample) -> Judgement:
+    def score(self, answer: str, _: Sample) -> Judgement:
         """Return the judgement of an answer that no judge has seen yet; an empty one never is.
 
         Examples:
@@ -161,7 +161,6 @@ class Judged(Prompted):
             >>> kind.score("好呀。", Sample(id="")).values
             {'unjudged_rate': 1.0, 'empty': 0.0}
         """
-        del sample
         empty = not answer.strip()
         return Judgement(
             {"unjudged_rate": 1.0, "empty": float(empty)},

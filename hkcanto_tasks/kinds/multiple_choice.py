@@ -60,9 +60,6 @@ class MultipleChoice(base.Kind):
 
     The options may also be in one declared column: as a list, or as a mapping from letter to text.
     A reader yields them as `choices`.
-
-    Attributes:
-        choice_columns: The columns of the options, in lower case.
     """
 
     FIGURES: ClassVar[tuple[Figure, ...]] = figures("acc", "unparsed_rate")
@@ -86,10 +83,9 @@ class MultipleChoice(base.Kind):
         super().__init__(task, options, *args, **kwargs)
         self.example_source = "release" if options.cot else ""
         default = ["choices"] if task.definition.reader else []
-        self.choice_columns = choice_columns(task.definition, default)
-        self.reads = self.reads - {*"abcdefghij"} | {*self.choice_columns}
+        self._columns["options"] = choice_columns(task.definition, default)
         question = () if task.definition.question else ("question",)
-        self.headerless = (*question, *self.choice_columns, "answer")
+        self.headerless = (*question, *self.columns("options"), "answer")
         self._letters = task.definition.letters
         self._scaffold = str(options.prompt).endswith(self.SCAFFOLD)
         self._convert: Callable[[str], str] = _to_simplified() if options.script == "sc" else str
@@ -105,7 +101,7 @@ class MultipleChoice(base.Kind):
         """Read a question, its options and its answer."""
         definition = self.task.definition
         question = definition.question or row.text(self.columns("question"), "question")
-        choices = read_choices(row, definition, self.choice_columns)
+        choices = read_choices(row, definition, self.columns("options"))
         answer, several = self.columns("answer"), self.SEVERAL
         explanation = as_text(row.find(self.columns("explanation"))) or ""
         return Sample(
@@ -117,9 +113,8 @@ class MultipleChoice(base.Kind):
             parts=self._types(question, row) if definition.types else (),
         )
 
-    def scored(self, rows: Sequence[Sample], subject: Subject) -> list[Sample]:
+    def scored(self, rows: Sequence[Sample]) -> list[Sample]:
         """Return the scored questions in the chosen script, with options shuffled if asked for."""
-        del subject
         seed = self.options.shuffle_choices or self.task.definition.shuffle_options
         return [self._in_script(self._shuffled(row, seed)) for row in rows]
 

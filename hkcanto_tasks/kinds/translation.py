@@ -14,7 +14,6 @@ import msgspec
 from hkcanto_metrics.translation import LONGEST, is_copy, is_wrong_script
 
 from ..data.tables import Row, as_text
-from ..declarations import Subject
 from ..errors import DataCorrupt
 from ..figures import figures
 from ..judgements import Judgement
@@ -80,9 +79,8 @@ class Translation(writing.Writing):
                 "swapped. Correct the file."
             )
 
-    def scored(self, rows: Sequence[Sample], subject: Subject) -> Sequence[Sample]:
+    def scored(self, rows: Sequence[Sample]) -> Sequence[Sample]:
         """Return the scored sentences: a sample if there are more than `size`."""
-        del subject
         size, seed = self.options.size, self.options.sample_seed
         if not 0 < size < len(rows):
             return rows

@@ -44,8 +44,7 @@ def judged(task: str | list[str] | None = None, options: dict[str, Any] | None =
     kinds = {name: task_as_run(name, **(options or {})) for name in names}
     seen: dict[str, CutOff] = {}
 
-    async def score(state: TaskState, target: Target) -> Score:
-        del target  # the sample has it, too
+    async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001
         name = names[0] if len(names) == 1 else state.metadata["task"]
         if not names and name not in kinds:
             kinds[name] = task_as_run(name, **state.metadata["options"])

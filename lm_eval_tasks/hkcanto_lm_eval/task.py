@@ -5,10 +5,9 @@ overrides the catalogue's, as in any lm-eval task. Prompts, scoring and data are
 Inspect task of the same name.
 """
 
-import atexit
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from hashlib import sha256
 from itertools import chain
 from math import isnan
@@ -17,6 +16,7 @@ from typing import Any
 
 import msgspec
 from lm_eval.api.metrics import mean
+from lm_eval.utils import info_once, warning_once
 
 from hkcanto_metrics.reasoning import ends_in_reasoning, opens_reasoning
 from hkcanto_tasks.catalogue import benchmarks, share
@@ -126,9 +126,8 @@ class CatalogueTask(Task):
             _log.warning("The data has no file for %s: it is left out.", self.config.task)
             self.dataset["test"] = Docs([])
         if isinstance(kind, Judged):
-            _log_once(logging.WARNING, _UNJUDGED.format(self.task_name))
+            warning_once(_log, _UNJUDGED.format(self.task_name))
         self._cut_off = CutOff(kind, _ROOM)
-        atexit.register(_say_cut_off, self._cut_off)
 
     def download(self, *_: Any, **__: Any) -> None:
         """Make the documents; lm-eval calls this when it creates the task, or needs the rows."""
@@ -168,7 +167,7 @@ class CatalogueTask(Task):
             flag = from_argv("--fewshot_as_multiturn", nargs="?", const="")
             self._multiturn = as_turns and flag is not None
             if as_turns and num_fewshot and not self._multiturn:
-                _log_once(logging.INFO, _SINGLE_TURN)
+                info_once(_log, _SINGLE_TURN)
         run, sample = self._run(num_fewshot), msgspec.convert(doc, Sample)
         prompt = run.prompt(sample)
         # Texts in front of the first example, or of the question if there are no examples.
@@ -283,12 +282,12 @@ class CatalogueTask(Task):
             return {"bypass": 999}
         if self.OUTPUT_TYPE == "generate_until" and len(results) > 1:
             repeats = f"only the first of {len(results)} responses to each question is scored."
-            _log_once(logging.WARNING, f"{self.task_name}: {repeats}")
+            warning_once(_log, f"{self.task_name}: {repeats}")
         sample, response, reasoning = msgspec.convert(doc, Sample), results[0], ""
         if self.OUTPUT_TYPE != "generate_until":
             likelihoods = [likelihood for likelihood, _ in results]
             if any(map(isnan, likelihoods)):
-                _log_once(logging.WARNING, _NO_LIKELIHOOD.format(self.task_name))
+                warning_once(_log, _NO_LIKELIHOOD.format(self.task_name))
                 response = ""
             elif self.OUTPUT_TYPE == "multiple_choice":
                 response = doc["letters"][likelihoods.index(max(likelihoods))]
@@ -309,7 +308,12 @@ class CatalogueTask(Task):
         return self._named(item_values(self.kind.table, sample, judgement))
 
     def aggregation(self) -> dict[str, Callable[[Any], float]]:
-        """Return figure → the function that aggregates the items' values."""
+        """Return figure → the function that aggregates the items' values.
+
+        lm-eval calls this when it has all results, so this warns of responses that were cut off.
+        """
+        if 20 * self._cut_off.cut > self._cut_off.responses:
+            warning_once(_log, self._cut_off.told)
         task, kind = self.loaded.task, self.kind
         value_of = partial(value, categories=kind.categories, language=language_of(task))
         table: dict[str, Callable[[Any], float]] = {}
@@ -367,17 +371,6 @@ class CatalogueTask(Task):
             return ()
         averages = averages_over(task.benchmark)
         return [average for average in averages if task.whole in chain(*average.columns)]
-
-
-def _say_cut_off(seen: CutOff) -> None:
-    """Print after lm-eval's table that responses had no room for an answer."""
-    if in_command() and 20 * seen.cut > seen.responses:
-        print(seen.told)  # noqa: T201
-
-
-@cache
-def _log_once(level: int, message: str) -> None:
-    _log.log(level, message)
 
 
 # Keys that a YAML file may set without changing the catalogue's task.
