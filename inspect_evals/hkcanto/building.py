@@ -11,11 +11,10 @@ from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
 from inspect_ai.scorer import Metric, Scorer
 
-from hkcanto_tasks import samples
 from hkcanto_tasks.catalogue import find_benchmark, find_task
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.figures import metric_signatures
-from hkcanto_tasks.kinds.judged import Judged
+from hkcanto_tasks.samples import Sample as Item
 from hkcanto_tasks.signatures import request_hash
 from hkcanto_tasks.tasks import LoadedTask, load_task, stratified
 
@@ -57,15 +56,15 @@ def make(
     loaded = _load(name, subjects, options)
     kind, name = loaded.kind, loaded.task.name  # of the variant that the options select
     run = [subject.name for subject in kind.task.subjects if subject.name]
-    rubric = kind.rubric_hash if isinstance(kind, Judged) else ""  # some epochs may lack a level
-    are_means = all(figure.form == "mean" for figure in kind.table) and not rubric
-    judged_by = f"prompts:{judge_texts()['version']}" if judge else ""
+    judged_by = f"rubric:{kind.rubric_hash}" if kind.rubric_hash else ""
+    are_means = all(figure.form == "mean" for figure in kind.table)
     return _assemble(
         {name: loaded},
-        (figures if are_means else corpus_figures)(name, kind.chosen, run),
+        # Some epochs of a judged answer may lack a level.
+        (figures if are_means and not judged_by else corpus_figures)(name, kind.chosen, run),
         reread=reread,
         judges=[judge(stop=kind.stop)] if judge else [],
-        judged_by=f"rubric:{rubric}" if rubric else judged_by,
+        judged_by=judged_by or (f"prompts:{judge_texts()['version']}" if judge else ""),
         headline_metric=HeadlineMetric(scorer="judged", score="judged", metric=kind.headline.name),
     )
 
@@ -120,59 +119,52 @@ def _assemble(
     if reread:
         signatures = {t: s.replace("|data:", "|reread:yes|data:") for t, s in signatures.items()}
     metadata: dict[str, Any] = {"signature": signatures[tasks[0]]}
-    shown, remark = first.task.definition.inspect or first.task.name, first.remark
+    shown = f"{first.task.definition.inspect or first.task.name}{first.remark}"
     if name:
         metadata = {"signatures": signatures}
-        shown, remark = name, " (sample data)" if is_sample else ""
+        shown = f"{name} (sample data)" if is_sample else name
     if any(figure.of_texts for figure in kind.table):
         metadata["metric_signatures"] = metric_signatures(first.task)
     metadata |= {"benchmark": benchmark.title, "paper": benchmark.paper}
     if judged_by:
         metadata["judge"] = judged_by
-    made: dict[str, Sample] = {}
-    ids: list[list[samples.Sample]] = []
+    made: list[list[Any]] = []
     for task, part in parts.items():
-        whole = part.task.definition.name
-        ids.append([])
-        for sample in part.samples:
-            # Otherwise, two conditions of one task would have the same ids in a table.
-            item = f"{task}{sample.id.removeprefix(whole)}" if name else sample.id
-            made[item] = _sample(item, part, task, sample, signatures[task])
-            ids[-1].append(samples.Sample(id=item))
-    order = stratified(ids) if name else ids[0]
+        # Otherwise, two conditions of one task would have the same ids in a table.
+        prefix = task if name else part.task.definition.name
+        made.append([_sample(part, task, prefix, one, signatures[task]) for one in part.samples])
+    items: list[Any] = stratified(made) if name else made[0]
     return Task(
-        dataset=MemoryDataset([made[each.id] for each in order], name=name or first.task.name),
+        dataset=MemoryDataset(items, name=name or first.task.name),
         solver=ask(tasks, kind.chosen, [ROLE] if judged_by else []),
         scorer=[judged(scored, kind.chosen), *further],
         # The second are those of a judge or the second look, by the names of its values.
         metrics=[metric, *([_MORE_METRICS] if further else [])],
         config=GenerateConfig(max_tokens=kind.max_tokens),
         version=max(part.task.definition.version for part in parts.values()),
-        display_name=f"{shown}{remark}",
+        display_name=shown,
         tags=["sample data"] if is_sample else None,
         metadata=metadata,
         **more,
     )
 
 
-def _sample(
-    item: str, loaded: LoadedTask, task: str, sample: samples.Sample, signature: str
-) -> Sample:
-    turns = loaded.prompt(sample).messages(multiturn=loaded.kind.multiturn)
+def _sample(loaded: LoadedTask, task: str, prefix: str, item: Item, signature: str) -> Sample:
+    turns = loaded.prompt(item).messages(multiturn=loaded.kind.multiturn)
     messages: list[Any] = [{"role": role, "content": text} for role, text in turns]
-    fields: dict[str, Any] = msgspec.to_builtins(sample)
+    fields: dict[str, Any] = msgspec.to_builtins(item)
     # For `inspect eval-retry`, which reuses samples of another run.
     made_by = signature.rpartition("|pkg:")[0].encode()
     return Sample(
-        id=item,
+        id=f"{prefix}{item.id.removeprefix(loaded.task.definition.name)}",
         input=messages,
-        target=sample.target,
+        target=item.target,
         metadata={
             "task": task,
             "options": loaded.kind.chosen,
             # Texts that an item lacks are left out: Inspect copies each field several times.
             **{name: of for name, of in fields.items() if of or name in _OF_EVERY_ITEM},
             "fingerprint": sha256(made_by).hexdigest()[:8],
-            "request": request_hash(sample, turns),
+            "request": request_hash(item, turns),
         },
     )
