@@ -219,14 +219,12 @@ def _version(package: str) -> str | None:
 def _print(findings: Sequence[Finding], *, all_of_it: bool = False) -> None:
     """Print findings, with the beginning of their first details or with all of these."""
     marks = {True: ("✓ ", "green"), False: ("✗ ", "red"), None: ("· ", "dim")}
+    few, length = (None, None) if all_of_it else (1, _FEW)
     for finding in findings:
         print_row(Text(*marks[finding.good]), finding.text)
-        for line in finding.details if all_of_it else finding.details[:1]:
-            detail = Text(f"    {line}", style="dim")
-            if not all_of_it:
-                detail.truncate(_FEW, overflow="ellipsis")
-            print_line(detail)
-        if not all_of_it and len(finding.details) > 1:
-            print_line(Text(f"    … and {len(finding.details) - 1} more", style="dim"))
+        for line in finding.details[:few]:
+            print_line(Text(f"    {line[:length]}", style="dim"))
+        if few and len(finding.details) > few:
+            print_line(Text(f"    … and {len(finding.details) - few} more", style="dim"))
     for command in dict.fromkeys(finding.command for finding in findings if finding.command):
         print_line(Text.assemble(("next: ", "bold"), command))

@@ -40,21 +40,10 @@ _LINES = {
     "label": """
 # Each label, its value in the data, and other words that a model may write for it.
 labels = { "?" = { data = "?", words = [] } }""",
+    "judged": '\nrubric = "?"  # a table with prompt, levels, passes and higher_is_better',
     "translation": '\nlanguage = "?"  # of the target: en, zh or yue',
 }
 """Kind → the further lines of a task's entry."""
-
-_RUBRIC = """
-# The judge's prompt, and what its levels mean.
-[tasks.rubric]
-prompt = "?"  # with {prompt}, {answer}, {levels}, and a last line in the form "Level: 2"
-levels = [
-  { number = 0, name = "?", meaning = "?" },
-  { number = 1, name = "?", meaning = "?" },
-]
-passes = [1]
-higher_is_better = true
-"""
 
 _TEMPLATE = """\
 # Every "?" is an open question: the benchmark loads when they are answered.
@@ -76,7 +65,7 @@ kind = "{kind}"
 {lines}
 # Several subjects: {{stem}} in files, or columns.subject, and
 # subjects = [{{ name = "law", title = "Law", chinese = "法律" }}]
-{rubric}"""
+"""
 
 _KIND = option("The kind of task, such as multiple_choice.", "--kind", metavar="KIND")
 _FROM = option("A file with the rows, which is copied.", "--from", metavar="FILE")
@@ -119,7 +108,6 @@ def new(
         question=_PROMPTS.get(kind, "{prompt}"),
         kind=kind,
         lines=lines + (_OPTIONS if "options" in roles else _LINES.get(kind, "")),
-        rubric=_RUBRIC if kind == "judged" else "",
     )
     with on_disk(folder, done="written", remedy="Choose another folder with --into."):
         (folder / "data").mkdir(parents=True, exist_ok=True)

@@ -598,13 +598,11 @@ class Kind(ABC):
 
 def _cell(row: Row, place: str, names: Sequence[str]) -> str:
     """Return the text of a cell that the prompt shows; a blank cell stays blank."""
-    name = next((name for name in names if name in row.cells), None)
-    if name is None:
-        raise row.problem(f"no column {' or '.join(names)}, which the prompt shows as {{{place}}}")
-    cell = row.cells[name]
+    cell = next((row.cells[name] for name in names if name in row.cells), ...)
     text = "" if cell is None else as_text(cell)
     if text is None:
-        raise row.problem(f"no text in {name!r}, which the prompt shows as {{{place}}}")
+        where = f"no text in a column {' or '.join(names)}"
+        raise row.problem(f"{where}, which the prompt shows as {{{place}}}")
     return text
 
 

@@ -17,7 +17,6 @@ from hkcanto_metrics.reasoning import strip_reasoning
 
 from ..data.tables import Row, as_text
 from ..declarations import Level, Rubric, repeated
-from ..errors import did_you_mean
 from ..figures import figures
 from ..judgements import Judgement
 from ..prompts import fill, places
@@ -118,16 +117,12 @@ class Judged(Prompted):
         shown: dict[str, str] = {}
         for place in self._for_judge_alone:
             columns = self.columns(place)
-            if not {*columns} & {*row.cells}:
-                hint = did_you_mean(place, (*row.cells, *_OF_JUDGE, "prompt"), "{{{}}}")
-                raise self.wrong(
-                    f"has the placeholder {{{place}}} in rubric.prompt, and nothing fills it: "
-                    f"{row.file} has {row.named()}. {hint}Write "
-                    f"{{{{{place}}}}} if these characters are meant"
-                )
             if (text := as_text(row.find(columns))) is None:
-                where = f"no text in a column {' or '.join(columns)}"
-                raise row.problem(f"{where}, which fills {{{place}}} in the judge's prompt")
+                raise row.problem(
+                    f"no text in a column {' or '.join(columns)}, which fills {{{place}}} in "
+                    f"rubric.prompt; found {row.named()} (if these characters are meant, write "
+                    f"{{{{{place}}}}})"
+                )
             shown[place] = text
         target = msgspec.json.encode(shown).decode() if shown else ""
         return msgspec.structs.replace(super().row(row), target=target)
