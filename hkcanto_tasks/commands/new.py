@@ -121,11 +121,8 @@ def new(
         print_row(Text("? ", style="yellow"), question)
     print_line()
     print_line(Text("Answer these, then type" if questions else "Next", style="bold"))
-    there = os.environ.get("HKCANTO_BENCHMARKS", "")
-    known = {Path(place).expanduser().resolve() for place in there.split(os.pathsep) if place}
-    if known.isdisjoint((folder.resolve(), folder.resolve().parent)):
-        more = f"{os.pathsep}$HKCANTO_BENCHMARKS" if there else ""
-        print_line(f"export HKCANTO_BENCHMARKS={shlex.quote(str(folder.resolve()))}{more}")
+    others = f"{os.pathsep}$HKCANTO_BENCHMARKS" if os.environ.get("HKCANTO_BENCHMARKS") else ""
+    print_line(f"export HKCANTO_BENCHMARKS={shlex.quote(str(folder.resolve()))}{others}")
     print_line(f"hkcanto show {name}")
     print_line(f"lm_eval --model dummy --tasks {name} --limit 3")
     print_line(f"inspect eval hkcanto/run -T task={name} --model mockllm/model --limit 3")

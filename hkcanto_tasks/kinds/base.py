@@ -393,9 +393,9 @@ class Kind(ABC):
             if place in filled:
                 if unread := there - self.reads:
                     raise CatalogueError(
-                        f"{where}, which the {kind} fills itself, but {row.file} has a "
-                        f"column {place!r}. If it is meant, write {{of_row}} and declare columns = "
-                        f'{{ of_row = "{unread.pop()}" }}. If not, rename the column.'
+                        f"{where}, which the {kind} fills itself, but {row.file} has a column "
+                        f"{place!r}. Rename the column, or to show it, write {{of_row}} and "
+                        f'declare columns = {{ of_row = "{unread.pop()}" }}.'
                     )
             elif there and place not in OF_EXAMPLES:
                 shown[place] = columns

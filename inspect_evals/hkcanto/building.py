@@ -93,10 +93,8 @@ def make_table(
 
 def _load(name: str, subjects: str | Sequence[str] | None, options: dict[str, Any]) -> LoadedTask:
     if find_task(name).variant.scoring == "loglikelihood":
-        raise OptionError(
-            f"{name} compares log-likelihoods, which Inspect does not ask models for: run it in "
-            f"lm-eval, or {find_task(name).definition.name} here."
-        )
+        why = "compares log-likelihoods, which Inspect does not ask models for: run it in lm-eval"
+        raise OptionError(f"{name} {why}, or {find_task(name).definition.name} here.")
     return load_task(name, subjects or (), **options)
 
 

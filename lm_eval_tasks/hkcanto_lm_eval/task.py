@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 from lm_eval.api.metrics import mean
-from lm_eval.utils import info_once, warning_once
+from lm_eval.utils import warning_once
 
 from hkcanto_metrics.reasoning import ends_in_reasoning, opens_reasoning
 from hkcanto_tasks.catalogue import benchmarks, share
@@ -42,16 +42,11 @@ _log.addFilter(readable_log)
 # task by task, but sends those of all tasks together. The time that it reports for a run includes
 # loading the model.
 _clock: dict[str, float] = {}
-_NO_LIKELIHOOD = (
-    "{}: NaN as a log-likelihood; unparsed or not counted. Try another dtype or attention."
-)
+_NO_LIKELIHOOD = "{}: NaN as a log-likelihood: no answer. Try another dtype or attention."
 _UNJUDGED = (
-    "{0}: its answers need a judge model, which lm-eval does not have, so all are unjudged. Run "
-    "with --output_path OUT --log_samples, then `hkcanto rescore OUT --grader openai/gpt-4o -o "
-    "judged`; or in Inspect: inspect eval hkcanto/run -T task={0} --model … --model-role "
-    "grader=openai/gpt-4o"
+    "{}: its answers need a judge model, which lm-eval does not have, so all are unjudged. Run with"
+    " --output_path OUT --log_samples, then `hkcanto rescore OUT --grader openai/gpt-4o -o judged`"
 )
-_SINGLE_TURN = "All worked examples are in one user message; turns: --fewshot_as_multiturn true."
 _ROOM = """--metadata '{"reasoning": true}'"""
 
 
@@ -162,12 +157,9 @@ class CatalogueTask(Task):
             OptionError: There are too few worked examples.
         """
         if self._multiturn is None:
-            as_turns = bool(sent.get("fewshot_as_multiturn"))
             # lm-eval itself asks for turns wherever there is a chat template.
             flag = from_argv("--fewshot_as_multiturn", nargs="?", const="")
-            self._multiturn = as_turns and flag is not None
-            if as_turns and num_fewshot and not self._multiturn:
-                info_once(_log, _SINGLE_TURN)
+            self._multiturn = bool(sent.get("fewshot_as_multiturn")) and flag is not None
         run, sample = self._run(num_fewshot), msgspec.convert(doc, Sample)
         prompt = run.prompt(sample)
         # Texts in front of the first example, or of the question if there are no examples.
@@ -254,10 +246,9 @@ class CatalogueTask(Task):
         likelihood = self.OUTPUT_TYPE != "generate_until" and isinstance(context, str)
         if likelihood and opens_reasoning(context):  # (a chat API refuses by itself, later)
             raise OptionError(
-                f"{self.task_name} measures log-likelihoods, but the chat template ends the prompt"
-                f" in an open reasoning block ({context[-20:]!r}), so these would be of the first"
-                f" words of the reasoning. Run {self.loaded.task.definition.name} with {_ROOM}, or"
-                " switch thinking off in the template (--model_args enable_thinking=False)."
+                f"{self.task_name} measures log-likelihoods of answers, but the chat template opens"
+                f" a reasoning block ({context[-20:]!r}). Run {self.loaded.task.definition.name} "
+                f"with {_ROOM}, or switch thinking off (--model_args enable_thinking=False)."
             )
 
     def apply_filters(self) -> Any:

@@ -113,4 +113,9 @@ def test_mistakes_are_said(new: New) -> None:
 def test_what_it_prints_runs_in_both_harnesses(new: New) -> None:
     done = new("multiple_choice", CHOICE)
     commands = done.output.partition("then type\n")[2].splitlines()
-    assert [command.split()[0] for command in commands] == ["hkcanto", "lm_eval", "inspect"]
+    assert [command.split()[0] for command in commands] == [
+        "export",
+        "hkcanto",
+        "lm_eval",
+        "inspect",
+    ]
