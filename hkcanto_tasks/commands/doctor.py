@@ -174,16 +174,16 @@ def _harness(package: str) -> Finding:
         text = f"{package} {version} cannot run our tasks: an import fails: {why}"
         return Finding(False, text, command=install)
     if package == "inspect-ai":
-        there = "hkcanto" in importlib.metadata.entry_points(group="inspect_ai").names
-        text = "finds our tasks by name" if there else "does not find our tasks: no entry point"
-        return Finding(there, f"{package} {text}", command="" if there else install)
-    by_path = 'lm_eval --include_path "$(hkcanto path)"'
-    if import_module("hkcanto_lm_eval._autoload").is_installed():
-        return Finding(True, f"{package} finds our tasks by name (autoload is on)")
-    if os.environ.get("HKCANTO_AUTOLOAD"):
-        return Finding(None, f"{package}: autoload is off (HKCANTO_AUTOLOAD)", command=by_path)
-    text = f"{package} does not find our tasks by name: hkcanto.pth was not read"
-    return Finding(False, text, command=f"pip install hkcanto again, or {by_path}")
+        there, fix = "hkcanto" in importlib.metadata.entry_points(group="inspect_ai").names, install
+    else:
+        there = import_module("hkcanto_lm_eval._autoload").is_installed()
+        fix = 'lm_eval --include_path "$(hkcanto path)"'
+    if there:
+        return Finding(True, f"{package} finds our tasks by name")
+    off = package == "lm-eval" and bool(os.environ.get("HKCANTO_AUTOLOAD"))
+    why = "HKCANTO_AUTOLOAD switches this off" if off else "install hkcanto again"
+    text = f"{package} does not find our tasks by name: {why}"
+    return Finding(None if off else False, text, command=fix)
 
 
 def why_not(code: str) -> str:

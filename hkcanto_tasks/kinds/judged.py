@@ -209,17 +209,17 @@ class Judged(Prompted):
             reason = f"level {', '.join(map(_named, levels))}"
         elif reason == _EMPTY:
             levels = [level for level in self.rubric.levels if level.number == self.rubric.empty]
-        values, details = dict(judgement.values), dict(judgement.details)
+        values = dict(judgement.values)
+        details = {**judgement.details, "said": msgspec.json.encode(said).decode()}
         if levels:
             values["pass_rate"] = fmean(level.number in self.rubric.passes for level in levels)
             values["mean_level"] = fmean(level.number for level in levels)
             values["unjudged_rate"] = 0.0
-        details["said"] = msgspec.json.encode(said).decode()
         if graders := ", ".join(dict.fromkeys(reply.grader for reply in said)):
             details["grader"] = graders
-        words = words or [judgement.explanation]
+        explained = "\n\n".join(words) or judgement.explanation
         more = {"values": values, "reason": reason, "details": details}
-        return msgspec.structs.replace(judgement, explanation="\n\n".join(words), **more)
+        return msgspec.structs.replace(judgement, explanation=explained, **more)
 
     def judged_again(self, judgement: Judgement, before: Judgement | None) -> Judgement:
         """Return the judgement of an answer from the judges' replies in its log.

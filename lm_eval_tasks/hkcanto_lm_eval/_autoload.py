@@ -64,28 +64,24 @@ class LmEvalFinder:
     """
 
     hkcanto_autoload = True
-    _searching = False
 
     def find_spec(self, name: str, *_: "Any") -> "ModuleSpec | None":
         """Return the other finders' spec of the module, and ``None`` for all other modules."""
-        if name != _MODULE or self._searching:
+        if name != _MODULE:
             return None
-        self._searching = True
-        try:
-            # On None, the import system asks the other finders itself and reports the result.
-            return attempt("_autoload.patched_spec", self)  # type: ignore[no-any-return]
-        finally:
-            self._searching = False
+        # On None, the import system asks the other finders itself and reports the result.
+        return attempt("_autoload.patched_spec", self)  # type: ignore[no-any-return]
 
 
 def patched_spec(finder: LmEvalFinder) -> "ModuleSpec | None":
     """Return the spec of lm-eval's module, which is patched as soon as it has executed.
 
     Args:
-        finder: The finder, which is removed then.
+        finder: The finder, which is removed, so that the others find the module.
     """
     from importlib.util import find_spec
 
+    sys.meta_path.remove(finder)
     if (spec := find_spec(_MODULE)) is None:
         return None
     # Only this one method is replaced. A loader of our own would hide the source and the resources
@@ -95,9 +91,7 @@ def patched_spec(finder: LmEvalFinder) -> "ModuleSpec | None":
 
     def exec_module(module: "ModuleType") -> None:
         execute(module)
-        if finder in sys.meta_path:
-            sys.meta_path.remove(finder)
-            patch(module)
+        patch(module)
 
     loader.exec_module = exec_module
     return spec
