@@ -72,11 +72,10 @@ class Translation(writing.Writing):
         definition = self.task.definition
         into_cantonese = definition.language == "yue"
         if sources > targets if into_cantonese else targets > sources:
+            way = f"translates {'into' if into_cantonese else 'from'} Cantonese"
             raise DataCorrupt(
-                f"{file}: {definition.name} translates {'into' if into_cantonese else 'from'} "
-                f"Cantonese, but of the first {len(rows)} rows {sources} sources and {targets} "
-                "targets are in Cantonese: the two sides, or the files of two directions, are "
-                "swapped. Correct the file."
+                f"{file}: {definition.name} {way}, but of the first {len(rows)} rows {sources} "
+                f"sources and {targets} targets are: two sides or files are swapped. Correct them."
             )
 
     def scored(self, rows: Sequence[Sample]) -> Sequence[Sample]:
