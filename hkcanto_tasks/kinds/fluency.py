@@ -14,6 +14,7 @@ class Fluency(writing.WritingInCantonese):
     """Questions to answer. Columns: `id`, `category`, `prompt`.
 
     Examples:
+        >>> from hkcanto_tasks.samples import Sample
         >>> from hkcanto_tasks.tasks import task_as_run
         >>> asked = Sample(id="", source="點樣先瞓得好？")
         >>> task_as_run("hkcanto_fluency").judge("你可以試下早啲瞓。", asked).values["fluent"]

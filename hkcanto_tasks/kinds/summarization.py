@@ -14,6 +14,7 @@ class Summarization(writing.WritingInCantonese):
     """Texts to sum up. Column: `text`.
 
     Examples:
+        >>> from hkcanto_tasks.samples import Sample
         >>> from hkcanto_tasks.tasks import task_as_run
         >>> talk = Sample(id="", source="我哋街市……")
         >>> judged = task_as_run("hkcanto_summarization").judge("佢話街市有人情味。", talk)

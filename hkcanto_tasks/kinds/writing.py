@@ -46,9 +46,8 @@ class Writing(base.Kind):
 
         Examples:
             >>> from hkcanto_tasks.tasks import task_as_run
-            >>> judged = task_as_run("hkcanto_fluency").fluency("他們剛回家。")
-            >>> judged.values["fluent"], judged.explanation
-            (0.0, 'Not fluent Cantonese: swc. Words of Written Chinese: 他 (at 0).')
+            >>> task_as_run("hkcanto_fluency").fluency("他們剛回家。").explanation
+            'Not fluent Cantonese: swc. Words of Written Chinese: 他 (at 0).'
         """
         fluency = cantonese_fluency(text, max_characters=self.MAX_CHARACTERS)
         names = [figure.name for figure in self.FIGURES if hasattr(fluency, figure.name)]
