@@ -92,7 +92,7 @@ class Judged(Prompted):
         failing, empty = {*scale} - passes, scale[0] if rubric.empty is None else rubric.empty
         has = f"the scale has {', '.join(map(str, scale))}"
         if "answer" not in places(rubric.prompt):
-            yield f"{cannot} rubric.prompt has no placeholder {{answer}}, so the judge would judge nothing"
+            yield f"{cannot} rubric.prompt has no placeholder {{answer}}; the judge needs it"
         if not re.search(rf"{re.escape(rubric.marker)}\s*[:：]", rubric.prompt, re.IGNORECASE):
             asked = f"rubric.prompt does not ask for a line '{rubric.marker}: …' with the level"
             yield f"{cannot} {asked}; ask for it, or declare in rubric.marker how the line begins"
