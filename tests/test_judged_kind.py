@@ -280,7 +280,6 @@ def test_lm_eval_says_that_it_has_no_judge(caplog: pytest.LogCaptureFixture) -> 
     assert not {"pass_rate,none", "mean_level,none"} & results.keys()
     (said,) = {each.message for each in caplog.records if "need a judge model" in each.message}
     assert "hkcanto rescore OUT --grader" in said
-    assert "--model-role grader=" in said
 
 
 def rescored(grader: Grader, source: Path, to: Path, monkeypatch: pytest.MonkeyPatch) -> str:
