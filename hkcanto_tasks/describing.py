@@ -21,7 +21,7 @@ from unittest.mock import patch
 import msgspec
 
 from .catalogue import BENCHMARKS, find_task, named_tasks
-from .declarations import Benchmark, TaskVariant
+from .declarations import TaskVariant
 from .errors import CatalogueError, DataNotFound, OptionError, did_you_mean
 from .kinds.base import Kind
 from .tasks import load_task, option_values, task_as_run
@@ -322,27 +322,6 @@ def list_tasks(text: str = "") -> list[dict[str, Any]]:
         ['hkcanto_g2p']
     """
     return [record(task) for task in matching(text)]
-
-
-def group(of: Benchmark) -> dict[str, Any]:
-    """Return a benchmark with all of its tasks, as lm-eval's group runs it, as a record.
-
-    Examples:
-        >>> from .catalogue import find_benchmark
-        >>> group(find_benchmark("tmmluplus"))["requests"]
-        20118
-    """
-    averaged = (name for one in of.averages for column in one.columns for name in column)
-    names = dict.fromkeys((*(task.name for task in of.tasks), *averaged))
-    tasks = [record(find_task(name)) for name in names]
-    return {
-        "name": of.name,
-        "title": of.title,
-        "lm-eval": f"lm_eval --model … --tasks {of.name if of.averages else ','.join(names)}",
-        "requests": sum(task["items"] for task in tasks),
-        "averages": {one.name: one.title for one in of.averages},
-        "tasks": tasks,
-    }
 
 
 def attributes(record: type[Any]) -> dict[str, str]:

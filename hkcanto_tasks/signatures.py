@@ -192,7 +192,7 @@ def _requests(kind: Any) -> list[Any]:
     first = definition.subjects[0]
     item = msgspec.structs.replace(item, subject=first.name)
     examples = kind.examples(first, [item]) if kind.shots else []
-    prompts = [kind.prompt(scored, examples) for scored in kind.scored([item], first)]
+    prompts = [kind.prompt(scored, examples) for scored in kind.scored([item])]
     return [
         [[prompt.messages(multiturn=kind.multiturn), prompt.text()] for prompt in prompts],
         [kind.answer(row) for row in kind.printed()],

@@ -332,7 +332,7 @@ def load_task(
         raise next(iter(bad.values()), None) or release.missing()
     good = sum(map(len, by_subject.values()))
     _refuse_many(task.name, [*bad.values()], good, ceil(_BAD_SHARE * (len(bad) + good)))
-    scored = (kind.scored(samples, subject) for subject, samples in by_subject.items())
+    scored = map(kind.scored, by_subject.values())
     ordered = stratified(
         [msgspec.structs.replace(item, reasoning="") if item.reasoning else item for item in items]
         for items in scored  # the release's reasoning gives the answer away

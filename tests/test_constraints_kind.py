@@ -212,8 +212,8 @@ WRONG = {
     wrong([]): "give a list of one or more",
     wrong("quoted"): "give a list",
     wrong({"name": "quoted"}): "give a list of one or more",
-    wrong(None): "has no constraints: expected a list in a column constraints",
-    ROW + '{"prompt": "寫。"}': "has no constraints: expected a list in a column constraints",
+    wrong(None): "the constraints are None; give a list of one or more",
+    ROW + '{"prompt": "寫。"}': "Correct the row; it has the columns prompt",
 }
 
 

@@ -23,7 +23,7 @@ from hkcanto_metrics.agreement import weighted_kappa
 from hkcanto_tasks import catalogue, load_task, read_runs
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.declarations import Level, Rubric
-from hkcanto_tasks.errors import CatalogueError
+from hkcanto_tasks.errors import HKCantoError
 from hkcanto_tasks.kinds.judged import Judged, read_level
 from hkcanto_tasks.results.statistics.estimates import agreement, value_of
 
@@ -280,7 +280,6 @@ def test_lm_eval_says_that_it_has_no_judge(caplog: pytest.LogCaptureFixture) -> 
     assert not {"pass_rate,none", "mean_level,none"} & results.keys()
     (said,) = {each.message for each in caplog.records if "need a judge model" in each.message}
     assert "hkcanto rescore OUT --grader" in said
-    assert "--model-role grader=" in said
 
 
 def rescored(grader: Grader, source: Path, to: Path, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -528,7 +527,7 @@ WRONG = {
 def refused() -> str:
     """Why the task `asked` cannot be loaded."""
     catalogue._catalogue.cache_clear()
-    with pytest.raises(CatalogueError) as raised:
+    with pytest.raises(HKCantoError) as raised:
         load_task("asked")
     return " ".join(str(raised.value).split())
 
@@ -546,8 +545,7 @@ def test_a_place_of_the_judges_prompt_without_a_column_is_named(
 ) -> None:
     declare(CHINESE.replace("{reference}", "{refrence}"))
     said = refused()
-    assert "the placeholder {refrence} in rubric.prompt, and nothing fills it" in said
-    assert "Did you mean {reference}?" in said
+    assert "no text in a column refrence, which fills {refrence} in rubric.prompt" in said
 
 
 def test_a_rubric_is_for_its_kind_alone(declare: Callable[..., Path]) -> None:

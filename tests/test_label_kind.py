@@ -219,13 +219,6 @@ def test_other_kinds_have_no_labels(declare: Declare) -> None:
     assert "a field 'labels'" in refused()
 
 
-def test_sentiment_names_what_to_write(declare: Declare) -> None:
-    declare("", DECLARED.replace('"label"', '"sentiment"'))
-    said = refused()
-    assert "the kind 'sentiment' is now \"label\"" in said
-    assert 'labels = { Positive = ["正面"], Negative' in said
-
-
 def test_log_likelihood_of_letters_is_not_for_labels(declare: Declare) -> None:
     declare(LABELS + 'variants = [{ suffix = "mc", scoring = "loglikelihood" }]\n')
     assert "a variant 'mc' with scoring = 'loglikelihood'" in refused()

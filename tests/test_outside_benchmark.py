@@ -531,10 +531,3 @@ def test_a_split_that_a_hub_set_lacks_is_not_replaced_by_another(
     (tmp_path / "gsm8k_cantonese" / "train.parquet").write_bytes(parquet([SUM]))
     with pytest.raises(HKCantoError, match=r"no split 'test'.*train"):
         load_task("gsm8k_cantonese")
-
-
-def test_a_kind_whose_overrides_nobody_would_call_is_refused() -> None:
-    from hkcanto_tasks.kinds.number import Number
-
-    with pytest.raises(TypeError, match=r"Mine\.system is not called: override `texts`"):
-        type("Mine", (Number,), {"system": lambda *_: ""})

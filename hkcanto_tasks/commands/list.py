@@ -3,16 +3,14 @@
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from rich.table import Table
 from rich.text import Text
 
 from ..console import Json, echo, out, print_json, print_line
+from ..declarations import Benchmark
 from .output import argument
-
-if TYPE_CHECKING:
-    from ..declarations import Benchmark
 
 _FILTER = argument("A part of a name, title or benchmark.", "FILTER")
 _PIPED = ("name", "inspect", "items", "shots", "title")
@@ -42,7 +40,7 @@ def list_(text: Annotated[str, _FILTER] = "", as_json: Json = False) -> None:
             echo("\t".join(str(listed[key]) for key in _PIPED))
 
 
-def _print(benchmark: "Benchmark", tasks: Iterable[Mapping[str, Any]]) -> None:
+def _print(benchmark: Benchmark, tasks: Iterable[Mapping[str, Any]]) -> None:
     """Print the tasks of a benchmark, then the names of their variants and groups."""
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="dim")
     table.add_column("in lm-eval and Inspect", no_wrap=True)

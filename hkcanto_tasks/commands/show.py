@@ -1,7 +1,7 @@
 """The command `hkcanto show`."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from rich.table import Column, Table
 from rich.text import Text
@@ -13,7 +13,7 @@ from . import output as shared
 if TYPE_CHECKING:
     from ..describing import Description
 
-_TASK = shared.argument("A task or benchmark, by its name in lm-eval or Inspect.")
+_TASK = shared.argument("A task, by its name in lm-eval or Inspect.")
 _OPTION = shared.option("As in inspect eval.", "--option", "-T", metavar="NAME=VALUE")
 
 
@@ -23,14 +23,9 @@ def show(
     option: Annotated[list[str] | None, _OPTION] = None,
     as_json: Json = False,
 ) -> None:
-    """Show a task: commands, prompt, figures, options and signature; or a benchmark's tasks."""
-    from ..catalogue import benchmarks, named_tasks
-    from ..describing import describe, group
+    """Show a task: commands, prompt, figures, options and signature."""
+    from ..describing import describe
 
-    for benchmark in benchmarks():
-        if benchmark.name == task and task not in named_tasks():
-            print_json(group(benchmark)) if as_json else _show_group(group(benchmark))
-            return
     given = {}
     for text in option or ():
         name, equals, value = text.partition("=")
@@ -74,20 +69,6 @@ def _show(of: "Description") -> None:
     if len(of.task.subjects) > 1:
         _section("Subjects")
         out.print(Text(" ".join(subject.name for subject in of.task.subjects)))
-
-
-def _show_group(of: dict[str, Any]) -> None:
-    print_line(Text(of["name"], style="bold"))
-    print_line(of["title"])
-    requests, averages = f"{of['requests']:,}, one for each item", ", ".join(of["averages"])
-    facts = {"lm-eval": of["lm-eval"], "requests": requests, "averages": averages}
-    for label, fact in facts.items():
-        print_row(Text(f"{label:10}", style="dim"), fact)
-    rows = (
-        (task["name"], f"{task['items']:,} items", f"{task['title']}, {task['shots']}-shot")
-        for task in of["tasks"]
-    )
-    _section("Tasks", rows)
 
 
 def _section(title: str, rows: Iterable[tuple[str, str, str]] = ()) -> None:

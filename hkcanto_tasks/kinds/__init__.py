@@ -5,21 +5,17 @@
 
 import logging
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 
 from ..errors import CatalogueError, did_you_mean, from_package
 from .base import Kind as Kind
 
 _log = logging.getLogger("hkcanto")
 
-_RENAMED = {
-    "sentiment": '"label", with the labels that it had: write `kind = "label"` and `labels = '
-    '{ Positive = ["正面"], Negative = ["負面"], Neutral = ["中性"] }`.'
-}
 
-
+@cache
 def find_kind(name: str) -> type[Kind]:
-    """Return a kind of task by its name in a `benchmark.toml`.
+    """Return a kind of task by its name in a `benchmark.toml`; ours wins over another package's.
 
     Raises:
         CatalogueError: No installed package declares it.
@@ -28,29 +24,21 @@ def find_kind(name: str) -> type[Kind]:
         >>> [figure.name for figure in find_kind("number").FIGURES]
         ['acc', 'unparsed_rate']
     """
-    if (declared := _declared().get(name)) is None:
-        if name in _RENAMED:
-            raise CatalogueError(f"the kind {name!r} is now {_RENAMED[name]}")
-        there = f"there are {', '.join(sorted(_declared()))}. {did_you_mean(name, _declared())}"
+    every = entry_points(group="hkcanto.kinds")
+    named = sorted(every.select(name=name), key=lambda one: not one.value.startswith(__package__))
+    if not named:
+        there = f"there are {', '.join(sorted(every.names))}. {did_you_mean(name, every.names)}"
         adding = "A package adds one by the entry point group hkcanto.kinds."
         raise CatalogueError(f"no kind {name!r}; {there}{adding}")
+    declared, *others = named
+    for other in others:
+        if other.value != declared.value:
+            _log.warning(
+                "The kind %s = %s is left out: %s has that name already. Rename it in its package.",
+                *(name, other.value, declared.value),
+            )
     with from_package(declared):
         kind: type[Kind] = declared.load()
         if not issubclass(kind, Kind):
             raise TypeError(f"{kind!r} is not derived from hkcanto_tasks.kinds.base.Kind")
     return kind
-
-
-@cache
-def _declared() -> dict[str, EntryPoint]:
-    """Return the kinds by name; our kind wins if another package uses its name."""
-    kinds: dict[str, EntryPoint] = {}
-    every = entry_points(group="hkcanto.kinds")
-    for declared in sorted(every, key=lambda kind: not kind.value.startswith("hkcanto_tasks.")):
-        first = kinds.setdefault(declared.name, declared)
-        if first.value != declared.value:
-            _log.warning(
-                "The kind %s = %s is left out: %s has that name already. Rename it in its package.",
-                *(declared.name, declared.value, first.value),
-            )
-    return kinds

@@ -24,7 +24,7 @@ from ..errors import CatalogueError, DataCorrupt, OptionError, did_you_mean
 from ..figures import Figure, declared_figures, figures, figures_of, parts_of
 from ..judgements import Judgement
 from ..printable import valid
-from ..prompts import OF_EXAMPLES, Example, NoSuchPlace, Prompt, fill, places, until_stop
+from ..prompts import OF_EXAMPLES, Example, Prompt, fill, places, until_stop
 from ..samples import Sample
 from ..signatures import Signature, fingerprints, subset_of
 
@@ -107,6 +107,9 @@ class Kind(ABC):
     TOKENS: ClassVar[int]
     """The token limit of an answer, without a reasoning block."""
 
+    TEXTS: ClassVar[Mapping[str, str]] = {}
+    """Role of a cell with a required text → the attribute of an item that has it."""
+
     VALUES: ClassVar[Mapping[str, str]] = {}
     """Placeholder → the attribute of an item that fills it."""
 
@@ -128,10 +131,8 @@ class Kind(ABC):
     refinements: Mapping[str, Mapping[str, Any]] = {}
     """Figure → the fields of its definition that the task decides."""
 
-    def __init_subclass__(cls, **more: Any) -> None:
-        super().__init_subclass__(**more)
-        for name in {"system", "question"} & vars(cls).keys():
-            raise TypeError(f"{cls.__name__}.{name} is not called: override `texts`, with both.")
+    rubric_hash: str = ""
+    """A hash of the judge's rubric: seven hexadecimal digits; empty without a judge."""
 
     def __init__(
         self, task: TaskVariant, options: Any, shots: int | None = None, *, multiturn: bool = False
@@ -149,7 +150,6 @@ class Kind(ABC):
         self.placeholders = tuple(places(*self.template.texts))
         self._columns: dict[str, tuple[str, ...]] = {}
         self._texts: dict[str, tuple[str, str]] = {}
-        self._cell_columns: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {}
         for problem in self.problems():
             raise self.wrong(problem)
 
@@ -186,18 +186,20 @@ class Kind(ABC):
         definition, prompts = self.task.definition, self.task.benchmark.prompts.values()
         has = f"its kind {definition.kind!r} has"
         if not (self.is_generative or self.GOLD or self.LETTERED):
-            variant = f"has a variant {self.task.variant.suffix!r} with scoring = 'loglikelihood'"
-            yield f"{variant}, which finds one letter; {has} no such answers. Remove this variant"
+            yield (
+                f"has a variant {self.task.variant.suffix!r} with scoring = 'loglikelihood', which "
+                f"finds one letter; {has} no such answers. Remove this variant"
+            )
         if self.template.reads not in self.READS:
             reads = f"reads = {self.template.reads!r}"
             yield f"has the prompt {self.prompt_name!r} with {reads}; {has} {', '.join(self.READS)}"
         roles = [*self.COLUMNS, "subject"]
         texts = [text for template in prompts for text in template.texts]
         texts += [definition.rubric.prompt] if definition.rubric else []
-        for role in definition.columns:
-            if role not in roles and role not in {*places(*texts)} - {*OF_EXAMPLES}:
-                named = f"{has} {', '.join(roles)}, and no prompt has a placeholder {{{role}}}"
-                yield f"has a column for {role!r}; {named}"
+        shown = {*places(*texts)} - {*OF_EXAMPLES}
+        for role in (role for role in definition.columns if role not in {*roles, *shown}):
+            named = f"{has} {', '.join(roles)}, and no prompt has a placeholder {{{role}}}"
+            yield f"has a column for {role!r}; {named}"
         figures = [figure.name for figure in self.FIGURES]
         figures += ["acc_macro", "acc_category_macro"] if "acc" in figures else []
         if definition.headline and definition.headline not in figures:
@@ -270,6 +272,7 @@ class Kind(ABC):
             **{name: "yes" if on is True else str(on) for name, on in self.chosen.items()},
             "rationale": "+".join(sorted(filter(None, rationales))),
             "shuffle_options": str(definition.shuffle_options or ""),
+            "rubric": self.rubric_hash,  # the judge is named in the log
         }
         return Signature(
             task=self.task.whole,
@@ -321,9 +324,8 @@ class Kind(ABC):
             self._columns[role] = tuple(name.lower() for name in names)
         return self._columns[role]
 
-    @abstractmethod
     def row(self, row: Row) -> Sample:
-        """Read a row of the release.
+        """Read a row of the release; by default the texts of `TEXTS`.
 
         Its id is the release's number or name for it. `read` then adds the full id, subject,
         category, parts, and the cells that the prompt shows.
@@ -331,6 +333,10 @@ class Kind(ABC):
         Raises:
             UnreadableRow: The row lacks something or is wrong (`Row.problem`).
         """
+        texts: dict[str, Any] = {"id": str(row.number)}
+        for role, name in self.TEXTS.items():
+            texts[name] = row.text(self.columns(role), role)
+        return Sample(**texts)
 
     def read(
         self, rows: Sequence[Row], subject: Subject
@@ -350,10 +356,7 @@ class Kind(ABC):
             try:
                 item = self.row(row)
                 if shown is None:
-                    columns = tuple(row.cells)
-                    if columns not in self._cell_columns:
-                        self._cell_columns[columns] = self._shown(item, row, subject)
-                    shown = self._cell_columns[columns]
+                    shown = self._shown(item, row, subject)
                 cells = {at: _cell(row, at, names) for at, names in shown.items()} if shown else {}
             except UnreadableRow as error:
                 bad.append(error)
@@ -381,38 +384,29 @@ class Kind(ABC):
         Raises:
             CatalogueError: Nothing fills a placeholder, or both the kind and a column do.
         """
-        filled = {*self.values(item), *self.names(subject)}
+        filled, shown = {*self.values(item), *self.names(subject)}, {}
         prompt = f"{self.task.benchmark.home}/benchmark.toml: [prompts.{self.prompt_name}]"
-        where, kind = f"{prompt} has the placeholder", f"kind {self.task.definition.kind!r}"
-        shown = {}
+        kind, template = f"kind {self.task.definition.kind!r}", self.template
         for place in self.placeholders:
-            there = {*self.columns(place)} & {*row.cells}
-            if place in filled and (unread := there - self.reads):
+            where, columns = f"{prompt} has the placeholder {{{place}}}", self.columns(place)
+            there = {*columns} & {*row.cells}
+            if place in filled:
+                if unread := there - self.reads:
+                    raise CatalogueError(
+                        f"{where}, which the {kind} fills itself, but {row.file} has a column "
+                        f"{place!r}. Rename the column, or to show it, write {{of_row}} and "
+                        f'declare columns = {{ of_row = "{unread.pop()}" }}.'
+                    )
+            elif there and place not in OF_EXAMPLES:
+                shown[place] = columns
+            elif place not in OF_EXAMPLES or place in places(template.system, template.question):
+                hint = did_you_mean(place.lower(), (*filled, *row.cells), "{{{}}}")
+                fills = ", ".join(f"{{{name}}}" for name in sorted(filled))
                 raise CatalogueError(
-                    f"{where} {{{place}}}, which the {kind} fills itself, but {row.file} has a "
-                    f"column {place!r}. If it is meant, write {{of_row}} and declare columns = "
-                    f'{{ of_row = "{unread.pop()}" }}. If not, rename the column.'
+                    f"{where}, but nothing fills it. The {kind} fills {fills}; {row.file} has "
+                    f"{row.named()}, and none is called {' or '.join(columns)}. {hint}Correct the "
+                    f"placeholder, or write {{{{{place}}}}} if these characters are meant."
                 )
-            if there and place not in (*filled, *OF_EXAMPLES):
-                shown[place] = self.columns(place)
-        bare = msgspec.structs.replace(item, subject=subject.name, cells=dict.fromkeys(shown, ""))
-        try:
-            for shots in {0, self.shots or 1} if self.task.definition.has_examples else {0}:
-                run = self.at(shots=shots)
-                run.prompt(bare)
-                if shots:
-                    run.example(subject, bare, 1)
-        except NoSuchPlace as error:
-            columns = self.columns(error.name)
-            hint = did_you_mean(error.name.lower(), (*filled, *row.cells), "{{{}}}")
-            if (error.name,) != columns:
-                hint = f"No column is called {' or '.join(columns)}, as declared for it. {hint}"
-            fills = ", ".join(f"{{{name}}}" for name in sorted(filled))
-            raise CatalogueError(
-                f"{where} {{{error.name}}}, but nothing fills it. The {kind} fills {fills}; "
-                f"{row.file} has {row.named()}. {hint}Correct the placeholder, or write "
-                f"{{{{{error.name}}}}} if these characters are meant."
-            ) from error
         return shown
 
     def unread(self, columns: Iterable[str]) -> list[str]:
@@ -432,14 +426,12 @@ class Kind(ABC):
             twice = f"the ids or numbers {', '.join(repeated)} occur more than once"
             raise DataCorrupt(f"{file}: {twice}. Correct the file.")
 
-    def scored(self, rows: Sequence[Sample], subject: Subject) -> Sequence[Sample]:
+    def scored(self, rows: Sequence[Sample]) -> Sequence[Sample]:
         """Return the scored items of a subject in the form for prompts; by default all."""
-        del subject
         return rows
 
-    def remark(self, samples: Sequence[Sample]) -> str:
+    def remark(self, _: Sequence[Sample]) -> str:
         """Return why a score on these items would be meaningless; by default an empty text."""
-        del samples
         return ""
 
     # ------------------------------------------------------------------ rendering
@@ -527,13 +519,12 @@ class Kind(ABC):
         """The stop texts at which a response is cut when it is scored."""
         return () if self.options.reasoning else self.template.stop
 
-    def sent_stop(self, *, chat: bool) -> tuple[str, ...]:
+    def sent_stop(self, *, chat: bool) -> tuple[str, ...]:  # noqa: ARG002
         """Return the stop texts that are sent to the harness.
 
         Args:
             chat: Whether the prompt is a chat, where a response may begin with line breaks.
         """
-        del chat
         return self.stop
 
     @property
@@ -607,13 +598,11 @@ class Kind(ABC):
 
 def _cell(row: Row, place: str, names: Sequence[str]) -> str:
     """Return the text of a cell that the prompt shows; a blank cell stays blank."""
-    name = next((name for name in names if name in row.cells), None)
-    if name is None:
-        raise row.problem(f"no column {' or '.join(names)}, which the prompt shows as {{{place}}}")
-    cell = row.cells[name]
+    cell = next((row.cells[name] for name in names if name in row.cells), ...)
     text = "" if cell is None else as_text(cell)
     if text is None:
-        raise row.problem(f"no text in {name!r}, which the prompt shows as {{{place}}}")
+        where = f"no text in a column {' or '.join(names)}"
+        raise row.problem(f"{where}, which the prompt shows as {{{place}}}")
     return text
 
 

@@ -54,17 +54,15 @@ class Constraints(Prompted):
             DataCorrupt: A constraint is invalid. Unlike other unreadable rows, such a row is never
                 set aside: it is the author's mistake, and may affect every row of the file.
         """
-        columns = self.columns("constraints")
-        cell: Any = row.find(columns)
+        cell: Any = row.find(self.columns("constraints"))
         ids: Any = row.find(("instruction_id_list",))
         kwargs: Any = row.find(("kwargs",))
-        if cell is None and ids is None:
-            expected = f"expected a list in a column {' or '.join(columns)}, found {row.named()}"
-            raise DataCorrupt(f"{row.where} has no constraints: {expected}. Correct the row.")
+        of_ifeval = cell is None and ids is not None
         try:
-            asked = read_ifeval(ids, kwargs) if cell is None else read_constraints(cell)
+            asked = read_ifeval(ids, kwargs) if of_ifeval else read_constraints(cell)
         except ValueError as error:
-            raise DataCorrupt(f"{row.where}: {error}. Correct the row.") from error
+            correct = f"Correct the row; it has {row.named()}."
+            raise DataCorrupt(f"{row.where}: {error}. {correct}") from error
         target = msgspec.json.encode(asked).decode()
         return msgspec.structs.replace(super().row(row), target=target)
 

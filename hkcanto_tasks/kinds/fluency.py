@@ -6,9 +6,7 @@ content of answers is not judged. `hkcanto_metrics.cantonese_fluency` scores the
 
 from typing import ClassVar
 
-from ..data.tables import Row
 from ..figures import figures
-from ..samples import Sample
 from . import writing
 
 
@@ -16,6 +14,7 @@ class Fluency(writing.WritingInCantonese):
     """Questions to answer. Columns: `id`, `category`, `prompt`.
 
     Examples:
+        >>> from hkcanto_tasks.samples import Sample
         >>> from hkcanto_tasks.tasks import task_as_run
         >>> asked = Sample(id="", source="點樣先瞓得好？")
         >>> task_as_run("hkcanto_fluency").judge("你可以試下早啲瞓。", asked).values["fluent"]
@@ -24,13 +23,6 @@ class Fluency(writing.WritingInCantonese):
 
     FIGURES = figures(*writing.FLUENT, "simplified_ratio", "n_characters", "empty", "overgenerated")
     COLUMNS: ClassVar = {"id": ("id",), "category": ("category",), "prompt": ("prompt",)}
+    TEXTS: ClassVar = {"id": "id", "prompt": "source", "category": "category"}
     REWRITES = False
     TOKENS = 512
-
-    def row(self, row: Row) -> Sample:
-        """Read a question, its fixed id and its category."""
-        return Sample(
-            id=row.text(self.columns("id"), "id"),
-            source=row.text(self.columns("prompt"), "prompt"),
-            category=row.text(self.columns("category"), "category"),
-        )

@@ -6,7 +6,7 @@ HKCanto-Eval, Appendix E.3. The scoring is `hkcanto_metrics.score_jyutping`.
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
-from hkcanto_metrics.g2p import JyutpingScore, score_jyutping
+from hkcanto_metrics.g2p import score_jyutping
 from hkcanto_metrics.jyutping import MalformedAnswer, parse_answer
 
 from ..data.tables import Row, as_text
@@ -93,23 +93,19 @@ class GraphemeToPhoneme(base.Kind):
         """
         scored = score_jyutping(answer, sample.target)
         values = {name: getattr(scored, name) for name in (*_PUBLISHED, *_RATES)}
+        # The closest accepted variant in Markdown, and what was read where they differ.
+        pairs = ((gold or "–", heard or "–") for gold, heard in scored.alignment)
+        shown = (gold if gold == heard else f"**{gold} → {heard}**" for gold, heard in pairs)
+        note = f"**Note:** {scored.problem}.\n\n" if scored.problem else ""
+        rates = {"character": scored.cer, "syllable": scored.ser, "tone": scored.tone_error_rate}
+        errors = ", ".join(f"{name} errors {of.errors}/{of.total}" for name, of in rates.items())
         return Judgement(
             values={**values, "invalid_rate": float(not scored.valid)},
             answer=scored.extracted,
-            explanation=_explanation(scored),
+            explanation=(
+                f"{note}{' '.join(shown)}\n\npublished CER {scored.cer_published:.3f}, "
+                f"Levenshtein {scored.levenshtein_published:.3f}; {errors}"
+            ),
             weights={name: values[name].total for name in _RATES},
             details={"best_variant": scored.variant, "problem": scored.problem},
         )
-
-
-def _explanation(scored: JyutpingScore) -> str:
-    """Show the closest accepted variant in Markdown, and what was read where they differ."""
-    pairs = ((gold or "–", heard or "–") for gold, heard in scored.alignment)
-    variant = " ".join(gold if gold == heard else f"**{gold} → {heard}**" for gold, heard in pairs)
-    note = f"**Note:** {scored.problem}.\n\n" if scored.problem else ""
-    rates = {"character": scored.cer, "syllable": scored.ser, "tone": scored.tone_error_rate}
-    errors = ", ".join(f"{name} errors {of.errors}/{of.total}" for name, of in rates.items())
-    return (
-        f"{note}{variant}\n\npublished CER {scored.cer_published:.3f}, "
-        f"Levenshtein {scored.levenshtein_published:.3f}; {errors}"
-    )

@@ -6,7 +6,7 @@ The judge is a second model, run by Inspect (`--model-role grader=…`) or by `h
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from statistics import fmean
 from typing import Any
@@ -17,12 +17,10 @@ from hkcanto_metrics.reasoning import strip_reasoning
 
 from ..data.tables import Row, as_text
 from ..declarations import Level, Rubric, repeated
-from ..errors import did_you_mean
 from ..figures import figures
 from ..judgements import Judgement
 from ..prompts import fill, places
 from ..samples import Sample
-from ..signatures import Signature
 from .prompted import Prompted
 
 _OF_JUDGE = ("answer", "levels", "code")
@@ -64,7 +62,6 @@ class Judged(Prompted):
 
     Attributes:
         rubric: The rubric by which the judge model judges.
-        rubric_hash: A hash of the rubric and of the way to ask: seven hexadecimal digits.
     """
 
     FIGURES = figures("pass_rate", "mean_level", "unjudged_rate", "empty")
@@ -86,14 +83,32 @@ class Judged(Prompted):
     def problems(self) -> Iterator[str]:
         """Yield what is wrong with the task's entry, also with its rubric."""
         yield from super().problems()
-        if rubric := self.task.definition.rubric:
-            yield from (f"cannot be judged: {problem}" for problem in _problems(rubric))
-        else:
-            yield "cannot be judged: its kind needs a table [tasks.rubric] for the judge"
-
-    def signature(self, data: str, rationales: Iterable[str] = ()) -> Signature:
-        """Return the signature of its figures, with the rubric; the judge is named in the log."""
-        return super().signature(data, rationales).with_option("rubric", self.rubric_hash)
+        cannot, rubric = "cannot be judged:", self.task.definition.rubric
+        if rubric is None:
+            yield f"{cannot} its kind needs a table [tasks.rubric] for the judge"
+            return
+        scale, passes = [level.number for level in rubric.levels], {*rubric.passes}
+        names = [level.name.casefold() for level in rubric.levels]
+        failing, empty = {*scale} - passes, scale[0] if rubric.empty is None else rubric.empty
+        has = f"the scale has {', '.join(map(str, scale))}"
+        if "answer" not in places(rubric.prompt):
+            yield f"{cannot} rubric.prompt has no placeholder {{answer}}; the judge needs it"
+        if not re.search(rf"{re.escape(rubric.marker)}\s*[:：]", rubric.prompt, re.IGNORECASE):
+            asked = f"rubric.prompt does not ask for a line '{rubric.marker}: …' with the level"
+            yield f"{cannot} {asked}; ask for it, or declare in rubric.marker how the line begins"
+        for name in repeated([*map(str, scale), *names]):
+            yield f"{cannot} two levels of the rubric are called {name!r}"
+        for number in sorted({*passes, empty} - {*scale}):
+            yield f"{cannot} rubric.passes or rubric.empty names the level {number}, but {has}"
+        if not failing:
+            yield f"{cannot} every level passes, so pass_rate would be meaningless: {has}"
+            return
+        way, better = (-1, "higher") if rubric.higher_is_better else (1, "lower")
+        if max(way * number for number in passes) > min(way * number for number in failing):
+            yield (
+                f"{cannot} levels {sorted(passes)} pass and {sorted(failing)} do not, but according"
+                f" to rubric.higher_is_better, {better} levels are better"
+            )
 
     # ------------------------------------------------------------------ reading the release
 
@@ -102,16 +117,12 @@ class Judged(Prompted):
         shown: dict[str, str] = {}
         for place in self._for_judge_alone:
             columns = self.columns(place)
-            if not {*columns} & {*row.cells}:
-                hint = did_you_mean(place, (*row.cells, *_OF_JUDGE, "prompt"), "{{{}}}")
-                raise self.wrong(
-                    f"has the placeholder {{{place}}} in rubric.prompt, and nothing fills it: "
-                    f"{row.file} has {row.named()}. {hint}Write "
-                    f"{{{{{place}}}}} if these characters are meant"
-                )
             if (text := as_text(row.find(columns))) is None:
-                where = f"no text in a column {' or '.join(columns)}"
-                raise row.problem(f"{where}, which fills {{{place}}} in the judge's prompt")
+                raise row.problem(
+                    f"no text in a column {' or '.join(columns)}, which fills {{{place}}} in "
+                    f"rubric.prompt; found {row.named()} (if these characters are meant, write "
+                    f"{{{{{place}}}}})"
+                )
             shown[place] = text
         target = msgspec.json.encode(shown).decode() if shown else ""
         return msgspec.structs.replace(super().row(row), target=target)
@@ -137,15 +148,14 @@ class Judged(Prompted):
 
     # ------------------------------------------------------------------ judging
 
-    def score(self, answer: str, sample: Sample) -> Judgement:
-        """Return the judgement of an answer that no judge has seen yet.
+    def score(self, answer: str, _: Sample) -> Judgement:
+        """Return the judgement of an answer that no judge has seen yet; an empty one never is.
 
         Examples:
             >>> kind = Judged.__new__(Judged)  # made by `task_as_run`
             >>> kind.score("好呀。", Sample(id="")).values
             {'unjudged_rate': 1.0, 'empty': 0.0}
         """
-        del sample
         empty = not answer.strip()
         return Judgement(
             {"unjudged_rate": 1.0, "empty": float(empty)},
@@ -153,16 +163,6 @@ class Judged(Prompted):
             reason=_EMPTY if empty else "none: no judge",
             explanation="The answer is empty." if empty else "No judge was asked.",
         )
-
-    def waits(self, judgement: Judgement) -> bool:
-        """Return whether to show an answer to the judge.
-
-        Empty answers and those cut off while reasoning are not shown.
-
-        Args:
-            judgement: The result of `judge`.
-        """
-        return not judgement.values["empty"]
 
     def request(self, answer: str, sample: Sample, code: str) -> str:
         """Render the judge's prompt.
@@ -209,17 +209,17 @@ class Judged(Prompted):
             reason = f"level {', '.join(map(_named, levels))}"
         elif reason == _EMPTY:
             levels = [level for level in self.rubric.levels if level.number == self.rubric.empty]
-        values, details = dict(judgement.values), dict(judgement.details)
+        values = dict(judgement.values)
+        details = {**judgement.details, "said": msgspec.json.encode(said).decode()}
         if levels:
             values["pass_rate"] = fmean(level.number in self.rubric.passes for level in levels)
             values["mean_level"] = fmean(level.number for level in levels)
             values["unjudged_rate"] = 0.0
-        details["said"] = msgspec.json.encode(said).decode()
         if graders := ", ".join(dict.fromkeys(reply.grader for reply in said)):
             details["grader"] = graders
-        words = words or [judgement.explanation]
+        explained = "\n\n".join(words) or judgement.explanation
         more = {"values": values, "reason": reason, "details": details}
-        return msgspec.structs.replace(judgement, explanation="\n\n".join(words), **more)
+        return msgspec.structs.replace(judgement, explanation=explained, **more)
 
     def judged_again(self, judgement: Judgement, before: Judgement | None) -> Judgement:
         """Return the judgement of an answer from the judges' replies in its log.
@@ -290,31 +290,3 @@ def _level(text: str, rubric: Rubric) -> Level | str:
     if names and level.name not in names:
         return f"{level.number} is the level {level.name!r}, but the reply says {names[0]!r}"
     return level
-
-
-def _problems(rubric: Rubric) -> Iterator[str]:
-    """Yield what is wrong with a rubric."""
-    scale, passes = [level.number for level in rubric.levels], {*rubric.passes}
-    names = [level.name.casefold() for level in rubric.levels]
-    failing, empty = {*scale} - passes, scale[0] if rubric.empty is None else rubric.empty
-    has = f"the scale has {', '.join(map(str, scale))}"
-    if "answer" not in places(rubric.prompt):
-        yield "rubric.prompt has no placeholder {answer}: the judge would not see the answer"
-    if not re.search(rf"{re.escape(rubric.marker)}\s*[:：]", rubric.prompt, re.IGNORECASE):
-        yield (
-            f"rubric.prompt does not ask for a line '{rubric.marker}: …', from which the level is "
-            "read; ask for it, or declare in rubric.marker how the line begins"
-        )
-    for name in repeated([*map(str, scale), *names]):
-        yield f"two levels of the rubric are called {name!r}"
-    for number in sorted({*passes, empty} - {*scale}):
-        yield f"rubric.passes or rubric.empty names the level {number}, but {has}"
-    if not failing:
-        yield f"every level passes, so pass_rate would be meaningless: {has}"
-        return
-    way, better = (-1, "higher") if rubric.higher_is_better else (1, "lower")
-    if max(way * number for number in passes) > min(way * number for number in failing):
-        yield (
-            f"levels {sorted(passes)} pass and {sorted(failing)} do not, but according to "
-            f"rubric.higher_is_better, {better} levels are better"
-        )

@@ -49,8 +49,8 @@ class Label(base.Kind):
         self._words: dict[str, tuple[str, ...]] = {}
         self._of_cell: dict[str, str] = {}
         self._cells: list[str] = []
-        for label in declared:
-            meant = declared[label] if isinstance(declared, dict) else ()
+        entries = declared if isinstance(declared, dict) else dict.fromkeys(declared, ())
+        for label, meant in entries.items():
             meant = meant if isinstance(meant, DeclaredLabel) else DeclaredLabel(words=meant)
             data = meant.data if isinstance(meant.data, tuple) else (meant.data,)
             self._words[label] = meant.words

@@ -6,7 +6,7 @@
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
@@ -60,9 +60,6 @@ class MultipleChoice(base.Kind):
 
     The options may also be in one declared column: as a list, or as a mapping from letter to text.
     A reader yields them as `choices`.
-
-    Attributes:
-        choice_columns: The columns of the options, in lower case.
     """
 
     FIGURES: ClassVar[tuple[Figure, ...]] = figures("acc", "unparsed_rate")
@@ -86,12 +83,12 @@ class MultipleChoice(base.Kind):
         super().__init__(task, options, *args, **kwargs)
         self.example_source = "release" if options.cot else ""
         default = ["choices"] if task.definition.reader else []
-        self.choice_columns = choice_columns(task.definition, default)
-        self.reads = self.reads - {*"abcdefghij"} | {*self.choice_columns}
+        self._columns["options"] = choice_columns(task.definition, default)
         question = () if task.definition.question else ("question",)
-        self.headerless = (*question, *self.choice_columns, "answer")
+        self.headerless = (*question, *self.columns("options"), "answer")
         self._letters = task.definition.letters
-        self._roles = [self.columns(role) for role in ("question", "answer", "explanation")]
+        roles = ("question", "options", "answer", "explanation")
+        self._roles = [self.columns(role) for role in roles]
         self._scaffold = str(options.prompt).endswith(self.SCAFFOLD)
         self._convert: Callable[[str], str] = _to_simplified() if options.script == "sc" else str
         thinks = self.template.question_cot or self.template.system_cot
@@ -104,9 +101,9 @@ class MultipleChoice(base.Kind):
 
     def row(self, row: Row) -> Sample:
         """Read a question, its options and its answer."""
-        definition, (asked, answer, reasons) = self.task.definition, self._roles
+        definition, (asked, options, answer, reasons) = self.task.definition, self._roles
         question = definition.question or row.text(asked, "question")
-        choices = read_choices(row, definition, self.choice_columns)
+        choices = read_choices(row, definition, options)
         explanation = as_text(row.find(reasons)) or ""
         return Sample(
             id=str(row.number),
@@ -117,9 +114,8 @@ class MultipleChoice(base.Kind):
             parts=self._types(question, row) if definition.types else (),
         )
 
-    def scored(self, rows: Sequence[Sample], subject: Subject) -> list[Sample]:
+    def scored(self, rows: Sequence[Sample]) -> list[Sample]:
         """Return the scored questions in the chosen script, with options shuffled if asked for."""
-        del subject
         seed = self.options.shuffle_choices or self.task.definition.shuffle_options
         if not seed and self.options.script == "tc":
             return [*rows]
@@ -299,25 +295,17 @@ class MultipleChoice(base.Kind):
     def _types(self, question: str, row: Row) -> tuple[str, ...]:
         """Return the types of a question."""
         types = []
-        for name, pattern in self._patterns.items():
-            try:
-                if pattern.search(question, timeout=_SLOWEST):
-                    types.append(name)
-            except (TimeoutError, MemoryError) as error:
-                slow = f"{pattern.pattern!r} takes more than {_SLOWEST} s on {row.where}"
-                raise self.wrong(f"has the type {name!r}: the regular expression {slow}") from error
-        return tuple(types)
-
-    @cached_property
-    def _patterns(self) -> dict[str, regex.Pattern[str]]:
-        patterns = {}
         for name, pattern in self.task.definition.types.items():
+            what = f"has the type {name!r}: the regular expression {pattern!r}"
             try:
-                patterns[name] = regex.compile(pattern)
+                if regex.search(pattern, question, timeout=_SLOWEST):
+                    types.append(name)
             except regex.error as error:
-                what = f"has the type {name!r}: the regular expression {pattern!r} is not one"
-                raise self.wrong(f"{what}: {error}") from error
-        return patterns
+                raise self.wrong(f"{what} is not one: {error}") from error
+            except (TimeoutError, MemoryError) as error:
+                slow = f"takes more than {_SLOWEST} s on {row.where}"
+                raise self.wrong(f"{what} {slow}") from error
+        return tuple(types)
 
 
 def judge_reading(

@@ -1,10 +1,8 @@
 """The common base of kinds that show a request as it is and have no right answer to show."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..data.tables import Row, as_text
-from ..declarations import Subject
-from ..prompts import Example
 from ..samples import Sample
 from . import base
 
@@ -26,7 +24,5 @@ class Prompted(base.Kind):
             category=as_text(row.find(self.columns("category"))) or "",
         )
 
-    def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
+    def example(self, *_: Any) -> None:
         """Return None: there is no right answer to show."""
-        del subject, row, number
-        return None

@@ -41,11 +41,7 @@ class ShortAnswer(base.Kind):
 
     def row(self, row: Row) -> Sample:
         """Read a question and its accepted answers."""
-        text = row.text(self.columns("question"), "question")
-        target = msgspec.json.encode(self._accepted(row)).decode()
-        return Sample(id=str(row.number), question=text, target=target)
-
-    def _accepted(self, row: Row) -> list[str]:
+        question = row.text(self.columns("question"), "question")
         columns, between = self.columns("answer"), self.task.definition.alternatives
         cell = row.find(columns)
         if isinstance(cell, str) and between:
@@ -71,7 +67,9 @@ class ShortAnswer(base.Kind):
                 "a formula as its answer; short answers are compared by their words, so x<2 would "
                 'equal x>2. Declare kind = "math"'
             )
-        return [text.strip() for text in dict.fromkeys(answers)]
+        accepted = [text.strip() for text in dict.fromkeys(answers)]
+        target = msgspec.json.encode(accepted).decode()
+        return Sample(id=str(row.number), question=question, target=target)
 
     def answer(self, row: Sample) -> str:
         """Return the first accepted answer."""

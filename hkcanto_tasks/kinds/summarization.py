@@ -6,9 +6,7 @@ reference. This kind scores only what needs no human reader: fluency by the word
 
 from typing import ClassVar
 
-from ..data.tables import Row
 from ..figures import figures
-from ..samples import Sample
 from . import base, writing
 
 
@@ -16,6 +14,7 @@ class Summarization(writing.WritingInCantonese):
     """Texts to sum up. Column: `text`.
 
     Examples:
+        >>> from hkcanto_tasks.samples import Sample
         >>> from hkcanto_tasks.tasks import task_as_run
         >>> talk = Sample(id="", source="我哋街市……")
         >>> judged = task_as_run("hkcanto_summarization").judge("佢話街市有人情味。", talk)
@@ -25,12 +24,9 @@ class Summarization(writing.WritingInCantonese):
 
     FIGURES = figures(*writing.FLUENT, "length_penalty", "n_characters", "empty", "overgenerated")
     COLUMNS: ClassVar = {"text": ("text",)}
+    TEXTS: ClassVar = {"text": "source"}
     Options = base.PromptOptions
     # The release's limit.
     TOKENS = 1024
     # The paper asks for 200 characters, and lowers the score above 500.
     MAX_CHARACTERS = 500
-
-    def row(self, row: Row) -> Sample:
-        """Read a text."""
-        return Sample(id=str(row.number), source=row.text(self.columns("text"), "text"))

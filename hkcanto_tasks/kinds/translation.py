@@ -11,12 +11,9 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from hkcanto_metrics.cleaning import Cleaned
-from hkcanto_metrics.fluency import cantonese_fluency
 from hkcanto_metrics.translation import LONGEST, is_copy, is_wrong_script
 
 from ..data.tables import Row, as_text
-from ..declarations import Subject
 from ..errors import DataCorrupt
 from ..figures import figures
 from ..judgements import Judgement
@@ -51,6 +48,7 @@ class Translation(writing.Writing):
         *("empty", "overgenerated", "wrong_script", "copied_source"),
     )
     COLUMNS: ClassVar = {"source": ("source",), "target": ("target",), "number": ("#",)}
+    TEXTS: ClassVar = {"source": "source", "target": "target"}
     Options = Options
     TOKENS = 512
     GOLD = True
@@ -61,11 +59,7 @@ class Translation(writing.Writing):
         number = str(row.number) if cell is None else as_text(cell) or ""
         if not number.strip().isdecimal():
             raise row.problem(f"no number in {self.columns('number')[0]!r}")
-        return Sample(
-            id=str(int(number)),
-            source=row.text(self.columns("source"), "source"),
-            target=row.text(self.columns("target"), "target"),
-        )
+        return msgspec.structs.replace(super().row(row), id=str(int(number)))
 
     def check(self, rows: Sequence[Sample], file: str) -> None:
         """Refuse a file whose two sides are swapped, according to the authors' classifier."""
@@ -78,16 +72,14 @@ class Translation(writing.Writing):
         definition = self.task.definition
         into_cantonese = definition.language == "yue"
         if sources > targets if into_cantonese else targets > sources:
+            way = f"translates {'into' if into_cantonese else 'from'} Cantonese"
             raise DataCorrupt(
-                f"{file}: {definition.name} translates {'into' if into_cantonese else 'from'} "
-                f"Cantonese, but of the first {len(rows)} rows {sources} sources and {targets} "
-                "targets are in Cantonese: the two sides, or the files of two directions, are "
-                "swapped. Correct the file."
+                f"{file}: {definition.name} {way}, but of the first {len(rows)} rows {sources} "
+                f"sources and {targets} targets are: two sides or files are swapped. Correct them."
             )
 
-    def scored(self, rows: Sequence[Sample], subject: Subject) -> Sequence[Sample]:
+    def scored(self, rows: Sequence[Sample]) -> Sequence[Sample]:
         """Return the scored sentences: a sample if there are more than `size`."""
-        del subject
         size, seed = self.options.size, self.options.sample_seed
         if not 0 < size < len(rows):
             return rows
@@ -95,7 +87,7 @@ class Translation(writing.Writing):
         last = sorted(digests)[size - 1]
         return [row for row, digest in zip(rows, digests, strict=True) if digest <= last]
 
-    def judge_text(self, cleaned: Cleaned, sample: Sample) -> Judgement:
+    def score(self, answer: str, sample: Sample) -> Judgement:
         """Judge the faults of one translation; scores are computed over the corpus.
 
         Examples:
@@ -105,6 +97,7 @@ class Translation(writing.Writing):
             >>> into_cantonese.judge("譯文：佢係我朋友。", friend).answer
             '佢係我朋友。'
         """
+        cleaned, details, explained = self.cleaned(answer, sample)
         faults = {
             "empty": not cleaned.text,
             "overgenerated": cleaned.overgenerated,
@@ -112,13 +105,12 @@ class Translation(writing.Writing):
             "copied_source": is_copy(cleaned.text, sample.target, sample.source),
         }
         named = ", ".join(name.replace("_", " ") for name, found in faults.items() if found)
-        details, explained = writing.removed(cleaned)
         explained += f"Faults: {named or 'none'}.\n\n"
         if len(cleaned.text) > LONGEST:
             details["scored"] = f"the first {LONGEST:,} of {len(cleaned.text):,} characters"
             explained += f"Scored: {details['scored']}.\n\n"
         return Judgement(
-            values={name: float(found) for name, found in faults.items()},
+            values=faults,
             answer=cleaned.text,
             explanation=f"{explained}Reference: {sample.target}",
             details=details,
@@ -130,13 +122,13 @@ class TranslationToCantonese(Translation):
 
     FIGURES = (*Translation.FIGURES, *figures(*writing.FLUENT))
 
-    def judge_text(self, cleaned: Cleaned, sample: Sample) -> Judgement:
+    def score(self, answer: str, sample: Sample) -> Judgement:
         """Judge the faults and the fluency of one translation into Cantonese."""
-        judgement = super().judge_text(cleaned, sample)
-        fluency = cantonese_fluency(cleaned.text)
+        judgement = super().score(answer, sample)
+        fluency = self.fluency(judgement.answer)
         return msgspec.structs.replace(
             judgement,
-            values={**judgement.values, **writing.fluency_values(fluency)},
-            weights={"cantonese_ratio": fluency.cantonese_ratio.total},
-            explanation=f"{writing.explain_fluency(fluency)}\n\n{judgement.explanation}",
+            values={**judgement.values, **fluency.values},
+            weights=fluency.weights,
+            explanation=f"{fluency.explanation}\n\n{judgement.explanation}",
         )

@@ -44,8 +44,7 @@ def judged(task: str | list[str] | None = None, options: dict[str, Any] | None =
     kinds = {name: task_as_run(name, **(options or {})) for name in names}
     seen: dict[str, CutOff] = {}
 
-    async def score(state: TaskState, target: Target) -> Score:
-        del target  # the sample has it, too
+    async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001
         name = names[0] if len(names) == 1 else state.metadata["task"]
         if not names and name not in kinds:
             kinds[name] = task_as_run(name, **state.metadata["options"])
@@ -56,8 +55,8 @@ def judged(task: str | list[str] | None = None, options: dict[str, Any] | None =
         judgement = kind.judge(state.output.completion, asked, reasoning_of(state.output))
         values: dict[str, Any] = {}
         if isinstance(kind, Judged):
-            waits = kind.waits(judgement)
-            said = await ask_role(kind, asked, judgement.answer, state.epoch) if waits else ()
+            answer = judgement.answer
+            said = await ask_role(kind, asked, answer, state.epoch) if answer else ()
             judgement = kind.judged(judgement, said)
             # Inspect wants the same figures of each epoch; NaN is unscored.
             values = dict.fromkeys((figure.name for figure in kind.FIGURES), nan)

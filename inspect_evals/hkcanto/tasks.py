@@ -5,7 +5,7 @@ from typing import Any, Literal, TypedDict, Unpack
 
 from inspect_ai import Task, task
 
-from .building import make, make_table
+from .building import make
 from .judges import judged_summary, judged_translation
 
 
@@ -89,7 +89,7 @@ def hkcanto(**options: Unpack[Choice]) -> Task:
         inspect eval-set hkcanto/g2p hkcanto/phonology hkcanto/orthography hkcanto/translation \
             hkcanto/summarization hkcanto/sentiment --log-dir logs --model openai/gpt-4o
     """
-    return make_table("hkcanto", **options)
+    return make("hkcanto", True, **options)
 
 
 @task

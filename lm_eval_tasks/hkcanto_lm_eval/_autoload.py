@@ -21,7 +21,7 @@ import sys
 # Importing `typing` would cost more than the rest of the hook; type checkers know the name anyway.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from importlib.machinery import ModuleSpec
     from types import ModuleType
     from typing import Any
@@ -64,38 +64,37 @@ class LmEvalFinder:
     """
 
     hkcanto_autoload = True
-    _searching = False
 
     def find_spec(self, name: str, *_: "Any") -> "ModuleSpec | None":
         """Return the other finders' spec of the module, and ``None`` for all other modules."""
-        if name != _MODULE or self._searching:
+        if name != _MODULE:
             return None
-        self._searching = True
-        try:
-            # On None, the import system asks the other finders itself and reports the result.
-            return attempt(self._patched_spec)  # type: ignore[no-any-return]
-        finally:
-            self._searching = False
+        # On None, the import system asks the other finders itself and reports the result.
+        return attempt("_autoload.patched_spec", self)  # type: ignore[no-any-return]
 
-    def _patched_spec(self) -> "ModuleSpec | None":
-        """Return the spec of the module, which is patched as soon as it has executed."""
-        from importlib.util import find_spec
 
-        if (spec := find_spec(_MODULE)) is None:
-            return None
-        # Only this one method is replaced. A loader of our own would hide the source and the
-        # resources of lm-eval's modules from tools that ask the loader for them.
-        loader: Any = spec.loader
-        execute = loader.exec_module
+def patched_spec(finder: LmEvalFinder) -> "ModuleSpec | None":
+    """Return the spec of lm-eval's module, which is patched as soon as it has executed.
 
-        def exec_module(module: "ModuleType") -> None:
-            execute(module)
-            if self in sys.meta_path:
-                sys.meta_path.remove(self)
-                patch(module)
+    Args:
+        finder: The finder, which is removed, so that the others find the module.
+    """
+    from importlib.util import find_spec
 
-        loader.exec_module = exec_module
-        return spec
+    sys.meta_path.remove(finder)
+    if (spec := find_spec(_MODULE)) is None:
+        return None
+    # Only this one method is replaced. A loader of our own would hide the source and the resources
+    # of lm-eval's modules from tools that ask the loader for them.
+    loader: Any = spec.loader
+    execute = loader.exec_module
+
+    def exec_module(module: "ModuleType") -> None:
+        execute(module)
+        patch(module)
+
+    loader.exec_module = exec_module
+    return spec
 
 
 def patch(module: "ModuleType") -> None:
@@ -105,23 +104,21 @@ def patch(module: "ModuleType") -> None:
         module: The module of lm-eval's `TaskManager`.
     """
     setattr(module, "hkcanto_autoload", True)  # noqa: B010
-    for register in (add_tasks, add_model):
-        attempt(register, module)
+    for register in ("add_tasks", "add_model"):
+        attempt(f"_autoload.{register}", module)
 
 
-def attempt(function: "Callable[..., Any] | str", *arguments: "Any") -> "Any":
+def attempt(function: str, *arguments: "Any") -> "Any":
     """Call a function; log its failure at debug level, because it must not disturb lm-eval.
 
     Args:
-        function: The function, or `module.name` of one in this package.
+        function: `module.name` of a function in this package.
         arguments: Its arguments.
 
     Raises:
         HKCantoError: Data or an option of our tasks is wrong, which the user should know.
     """
     try:
-        if callable(function):
-            return function(*arguments)
         from importlib import import_module
 
         module, _, name = function.partition(".")
@@ -132,8 +129,8 @@ def attempt(function: "Callable[..., Any] | str", *arguments: "Any") -> "Any":
         import logging
 
         failures.append(error)
-        log, called = logging.getLogger("hkcanto_lm_eval"), getattr(function, "__name__", function)
-        log.debug("hkcanto could not register with lm-eval (%s)", called, exc_info=True)
+        log = logging.getLogger("hkcanto_lm_eval")
+        log.debug("hkcanto could not register with lm-eval (%s)", function, exc_info=True)
 
 
 def add_tasks(module: "ModuleType") -> None:

@@ -24,11 +24,10 @@ _CLASS = "class: !function hkcanto_lm_eval.task.CatalogueTask\n"
 
 
 def main() -> None:
-    """Rewrite the files of our own tasks, and remove files that the catalogue no longer has."""
+    """Rewrite the files of our own tasks; others are removed."""
     folder, made = Path(task_path()), files()
-    for old in folder.glob("*/*"):
-        if old.suffix in (".py", ".yaml") and old.relative_to(folder).as_posix() not in made:
-            old.unlink()
+    for old in folder.glob("*/*.yaml"):
+        old.unlink()
     for name, text in made.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")

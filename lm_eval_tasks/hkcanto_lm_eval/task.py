@@ -5,10 +5,9 @@ overrides the catalogue's, as in any lm-eval task. Prompts, scoring and data are
 Inspect task of the same name.
 """
 
-import atexit
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from hashlib import sha256
 from itertools import chain
 from math import isnan
@@ -17,6 +16,7 @@ from typing import Any
 
 import msgspec
 from lm_eval.api.metrics import mean
+from lm_eval.utils import warning_once
 
 from hkcanto_metrics.reasoning import ends_in_reasoning, opens_reasoning
 from hkcanto_tasks.catalogue import benchmarks, share
@@ -42,16 +42,11 @@ _log.addFilter(readable_log)
 # task by task, but sends those of all tasks together. The time that it reports for a run includes
 # loading the model.
 _clock: dict[str, float] = {}
-_NO_LIKELIHOOD = (
-    "{}: NaN as a log-likelihood; unparsed or not counted. Try another dtype or attention."
-)
+_NO_LIKELIHOOD = "{}: NaN as a log-likelihood: no answer. Try another dtype or attention."
 _UNJUDGED = (
-    "{0}: its answers need a judge model, which lm-eval does not have, so all are unjudged. Run "
-    "with --output_path OUT --log_samples, then `hkcanto rescore OUT --grader openai/gpt-4o -o "
-    "judged`; or in Inspect: inspect eval hkcanto/run -T task={0} --model … --model-role "
-    "grader=openai/gpt-4o"
+    "{}: its answers need a judge model, which lm-eval does not have, so all are unjudged. Run with"
+    " --output_path OUT --log_samples, then `hkcanto rescore OUT --grader openai/gpt-4o -o judged`"
 )
-_SINGLE_TURN = "All worked examples are in one user message; turns: --fewshot_as_multiturn true."
 _ROOM = """--metadata '{"reasoning": true}'"""
 
 
@@ -126,9 +121,8 @@ class CatalogueTask(Task):
             _log.warning("The data has no file for %s: it is left out.", self.config.task)
             self.dataset["test"] = Docs([])
         if isinstance(kind, Judged):
-            _log_once(logging.WARNING, _UNJUDGED.format(self.task_name))
+            warning_once(_log, _UNJUDGED.format(self.task_name))
         self._cut_off = CutOff(kind, _ROOM)
-        atexit.register(_say_cut_off, self._cut_off)
 
     def download(self, *_: Any, **__: Any) -> None:
         """Make the documents; lm-eval calls this when it creates the task, or needs the rows."""
@@ -163,12 +157,9 @@ class CatalogueTask(Task):
             OptionError: There are too few worked examples.
         """
         if self._multiturn is None:
-            as_turns = bool(sent.get("fewshot_as_multiturn"))
             # lm-eval itself asks for turns wherever there is a chat template.
             flag = from_argv("--fewshot_as_multiturn", nargs="?", const="")
-            self._multiturn = as_turns and flag is not None
-            if as_turns and num_fewshot and not self._multiturn:
-                _log_once(logging.INFO, _SINGLE_TURN)
+            self._multiturn = bool(sent.get("fewshot_as_multiturn")) and flag is not None
         run, sample = self._run(num_fewshot), msgspec.convert(doc, Sample)
         prompt = run.prompt(sample)
         # Texts in front of the first example, or of the question if there are no examples.
@@ -255,10 +246,9 @@ class CatalogueTask(Task):
         likelihood = self.OUTPUT_TYPE != "generate_until" and isinstance(context, str)
         if likelihood and opens_reasoning(context):  # (a chat API refuses by itself, later)
             raise OptionError(
-                f"{self.task_name} measures log-likelihoods, but the chat template ends the prompt"
-                f" in an open reasoning block ({context[-20:]!r}), so these would be of the first"
-                f" words of the reasoning. Run {self.loaded.task.definition.name} with {_ROOM}, or"
-                " switch thinking off in the template (--model_args enable_thinking=False)."
+                f"{self.task_name} measures log-likelihoods of answers, but the chat template opens"
+                f" a reasoning block ({context[-20:]!r}). Run {self.loaded.task.definition.name} "
+                f"with {_ROOM}, or switch thinking off (--model_args enable_thinking=False)."
             )
 
     def apply_filters(self) -> Any:
@@ -283,12 +273,12 @@ class CatalogueTask(Task):
             return {"bypass": 999}
         if self.OUTPUT_TYPE == "generate_until" and len(results) > 1:
             repeats = f"only the first of {len(results)} responses to each question is scored."
-            _log_once(logging.WARNING, f"{self.task_name}: {repeats}")
+            warning_once(_log, f"{self.task_name}: {repeats}")
         sample, response, reasoning = msgspec.convert(doc, Sample), results[0], ""
         if self.OUTPUT_TYPE != "generate_until":
             likelihoods = [likelihood for likelihood, _ in results]
             if any(map(isnan, likelihoods)):
-                _log_once(logging.WARNING, _NO_LIKELIHOOD.format(self.task_name))
+                warning_once(_log, _NO_LIKELIHOOD.format(self.task_name))
                 response = ""
             elif self.OUTPUT_TYPE == "multiple_choice":
                 response = doc["letters"][likelihoods.index(max(likelihoods))]
@@ -309,7 +299,12 @@ class CatalogueTask(Task):
         return self._named(item_values(self.kind.table, sample, judgement))
 
     def aggregation(self) -> dict[str, Callable[[Any], float]]:
-        """Return figure → the function that aggregates the items' values."""
+        """Return figure → the function that aggregates the items' values.
+
+        lm-eval calls this when it has all results, so this warns of responses that were cut off.
+        """
+        if 20 * self._cut_off.cut > self._cut_off.responses:
+            warning_once(_log, self._cut_off.told)
         task, kind = self.loaded.task, self.kind
         value_of = partial(value, categories=kind.categories, language=language_of(task))
         table: dict[str, Callable[[Any], float]] = {}
@@ -367,17 +362,6 @@ class CatalogueTask(Task):
             return ()
         averages = averages_over(task.benchmark)
         return [average for average in averages if task.whole in chain(*average.columns)]
-
-
-def _say_cut_off(seen: CutOff) -> None:
-    """Print after lm-eval's table that responses had no room for an answer."""
-    if in_command() and 20 * seen.cut > seen.responses:
-        print(seen.told)  # noqa: T201
-
-
-@cache
-def _log_once(level: int, message: str) -> None:
-    _log.log(level, message)
 
 
 # Keys that a YAML file may set without changing the catalogue's task.

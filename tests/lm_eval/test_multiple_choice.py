@@ -183,7 +183,7 @@ class OpensReasoning(AnsweringLM):
 
 
 def test_log_likelihood_behind_an_opened_reasoning_block_is_refused() -> None:
-    with pytest.raises(OptionError, match="open reasoning block"):
+    with pytest.raises(OptionError, match="opens a reasoning block"):
         evaluate("hkcanto_phonology_mc", model=OpensReasoning(), apply_chat_template=True)
     evaluate("hkcanto_phonology", model=OpensReasoning(), apply_chat_template=True, limit=1)
 

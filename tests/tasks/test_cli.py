@@ -253,18 +253,6 @@ def test_names_of_inspect_work_for_every_command() -> None:
     assert "Choose one with" in hkcanto("show", "dse", "-T", "language=fr", status=1)
 
 
-def test_a_benchmark_is_shown_with_its_tasks_and_requests() -> None:
-    output = hkcanto("show", "hkcanto")
-    assert "lm_eval --model … --tasks hkcanto\n" in output
-    # MMLU twice, DSE, professional, law, culture at 5 and 0 shots, sounds, characters, Jyutping,
-    # translations, summaries, sentiment
-    items = 2 * 14042 + 427 + 370 + 699 + 674 + 424 + 2 * 252 + 200 + 145 + 4 * 17 + 20 + 1597
-    assert f"{items:,}, one for each item" in output
-    assert "hkcanto_cultural_0shot" in output
-    shown = json.loads(hkcanto("show", "tmmluplus", "--json"))
-    assert (shown["requests"], shown["lm-eval"].split()[-1]) == (20118, "tmmluplus_gen")
-
-
 @pytest.mark.slow
 def test_what_is_printed_fits_the_terminal() -> None:
     for arguments in (("show", "hkcanto_mmlu_yue"), ("doctor",), ("data", "verify")):
@@ -316,7 +304,7 @@ def test_path_is_what_include_path_wants() -> None:
 def test_doctor_finds_harnesses_registration_and_data(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "why_not", REALLY)
     output = hkcanto("doctor")
-    for text in ("lm-eval 0.4", "inspect-ai 0.3", "autoload is on", "inspect-ai finds", "sample"):
+    for text in ("lm-eval 0.4", "inspect-ai 0.3", "lm-eval finds", "inspect-ai finds", "sample"):
         assert text in output
     assert len(output.splitlines()) <= 20
 

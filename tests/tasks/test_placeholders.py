@@ -89,10 +89,12 @@ def test_braces_can_be_meant_and_are_never_looked_up_twice(quiz: Quiz) -> None:
 def test_a_row_without_the_column_is_named(quiz: Quiz) -> None:
     bare = {key: cell for key, cell in ROW.items() if key != "passage"}
     quiz(AB, ROW, bare, question="{passage}\n{question}")
-    with pytest.raises(DataCorrupt, match=r"row 2 has no column passage.* as \{passage\}"):
+    with pytest.raises(
+        DataCorrupt, match=r"row 2 has no text in a column passage.* as \{passage\}"
+    ):
         items()
     quiz(AB, {**ROW, "passage": ["一", "二"]}, question="{passage}\n{question}")
-    with pytest.raises(DataCorrupt, match=r"row 1 has no text in 'passage'"):
+    with pytest.raises(DataCorrupt, match=r"row 1 has no text in a column passage"):
         items()
 
 
@@ -104,7 +106,7 @@ def test_a_placeholder_that_nothing_fills_is_an_error_before_any_run(quiz: Quiz)
         ("{answer}", "", AB, r"\{answer\}"),
         ("{number}", "", AB, r"\{number\}"),
         ("{sentence}", "", AB, r"\{sentence\}"),
-        ("{story}", "", declared, r"\{story\}.*No column is called pasage, as declared"),
+        ("{story}", "", declared, r"\{story\}.*none is called pasage"),
         ("{question}", 'example = "{nothing}"', AB, r"\{nothing\}"),
     ):
         quiz(more, ROW, question=question, texts=texts)

@@ -58,9 +58,8 @@ class Ratings(Reply):
     fluency: Rating
     coherence: Rating
 
-    def read(self, source: str, text: str) -> Verdict:
+    def read(self, *_: str) -> Verdict:
         """Return the points and the reasons for them."""
-        del source, text
         points = {criterion: getattr(self, criterion).points for criterion in CRITERIA}
         return Verdict(points, self.model_dump(exclude={"code"}))
 
