@@ -8,6 +8,7 @@ import csv
 import io
 import math
 import re
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ HumanScores = Mapping[str, Mapping[str, Scores]]
 JudgeScores = Mapping[str, Mapping[str, float]]
 
 _FEWEST = 5  # items that a jackknife needs
+_PERFECT = 1 - 1e-9
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
 _LARGEST = 1e9  # the largest score accepted: the squares of larger ones soon overflow
 
@@ -172,27 +174,19 @@ def correlation_interval(kind: Correlation, judge: Scores, people: Scores) -> tu
 
 
 def _correlation(kind: Correlation, judge: Scores, people: Scores) -> Estimate:
-    """Return a correlation with its interval.
-
-    Each kind is Daniels' general coefficient (1944): a sum of products over all pairs of items, of
-    the differences of their scores, of their ranks, or of the differences' signs.
-    """
+    """Return a correlation with its interval."""
     from scipy import stats
 
     both = np.array([judge, people], float)
-    scored = stats.rankdata(both, axis=1) if kind == "spearman" else both
-    sums = np.zeros((len(judge), 3))  # for each item, over the pairs that it is in
-    for place, item in enumerate(scored.T):
-        differences = scored - item[:, None]
-        x, y = np.sign(differences) if kind == "kendall" else differences
-        sums[place] = x @ y, x @ x, y @ y
-    whole = sums.sum(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        shared, of_x, of_y = np.vstack([whole, whole - 2 * sums]).T
-        value, *without = shared / np.sqrt(of_x * of_y)
-        if kind == "spearman" and len(judge) >= _FEWEST:  # the other items' ranks change
-            rest = (np.delete(both, place, axis=1) for place in range(len(judge)))
-            without = [np.corrcoef(stats.rankdata(each, axis=1))[0, 1] for each in rest]
+    places = range(len(judge)) if len(judge) >= _FEWEST else ()
+    samples = [both, *(np.delete(both, place, axis=1) for place in places)]
+    if kind == "spearman":
+        samples = [stats.rankdata(sample, axis=1) for sample in samples]
+    with warnings.catch_warnings(action="ignore"):  # equal scores give NaN
+        if kind == "kendall":
+            value, *without = (stats.kendalltau(*sample).statistic for sample in samples)
+        else:
+            value, *without = (np.corrcoef(sample)[0, 1] for sample in samples)
     return _jackknifed(value, without, outlier=kind == "pearson")
 
 
@@ -205,7 +199,7 @@ def _jackknifed(value: float, without: Scores, *, outlier: bool = False) -> Esti
 
     if len(without) < _FEWEST or math.isnan(value):
         return Estimate(float(value), math.nan, math.nan)
-    if not np.abs(without).max() < 1:  # also if one is undefined
+    if not np.abs(without).max() < _PERFECT:  # also if one is undefined
         return Estimate(float(value), -1.0, 1.0)
     center, moves, freedom = math.atanh(value), np.arctanh(without), len(without) - 1
     squares = (moves - moves.mean()) ** 2
@@ -334,11 +328,9 @@ def read_human_scores(
     try:
         header = [name.strip() for name in next(rows, [])]
         named = [column for column in header if column in criteria]
-        if "id" not in header or not named:
-            wanted = f"it must have 'id' and at least one of {', '.join(criteria)}"
+        if header.count("id") != 1 or not named or len({*named}) < len(named):
+            wanted = f"it must have 'id' and at least one of {', '.join(criteria)}, none twice"
             raise ValueError(f"the header is {', '.join(header) or 'empty'}; {wanted}")
-        if twice := [column for column in ("id", *named) if header.count(column) > 1]:
-            raise ValueError(f"there is more than one column {twice[0]!r}; give each another name")
         for cells in rows:
             bare = [cell.strip() for cell in cells]
             if any(bare) and len(bare) != len(header):
@@ -346,12 +338,10 @@ def read_human_scores(
                 raise ValueError(f"{counts}; leave missing scores empty, quote texts with commas")
             row = dict(zip(header, bare, strict=False))
             for criterion in filter(row.get, named):
-                if not row["id"]:
-                    raise ValueError(f"a score of {criterion!r} without an 'id'")
                 cell = row[criterion]
-                score = float(cell) if _NUMBER.fullmatch(cell) else math.nan
+                score = float(cell) if row["id"] and _NUMBER.fullmatch(cell) else math.nan
                 if not abs(score) <= _LARGEST:
-                    problem = f"{criterion!r}: {cell!r:.80} is not a number"
+                    problem = f"{criterion!r}: {cell!r:.80} is not a number, or has no 'id'"
                     raise ValueError(f"{problem}; leave missing scores blank")
                 scores.setdefault(criterion, {}).setdefault(row["id"], []).append(score)
         if not scores:

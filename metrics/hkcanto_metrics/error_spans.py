@@ -48,11 +48,10 @@ class ErrorSpan:
 
     def __post_init__(self) -> None:
         if self.category not in ERROR_CATEGORIES:
-            problem = f"{self.category!r} is not an error category of the paper"
-            raise ValueError(f"{problem}; use one of {', '.join(ERROR_CATEGORIES)}")
+            known = ", ".join(ERROR_CATEGORIES)
+            raise ValueError(f"{self.category!r} is not an error category; use one of {known}")
         if not 0 <= self.start < self.end:
-            problem = f"the span {self.start}:{self.end} is empty or begins before the text"
-            raise ValueError(f"{problem}; positions count from 0 and the end is exclusive")
+            raise ValueError(f"the span {self.start}:{self.end} is empty or begins before the text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,14 +185,11 @@ def locate(text: str, quotation: str, occurrence: int = 1) -> tuple[int, int]:
         >>> locate("好食好食", "好食", occurrence=2)
         (2, 4)
     """
-    if not quotation:
-        raise ValueError("the quotation is empty; quote at least one character")
-    if occurrence < 1:
-        raise ValueError(f"occurrence {occurrence}: occurrences count from 1")
-    places = [match.span() for match in re.finditer(re.escape(quotation), text)]
-    if len(places) < occurrence:
+    matches = re.finditer(re.escape(quotation), text) if quotation else ()
+    places = [match.span() for match in matches]
+    if not 1 <= occurrence <= len(places):
         count = f"{reprlib.repr(quotation)} occurs {len(places)} times"
-        raise ValueError(f"{count}, so there is no {occurrence}.")
+        raise ValueError(f"{count}, so there is no {occurrence}. They count from 1.")
     return places[occurrence - 1]
 
 
