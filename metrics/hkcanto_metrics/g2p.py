@@ -12,7 +12,6 @@ from itertools import starmap, zip_longest
 from operator import eq
 from statistics import fmean
 
-import jiwer
 from rapidfuzz.distance import Indel, Levenshtein
 
 from hkcanto_metrics import jyutping
@@ -27,10 +26,6 @@ _TIMES_TOO_LONG = 3
 _LONGEST_RESPONSE = 20_000
 # Gold syllables times response syllables, over all variants: takes a quarter of a second.
 _MOST_ALIGNED_BY_SOUND = 1 << 18
-
-# jiwer's own transforms without those that clean up white space, of which there is none.
-_SYLLABLES = jiwer.Compose([jiwer.ReduceToListOfListOfWords()])
-_CHARACTERS = jiwer.Compose([jiwer.ReduceToListOfListOfChars()])
 
 Alignment = tuple[tuple[str | None, str | None], ...]
 
@@ -118,14 +113,12 @@ def score_jyutping(response: str, answer: str) -> JyutpingScore:
     wrong = [*starmap(_wrong, _aligned(alignment))] or [(True,) * 4] * len(alignment)
     parts = zip(jyutping.Syllable._fields, zip(*wrong, strict=True), strict=True)
     spelt = min(map(" ".join, variants), key=lambda each: _distance(each, extracted))
-    characters = jiwer.process_characters(spelt, extracted, _CHARACTERS, _CHARACTERS)
-    errors = characters.substitutions + characters.deletions + characters.insertions
     valid = [is_valid(syllable) for syllable in syllables]
     return JyutpingScore(
         cer_published=cer_published,
         levenshtein_published=levenshtein_published,
         published_variant=published_variant,
-        cer=Rate.of(errors, len(spelt)),
+        cer=Rate.of(Levenshtein.distance(spelt, extracted), len(spelt)),
         ser=Rate.of(sum(gold != got for gold, got in alignment), len(variant)),
         **{f"{part}_error_rate": Rate.of(sum(each), len(wrong)) for part, each in parts},
         valid=any(valid),
@@ -185,25 +178,23 @@ def _nearest_sounds(
     variants: Sequence[Sequence[str]], response: Sequence[str]
 ) -> tuple[Sequence[str], Alignment]:
     """The variant with the lowest syllable error rate; of several, the one closest in sound."""
-    rates = [_distance(variant, response) for variant in variants]
-    lowest = min(rates)
-    nearest = [variant for variant, rate in zip(variants, rates, strict=True) if rate == lowest]
+    lowest = min(_distance(variant, response) for variant in variants)
+    nearest = [variant for variant in variants if _distance(variant, response) == lowest]
     most_cells = _MOST_ALIGNED_BY_SOUND // len(nearest)
     aligned = [(variant, _alignment(variant, response, most_cells)) for variant in nearest]
     return min(aligned, key=lambda pair: sum(map(sum, starmap(_wrong, _aligned(pair[1])))))
 
 
 def _alignment(variant: Sequence[str], response: Sequence[str], most_cells: int) -> Alignment:
-    """jiwer's alignment; if it is short and others have as few errors, the closest in sound."""
-    words = jiwer.process_words(" ".join(variant), " ".join(response), _SYLLABLES, _SYLLABLES)
-    errors = words.substitutions + words.deletions + words.insertions
+    """RapidFuzz's alignment; if it is short and others have as few errors, the closest in sound."""
+    edits = Levenshtein.editops(variant, response)
     is_short = len(variant) * len(response) <= most_cells
-    if is_short and words.substitutions and errors > 1:
+    if is_short and len(edits) > 1 and any(edit.tag == "replace" for edit in edits):
         return _align_by_sound(variant, response)
     pairs: list[tuple[str | None, str | None]] = []
-    for chunk in words.alignments[0]:
-        gold = variant[chunk.ref_start_idx : chunk.ref_end_idx]
-        pairs += zip_longest(gold, response[chunk.hyp_start_idx : chunk.hyp_end_idx])
+    for part in edits.as_opcodes():
+        gold = variant[part.src_start : part.src_end]
+        pairs += zip_longest(gold, response[part.dest_start : part.dest_end])
     return tuple(pairs)
 
 
