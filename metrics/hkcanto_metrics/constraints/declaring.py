@@ -341,23 +341,21 @@ def _given(args: Mapping[str, Any]) -> dict[str, Any]:
 def _problem(values: Mapping[str, Any]) -> str:
     """Return why bounds are wrong, or why no answer can follow some arguments; otherwise ""."""
     given = {name: values[name] for name in _BOUNDS if values.get(name) is not None}
-    if "exactly" in values and not given:
-        return "no bound is given"
-    alone = [name for name in ("exactly", "about") if name in given]
-    if alone and len(given) > 1:
-        return f"{alone[0]} goes with no other bound"
-    least, most = given.get("at_least"), given.get("at_most", math.inf)
-    if least == 0:
-        return "at_least 0 is followed by every answer"
-    if least and least > most:
-        return f"at_least {least} is more than at_most {most}"
+    least, most = given.get("at_least", 1), given.get("at_most", math.inf)
+    fewest = given.get("exactly", least)
     words = {*map(narrow, values.get("words") or [values.get("word", "")])}
-    for text in map(narrow, values.get("not_in", ())):
-        if not any(word in text != word for word in words):
-            return f"the exception {text!r} does not contain the word asked for, or is not longer"
-    if 0 in (values.get("sentence"), values.get("place")):
-        return "0 does not exist; 1 is the first and -1 the last"
-    least = given.get("exactly") or least or 0
-    if "words" in values and least > len(words):
-        return f"{least} different words of {len(words)} are impossible"
-    return ""
+    exceptions = [*map(narrow, values.get("not_in", ()))]
+    most_words = len(words) if "words" in values else math.inf
+    places = (values.get("sentence"), values.get("place"))
+    stray = [text for text in exceptions if not any(word in text != word for word in words)]
+    problems = {
+        "no bound is given": "exactly" in values and not given,
+        "exactly goes with no other bound": "exactly" in given and len(given) > 1,
+        "about goes with no other bound": "about" in given and len(given) > 1,
+        "at_least 0 is followed by every answer": least == 0,
+        f"at_least {least} is more than at_most {most}": "at_least" in given and least > most,
+        f"the exception {stray[:1]} does not contain the word, or is not longer": stray,
+        "0 does not exist; 1 is the first and -1 the last": 0 in places,
+        f"{fewest} different words of {len(words)} are impossible": fewest > most_words,
+    }
+    return next((problem for problem, is_so in problems.items() if is_so), "")
