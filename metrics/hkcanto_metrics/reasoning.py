@@ -23,13 +23,10 @@ _CHANNEL_SKIPPED = re.compile(
 )
 _END = re.compile(r"<\|(?:end|return|call|start)\|>")
 
-_MARKS = re.compile(rf"{_TAG.pattern}|<\|(?:channel|start|constrain)\|>\s*\w+|<\|\w+\|>")
-_SKIPPED_START = re.compile(r"\s*(?:analysis|commentary)", re.IGNORECASE)
-_SKIPPED_END = re.compile(r"assistant(?:final|commentary)\Z", re.IGNORECASE)
-
-# Most responses have none of these.
-_SIGNS = ("<", "[", "◁", _FINAL_SKIPPED.pattern)
-_START = re.compile(r"\s*(?:analysis|commentary|thought\n)")
+_MARKS = re.compile(
+    rf"{_TAG.pattern}|<\|(?:channel|start|constrain)\|>\s*\w+|<\|\w+\|>"
+    r"|\A\s*(?i:analysis|commentary)|(?i:assistant(?:final|commentary))\Z"
+)
 
 _OPEN = re.compile(
     r"(?:<(?:seed:)?(?:think|thinking|reasoning|thought)>|\[THINK\]|◁think▷|<\|begin_of_thought\|>"
@@ -84,7 +81,8 @@ def split_reasoning(text: str, reasoning: str = "") -> Reasoned:
     answer = _joined(text, spans)
     edges = [0, *(edge for span in spans for edge in span), len(text)]
     between = _joined(text, zip(edges[::2], edges[1::2], strict=True))
-    inside = _without_marks(between) if between else ""
+    read = _read(between)
+    inside = _MARKS.sub("", read) + between[len(read) :]
     if reasoning:
         finished = finished and bool(answer.strip())
     return Reasoned(answer, reasoning + inside, finished, tuple(spans))
@@ -161,15 +159,6 @@ def _joined(text: str, spans: Iterable[tuple[int, int]]) -> str:
     return "".join(text[start:end] for start, end in spans)
 
 
-def _without_marks(reasoning: str) -> str:
-    if skipped := _SKIPPED_START.match(reasoning):
-        reasoning = reasoning[skipped.end() :]
-    if skipped := _SKIPPED_END.search(reasoning, len(reasoning) - 20):
-        reasoning = reasoning[: skipped.start()]
-    read = _read(reasoning)
-    return _MARKS.sub("", read, count=_READ) + reasoning[len(read) :]
-
-
 def _read(text: str) -> str:
     """The part of a text that is looked at for tags."""
     rest = text.split("<", _READ)[_READ:]
@@ -178,8 +167,6 @@ def _read(text: str) -> str:
 
 def _spans(text: str) -> tuple[list[tuple[int, int]], bool]:
     """The answer's spans, and whether the reasoning has an end."""
-    if not (any(sign in text for sign in _SIGNS) or _START.match(text)):
-        return [(0, len(text))], True
     if finals := [*_FINAL.finditer(text)] or [*_FINAL_SKIPPED.finditer(text)]:
         start = finals[-1].end()
         end = _END.search(text, start)
