@@ -71,6 +71,7 @@ class _Part:
         self.chinese = han > words
         toned = sum(map(bool, map(_TONE.search, self.units)))
         self.romanised = words > max(2, han) and toned > 0.3 * words
+        self.spelt = self.romanised and not han  # a gloss repeats the characters that it explains
         self.about = any(map(_PATTERNS["about"].search, (self.folded[:160], self.folded[-60:])))
         lines = filter(None, map(str.strip, text.splitlines()))
         self.sentences = sum(len(_SENTENCE.findall(line)) or 1 for line in lines)
@@ -154,8 +155,7 @@ class _Reader:
     def find(self, text: str) -> tuple[str, set[str], bool]:
         """Find the translation in a response; see `find_translation`."""
         lines, rest = self._lines(text)
-        # A gloss repeats the characters that it explains.
-        spelt = [line for line in lines if line.romanised and not _HAN_CHARACTER.search(line.text)]
+        spelt = [line for line in lines if line.spelt]
         romanised = sum(line.size for line in spelt) >= _SHORT * self.original.size
         passes = [(True, self.language), (False, self.language), (False, "")]
         for self.strict, self.language in passes[: 2 if romanised else 3]:
@@ -207,7 +207,7 @@ class _Reader:
         for name in () if self.about_language else ("colon", "opening"):
             head = _PATTERNS[name].match(line)
             announces = head and _PATTERNS["about"].search(fold_script(head[0]))
-            if head and announces and _UNIT.search(line, head.end()):
+            if head and announces:
                 return 0 if name == "colon" and self.colon else head.end()
         return 0
 
@@ -227,7 +227,7 @@ class _Reader:
             changes = not self.language and before.chinese != line.chinese and len(line.units) > 2
             if is_out or changes or ("\n" in line.gap and self._match("bracket", line.text)):
                 sections.append([])
-                announced = is_out and not _SENTENCE.search(line.text[-2:])
+                announced = is_out
             if not is_out:
                 line.announced, announced = announced, False
                 sections[-1].append(line)
@@ -236,20 +236,21 @@ class _Reader:
 
     def _end(self, line: _Part, first: _Part) -> str:
         """The name of a line with which something else begins after the translation."""
-        if self._match("turn", line.text) or (line.about and _PATTERNS["asks"].match(line.folded)):
-            return "other turn"
-        if self._match("version", line.text):
-            return "second version"
-        if self._match("notes", line.text):
-            return "romanisation" if line.romanised else "notes"
+        asks = line.about and _PATTERNS["asks"].match(line.folded)
         is_list = self._match("item", line.text) and not self._match("item", first.text)
-        return "notes" if is_list else ""
+        ends = (
+            ("other turn", self._match("turn", line.text) or asks),
+            ("second version", self._match("version", line.text)),
+            ("romanisation" if line.romanised else "notes", self._match("notes", line.text)),
+            ("notes", is_list),
+        )
+        return next((name for name, is_end in ends if is_end), "")
 
     def _is_out(self, line: _Part, after: str, sections: list[list[_Part]], size: float) -> bool:
         """Whether a line cannot be part of the translation."""
         original, text = self.original, line.text
         is_mark = not line.units or self._is_label(text) or self._match("turn", text)
-        if is_mark or text.startswith("```") or self._match("notes", text):
+        if is_mark or self._match("notes", text):
             return True
         asked = {"yue": True, "zh": True, "en": False}.get(self.language, line.chinese)
         foreign = line.chinese != asked or not (line.chinese or original.chinese)
@@ -275,8 +276,7 @@ class _Reader:
         first = self.strict and not size and self.lines_of_source == 1
         if first and self._match("closing", text):
             return True
-        doubtful = first or (complete and line.size > _LONGEST_NAME)
-        return doubtful and not self._is_related(line)
+        return (first or complete) and not self._is_related(line)
 
     def _is_label(self, text: str) -> bool:
         return "label" in self.marks and label_length(text) == len(text)
@@ -292,8 +292,7 @@ class _Reader:
         """The translation, and whether other lines could be it, too."""
         size, short = self.original.size, self.original.size < _FEW
         parts = [part for section in sections for part in self._fewest(section)]
-        others = [part for part in parts if part.size >= _COMPLETE * size]
-        others = [*filter(self._is_related, others)] or ([] if self.copies else others)
+        others = [each for each in filter(self._is_related, parts) if each.size >= _COMPLETE * size]
         if self.copies and not others:
             return _Lines(self.copies, 0, 1), False
         best = others[0] if others else max(parts, key=lambda part: part.size)
@@ -363,7 +362,7 @@ class _Reader:
         """How much of the source's names and numbers a text has, and of its wording if Chinese."""
         named = sum(name in part.text.lower() for name in self.names)
         question = bool(_QUESTION.search(part.text)) == bool(_QUESTION.search(self.source))
-        evidence = question / 5 + (named and 0.5 + named / len(self.names))
+        evidence = question / 5 + named
         both_chinese = part.chinese and self.original.chinese
         return evidence + (self.original.share(part) if both_chinese else 0)
 
@@ -382,7 +381,7 @@ class _Reader:
                 self.removed.add("preamble")
             elif place <= last or ended:
                 continue
-            elif line.romanised and not _HAN_CHARACTER.search(line.text):
+            elif line.spelt:
                 self.removed.add("romanisation")
             elif notes or line.size < _SHORT * size:
                 self.removed.add("notes")
