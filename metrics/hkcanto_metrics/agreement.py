@@ -19,7 +19,6 @@ import numpy as np
 
 from hkcanto_metrics.rates import Estimate
 
-Level = Literal["interval", "ordinal"]
 Correlation = Literal["pearson", "spearman", "kendall"]
 Scores = Sequence[float]
 HumanScores = Mapping[str, Mapping[str, Scores]]
@@ -44,7 +43,7 @@ class Agreement:
         alpha: Krippendorff's alpha of the judge and the mean of the people as two raters. Unlike a
             correlation it drops when the judge is too lenient or too strict.
         human_alpha: Krippendorff's alpha among the people. No judge can be expected to beat it.
-        intervals: Correlation → its 95 % interval, see `correlation_interval`.
+        intervals: Correlation → its 95 % interval, see `correlation`.
         bias: The judge's mean minus the people's mean, on the items that both scored.
         corrected: The people's mean on all items that the judge scored, see `corrected_mean`.
     """
@@ -61,13 +60,12 @@ class Agreement:
     corrected: Estimate
 
 
-def agreement(judge: JudgeScores, human: HumanScores, level: Level = "interval") -> list[Agreement]:
+def agreement(judge: JudgeScores, human: HumanScores) -> list[Agreement]:
     """Compare a judge's scores with people's, criterion by criterion.
 
     Args:
         judge: Criterion → item → the judge's score.
         human: Criterion → item → the scores that people gave it, in the same unit.
-        level: How Krippendorff's alpha reads the scores, see `krippendorff_alpha`.
 
     Returns:
         One row for each criterion of ``human``, in its order.
@@ -94,13 +92,13 @@ def agreement(judge: JudgeScores, human: HumanScores, level: Level = "interval")
         by_people = [fmean(scores[item]) for item in shared]
         others = [score for item, score in judged.items() if item not in scores]
         kinds = get_args(Correlation)
-        correlations = {kind: _correlation(kind, by_judge, by_people) for kind in kinds}
+        correlations = {kind: correlation(kind, by_judge, by_people) for kind in kinds}
         row = Agreement(
             criterion,
             len(shared),
-            **{kind: correlation.value for kind, correlation in correlations.items()},
-            alpha=krippendorff_alpha(zip(by_judge, by_people, strict=True), level),
-            human_alpha=krippendorff_alpha([scores[item] for item in shared], level),
+            **{kind: each.value for kind, each in correlations.items()},
+            alpha=krippendorff_alpha(zip(by_judge, by_people, strict=True)),
+            human_alpha=krippendorff_alpha(scores[item] for item in shared),
             intervals={kind: (each.low, each.high) for kind, each in correlations.items()},
             bias=corrected_mean(np.subtract(by_judge, by_people).tolist(), by_judge),
             corrected=corrected_mean(by_people, by_judge, others),
@@ -109,8 +107,11 @@ def agreement(judge: JudgeScores, human: HumanScores, level: Level = "interval")
     return rows
 
 
-def krippendorff_alpha(units: Iterable[Iterable[float]], level: Level = "interval") -> float:
+def krippendorff_alpha(units: Iterable[Iterable[float]]) -> float:
     """Return Krippendorff's alpha, the chance-corrected agreement of any number of raters.
+
+    The size of a difference between scores counts (an interval scale), as in the paper, which adds
+    points up.
 
     Krippendorff, *Computing Krippendorff's Alpha-Reliability* (2011). 1 is perfect agreement, 0 is
     chance level, and a negative value is systematic disagreement.
@@ -118,8 +119,6 @@ def krippendorff_alpha(units: Iterable[Iterable[float]], level: Level = "interva
     Args:
         units: For each item, the scores that its raters gave. Items may have different numbers of
             raters; items with fewer than two are left out.
-        level: ``interval``: the size of a difference between scores counts, as in the paper, which
-            adds points up; ``ordinal``: only the order of the scores counts.
 
     Returns:
         Alpha; NaN if it is undefined, because no item has two scores or all scores are equal.
@@ -129,15 +128,7 @@ def krippendorff_alpha(units: Iterable[Iterable[float]], level: Level = "interva
         0.878
     """
     pairable = [scores for unit in units if len(scores := list(unit)) > 1]
-    if not pairable:
-        return math.nan
-    if level == "ordinal":
-        from scipy import stats
-
-        # The ordinal difference of two scores is the interval difference of their mid-ranks.
-        ranks = iter((stats.rankdata(np.concatenate(pairable)) - 0.5).tolist())
-        pairable = [[next(ranks) for _ in scores] for scores in pairable]
-    pooled = np.concatenate(pairable)
+    pooled = np.concatenate(pairable) if pairable else np.zeros(1)
     if not np.ptp(pooled):
         return math.nan
     # Disagreement is the mean squared difference of all pairs, which is twice the variance.
@@ -146,8 +137,8 @@ def krippendorff_alpha(units: Iterable[Iterable[float]], level: Level = "interva
     return 1 - observed / expected
 
 
-def correlation_interval(kind: Correlation, judge: Scores, people: Scores) -> tuple[float, float]:
-    """Return the 95 % interval of a correlation, by a jackknife on Fisher's transformation.
+def correlation(kind: Correlation, judge: Scores, people: Scores) -> Estimate:
+    """Return a correlation with its 95 % interval, by a jackknife on Fisher's transformation.
 
     The standard error comes from how far the transformed correlation moves when each item is left
     out; the interval uses Student's t. Pearson's correlation gets one additional item that moves it
@@ -160,21 +151,16 @@ def correlation_interval(kind: Correlation, judge: Scores, people: Scores) -> tu
         people: People's scores of the same items, in the same order.
 
     Returns:
-        The lower and the upper end. Both are NaN if there are fewer than five items or all scores
-        are equal. They are -1 and 1 if leaving out some item makes the correlation perfect or
-        undefined.
+        The correlation. The ends of its interval are NaN if there are fewer than five items or all
+        scores are equal. They are -1 and 1 if leaving out some item makes the correlation perfect
+        or undefined.
 
     Examples:
         >>> judge, people = [5, 4, 4, 3, 2, 2, 1, 1], [5, 5, 3, 3, 3, 1, 2, 1]
-        >>> [round(end, 2) for end in correlation_interval("pearson", judge, people)]
+        >>> found = correlation("pearson", judge, people)
+        >>> [round(end, 2) for end in (found.low, found.high)]
         [0.36, 0.97]
     """
-    correlation = _correlation(kind, judge, people)
-    return correlation.low, correlation.high
-
-
-def _correlation(kind: Correlation, judge: Scores, people: Scores) -> Estimate:
-    """Return a correlation with its interval."""
     from scipy import stats
 
     both = np.array([judge, people], float)
@@ -216,7 +202,7 @@ def weighted_kappa(judge: Scores, people: Sequence[Scores]) -> Estimate:
     1 is perfect agreement, 0 is what two raters with these levels would reach by chance. A
     disagreement by two levels weighs four times as much as one by one level (Cohen 1968). If
     several people rated an item, each of their levels is paired with the judge's. The interval is
-    a jackknife over items, as in `correlation_interval`.
+    a jackknife over items, as in `correlation`.
 
     Args:
         judge: The judge's level for each item.
