@@ -111,32 +111,15 @@ def label_length(text: str) -> int:
     return label.end() if label else 0
 
 
-def find_translation(text: str, source: str, language: str = "") -> tuple[str, set[str], bool]:
-    """Find the translation in a response.
+class TranslationReader:
+    """What could be a translation of one source.
 
     Args:
-        text: The response, without wrapping around the whole of it.
         source: The text to be translated. Marks that the source has, too, such as brackets around a
             line, are ignored.
         language: The language asked for: ``yue``, ``zh`` or ``en``. By default, Cantonese is
             preferred to Written Chinese if the source is Written Chinese.
-
-    Returns:
-        The translation, or the whole text if none is found; it is empty if the response has only
-        its romanisation. The names of the removed parts. Whether several parts could be the
-        translation; all are kept.
-
-    Examples:
-        >>> find_translation("佢走咗。\\n\\nNote: 佢 means he.", "He left.")
-        ('佢走咗。', {'notes'}, False)
-        >>> find_translation("他走了。\\n直接翻譯成粵語：佢走咗。", "他走了。", "yue")[0]
-        '佢走咗。'
     """
-    return _Reader(source.strip(), language).find(text)
-
-
-class _Reader:
-    """What could be a translation of one source."""
 
     def __init__(self, source: str, language: str) -> None:
         self.source, self.language, self.strict = source, language, True
@@ -153,7 +136,22 @@ class _Reader:
         self.copies: list[_Part] = []
 
     def find(self, text: str) -> tuple[str, set[str], bool]:
-        """Find the translation in a response; see `find_translation`."""
+        """Find the translation in a response.
+
+        Args:
+            text: The response, without wrapping around the whole of it.
+
+        Returns:
+            The translation, or the whole text if none is found; it is empty if the response has
+            only its romanisation. The names of the removed parts. Whether several parts could be
+            the translation; all are kept.
+
+        Examples:
+            >>> TranslationReader("He left.", "").find("佢走咗。\\n\\nNote: 佢 means he.")
+            ('佢走咗。', {'notes'}, False)
+            >>> TranslationReader("他走了。", "yue").find("他走了。\\n直接翻譯成粵語：佢走咗。")[0]
+            '佢走咗。'
+        """
         lines, rest = self._lines(text)
         spelt = [line for line in lines if line.spelt]
         romanised = sum(line.size for line in spelt) >= _SHORT * self.original.size
@@ -170,7 +168,16 @@ class _Reader:
         best, ambiguous = self._choose(sections)
         self._name_others(best.lines, lines)
         goes_on = best.lines[-1] is lines[-1]
-        return self._trim(best.text + (rest if goes_on else "")), self.removed, ambiguous
+        kept = best.text + (rest if goes_on else "")
+        if not self.source.startswith("。"):
+            kept = kept.removeprefix("。").lstrip()
+        if "\n" not in kept and (item := self._match("item", kept)):
+            kept = kept[item.end() :]
+        if "bracket" in self.marks and (inside := _PATTERNS["bracket"].fullmatch(kept)):
+            kept = inside[1]
+        elif not self.brackets and not re.search("[(（]", kept):
+            kept = kept.rstrip(")）")
+        return kept, self.removed, ambiguous
 
     def _lines(self, text: str) -> tuple[list[_Part], str]:
         """Split a text into its lines, with announcements and copies of the source apart."""
@@ -207,7 +214,7 @@ class _Reader:
         for name in () if self.about_language else ("colon", "opening"):
             head = _PATTERNS[name].match(line)
             announces = head and _PATTERNS["about"].search(fold_script(head[0]))
-            if head and announces:
+            if head and announces and _UNIT.search(line, head.end()):
                 return 0 if name == "colon" and self.colon else head.end()
         return 0
 
@@ -227,7 +234,7 @@ class _Reader:
             changes = not self.language and before.chinese != line.chinese and len(line.units) > 2
             if is_out or changes or ("\n" in line.gap and self._match("bracket", line.text)):
                 sections.append([])
-                announced = is_out
+                announced = is_out and not _SENTENCE.search(line.text[-2:])
             if not is_out:
                 line.announced, announced = announced, False
                 sections[-1].append(line)
@@ -250,7 +257,7 @@ class _Reader:
         """Whether a line cannot be part of the translation."""
         original, text = self.original, line.text
         is_mark = not line.units or self._is_label(text) or self._match("turn", text)
-        if is_mark or self._match("notes", text):
+        if is_mark or text.startswith("```") or self._match("notes", text):
             return True
         asked = {"yue": True, "zh": True, "en": False}.get(self.language, line.chinese)
         foreign = line.chinese != asked or not (line.chinese or original.chinese)
@@ -276,7 +283,8 @@ class _Reader:
         first = self.strict and not size and self.lines_of_source == 1
         if first and self._match("closing", text):
             return True
-        return (first or complete) and not self._is_related(line)
+        doubtful = first or (complete and line.size > _LONGEST_NAME)
+        return doubtful and not self._is_related(line)
 
     def _is_label(self, text: str) -> bool:
         return "label" in self.marks and label_length(text) == len(text)
@@ -292,7 +300,8 @@ class _Reader:
         """The translation, and whether other lines could be it, too."""
         size, short = self.original.size, self.original.size < _FEW
         parts = [part for section in sections for part in self._fewest(section)]
-        others = [each for each in filter(self._is_related, parts) if each.size >= _COMPLETE * size]
+        others = [part for part in parts if part.size >= _COMPLETE * size]
+        others = [*filter(self._is_related, others)] or ([] if self.copies else others)
         if self.copies and not others:
             return _Lines(self.copies, 0, 1), False
         best = others[0] if others else max(parts, key=lambda part: part.size)
@@ -362,7 +371,7 @@ class _Reader:
         """How much of the source's names and numbers a text has, and of its wording if Chinese."""
         named = sum(name in part.text.lower() for name in self.names)
         question = bool(_QUESTION.search(part.text)) == bool(_QUESTION.search(self.source))
-        evidence = question / 5 + named
+        evidence = question / 5 + (named and 0.5 + named / len(self.names))
         both_chinese = part.chinese and self.original.chinese
         return evidence + (self.original.share(part) if both_chinese else 0)
 
@@ -388,16 +397,6 @@ class _Reader:
             else:
                 is_same = line.chinese == kept[0].chinese
                 self.removed.add("second version" if is_same else "back-translation")
-
-    def _trim(self, text: str) -> str:
-        """Remove a mark of an item, brackets, or a bracket without its partner."""
-        if not self.source.startswith("。"):
-            text = text.removeprefix("。").lstrip()
-        if "\n" not in text and (item := self._match("item", text)):
-            text = text[item.end() :]
-        if "bracket" in self.marks and (inside := _PATTERNS["bracket"].fullmatch(text)):
-            return inside[1]
-        return text if self.brackets or re.search("[(（]", text) else text.rstrip(")）")
 
     def _match(self, mark: str, text: str) -> re.Match[str] | None:
         return self.marks[mark].match(fold_script(text[:_HEAD])) if mark in self.marks else None
