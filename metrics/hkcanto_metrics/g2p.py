@@ -12,7 +12,7 @@ from itertools import zip_longest
 from operator import eq
 from statistics import fmean
 
-from rapidfuzz.distance import Indel, Levenshtein
+from rapidfuzz.distance import Indel, Levenshtein, Opcodes
 
 from hkcanto_metrics import jyutping
 from hkcanto_metrics.jyutping import is_valid, parse_answer, parse_syllable
@@ -27,7 +27,8 @@ _LONGEST_RESPONSE = 20_000
 # Gold syllables times response syllables, over all variants: takes a quarter of a second.
 _MOST_ALIGNED_BY_SOUND = 1 << 18
 
-Alignment = tuple[tuple[str | None, str | None], ...]
+Pair = tuple[str | None, str | None]
+Alignment = tuple[Pair, ...]
 
 
 @dataclass(frozen=True)
@@ -184,8 +185,8 @@ def _nearest_sounds(
     aligned = []
     for variant in nearest:
         edits = Levenshtein.editops(variant, response)
-        pairs: list[tuple[str | None, str | None]] = []
-        for part in edits.as_opcodes():
+        pairs: list[Pair] = []
+        for part in Opcodes.from_editops(edits):
             gold = variant[part.src_start : part.src_end]
             pairs += zip_longest(gold, response[part.dest_start : part.dest_end])
         has_rivals = len(edits) > 1 and any(edit.tag == "replace" for edit in edits)
@@ -195,9 +196,7 @@ def _nearest_sounds(
     return min(aligned, key=lambda pair: sum(map(sum, _wrong_parts(pair[1]))))
 
 
-def _align_by_sound(
-    gold: Sequence[str], response: Sequence[str]
-) -> list[tuple[str | None, str | None]]:
+def _align_by_sound(gold: Sequence[str], response: Sequence[str]) -> list[Pair]:
     """The alignment with the fewest errors whose pairs differ in the fewest components.
 
     If several tie, the one in which syllables without a partner come as late as possible.
@@ -215,7 +214,7 @@ def _align_by_sound(
             row[j] = min(pair, row[j - 1] + error, above[j] + error)
         costs.append(row)
     i, j = len(gold), len(response)
-    pairs: list[tuple[str | None, str | None]] = []
+    pairs: list[Pair] = []
     while i or j:
         inserts = j > 0 and costs[i][j] == costs[i][j - 1] + error
         deletes = not inserts and i > 0 and costs[i][j] == costs[i - 1][j] + error

@@ -10,7 +10,7 @@ https://arxiv.org/abs/2311.07911.
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import chain, product
 from statistics import fmean
@@ -84,7 +84,7 @@ class Verifier:
         """Check arguments.
 
         Args:
-            args: The arguments of a constraint. None means that an argument is not given.
+            args: The arguments of a constraint.
 
         Returns:
             The arguments, with defaults.
@@ -93,7 +93,7 @@ class Verifier:
             ValueError: A name or a type is wrong, or no answer could follow the arguments.
         """
         try:
-            values = msgspec.structs.asdict(msgspec.convert(_given(args), self.record))
+            values = msgspec.structs.asdict(msgspec.convert(args, self.record))
             problem = _problem(values)
         except msgspec.ValidationError as error:
             problem = str(error).replace("`", "").replace("at $.", "at ")
@@ -150,8 +150,7 @@ def register(topic: str, module: ModuleType) -> None:
         VERIFIERS[name] = Verifier(name, topic, function, record, least)
 
 
-@dataclass(frozen=True, slots=True)
-class Constraint:
+class Constraint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A requirement on an answer that a program can check.
 
     Attributes:
@@ -173,16 +172,17 @@ about, or at_least and at_most (numbers from 1)
     """
 
     name: str
-    args: Mapping[str, Any] = field(default_factory=dict)
+    args: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or self.name not in VERIFIERS:
             near = get_close_matches(str(self.name), VERIFIERS, n=3) or VERIFIERS
             raise ValueError(f"no constraint is named {self.name!r}; give {', '.join(near)}")
-        if not isinstance(self.args, Mapping):
+        if not isinstance(self.args, Mapping | None):
             raise ValueError(f"constraint {self.name!r}: args is {self.args!r}; give a mapping")
-        VERIFIERS[self.name].read(self.args)
-        object.__setattr__(self, "args", _given(self.args))
+        given = _given(self.args or {})
+        VERIFIERS[self.name].read(given)
+        msgspec.structs.force_setattr(self, "args", given)
 
 
 def read_constraints(rows: str | Sequence[Any]) -> tuple[Constraint, ...]:
@@ -203,19 +203,16 @@ def read_constraints(rows: str | Sequence[Any]) -> tuple[Constraint, ...]:
         (Constraint(name='sentences', args={'exactly': 2}),)
     """
     try:
-        listed = msgspec.json.decode(rows) if isinstance(rows, str) else rows
-    except msgspec.DecodeError as error:
-        raise ValueError(f"the constraints are {rows!r:.80}: {error}; give a list") from error
-    if isinstance(listed, str | Mapping) or not isinstance(listed, Sequence) or not listed:
-        raise ValueError(f"the constraints are {rows!r:.80}; give a list of one or more")
-    asked = []
-    for row in listed:
-        if isinstance(row, Mapping) and {"name"} <= row.keys() <= {"name", "args"}:
-            row = Constraint(row["name"], row.get("args") or {})
-        if not isinstance(row, Constraint):
-            raise ValueError(f"the constraint is {row!r:.80}; give a mapping with name and args")
-        asked.append(row)
-    return tuple(asked)
+        if isinstance(rows, str):
+            return msgspec.json.decode(rows, type=_Constraints)
+        return msgspec.convert(rows, _Constraints)
+    except msgspec.MsgspecError as error:
+        expected = "give a list of one or more mappings with name and args"
+        problem = str(error).replace("`", "")
+        raise ValueError(f"{problem}; {expected}, not {rows!r:.80}") from error
+
+
+_Constraints = Annotated[tuple[Constraint, ...], Meta(min_length=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +245,7 @@ def follows(response: str, constraint: Constraint) -> bool:
         >>> follows("", Constraint("avoids", {"words": ["的士"]}))
         False
     """
-    return VERIFIERS[constraint.name].holds(strip_reasoning(response), constraint.args)
+    return VERIFIERS[constraint.name].holds(strip_reasoning(response), constraint.args or {})
 
 
 def follows_loosely(response: str, constraint: Constraint) -> bool:
@@ -273,7 +270,7 @@ def follows_loosely(response: str, constraint: Constraint) -> bool:
     lines = strip_reasoning(response).strip().split("\n")
     kept = ["\n".join(lines[start:end]) for start, end in product((None, 1), (None, -1))]
     variants = [*kept, *(text.replace("*", "") for text in kept)]
-    return any(VERIFIERS[constraint.name].holds(text, constraint.args) for text in variants)
+    return any(VERIFIERS[constraint.name].holds(text, constraint.args or {}) for text in variants)
 
 
 def check_constraints(response: str, constraints: Sequence[Constraint]) -> Followed:
