@@ -97,8 +97,14 @@ _FEATURES = (
     f"|(?:{SWC_EXCEPTIONS})|(?P<written>{Detector.SWC_FEATURE_RE.pattern}|{_WRITTEN})"
     f"|(?P<variety>{_OTHER_VARIETY})"
 )
-# The lookahead saves trying the long list at most characters.
-_FEATURE = re.compile(f"(?=[{''.join(filter(str.isalpha, {*_FEATURES}))}])(?:{_FEATURES})")
+
+
+def quick(words: str) -> re.Pattern[str]:
+    """Compile a list of words: look for a character of the list before trying the words."""
+    return re.compile(f"(?=[{''.join(filter(str.isalpha, {*words}))}])(?:{words})")
+
+
+_FEATURE = quick(_FEATURES)
 _LATIN = "A-Za-z\u00c0-\u024f\u1e00-\u1eff"
 # Does not match Jyutping, formulas, or the names of functions and commands.
 _WORD = re.compile(
@@ -243,8 +249,9 @@ def cantonese_prose(text: str) -> tuple[float, str, float]:
     cantonese = sum(each.weight * each.cantonese_part(pure) for each in pieces)
     neutral = sum(each.weight for each in pieces if each.kind == "chinese" and not each.written)
     own = sum(weights.get(each, 0) for each in ("english", "other"))
-    judged = _in_other_languages("\n".join(each.text for each in pieces))
-    hidden = _in_other_languages(text) - judged - own
+    judged = _clauses("\n".join(each.text for each in pieces))
+    hidden = sum(each.foreign_weight() for each in _clauses(text)) - own
+    hidden -= sum(each.foreign_weight() for each in judged)
     other = (own if own > (1 - MIN_SHARE) * chinese else 0) + (hidden if hidden > _A_FEW else 0)
     said = "\n".join(each.text for each in pieces if each.kind != "written")
     told = _FEATURE.finditer(said.translate(IN_DETECTORS_CHARACTERS))
@@ -255,11 +262,6 @@ def cantonese_prose(text: str) -> tuple[float, str, float]:
 
 def _clauses(text: str) -> list[_Piece]:
     return [*map(_Piece, filter(_ANY_LETTER.search, _CLAUSE.split(text)))]
-
-
-def _in_other_languages(text: str) -> float:
-    """Weigh the clauses of a text, quotations and code included, that are not Cantonese."""
-    return sum(each.foreign_weight() for each in _clauses(text))
 
 
 def _fine(piece: _Piece, pure: bool) -> list[_Piece]:
