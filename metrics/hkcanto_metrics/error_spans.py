@@ -4,12 +4,11 @@ Annotators (people or a model) mark the errors in a translation. The score is th
 characters that are not marked, with the omitted characters of the source added to the denominator.
 """
 
-import math
 import re
 import reprlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 ErrorCategory = Literal[
     "Additional words",
@@ -116,55 +115,6 @@ def translation_accuracy(
     wrong, omitted = _positions(in_target) - removed, _positions(in_source)
     length = len(target) - len(removed)
     return TranslationAccuracy(length, len(wrong), len(omitted), len(removed))
-
-
-class Overlap(NamedTuple):
-    """How much two annotations of the same text overlap. For a corpus, sum the counts.
-
-    Attributes:
-        shared: Characters or spans that both annotations have.
-        found: Characters or spans in the judge's annotation.
-        marked: Characters or spans in the people's annotation.
-    """
-
-    shared: int
-    found: int
-    marked: int
-
-    @property
-    def f1(self) -> float:
-        """F1: 2 * shared / (found + marked), from 0 to 1; NaN if both annotations are empty."""
-        both = self.found + self.marked
-        return 2 * self.shared / both if both else math.nan
-
-
-def overlap_of_characters(found: Iterable[ErrorSpan], marked: Iterable[ErrorSpan]) -> Overlap:
-    """Compare two annotations of a text character by character; overlapping spans count once.
-
-    Examples:
-        >>> judge, person = ErrorSpan("Mistranslation", 0, 4), ErrorSpan("Mistranslation", 2, 5)
-        >>> overlap_of_characters([judge], [person])
-        Overlap(shared=2, found=4, marked=3)
-    """
-    ours, theirs = _positions(found), _positions(marked)
-    return Overlap(len(ours & theirs), len(ours), len(theirs))
-
-
-def overlap_of_spans(found: Iterable[ErrorSpan], marked: Iterable[ErrorSpan]) -> Overlap:
-    """Compare two annotations span by span: overlapping spans are paired from left to right.
-
-    Examples:
-        >>> judge, person = ErrorSpan("Mistranslation", 0, 4), ErrorSpan("Mistranslation", 2, 5)
-        >>> overlap_of_spans([judge], [person]).f1
-        1.0
-    """
-    ours, theirs = (sorted(side, key=lambda span: span.end) for side in (found, marked))
-    free = list(theirs)
-    for span in ours:
-        touching = (each for each in free if each.start < span.end and span.start < each.end)
-        if (pair := next(touching, None)) is not None:
-            free.remove(pair)
-    return Overlap(len(theirs) - len(free), len(ours), len(theirs))
 
 
 def locate(text: str, quotation: str, occurrence: int = 1) -> tuple[int, int]:

@@ -15,12 +15,7 @@ from typing import NamedTuple
 
 from cantonesedetect import CantoneseDetector, Detector
 
-from hkcanto_metrics.language import (
-    IN_DETECTORS_CHARACTERS,
-    SWC_EXCEPTIONS,
-    identify_language,
-    quick,
-)
+from hkcanto_metrics.language import DETECTORS_FORMS, SWC_EXCEPTIONS, identify_language, quick
 from hkcanto_metrics.rates import Rate, pool_rates
 from hkcanto_metrics.repetition import is_degenerate
 from hkcanto_metrics.script import is_han, simplified_share
@@ -223,7 +218,7 @@ def pool_fluency(scores: Iterable[Fluency]) -> dict[str, float]:
 
 def _outside_quotations(text: str) -> str:
     """The text in the detector's characters; quotations are blanked if Chinese is left outside."""
-    text = text.translate(IN_DETECTORS_CHARACTERS)
+    text = text.translate(DETECTORS_FORMS)
     quoted = _STRAIGHT_QUOTES.sub(r"“\1”", text)
     outside = Detector.ALL_QUOTEMARKS_RE.sub(lambda match: "…" * len(match[0]), quoted)
     return outside if Detector.ALL_HAN_RE.search(outside) else text

@@ -51,7 +51,7 @@ _DETECTORS_CHARACTERS = frozenset(
 
 # Conversion to Traditional characters would turn some characters, such as 吃 and 台, into variants
 # that the detector does not know.
-IN_DETECTORS_CHARACTERS = CharacterTable(
+DETECTORS_FORMS = CharacterTable(
     lambda char: char if char in _DETECTORS_CHARACTERS else to_traditional(char)
 )
 
@@ -236,7 +236,7 @@ def cantonese_prose(text: str) -> tuple[float, str, float]:
         >>> cantonese_prose("They call it 叮叮.")
         (0.0, '', 0.0)
     """
-    found = _FEATURE.finditer(text.translate(IN_DETECTORS_CHARACTERS))
+    found = _FEATURE.finditer(text.translate(DETECTORS_FORMS))
     languages = [each.lastgroup for each in found if each.lastgroup]
     pure = languages.count("written") <= _MOST_SLIPS * len(languages)
     weights, features, _, pieces = _judge(text, pure=pure)
@@ -254,7 +254,7 @@ def cantonese_prose(text: str) -> tuple[float, str, float]:
     hidden -= sum(each.foreign_weight() for each in judged)
     other = (own if own > (1 - MIN_SHARE) * chinese else 0) + (hidden if hidden > _A_FEW else 0)
     said = "\n".join(each.text for each in pieces if each.kind != "written")
-    told = _FEATURE.finditer(said.translate(IN_DETECTORS_CHARACTERS))
+    told = _FEATURE.finditer(said.translate(DETECTORS_FORMS))
     in_features = sum(len(each[0]) for each in told if each.lastgroup == "cantonese")
     share = (cantonese + min(cantonese, neutral)) / (chinese + other)
     return share, said, in_features / (sum(map(len, _HAN.findall(said))) or 1)
@@ -335,7 +335,7 @@ class _Piece:
             self.words, self.english, self.foreign = len(words), english, foreign
             self.kind, self.weight = "latin", _WORD_WEIGHT * len(words)
             return
-        features = _FEATURE.finditer(text.translate(IN_DETECTORS_CHARACTERS))
+        features = _FEATURE.finditer(text.translate(DETECTORS_FORMS))
         told = [feature.lastgroup for feature in features]
         self.cantonese, self.written = told.count("cantonese"), told.count("written")
         if 2 * told.count("variety") > self.cantonese:
