@@ -28,11 +28,8 @@ _MARKS = re.compile(
     r"|\A\s*(?i:analysis|commentary)|(?i:assistant(?:final|commentary))\Z"
 )
 
-_OPEN = re.compile(
-    r"(?:<(?:seed:)?(?:think|thinking|reasoning|thought)>|\[THINK\]|◁think▷|<\|begin_of_thought\|>"
-    r"|<\|channel>thought|<\|channel\|>\s*(?:analysis|commentary)(?:<\|message\|>)?"
-    r"|<\|start\|>assistant)\s*$",
-    re.IGNORECASE,
+_LAST_TAG = re.compile(
+    rf"(?:{_TAG.pattern}|{_CHANNEL.pattern}(?:<\|message\|>)?|<\|start\|>assistant)\s*\Z"
 )
 
 
@@ -114,7 +111,8 @@ def opens_reasoning(prompt: str) -> bool:
         >>> opens_reasoning("…<|im_start|>assistant\\n<think>\\n")
         True
     """
-    return bool(_OPEN.search(prompt[-60:]))
+    last = _LAST_TAG.search(prompt[-60:])
+    return last is not None and not last[0].startswith(_CLOSING)
 
 
 def ends_in_reasoning(prompt: str, response: str, limit: int | None = None) -> bool:
@@ -150,9 +148,8 @@ def may_reason(template: str, prompt: str) -> bool:
     """
     if not (_TAG.search(template) or _CHANNEL.search(template) or "enable_thinking" in template):
         return False
-    last = max(_TAG.finditer(prompt[-60:]), key=re.Match.end, default=None)
-    closed = last and last[0].startswith(_CLOSING) and not prompt[-60:][last.end() :].strip()
-    return not closed
+    last = _LAST_TAG.search(prompt[-60:])
+    return last is None or not last[0].startswith(_CLOSING)
 
 
 def _joined(text: str, spans: Iterable[tuple[int, int]]) -> str:

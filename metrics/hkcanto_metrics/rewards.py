@@ -412,8 +412,8 @@ class _Product:
     def __call__(self, completions: Completions, **columns: Any) -> Rewards:
         of_each = [reward(completions=completions, **columns) for reward in self._rewards]
         if {*map(len, of_each)} != {len(completions)}:
-            counts = f"{len(completions)} completions, but {', '.join(map(str, map(len, of_each)))}"
-            raise ValueError(f"{self.__name__}: {counts} rewards")
+            counts = f"{len(completions)} completions, but {[*map(len, of_each)]} rewards"
+            raise ValueError(f"{self.__name__}: {counts}")
         return [None if None in each else math.prod(each) for each in zip(*of_each, strict=True)]
 
 
@@ -440,10 +440,9 @@ def _rewards(
                     raise ValueError(f"the question is {cells['question']!r}; give a text")
                 cells["question"] = cells["question"] or ""
             if "language" in cells:
-                named = cells["language"]
-                code = "yue" if named is None else str(named).lower()
+                code = "yue" if cells["language"] is None else str(cells["language"]).lower()
                 if code not in _LANGUAGES:
-                    raise ValueError(f"the language is {named!r}; give {', '.join(_LANGUAGES)}")
+                    raise ValueError(f"the language is {code!r}; give {', '.join(_LANGUAGES)}")
                 cells["language"] = _LANGUAGES[code]
             rewards.append(score(text, **cells))
         except (AttributeError, TypeError, ValueError) as error:

@@ -382,21 +382,18 @@ class TranslationReader:
         ended = bool({"other turn", "second version"} & self.removed)
         for place, line in enumerate(lines):
             notes = line.about or line.romanised or _PATTERNS["notes"].match(line.folded)
-            if self._is_label(line.text):
-                self.removed.add("label")
-            elif line.text.startswith("```"):
-                self.removed.add("code fence")
-            elif place < first:
-                self.removed.add("preamble")
-            elif place <= last or ended:
-                continue
-            elif line.spelt:
-                self.removed.add("romanisation")
-            elif notes or line.size < _SHORT * size:
-                self.removed.add("notes")
-            else:
-                is_same = line.chinese == kept[0].chinese
-                self.removed.add("second version" if is_same else "back-translation")
+            names = {
+                "label": self._is_label(line.text),
+                "code fence": line.text.startswith("```"),
+                "preamble": place < first,
+                "": place <= last or ended,
+                "romanisation": line.spelt,
+                "notes": notes or line.size < _SHORT * size,
+                "second version": line.chinese == kept[0].chinese,
+                "back-translation": True,
+            }
+            self.removed.add(next(name for name, is_so in names.items() if is_so))
+        self.removed.discard("")
 
     def _match(self, mark: str, text: str) -> re.Match[str] | None:
         return self.marks[mark].match(fold_script(text[:_HEAD])) if mark in self.marks else None
