@@ -5,7 +5,6 @@ LLM-as-a-judge" (Section 3.6). The figures here measure that consistency.
 """
 
 import csv
-import io
 import math
 import re
 import warnings
@@ -305,33 +304,29 @@ def read_human_scores(
         ValueError: The file is not a CSV in UTF-8, lacks ``id``, a criterion or a score, or a
             row or a score is malformed. The message names the file, line and column.
     """
-    try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: byte {error.start + 1} is not UTF-8; save as UTF-8") from error
-    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     scores: dict[str, dict[str, list[float]]] = {}
-    try:
-        header = [name.strip() for name in next(rows, [])]
-        named = [column for column in header if column in criteria]
-        if header.count("id") != 1 or not named or len({*named}) < len(named):
-            wanted = f"it must have 'id' and at least one of {', '.join(criteria)}, none twice"
-            raise ValueError(f"the header is {', '.join(header) or 'empty'}; {wanted}")
-        for cells in rows:
-            bare = [cell.strip() for cell in cells]
-            if any(bare) and len(bare) != len(header):
-                counts = f"{len(cells)} cells, and {len(header)} columns in the header"
-                raise ValueError(f"{counts}; leave missing scores empty, quote texts with commas")
-            row = dict(zip(header, bare, strict=False))
-            for criterion in filter(row.get, named):
-                cell = row[criterion]
-                score = float(cell) if row["id"] and _NUMBER.fullmatch(cell) else math.nan
-                if not abs(score) <= _LARGEST:
-                    problem = f"{criterion!r}: {cell!r:.80} is not a number, or has no 'id'"
-                    raise ValueError(f"{problem}; leave missing scores blank")
-                scores.setdefault(criterion, {}).setdefault(row["id"], []).append(score)
-        if not scores:
-            raise ValueError(f"there are no scores in the columns {', '.join(named)}")
-    except (csv.Error, ValueError) as error:
-        raise ValueError(f"{path}, line {max(1, rows.line_num)}: {error}") from error
+    with Path(path).open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.DictReader(file, strict=True)
+        try:
+            rows.fieldnames = header = [name.strip() for name in rows.fieldnames or ()]
+            named = [column for column in header if column in criteria]
+            if header.count("id") != 1 or not named or len({*named}) < len(named):
+                wanted = f"it must have 'id' and at least one of {', '.join(criteria)}, none twice"
+                raise ValueError(f"the header is {', '.join(header) or 'empty'}; {wanted}")
+            for row in rows:
+                if None in row or None in row.values():
+                    what = f"a row has more or fewer cells than the header's {len(header)}"
+                    raise ValueError(f"{what}; leave missing scores empty, quote texts with commas")
+                bare = {name: cell.strip() for name, cell in row.items()}
+                for criterion in filter(bare.get, named):
+                    item, cell = bare["id"], bare[criterion]
+                    score = float(cell) if item and _NUMBER.fullmatch(cell) else math.nan
+                    if not abs(score) <= _LARGEST:
+                        problem = f"{criterion!r}: {cell!r:.80} is not a number, or has no 'id'"
+                        raise ValueError(f"{problem}; leave missing scores blank")
+                    scores.setdefault(criterion, {}).setdefault(item, []).append(score)
+            if not scores:
+                raise ValueError(f"there are no scores in the columns {', '.join(named)}")
+        except (csv.Error, ValueError) as error:
+            raise ValueError(f"{path}, line {max(1, rows.reader.line_num)}: {error}") from error
     return {criterion: scores[criterion] for criterion in named if criterion in scores}
