@@ -226,8 +226,16 @@ class TranslationReader:
         size, announced = 0.0, False
         for line, after in pairwise([*lines, _Part("")]):
             first = next((section[0] for section in sections if section), line)
-            if size >= _SHORT and (name := self._end(line, first)):
-                self.removed.add(name)
+            asks = line.about and _PATTERNS["asks"].match(line.folded)
+            is_list = self._match("item", line.text) and not self._match("item", first.text)
+            ends = (  # something else begins after the translation
+                ("other turn", self._match("turn", line.text) or asks),
+                ("second version", self._match("version", line.text)),
+                ("romanisation" if line.romanised else "notes", self._match("notes", line.text)),
+                ("notes", is_list),
+            )
+            if size >= _SHORT and (named := [name for name, is_end in ends if is_end]):
+                self.removed.add(named[0])
                 break
             is_out = self._is_out(line, after.text, sections, size)
             before = sections[-1][-1] if sections[-1] else line
@@ -240,18 +248,6 @@ class TranslationReader:
                 sections[-1].append(line)
                 size += line.size / self.original.size
         return [section for section in sections if section]
-
-    def _end(self, line: _Part, first: _Part) -> str:
-        """The name of a line with which something else begins after the translation."""
-        asks = line.about and _PATTERNS["asks"].match(line.folded)
-        is_list = self._match("item", line.text) and not self._match("item", first.text)
-        ends = (
-            ("other turn", self._match("turn", line.text) or asks),
-            ("second version", self._match("version", line.text)),
-            ("romanisation" if line.romanised else "notes", self._match("notes", line.text)),
-            ("notes", is_list),
-        )
-        return next((name for name, is_end in ends if is_end), "")
 
     def _is_out(self, line: _Part, after: str, sections: list[list[_Part]], size: float) -> bool:
         """Whether a line cannot be part of the translation."""
