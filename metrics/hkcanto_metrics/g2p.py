@@ -189,6 +189,7 @@ def _nearest_sounds(
         for part in Opcodes.from_editops(edits):
             gold = variant[part.src_start : part.src_end]
             pairs += zip_longest(gold, response[part.dest_start : part.dest_end])
+        # Only then may another alignment have as few errors.
         has_rivals = len(edits) > 1 and any(edit.tag == "replace" for edit in edits)
         if has_rivals and len(variant) * len(response) <= most_cells:
             pairs = _align_by_sound(variant, response)
