@@ -122,8 +122,7 @@ def jyutping_reward(
     from hkcanto_metrics.jyutping import fold, parse_answer
 
     if not isinstance(tone_weight, int | float) or not 0 <= tone_weight <= 1:
-        problem = f"tone_weight is {tone_weight!r}; give a number from 0 to 1"
-        raise ValueError(f"jyutping_reward: {problem}")
+        raise ValueError(f"jyutping_reward: tone_weight is {tone_weight!r}; give one from 0 to 1")
 
     def score(text: str, jyutping: Any) -> float | None:
         if jyutping is None:
@@ -482,8 +481,7 @@ def _shown(given: Any) -> dict[str, str]:
         return {}
     if not isinstance(given, Mapping):
         if isinstance(given, str) or not hasattr(given, "__len__") or len(given) > len(_LETTERS):
-            expected = f"a list of at most {len(_LETTERS)} texts, or a mapping from letters"
-            raise ValueError(f"the options are {given!r}; give {expected}")
+            raise ValueError(f"the options are {given!r}; give a list of at most 10, or a mapping")
         given = dict(zip(_LETTERS, given, strict=False))
     shown = {letter: text for letter, each in given.items() if (text := _plain(each)) is not None}
     if wrong := [text for text in shown.values() if not isinstance(text, str)]:
