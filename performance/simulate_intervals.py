@@ -26,7 +26,8 @@ from rich.table import Table
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from hkcanto_metrics.agreement import Correlation, corrected_mean, correlation_interval
+from hkcanto_metrics.agreement import Correlation, corrected_mean
+from hkcanto_metrics.agreement import correlation as correlation_of
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.figures import Over, subject_weights
 from hkcanto_tasks.results.planning import power
@@ -227,7 +228,8 @@ def further(rng: np.random.Generator, repeats: int) -> list[Table]:
             for items in (30, 100, 300):
                 pairs = [draw(rng, items) for _ in range(repeats // 4)]
                 old = [fisher(kind, compute(*pair).statistic, items) for pair in pairs]
-                new = [correlation_interval(kind, *pair) for pair in pairs]
+                made = [correlation_of(kind, *pair) for pair in pairs]
+                new = [(each.low, each.high) for each in made]
                 shown = [
                     100 * np.mean([covers(each, truth) for each in ends]) for ends in (old, new)
                 ]

@@ -206,7 +206,7 @@ WRONG = {
     wrong(
         [{"name": "sentences"}]
     ): "no bound is given; it takes exactly, about, or at_least and at_most",
-    wrong([{"name": "sentences", "exactly": 1}]): "give a mapping with name and args",
+    wrong([{"name": "sentences", "exactly": 1}]): "unknown field exactly",
     wrong([{"name": "lines", "args": {"at_least": 3, "at_most": 2}}]): "more than at_most 2",
     wrong([{"name": "quoted", "args": {"mark": "「」"}}]): "it takes marks",
     wrong([]): "give a list of one or more",

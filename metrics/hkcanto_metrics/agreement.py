@@ -5,9 +5,9 @@ LLM-as-a-judge" (Section 3.6). The figures here measure that consistency.
 """
 
 import csv
-import io
 import math
 import re
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +18,13 @@ import numpy as np
 
 from hkcanto_metrics.rates import Estimate
 
-Level = Literal["interval", "ordinal"]
 Correlation = Literal["pearson", "spearman", "kendall"]
 Scores = Sequence[float]
 HumanScores = Mapping[str, Mapping[str, Scores]]
 JudgeScores = Mapping[str, Mapping[str, float]]
 
 _FEWEST = 5  # items that a jackknife needs
+_PERFECT = 1 - 1e-9
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
 _LARGEST = 1e9  # the largest score accepted: the squares of larger ones soon overflow
 
@@ -42,7 +42,7 @@ class Agreement:
         alpha: Krippendorff's alpha of the judge and the mean of the people as two raters. Unlike a
             correlation it drops when the judge is too lenient or too strict.
         human_alpha: Krippendorff's alpha among the people. No judge can be expected to beat it.
-        intervals: Correlation → its 95 % interval, see `correlation_interval`.
+        intervals: Correlation → its 95 % interval, see `correlation`.
         bias: The judge's mean minus the people's mean, on the items that both scored.
         corrected: The people's mean on all items that the judge scored, see `corrected_mean`.
     """
@@ -59,13 +59,12 @@ class Agreement:
     corrected: Estimate
 
 
-def agreement(judge: JudgeScores, human: HumanScores, level: Level = "interval") -> list[Agreement]:
+def agreement(judge: JudgeScores, human: HumanScores) -> list[Agreement]:
     """Compare a judge's scores with people's, criterion by criterion.
 
     Args:
         judge: Criterion → item → the judge's score.
         human: Criterion → item → the scores that people gave it, in the same unit.
-        level: How Krippendorff's alpha reads the scores, see `krippendorff_alpha`.
 
     Returns:
         One row for each criterion of ``human``, in its order.
@@ -92,13 +91,13 @@ def agreement(judge: JudgeScores, human: HumanScores, level: Level = "interval")
         by_people = [fmean(scores[item]) for item in shared]
         others = [score for item, score in judged.items() if item not in scores]
         kinds = get_args(Correlation)
-        correlations = {kind: _correlation(kind, by_judge, by_people) for kind in kinds}
+        correlations = {kind: correlation(kind, by_judge, by_people) for kind in kinds}
         row = Agreement(
             criterion,
             len(shared),
-            **{kind: correlation.value for kind, correlation in correlations.items()},
-            alpha=krippendorff_alpha(zip(by_judge, by_people, strict=True), level),
-            human_alpha=krippendorff_alpha([scores[item] for item in shared], level),
+            **{kind: each.value for kind, each in correlations.items()},
+            alpha=krippendorff_alpha(zip(by_judge, by_people, strict=True)),
+            human_alpha=krippendorff_alpha(scores[item] for item in shared),
             intervals={kind: (each.low, each.high) for kind, each in correlations.items()},
             bias=corrected_mean(np.subtract(by_judge, by_people).tolist(), by_judge),
             corrected=corrected_mean(by_people, by_judge, others),
@@ -107,8 +106,11 @@ def agreement(judge: JudgeScores, human: HumanScores, level: Level = "interval")
     return rows
 
 
-def krippendorff_alpha(units: Iterable[Iterable[float]], level: Level = "interval") -> float:
+def krippendorff_alpha(units: Iterable[Iterable[float]]) -> float:
     """Return Krippendorff's alpha, the chance-corrected agreement of any number of raters.
+
+    The size of a difference between scores counts (an interval scale), as in the paper, which adds
+    points up.
 
     Krippendorff, *Computing Krippendorff's Alpha-Reliability* (2011). 1 is perfect agreement, 0 is
     chance level, and a negative value is systematic disagreement.
@@ -116,8 +118,6 @@ def krippendorff_alpha(units: Iterable[Iterable[float]], level: Level = "interva
     Args:
         units: For each item, the scores that its raters gave. Items may have different numbers of
             raters; items with fewer than two are left out.
-        level: ``interval``: the size of a difference between scores counts, as in the paper, which
-            adds points up; ``ordinal``: only the order of the scores counts.
 
     Returns:
         Alpha; NaN if it is undefined, because no item has two scores or all scores are equal.
@@ -127,15 +127,7 @@ def krippendorff_alpha(units: Iterable[Iterable[float]], level: Level = "interva
         0.878
     """
     pairable = [scores for unit in units if len(scores := list(unit)) > 1]
-    if not pairable:
-        return math.nan
-    if level == "ordinal":
-        from scipy import stats
-
-        # The ordinal difference of two scores is the interval difference of their mid-ranks.
-        ranks = iter((stats.rankdata(np.concatenate(pairable)) - 0.5).tolist())
-        pairable = [[next(ranks) for _ in scores] for scores in pairable]
-    pooled = np.concatenate(pairable)
+    pooled = np.concatenate(pairable) if pairable else np.zeros(1)
     if not np.ptp(pooled):
         return math.nan
     # Disagreement is the mean squared difference of all pairs, which is twice the variance.
@@ -144,8 +136,8 @@ def krippendorff_alpha(units: Iterable[Iterable[float]], level: Level = "interva
     return 1 - observed / expected
 
 
-def correlation_interval(kind: Correlation, judge: Scores, people: Scores) -> tuple[float, float]:
-    """Return the 95 % interval of a correlation, by a jackknife on Fisher's transformation.
+def correlation(kind: Correlation, judge: Scores, people: Scores) -> Estimate:
+    """Return a correlation with its 95 % interval, by a jackknife on Fisher's transformation.
 
     The standard error comes from how far the transformed correlation moves when each item is left
     out; the interval uses Student's t. Pearson's correlation gets one additional item that moves it
@@ -158,41 +150,28 @@ def correlation_interval(kind: Correlation, judge: Scores, people: Scores) -> tu
         people: People's scores of the same items, in the same order.
 
     Returns:
-        The lower and the upper end. Both are NaN if there are fewer than five items or all scores
-        are equal. They are -1 and 1 if leaving out some item makes the correlation perfect or
-        undefined.
+        The correlation. The ends of its interval are NaN if there are fewer than five items or all
+        scores are equal. They are -1 and 1 if leaving out some item makes the correlation perfect
+        or undefined.
 
     Examples:
         >>> judge, people = [5, 4, 4, 3, 2, 2, 1, 1], [5, 5, 3, 3, 3, 1, 2, 1]
-        >>> [round(end, 2) for end in correlation_interval("pearson", judge, people)]
+        >>> found = correlation("pearson", judge, people)
+        >>> [round(end, 2) for end in (found.low, found.high)]
         [0.36, 0.97]
-    """
-    correlation = _correlation(kind, judge, people)
-    return correlation.low, correlation.high
-
-
-def _correlation(kind: Correlation, judge: Scores, people: Scores) -> Estimate:
-    """Return a correlation with its interval.
-
-    Each kind is Daniels' general coefficient (1944): a sum of products over all pairs of items, of
-    the differences of their scores, of their ranks, or of the differences' signs.
     """
     from scipy import stats
 
     both = np.array([judge, people], float)
-    scored = stats.rankdata(both, axis=1) if kind == "spearman" else both
-    sums = np.zeros((len(judge), 3))  # for each item, over the pairs that it is in
-    for place, item in enumerate(scored.T):
-        differences = scored - item[:, None]
-        x, y = np.sign(differences) if kind == "kendall" else differences
-        sums[place] = x @ y, x @ x, y @ y
-    whole = sums.sum(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        shared, of_x, of_y = np.vstack([whole, whole - 2 * sums]).T
-        value, *without = shared / np.sqrt(of_x * of_y)
-        if kind == "spearman" and len(judge) >= _FEWEST:  # the other items' ranks change
-            rest = (np.delete(both, place, axis=1) for place in range(len(judge)))
-            without = [np.corrcoef(stats.rankdata(each, axis=1))[0, 1] for each in rest]
+    places = range(len(judge)) if len(judge) >= _FEWEST else ()
+    samples = [both, *(np.delete(both, place, axis=1) for place in places)]
+    if kind == "spearman":
+        samples = [stats.rankdata(sample, axis=1) for sample in samples]
+    with warnings.catch_warnings(action="ignore"):  # equal scores give NaN
+        if kind == "kendall":
+            value, *without = (stats.kendalltau(*sample).statistic for sample in samples)
+        else:
+            value, *without = (np.corrcoef(sample)[0, 1] for sample in samples)
     return _jackknifed(value, without, outlier=kind == "pearson")
 
 
@@ -205,7 +184,7 @@ def _jackknifed(value: float, without: Scores, *, outlier: bool = False) -> Esti
 
     if len(without) < _FEWEST or math.isnan(value):
         return Estimate(float(value), math.nan, math.nan)
-    if not np.abs(without).max() < 1:  # also if one is undefined
+    if not np.abs(without).max() < _PERFECT:  # also if one is undefined
         return Estimate(float(value), -1.0, 1.0)
     center, moves, freedom = math.atanh(value), np.arctanh(without), len(without) - 1
     squares = (moves - moves.mean()) ** 2
@@ -222,7 +201,7 @@ def weighted_kappa(judge: Scores, people: Sequence[Scores]) -> Estimate:
     1 is perfect agreement, 0 is what two raters with these levels would reach by chance. A
     disagreement by two levels weighs four times as much as one by one level (Cohen 1968). If
     several people rated an item, each of their levels is paired with the judge's. The interval is
-    a jackknife over items, as in `correlation_interval`.
+    a jackknife over items, as in `correlation`.
 
     Args:
         judge: The judge's level for each item.
@@ -325,37 +304,29 @@ def read_human_scores(
         ValueError: The file is not a CSV in UTF-8, lacks ``id``, a criterion or a score, or a
             row or a score is malformed. The message names the file, line and column.
     """
-    try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: byte {error.start + 1} is not UTF-8; save as UTF-8") from error
-    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     scores: dict[str, dict[str, list[float]]] = {}
-    try:
-        header = [name.strip() for name in next(rows, [])]
-        named = [column for column in header if column in criteria]
-        if "id" not in header or not named:
-            wanted = f"it must have 'id' and at least one of {', '.join(criteria)}"
-            raise ValueError(f"the header is {', '.join(header) or 'empty'}; {wanted}")
-        if twice := [column for column in ("id", *named) if header.count(column) > 1]:
-            raise ValueError(f"there is more than one column {twice[0]!r}; give each another name")
-        for cells in rows:
-            bare = [cell.strip() for cell in cells]
-            if any(bare) and len(bare) != len(header):
-                counts = f"{len(cells)} cells, and {len(header)} columns in the header"
-                raise ValueError(f"{counts}; leave missing scores empty, quote texts with commas")
-            row = dict(zip(header, bare, strict=False))
-            for criterion in filter(row.get, named):
-                if not row["id"]:
-                    raise ValueError(f"a score of {criterion!r} without an 'id'")
-                cell = row[criterion]
-                score = float(cell) if _NUMBER.fullmatch(cell) else math.nan
-                if not abs(score) <= _LARGEST:
-                    problem = f"{criterion!r}: {cell!r:.80} is not a number"
-                    raise ValueError(f"{problem}; leave missing scores blank")
-                scores.setdefault(criterion, {}).setdefault(row["id"], []).append(score)
-        if not scores:
-            raise ValueError(f"there are no scores in the columns {', '.join(named)}")
-    except (csv.Error, ValueError) as error:
-        raise ValueError(f"{path}, line {max(1, rows.line_num)}: {error}") from error
+    with Path(path).open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.DictReader(file, strict=True)
+        try:
+            rows.fieldnames = header = [name.strip() for name in rows.fieldnames or ()]
+            named = [column for column in header if column in criteria]
+            if header.count("id") != 1 or not named or len({*named}) < len(named):
+                wanted = f"it must have 'id' and at least one of {', '.join(criteria)}, none twice"
+                raise ValueError(f"the header is {', '.join(header) or 'empty'}; {wanted}")
+            for row in rows:
+                if None in row or None in row.values():
+                    what = f"a row has more or fewer cells than the header's {len(header)}"
+                    raise ValueError(f"{what}; leave missing scores empty, quote texts with commas")
+                bare = {name: cell.strip() for name, cell in row.items()}
+                for criterion in filter(bare.get, named):
+                    item, cell = bare["id"], bare[criterion]
+                    score = float(cell) if item and _NUMBER.fullmatch(cell) else math.nan
+                    if not abs(score) <= _LARGEST:
+                        problem = f"{criterion!r}: {cell!r:.80} is not a number, or has no 'id'"
+                        raise ValueError(f"{problem}; leave missing scores blank")
+                    scores.setdefault(criterion, {}).setdefault(item, []).append(score)
+            if not scores:
+                raise ValueError(f"there are no scores in the columns {', '.join(named)}")
+        except (csv.Error, ValueError) as error:
+            raise ValueError(f"{path}, line {max(1, rows.reader.line_num)}: {error}") from error
     return {criterion: scores[criterion] for criterion in named if criterion in scores}

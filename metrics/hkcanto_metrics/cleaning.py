@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from hkcanto_metrics.reasoning import strip_reasoning
-from hkcanto_metrics.translation_layout import find_translation, label_length
+from hkcanto_metrics.translation_layout import TranslationReader, label_length
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,9 @@ def clean_output(text: str, *, source: str = "", language: str = "") -> Cleaned:
     kept, removed = _unwrapped(text.strip(), candidates)
     ambiguous = False
     if source.strip():
-        found, around, ambiguous = find_translation(kept, source, language)
-        kept, within = _unwrapped(found.strip(), candidates - removed)
+        reader = TranslationReader(source.strip(), language)
+        translation, around, ambiguous = reader.find(kept)
+        kept, within = _unwrapped(translation.strip(), candidates - removed)
         removed |= around | within
     named = tuple(name for name in (*_WRAPPINGS, *_AROUND) if name in removed)
     return Cleaned(kept, named, ambiguous)

@@ -4,12 +4,11 @@ Annotators (people or a model) mark the errors in a translation. The score is th
 characters that are not marked, with the omitted characters of the source added to the denominator.
 """
 
-import math
 import re
 import reprlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 ErrorCategory = Literal[
     "Additional words",
@@ -48,11 +47,10 @@ class ErrorSpan:
 
     def __post_init__(self) -> None:
         if self.category not in ERROR_CATEGORIES:
-            problem = f"{self.category!r} is not an error category of the paper"
-            raise ValueError(f"{problem}; use one of {', '.join(ERROR_CATEGORIES)}")
+            known = ", ".join(ERROR_CATEGORIES)
+            raise ValueError(f"{self.category!r} is not an error category; use one of {known}")
         if not 0 <= self.start < self.end:
-            problem = f"the span {self.start}:{self.end} is empty or begins before the text"
-            raise ValueError(f"{problem}; positions count from 0 and the end is exclusive")
+            raise ValueError(f"the span {self.start}:{self.end} is empty or begins before the text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,55 +117,6 @@ def translation_accuracy(
     return TranslationAccuracy(length, len(wrong), len(omitted), len(removed))
 
 
-class Overlap(NamedTuple):
-    """How much two annotations of the same text overlap. For a corpus, sum the counts.
-
-    Attributes:
-        shared: Characters or spans that both annotations have.
-        found: Characters or spans in the judge's annotation.
-        marked: Characters or spans in the people's annotation.
-    """
-
-    shared: int
-    found: int
-    marked: int
-
-    @property
-    def f1(self) -> float:
-        """F1: 2 * shared / (found + marked), from 0 to 1; NaN if both annotations are empty."""
-        both = self.found + self.marked
-        return 2 * self.shared / both if both else math.nan
-
-
-def overlap_of_characters(found: Iterable[ErrorSpan], marked: Iterable[ErrorSpan]) -> Overlap:
-    """Compare two annotations of a text character by character; overlapping spans count once.
-
-    Examples:
-        >>> judge, person = ErrorSpan("Mistranslation", 0, 4), ErrorSpan("Mistranslation", 2, 5)
-        >>> overlap_of_characters([judge], [person])
-        Overlap(shared=2, found=4, marked=3)
-    """
-    ours, theirs = _positions(found), _positions(marked)
-    return Overlap(len(ours & theirs), len(ours), len(theirs))
-
-
-def overlap_of_spans(found: Iterable[ErrorSpan], marked: Iterable[ErrorSpan]) -> Overlap:
-    """Compare two annotations span by span: overlapping spans are paired from left to right.
-
-    Examples:
-        >>> judge, person = ErrorSpan("Mistranslation", 0, 4), ErrorSpan("Mistranslation", 2, 5)
-        >>> overlap_of_spans([judge], [person]).f1
-        1.0
-    """
-    ours, theirs = (sorted(side, key=lambda span: span.end) for side in (found, marked))
-    free = list(theirs)
-    for span in ours:
-        touching = (each for each in free if each.start < span.end and span.start < each.end)
-        if (pair := next(touching, None)) is not None:
-            free.remove(pair)
-    return Overlap(len(theirs) - len(free), len(ours), len(theirs))
-
-
 def locate(text: str, quotation: str, occurrence: int = 1) -> tuple[int, int]:
     """Find a quotation in a text by exact match.
 
@@ -186,14 +135,11 @@ def locate(text: str, quotation: str, occurrence: int = 1) -> tuple[int, int]:
         >>> locate("好食好食", "好食", occurrence=2)
         (2, 4)
     """
-    if not quotation:
-        raise ValueError("the quotation is empty; quote at least one character")
-    if occurrence < 1:
-        raise ValueError(f"occurrence {occurrence}: occurrences count from 1")
-    places = [match.span() for match in re.finditer(re.escape(quotation), text)]
-    if len(places) < occurrence:
+    matches = re.finditer(re.escape(quotation), text) if quotation else ()
+    places = [match.span() for match in matches]
+    if not 1 <= occurrence <= len(places):
         count = f"{reprlib.repr(quotation)} occurs {len(places)} times"
-        raise ValueError(f"{count}, so there is no {occurrence}.")
+        raise ValueError(f"{count}, so there is no {occurrence}. They count from 1.")
     return places[occurrence - 1]
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from cantonesedetect import CantoneseDetector, Detector
 
-from hkcanto_metrics.language import IN_DETECTORS_CHARACTERS, SWC_EXCEPTIONS, identify_language
+from hkcanto_metrics.language import DETECTORS_FORMS, SWC_EXCEPTIONS, identify_language, quick
 from hkcanto_metrics.rates import Rate, pool_rates
 from hkcanto_metrics.repetition import is_degenerate
 from hkcanto_metrics.script import is_han, simplified_share
@@ -34,13 +34,8 @@ Pattern = re.Pattern[str]
 _STRAIGHT_QUOTES = re.compile(r'"([^"\n]*)"')
 
 
-def _quick(pattern: str) -> Pattern:
-    """Speed up a list of words: look ahead for a character of the list before trying the words."""
-    return re.compile(f"(?=[{''.join(filter(str.isalpha, {*pattern}))}])(?:{pattern})")
-
-
-_CANTONESE = _quick(Detector.CANTO_FEATURE_RE.pattern), _quick(Detector.CANTO_EXCLUDE_RE.pattern)
-_SWC = _quick(Detector.SWC_FEATURE_RE.pattern), _quick(SWC_EXCEPTIONS)
+_CANTONESE = quick(Detector.CANTO_FEATURE_RE.pattern), quick(Detector.CANTO_EXCLUDE_RE.pattern)
+_SWC = quick(Detector.SWC_FEATURE_RE.pattern), quick(SWC_EXCEPTIONS)
 
 
 class Term(NamedTuple):
@@ -122,7 +117,11 @@ def cantonese_fluency(text: str, *, max_characters: int | None = None) -> Fluenc
     has_chinese = Detector.ALL_HAN_RE.search(judged) is not None
     ratio, swc_terms = count_features(text)
     degenerate = is_degenerate(text)
-    passes = has_chinese and not degenerate and (not swc_terms or ratio >= MIN_CANTONESE_RATIO)
+    is_pure = not swc_terms or ratio >= MIN_CANTONESE_RATIO
+    language = identify_language(text).language
+    is_chinese = language not in ("english", "other")
+    if language == "none":  # a word or two
+        is_chinese = all(map(is_han, filter(str.isalpha, text)))
     penalty = 1.0 if max_characters is None else length_penalty(n_characters, max_characters)
     return Fluency(
         label=str(_DETECTOR.judge(judged)) if has_chinese else "none",
@@ -130,7 +129,7 @@ def cantonese_fluency(text: str, *, max_characters: int | None = None) -> Fluenc
         swc_terms=swc_terms,
         simplified_ratio=simplified_share(text),
         degenerate=degenerate,
-        passed=passes and _is_chinese(text),
+        passed=has_chinese and not degenerate and is_pure and is_chinese,
         length_penalty=penalty,
         n_characters=n_characters,
     )
@@ -217,17 +216,9 @@ def pool_fluency(scores: Iterable[Fluency]) -> dict[str, float]:
     }
 
 
-def _is_chinese(text: str) -> bool:
-    """Whether a text is in no other language; for a word or two, whether all of it is Chinese."""
-    language = identify_language(text).language
-    if language == "none":
-        return all(map(is_han, filter(str.isalpha, text)))
-    return language not in ("english", "other")
-
-
 def _outside_quotations(text: str) -> str:
     """The text in the detector's characters; quotations are blanked if Chinese is left outside."""
-    text = text.translate(IN_DETECTORS_CHARACTERS)
+    text = text.translate(DETECTORS_FORMS)
     quoted = _STRAIGHT_QUOTES.sub(r"“\1”", text)
     outside = Detector.ALL_QUOTEMARKS_RE.sub(lambda match: "…" * len(match[0]), quoted)
     return outside if Detector.ALL_HAN_RE.search(outside) else text

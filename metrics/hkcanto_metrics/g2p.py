@@ -8,12 +8,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import starmap, zip_longest
+from itertools import zip_longest
 from operator import eq
 from statistics import fmean
 
-import jiwer
-from rapidfuzz.distance import Indel, Levenshtein
+from rapidfuzz.distance import Indel, Levenshtein, Opcodes
 
 from hkcanto_metrics import jyutping
 from hkcanto_metrics.jyutping import is_valid, parse_answer, parse_syllable
@@ -28,11 +27,8 @@ _LONGEST_RESPONSE = 20_000
 # Gold syllables times response syllables, over all variants: takes a quarter of a second.
 _MOST_ALIGNED_BY_SOUND = 1 << 18
 
-# jiwer's own transforms without those that clean up white space, of which there is none.
-_SYLLABLES = jiwer.Compose([jiwer.ReduceToListOfListOfWords()])
-_CHARACTERS = jiwer.Compose([jiwer.ReduceToListOfListOfChars()])
-
-Alignment = tuple[tuple[str | None, str | None], ...]
+Pair = tuple[str | None, str | None]
+Alignment = tuple[Pair, ...]
 
 
 @dataclass(frozen=True)
@@ -115,17 +111,15 @@ def score_jyutping(response: str, answer: str) -> JyutpingScore:
     syllables = extracted.split()
     published_variant, cer_published, levenshtein_published = _published(text, answer)
     variant, alignment = _nearest_sounds(variants, syllables)
-    wrong = [*starmap(_wrong, _aligned(alignment))] or [(True,) * 4] * len(alignment)
+    wrong = _wrong_parts(alignment) or [(True,) * 4] * len(alignment)
     parts = zip(jyutping.Syllable._fields, zip(*wrong, strict=True), strict=True)
     spelt = min(map(" ".join, variants), key=lambda each: _distance(each, extracted))
-    characters = jiwer.process_characters(spelt, extracted, _CHARACTERS, _CHARACTERS)
-    errors = characters.substitutions + characters.deletions + characters.insertions
     valid = [is_valid(syllable) for syllable in syllables]
     return JyutpingScore(
         cer_published=cer_published,
         levenshtein_published=levenshtein_published,
         published_variant=published_variant,
-        cer=Rate.of(errors, len(spelt)),
+        cer=Rate.of(Levenshtein.distance(spelt, extracted), len(spelt)),
         ser=Rate.of(sum(gold != got for gold, got in alignment), len(variant)),
         **{f"{part}_error_rate": Rate.of(sum(each), len(wrong)) for part, each in parts},
         valid=any(valid),
@@ -185,29 +179,25 @@ def _nearest_sounds(
     variants: Sequence[Sequence[str]], response: Sequence[str]
 ) -> tuple[Sequence[str], Alignment]:
     """The variant with the lowest syllable error rate; of several, the one closest in sound."""
-    rates = [_distance(variant, response) for variant in variants]
-    lowest = min(rates)
-    nearest = [variant for variant, rate in zip(variants, rates, strict=True) if rate == lowest]
+    lowest = min(_distance(variant, response) for variant in variants)
+    nearest = [variant for variant in variants if _distance(variant, response) == lowest]
     most_cells = _MOST_ALIGNED_BY_SOUND // len(nearest)
-    aligned = [(variant, _alignment(variant, response, most_cells)) for variant in nearest]
-    return min(aligned, key=lambda pair: sum(map(sum, starmap(_wrong, _aligned(pair[1])))))
+    aligned = []
+    for variant in nearest:
+        edits = Levenshtein.editops(variant, response)
+        pairs: list[Pair] = []
+        for part in Opcodes.from_editops(edits):
+            gold = variant[part.src_start : part.src_end]
+            pairs += zip_longest(gold, response[part.dest_start : part.dest_end])
+        # Only then may another alignment have as few errors.
+        has_rivals = len(edits) > 1 and any(edit.tag == "replace" for edit in edits)
+        if has_rivals and len(variant) * len(response) <= most_cells:
+            pairs = _align_by_sound(variant, response)
+        aligned.append((variant, tuple(pairs)))
+    return min(aligned, key=lambda pair: sum(map(sum, _wrong_parts(pair[1]))))
 
 
-def _alignment(variant: Sequence[str], response: Sequence[str], most_cells: int) -> Alignment:
-    """jiwer's alignment; if it is short and others have as few errors, the closest in sound."""
-    words = jiwer.process_words(" ".join(variant), " ".join(response), _SYLLABLES, _SYLLABLES)
-    errors = words.substitutions + words.deletions + words.insertions
-    is_short = len(variant) * len(response) <= most_cells
-    if is_short and words.substitutions and errors > 1:
-        return _align_by_sound(variant, response)
-    pairs: list[tuple[str | None, str | None]] = []
-    for chunk in words.alignments[0]:
-        gold = variant[chunk.ref_start_idx : chunk.ref_end_idx]
-        pairs += zip_longest(gold, response[chunk.hyp_start_idx : chunk.hyp_end_idx])
-    return tuple(pairs)
-
-
-def _align_by_sound(gold: Sequence[str], response: Sequence[str]) -> Alignment:
+def _align_by_sound(gold: Sequence[str], response: Sequence[str]) -> list[Pair]:
     """The alignment with the fewest errors whose pairs differ in the fewest components.
 
     If several tie, the one in which syllables without a partner come as late as possible.
@@ -225,13 +215,13 @@ def _align_by_sound(gold: Sequence[str], response: Sequence[str]) -> Alignment:
             row[j] = min(pair, row[j - 1] + error, above[j] + error)
         costs.append(row)
     i, j = len(gold), len(response)
-    pairs: list[tuple[str | None, str | None]] = []
+    pairs: list[Pair] = []
     while i or j:
         inserts = j > 0 and costs[i][j] == costs[i][j - 1] + error
         deletes = not inserts and i > 0 and costs[i][j] == costs[i - 1][j] + error
         i, j = i - (not inserts), j - (not deletes)
         pairs.append((None if inserts else gold[i], None if deletes else response[j]))
-    return tuple(reversed(pairs))
+    return pairs[::-1]
 
 
 @lru_cache(maxsize=65536)
@@ -244,23 +234,20 @@ def _wrong(gold: str, got: str) -> tuple[bool, ...]:
     return tuple(gold != got and (right is None or right != heard) for right, heard in pairs)
 
 
-def _aligned(alignment: Alignment) -> list[tuple[str, str]]:
-    return [(gold, got) for gold, got in alignment if gold is not None and got is not None]
+def _wrong_parts(alignment: Alignment) -> list[tuple[bool, ...]]:
+    """For each pair of aligned syllables, see `_wrong`."""
+    return [_wrong(gold, got) for gold, got in alignment if gold is not None and got is not None]
 
 
 def _problem(response: str, text: str, valid: Sequence[bool], reference_length: int) -> str:
-    if not response.strip():
-        return "empty response"
-    if not text.strip():
-        return "only reasoning; the token limit may have cut off the answer"
-    problems = []
-    if not valid:
-        problems.append("no Jyutping: no syllable with a tone digit")
-    elif not any(valid):
-        problems.append(f"no valid Jyutping: PyCantonese accepts 0 of {len(valid)} syllables")
-    elif (times := len(valid) / reference_length) >= _TIMES_TOO_LONG:
-        problems.append(f"response is {times:.0f} times as long as the reference")
-    if len(text) > _LONGEST_RESPONSE:
-        cut = f"only the first {_LONGEST_RESPONSE:,} of {len(text):,} characters are scored"
-        problems.append(cut)
-    return "; ".join(problems)
+    times = len(valid) / reference_length
+    cut = f"only the first {_LONGEST_RESPONSE:,} of {len(text):,} characters are scored"
+    problems = {
+        "empty response": not response.strip(),
+        "only reasoning; the token limit may have cut off the answer": not text.strip(),
+        "no Jyutping: no syllable with a tone digit": not valid,
+        f"no valid Jyutping: PyCantonese accepts 0 of {len(valid)} syllables": not any(valid),
+        f"response is {times:.0f} times as long as the reference": times >= _TIMES_TOO_LONG,
+    }
+    first = [problem for problem, is_so in problems.items() if is_so][:1]
+    return "; ".join([*first, cut] if len(text) > _LONGEST_RESPONSE else first)

@@ -208,15 +208,11 @@ def _choices(text: str, piece: re.Match[str]) -> list[str]:
     """The texts that a piece of a gold string accepts."""
     if piece["literal"]:
         return [piece["literal"]]
-    position = piece.start()
-    if piece["group"] is not None:
-        options = piece["group"].split("|")
-        if all(map(_TOKEN.search, options)):
-            return options if len(options) > 1 else [*options, ""]
-        problem = "an empty alternative; expected syllables in each, as in '(ze2|ze5)'"
-    else:
-        problem = f"{text[position]!r} outside of matching parentheses; expected '(ze2|ze5)'"
-    raise _malformed(text, position, problem)
+    options = (piece["group"] or "").split("|")
+    if not all(map(_TOKEN.search, options)):
+        problem = f"{piece[0]!r:.40} is unmatched or has an empty alternative; expected '(ze2|ze5)'"
+        raise _malformed(text, piece.start(), problem)
+    return options if len(options) > 1 else [*options, ""]
 
 
 def _malformed(text: str, position: int, problem: str) -> MalformedAnswer:

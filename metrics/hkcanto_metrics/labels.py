@@ -182,12 +182,12 @@ def same_word(word: str) -> str:
 @lru_cache(maxsize=256)
 def _coder(labels: Sequence[Sequence[str]]) -> Callable[[str], str]:
     """Return a function that replaces the words of labels in a text by codes."""
-    own = [(same_word(word), at) for at, words in enumerate(labels) for word in words]
-    label_of = dict(own)
-    shared = [word for word, at in own if label_of[word] != at]
-    if len(labels) < 2 or shared or not all(re.search(r"\w", word) for word, _ in own):
-        what = f"{shared[0]!r} is a word of two labels" if shared else "a word is blank"
-        raise ValueError("give two labels or more" if len(labels) < 2 else what)
+    named = [(same_word(word), at) for at, words in enumerate(labels) for word in words]
+    label_of = dict(named)
+    problems = [f"{word!r} is a word of two labels" for word, at in named if label_of[word] != at]
+    problems += ["a word is blank" for word in label_of if not re.search(r"\w", word)]
+    if len(labels) < 2 or problems:
+        raise ValueError("give two labels or more" if len(labels) < 2 else problems[0])
     longest = sorted(label_of, key=len, reverse=True)
     # 似唔似 ("similar or not") asks; it is no label.
     han = [word for word in longest if re.fullmatch(f"[{_HAN}]+", word)]

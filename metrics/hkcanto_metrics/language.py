@@ -51,7 +51,7 @@ _DETECTORS_CHARACTERS = frozenset(
 
 # Conversion to Traditional characters would turn some characters, such as 吃 and 台, into variants
 # that the detector does not know.
-IN_DETECTORS_CHARACTERS = CharacterTable(
+DETECTORS_FORMS = CharacterTable(
     lambda char: char if char in _DETECTORS_CHARACTERS else to_traditional(char)
 )
 
@@ -97,8 +97,14 @@ _FEATURES = (
     f"|(?:{SWC_EXCEPTIONS})|(?P<written>{Detector.SWC_FEATURE_RE.pattern}|{_WRITTEN})"
     f"|(?P<variety>{_OTHER_VARIETY})"
 )
-# The lookahead saves trying the long list at most characters.
-_FEATURE = re.compile(f"(?=[{''.join(filter(str.isalpha, {*_FEATURES}))}])(?:{_FEATURES})")
+
+
+def quick(words: str) -> re.Pattern[str]:
+    """Compile a list of words: look for a character of the list before trying the words."""
+    return re.compile(f"(?=[{''.join(filter(str.isalpha, {*words}))}])(?:{words})")
+
+
+_FEATURE = quick(_FEATURES)
 _LATIN = "A-Za-z\u00c0-\u024f\u1e00-\u1eff"
 # Does not match Jyutping, formulas, or the names of functions and commands.
 _WORD = re.compile(
@@ -230,7 +236,7 @@ def cantonese_prose(text: str) -> tuple[float, str, float]:
         >>> cantonese_prose("They call it 叮叮.")
         (0.0, '', 0.0)
     """
-    found = _FEATURE.finditer(text.translate(IN_DETECTORS_CHARACTERS))
+    found = _FEATURE.finditer(text.translate(DETECTORS_FORMS))
     languages = [each.lastgroup for each in found if each.lastgroup]
     pure = languages.count("written") <= _MOST_SLIPS * len(languages)
     weights, features, _, pieces = _judge(text, pure=pure)
@@ -243,11 +249,12 @@ def cantonese_prose(text: str) -> tuple[float, str, float]:
     cantonese = sum(each.weight * each.cantonese_part(pure) for each in pieces)
     neutral = sum(each.weight for each in pieces if each.kind == "chinese" and not each.written)
     own = sum(weights.get(each, 0) for each in ("english", "other"))
-    judged = _in_other_languages("\n".join(each.text for each in pieces))
-    hidden = _in_other_languages(text) - judged - own
+    judged = _clauses("\n".join(each.text for each in pieces))
+    hidden = sum(each.foreign_weight() for each in _clauses(text)) - own
+    hidden -= sum(each.foreign_weight() for each in judged)
     other = (own if own > (1 - MIN_SHARE) * chinese else 0) + (hidden if hidden > _A_FEW else 0)
     said = "\n".join(each.text for each in pieces if each.kind != "written")
-    told = _FEATURE.finditer(said.translate(IN_DETECTORS_CHARACTERS))
+    told = _FEATURE.finditer(said.translate(DETECTORS_FORMS))
     in_features = sum(len(each[0]) for each in told if each.lastgroup == "cantonese")
     share = (cantonese + min(cantonese, neutral)) / (chinese + other)
     return share, said, in_features / (sum(map(len, _HAN.findall(said))) or 1)
@@ -255,11 +262,6 @@ def cantonese_prose(text: str) -> tuple[float, str, float]:
 
 def _clauses(text: str) -> list[_Piece]:
     return [*map(_Piece, filter(_ANY_LETTER.search, _CLAUSE.split(text)))]
-
-
-def _in_other_languages(text: str) -> float:
-    """Weigh the clauses of a text, quotations and code included, that are not Cantonese."""
-    return sum(each.foreign_weight() for each in _clauses(text))
 
 
 def _fine(piece: _Piece, pure: bool) -> list[_Piece]:
@@ -333,7 +335,7 @@ class _Piece:
             self.words, self.english, self.foreign = len(words), english, foreign
             self.kind, self.weight = "latin", _WORD_WEIGHT * len(words)
             return
-        features = _FEATURE.finditer(text.translate(IN_DETECTORS_CHARACTERS))
+        features = _FEATURE.finditer(text.translate(DETECTORS_FORMS))
         told = [feature.lastgroup for feature in features]
         self.cantonese, self.written = told.count("cantonese"), told.count("written")
         if 2 * told.count("variety") > self.cantonese:

@@ -82,29 +82,27 @@ def equal_formulas(said: str, gold: str) -> bool | None:
     from math_verify import verify
     from math_verify.errors import TimeoutException
 
-    own, right = _parsed(said), _parsed(gold)
+    # Math-Verify can keep a time limit only in the main thread.
+    is_main = threading.current_thread() is threading.main_thread()
+    limit = _SECONDS if is_main else None
+    own, right = _parsed(said, limit), _parsed(gold, limit)
     if own is None or right is None:
         return None
     units, wanted = _dropped(said, own), _dropped(gold, right)
     if units and wanted and units != wanted:
         return None
     try:
-        return bool(verify(right, own, timeout_seconds=_limit(), raise_on_error=True))
+        return bool(verify(right, own, timeout_seconds=limit, raise_on_error=True))
     except (Exception, TimeoutException):  # of SymPy, of any class
         return None
 
 
-def _parsed(formula: str) -> Any:
+def _parsed(formula: str, limit: int | None) -> Any:
     from math_verify import LatexExtractionConfig, parse
 
-    settings: dict[str, Any] = {"fallback_mode": "no_fallback", "parsing_timeout": _limit()}
+    settings: dict[str, Any] = {"fallback_mode": "no_fallback", "parsing_timeout": limit}
     found = parse(f"${formula}$", [LatexExtractionConfig()], **settings) if formula else []
     return found[0] if found else None
-
-
-def _limit() -> int | None:
-    """The time limit, which Math-Verify can keep only in the main thread."""
-    return _SECONDS if threading.current_thread() is threading.main_thread() else None
 
 
 def _dropped(formula: str, parsed: Any) -> list[tuple[str, str]]:

@@ -23,19 +23,13 @@ _CHANNEL_SKIPPED = re.compile(
 )
 _END = re.compile(r"<\|(?:end|return|call|start)\|>")
 
-_MARKS = re.compile(rf"{_TAG.pattern}|<\|(?:channel|start|constrain)\|>\s*\w+|<\|\w+\|>")
-_SKIPPED_START = re.compile(r"\s*(?:analysis|commentary)", re.IGNORECASE)
-_SKIPPED_END = re.compile(r"assistant(?:final|commentary)\Z", re.IGNORECASE)
+_MARKS = re.compile(
+    rf"{_TAG.pattern}|<\|(?:channel|start|constrain)\|>\s*\w+|<\|\w+\|>"
+    r"|\A\s*(?i:analysis|commentary)|(?i:assistant(?:final|commentary))\Z"
+)
 
-# Most responses have none of these.
-_SIGNS = ("<", "[", "◁", _FINAL_SKIPPED.pattern)
-_START = re.compile(r"\s*(?:analysis|commentary|thought\n)")
-
-_OPEN = re.compile(
-    r"(?:<(?:seed:)?(?:think|thinking|reasoning|thought)>|\[THINK\]|◁think▷|<\|begin_of_thought\|>"
-    r"|<\|channel>thought|<\|channel\|>\s*(?:analysis|commentary)(?:<\|message\|>)?"
-    r"|<\|start\|>assistant)\s*$",
-    re.IGNORECASE,
+_LAST_TAG = re.compile(
+    rf"(?:{_TAG.pattern}|{_CHANNEL.pattern}(?:<\|message\|>)?|<\|start\|>assistant)\s*\Z"
 )
 
 
@@ -84,7 +78,8 @@ def split_reasoning(text: str, reasoning: str = "") -> Reasoned:
     answer = _joined(text, spans)
     edges = [0, *(edge for span in spans for edge in span), len(text)]
     between = _joined(text, zip(edges[::2], edges[1::2], strict=True))
-    inside = _without_marks(between) if between else ""
+    read = _read(between)
+    inside = _MARKS.sub("", read) + between[len(read) :]
     if reasoning:
         finished = finished and bool(answer.strip())
     return Reasoned(answer, reasoning + inside, finished, tuple(spans))
@@ -116,7 +111,8 @@ def opens_reasoning(prompt: str) -> bool:
         >>> opens_reasoning("…<|im_start|>assistant\\n<think>\\n")
         True
     """
-    return bool(_OPEN.search(prompt[-60:]))
+    last = _LAST_TAG.search(prompt[-60:])
+    return last is not None and not last[0].startswith(_CLOSING)
 
 
 def ends_in_reasoning(prompt: str, response: str, limit: int | None = None) -> bool:
@@ -152,22 +148,12 @@ def may_reason(template: str, prompt: str) -> bool:
     """
     if not (_TAG.search(template) or _CHANNEL.search(template) or "enable_thinking" in template):
         return False
-    last = max(_TAG.finditer(prompt[-60:]), key=re.Match.end, default=None)
-    closed = last and last[0].startswith(_CLOSING) and not prompt[-60:][last.end() :].strip()
-    return not closed
+    last = _LAST_TAG.search(prompt[-60:])
+    return last is None or not last[0].startswith(_CLOSING)
 
 
 def _joined(text: str, spans: Iterable[tuple[int, int]]) -> str:
     return "".join(text[start:end] for start, end in spans)
-
-
-def _without_marks(reasoning: str) -> str:
-    if skipped := _SKIPPED_START.match(reasoning):
-        reasoning = reasoning[skipped.end() :]
-    if skipped := _SKIPPED_END.search(reasoning, len(reasoning) - 20):
-        reasoning = reasoning[: skipped.start()]
-    read = _read(reasoning)
-    return _MARKS.sub("", read, count=_READ) + reasoning[len(read) :]
 
 
 def _read(text: str) -> str:
@@ -178,8 +164,6 @@ def _read(text: str) -> str:
 
 def _spans(text: str) -> tuple[list[tuple[int, int]], bool]:
     """The answer's spans, and whether the reasoning has an end."""
-    if not (any(sign in text for sign in _SIGNS) or _START.match(text)):
-        return [(0, len(text))], True
     if finals := [*_FINAL.finditer(text)] or [*_FINAL_SKIPPED.finditer(text)]:
         start = finals[-1].end()
         end = _END.search(text, start)

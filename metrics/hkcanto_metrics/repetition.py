@@ -7,32 +7,26 @@ _MIN_REPEATED = 10
 _MIN_SHARE = 0.3
 
 
-def repeated_share(text: str, n: int = _N) -> Rate:
+def repeated_share(text: str) -> Rate:
     """Measure how much of a text repeats earlier parts of it.
 
     This is seq-rep-n of Welleck et al. (2020), "Neural Text Generation With Unlikelihood Training",
-    Section 6, over characters: 1 - distinct n-grams / all n-grams. A run of white space counts as
-    one blank, so indentation does not count as repetition.
+    Section 6, with 10-grams of characters: 1 - distinct n-grams / all n-grams. A run of white space
+    counts as one blank, so indentation does not count as repetition.
 
     Args:
         text: Any text; the running time is linear in its length.
-        n: Length of the n-grams in characters, from 1 up.
 
     Returns:
-        The share, from 0 to 1, with its counts; 0 if the text is shorter than ``n`` characters.
-
-    Raises:
-        ValueError: ``n`` is less than 1.
+        The share, from 0 to 1, with its counts; 0 if the text is shorter than 10 characters.
 
     Examples:
-        >>> repeated_share("abcabcabcabc", n=3)  # 10 trigrams: abc, bca, cab and their repetitions
-        0.7
+        >>> repeated_share("0123456789" * 2)  # 11 10-grams; the last repeats the first
+        0.09090909090909091
     """
-    if n < 1:
-        raise ValueError(f"n-grams of {n} characters do not exist; use n of 1 or more")
     characters = " ".join(text.split())
-    total = max(len(characters) - n + 1, 0)
-    return Rate.of(total - len({characters[i : i + n] for i in range(total)}), total)
+    total = max(len(characters) - _N + 1, 0)
+    return Rate.of(total - len({characters[i : i + _N] for i in range(total)}), total)
 
 
 def is_degenerate(text: str) -> bool:

@@ -122,8 +122,7 @@ def jyutping_reward(
     from hkcanto_metrics.jyutping import fold, parse_answer
 
     if not isinstance(tone_weight, int | float) or not 0 <= tone_weight <= 1:
-        problem = f"tone_weight is {tone_weight!r}; give a number from 0 to 1"
-        raise ValueError(f"jyutping_reward: {problem}")
+        raise ValueError(f"jyutping_reward: tone_weight is {tone_weight!r}; give one from 0 to 1")
 
     def score(text: str, jyutping: Any) -> float | None:
         if jyutping is None:
@@ -412,8 +411,8 @@ class _Product:
     def __call__(self, completions: Completions, **columns: Any) -> Rewards:
         of_each = [reward(completions=completions, **columns) for reward in self._rewards]
         if {*map(len, of_each)} != {len(completions)}:
-            counts = f"{len(completions)} completions, but {', '.join(map(str, map(len, of_each)))}"
-            raise ValueError(f"{self.__name__}: {counts} rewards")
+            counts = f"{len(completions)} completions, but {[*map(len, of_each)]} rewards"
+            raise ValueError(f"{self.__name__}: {counts}")
         return [None if None in each else math.prod(each) for each in zip(*of_each, strict=True)]
 
 
@@ -440,10 +439,9 @@ def _rewards(
                     raise ValueError(f"the question is {cells['question']!r}; give a text")
                 cells["question"] = cells["question"] or ""
             if "language" in cells:
-                named = cells["language"]
-                code = "yue" if named is None else str(named).lower()
+                code = "yue" if cells["language"] is None else str(cells["language"]).lower()
                 if code not in _LANGUAGES:
-                    raise ValueError(f"the language is {named!r}; give {', '.join(_LANGUAGES)}")
+                    raise ValueError(f"the language is {code!r}; give {', '.join(_LANGUAGES)}")
                 cells["language"] = _LANGUAGES[code]
             rewards.append(score(text, **cells))
         except (AttributeError, TypeError, ValueError) as error:
@@ -483,8 +481,7 @@ def _shown(given: Any) -> dict[str, str]:
         return {}
     if not isinstance(given, Mapping):
         if isinstance(given, str) or not hasattr(given, "__len__") or len(given) > len(_LETTERS):
-            expected = f"a list of at most {len(_LETTERS)} texts, or a mapping from letters"
-            raise ValueError(f"the options are {given!r}; give {expected}")
+            raise ValueError(f"the options are {given!r}; give a list of at most 10, or a mapping")
         given = dict(zip(_LETTERS, given, strict=False))
     shown = {letter: text for letter, each in given.items() if (text := _plain(each)) is not None}
     if wrong := [text for text in shown.values() if not isinstance(text, str)]:

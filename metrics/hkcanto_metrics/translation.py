@@ -232,12 +232,12 @@ def _figures(
     sums: Mapping[str, Counts], language: Language, *, sentence: bool = False
 ) -> dict[str, float]:
     """Compute the figures from summed rows of sentences, in the documented order."""
-    figures = {name: _figure(name, total, language, sentence) for name, total in sums.items()}
+    figures: dict[str, float] = {}
     for suffix in ("", _NORMALIZED):
+        for name in (score + suffix for score in SCORES[:-1]):
+            figures[name] = _figure(name, sums[name], language, sentence)
         figures[f"mean{suffix}"] = fmean(figures[name + suffix] for name in _AVERAGED)
-    return {
-        name + suffix: figures[name + suffix] for suffix in ("", _NORMALIZED) for name in SCORES
-    }
+    return figures
 
 
 def _figure(name: str, total: Counts, language: Language, sentence: bool = False) -> float:
@@ -265,9 +265,8 @@ def _rows(
             raise ValueError(f"{len(hypotheses)} hypotheses but {len(texts)} {name}: give pairs")
     if not hypotheses:
         raise ValueError("no translations to score: the list is empty; give at least one pair")
-    for number, reference in enumerate(references):
-        if not reference.strip():
-            raise ValueError(f"reference {number} is empty: nothing can be scored against it")
+    if blank := [number for number, text in enumerate(references) if not text.strip()]:
+        raise ValueError(f"reference {blank[0]} is empty: nothing can be scored against it")
     scored = [[text.strip()[:LONGEST] for text in texts] for texts in (hypotheses, references)]
     rows: dict[str, list[tuple[float, ...]]] = {}
     for suffix in ("", _NORMALIZED):
@@ -284,7 +283,11 @@ def _count(hypothesis: str, reference: str, language: Language) -> dict[str, tup
     from nltk.translate.meteor_score import single_meteor_score  # two seconds: imports all of NLTK
     from rapidfuzz.distance import Indel
 
-    tokens = _tokens(hypothesis, language), _tokens(reference, language)
+    texts = [text.lower() for text in (hypothesis, reference)]
+    if language == "zh":
+        tokens = [[*"".join(text.split())] for text in texts]
+    else:
+        tokens = [_sacrebleu("bleu", language).tokenizer(text).split() for text in texts]
     counts: dict[str, tuple[float, ...]] = {}
     for name in ("bleu", "chrf"):
         # The same statistics that sacreBLEU's own bootstrap resamples.
@@ -308,9 +311,3 @@ def _sacrebleu(name: str, language: Language, sentence: bool = False) -> Any:
         return CHRF()
     orders, tokenizer = (2 if name == "bleu_2" else 4), _BLEU_TOKENIZERS[language]
     return BLEU(tokenize=tokenizer, effective_order=sentence, max_ngram_order=orders, force=True)
-
-
-def _tokens(text: str, language: Language) -> list[str]:
-    if language == "zh":
-        return list("".join(text.lower().split()))
-    return str(_sacrebleu("bleu", language).tokenizer(text.lower())).split()

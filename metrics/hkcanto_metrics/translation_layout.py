@@ -71,6 +71,7 @@ class _Part:
         self.chinese = han > words
         toned = sum(map(bool, map(_TONE.search, self.units)))
         self.romanised = words > max(2, han) and toned > 0.3 * words
+        self.spelt = self.romanised and not han  # a gloss repeats the characters that it explains
         self.about = any(map(_PATTERNS["about"].search, (self.folded[:160], self.folded[-60:])))
         lines = filter(None, map(str.strip, text.splitlines()))
         self.sentences = sum(len(_SENTENCE.findall(line)) or 1 for line in lines)
@@ -110,32 +111,15 @@ def label_length(text: str) -> int:
     return label.end() if label else 0
 
 
-def find_translation(text: str, source: str, language: str = "") -> tuple[str, set[str], bool]:
-    """Find the translation in a response.
+class TranslationReader:
+    """What could be a translation of one source.
 
     Args:
-        text: The response, without wrapping around the whole of it.
         source: The text to be translated. Marks that the source has, too, such as brackets around a
             line, are ignored.
         language: The language asked for: ``yue``, ``zh`` or ``en``. By default, Cantonese is
             preferred to Written Chinese if the source is Written Chinese.
-
-    Returns:
-        The translation, or the whole text if none is found; it is empty if the response has only
-        its romanisation. The names of the removed parts. Whether several parts could be the
-        translation; all are kept.
-
-    Examples:
-        >>> find_translation("佢走咗。\\n\\nNote: 佢 means he.", "He left.")
-        ('佢走咗。', {'notes'}, False)
-        >>> find_translation("他走了。\\n直接翻譯成粵語：佢走咗。", "他走了。", "yue")[0]
-        '佢走咗。'
     """
-    return _Reader(source.strip(), language).find(text)
-
-
-class _Reader:
-    """What could be a translation of one source."""
 
     def __init__(self, source: str, language: str) -> None:
         self.source, self.language, self.strict = source, language, True
@@ -152,10 +136,24 @@ class _Reader:
         self.copies: list[_Part] = []
 
     def find(self, text: str) -> tuple[str, set[str], bool]:
-        """Find the translation in a response; see `find_translation`."""
+        """Find the translation in a response.
+
+        Args:
+            text: The response, without wrapping around the whole of it.
+
+        Returns:
+            The translation, or the whole text if none is found; it is empty if the response has
+            only its romanisation. The names of the removed parts. Whether several parts could be
+            the translation; all are kept.
+
+        Examples:
+            >>> TranslationReader("He left.", "").find("佢走咗。\\n\\nNote: 佢 means he.")
+            ('佢走咗。', {'notes'}, False)
+            >>> TranslationReader("他走了。", "yue").find("他走了。\\n直接翻譯成粵語：佢走咗。")[0]
+            '佢走咗。'
+        """
         lines, rest = self._lines(text)
-        # A gloss repeats the characters that it explains.
-        spelt = [line for line in lines if line.romanised and not _HAN_CHARACTER.search(line.text)]
+        spelt = [line for line in lines if line.spelt]
         romanised = sum(line.size for line in spelt) >= _SHORT * self.original.size
         passes = [(True, self.language), (False, self.language), (False, "")]
         for self.strict, self.language in passes[: 2 if romanised else 3]:
@@ -170,7 +168,16 @@ class _Reader:
         best, ambiguous = self._choose(sections)
         self._name_others(best.lines, lines)
         goes_on = best.lines[-1] is lines[-1]
-        return self._trim(best.text + (rest if goes_on else "")), self.removed, ambiguous
+        kept = best.text + (rest if goes_on else "")
+        if not self.source.startswith("。"):
+            kept = kept.removeprefix("。").lstrip()
+        if "\n" not in kept and (item := self._match("item", kept)):
+            kept = kept[item.end() :]
+        if "bracket" in self.marks and (inside := _PATTERNS["bracket"].fullmatch(kept)):
+            kept = inside[1]
+        elif not self.brackets and not re.search("[(（]", kept):
+            kept = kept.rstrip(")）")
+        return kept, self.removed, ambiguous
 
     def _lines(self, text: str) -> tuple[list[_Part], str]:
         """Split a text into its lines, with announcements and copies of the source apart."""
@@ -219,8 +226,16 @@ class _Reader:
         size, announced = 0.0, False
         for line, after in pairwise([*lines, _Part("")]):
             first = next((section[0] for section in sections if section), line)
-            if size >= _SHORT and (name := self._end(line, first)):
-                self.removed.add(name)
+            asks = line.about and _PATTERNS["asks"].match(line.folded)
+            is_list = self._match("item", line.text) and not self._match("item", first.text)
+            ends = (  # something else begins after the translation
+                ("other turn", self._match("turn", line.text) or asks),
+                ("second version", self._match("version", line.text)),
+                ("romanisation" if line.romanised else "notes", self._match("notes", line.text)),
+                ("notes", is_list),
+            )
+            if size >= _SHORT and (named := [name for name, is_end in ends if is_end]):
+                self.removed.add(named[0])
                 break
             is_out = self._is_out(line, after.text, sections, size)
             before = sections[-1][-1] if sections[-1] else line
@@ -233,17 +248,6 @@ class _Reader:
                 sections[-1].append(line)
                 size += line.size / self.original.size
         return [section for section in sections if section]
-
-    def _end(self, line: _Part, first: _Part) -> str:
-        """The name of a line with which something else begins after the translation."""
-        if self._match("turn", line.text) or (line.about and _PATTERNS["asks"].match(line.folded)):
-            return "other turn"
-        if self._match("version", line.text):
-            return "second version"
-        if self._match("notes", line.text):
-            return "romanisation" if line.romanised else "notes"
-        is_list = self._match("item", line.text) and not self._match("item", first.text)
-        return "notes" if is_list else ""
 
     def _is_out(self, line: _Part, after: str, sections: list[list[_Part]], size: float) -> bool:
         """Whether a line cannot be part of the translation."""
@@ -374,31 +378,18 @@ class _Reader:
         ended = bool({"other turn", "second version"} & self.removed)
         for place, line in enumerate(lines):
             notes = line.about or line.romanised or _PATTERNS["notes"].match(line.folded)
-            if self._is_label(line.text):
-                self.removed.add("label")
-            elif line.text.startswith("```"):
-                self.removed.add("code fence")
-            elif place < first:
-                self.removed.add("preamble")
-            elif place <= last or ended:
-                continue
-            elif line.romanised and not _HAN_CHARACTER.search(line.text):
-                self.removed.add("romanisation")
-            elif notes or line.size < _SHORT * size:
-                self.removed.add("notes")
-            else:
-                is_same = line.chinese == kept[0].chinese
-                self.removed.add("second version" if is_same else "back-translation")
-
-    def _trim(self, text: str) -> str:
-        """Remove a mark of an item, brackets, or a bracket without its partner."""
-        if not self.source.startswith("。"):
-            text = text.removeprefix("。").lstrip()
-        if "\n" not in text and (item := self._match("item", text)):
-            text = text[item.end() :]
-        if "bracket" in self.marks and (inside := _PATTERNS["bracket"].fullmatch(text)):
-            return inside[1]
-        return text if self.brackets or re.search("[(（]", text) else text.rstrip(")）")
+            names = {
+                "label": self._is_label(line.text),
+                "code fence": line.text.startswith("```"),
+                "preamble": place < first,
+                "": place <= last or ended,
+                "romanisation": line.spelt,
+                "notes": notes or line.size < _SHORT * size,
+                "second version": line.chinese == kept[0].chinese,
+                "back-translation": True,
+            }
+            self.removed.add(next(name for name, is_so in names.items() if is_so))
+        self.removed.discard("")
 
     def _match(self, mark: str, text: str) -> re.Match[str] | None:
         return self.marks[mark].match(fold_script(text[:_HEAD])) if mark in self.marks else None

@@ -14,7 +14,7 @@ import pytest
 from inspect_ai import eval as inspect_eval
 
 from hkcanto.judges import judged_translation
-from hkcanto_metrics.error_spans import ERROR_CATEGORIES
+from hkcanto_metrics.error_spans import ERROR_CATEGORIES, ErrorSpan
 
 from ..cases import named
 from ..scripts import REPOSITORY, load_script
@@ -273,3 +273,18 @@ def test_f1_of_spans_is_covered_by_a_bootstrap_of_segments() -> None:
         made = script._f1([script.Overlap(*row) for row in rows.tolist()])
         held.append(made.low <= 2 * 0.6 / (1 + 0.6 + 0.5) <= made.high)
     assert 0.95 - 3 * math.sqrt(0.95 * 0.05 / 200) < np.mean(held) < 0.99
+
+
+def spans(*places: tuple[int, int]) -> list[ErrorSpan]:
+    return [ErrorSpan("Mistranslation", *place) for place in places]
+
+
+def test_annotations_are_compared_by_characters_and_by_spans_that_touch() -> None:
+    script = load_script("docs/examples/sinitic/compare.py")
+    judge, people = spans((0, 3), (2, 4)), spans((3, 6), (8, 9))
+    assert script.overlap_of_characters(judge, people) == script.Overlap(1, 4, 4)
+    long, short = spans((0, 6)), spans((0, 2), (4, 6))
+    assert script.overlap_of_spans(long, short) == script.Overlap(1, 1, 2)
+    assert script.overlap_of_spans(short, long) == script.Overlap(1, 2, 1)
+    assert script.overlap_of_spans(spans((0, 2)), spans((2, 4))).shared == 0
+    assert script.overlap_of_spans(spans((0, 2), (1, 6)), spans((4, 5), (0, 1))).shared == 2

@@ -11,10 +11,9 @@ from scipy import stats
 
 from hkcanto_metrics.agreement import (
     Correlation,
-    Level,
     agreement,
     corrected_mean,
-    correlation_interval,
+    correlation,
     krippendorff_alpha,
     read_human_scores,
 )
@@ -31,18 +30,12 @@ UNITS = [[float(v) for v in unit if v is not None] for unit in zip(*OBSERVERS, s
 
 
 def test_alpha_is_krippendorffs_on_his_example_with_missing_data() -> None:
-    for level, published in [("ordinal", 0.815), ("interval", 0.849)]:
-        assert krippendorff_alpha(UNITS, level) == pytest.approx(published, abs=5e-4), (
-            level,
-            published,
-        )
+    assert krippendorff_alpha(UNITS) == pytest.approx(0.849, abs=5e-4)
 
 
 def test_alpha_is_krippendorffs_on_his_binary_example() -> None:
-    for level in ["ordinal", "interval"]:
-        meg, owen = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
-        alpha = krippendorff_alpha(zip(meg, owen, strict=True), level)
-        assert alpha == pytest.approx(0.095, abs=5e-4), level
+    meg, owen = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
+    assert krippendorff_alpha(zip(meg, owen, strict=True)) == pytest.approx(0.095, abs=5e-4)
 
 
 units = st.lists(
@@ -51,24 +44,14 @@ units = st.lists(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("level", ["ordinal", "interval"])
 @settings(deadline=None)  # the first example imports Inspect
 @given(units=units.filter(lambda u: len({v for scores in u for v in scores}) > 1))
-def test_alpha_is_inspects(level: Level, units: list[list[float]]) -> None:
+def test_alpha_is_inspects(units: list[list[float]]) -> None:
     scorer = pytest.importorskip("inspect_ai.scorer")
-    theirs = scorer.krippendorff_alpha(level=level)(
+    theirs = scorer.krippendorff_alpha(level="interval")(
         [scorer.SampleScore(score=scorer.Score(value=scores)) for scores in units]
     )
-    assert krippendorff_alpha(units, level) == pytest.approx(theirs, abs=1e-9)
-
-
-def test_ordinal_alpha_asks_for_the_order_only() -> None:
-    for level in ["ordinal", "interval"]:
-        stretched = [[10.0**score for score in unit] for unit in UNITS]
-        same = krippendorff_alpha(UNITS, level) == pytest.approx(
-            krippendorff_alpha(stretched, level)
-        )
-        assert same == (level == "ordinal"), level
+    assert krippendorff_alpha(units) == pytest.approx(theirs, abs=1e-9)
 
 
 def test_alpha_is_undefined_without_pairs_or_without_differences() -> None:
@@ -224,6 +207,11 @@ def test_people_correct_the_judge_on_the_items_that_they_did_not_score() -> None
 # Intervals of correlations.
 
 
+def interval(kind: Correlation, x: list[float], y: list[float]) -> tuple[float, float]:
+    made = correlation(kind, x, y)
+    return made.low, made.high
+
+
 def jackknife(kind: str, x: list[float], y: list[float]) -> tuple[float, float]:
     """Student's interval on Fisher's transformation, computed item by item with scipy."""
     compute = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
@@ -242,15 +230,15 @@ def jackknife(kind: str, x: list[float], y: list[float]) -> tuple[float, float]:
 def test_the_interval_of_a_correlation_is_that_of_a_jackknife() -> None:
     for kind in ["pearson", "spearman", "kendall"]:
         x, y = [1.0, 2, 2, 3, 5, 4, 4, 5, 1], [2.0, 1, 3, 3, 4, 5, 3, 5, 1]
-        assert correlation_interval(kind, x, y) == pytest.approx(jackknife(kind, x, y)), kind
+        assert interval(kind, x, y) == pytest.approx(jackknife(kind, x, y)), kind
 
 
 def test_the_interval_of_a_correlation_that_hangs_on_an_item_says_nothing() -> None:
     for kind in ["pearson", "spearman", "kendall"]:
-        assert correlation_interval(kind, [1, 2, 3, 4, 5, 9], [1, 2, 3, 4, 5, 0]) == (-1, 1), kind
-        assert correlation_interval(kind, [1, 1, 1, 1, 5], [1, 2, 3, 2, 5]) == (-1, 1), kind
-        assert all(map(math.isnan, correlation_interval(kind, [1, 2, 3, 4], [1, 2, 4, 3]))), kind
-        assert all(map(math.isnan, correlation_interval(kind, [1] * 6, [1, 2, 3, 4, 5, 6]))), kind
+        assert interval(kind, [1, 2, 3, 4, 5, 9], [1, 2, 3, 4, 5, 0]) == (-1, 1), kind
+        assert interval(kind, [1, 1, 1, 1, 5], [1, 2, 3, 2, 5]) == (-1, 1), kind
+        assert all(map(math.isnan, interval(kind, [1, 2, 3, 4], [1, 2, 4, 3]))), kind
+        assert all(map(math.isnan, interval(kind, [1] * 6, [1, 2, 3, 4, 5, 6]))), kind
 
 
 @pytest.mark.slow
@@ -276,6 +264,6 @@ def test_a_correlation_is_covered_with_outliers_and_ties(
     truth = compute(*draw(100_000)).statistic
     held = []
     for _ in range(600):
-        low, high = correlation_interval(kind, *draw(items))
+        low, high = interval(kind, *draw(items))
         held.append(low <= truth <= high)
     assert np.mean(held) > 0.93 - 2 * math.sqrt(0.95 * 0.05 / 600)

@@ -239,7 +239,7 @@ def test_nothing_to_pool_is_an_error() -> None:
 
 
 def test_a_malformed_gold_string_is_an_error() -> None:
-    with pytest.raises(MalformedAnswer, match="outside of matching"):
+    with pytest.raises(MalformedAnswer, match="is unmatched"):
         score_jyutping("nei5", "(nei5|lei5")
 
 

@@ -53,11 +53,11 @@ def test_up_to_256_variants_of_a_sentence_are_compared() -> None:
 
 def test_a_malformed_gold_string_is_refused_with_text_and_place() -> None:
     for answer, position, problem in [
-        ("nei5 (hou2|hou3", 6, "'(' outside"),
-        ("nei5 (hou2", 6, "'(' outside"),
-        ("nei5) hou2", 5, "')' outside"),
-        ("nei5|lei5", 5, "'|' outside"),
-        ("nei5 (hou2|(hou3|hou4))", 6, "'(' outside"),
+        ("nei5 (hou2|hou3", 6, "'(' is unmatched"),
+        ("nei5 (hou2", 6, "'(' is unmatched"),
+        ("nei5) hou2", 5, "')' is unmatched"),
+        ("nei5|lei5", 5, "'|' is unmatched"),
+        ("nei5 (hou2|(hou3|hou4))", 6, "'(' is unmatched"),
         ("nei5 (|hou2)", 6, "empty alternative"),
         ("nei5 (hou2| )", 6, "empty alternative"),
         ("nei5 ()", 6, "empty alternative"),

@@ -579,7 +579,7 @@ def test_a_product_says_which_of_its_rewards_failed() -> None:
         return [1.0]
 
     with pytest.raises(
-        ValueError, match=r"^format_reward_x_short: 2 completions, but 2, 1 rewards"
+        ValueError, match=r"^format_reward_x_short: 2 completions, but \[2, 1\] rewards"
     ):
         multiply_rewards(format_reward, short)(["A", "B"])
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from marked_errors import CATEGORIES, TARGETS, MarkedTranslation, common, read_marked
@@ -26,13 +26,7 @@ from hkcanto_metrics.agreement import (
     agreement,
     corrected_mean,
 )
-from hkcanto_metrics.error_spans import (
-    OMISSION,
-    ErrorSpan,
-    Overlap,
-    overlap_of_characters,
-    overlap_of_spans,
-)
+from hkcanto_metrics.error_spans import OMISSION, ErrorSpan
 from hkcanto_metrics.translation import SCORES, sentence_scores
 
 RESAMPLES = 1000
@@ -228,6 +222,39 @@ def _placed(judged: JudgedTranslation, marked: MarkedTranslation) -> Iterator[li
             ErrorSpan(common(each.category), each.start + before, each.end + before)
             for each in errors
         ]
+
+
+class Overlap(NamedTuple):
+    """How much two annotations of the same text overlap. For a corpus, sum the counts.
+
+    Attributes:
+        shared: Characters or spans that both annotations have.
+        found: Characters or spans in the judge's annotation.
+        marked: Characters or spans in the people's annotation.
+    """
+
+    shared: int
+    found: int
+    marked: int
+
+
+def overlap_of_characters(found: Sequence[ErrorSpan], marked: Sequence[ErrorSpan]) -> Overlap:
+    """Compare two annotations of a text character by character; overlapping spans count once."""
+    ours, theirs = (
+        {place for span in spans for place in range(span.start, span.end)}
+        for spans in (found, marked)
+    )
+    return Overlap(len(ours & theirs), len(ours), len(theirs))
+
+
+def overlap_of_spans(found: Sequence[ErrorSpan], marked: Sequence[ErrorSpan]) -> Overlap:
+    """Compare two annotations span by span: overlapping spans are paired from left to right."""
+    free = sorted(marked, key=lambda span: span.end)
+    for span in sorted(found, key=lambda span: span.end):
+        touching = (each for each in free if each.start < span.end and span.start < each.end)
+        if (pair := next(touching, None)) is not None:
+            free.remove(pair)
+    return Overlap(len(marked) - len(free), len(found), len(marked))
 
 
 def _overlaps(

@@ -10,7 +10,7 @@ https://arxiv.org/abs/2311.07911.
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import chain, product
 from statistics import fmean
@@ -84,7 +84,7 @@ class Verifier:
         """Check arguments.
 
         Args:
-            args: The arguments of a constraint. None means that an argument is not given.
+            args: The arguments of a constraint.
 
         Returns:
             The arguments, with defaults.
@@ -93,7 +93,7 @@ class Verifier:
             ValueError: A name or a type is wrong, or no answer could follow the arguments.
         """
         try:
-            values = msgspec.structs.asdict(msgspec.convert(_given(args), self.record))
+            values = msgspec.structs.asdict(msgspec.convert(args, self.record))
             problem = _problem(values)
         except msgspec.ValidationError as error:
             problem = str(error).replace("`", "").replace("at $.", "at ")
@@ -150,8 +150,7 @@ def register(topic: str, module: ModuleType) -> None:
         VERIFIERS[name] = Verifier(name, topic, function, record, least)
 
 
-@dataclass(frozen=True, slots=True)
-class Constraint:
+class Constraint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A requirement on an answer that a program can check.
 
     Attributes:
@@ -173,16 +172,17 @@ about, or at_least and at_most (numbers from 1)
     """
 
     name: str
-    args: Mapping[str, Any] = field(default_factory=dict)
+    args: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or self.name not in VERIFIERS:
             near = get_close_matches(str(self.name), VERIFIERS, n=3) or VERIFIERS
             raise ValueError(f"no constraint is named {self.name!r}; give {', '.join(near)}")
-        if not isinstance(self.args, Mapping):
+        if not isinstance(self.args, Mapping | None):
             raise ValueError(f"constraint {self.name!r}: args is {self.args!r}; give a mapping")
-        VERIFIERS[self.name].read(self.args)
-        object.__setattr__(self, "args", _given(self.args))
+        given = _given(self.args or {})
+        VERIFIERS[self.name].read(given)
+        msgspec.structs.force_setattr(self, "args", given)
 
 
 def read_constraints(rows: str | Sequence[Any]) -> tuple[Constraint, ...]:
@@ -203,19 +203,16 @@ def read_constraints(rows: str | Sequence[Any]) -> tuple[Constraint, ...]:
         (Constraint(name='sentences', args={'exactly': 2}),)
     """
     try:
-        listed = msgspec.json.decode(rows) if isinstance(rows, str) else rows
-    except msgspec.DecodeError as error:
-        raise ValueError(f"the constraints are {rows!r:.80}: {error}; give a list") from error
-    if isinstance(listed, str | Mapping) or not isinstance(listed, Sequence) or not listed:
-        raise ValueError(f"the constraints are {rows!r:.80}; give a list of one or more")
-    asked = []
-    for row in listed:
-        if isinstance(row, Mapping) and {"name"} <= row.keys() <= {"name", "args"}:
-            row = Constraint(row["name"], row.get("args") or {})
-        if not isinstance(row, Constraint):
-            raise ValueError(f"the constraint is {row!r:.80}; give a mapping with name and args")
-        asked.append(row)
-    return tuple(asked)
+        if isinstance(rows, str):
+            return msgspec.json.decode(rows, type=_Constraints)
+        return msgspec.convert(rows, _Constraints)
+    except msgspec.MsgspecError as error:
+        expected = "give a list of one or more mappings with name and args"
+        problem = str(error).replace("`", "")
+        raise ValueError(f"{problem}; {expected}, not {rows!r:.80}") from error
+
+
+_Constraints = Annotated[tuple[Constraint, ...], Meta(min_length=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +245,7 @@ def follows(response: str, constraint: Constraint) -> bool:
         >>> follows("", Constraint("avoids", {"words": ["的士"]}))
         False
     """
-    return VERIFIERS[constraint.name].holds(strip_reasoning(response), constraint.args)
+    return VERIFIERS[constraint.name].holds(strip_reasoning(response), constraint.args or {})
 
 
 def follows_loosely(response: str, constraint: Constraint) -> bool:
@@ -273,7 +270,7 @@ def follows_loosely(response: str, constraint: Constraint) -> bool:
     lines = strip_reasoning(response).strip().split("\n")
     kept = ["\n".join(lines[start:end]) for start, end in product((None, 1), (None, -1))]
     variants = [*kept, *(text.replace("*", "") for text in kept)]
-    return any(VERIFIERS[constraint.name].holds(text, constraint.args) for text in variants)
+    return any(VERIFIERS[constraint.name].holds(text, constraint.args or {}) for text in variants)
 
 
 def check_constraints(response: str, constraints: Sequence[Constraint]) -> Followed:
@@ -341,23 +338,21 @@ def _given(args: Mapping[str, Any]) -> dict[str, Any]:
 def _problem(values: Mapping[str, Any]) -> str:
     """Return why bounds are wrong, or why no answer can follow some arguments; otherwise ""."""
     given = {name: values[name] for name in _BOUNDS if values.get(name) is not None}
-    if "exactly" in values and not given:
-        return "no bound is given"
-    alone = [name for name in ("exactly", "about") if name in given]
-    if alone and len(given) > 1:
-        return f"{alone[0]} goes with no other bound"
-    least, most = given.get("at_least"), given.get("at_most", math.inf)
-    if least == 0:
-        return "at_least 0 is followed by every answer"
-    if least and least > most:
-        return f"at_least {least} is more than at_most {most}"
+    least, most = given.get("at_least", 1), given.get("at_most", math.inf)
+    fewest = given.get("exactly", least)
     words = {*map(narrow, values.get("words") or [values.get("word", "")])}
-    for text in map(narrow, values.get("not_in", ())):
-        if not any(word in text != word for word in words):
-            return f"the exception {text!r} does not contain the word asked for, or is not longer"
-    if 0 in (values.get("sentence"), values.get("place")):
-        return "0 does not exist; 1 is the first and -1 the last"
-    least = given.get("exactly") or least or 0
-    if "words" in values and least > len(words):
-        return f"{least} different words of {len(words)} are impossible"
-    return ""
+    exceptions = [*map(narrow, values.get("not_in", ()))]
+    most_words = len(words) if "words" in values else math.inf
+    places = (values.get("sentence"), values.get("place"))
+    stray = [text for text in exceptions if not any(word in text != word for word in words)]
+    problems = {
+        "no bound is given": "exactly" in values and not given,
+        "exactly goes with no other bound": "exactly" in given and len(given) > 1,
+        "about goes with no other bound": "about" in given and len(given) > 1,
+        "at_least 0 is followed by every answer": least == 0,
+        f"at_least {least} is more than at_most {most}": "at_least" in given and least > most,
+        f"the exception {stray[:1]} does not contain the word, or is not longer": stray,
+        "0 does not exist; 1 is the first and -1 the last": 0 in places,
+        f"{fewest} different words of {len(words)} are impossible": fewest > most_words,
+    }
+    return next((problem for problem, is_so in problems.items() if is_so), "")
