@@ -476,7 +476,11 @@ def test_a_number_that_nothing_tells_counts_only_if_it_is_the_only_new_one() -> 
         ("班入面女生有幾多人？", "女生有 18 人，男生有 22 人。", None),
         ("佢要俾幾多錢？", "要俾 200 蚊，慳咗 50 蚊。", None),
         ("How much does she spend?", "She spends $20, and she earns $50.", None),
-        ("How many days?", "The job is worth 120 worker-days. It takes ten people twelve days.", None),
+        (
+            "How many days?",
+            "The job is worth 120 worker-days. It takes ten people twelve days.",
+            None,
+        ),
         ("佢幾多歲？", "佢 1998 年出世，今年 33 歲。", None),
         ("佢有幾多個？", "1. 佢有 5 個。\n2. 佢有 18 個。", None),
     ]:
