@@ -580,11 +580,11 @@ class _SetReader(_Reader):
         is_one_of_several = not is_firm and len(letters) == 1 and not named <= known
         is_whole = last.lettered and (is_firm or begin.letters >= every)
         is_list = letters >= every and (later or not is_whole)
-        is_open = SAYS["others"].search(self._text, last.end) or (
-            later and SAYS["corrects"].search(self._text, last.end, later[-1].start)
-        )
-        is_open = is_open or is_more or is_one_of_several or is_list
-        if is_open or not doubted <= letters or refuted & letters:
+        is_corrected = later and SAYS["corrects"].search(self._text, last.end, later[-1].start)
+        is_open = is_more or is_one_of_several or is_list or is_corrected
+        if is_open or SAYS["others"].search(self._text, last.end):
+            return ChoiceReading(None, "none: undecided")
+        if not doubted <= letters or refuted & letters:
             return ChoiceReading(None, "none: undecided")
         return self._set(letters, "stated")
 
@@ -640,11 +640,11 @@ class _SetReader(_Reader):
         is_only = re.search("净是|只[有是]|only", " ".join(leads))
         gone, every = _letters(self._with(_REFUTED)), self._shown.texts.keys()
         if affirmed or not named:
-            is_each = gone | {*affirmed} >= every
-            is_each = is_each and (gone or all(m.lettered for m in self._with(_AFFIRMED)))
+            is_told = gone or all(m.lettered for m in self._with(_AFFIRMED))
+            is_each = is_told and gone | {*affirmed} >= every
             is_sure = 1 < len(affirmed) < len(every) or is_only or is_each
             return self._set(affirmed, "judged") if affirmed and is_sure and not named else None
-        is_each = gone and last.keys() >= every
+        is_each = bool(gone) and last.keys() >= every
         is_joined = named in [m.letters for m in self._with(_NAMED)]
         is_refused = SAYS["refused"].search(self._text)
         return self._set(named, "judged") if is_each and is_joined and not is_refused else None

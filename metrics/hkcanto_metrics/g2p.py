@@ -12,7 +12,8 @@ from itertools import zip_longest
 from operator import eq
 from statistics import fmean
 
-from rapidfuzz.distance import Indel, Levenshtein, Opcodes
+import jiwer
+from rapidfuzz.distance import Indel, Levenshtein
 
 from hkcanto_metrics import jyutping
 from hkcanto_metrics.jyutping import is_valid, parse_answer, parse_syllable
@@ -26,6 +27,10 @@ _TIMES_TOO_LONG = 3
 _LONGEST_RESPONSE = 20_000
 # Gold syllables times response syllables, over all variants: takes a quarter of a second.
 _MOST_ALIGNED_BY_SOUND = 1 << 18
+
+# jiwer's own transforms without those that clean up white space, of which there is none.
+_SYLLABLES = jiwer.Compose([jiwer.ReduceToListOfListOfWords()])
+_CHARACTERS = jiwer.Compose([jiwer.ReduceToListOfListOfChars()])
 
 Pair = tuple[str | None, str | None]
 Alignment = tuple[Pair, ...]
@@ -114,12 +119,14 @@ def score_jyutping(response: str, answer: str) -> JyutpingScore:
     wrong = _wrong_parts(alignment) or [(True,) * 4] * len(alignment)
     parts = zip(jyutping.Syllable._fields, zip(*wrong, strict=True), strict=True)
     spelt = min(map(" ".join, variants), key=lambda each: _distance(each, extracted))
+    characters = jiwer.process_characters(spelt, extracted, _CHARACTERS, _CHARACTERS)
+    errors = characters.substitutions + characters.deletions + characters.insertions
     valid = [is_valid(syllable) for syllable in syllables]
     return JyutpingScore(
         cer_published=cer_published,
         levenshtein_published=levenshtein_published,
         published_variant=published_variant,
-        cer=Rate.of(Levenshtein.distance(spelt, extracted), len(spelt)),
+        cer=Rate.of(errors, len(spelt)),
         ser=Rate.of(sum(gold != got for gold, got in alignment), len(variant)),
         **{f"{part}_error_rate": Rate.of(sum(each), len(wrong)) for part, each in parts},
         valid=any(valid),
@@ -184,14 +191,14 @@ def _nearest_sounds(
     most_cells = _MOST_ALIGNED_BY_SOUND // len(nearest)
     aligned = []
     for variant in nearest:
-        edits = Levenshtein.editops(variant, response)
+        words = jiwer.process_words(" ".join(variant), " ".join(response), _SYLLABLES, _SYLLABLES)
         pairs: list[Pair] = []
-        for part in Opcodes.from_editops(edits):
-            gold = variant[part.src_start : part.src_end]
-            pairs += zip_longest(gold, response[part.dest_start : part.dest_end])
+        for part in words.alignments[0]:
+            gold = variant[part.ref_start_idx : part.ref_end_idx]
+            pairs += zip_longest(gold, response[part.hyp_start_idx : part.hyp_end_idx])
         # Only then may another alignment have as few errors.
-        has_rivals = len(edits) > 1 and any(edit.tag == "replace" for edit in edits)
-        if has_rivals and len(variant) * len(response) <= most_cells:
+        errors = words.substitutions + words.deletions + words.insertions
+        if words.substitutions and errors > 1 and len(variant) * len(response) <= most_cells:
             pairs = _align_by_sound(variant, response)
         aligned.append((variant, tuple(pairs)))
     return min(aligned, key=lambda pair: sum(map(sum, _wrong_parts(pair[1]))))

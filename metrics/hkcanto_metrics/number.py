@@ -92,8 +92,8 @@ def read_number(text: str, question: str = "") -> NumberReading:
     given = {_value(match) for match in SAYS["number"].finditer(asked)}
     tidied = _without_repeats(tidied, asked)
     if unit := SAYS["asked_unit"].search(asked):  # how many million? "7.5 million" is 7.5
-        after = rf"(?<=[0-9零一二三四五六七八九两十百千 ]){unit['latin'] or unit['chinese']}s?"
-        tidied = re.sub(after, lambda match: "\t" * len(match[0]), tidied, flags=re.IGNORECASE)
+        name = rf"(?<=[0-9零一二三四五六七八九两十百千 ]){unit['latin'] or unit['chinese']}s?"
+        tidied = re.sub(name, lambda match: "\t" * len(match[0]), tidied, flags=re.IGNORECASE)
     reading = NumberReading(None, "none: no number")
     for label, after in pairwise([None, *SAYS["next_question"].finditer(tidied), None]):
         start, end = label.end() if label else 0, after.start() if after else len(tidied)
@@ -366,19 +366,20 @@ class _Question:
     def _begun(self, start: int, end: int) -> _Result | None:
         """The number that a text begins with, if a clause ends after it."""
         text, start = self._text, self._past("filler", start, end)
-        first, *others = [*self._results(start, end)] or [None]
-        if not first or SAYS["conclusion"].search(text, start, end):
+        numbers = [*self._results(start, end)]
+        if not numbers or SAYS["conclusion"].search(text, start, end):
             return None
+        first = numbers[0]
         is_sum = "=" in text[start : first.start] and SAYS["number"].match(text, start)
         form = "line_end" if first.is_chinese else "clause"
         clause = SAYS[form].match(text, first.end, end)
         if not clause or not (first.start == start or is_sum):
             return None
         known = set() if first.value in self._given else self._given
-        rivals = [one for one in others if not one.is_chinese and one.value not in known]
+        rivals = [one for one in numbers[1:] if not one.is_chinese and one.value not in known]
         if rivals and rivals[0].start < clause.end():
             return None
-        return replace(first, value=None) if self._is_joined([first, *others[:1]], first) else first
+        return replace(first, value=None) if self._is_joined(numbers[:2], first) else first
 
     def _is_joined(self, numbers: list[_Result], number: _Result) -> bool:
         """Whether a number is one of two that are both meant, such as 18 或 20."""
