@@ -212,7 +212,7 @@ WRONG = {
     wrong([]): "give a list of one or more",
     wrong("quoted"): "give a list",
     wrong({"name": "quoted"}): "give a list of one or more",
-    wrong(None): "the constraints are None; give a list of one or more",
+    wrong(None): "give a list of one or more",
     ROW + '{"prompt": "寫。"}': "Correct the row; it has the columns prompt",
 }
 

@@ -462,7 +462,11 @@ def test_a_wrong_row_is_an_error_that_names_it(quiz: Callable[..., Path]) -> Non
             "row 2 has an answer 'E' that names none of A, B, C, D",
         ),
         ("", "question,A,B,C,D,E,answer\n題,a,b,c,d\n", "row 2 has 5 cells"),
-        ("", "question,A,B,C,answer\n題,a,b,c,A\n", "no column d; found the columns question"),
+        (
+            "",
+            "question,A,B,C,answer\n題,a,b,c,A\n",
+            "row 2 has no text for its option 4 in a, b, c, d",
+        ),
         ('blank_options = "absent"', "question,A,answer\n題,a,A\n", "fewer than two options"),
         ('columns = { options = "o" }', "question,o,answer\n題,a,A\n", "no list of options"),
     ):

@@ -13,6 +13,8 @@ from ..prompts import Example
 from ..samples import Sample
 from . import base
 
+_TERMS_SHOWN = 1_000
+
 FLUENT = ("fluent", "cantonese_ratio", "degenerate")
 """The figures of every task that asks for Cantonese."""
 
@@ -54,10 +56,12 @@ class Writing(base.Kind):
         values = {"fluent": fluency.passed} | {name: getattr(fluency, name) for name in names}
         verdict = "Fluent Cantonese" if fluency.passed else "Not fluent Cantonese"
         loop = ", caught in a loop" if fluency.degenerate else ""
-        terms = "、".join(f"{term.term} (at {term.start})" for term in fluency.swc_terms)
+        terms = [f"{term.term} (at {term.start})" for term in fluency.swc_terms]
+        if len(terms) > _TERMS_SHOWN:
+            terms[_TERMS_SHOWN:] = [f"{len(terms) - _TERMS_SHOWN:,} more"]
         explained = f"{verdict}: {fluency.label}{loop}."
         if terms:
-            explained += f" Words of Written Chinese: {terms}."
+            explained += f" Words of Written Chinese: {'、'.join(terms)}."
         if self.MAX_CHARACTERS:
             penalty = f"length penalty {fluency.length_penalty:.3f}"
             explained += f"\n\n{fluency.n_characters} characters; {penalty}."

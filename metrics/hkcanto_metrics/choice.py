@@ -540,12 +540,6 @@ class _SetReader(_Reader):
             return self._stated(decisions)
         if reading := self._whole():
             return reading
-        if decisions:  # only hedged ones: next to another option, each is one thought of several
-            last = decisions[-1]
-            beside = [m for m in mentions if m.stance > _REFUTED and m.sentence == last.sentence]
-            if len({m.letters for m in (*beside, *decisions, mentions[-1])}) > 1:
-                return ChoiceReading(None, "none: undecided")
-            return self._set(last.letters, "stated")
         return self._judged_each() or self._unnamed()
 
     def _set(self, letters: Iterable[str], reason: str) -> ChoiceReading:
@@ -634,7 +628,7 @@ class _SetReader(_Reader):
                     last[letter] = mention.stance
         affirmed = [letter for letter in last if last[letter] == _AFFIRMED]
         named = {letter for letter in last if last[letter] == _NAMED}
-        if re.search("[唔不冇无]|not|n't", self._shown.asked):
+        if _HEDGED in last.values() or re.search("[唔不冇无]|not|n't", self._shown.asked):
             return None
         leads = [self._text[: m.start][-9:] for m in self._with(_AFFIRMED)]
         is_only = re.search("净是|只[有是]|only", " ".join(leads))
@@ -650,11 +644,8 @@ class _SetReader(_Reader):
         return self._set(named, "judged") if is_each and is_joined and not is_refused else None
 
     def _stance(self, mention: Mention) -> int:
-        """The stance of the words around a mention, with "wrong ones:" and "perhaps" before it."""
+        """The stance of the words around a mention, with "perhaps" before it."""
         lead = self._text[mention.sentence[0] : mention.start][-60:]
-        heading = re.match(r"[^:\n]*:", lead)  # of a line with all wrong options
-        if heading and not self._shown.denied and SAYS["called_wrong"].search(heading[0]):
-            return _REFUTED
         stance = super()._stance(mention)
         around = SAYS["comma"].split(lead)[-1] + self._text[mention.end : mention.end + 4]
         is_doubted = stance in (_NAMED, _AFFIRMED) and SAYS["hedged"].search(around)
