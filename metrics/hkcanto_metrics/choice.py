@@ -540,6 +540,12 @@ class _SetReader(_Reader):
             return self._stated(decisions)
         if reading := self._whole():
             return reading
+        if decisions:  # only hedged ones: next to another option, each is one thought of several
+            last = decisions[-1]
+            beside = [m for m in mentions if m.stance > _REFUTED and m.sentence == last.sentence]
+            if len({m.letters for m in (*beside, *decisions, mentions[-1])}) > 1:
+                return ChoiceReading(None, "none: undecided")
+            return self._set(last.letters, "stated")
         return self._judged_each() or self._unnamed()
 
     def _set(self, letters: Iterable[str], reason: str) -> ChoiceReading:
@@ -628,7 +634,7 @@ class _SetReader(_Reader):
                     last[letter] = mention.stance
         affirmed = [letter for letter in last if last[letter] == _AFFIRMED]
         named = {letter for letter in last if last[letter] == _NAMED}
-        if _HEDGED in last.values() or re.search("[唔不冇无]|not|n't", self._shown.asked):
+        if re.search("[唔不冇无]|not|n't", self._shown.asked):
             return None
         leads = [self._text[: m.start][-9:] for m in self._with(_AFFIRMED)]
         is_only = re.search("净是|只[有是]|only", " ".join(leads))
