@@ -1,7 +1,6 @@
 """The commands `hkcanto doctor`, and `hkcanto data fetch`, `verify` and `path`."""
 
 import importlib.metadata
-import os
 import platform
 import subprocess
 import sys
@@ -127,11 +126,8 @@ def _loaded(benchmark: Benchmark, folder: DataFolder) -> Finding:
             loaded = [load_task(task.name, allow_absent=allowed) for task in benchmark.tasks]
     except NetworkUnavailable:
         text = f"{benchmark.title}: not downloaded yet, or not completely, in {folder.root}"
-        variable = forbidden()
-        then = f"{variable} forbids downloads" if variable else "the first run downloads it"
-        return Finding(
-            False if variable else None, f"{text}; {then}", command=_fetch(benchmark, folder)
-        )
+        good = False if forbidden() else None  # a run downloads it if it may
+        return Finding(good, text, command=_fetch(benchmark, folder))
     items, asked, present, details = 0, 0, 0, list[str]()
     for task in loaded:
         items, asked = items + len(task.samples), asked + len(task.asked)
@@ -153,7 +149,6 @@ def _compared(benchmark: Benchmark, folder: DataFolder) -> Finding:
     kinds = Counter(problem.kind for problem in problems)
     counted = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     details = [f"{problem.kind} {problem.file}: {problem.detail}" for problem in problems]
-    details.sort(key=lambda line: line.startswith("missing"))
     text = f"{benchmark.title}: {counted}, in {folder.root}"
     return Finding(False, text, details, _fetch(benchmark, folder))
 
@@ -179,10 +174,8 @@ def _harness(package: str) -> Finding:
         fix = 'lm_eval --include_path "$(hkcanto path)"'
     if there:
         return Finding(True, f"{package} finds our tasks by name")
-    off = package == "lm-eval" and bool(os.environ.get("HKCANTO_AUTOLOAD"))
-    why = "HKCANTO_AUTOLOAD switches this off" if off else "install hkcanto again"
-    text = f"{package} does not find our tasks by name: {why}"
-    return Finding(None if off else False, text, command=fix)
+    how = "install hkcanto again, or unset HKCANTO_AUTOLOAD, which can switch this off"
+    return Finding(False, f"{package} does not find our tasks by name: {how}", command=fix)
 
 
 def why_not(code: str) -> str:
