@@ -1,6 +1,7 @@
 """The commands `hkcanto doctor`, and `hkcanto data fetch`, `verify` and `path`."""
 
 import importlib.metadata
+import os
 import platform
 import subprocess
 import sys
@@ -174,8 +175,10 @@ def _harness(package: str) -> Finding:
         fix = 'lm_eval --include_path "$(hkcanto path)"'
     if there:
         return Finding(True, f"{package} finds our tasks by name")
-    how = "install hkcanto again, or unset HKCANTO_AUTOLOAD, which can switch this off"
-    return Finding(False, f"{package} does not find our tasks by name: {how}", command=fix)
+    off = package == "lm-eval" and bool(os.environ.get("HKCANTO_AUTOLOAD"))
+    why = "HKCANTO_AUTOLOAD switches this off" if off else "install hkcanto again"
+    text = f"{package} does not find our tasks by name: {why}"
+    return Finding(None if off else False, text, command=fix)
 
 
 def why_not(code: str) -> str:
