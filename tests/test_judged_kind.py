@@ -332,7 +332,7 @@ def test_levels_by_another_rubric_do_not_count(
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(own))
     said = hkcanto("rescore", both[1], "-o", tmp_path / "new")
     assert "it was judged with another rubric" in said
-    assert "judge again with --grader MODEL" in said
+    assert "does not count without --grader MODEL" in said
     (run,) = read_runs(tmp_path / "new")
     assert value_of(run, "unjudged_rate").value == 1
     assert value_of(run, "pass_rate") is None

@@ -79,6 +79,7 @@ def test_a_file_that_is_declared_does_not_act_on_the_terminal(
     (tmp_path / "q.csv").write_text(f"question,A,B,{HOSTILE}\n{rows}", "utf-8")
     printed("new", "quiz", "--kind", "multiple_choice", "--from", "q.csv")
     written = (tmp_path / "quiz" / "benchmark.toml").read_text("utf-8")
+    assert "owned" in written
     assert not ACTING.search(written.replace("\n", ""))
     (tmp_path / HOSTILE).write_text("x", "utf-8")
     assert "owned" in printed(

@@ -127,11 +127,8 @@ def _loaded(benchmark: Benchmark, folder: DataFolder) -> Finding:
             loaded = [load_task(task.name, allow_absent=allowed) for task in benchmark.tasks]
     except NetworkUnavailable:
         text = f"{benchmark.title}: not downloaded yet, or not completely, in {folder.root}"
-        variable = forbidden()
-        then = f"{variable} forbids downloads" if variable else "the first run downloads it"
-        return Finding(
-            False if variable else None, f"{text}; {then}", command=_fetch(benchmark, folder)
-        )
+        good = False if forbidden() else None  # a run downloads it if it may
+        return Finding(good, text, command=_fetch(benchmark, folder))
     items, asked, present, details = 0, 0, 0, list[str]()
     for task in loaded:
         items, asked = items + len(task.samples), asked + len(task.asked)
@@ -153,7 +150,6 @@ def _compared(benchmark: Benchmark, folder: DataFolder) -> Finding:
     kinds = Counter(problem.kind for problem in problems)
     counted = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     details = [f"{problem.kind} {problem.file}: {problem.detail}" for problem in problems]
-    details.sort(key=lambda line: line.startswith("missing"))
     text = f"{benchmark.title}: {counted}, in {folder.root}"
     return Finding(False, text, details, _fetch(benchmark, folder))
 

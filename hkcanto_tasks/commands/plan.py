@@ -1,6 +1,5 @@
 """The command `hkcanto plan`."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -36,12 +35,8 @@ def plan(
 
     hkcanto plan hkmmlu --discordance 29.3 --gate 2 --loss 0.46
     """
-    from ..catalogue import benchmarks, named_tasks
-
-    known, given = {*named_tasks(), *(each.name for each in benchmarks())}, runs or []
-    are_tasks = known.issuperset(given) and not any(Path(name).exists() for name in given)
-    assumed = [each for each in (discordance, sd) if each is not None]
-    if len(assumed) > 1 or (not assumed and are_tasks):
+    given, assumed = runs or [], [each for each in (discordance, sd) if each is not None]
+    if len(assumed) > 1 or not (assumed or given):
         raise typer.BadParameter(
             "give one of these: the logs of two runs; or --discordance or --sd, alone or with "
             "names of benchmarks and tasks (hkcanto list)."

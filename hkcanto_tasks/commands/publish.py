@@ -61,10 +61,8 @@ def publish(
     by_whom = Publisher(by, relationship or "", url)
     made: Publication = destination.publication(publishable, by_whom, **of_items)
     write_files(made.files, output)
-    for reason in refused:
+    for reason in [*refused, *made.left_out]:
         echo(f"not published: {reason}", to_err=True)
-    for reason in made.left_out:
-        echo(f"left out: {reason}", to_err=True)
     for path in made.files:
         echo(output / path)
     echo("\nNothing was uploaded. Check the files, then:")

@@ -45,8 +45,7 @@ def _show(of: "Description") -> None:
     for label, fact in of.facts.items():
         head = Text(f"{label:{indent}}", style="dim")
         if label in of.commands:  # to be copied
-            too_long = out.is_terminal and indent + len(fact) > out.width
-            print_line(Text.assemble(head, "\n" if too_long else "", fact))
+            print_line(Text.assemble(head, fact))
         else:
             print_row(head, fact)
     _section("Prompt")

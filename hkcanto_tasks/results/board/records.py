@@ -30,7 +30,6 @@ from ..statistics.intervals import Estimate, of_items
 
 Standing = Literal["checked", "self-reported", "published"]
 
-_MOST = 5e6  # bytes of a record; ours have about ten thousand
 _FREE = ("rationale", "rescored", *OF_A_JUDGE)  # parts of a signature that no setup has
 _NOT_SETTINGS = ("deployment_type", "model_availability", "backend")
 
@@ -85,7 +84,6 @@ class PublishedResult:
 _Text = Annotated[str, msgspec.Meta(max_length=1000)]
 _Texts = Annotated[dict[_Text, _Text], msgspec.Meta(max_length=40)]
 _Settings = Annotated[dict[_Text, _Text | int | float | bool], msgspec.Meta(max_length=40)]
-_Time = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,10}(\.[0-9]{1,6})?\Z")]
 
 
 class _Uncertainty(msgspec.Struct, frozen=True):
@@ -119,7 +117,7 @@ class _Model(_Details, frozen=True, kw_only=True):
 
 class _File(msgspec.Struct, frozen=True):
     schema_version: Annotated[str, msgspec.Meta(pattern=r"^0\.3\.")]
-    evaluation_timestamp: _Time
+    evaluation_timestamp: Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,10}(\.[0-9]{1,6})?\Z")]
     source_metadata: _Publisher
     eval_library: dict[str, Any]
     model_info: _Model
@@ -313,8 +311,6 @@ def _read(name: str, root: Path) -> Iterator[tuple[str, PublishedResult | str]]:
         if file.suffix != ".json" or file in logs:
             continue
         try:
-            if file.stat().st_size > _MOST:
-                raise LogError("it is too large for a record")
             yield shown[file], read_record(file.read_bytes(), shown[file])
         except UNREADABLE as error:
             yield shown[file], reason(error)

@@ -58,7 +58,6 @@ def of_runs(runs: Sequence[str], metric: str | None, sizes: Sequence[int], **tes
     pairs = [pair for same in by_task.values() for pair in combinations(same, 2)]
     if not pairs:
         raise ComparisonError("no task has two runs: give the logs of two runs of one task.")
-    several = len(pairs) > len({a.task for a, _ in pairs})
     parts = []
     for a, b in pairs:
         paired = match(a, b, metric, {})
@@ -71,7 +70,7 @@ def of_runs(runs: Sequence[str], metric: str | None, sizes: Sequence[int], **tes
         else:
             spread = power.of_losses(after - before, paired.sizes, paired.clusters, questions)
             spread = replace(spread, discordance=share)
-        name = f"{a.task}: {b.label} against {a.label}" if several else a.task
+        name = f"{a.task}: {b.label} against {a.label}"
         whole = sum(map(a.expected_of, a.setup.task.subjects))
         parts.append(Part(name, whole or questions, spread))
     about = "95 % intervals, from the runs' disagreement; items of the whole task."

@@ -24,6 +24,7 @@ from ..tokens import Count, load_tokenizer
 
 _OTHERS = 4  # characters of other scripts to a token
 _UNEVEN = 2  # items that may be missing, failed or unfinished
+_MEASURED = "as measured, for answering only (blank if a run had a cache or several tasks)"
 _BY_CHARACTERS = f"characters (one token per Chinese character, or per {_OTHERS} others)"
 
 
@@ -152,9 +153,6 @@ def _remarks(run: Run) -> Iterator[str]:
     if usage.prompt_tokens is None or usage.answer_tokens is None:
         what = "reasoning that was removed before logging is not included"
         yield f"{where} has no token counts, so its texts are counted; {what}."
-    if usage.seconds is None:
-        how = "Run the quick look on it alone, without a cache (--use_cache, --cache)."
-        yield f"{where} does not say how long {run.task} alone took. {how}"
 
 
 def report(
@@ -181,7 +179,7 @@ def report(
     how = tokenizer or _BY_CHARACTERS
     if logs:
         rows = _from_logs(names, logs, count)
-        pace = f"at {speed:g} tokens a second" if speed else "as measured, for answering only"
+        pace = f"at {speed:g} tokens a second" if speed else _MEASURED
         counted = f"Tokens by the log's count, otherwise by {how}. Hours are {pace}."
         caption = f"{counted} Cost excludes a judge's tokens and any discount for cached prompts."
     else:

@@ -50,12 +50,8 @@ class Scored:
     @property
     def is_changed(self) -> bool:
         """Whether the response was judged differently before."""
-        judged = [
-            (each.answer, each.values, each.weights)
-            for each in (self.before, self.judgement)
-            if each
-        ]
-        return judged[0] != judged[-1]
+        then, now = self.before or self.judgement, self.judgement
+        return (then.answer, then.values, then.weights) != (now.answer, now.values, now.weights)
 
 
 class Rescored(ItemRows):
@@ -207,7 +203,7 @@ def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
             options["rubric"] = kind.rubric_hash
             if again.rubric != kind.rubric_hash:
                 what = f"it was judged with another rubric ({again.rubric}, now {kind.rubric_hash})"
-                again.remarks.append(f"{what} and does not count; judge again with --grader MODEL")
+                again.remarks.append(f"{what}, which does not count without --grader MODEL")
         if old.version != ours.version:
             again.remarks.append(f"version {old.version} of the task is now {ours.version}")
         if old.prompt_known and old.sent != ours.sent:
@@ -325,7 +321,6 @@ def grade(runs: Sequence[Rescored], grader: str) -> None:
             scored.judgement = kind.judged(scored.judgement, said)
         unjudged = sum(scored.judgement.values["unjudged_rate"] or 0 for scored in again.scored)
         what = f"{unjudged:.0f} of {len(again.scored):,} answers are unjudged"
-        again.remarks = [remark for remark in again.remarks if "--grader" not in remark]
         again.remarks.append(f"judged by {grader}; {what}")
         signature = again.run.signature.with_option("judge", grader if replies else "")
         again.run = replace(again.run, signature=signature)
