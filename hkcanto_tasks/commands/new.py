@@ -21,6 +21,19 @@ from .output import argument, option
 
 _OPTIONAL = ("id", "category", "number", "explanation", "options")  # the last is asked apart
 
+_PROMPTS = {
+    "multiple_choice": "{question}\\n{options}\\n答案：",
+    "multi_answer": "{all_that_apply}\\n{question}\\n{options}\\n答案：",
+    "number": "{question}\\n請逐步計算，喺最後一行寫「答案：」同埋個數字。\\n",
+    "math": "{question}\\n請逐步計算，喺最後寫 \\\\boxed{…}。\\n",
+    "short_answer": "{question}\\n答案：",
+    "label": "{source}\\n答案：",
+    "translation": "將以下句子翻譯做英文，淨係寫譯文。\\n{source}\\n",
+    "translation_to_cantonese": "將以下句子翻譯做廣東話，淨係寫譯文。\\n{source}\\n",
+    "g2p": "寫低呢句嘅粵拼：\\n{sentence}\\n",
+    "summarization": "用廣東話概括以下文本：\\n{source}\\n",
+    "fluency": "{source}",
+}
 _OPTIONS = """
 answer = "?"  # the letter, index (from 0), number (from 1) or text of the option"""
 _LINES = {
@@ -43,7 +56,7 @@ title = "{title}"
 path = "data"
 
 [prompts.plain]
-question = "?"  # a template of columns, such as {{question}}\\n{{options}}\\n答案：
+question = "{question}"
 
 [[tasks]]
 name = "{name}"
@@ -92,6 +105,7 @@ def new(
         name=name,
         title=name.replace("_", " ").capitalize(),
         columns=f"# Columns of {source.name}: {one_line(', '.join(columns))}.\n" if source else "",
+        question=_PROMPTS.get(kind, "{prompt}"),
         kind=kind,
         lines=lines + (_OPTIONS if "options" in roles else _LINES.get(kind, "")),
     )
