@@ -46,6 +46,7 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
     A reader that closes the pipe early does not change the exit status.
 
     Raises:
+        OptionError: The folder is missing, or a folder is in the file's place.
         DataNotFound: The file cannot be written.
     """
     from ..results.reports.renderers import render
@@ -53,7 +54,10 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
 
     text = "" if kind is None else render(made, kind)
     if output is not None:
-        write_files({output.name: text}, output.parent)
+        if output.is_dir() or not output.parent.is_dir():
+            what = f"{output} is a folder, or there is no folder {output.parent}"
+            raise OptionError(f"{what}. Give a file in a folder that exists.")
+        write_files({output.name: text}, output.parent)  # a link is replaced
     with out.capture() as shown:
         if output is not None:
             for note in made.answer:
@@ -76,18 +80,24 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
 def write_files(files: Mapping[str, str], folder: Path) -> None:
     """Write files into a folder: all of them, or none if the disk is full.
 
-    A process that is killed leaves each file whole, old or new. A link in a file's place is
-    replaced.
+    A process that is killed leaves each file whole, old or new. Links in the folder are not
+    followed.
 
     Args:
         files: Path in the folder (with `/`) → text.
         folder: Created if it does not exist.
 
     Raises:
+        OptionError: A folder within it is a link.
         DataNotFound: The operating system refuses.
     """
     with on_disk(folder, "written", "Give a folder that you can write to and that has room."):
         root = folder.resolve()
+        for path in files:
+            parent = (root / path).parent
+            if parent != parent.resolve():
+                what = f"{parent} is in a link, and links are not followed"
+                raise OptionError(f"{what}. Give a folder.")
         root.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".publish-", dir=root) as drafts:
             for path, text in files.items():

@@ -422,7 +422,7 @@ def test_several_organisations_come_at_once_and_other_files_stay(
 
 
 @pytest.mark.usefixtures("own")
-def test_a_link_in_a_files_place_is_replaced(quiz_logs: Path, tmp_path: Path) -> None:
+def test_links_are_not_followed(quiz_logs: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "card.md").write_text("mine")
     (tmp_path / "out" / "org" / "model-7b").mkdir(parents=True)
@@ -430,6 +430,11 @@ def test_a_link_in_a_files_place_is_replaced(quiz_logs: Path, tmp_path: Path) ->
     link.symlink_to(tmp_path / "elsewhere" / "card.md")
     assert publish("card", tmp_path / "out", quiz_logs / "lm_eval").exit_code == 0
     assert not link.is_symlink()
+    shutil.rmtree(tmp_path / "out" / "org")
+    (tmp_path / "out" / "org").symlink_to(tmp_path / "elsewhere")
+    done = publish("card", tmp_path / "out", quiz_logs / "lm_eval")
+    assert done.exit_code == 1
+    assert "is in a link, and links are not followed" in " ".join(done.output.split())
     assert texts(tmp_path / "elsewhere") == {"card.md": "mine"}
 
 

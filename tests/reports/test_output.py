@@ -32,13 +32,14 @@ def report(logs: Path, output: Path) -> str:
     return " ".join(done.output.split())
 
 
-def test_a_folder_that_is_not_there_is_created(logs: Path, tmp_path: Path) -> None:
-    assert "Written: " in report(logs, tmp_path / "no" / "such" / "x.html")
+def test_a_folder_that_is_not_there_is_named(logs: Path, tmp_path: Path) -> None:
+    assert "no folder" in report(logs, tmp_path / "no" / "such" / "x.html")
+    assert not (tmp_path / "no").exists()
 
 
 def test_a_folder_in_the_place_of_the_file_is_named(logs: Path, tmp_path: Path) -> None:
     (tmp_path / "x.html").mkdir()
-    assert "cannot be written: Is a directory" in report(logs, tmp_path / "x.html")
+    assert "is a folder" in report(logs, tmp_path / "x.html")
 
 
 def test_a_link_is_replaced_and_not_followed(logs: Path, tmp_path: Path) -> None:
