@@ -457,10 +457,6 @@ class HubFolder(GitHubFolder):
             expected = (self.recorded.get(name) or listed[name]).sha256
             if not expected or digest(self.inside(name), expected) != expected:
                 files[name] = replace(listed[name], sha256=expected)
-        needed = sum(entry.size or 0 for entry in files.values())
-        if needed > (free := shutil.disk_usage(self.home).free):
-            why = f"{self.repository} announces {needed:,} bytes, and the disk has {free:,} free"
-            raise self.failure(why, DataNotFound)
         headers = {**hub.build_hf_headers(), "accept-encoding": "identity"}
         self.download(files, headers, progress)
         lines = [self._request, f"# {commit} {len(names)}"]
