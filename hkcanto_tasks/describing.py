@@ -132,10 +132,6 @@ def describe(
         'lm_eval --model … --tasks hkcanto_mmlu_en'
     """
     given: dict[str, Any] = dict(options or {})
-    if name == "hkcanto/run":
-        if "task" not in given:
-            raise OptionError("hkcanto/run can run any task: name one with -T task=NAME.")
-        name = given.pop("task")
     task = find_task(name, given)
     if name not in named_tasks():  # but a name in Inspect, whose parameter has selected the task
         given.pop(task.definition.parameter.partition("=")[0], None)

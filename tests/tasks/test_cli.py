@@ -170,7 +170,7 @@ def test_show_takes_names_of_inspect() -> None:
     output = hkcanto("show", "hkcanto/mmlu", "-T", "language=en")
     assert output.startswith("hkcanto_mmlu_en\n")
     assert "inspect eval hkcanto/mmlu -T language=en --model …" in output
-    output = hkcanto("show", "hkcanto/run", "-T", "task=hkmmlu_mc")
+    output = hkcanto("show", "hkmmlu_mc")
     assert "none, because Inspect does not support log-likelihoods" in output
     output = hkcanto(
         "show", "hkcanto/hkmmlu", "-T", "cot=true", "-T", "shots=1", "-T", "prompt=yue"
@@ -233,7 +233,6 @@ def test_show_says_what_is_wrong() -> None:
             "Choose one with -T language=yue or -T language=en",
         ),
         (["hkcanto/mmmlu"], "no task 'hkcanto/mmmlu' in the catalogue. Did you mean hkcanto_mmlu"),
-        (["hkcanto/run"], "name one with -T task=NAME"),
         (["hkmmlu_denistry"], "Did you mean hkmmlu_dentistry"),
         (["hkmmlu", "-T", "prompt"], "an option is given as name=value"),
         (["hkmmlu", "-T", "shots=many"], "shots='many' is not a number from 0"),
