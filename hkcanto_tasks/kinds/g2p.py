@@ -11,7 +11,6 @@ from hkcanto_metrics.jyutping import MalformedAnswer, parse_answer
 
 from ..data.tables import Row, as_text
 from ..declarations import Subject, TaskVariant
-from ..errors import DataCorrupt
 from ..figures import figures
 from ..judgements import Judgement
 from ..prompts import Example
@@ -57,12 +56,7 @@ class GraphemeToPhoneme(base.Kind):
         text = row.text(self.columns("sentence"), "sentence")
         if not number.strip().isdecimal():
             raise row.problem(f"no number in {self.columns('number')[0]!r}")
-        jyutping = row.find(self.columns("jyutping"))
-        if not isinstance(jyutping, str) or not jyutping.strip():
-            raise DataCorrupt(
-                f"{row.where} has no answer in {self.columns('jyutping')[0]!r}: later commits of "
-                "the release blank them. Run `hkcanto data fetch hkcanto`, which takes b047f9f."
-            )
+        jyutping = row.text(self.columns("jyutping"), "jyutping")
         try:
             parse_answer(jyutping)
         except MalformedAnswer as error:
