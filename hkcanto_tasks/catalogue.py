@@ -18,16 +18,14 @@ from importlib.metadata import entry_points
 from itertools import chain
 from math import fsum
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from .data.releases import Release
 from .declarations import (
     Average,
     Benchmark,
-    Declared,
     Scope,
     TaskDefinition,
     TaskVariant,
@@ -71,7 +69,7 @@ def read_benchmark(path: Path) -> Benchmark:
         task = declared["tasks"][int(at[1])] if at else None
         entry = f"task {task.get('name')!r}" if isinstance(task, dict) else "this entry"
         fix = f"Fix {entry} of the catalogue; docs/benchmark_toml.md has all keys and their values."
-        raise CatalogueError(f"{path}: {error}. {meant(error)}{fix}") from error
+        raise CatalogueError(f"{path}: {error}. {fix}") from error
     only = {"paper": next(iter(benchmark.prompts))} if len(benchmark.prompts) == 1 else {}
     tasks = (replace(task, prompts=task.prompts or only) for task in benchmark.tasks)
     folder = benchmark.folder or benchmark.name
@@ -79,22 +77,6 @@ def read_benchmark(path: Path) -> Benchmark:
     for problem in _problems(benchmark):
         raise CatalogueError(f"{path}: {problem}. Fix this entry of the catalogue.")
     return benchmark
-
-
-def meant(error: object) -> str:
-    """Return a question with the key that is most like an unknown one, and a space; else empty.
-
-    Args:
-        error: The error of msgspec.
-
-    Examples:
-        >>> meant("Object contains unknown field `shotz` - at `$.tasks[0]`")
-        'Did you mean `shots`? '
-    """
-    unknown = re.search(r"unknown field `(.+?)`", str(error))
-    records = (*Declared.__subclasses__(), *get_args(Release))
-    keys = {name for record in records for name in record.__struct_fields__}
-    return did_you_mean(unknown[1], keys - {unknown[1], "home"}, "`{}`") if unknown else ""
 
 
 def _problems(benchmark: Benchmark) -> Iterator[str]:

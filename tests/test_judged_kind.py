@@ -518,7 +518,7 @@ WRONG = {
     ("passes = [2, 3]", "passes = [1, 2, 3]"): "every level passes",
     ("passes = [2, 3]", "passes = [1]"): "levels [1] pass and [2, 3] do not, but according to "
     "rubric.higher_is_better, higher levels are better",
-    ("passes = [2, 3]", "pases = [2, 3]"): "Did you mean `passes`?",
+    ("passes = [2, 3]", "pases = [2, 3]"): "unknown field `pases`",
     ("passes = [2, 3]", ""): "missing required field `passes`",
     (CHINESE, ""): "its kind needs a table [tasks.rubric]",
 }

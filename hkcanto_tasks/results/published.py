@@ -19,7 +19,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from ..catalogue import BENCHMARKS, benchmarks, find_benchmark, find_task, meant, named_tasks, noted
+from ..catalogue import BENCHMARKS, benchmarks, find_benchmark, find_task, named_tasks, noted
 from ..declarations import Declared, TaskVariant, repeated
 from ..errors import CatalogueError
 from ..figures import Figure
@@ -232,7 +232,7 @@ def read_tables(path: Path) -> tuple[PublishedTable, ...]:
     try:
         file = msgspec.convert(tomllib.loads(path.read_text("utf-8")), _File)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise CatalogueError(f"{short}: {error}. {meant(error)}Fix this entry.") from error
+        raise CatalogueError(f"{short}: {error}. Fix this entry.") from error
     find_benchmark(file.benchmark)
     tables = []
     for table in file.tables:

@@ -193,7 +193,7 @@ def test_a_declaration_that_leads_nowhere_is_refused(quiz: Quiz) -> None:
             r"'one_hot' - at `\$.tasks\[0\].answer`.*has all keys and their values",
         ),
         ("files = 'a.csv'\nanswers = { x = 'F' }", "its letters are ABCD"),
-        ("files = 'a.csv'\nsubjects = [{ name = '', stm = 'x' }]", "Did you mean `stem`"),
+        ("files = 'a.csv'\nsubjects = [{ name = '', stm = 'x' }]", "unknown field `stm`"),
         ("reader = 'rows.txt:rows'", "reader"),
     ):
         with pytest.raises(CatalogueError, match=says):

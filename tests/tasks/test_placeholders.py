@@ -145,13 +145,13 @@ def test_a_question_has_every_type_that_matches_it(quiz: Quiz) -> None:
     assert items()[0].parts == ("who", "rest")
 
 
-def test_an_unknown_key_is_refused_with_what_it_may_mean(quiz: Quiz) -> None:
+def test_an_unknown_key_is_refused_with_its_place(quiz: Quiz) -> None:
     for table, key, says in (
-        ('[hub]\nrepo_id = "a/b"', 'revison = "v1"', r"`revison`.*\$.hub.*Did you mean `revision`"),
-        ("[data]", 'pth = "x"', r"`pth`.*Did you mean `path`"),
+        ('[hub]\nrepo_id = "a/b"', 'revison = "v1"', r"unknown field `revison` - at `\$.hub`"),
+        ("[data]", 'pth = "x"', r"unknown field `pth` - at `\$.data`"),
         ("[data]", 'commit = "x"', r"unknown field `commit` - at `\$.data`"),
-        ("[data]\n[prompts.b]", 'qestion = "x"', r"`qestion`.*Did you mean `question`"),
-        ("[data]\n[reasoning]", 'repo = "x"', r"`repo`.*Did you mean `repo_id`"),
+        ("[data]\n[prompts.b]", 'qestion = "x"', "unknown field `qestion`"),
+        ("[data]\n[reasoning]", 'repo = "x"', "unknown field `repo`"),
     ):
         path = quiz(AB, ROW) / "benchmark.toml"
         text = path.read_text("utf-8").replace('[data]\npath = "data"', f"{table}\n{key}")
