@@ -465,7 +465,7 @@ def test_a_wrong_row_is_an_error_that_names_it(quiz: Callable[..., Path]) -> Non
         (
             "",
             "question,A,B,C,answer\n題,a,b,c,A\n",
-            "row 2 has no text for its option 4 in a, b, c, d",
+            "no text for its option 4 in a, b, c, d; found the columns question",
         ),
         ('blank_options = "absent"', "question,A,answer\n題,a,A\n", "fewer than two options"),
         ('columns = { options = "o" }', "question,o,answer\n題,a,A\n", "no list of options"),
