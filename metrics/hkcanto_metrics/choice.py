@@ -605,8 +605,6 @@ class _SetReader(_Reader):
             if but and not behind and not _letters(near) <= excepted:  # besides A, B is right, too
                 return ChoiceReading(None, "none: undecided")
             return self._set(every.keys() - excepted, "all but") if excepted else None
-        if SAYS["none_of"].search(text):
-            return ChoiceReading(None, "none: no option")
         found = SAYS["all_of"].search(text)
         is_all = found and (not found["count"] or parse_number(found["count"]) == len(every))
         return self._set(every, "all") if is_all and not gone else None

@@ -23,9 +23,8 @@ from hkcanto_metrics.script import TO_HALF_WIDTH, fold_script
 # Limits: of a long text, the beginning and the end are read; of many announcements, the last ones;
 # of a long sentence, the beginning after an announcement, otherwise the end.
 _HEAD, _TAIL, _CUES, _REACH = 2_000, 6_000, 40, 300
-# Number of closing sentences that may follow the result; number of characters in a unit, in a
-# number, and in a sentence long enough to recognise it as the question's.
-_TALK, _UNIT, _LONGEST, _REPEATED = 3, 6, 40, 8
+# Number of closing sentences that may follow the result; of characters in a unit, in a number.
+_TALK, _UNIT, _LONGEST = 3, 6, 40
 _LINE = 60  # characters in which the left side of an equation is looked for
 _SHORT = 200  # characters: a shorter text without a last full stop is not cut off
 
@@ -90,7 +89,7 @@ def read_number(text: str, question: str = "") -> NumberReading:
     asked, tidied = (SAYS["decoration"].sub(_tidy, part) for part in said)
     asked = SAYS["next_question"].sub("\n", asked)
     given = {_value(match) for match in SAYS["number"].finditer(asked)}
-    tidied = _without_repeats(tidied, asked)
+    tidied = _without_repeat(tidied, asked)
     if unit := SAYS["asked_unit"].search(asked):  # how many million? "7.5 million" is 7.5
         name = rf"(?<=[0-9零一二三四五六七八九两十百千 ]){unit['latin'] or unit['chinese']}s?"
         tidied = re.sub(name, lambda match: "\t" * len(match[0]), tidied, flags=re.IGNORECASE)
@@ -415,17 +414,12 @@ class _Question:
                 yield _Result(value, *match.span(), is_chinese, is_word)
 
 
-def _without_repeats(text: str, asked: str) -> str:
-    """Blank out repetitions of the question, and a last line that repeats an earlier one."""
+def _without_repeat(text: str, asked: str) -> str:
+    """Blank out a last line that repeats an earlier one, or the question."""
     written, last = f"\n{asked}\n{text}", text.rpartition("\n")[2]
     after = written.find(f"\n{last}") + 1 + len(last)
     if len(last) > 3 and written[after : after + 1].strip("\n"):
         text = text[: -len(last)] + ",".ljust(len(last), "\t")
-    for sentence in SAYS["sentence"].findall(asked):
-        said = sentence.strip("\t\n。.!?; ")
-        if len(said) >= _REPEATED:
-            again = rf"(?<![^\s#。.!?;:]){re.escape(said)}"
-            text = re.sub(again, "某" * len(said), text)
     return text
 
 
