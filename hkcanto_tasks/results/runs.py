@@ -59,9 +59,6 @@ class Items:
     clusters: Ints  # equal for dependent items: epochs of an item, questions on one passage
     question_lengths: Ints  # characters, including the options
     golds: Ints  # checksums of the gold answers
-    response_lengths: Ints  # characters after the reasoning block
-    #: characters of the reasoning block, or of the response in a chain of thought
-    reasoning_lengths: Ints
     output_tokens: Floats  # as counted by the provider; NaN if not logged
     truncated: Floats  # 1 if the response ended at the token limit, 0 if not; NaN if unknown
     #: how answers were read, or the reason for none, such as `none: refusal`

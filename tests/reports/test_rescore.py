@@ -160,10 +160,8 @@ def test_reasoning_that_a_server_hands_over_apart(tmp_path: Path) -> None:
         assert {name: repr(own.tolist()) for name, own in run.items.values.items()} == {
             name: repr(own.tolist()) for name, own in runs[0].items.values.items()
         }
-        assert run.items.reasoning_lengths.tolist() == runs[0].items.reasoning_lengths.tolist()
         assert run.items.truncated.tolist() == runs[0].items.truncated.tolist()
     assert runs[1].options["reasoning"] == "yes"
-    assert runs[1].items.reasoning_lengths.min() > 0
 
 
 def test_an_old_reading_is_read_anew_and_the_change_is_said(tmp_path: Path) -> None:

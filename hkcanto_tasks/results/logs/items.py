@@ -106,19 +106,15 @@ class ItemRows:
         if sample.choices:
             values[CHANCE] = 1 / sum(choice is not None for choice in sample.choices)
         values |= further or {}
-        thought = 0
         if judged:
             values |= reasoning_values(judged, judgement.answer_language, values)
-            truncated, thought = truncated if judged.finished else 1.0, judged.n_characters
-        if not thought and self.setup.task.variant.cot:
-            thought = judgement.length
+            truncated = truncated if judged.finished else 1.0
         pair = Pair(judgement.answer, sample.target, sample.source) if self._pairs else None
         kept = ItemText(prompt, response, judgement.answer, sample.target) if self.texts else None
         passage, gold = hash((sample.subject, text[:_PASSAGE])), zlib.crc32(sample.target.encode())
         which = sample.id, sample.subject, sample.parts, values, judgement.weights, passage
-        lengths = len(text), gold, judgement.length, thought
-        rest = output_tokens, truncated, judgement.reason, pair, kept
-        self._rows.append((*which, *lengths, *rest))
+        rest = len(text), gold, output_tokens, truncated, judgement.reason, pair, kept
+        self._rows.append((*which, *rest))
 
     def items(self) -> Items:
         """Return the items sorted by subject and id (9 before 10), epochs of an id in order."""
@@ -127,8 +123,8 @@ class ItemRows:
         ids, subjects, parts, values, weights, passages, *numbers, reasons, pairs, texts = columns
         known: dict[int, int] = {}
         clusters = [known.setdefault(passage, len(known)) for passage in passages]
-        counts = [np.array(column, np.int64) for column in (clusters, *numbers[:4])]
-        ends = [np.array(column, np.float64) for column in numbers[4:]]
+        counts = [np.array(column, np.int64) for column in (clusters, *numbers[:2])]
+        ends = [np.array(column, np.float64) for column in numbers[2:]]
         made: list[Any] = [ids, subjects, parts, _by_name(values, nan), _by_name(weights, 0.0)]
         made += [*counts, *ends, reasons]
         made += [pairs if self._pairs else (), texts if self.texts else ()]

@@ -58,11 +58,6 @@ _COUNTS = {
     "dollars": Column("Cost in $", "number", "With judges, at the prices of --model-cost-config."),
     "seconds": Column("Seconds", "number"),
 }
-_LENGTHS = (
-    ("Mean length", "Characters of the response without reasoning.", "response_lengths", 0),
-    ("Mean reasoning", "Characters, over responses with reasoning.", "reasoning_lengths", 1),
-    ("Output tokens", "Mean per response, if logged.", "output_tokens", 0),
-)
 _USAGE = (
     "Tokens are the provider's count, which lm-eval does not log. Seconds depend on the machine "
     "and its other load, and on the number of concurrent requests."
@@ -109,15 +104,14 @@ def _truncated(run: Run) -> Estimate | None:
 
 
 def _reading(runs: Sequence[Run]) -> Table:
-    """Return how many responses could not be read and why, and how long they are."""
+    """Return how many responses could not be read and why, and their mean tokens."""
 
     def share(reason: str, run: Run) -> float | None:
         return [*run.items.reasons].count(reason) / len(run.items) or None
 
-    def mean(name: str, least: float, run: Run) -> float | None:
-        lengths = getattr(run.items, name)
-        counted = lengths[lengths >= least]  # without NaN
-        return float(counted.mean()) if len(counted) else None
+    def tokens(run: Run) -> float | None:
+        known = run.items.output_tokens[~np.isnan(run.items.output_tokens)]
+        return float(known.mean()) if len(known) else None
 
     reasons = sorted({why for run in runs for why in run.items.reasons if why[:5] == "none:"})
     columns: list[FigureColumn] = [
@@ -125,9 +119,8 @@ def _reading(runs: Sequence[Run]) -> Table:
         (Column("Unread", "percent", "No answer could be read; they count as wrong."), _unread),
         (Column("Truncated", "percent", "Ended at the length limit, if logged."), _truncated),
         *((Column(why[6:].capitalize(), "percent"), partial(share, why)) for why in reasons),
+        (Column("Output tokens", "number", "Mean per response, if logged."), tokens),
     ]
-    for title, about, name, least in _LENGTHS:
-        columns.append((Column(title, "number", about), partial(mean, name, least)))
     return table("reading", "Responses", runs, columns, _READING)
 
 
