@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import isclose, nan
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +21,9 @@ from ..logs import argument, logs_in
 from ..logs.inspect import opened
 from ..logs.items import UNREADABLE, decode, reason
 from ..runs import places_of
-from ..statistics.paired import RESAMPLES, SEED, Paired, adjusted
-from .blocks import Column, Note, Report, Section, report_of, table
-from .compare import Pair, verdict
+from ..statistics.paired import RESAMPLES, SEED, Paired, adjusted, points_of
+from .blocks import Note, Report, Section, report_of
+from .compare import Pair, pairs_blocks, verdict
 
 _GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}  # Inspect's own values of these
 _NAMED = 5
@@ -94,35 +93,21 @@ def compare_any(
         raise ComparisonError("\n".join(["nothing to compare.", *sorted(refused)]))
     tests.sort(key=lambda test: (test[0].p_value, test[0].title))
     effects = adjusted([pair.effect for pair, _ in tests if pair.effect])
-    pairs, records = list[Pair](), list[dict[str, Any]]()
+    pairs, records, rows = list[Pair](), list[dict[str, Any]](), list[dict[str, Any]]()
     for (pair, items), effect in zip(tests, effects, strict=True):
         pairs.append(pair._replace(effect=effect))
-        records.append(
-            {"task": pair.title, "figure": pair.figure.name, "items": items}
-            | {name: getattr(effect, name) for name in _EFFECT}
-            | {"gain": effect.difference.times(1 if pair.figure.higher_is_better else -1)}
-        )
+        gain = effect.difference.times(1 if pair.figure.higher_is_better else -1)
+        record = {"task": pair.title, "figure": pair.figure.name, "items": items}
+        record |= {name: getattr(effect, name) for name in _EFFECT}
+        records.append(record | {"gain": gain})
+        rows.append(record | {"gain": gain.value, "gain_low": gain.low, "gain_high": gain.high})
     verdicts = [Note(verdict(pair, names), "verdict") for pair in pairs[:_NAMED]]
     warnings = [Note(text, "warning") for text in [*sorted(notes), *sorted(refused), _UNKNOWN]]
-    columns = {
-        "task": Column("Task"),
-        "figure": Column("Figure"),
-        "a": Column(names[0], "number"),
-        "b": Column(names[1], "number"),
-        "gain": Column("Gain", "number", "Positive if the second is better."),
-        "items": Column("Items", "count"),
-        "wins": Column("Won", "count"),
-        "losses": Column("Lost", "count"),
-        "p_value": Column("p", "p", "Two-sided, unadjusted."),
-        "p_by_holm": Column("p by Holm", "p", "Adjusted for several tests."),
-        "test": Column("Test"),
-    }
-    getters = [(column, itemgetter(key)) for key, column in columns.items()]
-    made = table("any", "Task by task", records, getters)
+    _, made = pairs_blocks(pairs, names)
     section = Section("Results", [*verdicts, *warnings, made], "results", is_summary=True)
     how = f"Random numbers: seed {seed}, {resamples:,} exchanges."
     title = f"{names[1]} against {names[0]}"
-    return report_of([section], title, [how], {"comparisons": records})
+    return report_of([section], title, [how], {"comparisons": records}, lambda: rows)
 
 
 # ---------------------------------------------------------------------- the test
@@ -172,7 +157,9 @@ def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> tuple[Pair, i
     columns = np.arange(len(ids)), rows_a, rows_b, losses, np.full(len(ids), "")
     paired = Paired(figure, *columns, np.unique(ids, return_inverse=True)[1], drawing)
     notes = [remark for remark, holds in remarks.items() if holds]
-    return Pair(a.task, figure, paired.effect(), name), paired.units, notes
+    effect, points = paired.effect(), points_of(figure)
+    scores = points * effect.a, points * effect.b
+    return Pair(a.task, figure, effect, name, scores), paired.units, notes
 
 
 # ---------------------------------------------------------------------- reading
