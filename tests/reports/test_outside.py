@@ -111,7 +111,7 @@ def test_a_part_of_it_is_known_as_one_and_has_no_rank(tmp_path: Path) -> None:
 def test_it_is_in_every_part_of_a_report(runs: Sequence[Run]) -> None:
     sections = build_report(runs).sections
     for row in found(sections, "runs").values():
-        assert row["Result"] == 0.5
+        assert row["Score"] == 50
         assert "unread" not in str(row.get("Doubts"))
     label = runs[0].label
     parts = found(sections, "subjects_sums_0_shot")

@@ -90,7 +90,7 @@ def test_the_headline_is_averaged_as_the_paper_averages_it() -> None:
     cultural = a_run("hkcanto_cultural", {"acc": [1, 0, 0, 0, 1]}, subjects=CULTURAL)
     law = a_run("hkcanto_law", {"acc": [1, 0, 0, 0, 1]})
     table = at_a_glance(cultural, law)
-    assert numbers(column(table, "Result")) == pytest.approx([0.625, 0.4])
+    assert numbers(column(table, "Score")) == pytest.approx([62.5, 40])
 
 
 def test_the_first_table_says_which_figure_it_has_and_where_lower_is_better() -> None:
@@ -100,14 +100,11 @@ def test_the_first_table_says_which_figure_it_has_and_where_lower_is_better() ->
     ]
 
 
-def test_scores_of_a_corpus_have_a_column_of_their_own() -> None:
+def test_shares_and_scores_of_a_corpus_are_from_0_to_100() -> None:
     pairs = [Pair("我哋去飲茶", "我哋去飲茶", "We go for dim sum.")] * 3
     perfect = a_run("hkcanto_translation_en_yue", {}, pairs=pairs)
-    alone = at_a_glance(perfect)
-    assert numbers(column(alone, "Score")) == pytest.approx([100])
-    assert "Result" not in [column.title for column in alone.columns]
     both = at_a_glance(perfect, a_run("hkcanto_law", {"acc": [1, 0]}))
-    assert [isinstance(each, Estimate) for each in column(both, "Result")] == [False, True]
+    assert numbers(column(both, "Score")) == pytest.approx([100, 50])
 
 
 def test_the_rank_of_a_run_is_that_in_the_papers_headline() -> None:
@@ -136,7 +133,7 @@ def test_a_report_without_a_rank_has_no_column_of_ranks() -> None:
 
 def test_sample_data_is_warned_of_first() -> None:
     warning, *_ = notes(first(a_run("hkcanto_law", {"acc": [1]}, data="sample")), "warning")
-    assert "sample data, comparable with nothing" in warning
+    assert "sample data: 1 of 1 runs" in warning
 
 
 # ---------------------------------------------------------------- trust

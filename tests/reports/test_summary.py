@@ -198,7 +198,7 @@ def test_one_model_is_put_among_the_published_ones() -> None:
 
 def test_warnings_are_one_line() -> None:
     runs = [replace(checked(run), limited=True) for run in pair("hkcanto_law", 30, 0)]
-    assert warned(*runs) == "run with --limit, on a part of the items: 2 of 2 runs"
+    assert warned(*runs) == "run with --limit: 2 of 2 runs"
     unread = a_run("hkcanto_law", {"acc": [1.0] * 10, "unparsed_rate": [1.0] * 3 + [0.0] * 7})
     text = "not all items: 1 of 1 runs · over 2% unread: 1 of 1 runs"
     assert warned(checked(unread)) == text
@@ -214,7 +214,7 @@ def test_a_cancelled_or_limited_run_is_left_out() -> None:
     cancelled = replace(a_run("hkcanto_law", {"acc": [1.0] * 100}, label="d"), status="cancelled")
     text = warned(*map(checked, (a, b, short, cancelled)))
     assert "cancelled: 1 of 4 runs" in text
-    assert "on a part of the items: 1 of 4 runs" in text
+    assert "run with --limit: 1 of 4 runs" in text
     assert "runs not compared, as unfinished or on other items: 2" in text
 
 

@@ -107,14 +107,11 @@ def logs_in(folder: Path) -> list[Path]:
 
 def _logs(path: Path) -> list[Path]:
     """Return the logs at a path, whether or not they can be read."""
-    if path.is_file():
-        if path.suffix not in (".json", ".eval"):
-            raise LogError(f"{path} is not a log. Give {_LOGS}, or a folder of these.")
-        return [path]
-    if logs := logs_in(path):
+    is_log = path.is_file() and path.suffix in (".json", ".eval")
+    if logs := [path] if is_log else logs_in(path):
         return logs
-    how = "Run lm_eval with --output_path and --log_samples."
-    raise LogError(f"{path} has no logs, such as {_LOGS}. {how}")
+    how = f"Give {_LOGS}, or a folder of these. Run lm_eval with --output_path and --log_samples."
+    raise LogError(f"{path} is not a log, and has no logs in it. {how}")
 
 
 def _reader(file: Path) -> Callable[[Path, Rows], Iterator[Run | SkippedLog]] | None:

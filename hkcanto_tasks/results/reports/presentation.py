@@ -98,7 +98,7 @@ def doubts(run: Run) -> Sequence[str]:
         " ".join(name for name, _ in run.sent.more): bool(run.sent.more),
         run.unfinished: bool(run.unfinished),
         "own data" if run.is_local else f"{run.data or 'unknown'} data": not run.trusted_data,
-        "limit" if run.limited else "not all items": lacks,
+        "run with --limit" if run.limited else "not all items": lacks,
         f"{share:.0%} unread": share > MANY_UNREAD,
         decoding: prompt_known and decoding not in ("", "greedy"),
     }

@@ -63,12 +63,6 @@ from .standings import (
 _NAMED = 4  # figures that differ from the harness's
 _OF_RUN = ("label", "model", "harness", "task", "condition", "created", "status", "notes")
 _KINDS: Mapping[RowKind, Kind] = {"model": "published", "human": "human", "random": "random"}
-_MEANT = {
-    "limit": "run with --limit, on a part of the items",
-    "unchecked": "not checked against the harness",
-    "unlike the harness": "figures unlike the harness's",
-    "sample data": "sample data, comparable with nothing",
-}
 _INTERVAL = f"With 95 % interval: {WIDE}."
 _EXACT = "Published scores have the interval of a run on as many items."
 _RANKS = (
@@ -179,7 +173,7 @@ def _warnings(read: _Read, left_out: Sequence[Run]) -> list[str]:
     doubted = Counter[str]()
     for doubt in chain.from_iterable(map(doubts, read.runs)):
         many = doubt.endswith(" unread")
-        doubted[f"over {MANY_UNREAD:.0%} unread" if many else _MEANT.get(doubt, doubt)] += 1
+        doubted[f"over {MANY_UNREAD:.0%} unread" if many else doubt] += 1
     parts = [f"{text}: {count} of {len(read.runs)} runs" for text, count in doubted.items()]
     if read.skipped:
         parts.append(f"logs not read, or not in full: {len(read.skipped)} (“How this was made”)")
@@ -363,15 +357,10 @@ def paper_table(beside: Beside) -> Table:
 
 def _last_section(read: _Read) -> Section:
     """Return the section on how everything was made: signatures, checks, protocols, omissions."""
-
-    def of(unit: str, run: Run) -> Value:
-        return headline(run) if unit_of(run.headline) == unit else None
-
     columns: list[tuple[Column, Callable[[Run], Value]]] = [
         MODEL,
         TASK,
-        (Column("Result", "percent", _INTERVAL), partial(of, "percent")),
-        (Column("Score", "score", f"From 0 to 100. {_INTERVAL}"), partial(of, "score")),
+        (Column("Score", "score", f"From 0 to 100. {_INTERVAL}"), _in_points),
         (Column("Rank", help=_RANKS), read.place),
         (Column("Doubts", help=_DOUBTS), lambda run: "; ".join(doubts(run)) or None),
         (Column("Called"), lambda run: run.model),
