@@ -376,7 +376,7 @@ def test_a_file_that_is_not_a_log_is_refused_with_advice(
 ) -> None:
     with pytest.raises(LogError, match="runs/tuned does not exist"):
         read_runs(["runs/tuned"])
-    with pytest.raises(LogError, match=r"has no logs.*--log_samples"):
+    with pytest.raises(LogError, match=r"a folder of logs.*--log_samples"):
         read_runs([tmp_path])
     (tmp_path / "notes.txt").write_text("score: 3")
     with pytest.raises(LogError, match=r"notes\.txt is not a log"):

@@ -150,7 +150,7 @@ def test_results_and_samples_without_each_other(lm_eval_g2p: Path, beside: Besid
     assert "run lm_eval with --log_samples" in only_reason(beside(lm_eval_g2p))
     moved.rename(samples)
     results_of(lm_eval_g2p).unlink()
-    with pytest.raises(LogError, match=r"has no logs, such as the results_….json of lm-eval"):
+    with pytest.raises(LogError, match=r"a folder of logs\. Give the results_….json of lm-eval"):
         read_runs(lm_eval_g2p)
 
 

@@ -110,8 +110,8 @@ def _logs(path: Path) -> list[Path]:
     is_log = path.is_file() and path.suffix in (".json", ".eval")
     if logs := [path] if is_log else logs_in(path):
         return logs
-    how = f"Give {_LOGS}, or a folder of these. Run lm_eval with --output_path and --log_samples."
-    raise LogError(f"{path} is not a log, and has no logs in it. {how}")
+    how = f"Give {_LOGS}. Run lm_eval with --output_path and --log_samples."
+    raise LogError(f"{path} is not a log or a folder of logs. {how}")
 
 
 def _reader(file: Path) -> Callable[[Path, Rows], Iterator[Run | SkippedLog]] | None:
