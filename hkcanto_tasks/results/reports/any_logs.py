@@ -21,9 +21,9 @@ from ..logs import argument, logs_in
 from ..logs.inspect import opened
 from ..logs.items import UNREADABLE, decode, reason
 from ..runs import places_of
-from ..statistics.paired import RESAMPLES, SEED, Paired, adjusted, points_of
+from ..statistics.paired import RESAMPLES, SEED, Paired, adjusted
 from .blocks import Note, Report, Section, report_of
-from .compare import Pair, pairs_blocks, verdict
+from .compare import Pair, effects_table, verdict
 
 _GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}  # Inspect's own values of these
 _NAMED = 5
@@ -103,8 +103,11 @@ def compare_any(
         rows.append(record | {"gain": gain.value, "gain_low": gain.low, "gain_high": gain.high})
     verdicts = [Note(verdict(pair, names), "verdict") for pair in pairs[:_NAMED]]
     warnings = [Note(text, "warning") for text in [*sorted(notes), *sorted(refused), _UNKNOWN]]
-    _, made = pairs_blocks(pairs, names)
-    section = Section("Results", [*verdicts, *warnings, made], "results", is_summary=True)
+    made = []
+    for unit in ("share", "number"):
+        of_unit = [pair for pair in pairs if pair.figure.unit == unit]
+        made.append(effects_table(f"any_{unit}", "Task by task", of_unit, names))
+    section = Section("Results", [*verdicts, *warnings, *made], "results", is_summary=True)
     how = f"Random numbers: seed {seed}, {resamples:,} exchanges."
     title = f"{names[1]} against {names[0]}"
     return report_of([section], title, [how], {"comparisons": records}, lambda: rows)
@@ -157,9 +160,7 @@ def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> tuple[Pair, i
     columns = np.arange(len(ids)), rows_a, rows_b, losses, np.full(len(ids), "")
     paired = Paired(figure, *columns, np.unique(ids, return_inverse=True)[1], drawing)
     notes = [remark for remark, holds in remarks.items() if holds]
-    effect, points = paired.effect(), points_of(figure)
-    scores = points * effect.a, points * effect.b
-    return Pair(a.task, figure, effect, name, scores), paired.units, notes
+    return Pair(a.task, figure, paired.effect(), name), paired.units, notes
 
 
 # ---------------------------------------------------------------------- reading

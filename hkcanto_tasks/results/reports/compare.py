@@ -145,7 +145,7 @@ def verdict(pair: Pair, names: Sequence[str]) -> str:
     )
 
 
-def _effects(name: str, title: str, pairs: Sequence[Pair], sides: Sequence[str]) -> Table:
+def effects_table(name: str, title: str, pairs: Sequence[Pair], sides: Sequence[str]) -> Table:
     """Return a table of effects on one figure, for two runs or pairs of runs."""
     unit, points = units_of(pairs[0].figure) if pairs else ("percent", "score_points")
     won = "{0.wins:,}/{0.losses:,}/{0.ties:,}"
@@ -158,6 +158,7 @@ def _effects(name: str, title: str, pairs: Sequence[Pair], sides: Sequence[str])
         (Column(sides[0], unit), attrgetter("effect.a")),
         (Column(sides[1], unit), attrgetter("effect.b")),
         (Column("Test"), attrgetter("effect.test")),
+        (Column("Figure", beneath=True), lambda pair: pair.measure or None),
     ]
     return table(name, title, pairs, columns)
 
@@ -244,7 +245,7 @@ def sections(
         name = short_name("compare", *words, one.figure.name)
         title = f"{task_title(one.a)}: {figure_title(one.a, one.figure)}"
         if in_pairs:
-            details.append(_effects(name, f"{title} by part", _parts(one), _names(sides)))
+            details.append(effects_table(name, f"{title} by part", _parts(one), _names(sides)))
         else:
             called = dict(zip(sides, _names(sides), strict=True))
             rows = [
@@ -252,7 +253,7 @@ def sections(
                 for pair in group
             ]
             name, title = f"{name}_pairwise", f"{title}, pairwise"
-            details.append(_effects(name, title, rows, _SIDES))
+            details.append(effects_table(name, title, rows, _SIDES))
     first = [Note(f"{listed(tasks)}: {text}", "warning") for text, tasks in warned.items()]
     if not_compared:
         first.append(Note(f"{len(not_compared)} not compared: see below.", "warning"))

@@ -170,10 +170,8 @@ def _first_section(read: _Read) -> Section:
 
 def _warnings(read: _Read, left_out: Sequence[Run]) -> list[str]:
     """Return one line of warnings, or none."""
-    doubted = Counter[str]()
-    for doubt in chain.from_iterable(map(doubts, read.runs)):
-        many = doubt.endswith(" unread")
-        doubted[f"over {MANY_UNREAD:.0%} unread" if many else doubt] += 1
+    many, every = f"over {MANY_UNREAD:.0%} unread", chain.from_iterable(map(doubts, read.runs))
+    doubted = Counter(many if doubt.endswith(" unread") else doubt for doubt in every)
     parts = [f"{text}: {count} of {len(read.runs)} runs" for text, count in doubted.items()]
     if read.skipped:
         parts.append(f"logs not read, or not in full: {len(read.skipped)} (“How this was made”)")
