@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from .errors import CatalogueError
 from .samples import Sample
@@ -83,16 +84,17 @@ def fill(text: str, values: Mapping[str, str], *, keep: bool = False) -> str:
     return _PLACE.sub(filled, text)
 
 
-def places(*texts: str) -> list[str]:
+@cache
+def places(*texts: str) -> tuple[str, ...]:
     """Return the names of the placeholders in templates, each once.
 
     Examples:
         >>> places("{passage}\\n{question} {{x}} {{}} {{{answer}}}")
-        ['passage', 'question', 'answer']
+        ('passage', 'question', 'answer')
     """
     every = (place for text in texts for place in _PLACE.findall(text))
     named = (place for place in every if not re.match(r"\{\{(?!\{)", place))
-    return list(dict.fromkeys(place.strip("{}") for place in named))
+    return tuple(dict.fromkeys(place.strip("{}") for place in named))
 
 
 def convert(text: str, conversion: Callable[[str], str]) -> str:

@@ -147,7 +147,7 @@ class Kind(ABC):
             raise OptionError(f"{self.task.name}: prompt={asked!r}; choose {known}.")
         self.prompt_name = prompts[name]
         self.template: PromptTemplate = task.benchmark.prompts[self.prompt_name]
-        self.placeholders = tuple(places(*self.template.texts))
+        self.placeholders = places(*self.template.texts)
         self._columns: dict[str, tuple[str, ...]] = {}
         self._texts: dict[str, tuple[str, str]] = {}
         for problem in self.problems():
