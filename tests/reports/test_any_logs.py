@@ -115,6 +115,16 @@ def test_what_differs_and_what_cannot_be_tested_is_said(sums: Callable[..., Path
     assert hkcanto("compare", old, new, "--any", "--gate", "2").exit_code == 2
 
 
+def test_items_with_other_texts_and_the_same_ids_are_matched_by_id(
+    sums: Callable[..., Path],
+) -> None:
+    old, new = sums("old", right_below(20)), sums("new", right_below(30))
+    for samples in new.parent.glob("samples_*.jsonl"):
+        samples.write_text(samples.read_text("utf-8").replace('+1"', ' + 1"'), "utf-8")
+    said = " ".join(hkcanto("compare", old, new, "--any").output.split())
+    assert "matched by id; 40 of 40 texts differ between the logs" in said
+
+
 def test_a_figure_that_is_not_the_mean_of_its_items_is_refused(sums: Callable[..., Path]) -> None:
     old, new = sums("old", right_below(20)), sums("new", right_below(30))
     text = new.read_text("utf-8").replace('"exact_match,none": 0.75', '"exact_match,none": 0.8')

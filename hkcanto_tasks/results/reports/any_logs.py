@@ -1,8 +1,8 @@
 """Paired tests on two logs of any task of lm-eval or of Inspect, for `hkcanto compare --any`.
 
 The catalogue knows nothing of such a task, so only the facts in its logs are used: items are
-matched by their texts, and a figure is tested if it is the mean of the items' values. There are no
-ranks, published scores and gates.
+matched by their texts (or by ids, if all are the same), and a figure is tested if it is the mean of
+the items' values. There are no ranks, published scores and gates.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -133,7 +133,10 @@ def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> tuple[Pair, i
                 f"{mean:.6g}: it is not a mean, so its items cannot be tested. Choose another "
                 f"(--metric): {listed}"
             )
-    in_a, in_b = (places_of([row[1] for row in side.rows]) for side in (a, b))
+    by_id, by_text = ([places_of([row[n] for row in side.rows]) for side in (a, b)] for n in (0, 1))
+    is_by_id = by_text[0].keys() != by_text[1].keys() and by_id[0].keys() == by_id[1].keys()
+    in_a, in_b = by_id if is_by_id else by_text
+    unlike = len(by_text[0].keys() - by_text[1].keys())
     pairs = [(a.rows[at], b.rows[in_b[text]]) for text, at in in_a.items() if text in in_b]
     if not pairs:
         raise ComparisonError("the logs have no item (question and answer) in common")
@@ -146,6 +149,7 @@ def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> tuple[Pair, i
     both, higher = a.settings.keys() | b.settings.keys(), a.higher.get(name.partition(",")[0])
     other = sorted(key for key in both if a.settings.get(key) != b.settings.get(key))
     remarks = {
+        f"matched by id; {unlike:,} of {len(in_a):,} texts differ between the logs": is_by_id,
         f"{left:,} responses are to items of only one log, and are left out": left,
         f"{missing:,} responses are left out, because a log has no value for them": missing,
         f"the log does not say whether a higher {name} is better; taken as better": higher is None,
