@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import entry_points
-from itertools import chain
+from itertools import chain, filterfalse
 from math import fsum
 from pathlib import Path
 from typing import Any
@@ -61,7 +61,8 @@ def read_benchmark(path: Path) -> Benchmark:
         if "home" in declared:
             raise ValueError("Object contains unknown field `home`")
         text = json.dumps(declared, ensure_ascii=False, default=str)
-        if questions := re.findall(r'"([^"]*)": "\?"', text):  # which `hkcanto new` left open
+        # Which `hkcanto new` left open, as a value or in a list.
+        if questions := re.findall(r'"([^"]*)": (?:[][\s\w,]|"(?:[^"\\]|\\.)*")*?"\?"(?!:)', text):
             raise ValueError(f'it has open questions, "?": {", ".join(questions)}')
         benchmark = msgspec.convert({**declared, "home": str(path.parent.resolve())}, Benchmark)
     except (OSError, ValueError) as error:
@@ -109,6 +110,8 @@ def _problems_of(task: TaskDefinition, benchmark: Benchmark) -> Iterator[str]:
     for split in sorted({*splits} - {"test", "dev"}):
         yield f"has files of a split {split!r}; there are test and dev"
     paths = [path for of_split in task.paths.values() for path in of_split or [""]]
+    for path in filterfalse(re.compile(r"(\*\*/)?(?!\Z)[^*{}]*({stem}[^*{}]*)?").fullmatch, paths):
+        yield f"has the path {path!r}; a path has one {{stem}} at most, and **/ only at its start"
     one_file = any("{stem}" not in path for path in paths)
     if len(task.subjects) > 1 and one_file and "subject" not in task.columns:
         declare = 'declare the column that names them, columns = { subject = "…" }'

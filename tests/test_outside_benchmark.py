@@ -535,3 +535,32 @@ def test_a_split_that_a_hub_set_lacks_is_not_replaced_by_another(
     (tmp_path / "gsm8k_cantonese" / "train.parquet").write_bytes(parquet([SUM]))
     with pytest.raises(HKCantoError, match=r"no split 'test'.*train"):
         load_task("gsm8k_cantonese")
+
+
+def test_a_kind_whose_overrides_nobody_would_call_is_refused() -> None:
+    from hkcanto_tasks.kinds.number import Number
+
+    with pytest.raises(TypeError, match=r"Mine\.system is not called: override `texts`"):
+        type("Mine", (Number,), {"system": lambda *_: ""})
+
+
+def test_a_kind_that_reads_no_text_or_wants_the_subject_does_not_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from hkcanto_tasks.kinds.base import Kind
+    from hkcanto_tasks.kinds.number import Number
+
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(EXAMPLES))
+    monkeypatch.setenv("HKCANTO_DATA", "sample")
+    monkeypatch.setattr(Number, "row", Kind.row)
+    with pytest.raises(AttributeError, match="has no attribute 'TEXTS'"):
+        load_task("gsm8k_cantonese")
+    monkeypatch.undo()
+
+    def scored(self: Any, rows: Any, subject: Any) -> Any: ...
+
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(EXAMPLES))
+    monkeypatch.setenv("HKCANTO_DATA", "sample")
+    monkeypatch.setattr(Number, "scored", scored)
+    with pytest.raises(TypeError, match=r"scored\(\) missing 1 .* argument: 'subject'"):
+        load_task("gsm8k_cantonese")

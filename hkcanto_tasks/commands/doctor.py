@@ -93,8 +93,10 @@ def verify(benchmark: Name = None) -> None:
 @data.command(cls=Command)
 def path(benchmark: Name = None) -> None:
     """Print the folder of a benchmark's data."""
-    for one in _chosen(benchmark):
-        echo(locate(one).root)
+    found = [*_of_benchmarks(lambda _, folder: Finding(True, str(folder.root)), benchmark)]
+    for one in found:
+        echo("\n".join((one.text, *one.details)), to_err=not one.good)
+    raise typer.Exit(not all(one.good for one in found))
 
 
 # ---------------------------------------------------------------------- the checks

@@ -124,9 +124,10 @@ class DataFolder:
                 continue
             if (is_link := entry.is_symlink()) and self.kind in ("own", "sample"):
                 inside(self.root, path, "A link in a benchmark's own folder", DataNotFound)
-            if not entry.is_dir():
+            above = (here, *here.parents) if is_link else ()
+            if not Path(entry).is_dir():
                 yield path
-            elif not (is_link and here.resolve().is_relative_to(os.path.realpath(entry))):
+            elif not any(one.resolve().is_relative_to(os.path.realpath(entry)) for one in above):
                 yield from self._below(f"{path}/")
 
     def revision(self, *files: str, hashes: Mapping[str, str] | None = None) -> str:

@@ -9,6 +9,7 @@
 """
 
 import os
+from fnmatch import fnmatch
 from pathlib import Path
 
 from ..declarations import Benchmark
@@ -16,7 +17,7 @@ from ..errors import DataNotFound, on_disk
 from ..printable import warn_once
 from . import fetch
 from .fetch import DataFolder
-from .releases import FolderData, GitHubRelease, inside, recorded_files
+from .releases import FolderData, GitHubRelease, HubDataset, inside, recorded_files
 
 
 def locate(benchmark: Benchmark) -> DataFolder:
@@ -82,6 +83,10 @@ def locate(benchmark: Benchmark) -> DataFolder:
         # One folder per commit, so that versions of the package do not replace each other's files.
         root = inside(place, release.commit[:7], f"{declared}: commit")
         return fetch.GitHubFolder(name, place, release.repository, root, recorded)
+    every = {path for task in benchmark.tasks for of in task.paths.values() for path in of}
+    wanted = sorted(path.replace("{stem}", "*").replace("**/", "*") for path in every)
+    more = (one for one in wanted if not any(fnmatch(one, known) for known in release.allow))
+    release = HubDataset(release.repo_id, release.revision, (*release.allow, *more))
     return fetch.HubFolder(name, place, release)
 
 

@@ -42,7 +42,7 @@ class ReleaseRows:
         self._name_of = {stem: subject.name for subject in every for stem in subject.stems}
         names = {subject.name for subject in every}  # an alias may be another benchmark's
         given = []
-        for text in filter(str.strip, os.environ.get("HKCANTO_ALIASES", "").split(",")):
+        for text in filter(str.strip, re.split(r"[,\n]", os.environ.get("HKCANTO_ALIASES", ""))):
             stem, equals, name = map(str.strip, text.partition("="))
             if not equals:
                 raise DataNotFound(f"HKCANTO_ALIASES has {text!r}. Write it as stem=subject,….")

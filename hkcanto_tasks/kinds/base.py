@@ -24,7 +24,7 @@ from ..errors import CatalogueError, DataCorrupt, OptionError, did_you_mean
 from ..figures import Figure, declared_figures, figures, figures_of, parts_of
 from ..judgements import Judgement
 from ..printable import valid
-from ..prompts import OF_EXAMPLES, Example, Prompt, fill, places, until_stop
+from ..prompts import OF_EXAMPLES, Example, NoSuchPlace, Prompt, fill, places, until_stop
 from ..samples import Sample
 from ..signatures import Signature, fingerprints, subset_of
 
@@ -107,8 +107,9 @@ class Kind(ABC):
     TOKENS: ClassVar[int]
     """The token limit of an answer, without a reasoning block."""
 
-    TEXTS: ClassVar[Mapping[str, str]] = {}
-    """Role of a cell with a required text → the attribute of an item that has it."""
+    TEXTS: ClassVar[Mapping[str, str]]
+    """Role of a cell with a required text → the attribute of an item that has it, unless the kind
+    overrides `row`."""
 
     VALUES: ClassVar[Mapping[str, str]] = {}
     """Placeholder → the attribute of an item that fills it."""
@@ -133,6 +134,11 @@ class Kind(ABC):
 
     rubric_hash: str = ""
     """A hash of the judge's rubric: seven hexadecimal digits; empty without a judge."""
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        for name in {"system", "question"} & vars(cls).keys():
+            raise TypeError(f"{cls.__name__}.{name} is not called: override `texts`, with both.")
 
     def __init__(
         self, task: TaskVariant, options: Any, shots: int | None = None, *, multiturn: bool = False
@@ -386,27 +392,29 @@ class Kind(ABC):
         """
         filled, shown = {*self.values(item), *self.names(subject)}, {}
         prompt = f"{self.task.benchmark.home}/benchmark.toml: [prompts.{self.prompt_name}]"
-        kind, template = f"kind {self.task.definition.kind!r}", self.template
+        where, kind = f"{prompt} has the placeholder", f"kind {self.task.definition.kind!r}"
         for place in self.placeholders:
-            where, columns = f"{prompt} has the placeholder {{{place}}}", self.columns(place)
-            there = {*columns} & {*row.cells}
-            if place in filled:
-                if unread := there - self.reads:
-                    raise CatalogueError(
-                        f"{where}, which the {kind} fills itself, but {row.file} has a column "
-                        f"{place!r}. Rename the column, or to show it, write {{of_row}} and "
-                        f'declare columns = {{ of_row = "{unread.pop()}" }}.'
-                    )
-            elif there and place not in OF_EXAMPLES:
-                shown[place] = columns
-            elif place not in OF_EXAMPLES or place in places(template.system, template.question):
-                hint = did_you_mean(place.lower(), (*filled, *row.cells), "{{{}}}")
-                fills = ", ".join(f"{{{name}}}" for name in sorted(filled))
+            there = {*self.columns(place)} & {*row.cells}
+            if place in filled and (unread := there - self.reads):
                 raise CatalogueError(
-                    f"{where}, but nothing fills it. The {kind} fills {fills}; {row.file} has "
-                    f"{row.named()}, and none is called {' or '.join(columns)}. {hint}Correct the "
-                    f"placeholder, or write {{{{{place}}}}} if these characters are meant."
+                    f"{where} {{{place}}}, which the {kind} fills itself, but {row.file} has a "
+                    f"column {place!r}. Rename the column, or to show it, write {{of_row}} and "
+                    f'declare columns = {{ of_row = "{unread.pop()}" }}.'
                 )
+            if there and place not in (*filled, *OF_EXAMPLES):
+                shown[place] = self.columns(place)
+        bare = msgspec.structs.replace(item, subject=subject.name, cells=dict.fromkeys(shown, ""))
+        try:
+            self.prompt(bare, self.examples(subject, [bare][: self.task.definition.has_examples]))
+        except NoSuchPlace as error:
+            place = error.name
+            hint = did_you_mean(place.lower(), {*filled, *row.cells} - {*OF_EXAMPLES}, "{{{}}}")
+            fills = ", ".join(f"{{{name}}}" for name in sorted(filled))
+            raise CatalogueError(
+                f"{where} {{{place}}}, but nothing fills it. The {kind} fills {fills}; {row.file} "
+                f"has {row.named()}, and none is called {' or '.join(self.columns(place))}. {hint}"
+                f"Correct it, or write {{{{{place}}}}} if these characters are meant."
+            ) from error
         return shown
 
     def unread(self, columns: Iterable[str]) -> list[str]:

@@ -33,11 +33,11 @@ _OF_EVERY_ITEM = ("subject", "category", "parts")
 
 def make(
     name: str,
-    is_table: bool = False,  # not by its name, which would be an option of every task
+    is_table: bool = False,  # not by their names, which would be options of every task
+    judge: Callable[..., Scorer] | None = None,
     /,
     *,
     subjects: str | Sequence[str] | None = None,
-    judge: Callable[..., Scorer] | None = None,
     reread: bool = False,
     **options: Any,
 ) -> Task:
@@ -46,8 +46,8 @@ def make(
     Args:
         name: The task's name in lm-eval; with `is_table` the benchmark's.
         is_table: Whether to run all the conditions in the benchmark's averages over tasks.
-        subjects: The subjects to run; all by default.
         judge: Creates a judge's scorer, in addition to ours, from the `stop` texts.
+        subjects: The subjects to run; all by default.
         reread: Whether a model reads the letter if the rules read none (`second_look`).
         options: The other options of `hkcanto_tasks.tasks.task_as_run`.
 

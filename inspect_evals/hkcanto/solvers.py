@@ -51,6 +51,8 @@ def ask(
         if hasattr(model.api, "do_sample"):  # Transformers, which refuses a temperature of 0
             model.api.do_sample = model.model_args.get("do_sample", chosen > 0)
             more = more if chosen else {}
+        elif not chosen and str(model).startswith("nnterp/"):  # it samples, and refuses 0
+            more = {"top_k": 1}
         if user := _asked(model, "system_message"):
             own, *rest = state.messages
             if own.role == "system":

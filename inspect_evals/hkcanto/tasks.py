@@ -218,7 +218,7 @@ def translation(
         options: See `Prompted`.
     """
     judges = partial(judged_translation, direction) if judge else None
-    return make(f"hkcanto_translation_{direction}", judge=judges, **options)
+    return make(f"hkcanto_translation_{direction}", False, judges, **options)
 
 
 @task
@@ -232,7 +232,7 @@ def summarization(judge: bool = False, **options: Unpack[Prompted]) -> Task:
         judge: Have the model in the role `grader` apply the paper's rubric.
         options: See `Prompted`.
     """
-    return make("hkcanto_summarization", judge=judged_summary if judge else None, **options)
+    return make("hkcanto_summarization", False, judged_summary if judge else None, **options)
 
 
 @task

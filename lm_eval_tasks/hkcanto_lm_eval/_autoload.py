@@ -77,13 +77,14 @@ def patched_spec(finder: LmEvalFinder) -> "ModuleSpec | None":
     """Return the spec of lm-eval's module, which is patched as soon as it has executed.
 
     Args:
-        finder: The finder, which is removed, so that the others find the module.
+        finder: The finder, which is not asked itself, and removed when the module has executed.
     """
     from importlib.util import find_spec
 
     sys.meta_path.remove(finder)
     if (spec := find_spec(_MODULE)) is None:
         return None
+    sys.meta_path.insert(0, finder)
     # Only this one method is replaced. A loader of our own would hide the source and the resources
     # of lm-eval's modules from tools that ask the loader for them.
     loader: Any = spec.loader
@@ -91,6 +92,7 @@ def patched_spec(finder: LmEvalFinder) -> "ModuleSpec | None":
 
     def exec_module(module: "ModuleType") -> None:
         execute(module)
+        sys.meta_path.remove(finder)
         patch(module)
 
     loader.exec_module = exec_module

@@ -171,7 +171,7 @@ def correlation(kind: Correlation, judge: Scores, people: Scores) -> Estimate:
         if kind == "kendall":
             value, *without = (stats.kendalltau(*sample).statistic for sample in samples)
         else:
-            value, *without = (np.corrcoef(sample)[0, 1] for sample in samples)
+            value, *without = (np.corrcoef(sample - sample[:, :1])[0, 1] for sample in samples)
     return _jackknifed(value, without, outlier=kind == "pearson")
 
 
@@ -306,20 +306,21 @@ def read_human_scores(
     """
     scores: dict[str, dict[str, list[float]]] = {}
     with Path(path).open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.DictReader(file, strict=True)
+        rows = csv.reader(file, strict=True)
         try:
-            rows.fieldnames = header = [name.strip() for name in rows.fieldnames or ()]
+            header = [name.strip() for name in next(rows, [])]
             named = [column for column in header if column in criteria]
             if header.count("id") != 1 or not named or len({*named}) < len(named):
                 wanted = f"it must have 'id' and at least one of {', '.join(criteria)}, none twice"
                 raise ValueError(f"the header is {', '.join(header) or 'empty'}; {wanted}")
-            for row in rows:
-                if None in row or None in row.values():
+            for cells in rows:
+                bare = [cell.strip() for cell in cells]
+                if any(bare) and len(bare) != len(header):
                     what = f"a row has more or fewer cells than the header's {len(header)}"
                     raise ValueError(f"{what}; leave missing scores empty, quote texts with commas")
-                bare = {name: cell.strip() for name, cell in row.items()}
-                for criterion in filter(bare.get, named):
-                    item, cell = bare["id"], bare[criterion]
+                row = dict(zip(header, bare, strict=False))
+                for criterion in filter(row.get, named):
+                    item, cell = row["id"], row[criterion]
                     score = float(cell) if item and _NUMBER.fullmatch(cell) else math.nan
                     if not abs(score) <= _LARGEST:
                         problem = f"{criterion!r}: {cell!r:.80} is not a number, or has no 'id'"
@@ -328,5 +329,5 @@ def read_human_scores(
             if not scores:
                 raise ValueError(f"there are no scores in the columns {', '.join(named)}")
         except (csv.Error, ValueError) as error:
-            raise ValueError(f"{path}, line {max(1, rows.reader.line_num)}: {error}") from error
+            raise ValueError(f"{path}, line {max(1, rows.line_num)}: {error}") from error
     return {criterion: scores[criterion] for criterion in named if criterion in scores}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from inspect_ai import eval as inspect_eval
-from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage, get_model
+from inspect_ai.model import GenerateConfig, Model, ModelOutput, ModelUsage, get_model
 
 from hkcanto import tasks
 from hkcanto_tasks import read_runs
@@ -59,6 +59,25 @@ def test_the_users_temperature_wins_and_the_log_says_what_was_sent(
             assert [body["temperature"] for body in requests] == [temperature] * 2
             assert run.generation["temperature"] == temperature
             assert run.decoding == said
+
+
+def test_a_model_of_nnterp_which_refuses_a_temperature_of_0_takes_the_likeliest_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[GenerateConfig] = []
+
+    def answer(messages: Any, tools: Any, choice: Any, config: GenerateConfig) -> ModelOutput:
+        del messages, tools, choice
+        sent.append(config)
+        return ModelOutput.from_content("x", "A")
+
+    monkeypatch.setattr(Model, "__str__", lambda _: "nnterp/gpt2")
+    for temperature, expected in [(None, (None, 1)), (0.7, (0.7, None))]:
+        model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
+        more = {"temperature": temperature} if temperature else {}
+        task, logs = tasks.run(task="hkmmlu"), str(tmp_path)
+        inspect_eval(task, model=model, limit=1, log_dir=logs, display="none", **more)
+        assert (sent[-1].temperature, sent[-1].top_k) == expected
 
 
 def test_the_temperature_of_a_model_made_in_python_is_sent_unless_the_run_has_one(

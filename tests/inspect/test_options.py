@@ -63,6 +63,13 @@ def test_an_unknown_option_of_any_task_is_refused() -> None:
             task(**options)
 
 
+def test_a_table_and_a_task_without_a_judge_have_no_option_for_one() -> None:
+    for task in (tasks.hkcanto, tasks.g2p):
+        for judge in (True, False):
+            with pytest.raises(OptionError, match="has no option 'judge'"):
+                task(judge=judge)
+
+
 def test_a_value_that_cannot_be_lists_those_that_can() -> None:
     for task, options, says in [
         (tasks.g2p, {"examples": "papr"}, "examples: paper or release"),

@@ -529,6 +529,21 @@ class TestAnotherLmEval:
         done = with_tasks_module("import lm_eval.nowhere").start("-c", self.IMPORT)
         assert "No module named 'lm_eval.nowhere'" in done.stderr.splitlines()[-1]
 
+    def test_is_patched_when_a_first_import_failed(
+        self, with_tasks_module: Callable[[str], Environment]
+    ) -> None:
+        environment = with_tasks_module(
+            "import sys\n"
+            "if not hasattr(sys, 'ready'): raise ImportError('not yet')\n"
+            "class TaskIndex:\n"
+            "    def build(paths): ...\n"
+            "class TaskManager:\n"
+            "    def match_tasks(self, names): ...\n"
+        )
+        first = f"import sys\ntry:\n    {self.IMPORT.strip()}\nexcept ImportError: sys.ready = 1\n"
+        code = "print(hasattr(lm_eval.tasks.manager.TaskManager.match_tasks, '__wrapped__'))\n"
+        assert environment.run(first + self.IMPORT + code) == "True"
+
     def test_keeps_its_source_and_loader(
         self, with_tasks_module: Callable[[str], Environment]
     ) -> None:

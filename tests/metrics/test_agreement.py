@@ -81,6 +81,10 @@ def test_a_judge_that_is_one_point_too_lenient_correlates_but_does_not_agree() -
 
 
 def test_a_judge_that_always_says_the_same_has_no_correlation() -> None:
+    same = dict.fromkeys("abcdef", 0.1)  # whose mean is not exactly 0.1
+    [row] = agreement({"x": same}, {"x": {name: [at] for at, name in enumerate(same)}})
+    assert math.isnan(row.pearson)
+    assert all(map(math.isnan, row.intervals["pearson"]))
     [row] = agreement({"x": {"a": 5.0, "b": 5.0}}, {"x": {"a": [1.0], "b": [5.0]}})
     assert all(map(math.isnan, (row.pearson, row.spearman, row.kendall)))
     assert all(map(math.isnan, row.intervals["pearson"]))
@@ -110,7 +114,8 @@ def csv_file(folder: Path, text: str, encoding: str = "utf-8") -> Path:
 
 def test_a_row_is_an_item_and_a_person(tmp_path: Path) -> None:
     for encoding in ["utf-8", "utf-8-sig"]:
-        text = "id,person,fluency,coherence,comment\na,甲,5,3,好\na,乙,3,,\nb,甲,1, 5 ,\n"
+        text = "id,person,fluency,coherence,comment\na,甲,5,3,好\na,乙,3,,\n"
+        text += ", \n\nb,甲,1, 5 ,\n,,,,,,\n"  # with blank rows of any length
         assert read_human_scores(csv_file(tmp_path, text, encoding), ["fluency", "coherence"]) == {
             "fluency": {"a": [5, 3], "b": [1]},
             "coherence": {"a": [3], "b": [5]},

@@ -471,6 +471,17 @@ def test_data_of_one_benchmark_that_is_not_there_stops_only_itself(
         assert "hkmmlu/sample" in output
 
 
+def test_paths_are_printed_of_all_data_that_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HKCANTO_DATA")
+    monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path))
+    (tmp_path / "tmmluplus").mkdir()
+    output = hkcanto("data", "path", status=1)
+    assert str(tmp_path / "tmmluplus") in output.splitlines()
+    assert "has no folder 'hkeval2025'" in output
+
+
 def test_data_path_and_verify(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HKCANTO_DATA")
     monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path))

@@ -9,6 +9,8 @@ import pytest
 
 from hkcanto_metrics.script import to_simplified
 from hkcanto_tasks import load_task
+from hkcanto_tasks.catalogue import find_task
+from hkcanto_tasks.data.checks import refuse_odd
 from hkcanto_tasks.data.tables import read_table
 from hkcanto_tasks.errors import (
     CatalogueError,
@@ -18,6 +20,7 @@ from hkcanto_tasks.errors import (
     OptionError,
 )
 from hkcanto_tasks.printable import warn_once
+from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.tasks import LoadedTask
 
 from .quiz import Quiz, as_csv, items, read
@@ -97,7 +100,7 @@ def test_an_alias_is_declared_in_the_catalogue_or_by_the_user(
     folder({"test/songs.csv": as_csv([MUSIC], HEADER)})
     with pytest.raises(DataNotFound, match=r"(?s)files: songs.*HKCANTO_ALIASES='songs=hk_music"):
         load_task("hkmmlu_hk_music")
-    monkeypatch.setenv("HKCANTO_ALIASES", "songs=hk_music")
+    monkeypatch.setenv("HKCANTO_ALIASES", "tunes=hk_music, airs=hk_music\nsongs=hk_music\n")
     assert load_task("hkmmlu_hk_music").samples
     folder({"test/hk_law.csv": as_csv([LAW], HEADER)})
     monkeypatch.setenv("HKCANTO_ALIASES", "hk_law=a_subject_of_another_benchmark")
@@ -493,3 +496,14 @@ def test_a_file_with_thousands_of_broken_rows_is_read_at_once(tmp_path: Path) ->
     before = time.process_time()
     assert len(read_table(tmp_path / "rows.csv").bad) > 1_000
     assert time.process_time() - before < 5  # 0.4 s; reading again from the start took 6.6
+
+
+@pytest.mark.parametrize(("rows", "every"), [(60, 2), (80, 2), (100, 2), (80, 4)])
+def test_rows_in_the_other_script_are_found_wherever_they_are(rows: int, every: int) -> None:
+    texts = ["這個國家的經濟發展與對外貿易關係", "这个国家的经济发展与对外贸易关系"]
+    samples = [
+        Sample(id=str(at), question=f"{texts[at % every == 1]}{at}", choices=(f"{at}",), target="A")
+        for at in range(rows)
+    ]
+    with pytest.raises(DataCorrupt, match="in Simplified script; Traditional is declared"):
+        refuse_odd(samples, find_task("hkmmlu").definition, "x.csv")

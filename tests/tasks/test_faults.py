@@ -337,6 +337,10 @@ def test_a_linked_folder_is_followed_and_a_loop_is_not(folder: Path, tmp_path: P
     folder.symlink_to(tmp_path / "elsewhere")
     (tmp_path / "elsewhere/back").symlink_to(tmp_path / "elsewhere")
     (folder.parent / "up").symlink_to(folder.parent)
+    (folder.parent / "itself").symlink_to("itself")
+    for name, other in (("one", "two"), ("two", "one")):
+        (folder.parent / name).mkdir()
+        (folder.parent / name / "other").symlink_to(folder.parent / other)
     assert len(load_task("hkmmlu").samples) == 2
 
 

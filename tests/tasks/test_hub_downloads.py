@@ -90,6 +90,13 @@ def test_the_files_allowed_are_downloaded_as_they_are() -> None:
     assert folder.revision("test/logic.csv") == folder.revision() == FIRST[:7]
 
 
+def test_a_file_that_a_task_declares_is_downloaded_too(server: WebServer) -> None:
+    publish(server, SECOND, {**FILES, "test/x.csv": "question,A,B,answer\n"})
+    folder = at(HubDataset("someone/questions", allow=("*.jsonl",)))
+    folder.fetch()
+    assert folder.files() == ["test/x.csv", "translation/can2man.jsonl"]
+
+
 def test_later_runs_use_the_commit_of_the_first_without_asking(server: WebServer) -> None:
     at().fetch()
     publish(server, SECOND, {"test/logic.csv": "Question,A,B,Answer\n"})

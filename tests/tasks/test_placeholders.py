@@ -108,10 +108,39 @@ def test_a_placeholder_that_nothing_fills_is_an_error_before_any_run(quiz: Quiz)
         ("{sentence}", "", AB, r"\{sentence\}"),
         ("{story}", "", declared, r"\{story\}.*none is called pasage"),
         ("{question}", 'example = "{nothing}"', AB, r"\{nothing\}"),
+        ("{question}", 'example = "{question} {answer}"', AB, r"\{answer\}"),
     ):
         quiz(more, ROW, question=question, texts=texts)
         with pytest.raises(CatalogueError, match=rf"\[prompts.plain\] has the placeholder {says}"):
             items()
+
+
+def test_a_placeholder_in_a_text_that_is_not_used_is_not_refused(quiz: Quiz) -> None:
+    unused = 'question_cot = "{nothing}"\nexample_cot = "{nothing}"'
+    quiz(AB, ROW, question="{question}", texts=unused)
+    assert items()
+    alone = f'{AB}\nfiles = {{ test = "test.json" }}'
+    quiz(alone, ROW, question="{question}", texts='example = "{nothing}"')
+    assert items()
+
+
+@pytest.mark.parametrize("path", ["", "*.json", "a/**/test.json", "{split}.json", "{stem}{stem}"])
+def test_a_path_that_can_match_nothing_is_refused(quiz: Quiz, path: str) -> None:
+    for files in (
+        f'{{ test = "{path}" }}',
+        f'{{ test = "test.json", dev = ["x.json", "{path}"] }}',
+    ):
+        file = quiz(f"{AB}\nfiles = {files}", ROW) / "benchmark.toml"
+        with pytest.raises(CatalogueError, match=f"'quiz' has the path '{re.escape(path)}'"):
+            read_benchmark(file)
+
+
+def test_an_open_question_in_a_list_is_found(quiz: Quiz) -> None:
+    for key, value in (("ignored", '["a", "?"]'), ("table", '["?"]'), ("rubric", '{ x = ["?"] }')):
+        file = quiz(f"{AB}\n{key} = {value}", ROW) / "benchmark.toml"
+        name = "x" if key == "rubric" else key
+        with pytest.raises(CatalogueError, match=rf'open questions, "\?": {name}\.'):
+            read_benchmark(file)
 
 
 def test_a_column_that_the_kind_would_shadow_is_refused(quiz: Quiz) -> None:
