@@ -457,6 +457,22 @@ def test_items_with_errors_are_left_out_and_counted(tmp_path: Path) -> None:
     assert run.notes == (f"{missing} of {total} items have no score, because of errors",)
 
 
+def test_the_models_that_answered_one_log_are_named(law: Path) -> None:
+    def change(name: str, data: bytes) -> bytes:
+        if not name.startswith("samples/"):
+            return data
+        sample = json.loads(data)
+        sample["output"]["model"] = next(models)
+        return json.dumps(sample).encode()
+
+    models = iter(["org/b", "", "org/a", *["org/b"] * 1_000])
+    rezipped(law, change)
+    assert "answered by org/a, org/b" in read_runs([law])[0].notes
+    models = iter(["", *["org/b"] * 1_000])
+    rezipped(law, change)
+    assert not any("answered by" in note for note in read_runs([law])[0].notes)
+
+
 def test_a_limit_of_tokens_is_truncation(tmp_path: Path) -> None:
     from .harness_runs import answering_model
 
