@@ -98,6 +98,8 @@ def test_two_logs_of_a_task_of_lm_eval(sums: Callable[..., Path]) -> None:
     )
     assert "not tasks of hkcanto" in " ".join(said.split())
     assert "Rank" not in said
+    said = hkcanto("compare", f"x={old}", f"x={new}", "--any").stdout
+    assert "between x (2) and x (1) on sums" in " ".join(said.split())
 
 
 def test_what_differs_and_what_cannot_be_tested_is_said(sums: Callable[..., Path]) -> None:

@@ -80,6 +80,8 @@ def compare_any(
     given = [argument(run) for run in runs]
     a, b = (_logs(path) for _, path in given)
     names = [name or str(path) for name, path in given]
+    if names[0] == names[1]:
+        names = [f"{name} ({place})" for place, name in enumerate(names, 1)]
     tests, notes = list[tuple[Pair, int]](), list[str]()
     refused = [f"{task}: no partner." for task in a.keys() ^ b.keys()]
     for task in a.keys() & b.keys():
