@@ -130,6 +130,20 @@ def test_a_bad_name_of_a_task_does_not_cost_the_others(lm_eval_g2p: Path) -> Non
     assert only_reason(read).startswith("../g2p: cut off or damaged: Invalid name")
 
 
+@pytest.mark.parametrize("counts", [{}, {"effective": None, "original": 60}])
+def test_a_task_without_its_number_of_samples_does_not_cost_the_others(
+    counts: dict[str, Any], lm_eval_g2p: Path
+) -> None:
+    def change(log: dict[str, Any]) -> None:
+        log["configs"]["other"] = log["configs"]["hkcanto_g2p"]
+        log["n-samples"]["other"] = counts
+
+    rewritten(results_of(lm_eval_g2p), change)
+    read = read_runs([lm_eval_g2p])
+    assert [len(each.items) for each in read] == [60]
+    assert only_reason(read).startswith("other: cut off or damaged")
+
+
 def test_a_bad_sample_does_not_cost_the_others(lm_eval_g2p: Path) -> None:
     samples = samples_of(lm_eval_g2p)
     first, second, third, *others = samples.read_bytes().splitlines(keepends=True)
