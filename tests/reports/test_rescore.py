@@ -245,6 +245,7 @@ def test_a_log_and_its_rescored_one_are_two_rows_of_a_report(tmp_path: Path) -> 
     assert len({run.label for run in runs}) == 2
     done = hkcanto("report", tmp_path / "runs", "--format", "md")
     assert "rescored:" in done.stdout
+    assert "was scored again by hkcanto" in done.stdout
     # The setup is the same, so a gate is allowed.
     second, first = (
         run.sources[0] for run in sorted(runs, key=lambda run: "rescored" not in run.options)

@@ -380,12 +380,16 @@ def _checks(runs: Sequence[Run]) -> Iterator[str]:
     equal = sum(agreement(run).equal for run in runs if "rescored" not in run.options)
     yield f"{equal:,} figures equal those of the harnesses."
     for run in runs:
+        if again := run.options.get("rescored"):
+            yield f"{run_title(run)} was scored again by hkcanto {again}."
         for one in agreement(run).different[:_NAMED]:
             place = f" of {', '.join(one.subjects)}" if one.subjects else ""
             yield (
                 f"{run_title(run)}: {one.name}{place} is {one.ours:.6g} here, {one.reported:.6g} "
                 f"in {run.harness}. Was the log edited, or made by another version of this package?"
             )
+        if len(run.subjects) < (count := len(run.setup.task.subjects)) and not run.is_sample:
+            yield f"{run_title(run)} lacks {count - len(run.subjects)} of the {count} subjects."
         yield from (f"{run_title(run)}: {text}" for text in run.notes)
 
 
