@@ -252,12 +252,12 @@ def _many(read: _Read) -> tuple[Note, Table, list[Run]]:
         leaders = [str(row.values[0]) for row in made.rows if row.values[1] == rank]
         said = f"The best mean rank is {value_text(rank, 'score')}: {listed(leaders)}"
     ahead = [
-        f"{run_title(of.best)} ({value_text(_in_points(of.best), 'score')})"
+        f"{run_title(of.best)} ({value_text(_in_points(of.best), 'score')}; of "
+        f"{len(of.differences) - len(of.ties)} of {len(of.differences)} others)"
         for of in races
-        if not of.ties
+        if not of.ties or (len(races) == 1 and len(of.ties) < len(of.differences))
     ]
-    where = listed(ahead) or "none"
-    said += f". Significantly ahead of all others (all tasks together, 95 %): {where}."
+    said += f". Significantly ahead (all tasks together, 95 %): {listed(ahead) or 'none'}."
     return Note(said, "verdict"), made, left_out
 
 
