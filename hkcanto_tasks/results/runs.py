@@ -58,6 +58,7 @@ class Items:
     weights: Mapping[str, Floats]  # rate → the length of each item's reference
     clusters: Ints  # equal for dependent items: epochs of an item, questions on one passage
     question_lengths: Ints  # characters, including the options
+    response_lengths: Ints  # characters, without reasoning
     golds: Ints  # checksums of the gold answers
     output_tokens: Floats  # as counted by the provider; NaN if not logged
     truncated: Floats  # 1 if the response ended at the token limit, 0 if not; NaN if unknown

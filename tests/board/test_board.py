@@ -311,6 +311,14 @@ def test_what_differs_between_the_runs_of_a_model_is_in_its_name(
     assert "org/m@step" in table
 
 
+def test_names_that_look_alike_name_each_other(results: Results, board: Board) -> None:
+    for model in ("org/model-1o", "org/Model-lO", "org/other"):
+        results.add(model, skill=0.5)
+    table = rows(board(results.folder).page("index.html"))
+    expected = {"org/model-1o (not org/Model-lO)", "org/Model-lO (not org/model-1o)", "org/other"}
+    assert expected <= {*table}
+
+
 def test_a_newer_result_of_the_same_publisher_replaces_an_older_one(
     results: Results, board: Board
 ) -> None:

@@ -309,6 +309,18 @@ def test_items_other_than_the_catalogues(log: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("own")
+def test_items_that_occur_twice_are_called_so(log: Path, tmp_path: Path) -> None:
+    (samples,) = log.parent.glob("samples_*.jsonl")
+    samples.write_text(2 * samples.read_text("utf-8"), "utf-8")
+
+    def twice(results: dict[str, Any]) -> None:
+        results["n-samples"]["quiz"]["effective"] *= 2
+
+    said = refused(tmp_path / "out", edited(twice, log).parent)
+    assert "items occur twice, with 8 of 8 items" in said
+
+
+@pytest.mark.usefixtures("own")
 def test_a_second_entry_with_the_same_signature_is_judged_by_its_own_answers(
     log: Path, tmp_path: Path
 ) -> None:

@@ -90,6 +90,16 @@ def test_many_unread_or_cut_responses_are_warned_of() -> None:
         assert any(text in note for note in notes([run])) == warned, text
 
 
+def test_the_cost_of_a_second_look_is_told_beside_many_unread() -> None:
+    # Each of the unread: 89 characters of the reader's prompt, 20 of the question, the response.
+    lengths = [0, 30, 5_000, 10] + [10] * 96
+    number = a_run("hkcanto_g2p", {"cer_published": [0.1], "unparsed_rate": [1.0]})
+    runs = law(unparsed=4, response_lengths=lengths), law(unparsed=2), number
+    (note,) = (note for note in notes(runs) if "could be read" in note)
+    tokens = 3 * (89 + 20) + 30 + 4_000 + 10
+    assert f"3 requests of {tokens:,} tokens together." in note
+
+
 def test_log_likelihood_writes_nothing_that_could_be_unparsed() -> None:
     assert len(tables([law(1), a_run("hkcanto_law_mc", {"acc": [1.0]})])["reading"]) == 1
 

@@ -98,6 +98,8 @@ def test_two_logs_of_a_task_of_lm_eval(sums: Callable[..., Path]) -> None:
     )
     assert "not tasks of hkcanto" in " ".join(said.split())
     assert "Rank" not in said
+    said = hkcanto("compare", f"x={old}", f"x={new}", "--any").stdout
+    assert "between x (2) and x (1) on sums" in " ".join(said.split())
 
 
 def test_what_differs_and_what_cannot_be_tested_is_said(sums: Callable[..., Path]) -> None:
@@ -172,6 +174,20 @@ def test_other_logs_are_refused(
         done = hkcanto("compare", *logs, "--any")
         assert done.exit_code == 2, why
         assert why in " ".join(done.output.split()), done.output
+
+
+def test_a_file_that_cannot_be_read_does_not_cost_the_logs_beside_it(
+    sums: Callable[..., Path],
+) -> None:
+    old, new = sums("old", right_below(20)), sums("new", right_below(30))
+    bad = new.with_name("cut_off.eval")
+    bad.write_bytes(b"PK")
+    said = " ".join(hkcanto("compare", old.parent, new.parent, "--any").output.split())
+    assert "cut_off.eval is left out: not a complete zip archive" in said
+    assert "gain +25.0 points" in said
+    done = hkcanto("compare", old, bad, "--any")
+    assert done.exit_code == 2
+    assert "not a complete zip archive" in " ".join(done.output.split())
 
 
 def test_a_share_stays_in_points_beside_a_figure_of_another_unit(

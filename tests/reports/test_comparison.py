@@ -208,6 +208,7 @@ def test_a_pooled_rate_weighs_items_by_their_lengths():
     largest = lengths.max()
     expected = non_inferiority(rates[0], rates[1], delta=0.3, weights=lengths, largest=largest)
     assert found.gate.bound == pytest.approx(100 * expected.bound)
+    assert "weighted by length" in found.gate.method
 
 
 def test_rates_above_one_cannot_hide_a_loss():
@@ -219,7 +220,9 @@ def test_rates_above_one_cannot_hide_a_loss():
         assert "1 items have a cer above 1" in refusal(*sides, metric="cer")
     # Without a loop in the sample, the gate says what it bounds.
     made = compare(a, a, metric="cer", **FAST, gate=50)
-    assert "each answer's rate cut off at 1" in gate_of([made], 50, ())[1].blocks[1].text
+    verdict, remark = gate_of([made], 50, ())[1].blocks[:2]
+    assert "Character error rate (each answer's cut off at 1)" in verdict.text
+    assert "each answer's rate cut off at 1" in remark.text
 
 
 def test_the_headline_of_a_task_is_compared_without_being_asked_for():
@@ -487,7 +490,8 @@ def test_a_mean_over_subjects_is_not_bounded_without_some_of_them():
     few = limited(beginning("tmmluplus_gen", 30))
     assert "there is no item of" in refusal(few, few)
     enough = limited(beginning("tmmluplus_gen", 600))
-    assert compare(enough, enough, **FAST, gate=50).gate.method == "Gaffke's bound"
+    method = compare(enough, enough, **FAST, gate=50).gate.method
+    assert method == "Gaffke's bound, weighted as the figure weighs items"
 
 
 def test_items_of_an_unfinished_run_are_not_a_sample():

@@ -130,6 +130,20 @@ def test_a_bad_name_of_a_task_does_not_cost_the_others(lm_eval_g2p: Path) -> Non
     assert only_reason(read).startswith("../g2p: cut off or damaged: Invalid name")
 
 
+@pytest.mark.parametrize("counts", [{}, {"effective": None, "original": 60}])
+def test_a_task_without_its_number_of_samples_does_not_cost_the_others(
+    counts: dict[str, Any], lm_eval_g2p: Path
+) -> None:
+    def change(log: dict[str, Any]) -> None:
+        log["configs"]["other"] = log["configs"]["hkcanto_g2p"]
+        log["n-samples"]["other"] = counts
+
+    rewritten(results_of(lm_eval_g2p), change)
+    read = read_runs([lm_eval_g2p])
+    assert [len(each.items) for each in read] == [60]
+    assert only_reason(read).startswith("other: cut off or damaged")
+
+
 def test_a_bad_sample_does_not_cost_the_others(lm_eval_g2p: Path) -> None:
     samples = samples_of(lm_eval_g2p)
     first, second, third, *others = samples.read_bytes().splitlines(keepends=True)
@@ -455,6 +469,22 @@ def test_items_with_errors_are_left_out_and_counted(tmp_path: Path) -> None:
     missing = total - len(run.items)
     assert missing == sum("食水" in str(sample.input) for sample in task.dataset) > 0
     assert run.notes == (f"{missing} of {total} items have no score, because of errors",)
+
+
+def test_the_models_that_answered_one_log_are_named(law: Path) -> None:
+    def change(name: str, data: bytes) -> bytes:
+        if not name.startswith("samples/"):
+            return data
+        sample = json.loads(data)
+        sample["output"]["model"] = next(models)
+        return json.dumps(sample).encode()
+
+    models = iter(["org/b", "", "org/a", *["org/b"] * 1_000])
+    rezipped(law, change)
+    assert "answered by org/a, org/b" in read_runs([law])[0].notes
+    models = iter(["", *["org/b"] * 1_000])
+    rezipped(law, change)
+    assert not any("answered by" in note for note in read_runs([law])[0].notes)
 
 
 def test_a_limit_of_tokens_is_truncation(tmp_path: Path) -> None:

@@ -128,9 +128,15 @@ def test_there_is_no_best_without_a_rival() -> None:
 
 def test_rows_have_a_kind_where_there_are_several() -> None:
     kinds = {row.cells[0].text: row.kind for row in shown(scores())}
-    assert (kinds["粵語大模型-7B"], kinds["Chance"]) == ("run", "random")
+    assert (kinds["粵語大模型-7B (this run)"], kinds["Chance"]) == ("run", "random")
     only_runs = Table("t", "T", [Column("Model")], [Row(["a"], "run")])
-    assert shown(only_runs)[0].kind == "other"
+    assert (shown(only_runs)[0].kind, shown(only_runs)[0].cells[0].text) == ("other", "a")
+
+
+def test_beside_published_rows_a_run_says_what_it_is_in_every_format() -> None:
+    made = rich_report()
+    for text in (printed(made, 160), render(made, "md"), render(made, "html")):
+        assert text.count("(this run)") == 1
 
 
 def test_columns_without_values_are_left_out_except_the_first() -> None:
@@ -305,7 +311,7 @@ def test_markdown_has_tables_as_github_reads_them() -> None:
         "| --- | ---: | ---: | ---: | ---: | --- | --- |",
         "| Claude 3.7 | 66.7 | **8.1** | −8.1 | 26,368 | 2 | paper |",
         "| GPT-4o | **74.8** | 9.2 | 0.0 | 26,368 | 1 | paper |",
-        "| **粵語大模型-7B** | 52.3 \\[49.1, 55.4\\] (one subject is missing) | "
+        "| **粵語大模型-7B (this run)** | 52.3 \\[49.1, 55.4\\] (one subject is missing) | "
         "12.5 \\[11.0, 14.0\\] | −22.5 \\[−25.0, −20.0\\] | 1,024 | 3–4 | "
         "hkmmlu\\|shots:5\\|v:0.1.0 |",
     ]

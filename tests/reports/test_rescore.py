@@ -245,6 +245,7 @@ def test_a_log_and_its_rescored_one_are_two_rows_of_a_report(tmp_path: Path) -> 
     assert len({run.label for run in runs}) == 2
     done = hkcanto("report", tmp_path / "runs", "--format", "md")
     assert "rescored:" in done.stdout
+    assert "was scored again by hkcanto" in done.stdout
     # The setup is the same, so a gate is allowed.
     second, first = (
         run.sources[0] for run in sorted(runs, key=lambda run: "rescored" not in run.options)
@@ -419,6 +420,8 @@ def test_failed_requests_and_cut_off_answers_are_counted_and_said(tmp_path: Path
     file = write_jsonl(tmp_path / "batch.jsonl", rows)
     said = rescored(file, *given, to=tmp_path / "new")
     assert "2 requests failed (status 500: 1, error: 1) and are left out" in said
+    assert "2 answers were cut off at the token limit (finish_reason)" in said
+    assert "answers are empty" not in said
     (run,) = read_runs(tmp_path / "new")
     assert (len(run.items), run.status, run.unfinished) == (9, "incomplete", "items failed")
     assert sorted(run.items.truncated.tolist()) == [0.0] * 7 + [1.0] * 2
@@ -493,7 +496,9 @@ def test_absent_answers_are_empty_and_two_to_an_item_are_refused(
 ) -> None:
     law[0]["response"], law[1] = None, {k: v for k, v in law[1].items() if k != "response"}
     file = write_jsonl(tmp_path / "a.jsonl", law)
-    rescored(file, "--task", "hkcanto_law", to=tmp_path / "new")
+    said = rescored(file, "--task", "hkcanto_law", to=tmp_path / "new")
+    assert "2 answers are empty" in said
+    assert "of the task's" not in said
     (run,) = read_runs(tmp_path / "new")
     assert len(run.items) == len(law)
     assert run.items.reasons.count("none: empty") == 2
@@ -507,7 +512,8 @@ def test_a_part_of_a_task_is_one_and_no_beginning_unless_it_is(tmp_path: Path) -
     for name, part, picked in (("first", samples[:20], False), ("last", samples[-20:], True)):
         rows: list[Mapping[str, Any]] = [{"id": each.id, "response": "A"} for each in part]
         file = write_jsonl(tmp_path / f"{name}.jsonl", rows)
-        rescored(file, "--task", "hkmmlu", to=tmp_path / name)
+        said = rescored(file, "--task", "hkmmlu", to=tmp_path / name)
+        assert f"it has 20 of the task's {len(samples)} items" in said
         (run,) = read_runs(tmp_path / name)
         assert (run.limited, run.picked, run.complete) == (True, picked, False)
 

@@ -329,6 +329,13 @@ def test_figures_of_categories_are_checked_too() -> None:
     assert checked[0].startswith("1 figures equal")
 
 
+def test_a_part_says_what_it_lacks_but_the_sample_data_is_one() -> None:
+    part = about("lacks", a_run("hkcanto_law", {"acc": [1, 0]}))
+    assert part.endswith("lacks 15 of the 16 subjects.")
+    sample = said(a_run("hkcanto_law", {"acc": [1, 0]}, data="sample"))
+    assert not any("lacks" in text for text in sample)
+
+
 def test_what_is_to_know_of_a_run_is_said() -> None:
     run = replace(a_run("hkcanto_law", {"acc": [1]}), notes=("judged by a person",))
     assert "judged by a person" in about("judged", run)

@@ -12,6 +12,7 @@ from hkcanto_tasks.results.reports.standings import (
     Beside,
     Standing,
     departures,
+    headline_column,
     rank_of,
     standings,
     why_left_out,
@@ -369,3 +370,9 @@ def test_an_option_that_is_not_the_papers_makes_a_row_of_its_own() -> None:
     own = beside("hkcanto_7", *runs).runs
     assert own["mine"]["Average"].figure.value == 0.5
     assert own["mine prompt:yue"]["Average"].figure.value == pytest.approx(0.25, abs=0.01)
+
+
+def test_a_headline_without_a_direction_has_no_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = a_run("hkcanto_summarization", {"n_characters": [9.0]})
+    monkeypatch.setattr(Run, "headline", run.figures["n_characters"])
+    assert headline_column(run).lower_is_better is None

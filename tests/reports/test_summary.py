@@ -141,9 +141,9 @@ def test_many_models_are_sorted_by_their_mean_rank_and_tie_or_lead() -> None:
     ]
     # a is first, first and third; b second, second and second; c third, third and first.
     assert said(*runs) == (
-        "The best mean rank is 1.7: a. Significantly ahead of all others (all tasks together, "
-        "95 %): a on Hong Kong law, 5-shot (90.0); c on Hong Kong Diploma of Secondary Education, "
-        "in Chinese, 5-shot (75.0)."
+        "The best mean rank is 1.7: a. Significantly ahead (all tasks together, 95 %): a on Hong "
+        "Kong law, 5-shot (90.0; of 2 of 2 others); c on Hong Kong Diploma of Secondary "
+        "Education, in Chinese, 5-shot (75.0; of 2 of 2 others)."
     )
     rows = tables(runs)["matrix"]
     assert [(row["Model"], row["Mean rank"]) for row in rows[:3]] == [
@@ -164,8 +164,12 @@ def test_many_models_are_sorted_by_their_mean_rank_and_tie_or_lead() -> None:
     ]
 
 
-def test_no_model_is_ahead_if_one_ties_with_the_best() -> None:
-    assert said(*shares("hkcanto_law", a=180, b=179, c=50)).endswith("together, 95 %): none.")
+def test_one_task_says_how_many_others_the_best_is_ahead_of() -> None:
+    assert said(*shares("hkcanto_law", a=180, b=179, c=50)).endswith(
+        "a on Hong Kong law, 5-shot (90.0; of 1 of 2 others)."
+    )
+    tie = said(*shares("hkcanto_law", a=180, b=180, c=180))
+    assert tie.endswith("together, 95 %): none.")
     equal = said(*shares("hkcanto_law", a=180, b=180, c=50))
     assert equal.startswith("The best mean rank is 1.0: a; b. ")
 
@@ -230,7 +234,7 @@ def test_a_limited_model_has_no_rank_and_does_not_lead() -> None:
     ]
     said, _, matrix = build_report([*map(checked, runs)]).sections[0].blocks
     assert isinstance(said, Note)
-    assert said.text.startswith("The best mean rank is 1.0: a. Significantly ahead of")
+    assert said.text.startswith("The best mean rank is 1.0: a. Significantly ahead (")
     assert isinstance(matrix, Table)
     assert [row.values[:2] for row in matrix.rows[:4]] == [
         ["a", 1],

@@ -26,6 +26,7 @@ _Cell = tuple[PublishedResult, int | None]  # with its tier
 _HASHES = ("sent", "read", "metric", "pkg")
 _RELEASE = "release"  # the data of a paper
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
+_LOOKS = str.maketrans("01i", "oll", "-_.")  # of names: `Model-1O` looks like `model_l0`
 _OF_NO_MATTER = ("data", "turns", "rationale")  # for what a result measures
 
 
@@ -101,11 +102,15 @@ def _setting(result: PublishedResult) -> str:
 
 
 def _labelled(results: Sequence[PublishedResult]) -> Iterator[PublishedResult]:
-    """Yield results with the model's revision, and what differs between a model's runs."""
+    """Yield results with the model's revision, models whose names look alike, and what differs
+    between a model's runs."""
+    looks = {result.model: result.model.casefold().translate(_LOOKS) for result in results}
     groups: dict[tuple[str, str], list[PublishedResult]] = defaultdict(list)
     for result in results:
         revision = result.settings.get("revision", "main")
         model = result.model if revision == "main" else f"{result.model}@{revision}"
+        alike = [n for n in sorted(looks) if looks[n] == looks[result.model] and n != result.model]
+        model += f" (not {', not '.join(alike)})" if alike else ""
         settings = {k: v for k, v in result.settings.items() if k != "revision"}
         run = replace(result, model=model, settings={"by": result.by, **settings})
         groups[result.kind, model].append(run)

@@ -106,7 +106,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         usage: dict[str, list[Usage]] = {task: [] for task in signatures}
         spans = list[tuple[float, float]]()
         planned = sent = _planned(log)
-        problems, unscored = list[str](), 0
+        problems, unscored, answered = list[str](), 0, set[str]()
         for place, (name, load) in enumerate(samples.items()):
             try:
                 sample = load()
@@ -117,6 +117,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 if needed and _SCORER not in (sample.scores or {}):
                     unscored += 1
                     continue
+                answered.add(str(sample.output.get("model") or ""))  # none before a request
                 used = _usage(sample)
                 if backend == "hf":  # it counts a batch's padding, in prompts and in answers
                     used = msgspec.structs.replace(used, prompt_tokens=None, answer_tokens=None)
@@ -143,6 +144,8 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         how = " ".join(f"{name}={value}" for settings in judging for name, value in settings)
         prompts = " ".join(filter(None, [metadata.get("judge", "prompts:1"), how]))
         notes.insert(0, f"judged by {', '.join(names)}, {prompts}")
+    if len(models := sorted(answered - {""})) > 1:
+        notes.append(f"answered by {', '.join(models)}")
     if unscored:
         notes.append(f"{unscored} of {scored + unscored} items have no score, because of errors")
     status = "invalidated" if log.invalidated else log.status

@@ -113,8 +113,8 @@ class ItemRows:
         kept = ItemText(prompt, response, judgement.answer, sample.target) if self.texts else None
         passage, gold = hash((sample.subject, text[:_PASSAGE])), zlib.crc32(sample.target.encode())
         which = sample.id, sample.subject, sample.parts, values, judgement.weights, passage
-        rest = len(text), gold, output_tokens, truncated, judgement.reason, pair, kept
-        self._rows.append((*which, *rest))
+        counts = len(text), judgement.length, gold, output_tokens, truncated
+        self._rows.append((*which, *counts, judgement.reason, pair, kept))
 
     def items(self) -> Items:
         """Return the items sorted by subject and id (9 before 10), epochs of an id in order."""
@@ -123,8 +123,8 @@ class ItemRows:
         ids, subjects, parts, values, weights, passages, *numbers, reasons, pairs, texts = columns
         known: dict[int, int] = {}
         clusters = [known.setdefault(passage, len(known)) for passage in passages]
-        counts = [np.array(column, np.int64) for column in (clusters, *numbers[:2])]
-        ends = [np.array(column, np.float64) for column in numbers[2:]]
+        counts = [np.array(column, np.int64) for column in (clusters, *numbers[:3])]
+        ends = [np.array(column, np.float64) for column in numbers[3:]]
         made: list[Any] = [ids, subjects, parts, _by_name(values, nan), _by_name(weights, 0.0)]
         made += [*counts, *ends, reasons]
         made += [pairs if self._pairs else (), texts if self.texts else ()]

@@ -39,7 +39,7 @@ class Origin(msgspec.Struct):
 class _Results(msgspec.Struct):
     results: dict[str, dict[str, Any]]
     configs: dict[str, dict[str, Any]]
-    counts: dict[str, dict[str, int]] = msgspec.field(name="n-samples")
+    counts: dict[str, dict[str, Any]] = msgspec.field(name="n-samples")
     config: dict[str, Any] = {}
     date: float | None = None
     model_name: str | None = None
@@ -87,7 +87,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     if token := given.get("think_end_token"):
         notes.append(f"lm-eval removed the reasoning up to {token}: its language is unknown")
     chat = shared.CHAT if results.chat_template is not None else ""
-    answers = sum(of_task["effective"] for of_task in results.counts.values())
+    answers = sum(of.get("effective") or 0 for of in results.counts.values())
     left = defaultdict[str, list[str]](list)  # why → tasks that are left out
     for name, config in results.configs.items():
         if config.get("dataset_path") != "hkcanto":
@@ -97,7 +97,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             samples = path.with_name(f"samples_{name}_{stamp}.jsonl")
             metadata = config.get("metadata") or {}
             signature = known_signature(metadata.get("signature"))
-            expected, available = (results.counts[name][of] for of in ("effective", "original"))
+            expected, available = (int(results.counts[name][n]) for n in ("effective", "original"))
             if not expected:
                 continue  # the data has none of the task's subjects
             if not samples.is_file():

@@ -94,7 +94,8 @@ def _refusals(run: Run, more: int, is_named: bool) -> Iterator[str]:
     if not run.trusted_data:
         yield f"its data ({run.data}) is not a published revision. Run it on the release."
     if run.unfinished or run.limited or items != run.expected:
-        part = f"{run.unfinished or 'not the whole task'}, with {items:,} of {run.expected:,} items"
+        what = "items occur twice" if len(run.items) > items else "not the whole task"
+        part = f"{run.unfinished or what}, with {items:,} of {run.expected:,} items"
         yield f"{part}. Finish it (inspect eval-retry LOG), or run it without limit or subjects."
     for one in checked.different:
         both = f"{one.ours:.6g} here, {one.reported:.6g} in {run.harness}"

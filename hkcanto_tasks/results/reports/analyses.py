@@ -38,7 +38,8 @@ _UNREAD = (
     "No answer could be read from many responses, which count as wrong: {}. Look at some in the "
     "log (inspect view; lm-eval: samples_….jsonl). If they are cut off, raise the length limit; "
     "otherwise try worked examples or +scaffold for all models, or let a model read the letters "
-    "of multiple choice (hkcanto rescore LOGS --reader MODEL -o FOLDER)."
+    "of multiple choice (hkcanto rescore LOGS --reader MODEL -o FOLDER), which sends, for these "
+    "runs and at one token a character, {}."
 )
 _UNJUDGED = (
     "Many answers got no level of their rubric and do not count in the headline: {}. Judge them "
@@ -86,10 +87,20 @@ def _problems(runs: Sequence[Run]) -> Iterator[Note]:
         (_UNREAD, MANY_UNREAD, _unread),
         (_UNJUDGED, MANY_UNREAD, lambda run: estimate(run, "unjudged_rate")),
     ):
-        rates = [(run_title(run), rate_of(run)) for run in runs]
-        many = [f"{name} {rate.value:.1%}" for name, rate in rates if rate and rate.value > most]
+        rates = [(run, rate) for run in runs if (rate := rate_of(run)) and rate.value > most]
+        many = "; ".join(f"{run_title(run)} {rate.value:.1%}" for run, rate in rates)
         if many:
-            yield Note(text.format("; ".join(many)), "warning")
+            yield Note(text.format(many, _second_look([run for run, _ in rates])), "warning")
+
+
+def _second_look(runs: Sequence[Run]) -> str:
+    """Return how many requests `hkcanto.second_look` sends for runs with one right letter."""
+    tokens = list[int]()
+    for of in (run.items for run in runs if not getattr(run.setup, "SEVERAL", True)):
+        unread = np.greater(of.values.get("unparsed_rate", 0), 0) & (of.response_lengths > 0)
+        lengths = of.question_lengths + np.minimum(of.response_lengths, 4_000) + 89  # its prompt
+        tokens += lengths[unread].tolist()
+    return f"{len(tokens):,} requests of {sum(tokens):,} tokens together"
 
 
 def _unread(run: Run) -> Estimate | None:

@@ -30,7 +30,7 @@ _NAMED = 5
 _EFFECT = ("a", "b", "wins", "losses", "p_value", "p_by_holm", "test")
 _Row = tuple[str, str, str, Mapping[str, float]]
 _JSON = msgspec.json.Decoder(dict[str, Any])
-_OURS = "{} is a log of a task of hkcanto: compare it without --any."
+_OURS = "a log of a task of hkcanto: compare it without --any"
 _UNKNOWN = (
     "These are not tasks of hkcanto, so only the logs say what was run. Where they do not, prompt, "
     "template and decoding are unknown, and so are whether questions share a passage, which makes "
@@ -78,9 +78,11 @@ def compare_any(
     if len(runs) != 2:
         raise ComparisonError("--any compares two logs: hkcanto compare a=LOG b=LOG --any")
     given = [argument(run) for run in runs]
-    a, b = (_logs(path) for _, path in given)
+    (a, of_a), (b, of_b) = (_logs(path) for _, path in given)
     names = [name or str(path) for name, path in given]
-    tests, notes = list[tuple[Pair, int]](), list[str]()
+    if names[0] == names[1]:
+        names = [f"{name} ({place})" for place, name in enumerate(names, 1)]
+    tests, notes = list[tuple[Pair, int]](), [*of_a, *of_b]
     refused = [f"{task}: no partner." for task in a.keys() ^ b.keys()]
     for task in a.keys() & b.keys():
         try:
@@ -170,22 +172,22 @@ def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> tuple[Pair, i
 # ---------------------------------------------------------------------- reading
 
 
-def _logs(path: Path) -> dict[str, _Log]:
-    """Return the tasks of the logs at a path by name."""
-    logs = dict[str, _Log]()
+def _logs(path: Path) -> tuple[dict[str, _Log], list[str]]:
+    """Return the tasks of the logs at a path by name, and why files could not be read."""
+    logs, problems = dict[str, _Log](), list[str]()
     for file in [path] if path.is_file() else logs_in(path):
         try:
-            for log in (_lm_eval if file.name.startswith("results_") else _inspect)(file):
-                if log.task in logs:
-                    raise LogError(f"{path} has several logs of {log.task}. Give the file of one.")
-                logs[log.task] = log
-        except LogError:
-            raise
+            read = _lm_eval if file.name.startswith("results_") else _inspect
+            found = {log.task: log for log in read(file)}
         except UNREADABLE as error:
-            raise LogError(f"{file}: {reason(error)}") from error
+            problems.append(f"{file} is left out: {reason(error)}.")
+            continue
+        if twice := ", ".join(sorted(logs.keys() & found.keys())):
+            raise LogError(f"{path} has several logs of {twice}. Give the file of one.")
+        logs |= found
     if not logs:
-        raise LogError(f"{path} has no log of lm-eval or Inspect.")
-    return logs
+        raise LogError("\n".join([f"{path} has no log of lm-eval or Inspect.", *problems]))
+    return logs, problems
 
 
 def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
@@ -198,10 +200,10 @@ def _lm_eval(path: Path) -> Iterator[_Log]:
     head = decode(path.read_bytes(), _JSON)
     for task, config in head["configs"].items():
         if config.get("dataset_path") == "hkcanto":
-            raise LogError(_OURS.format(path))
+            raise LogError(_OURS)
         samples = path.with_name(f"samples_{task}_{path.stem.removeprefix('results_')}.jsonl")
         if not samples.is_file():
-            raise LogError(f"{path}: no {samples.name} beside it. Run with --log_samples.")
+            raise LogError(f"no {samples.name} beside it; run with --log_samples")
         items: dict[tuple[str, str], tuple[str, dict[str, float]]] = {}
         for line in samples.read_bytes().splitlines():
             row = decode(line, _JSON)
@@ -228,11 +230,11 @@ def _inspect(path: Path) -> Iterator[_Log]:
         head, samples = opened(path, file, _JSON)
         about = head.eval
         if about.task.startswith("hkcanto/"):
-            raise LogError(_OURS.format(path))
+            raise LogError(_OURS)
         if head.status != "success":
             raise LogError(
-                f"{path} ended as {head.status!r}: the items that finished first are not a random "
-                "part. Finish it (inspect eval-retry LOG)."
+                f"it ended as {head.status!r}, and the items that finished first are not a random "
+                "part; finish it (inspect eval-retry LOG)"
             )
         rows = []
         for sample in (load() for load in samples.values()):

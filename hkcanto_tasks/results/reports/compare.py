@@ -295,7 +295,8 @@ def gate_of(
         if one.gate is None:
             continue
         task: dict[str, Any] = {"task": one.a.definition.name, "title": one.a.definition.title}
-        task |= {"metric": one.figure.name, "figure": figure_title(one.a, one.figure)}
+        cut_off = " (each answer's cut off at 1)" if one.figure.unlimited else ""
+        task |= {"metric": one.figure.name, "figure": figure_title(one.a, one.figure) + cut_off}
         task |= {"compared": " against ".join(_names([one.b, one.a]))}
         task |= {"differences": [*one.a.differs(one.b)]}
         task |= {"verdict": "passed" if one.gate.passed else "not passed", "delta": delta}

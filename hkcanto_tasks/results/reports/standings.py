@@ -260,7 +260,8 @@ def headline_column(run: Run) -> Column:
     figure, up, title = run.headline, run.headline.higher_is_better, run.definition.title
     under = f"{figure_title(run, figure)} {'↑' if up else '↓'}, {condition_title(run)}"
     under += ", sample data" if run.is_sample else ""
-    return Column(title, unit_of(figure), figure.help, not up, under=under, brief=True)
+    lower = None if up is None else not up
+    return Column(title, unit_of(figure), figure.help, lower, under=under, brief=True)
 
 
 def best_and_chance(run: Run) -> tuple[float | None, float | None]:

@@ -252,12 +252,12 @@ def _many(read: _Read) -> tuple[Note, Table, list[Run]]:
         leaders = [str(row.values[0]) for row in made.rows if row.values[1] == rank]
         said = f"The best mean rank is {value_text(rank, 'score')}: {listed(leaders)}"
     ahead = [
-        f"{run_title(of.best)} ({value_text(_in_points(of.best), 'score')})"
+        f"{run_title(of.best)} ({value_text(_in_points(of.best), 'score')}; of "
+        f"{len(of.differences) - len(of.ties)} of {len(of.differences)} others)"
         for of in races
-        if not of.ties
+        if not of.ties or (len(races) == 1 and len(of.ties) < len(of.differences))
     ]
-    where = listed(ahead) or "none"
-    said += f". Significantly ahead of all others (all tasks together, 95 %): {where}."
+    said += f". Significantly ahead (all tasks together, 95 %): {listed(ahead) or 'none'}."
     return Note(said, "verdict"), made, left_out
 
 
@@ -380,12 +380,16 @@ def _checks(runs: Sequence[Run]) -> Iterator[str]:
     equal = sum(agreement(run).equal for run in runs if "rescored" not in run.options)
     yield f"{equal:,} figures equal those of the harnesses."
     for run in runs:
+        if again := run.options.get("rescored"):
+            yield f"{run_title(run)} was scored again by hkcanto {again}."
         for one in agreement(run).different[:_NAMED]:
             place = f" of {', '.join(one.subjects)}" if one.subjects else ""
             yield (
                 f"{run_title(run)}: {one.name}{place} is {one.ours:.6g} here, {one.reported:.6g} "
                 f"in {run.harness}. Was the log edited, or made by another version of this package?"
             )
+        if len(run.subjects) < (count := len(run.setup.task.subjects)) and not run.is_sample:
+            yield f"{run_title(run)} lacks {count - len(run.subjects)} of the {count} subjects."
         yield from (f"{run_title(run)}: {text}" for text in run.notes)
 
 

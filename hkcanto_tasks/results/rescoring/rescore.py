@@ -230,12 +230,16 @@ def _of_answers(file: Path, loaded: LoadedTask, model: str, columns: Mapping[str
         raise LogError(f"{file}: all {len(answers):,} requests failed ({listed}).")
     matched = with_items(file, [answer for answer in answers if not answer.failure], loaded)
     again = Rescored(loaded.kind)
+    counts = Counter({f"requests failed ({listed}) and are left out": failures.total()})
     for answer, sample in matched:
+        counts["answers are empty"] += not answer.response.strip()
+        counts["answers were cut off at the token limit (finish_reason)"] += answer.finish in _CUT
         cut = {"truncated": float(answer.finish in _CUT)} if answer.finish else {}
         again.add(sample, None, answer.response, reasoning=answer.reasoning, **cut)
-    if failures:
-        again.remarks = [f"{failures.total():,} requests failed ({listed}) and are left out"]
+    again.remarks = [f"{count:,} {what}" for what, count in counts.items() if count]
     total, first = len(loaded.samples), {sample.id for sample in loaded.samples[: len(matched)]}
+    if len(matched) < total:
+        again.remarks.append(f"it has {len(matched):,} of the task's {total:,} items")
     signed = loaded.kind.at(subjects=loaded.asked).signature(loaded.revision)
     options = {name: UNKNOWN if name in _OF_PROMPT else text for name, text in signed.options}
     options |= {"turns": UNKNOWN, "decoding": UNKNOWN, _MARK[0]: _MARK[1]}

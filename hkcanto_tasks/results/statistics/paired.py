@@ -281,6 +281,8 @@ def _gate(
     remarks = {
         tested.method: True,
         "of sentence scores": figure.of_texts,
+        "weighted as the figure weighs items": figure.over != "questions",
+        "weighted by length": figure.form == "rate" and bool(np.ptp(items.sizes)),
         "each answer's rate cut off at 1": figure.unlimited,
         f"{items.units:,} clusters of items": not singly and items.units < len(ids),
     }

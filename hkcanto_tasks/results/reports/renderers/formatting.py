@@ -128,17 +128,17 @@ def shown(table: Table) -> list[ShownRow]:
 
     The best of a column is chosen among models: the user's runs and published rows, or only the
     runs if the table has a row for the best published score. If a name occurs twice, no cell is
-    marked.
+    marked. Beside published rows, the user's runs say so after their names.
 
     Examples:
         >>> from hkcanto_tasks.results.reports.blocks import Row
         >>> table = Table("t", "T", [Column("Model"), Column("acc", "percent", "", False)], [
         ...     Row(["ours", 0.5], "run"), Row(["GPT", 0.4], "published")])
-        >>> [(row.kind, row.cells[1].text, row.cells[1].best) for row in shown(table)]
-        [('run', '50.0', True), ('published', '40.0', False)]
+        >>> [(row.cells[0].text, row.cells[1].text, row.cells[1].best) for row in shown(table)]
+        [('ours (this run)', '50.0', True), ('GPT', '40.0', False)]
     """
     best = [best_of(table, place) for place in range(len(table.columns))]
-    several = len({row.kind for row in table.rows}) > 1
+    kinds = {row.kind for row in table.rows}
     rows = []
     for row in table.rows:
         cells = []
@@ -149,7 +149,9 @@ def shown(table: Table) -> list[ShownRow]:
                 interval, note = f"{interval} †", note.replace(UNSEEN, "").removesuffix("; ")
             is_best = row.kind in _MODELS and top is not None and number(value) == top
             cells.append(ShownCell(text, interval.strip(), note, is_best))
-        rows.append(ShownRow(cells, row.kind if several else "other"))
+        if row.kind == "run" and "published" in kinds:
+            cells[0] = cells[0]._replace(text=f"{cells[0].text} (this run)")
+        rows.append(ShownRow(cells, row.kind if len(kinds) > 1 else "other"))
     return rows
 
 
