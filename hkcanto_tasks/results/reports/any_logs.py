@@ -135,7 +135,9 @@ def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> tuple[Pair, i
                 f"{mean:.6g}: it is not a mean, so its items cannot be tested. Choose another "
                 f"(--metric): {listed}"
             )
-    by_id, by_text = ([places_of([row[n] for row in side.rows]) for side in (a, b)] for n in (0, 1))
+    by_id, by_text = (
+        [places_of([str(row[n]) for row in side.rows]) for side in (a, b)] for n in (0, 1)
+    )
     is_by_id = by_text[0].keys() != by_text[1].keys() and by_id[0].keys() == by_id[1].keys()
     in_a, in_b = by_id if is_by_id else by_text
     unlike = len(by_text[0].keys() - by_text[1].keys())
