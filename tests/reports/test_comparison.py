@@ -519,15 +519,15 @@ def test_a_verdict_names_the_figure_the_confidence_and_the_test_that_needs_more_
     assert status == 1
     # 1 - 0.05^(1/30) is 9.5 points.
     assert text.startswith(
-        "Gate not passed (b against a): δ is 5 points, and a loss of up to 9.5 points is possible "
-        "in CER as published of Jyutping grapheme-to-phoneme."
+        "Gate not passed (b against a): δ is 5 points, and the loss is at most 9.5 points in "
+        "CER as published of Jyutping grapheme-to-phoneme."
     )
     # ln 0.05 / ln 0.95, rounded up; the 60 items of the other task suffice.
     assert "it needs about 59 items of Jyutping grapheme-to-phoneme." in text
     assert "each with 95 % confidence" in text
     text = compared(*runs, gate=50)[0].sections[0].blocks[0].text
     assert text.startswith(
-        "Gate passed (b against a): δ is 50 points, and a loss of up to 9.5 points is possible in "
+        "Gate passed (b against a): δ is 50 points, and the loss is at most 9.5 points in "
         "Accuracy of Hong Kong law; CER as published of Jyutping grapheme-to-phoneme."
     )
 

@@ -308,8 +308,8 @@ def gate_of(
     bound = max((task["bound"] for task in tasks), default=None)
     text = f"Gate incomplete: {len(left_out)} not compared, see below."
     if result != "incomplete":
-        text = f"Gate {result} ({who}): δ is {delta:g} points, and a loss of up to {bound:.3g} "
-        text += f"points is possible in {named}."
+        text = f"Gate {result} ({who}): δ is {delta:g} points, and the loss is at most {bound:.3g} "
+        text += f"points in {named}."
     method = "; ".join(dict.fromkeys(task["method"] for task in tasks))
     needed = ((task["needed_items"], task["title"]) for task in failed if task["needed_items"])
     few = listed(f"{items:,} items of {title}" for items, title in needed)
