@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 from lm_eval.api.metrics import mean
-from lm_eval.utils import warning_once
+from lm_eval.utils import info_once, warning_once
 
 from hkcanto_metrics.reasoning import ends_in_reasoning, opens_reasoning
 from hkcanto_tasks.catalogue import benchmarks, share
@@ -47,6 +47,7 @@ _UNJUDGED = (
     "{}: its answers need a judge model, which lm-eval does not have, so all are unjudged. Run with"
     " --output_path OUT --log_samples, then `hkcanto rescore OUT --grader openai/gpt-4o -o judged`"
 )
+_SINGLE_TURN = "All worked examples are in one user message; turns: --fewshot_as_multiturn true."
 _ROOM = """--metadata '{"reasoning": true}'"""
 
 
@@ -159,7 +160,10 @@ class CatalogueTask(Task):
         if self._multiturn is None:
             # lm-eval itself asks for turns wherever there is a chat template.
             flag = from_argv("--fewshot_as_multiturn", nargs="?", const="")
-            self._multiturn = bool(sent.get("fewshot_as_multiturn")) and flag is not None
+            as_turns = bool(sent.get("fewshot_as_multiturn"))
+            self._multiturn = as_turns and flag is not None
+            if as_turns and num_fewshot and not self._multiturn:
+                info_once(_log, _SINGLE_TURN)
         run, sample = self._run(num_fewshot), msgspec.convert(doc, Sample)
         prompt = run.prompt(sample)
         # Texts in front of the first example, or of the question if there are no examples.

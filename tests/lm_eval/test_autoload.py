@@ -519,7 +519,7 @@ class TestAnotherLmEval:
             environment.run(self.IMPORT + "print(lm_eval.tasks.manager.TaskManager().of)") == "mine"
         )
         debug = "import logging; logging.basicConfig(level=logging.DEBUG)\n"
-        assert "could not register with lm-eval (add_tasks)" in (
+        assert "could not register with lm-eval (_autoload.add_tasks)" in (
             environment.start("-c", debug + self.IMPORT).stderr
         )
 
