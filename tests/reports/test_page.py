@@ -138,7 +138,7 @@ def test_the_page_follows_the_readers_colour_scheme_until_a_button_says_otherwis
     browser.prefer("dark")
     dark = browser.run(script)
     assert all(before != after for before, after in zip(light, dark, strict=True))
-    assert browser.find("#theme").text == "Light theme"
+    browser.wait(lambda: browser.find("#theme").text == "Light theme")  # by an event, soon after
     browser.find("#theme").click()
     assert browser.run(script) == light
     assert browser.find("#theme").text == "Dark theme"
