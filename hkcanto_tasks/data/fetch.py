@@ -125,7 +125,7 @@ class DataFolder:
             if (is_link := entry.is_symlink()) and self.kind in ("own", "sample"):
                 inside(self.root, path, "A link in a benchmark's own folder", DataNotFound)
             above = (here, *here.parents) if is_link else ()
-            if not Path(entry).is_dir():
+            if not (Path(entry).is_dir() if is_link else entry.is_dir()):
                 yield path
             elif not any(one.resolve().is_relative_to(os.path.realpath(entry)) for one in above):
                 yield from self._below(f"{path}/")
