@@ -45,6 +45,7 @@ def answered(label: str, seed: int) -> Run:
             clusters=np.arange(count),
             question_lengths=nothing.astype(np.int64),
             golds=nothing.astype(np.int64),
+            response_lengths=nothing.astype(np.int64),
             output_tokens=nothing,
             truncated=nothing,
         ),
