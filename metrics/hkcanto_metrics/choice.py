@@ -632,10 +632,10 @@ class _SetReader(_Reader):
                     last[letter] = mention.stance
         affirmed = [letter for letter in last if last[letter] == _AFFIRMED]
         named = {letter for letter in last if last[letter] == _NAMED}
-        if re.search("[唔不冇无]|not|n't", self._shown.asked):
+        if SAYS["asks_negatively"].search(self._shown.asked):
             return None
         leads = [self._text[: m.start][-9:] for m in self._with(_AFFIRMED)]
-        is_only = re.search("净是|只[有是]|only", " ".join(leads))
+        is_only = SAYS["only_these"].search(" ".join(leads))
         gone, every = _letters(self._with(_REFUTED)), self._shown.texts.keys()
         if affirmed or not named:
             is_told = gone or all(m.lettered for m in self._with(_AFFIRMED))

@@ -186,8 +186,9 @@ def _nearest_sounds(
     variants: Sequence[Sequence[str]], response: Sequence[str]
 ) -> tuple[Sequence[str], Alignment]:
     """The variant with the lowest syllable error rate; of several, the one closest in sound."""
-    lowest = min(_distance(variant, response) for variant in variants)
-    nearest = [variant for variant in variants if _distance(variant, response) == lowest]
+    rates = [_distance(variant, response) for variant in variants]
+    lowest = min(rates)
+    nearest = [variant for variant, rate in zip(variants, rates, strict=True) if rate == lowest]
     most_cells = _MOST_ALIGNED_BY_SOUND // len(nearest)
     aligned = []
     for variant in nearest:
