@@ -48,7 +48,11 @@ from hkcanto_tasks.figures import OF_REASONING, Figure, figures
 from hkcanto_tasks.kinds import find_kind
 from hkcanto_tasks.kinds.base import REASONING_TOKENS, Kind
 from hkcanto_tasks.results.frames import JUDGED
-from hkcanto_tasks.results.published import PublishedColumn, PublishedNote, PublishedTable
+from hkcanto_tasks.results.published import (
+    PublishedColumn,
+    PublishedNote,
+    PublishedTable,
+)
 from hkcanto_tasks.tasks import task_as_run
 
 
@@ -155,12 +159,11 @@ def _section(of: Description) -> Iterator[str]:
             + (f" ({rows:,})" if (rows := of.task.scored_rows(subject)) else "")
             for subject in of.task.subjects
         )
-        each = (
-            f"Each is also a task, `{of.task.name}_<subject>` (in brackets, its number of items):"
-        )
+        each = f"Each is also a task, `{of.task.name}_<subject>` (in brackets, its number of items):"
         yield _folded(f"{len(of.task.subjects)} subjects", f"{each} {listed}.")
     options = (
-        f"`{name}` ({default})" if default else f"`{name}`" for name, _, default, _ in of.options
+        f"`{name}` ({default})" if default else f"`{name}`"
+        for name, _, default, _ in of.options
     )
     yield f"Options and their defaults: {', '.join(options)}."
     yield _prompt(of)
@@ -173,13 +176,19 @@ def _section(of: Description) -> Iterator[str]:
 
 def _facts(of: Description) -> str:
     facts = [
-        *(f"{harness}: `{command}`" for harness, command in of.commands.items() if command),
+        *(
+            f"{harness}: `{command}`"
+            for harness, command in of.commands.items()
+            if command
+        ),
         f"generative: {_limits(of.setup)}"
         if of.setup.is_generative
         else "log-likelihood, which Inspect does not support",
     ]
     if of.task.definition.printed:
-        facts.append(f"lm-eval's table repeats the headline as `{of.task.definition.printed}`")
+        facts.append(
+            f"lm-eval's table repeats the headline as `{of.task.definition.printed}`"
+        )
     return "\n".join(f"* {fact}" for fact in facts)
 
 
@@ -188,7 +197,10 @@ def _limits(of: Kind) -> str:
 
     def texts(chat: bool) -> str:
         sent = of.sent_stop(chat=chat)
-        return " or ".join(f"`{json.dumps(text, ensure_ascii=False)}`" for text in sent) or "none"
+        return (
+            " or ".join(f"`{json.dumps(text, ensure_ascii=False)}`" for text in sent)
+            or "none"
+        )
 
     written, in_chat = texts(False), texts(True)
     other = f"; with a chat template {in_chat} instead" * (in_chat != written)
@@ -218,7 +230,9 @@ def _prompt(of: Description, shown: str = "") -> str:
     if of.prompt == shown:
         return _folded("Signature", signature)
     fence = "`" * max(3, *(len(ticks) + 1 for ticks in re.findall("`+", of.prompt)), 3)
-    text = f"{of.origin[0].upper()}{of.origin[1:]}:\n\n{fence}text\n{of.prompt}\n{fence}"
+    text = (
+        f"{of.origin[0].upper()}{of.origin[1:]}:\n\n{fence}text\n{of.prompt}\n{fence}"
+    )
     return _folded("Prompt and signature", text, signature)
 
 
@@ -273,7 +287,9 @@ def with_figures(guide: str) -> str:
             if of.part:
                 parts[f"`{name}` ({of.title})"] = None
             else:
-                homes.setdefault((name, _values(of), of.title, help_), []).append(section)
+                homes.setdefault((name, _values(of), of.title, help_), []).append(
+                    section
+                )
     for name, of in JUDGED.items():
         if name not in ERROR_CATEGORIES:
             homes[name, _values(of), of.title, of.help] = ["by a judge"]
@@ -319,7 +335,9 @@ def _between(place: str, text: str, guide: str) -> str:
 
 def _figures_of(kinds: Sequence[str]) -> dict[str, tuple[Figure, str]]:
     """Return name → figure and its help, for kinds of task and for our tasks of those kinds."""
-    tasks = [task for benchmark in _ours() for task in benchmark.tasks if task.kind in kinds]
+    tasks = [
+        task for benchmark in _ours() for task in benchmark.tasks if task.kind in kinds
+    ]
     setups = [task_as_run(task.name) for task in tasks]
     shown = {figure.name for each in setups for figure in each.table}
     headlines = {each.headline.name for each in setups}
@@ -397,7 +415,15 @@ one that breaks a rule.
 ## Verifiers"""
 
 
-_CONSTRAINT_MODULES = ("declaring", "ifeval", "length", "words", "form", "language", "sound")
+_CONSTRAINT_MODULES = (
+    "declaring",
+    "ifeval",
+    "length",
+    "words",
+    "form",
+    "language",
+    "sound",
+)
 
 
 def constraints_page() -> str:
@@ -418,7 +444,9 @@ def constraints_page() -> str:
         for each in constraints.VERIFIERS.values()
     )
     head = ("verifier", "topic", "type", "arguments", "what it requires or counts")
-    modules = (f"::: hkcanto_metrics.constraints.{name}" for name in _CONSTRAINT_MODULES)
+    modules = (
+        f"::: hkcanto_metrics.constraints.{name}" for name in _CONSTRAINT_MODULES
+    )
     made = _MADE.replace("the catalogue", "the verifiers")
     return _joined(made, _CONSTRAINTS, _rows(head, rows), "## In Python", *modules)
 
@@ -459,8 +487,14 @@ _TABLES: dict[str, tuple[str, type[Any]]] = {
         PromptTemplate,
     ),
     "`[[tasks]]`": ("Some keys are only for some [kinds](#kinds).", TaskDefinition),
-    "`labels` of a task": ('An entry may be a table: `{ "蘊含" = { data = 1 } }`.', DeclaredLabel),
-    "`[[tasks.subjects]]`": ("Without any, the task has one file and no subjects.", Subject),
+    "`labels` of a task": (
+        'An entry may be a table: `{ "蘊含" = { data = 1 } }`.',
+        DeclaredLabel,
+    ),
+    "`[[tasks.subjects]]`": (
+        "Without any, the task has one file and no subjects.",
+        Subject,
+    ),
     "`[[tasks.variants]]`": ("", Variant),
     "`[tasks.rubric]`": (
         "For the [kind](#kinds) `judged`.\n\n"
@@ -510,7 +544,8 @@ def toml_page() -> str:
         "others; the first that exists is used. *Placeholders* lists what the kind fills in a "
         "prompt. [Every figure](results.md#every-figure) explains the figures.",
         _rows(
-            ("kind", "what it is", "columns", "placeholders", "keys", "figures"), map(_kind, _KINDS)
+            ("kind", "what it is", "columns", "placeholders", "keys", "figures"),
+            map(_kind, _KINDS),
         ),
         "## Published tables",
         "`published/tables.toml` declares the paper's scores, which reports show beside runs. Each "
@@ -559,7 +594,9 @@ def _kind(name: str) -> tuple[str, ...]:
         f"{role} ({', '.join(f'`{each}`' for each in names)})"
         for role, names in kind.COLUMNS.items()
     )
-    described = re.split(r"\n\n(?:Attributes|Examples):", inspect.cleandoc(kind.__doc__ or ""))[0]
+    described = re.split(
+        r"\n\n(?:Attributes|Examples):", inspect.cleandoc(kind.__doc__ or "")
+    )[0]
     return (
         f"`{name}`",
         " ".join(described.split()),
@@ -576,7 +613,9 @@ def _places(name: str) -> list[str]:
         name="t", title="T", kind=name, prompts={"paper": "p"}, **_NEEDED.get(name, {})
     )
     prompts = {"p": PromptTemplate(question="", example="")}
-    own = Benchmark(name="t", title="T", tasks=(task,), prompts=prompts, data=FolderData())
+    own = Benchmark(
+        name="t", title="T", tasks=(task,), prompts=prompts, data=FolderData()
+    )
     kind = find_kind(name)
     made = kind(TaskVariant("t", own, task, Variant(), task.subjects), kind.Options())
     named = [*made.values(made.made_up()), *made.names(task.subjects[0])]
@@ -605,7 +644,9 @@ def games() -> list[tuple[dict[str, Any], float]]:
     for game in told["games"]:
         own = {name: game[name] for name in ("script",) if name in game}
         columns = {**shared, "jyutping": [game.get("jyutping")], **own}
-        (earns,) = _REWARDS[game["reward"]]([game["text"] * game.get("times", 1)], **columns)
+        (earns,) = _REWARDS[game["reward"]](
+            [game["text"] * game.get("times", 1)], **columns
+        )
         made.append((game, earns or 0.0))
     return made
 
@@ -622,7 +663,9 @@ def with_games(guide: str) -> str:
 
     def shown(game: Mapping[str, Any]) -> str:
         text = shorten(game["text"].replace("\n", "↵") or " ")
-        own = (f"{name} `{game[name]}`" for name in ("jyutping", "script") if name in game)
+        own = (
+            f"{name} `{game[name]}`" for name in ("jyutping", "script") if name in game
+        )
         times = f" × {game['times']}" if "times" in game else ""
         return ", ".join((f"`` {text} ``{times}", *own))
 
@@ -649,7 +692,9 @@ def with_prompts(guide: str) -> str:
     Args:
         guide: The README's text. The counts are between `<!-- counts -->` and `<!-- end -->`.
     """
-    prompts = [json.loads(line) for line in PROMPTS.read_text(encoding="utf-8").splitlines()]
+    prompts = [
+        json.loads(line) for line in PROMPTS.read_text(encoding="utf-8").splitlines()
+    ]
 
     def table(head: str, keys: Callable[[Any], Iterable[str]]) -> str:
         """Return a table that counts prompts by key and language."""
@@ -658,7 +703,12 @@ def with_prompts(guide: str) -> str:
             for key in {*keys(prompt), "all prompts"}:
                 found.setdefault(key, Counter())[prompt["language"]] += 1
         rows = [
-            (key, str(found[key]["yue"]), str(found[key]["zh"]), str(found[key].total()))
+            (
+                key,
+                str(found[key]["yue"]),
+                str(found[key]["zh"]),
+                str(found[key].total()),
+            )
             for key in sorted(found, key=lambda key: (key == "all prompts", key))
         ]
         return _rows((head, "Cantonese", "Written Chinese", "all"), rows)
@@ -666,7 +716,10 @@ def with_prompts(guide: str) -> str:
     tables = (
         table("topic", lambda prompt: [prompt["topic"]]),
         table("constraints", lambda prompt: [str(len(prompt["constraints"]))]),
-        table("verifier", lambda prompt: [f"`{each['name']}`" for each in prompt["constraints"]]),
+        table(
+            "verifier",
+            lambda prompt: [f"`{each['name']}`" for each in prompt["constraints"]],
+        ),
     )
     return _between("counts", "\n\n".join(tables), guide)
 
@@ -698,7 +751,9 @@ def in_words(kind: Any) -> str:
     if origin is Annotated:
         return in_words(arguments[0])
     if origin in (Union, types.UnionType):
-        return " or ".join(in_words(each) for each in arguments if each is not type(None))
+        return " or ".join(
+            in_words(each) for each in arguments if each is not type(None)
+        )
     if origin is Literal:
         return ", ".join(f"`{each}`" for each in arguments)
     if origin is tuple:
@@ -717,7 +772,10 @@ def _defaults(record: type[Any]) -> Iterator[tuple[str, str]]:
     if dataclasses.is_dataclass(record):
         for field in dataclasses.fields(record):
             required = field.default is dataclasses.MISSING
-            yield field.name, "required" if required else _default_in_words(field.default)
+            yield (
+                field.name,
+                "required" if required else _default_in_words(field.default),
+            )
         return
     for each in msgspec.structs.fields(record):
         if each.required:

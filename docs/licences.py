@@ -100,20 +100,31 @@ def brought() -> set[str]:
             continue
         for each in map(Requirement, lines):
             if each.marker is None or each.marker.evaluate({"extra": extra}):
-                waiting += [(canonicalize_name(each.name), more) for more in ("", *each.extras)]
+                waiting += [
+                    (canonicalize_name(each.name), more) for more in ("", *each.extras)
+                ]
     return {name for name, _ in seen} - direct().keys()
 
 
 def licences() -> dict[str, dict[str, Any]]:
     """Return the `Name`, `License` and `URL` that pip-licenses finds for each package."""
-    command = [sys.executable, "-m", "piplicenses", "--format=json", "--with-urls", "--with-system"]
+    command = [
+        sys.executable,
+        "-m",
+        "piplicenses",
+        "--format=json",
+        "--with-urls",
+        "--with-system",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     rows = {canonicalize_name(each["Name"]): each for each in json.loads(done.stdout)}
     for name, (licence, _) in REMARKS.items():
         row = rows.setdefault(name, {"Name": name, "License": UNKNOWN, "URL": UNKNOWN})
         row["License"] = licence if row["License"] == UNKNOWN else row["License"]
     for row in rows.values():
-        row["License"] = row["License"].partition("\n")[0]  # some metadata holds the whole text
+        row["License"] = row["License"].partition("\n")[
+            0
+        ]  # some metadata holds the whole text
         row["URL"] = "" if row["URL"] == UNKNOWN else row["URL"]
     return rows
 
@@ -149,7 +160,10 @@ def page() -> str:
             "These packages were installed on Linux when the table was made. The dependencies of "
             "`vllm` are not among them.\n",
             "| package | licence |\n|---|---|",
-            *(f"| `{known[name]['Name']}` | {known[name]['License']} |" for name in others),
+            *(
+                f"| `{known[name]['Name']}` | {known[name]['License']} |"
+                for name in others
+            ),
             "",
         ]
     )

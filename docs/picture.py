@@ -29,7 +29,9 @@ def main() -> None:
         browser.open(page, width=1280, height=800)
         shot = page.with_suffix(".png")
         browser.driver.save_screenshot(str(shot))
-        Image.open(shot).convert("RGB").quantize(64).save(DOCS / "report.png", optimize=True)
+        Image.open(shot).convert("RGB").quantize(64).save(
+            DOCS / "report.png", optimize=True
+        )
 
 
 if __name__ == "__main__":

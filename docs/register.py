@@ -153,8 +153,13 @@ def text() -> str:
 if __name__ == "__main__":
     if commit := "".join(sys.argv[1:]):
         if not re.fullmatch(r"[0-9a-f]{40}", commit):
-            sys.exit(f"{commit} is not a full commit id; `git rev-parse v0.2.0` prints one")
-        print(*(f"# {link}\n{_dump(entry)}" for link, entry in entries(commit)), sep="---\n")
+            sys.exit(
+                f"{commit} is not a full commit id; `git rev-parse v0.2.0` prints one"
+            )
+        print(
+            *(f"# {link}\n{_dump(entry)}" for link, entry in entries(commit)),
+            sep="---\n",
+        )
     else:
         for file, contents in {FILE: text(), **leaderboards()}.items():
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -62,16 +62,22 @@ def read_benchmark(path: Path) -> Benchmark:
             raise ValueError("Object contains unknown field `home`")
         text = json.dumps(declared, ensure_ascii=False, default=str)
         # Which `hkcanto new` left open, as a value or in a list.
-        if questions := re.findall(r'"([^"]*)": (?:[][\s\w,]|"(?:[^"\\]|\\.)*")*?"\?"(?!:)', text):
+        if questions := re.findall(
+            r'"([^"]*)": (?:[][\s\w,]|"(?:[^"\\]|\\.)*")*?"\?"(?!:)', text
+        ):
             raise ValueError(f'it has open questions, "?": {", ".join(questions)}')
-        benchmark = msgspec.convert({**declared, "home": str(path.parent.resolve())}, Benchmark)
+        benchmark = msgspec.convert(
+            {**declared, "home": str(path.parent.resolve())}, Benchmark
+        )
     except (OSError, ValueError) as error:
         at = re.search(r"\.tasks\[(\d+)", str(error))
         task = declared["tasks"][int(at[1])] if at else None
         entry = f"task {task.get('name')!r}" if isinstance(task, dict) else "this entry"
         fix = f"Fix {entry} of the catalogue; docs/benchmark_toml.md has all keys and their values."
         raise CatalogueError(f"{path}: {error}. {fix}") from error
-    only = {"paper": next(iter(benchmark.prompts))} if len(benchmark.prompts) == 1 else {}
+    only = (
+        {"paper": next(iter(benchmark.prompts))} if len(benchmark.prompts) == 1 else {}
+    )
     tasks = (replace(task, prompts=task.prompts or only) for task in benchmark.tasks)
     folder = benchmark.folder or benchmark.name
     benchmark = replace(benchmark, folder=folder, tasks=tuple(tasks))
@@ -110,7 +116,9 @@ def _problems_of(task: TaskDefinition, benchmark: Benchmark) -> Iterator[str]:
     for split in sorted({*splits} - {"test", "dev"}):
         yield f"has files of a split {split!r}; there are test and dev"
     paths = [path for of_split in task.paths.values() for path in of_split or [""]]
-    for path in filterfalse(re.compile(r"(\*\*/)?(?!\Z)[^*{}]*({stem}[^*{}]*)?").fullmatch, paths):
+    for path in filterfalse(
+        re.compile(r"(\*\*/)?(?!\Z)[^*{}]*({stem}[^*{}]*)?").fullmatch, paths
+    ):
         yield f"has the path {path!r}; a path has one {{stem}} at most, and **/ only at its start"
     one_file = any("{stem}" not in path for path in paths)
     if len(task.subjects) > 1 and one_file and "subject" not in task.columns:
@@ -142,12 +150,16 @@ def _named_tasks(benchmark: Benchmark) -> Iterator[TaskVariant]:
         sets = {one: (one.category, *one.groups) for one in task.subjects}
         named: list[tuple[str, Scope, Any]] = [("", "task", task.subjects)]
         for part in dict.fromkeys(filter(None, chain.from_iterable(sets.values()))):
-            named.append((part, "part", [one for one in task.subjects if part in sets[one]]))
+            named.append(
+                (part, "part", [one for one in task.subjects if part in sets[one]])
+            )
         named += [(one.name, "subject", [one]) for one in task.subjects if one.name]
         for variant in (Variant(), *task.variants):
             for part, scope, subjects in named:
                 name = "_".join(filter(None, (task.name, part, variant.suffix)))
-                yield TaskVariant(name, benchmark, task, variant, tuple(subjects), scope)
+                yield TaskVariant(
+                    name, benchmark, task, variant, tuple(subjects), scope
+                )
 
 
 # ---------------------------------------------------------------------- all benchmarks
@@ -207,8 +219,12 @@ def _catalogue(given: str) -> _Catalogue:
                 continue
             names = _names(benchmark)
             for name in sorted(names & taken.keys()):
-                raise CatalogueError(f"{file}: {name!r} is taken by {taken[name]}. Rename it.")
-            from .kinds import find_kind  # which imports the kinds, slow and needed only here
+                raise CatalogueError(
+                    f"{file}: {name!r} is taken by {taken[name]}. Rename it."
+                )
+            from .kinds import (
+                find_kind,
+            )  # which imports the kinds, slow and needed only here
 
             for task in _named_tasks(benchmark):
                 kind = find_kind(task.definition.kind)
@@ -249,7 +265,9 @@ def _files(folder: Path, source: str) -> list[Path]:
     single = folder / "benchmark.toml"
     files = [single] if single.is_file() else sorted(folder.glob("*/benchmark.toml"))
     if not files:
-        raise CatalogueError(f"{folder} has no benchmark.toml, nor its folders. Correct {source}.")
+        raise CatalogueError(
+            f"{folder} has no benchmark.toml, nor its folders. Correct {source}."
+        )
     return files
 
 
@@ -294,7 +312,9 @@ def find_task(name: str, parameters: Mapping[str, Any] | None = None) -> TaskVar
     if alike:
         choices = " or ".join(f"-T {task.parameter}" for task in alike)
         raise OptionError(f"{name} is {len(alike)} tasks. Choose one with {choices}.")
-    advice = f"{did_you_mean(name, tasks, most=3)}`hkcanto list` shows all.{_maybe_there()}"
+    advice = (
+        f"{did_you_mean(name, tasks, most=3)}`hkcanto list` shows all.{_maybe_there()}"
+    )
     raise CatalogueError(f"no task {name!r} in the catalogue. {advice}")
 
 
@@ -307,7 +327,9 @@ def find_benchmark(name: str) -> Benchmark:
     known = {benchmark.name: benchmark for benchmark in benchmarks()}
     if name not in known:
         there = ", ".join(known)
-        raise CatalogueError(f"no benchmark {name!r}; there are {there}.{_maybe_there()}")
+        raise CatalogueError(
+            f"no benchmark {name!r}; there are {there}.{_maybe_there()}"
+        )
     return known[name]
 
 
@@ -345,7 +367,9 @@ def known_signature(text: object) -> Signature:
     try:
         whole = find_task(signature.task).scope == "task"
     except CatalogueError as error:
-        raise LogError(f"the catalogue of this version has no task {signature.task!r}") from error
+        raise LogError(
+            f"the catalogue of this version has no task {signature.task!r}"
+        ) from error
     if not whole:
         raise LogError(f"its signature {text!r} is of another version of hkcanto")
     return signature

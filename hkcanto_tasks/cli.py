@@ -32,12 +32,16 @@ for _panel, _functions in _PANELS.items():
     for _function in _functions:
         _name = _function.strip("_")
         _module = import_module(f".commands.{_name}", __package__)
-        app.command(_name, cls=Command, rich_help_panel=_panel)(getattr(_module, _function))
+        app.command(_name, cls=Command, rich_help_panel=_panel)(
+            getattr(_module, _function)
+        )
 app.add_typer(data, name="data", cls=Group, rich_help_panel="Find tasks and data")
 
 
 @app.callback(invoke_without_command=True)
-def _main(version: Annotated[bool, option("Print the version.", "--version")] = False) -> None:
+def _main(
+    version: Annotated[bool, option("Print the version.", "--version")] = False,
+) -> None:
     if version:
         typer.echo(f"hkcanto {__version__} (Python {platform.python_version()})")
         raise typer.Exit

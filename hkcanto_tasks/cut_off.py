@@ -18,7 +18,11 @@ def foretold(how: Kind, template: str, prompt: str, option: str) -> str:
         prompt: A chat rendered with the template.
         option: The option that allows reasoning.
     """
-    if how.options.reasoning or not how.is_generative or not may_reason(template, prompt):
+    if (
+        how.options.reasoning
+        or not how.is_generative
+        or not may_reason(template, prompt)
+    ):
         return ""
     return (
         f"{how.task.name}: the chat template has a reasoning block, but a response may have only "
@@ -51,7 +55,10 @@ class CutOff:
     @property
     def told(self) -> str:
         """The warning."""
-        how, less = self._how, "the limit is the one for reasoning; ask the model to think less"
+        how, less = (
+            self._how,
+            "the limit is the one for reasoning; ask the model to think less",
+        )
         advice = less if how.options.reasoning else f"run with {self._option}"
         cut = f"{self.cut} of {self.responses} responses were cut off at {how.max_tokens} tokens"
         return f"{how.task.name}: {cut} while reasoning: {advice}"

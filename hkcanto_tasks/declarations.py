@@ -75,7 +75,9 @@ class PromptTemplate(Declared, frozen=True):
         """The texts that may have placeholders."""
         whole = ("answer_separator", "example_separator")
         fields = msgspec.structs.asdict(self).items()
-        return [text for name, text in fields if isinstance(text, str) and name not in whole]
+        return [
+            text for name, text in fields if isinstance(text, str) and name not in whole
+        ]
 
 
 class Subject(Declared, frozen=True):
@@ -304,7 +306,9 @@ class TaskDefinition(Declared, frozen=True):
     letters: Annotated[str, msgspec.Meta(pattern=r"^[A-J]{2,10}\Z")] = "ABCD"
     blank_options: Literal["shown", "absent"] = "shown"
     header: bool = True
-    columns: dict[str, str | Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]] = {}
+    columns: dict[
+        str, str | Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    ] = {}
     ignored: tuple[str, ...] = ()
     question: str = ""
     answer: Literal["letter", "index", "number", "letter_or_number", "text"] = "letter"
@@ -326,21 +330,32 @@ class TaskDefinition(Declared, frozen=True):
         msgspec.structs.force_setattr(self, "subjects", subjects)
         columns = self.columns.get("options", ())
         count = 0 if isinstance(columns, str) else len(columns)
-        if 1 < count < len(self.letters):  # the number of letters gives the chance level
+        if (
+            1 < count < len(self.letters)
+        ):  # the number of letters gives the chance level
             msgspec.structs.force_setattr(self, "letters", self.letters[:count])
 
     @property
     def paths(self) -> Mapping[str, tuple[str, ...]]:
         """Split → the forms of its path, of which the release has one."""
-        files = {"test": self.files} if isinstance(self.files, str) and self.files else self.files
+        files = (
+            {"test": self.files}
+            if isinstance(self.files, str) and self.files
+            else self.files
+        )
         declared = dict(files or {}).items()
-        return {split: (path,) if isinstance(path, str) else path for split, path in declared}
+        return {
+            split: (path,) if isinstance(path, str) else path
+            for split, path in declared
+        }
 
     @property
     def has_examples(self) -> bool:
         """Whether there may be worked examples."""
         in_data = self.reader or "dev" in self.paths or "dev" in self.splits
-        return bool((self.dev_rows and in_data) or self.examples or self.examples_from_test)
+        return bool(
+            (self.dev_rows and in_data) or self.examples or self.examples_from_test
+        )
 
     @property
     def is_traditional(self) -> bool:
@@ -427,7 +442,9 @@ class TaskVariant:
     @property
     def shots(self) -> int:
         """The default number of worked examples."""
-        return self.definition.shots if self.variant.shots is None else self.variant.shots
+        return (
+            self.definition.shots if self.variant.shots is None else self.variant.shots
+        )
 
     @property
     def whole(self) -> str:

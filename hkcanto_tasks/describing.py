@@ -55,13 +55,21 @@ class Description:
     """
 
     def __init__(self, setup: Kind, chosen: Mapping[str, Any]) -> None:
-        task, definition, benchmark = setup.task, setup.task.definition, setup.task.benchmark
+        task, definition, benchmark = (
+            setup.task,
+            setup.task.definition,
+            setup.task.benchmark,
+        )
         self.task, self.setup, self.title = task, setup, _title(task)
         quoted = partial(json.dumps, ensure_ascii=False)
-        parameters = {**chosen, "shots": setup.shots} if setup.shots != task.shots else chosen
+        parameters = (
+            {**chosen, "shots": setup.shots} if setup.shots != task.shots else chosen
+        )
         metadata = f" --metadata '{quoted(parameters)}'" if parameters else ""
         if in_inspect := inspect_name(task):
-            arguments = "".join(f" -T {key}={plain(value)}" for key, value in parameters.items())
+            arguments = "".join(
+                f" -T {key}={plain(value)}" for key, value in parameters.items()
+            )
             grader = " --model-role grader=…" if definition.rubric else ""
             in_inspect = f"inspect eval {in_inspect}{arguments} --model …{grader}"
         lm_eval = f"lm_eval --model … --tasks {task.name}{metadata}"
@@ -69,26 +77,39 @@ class Description:
         self.prompt, self.answer, self.origin = _prompt(setup, chosen)
         apart = " Only in reports, not in the harnesses' tables."
         self.figures = [
-            figure if figure in setup.table else replace(figure, help=figure.help + apart)
+            figure
+            if figure in setup.table
+            else replace(figure, help=figure.help + apart)
             for figure in setup.figures
         ]
         self.options = [*_options(setup)]
         whole = find_task(definition.name)
         named = (whole, *variants_of(whole))
-        sources = filter(None, (benchmark.paper or benchmark.title, definition.specified))
+        sources = filter(
+            None, (benchmark.paper or benchmark.title, definition.specified)
+        )
         stops = [setup.sent_stop(chat=chat) for chat in (False, True)]
         text, chat = (", ".join(map(quoted, texts)) or "none" for texts in stops)
-        response = f"at most {setup.max_tokens} tokens; stop texts: {text}; in a chat: {chat}"
-        likelihood = "none: the right answer's bits count" if setup.GOLD else "the likeliest letter"
+        response = (
+            f"at most {setup.max_tokens} tokens; stop texts: {text}; in a chat: {chat}"
+        )
+        likelihood = (
+            "none: the right answer's bits count"
+            if setup.GOLD
+            else "the likeliest letter"
+        )
         facts = {
             "benchmark": benchmark.title,
             "from": f"{'. '.join(sources)}.",
             "lm-eval": lm_eval,
-            "Inspect": in_inspect or "none, because Inspect does not support log-likelihoods",
+            "Inspect": in_inspect
+            or "none, because Inspect does not support log-likelihoods",
             "items": f"{items_of_run(task, setup) or 'unknown'}",
             "signature": setup.signature("…").text,
             "response": response if setup.is_generative else likelihood,
-            "variants": " ".join(one.name for one in named if one.variant != task.variant),
+            "variants": " ".join(
+                one.name for one in named if one.variant != task.variant
+            ),
         }
         self.facts = {label: text for label, text in facts.items() if text}
 
@@ -106,9 +127,13 @@ class Description:
             "stop": list(self.setup.sent_stop(chat=False)),
             "max_tokens": self.setup.max_tokens,
             "prompt": self.prompt,
-            "figures": [{key: getattr(one, key) for key in of_figure} for one in self.figures],
+            "figures": [
+                {key: getattr(one, key) for key in of_figure} for one in self.figures
+            ],
             "options": [dict(zip(of_option, row, strict=True)) for row in self.options],
-            "subjects": [subject.name for subject in self.task.subjects if subject.name],
+            "subjects": [
+                subject.name for subject in self.task.subjects if subject.name
+            ],
         }
 
 
@@ -133,18 +158,26 @@ def describe(
     """
     given: dict[str, Any] = dict(options or {})
     task = find_task(name, given)
-    if name not in named_tasks():  # but a name in Inspect, whose parameter has selected the task
+    if (
+        name not in named_tasks()
+    ):  # but a name in Inspect, whose parameter has selected the task
         given.pop(task.definition.parameter.partition("=")[0], None)
-    subjects = [subject for subject in str(given.pop("subjects", "")).split(",") if subject]
+    subjects = [
+        subject for subject in str(given.pop("subjects", "")).split(",") if subject
+    ]
     asked = given.pop("shots", None)
-    setup = task_as_run(task.name, subjects, shots=asked if shots is None else shots, **given)
+    setup = task_as_run(
+        task.name, subjects, shots=asked if shots is None else shots, **given
+    )
     if setup.task.scope != "task" and setup.task.variant.suffix:
         # lm-eval has names for the subjects of a task, but not of its variants.
         subjects = subjects or [subject.name for subject in setup.task.subjects]
         setup = task_as_run(setup.task.whole, subjects, shots=setup.shots, **given)
     values = {**msgspec.structs.asdict(setup.options), "multiturn": setup.multiturn}
     by_name = msgspec.structs.asdict(task_as_run(setup.task.name).options)
-    of_variant = [name for name in ("cot", "script") if values.get(name) == by_name.get(name)]
+    of_variant = [
+        name for name in ("cot", "script") if values.get(name) == by_name.get(name)
+    ]
     chosen = {"subjects": ",".join(subjects)} if subjects else {}
     chosen |= {option: values[option] for option in given if option not in of_variant}
     return Description(setup, chosen)
@@ -175,7 +208,11 @@ def _prompt(setup: Kind, chosen: Mapping[str, Any]) -> tuple[str, str, str]:
     except DataNotFound:
         if benchmark.data is not None:  # such a benchmark has no other data
             raise
-        return "", "", f"No prompt: the sample data of {benchmark.title} has no {task.name}."
+        return (
+            "",
+            "",
+            f"No prompt: the sample data of {benchmark.title} has no {task.name}.",
+        )
     item = loaded.samples[0]
     prompt = loaded.prompt(item)
     data = "benchmark's own data" if benchmark.data else "sample data"
@@ -238,13 +275,18 @@ def items_of_run(task: TaskVariant, setup: Kind | None = None) -> int:
 def variants_of(task: TaskVariant) -> list[TaskVariant]:
     """Return the named variants of a whole task; a part or subject has none."""
     variants = task.definition.variants if task.scope == "task" else ()
-    return [find_task(f"{task.definition.name}_{variant.suffix}") for variant in variants]
+    return [
+        find_task(f"{task.definition.name}_{variant.suffix}") for variant in variants
+    ]
 
 
 def _title(task: TaskVariant) -> str:
     """Return a task's title, with that of a subject or part."""
     definition, subject, count = task.definition, task.subjects[0], len(task.subjects)
-    title, total = f"{definition.title} {definition.chinese}".strip(), len(definition.subjects)
+    title, total = (
+        f"{definition.title} {definition.chinese}".strip(),
+        len(definition.subjects),
+    )
     if count == total:
         return title
     name = f"{subject.title} {subject.chinese}".strip()
@@ -271,14 +313,19 @@ def matching(text: str) -> list[TaskVariant]:
     every = [task for task in named_tasks().values() if not task.variant.suffix]
     fitting = []
     for task in every:
-        benchmark, variants = task.benchmark, (variant.name for variant in variants_of(task))
+        benchmark, variants = (
+            task.benchmark,
+            (variant.name for variant in variants_of(task)),
+        )
         titles = (inspect_name(task), _title(task), benchmark.name, benchmark.title)
         names = "\n".join((task.name, *titles, *variants))
         if text.casefold() in names.casefold():
             fitting.append(task)
     if not fitting:
         hint = did_you_mean(text.casefold(), [task.name for task in every])
-        raise CatalogueError(f"no task has {text!r} in its names. {hint}`hkcanto list` shows all.")
+        raise CatalogueError(
+            f"no task has {text!r} in its names. {hint}`hkcanto list` shows all."
+        )
     return [task for task in fitting if task.scope == "task"] or fitting
 
 
@@ -331,7 +378,9 @@ def attributes(record: type[Any]) -> dict[str, str]:
     for base in reversed(record.__mro__):
         _, _, section = inspect.cleandoc(base.__doc__ or "").partition("Attributes:\n")
         section = section.partition("\n\n")[0]
-        for name, text in re.findall(r"^    (\w+): (.*(?:\n {5,}.*)*)", section, re.MULTILINE):
+        for name, text in re.findall(
+            r"^    (\w+): (.*(?:\n {5,}.*)*)", section, re.MULTILINE
+        ):
             told[name] = " ".join(text.split())
     return told
 

@@ -21,7 +21,9 @@ def pycantonese(sentence: str) -> str:
     """
     from pycantonese import characters_to_jyutping
 
-    return " ".join(jyutping for _, jyutping in characters_to_jyutping(sentence) if jyutping)
+    return " ".join(
+        jyutping for _, jyutping in characters_to_jyutping(sentence) if jyutping
+    )
 
 
 def tojyutping(sentence: str) -> str:
@@ -35,7 +37,9 @@ def tojyutping(sentence: str) -> str:
     except ImportError as error:
         why = "the engine 'tojyutping' needs the package ToJyutping: pip install 'hkcanto[g2p]'."
         raise OptionError(why) from error
-    return " ".join(jyutping for _, jyutping in ToJyutping.get_jyutping_list(sentence) if jyutping)
+    return " ".join(
+        jyutping for _, jyutping in ToJyutping.get_jyutping_list(sentence) if jyutping
+    )
 
 
 ENGINES: dict[str, Engine] = {"pycantonese": pycantonese, "tojyutping": tojyutping}
@@ -48,7 +52,9 @@ def find_engine(name: str) -> Engine:
         OptionError: The engine does not exist.
     """
     if name not in ENGINES:
-        raise OptionError(f"no rule-based engine {name!r}; there are {', '.join(ENGINES)}.")
+        raise OptionError(
+            f"no rule-based engine {name!r}; there are {', '.join(ENGINES)}."
+        )
     return ENGINES[name]
 
 

@@ -55,7 +55,9 @@ class ComparisonError(HKCantoError):
     """Two results cannot be compared: different items, tasks or data, or a missing figure."""
 
 
-def did_you_mean(name: str, known: Iterable[str], form: str = "{}", most: int = 1) -> str:
+def did_you_mean(
+    name: str, known: Iterable[str], form: str = "{}", most: int = 1
+) -> str:
     """Return a question with the known names most like another one, and a space; empty without any.
 
     Args:
@@ -92,10 +94,17 @@ def on_disk(path: Path, done: str = "read", remedy: str = _READABLE) -> Iterator
     """
     try:
         yield
-    except (OSError, NotImplementedError) as error:  # the second where there are no file locks
-        named = [getattr(error, name, None) for name in ("filename2", "filename", "strerror")]
+    except (
+        OSError,
+        NotImplementedError,
+    ) as error:  # the second where there are no file locks
+        named = [
+            getattr(error, name, None) for name in ("filename2", "filename", "strerror")
+        ]
         where = str(named[0] or named[1] or path)
-        raise DataNotFound(f"{where} cannot be {done}: {named[2] or error}. {remedy}") from error
+        raise DataNotFound(
+            f"{where} cannot be {done}: {named[2] or error}. {remedy}"
+        ) from error
 
 
 @contextmanager
@@ -123,7 +132,13 @@ def from_package(declared: EntryPoint) -> Iterator[None]:
         raise CatalogueError(f"{place} cannot be used: {why}") from error
 
 
-_COMMANDS = ("lm_eval", "lm-eval", "inspect", "lm_eval/__main__.py", "inspect_ai/__main__.py")
+_COMMANDS = (
+    "lm_eval",
+    "lm-eval",
+    "inspect",
+    "lm_eval/__main__.py",
+    "inspect_ai/__main__.py",
+)
 
 
 def in_command() -> bool:
@@ -141,7 +156,9 @@ def without_traceback() -> None:
         return
     others = sys.excepthook
 
-    def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    def show(
+        kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
         if isinstance(error, HKCantoError):
             print(f"\n{type(error).__name__}: {printable(str(error))}", file=sys.stderr)  # noqa: T201
         else:

@@ -143,7 +143,9 @@ class ItemValue(float):
 ItemValues = dict[str, ItemValue | Pair | None]
 
 
-def item_values(figures: Iterable[Figure], sample: Sample, judgement: Judgement) -> ItemValues:
+def item_values(
+    figures: Iterable[Figure], sample: Sample, judgement: Judgement
+) -> ItemValues:
     """Return an item's value of each figure, or its texts for a corpus figure.
 
     The value is None if the item is not in the figure's part.
@@ -166,7 +168,9 @@ def item_values(figures: Iterable[Figure], sample: Sample, judgement: Judgement)
     return values
 
 
-def weights(over: Over, subjects: Sequence[str], categories: Categories = None) -> list[float]:
+def weights(
+    over: Over, subjects: Sequence[str], categories: Categories = None
+) -> list[float]:
     """Return the weight of each item in a mean.
 
     Args:
@@ -203,14 +207,22 @@ def subject_weights(
     """
     if over == "questions":
         return dict.fromkeys(sizes, 1 / sum(sizes.values()))
-    category = {name: (categories or {})[name] if over == "categories" else "" for name in sizes}
+    category = {
+        name: (categories or {})[name] if over == "categories" else "" for name in sizes
+    }
     members = Counter(category.values())
     count = len(members)
-    return {name: 1 / (count * members[category[name]] * size) for name, size in sizes.items()}
+    return {
+        name: 1 / (count * members[category[name]] * size)
+        for name, size in sizes.items()
+    }
 
 
 def value(
-    figure: Figure, items: Iterable[Any], categories: Categories = None, language: Language = "zh"
+    figure: Figure,
+    items: Iterable[Any],
+    categories: Categories = None,
+    language: Language = "zh",
 ) -> float:
     """Return the value of a figure for some items; NaN without items.
 
@@ -262,7 +274,9 @@ def standard_error(
         return nan
     if figure.form == "rate":
         rate, total = value(figure, items), fsum(item.length for item in items)
-        residuals = ((item - rate) * item.length if item.length else item for item in items)
+        residuals = (
+            (item - rate) * item.length if item.length else item for item in items
+        )
         squares = fsum(residual**2 for residual in residuals)
         return sqrt(squares * len(items) / (len(items) - 1)) / (total or 1)
     strata: dict[str, list[float]] = {}
@@ -271,8 +285,12 @@ def standard_error(
         strata.setdefault(name, []).append(float(item))
     sizes = {name: len(values) for name, values in strata.items()}
     share = subject_weights(figure.over, sizes, categories)
-    variances = {name: variance(values) for name, values in strata.items() if sizes[name] > 1}
-    return sqrt(fsum(share[name] ** 2 * sizes[name] * of for name, of in variances.items()))
+    variances = {
+        name: variance(values) for name, values in strata.items() if sizes[name] > 1
+    }
+    return sqrt(
+        fsum(share[name] ** 2 * sizes[name] * of for name, of in variances.items())
+    )
 
 
 # ---------------------------------------------------------------------- figures of a corpus
@@ -345,13 +363,17 @@ def corpus_rows(
     return rows, lambda sums: np.array([*map(score, sums)])
 
 
-def corpus_scores(figure: Figure, pairs: Iterable[Pair], language: Language) -> list[float]:
+def corpus_scores(
+    figure: Figure, pairs: Iterable[Pair], language: Language
+) -> list[float]:
     """Return each item's score from 0 to 1: a sentence score, or whether its label is right.
 
     The arguments are those of `corpus_rows`.
     """
     if figure.of_texts:
-        scores = (translation.sentence_scores(out, ref, language) for out, ref, _ in pairs)
+        scores = (
+            translation.sentence_scores(out, ref, language) for out, ref, _ in pairs
+        )
         return [score[figure.name] / 100 for score in scores]
     return [float(pair.hypothesis == pair.reference) for pair in pairs]
 
@@ -372,7 +394,9 @@ def sum_clusters(rows: Any, clusters: Any) -> Any:
 
     if clusters is None:
         return rows
-    _, first, places = np.unique(np.asarray(clusters), return_index=True, return_inverse=True)
+    _, first, places = np.unique(
+        np.asarray(clusters), return_index=True, return_inverse=True
+    )
     sums = np.zeros((len(first), rows.shape[1]))
     np.add.at(sums, np.argsort(np.argsort(first))[places], rows)
     return sums
@@ -401,7 +425,9 @@ def pseudo_values(rows: Any, statistic: Callable[[Any], Any]) -> Any:
 @lru_cache(maxsize=4)
 def _scores(pairs: tuple[Pair, ...], language: Language) -> Mapping[str, float]:
     hypotheses, references, sources = zip(*pairs, strict=True)
-    return translation.score_translation(hypotheses, references, language=language, sources=sources)
+    return translation.score_translation(
+        hypotheses, references, language=language, sources=sources
+    )
 
 
 # ---------------------------------------------------------------------- figures of reasoning
@@ -431,7 +457,9 @@ def reasoning_values(
     shares = {f"reasoning_{name}": float(of.language == name) for name in LANGUAGES}
     shares["reasoning_finished"] = of.finished or 0.0
     if answer_language != "none":
-        shares |= {f"answer_{name}": float(answer_language == name) for name in LANGUAGES}
+        shares |= {
+            f"answer_{name}": float(answer_language == name) for name in LANGUAGES
+        }
     if (acc := values.get("acc")) is not None:
         shares[_RIGHT] = acc * shares["reasoning_cantonese"]
     return shares
@@ -462,7 +490,10 @@ def figures_of(task: TaskVariant, of_kind: Iterable[Figure]) -> tuple[Figure, ..
         made[1:1] = _averages(task, acc)
     # For one category, the mean over its subjects comes first; for one subject, its accuracy.
     first = task.definition.headline or made[0].name
-    if first == "acc_category_macro" and len({subject.category for subject in subjects}) == 1:
+    if (
+        first == "acc_category_macro"
+        and len({subject.category for subject in subjects}) == 1
+    ):
         first = "acc_macro"
     if first.startswith("acc_") and len(subjects) == 1:
         first = "acc"
@@ -471,7 +502,9 @@ def figures_of(task: TaskVariant, of_kind: Iterable[Figure]) -> tuple[Figure, ..
 
 def _averages(task: TaskVariant, acc: Figure) -> Iterable[Figure]:
     subjects, definition = task.subjects, task.definition
-    categories = list(dict.fromkeys(filter(None, (subject.category for subject in subjects))))
+    categories = list(
+        dict.fromkeys(filter(None, (subject.category for subject in subjects)))
+    )
     by_category = definition.headline == "acc_category_macro"
     if len(subjects) > 1:
         yield from figures("acc_macro")
@@ -480,10 +513,14 @@ def _averages(task: TaskVariant, acc: Figure) -> Iterable[Figure]:
     parts = dict.fromkeys(categories, "") if len(categories) > 1 else {}
     if _has_figure_by_subject(task):
         parts |= {subject.name: subject.title for subject in subjects}
-    parts |= dict.fromkeys((group for subject in subjects for group in subject.groups), "")
+    parts |= dict.fromkeys(
+        (group for subject in subjects for group in subject.groups), ""
+    )
     parts |= dict.fromkeys(definition.types, "")
     for name, title in parts.items():
-        title = title or definition.titles.get(name) or name.replace("_", " ").capitalize()
+        title = (
+            title or definition.titles.get(name) or name.replace("_", " ").capitalize()
+        )
         # If the average is over categories, a category's figure is the mean over its subjects.
         over: Over = "subjects" if by_category and name in categories else "questions"
         part = replace(acc, name=f"acc_{name}", of=acc.name, over=over, part=name)

@@ -12,7 +12,9 @@ OF_EXAMPLES = ("number", "reasoning", "answer")
 """The placeholders that only worked examples have."""
 
 _NAME = r"\w+(?:\.[^\W_]\w*)*"  # of a column, or a path into it: `choices.A`
-_PLACE = re.compile(rf"(\{{\{{\{{{_NAME}\}}\}}\}}|\{{\{{(?:{_NAME})?\}}\}}|\{{{_NAME}\}})")
+_PLACE = re.compile(
+    rf"(\{{\{{\{{{_NAME}\}}\}}\}}|\{{\{{(?:{_NAME})?\}}\}}|\{{{_NAME}\}})"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,9 @@ class NoSuchPlace(CatalogueError):  # noqa: N818
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
         there = ", ".join(f"{{{place}}}" for place in known)
-        super().__init__(f"a template has the placeholder {{{name}}}; known are {there}.")
+        super().__init__(
+            f"a template has the placeholder {{{name}}}; known are {there}."
+        )
         self.name = name
 
 
@@ -105,7 +109,9 @@ def convert(text: str, conversion: Callable[[str], str]) -> str:
         'ABOUT {title}'
     """
     parts = _PLACE.split(text)
-    return "".join(part if at % 2 else conversion(part) for at, part in enumerate(parts))
+    return "".join(
+        part if at % 2 else conversion(part) for at, part in enumerate(parts)
+    )
 
 
 def until_stop(response: str, stop: Sequence[str]) -> str:
@@ -150,7 +156,9 @@ class Prompt:
     def text(self) -> str:
         """Return the prompt as one string, for base models and completion APIs."""
         between, after = self.answer_separator, self.example_separator
-        examples = (one.question + between + one.answer + after for one in self.examples)
+        examples = (
+            one.question + between + one.answer + after for one in self.examples
+        )
         return "".join((self.system, *examples, self.question))
 
     def messages(self, *, multiturn: bool = False) -> list[tuple[str, str]]:
@@ -173,4 +181,8 @@ class Prompt:
     @property
     def in_chat(self) -> tuple[str, str]:
         """The system message of a chat, and the text before everything else in the user's."""
-        return (self.system, "") if self.chat_system is None else (self.chat_system, self.system)
+        return (
+            (self.system, "")
+            if self.chat_system is None
+            else (self.chat_system, self.system)
+        )

@@ -63,7 +63,11 @@ class Signature:
     def parts(self) -> dict[str, object]:
         """Its parts by name, without the task, in the order of the text."""
         shots = UNKNOWN if self.shots is None else self.shots
-        parts: dict[str, object] = {"shots": shots, "turns": "single", **dict(self.options)}
+        parts: dict[str, object] = {
+            "shots": shots,
+            "turns": "single",
+            **dict(self.options),
+        }
         return parts | {part: getattr(self, name) for part, name in _PARTS.items()}
 
     @property
@@ -103,11 +107,15 @@ class Signature:
         ours, theirs = ({"task": one.task, **one.parts} for one in (self, other))
         unlike: dict[str, tuple[str, str]] = {}
         for name in dict.fromkeys(chain(ours, theirs, ["prompt"])):
-            absent = "paper" if name == "prompt" else ""  # some kinds had no option for it
+            absent = (
+                "paper" if name == "prompt" else ""
+            )  # some kinds had no option for it
             one, two = str(ours.get(name, absent)), str(theirs.get(name, absent))
             if name not in _NO_SETUP and (one != two or one == UNKNOWN):
                 unlike[name] = one, two
-        declared = {name: both for name, both in unlike.items() if name not in ("sent", "read")}
+        declared = {
+            name: both for name, both in unlike.items() if name not in ("sent", "read")
+        }
         return declared or unlike
 
     @property
@@ -141,7 +149,15 @@ def subset_of(task: TaskVariant) -> str:
 # ---------------------------------------------------------------------- hashes of a task
 
 _SHAPES_REQUESTS = (
-    *("columns", "header", "question", "answer", "answers", "option_labels", "shuffle_options"),
+    *(
+        "columns",
+        "header",
+        "question",
+        "answer",
+        "answers",
+        "option_labels",
+        "shuffle_options",
+    ),
     *("letters", "blank_options", "language", "dev_rows", "examples_from_test"),
     *("files", "config", "splits", "rows", "delimiter", "quotes"),
 )
@@ -174,14 +190,13 @@ def fingerprints(kind: Any) -> tuple[str, str]:
         kind = kind.at(subjects=definition.subjects)
         try:
             texts = (
-                msgspec.json.encode(of, order="sorted") for of in (_requests(kind), _readings(kind))
+                msgspec.json.encode(of, order="sorted")
+                for of in (_requests(kind), _readings(kind))
             )
             sent, read = (sha256(text).hexdigest()[:7] for text in texts)
             _hashes[encoded] = sent, read
         except Exception as error:
-            why = (
-                f"{kind.task.name}: its kind fails on the made-up item of its signature: {error!r}"
-            )
+            why = f"{kind.task.name}: its kind fails on the made-up item of its signature: {error!r}"
             fix = f"Override `made_up` in {type(kind).__qualname__}."
             raise CatalogueError(f"{why}. {fix}") from error
     return _hashes[encoded]
@@ -194,7 +209,10 @@ def _requests(kind: Any) -> list[Any]:
     examples = kind.examples(first, [item]) if kind.shots else []
     prompts = [kind.prompt(scored, examples) for scored in kind.scored([item])]
     return [
-        [[prompt.messages(multiturn=kind.multiturn), prompt.text()] for prompt in prompts],
+        [
+            [prompt.messages(multiturn=kind.multiturn), prompt.text()]
+            for prompt in prompts
+        ],
         [kind.answer(row) for row in kind.printed()],
         [[*of.stems, *kind.texts(of)] for of in definition.subjects],
         [kind.sent_stop(chat=chat) for chat in (False, True)],
@@ -213,14 +231,19 @@ def _readings(kind: Any) -> list[Any]:
         judged.append([judgement.answer, *values])
     modules = {base.__module__ for base in type(kind).__mro__}
     others = (
-        name for name in modules if name.split(".")[0] not in (__package__, "builtins", "abc")
+        name
+        for name in modules
+        if name.split(".")[0] not in (__package__, "builtins", "abc")
     )
     sources = {sys.modules[name].__file__ for name in others}
     return [
         judged,
         [headline.name, headline.averages, headline.over, headline.form, headline.part],
         kind.stop,
-        [Path(file).read_bytes().decode("latin-1") for file in sorted(filter(None, sources))],
+        [
+            Path(file).read_bytes().decode("latin-1")
+            for file in sorted(filter(None, sources))
+        ],
         *kind.further_readings(),
     ]
 
@@ -231,7 +254,9 @@ def probes() -> list[str]:
     return msgspec.json.decode(content, type=list[str])
 
 
-def request_hash(sample: Sample, messages: Iterable[tuple[str, str]], *more: str) -> str:
+def request_hash(
+    sample: Sample, messages: Iterable[tuple[str, str]], *more: str
+) -> str:
     """Return a hash of an item and its request, which both harnesses log for each item.
 
     Args:
@@ -245,7 +270,9 @@ def request_hash(sample: Sample, messages: Iterable[tuple[str, str]], *more: str
         ['6dff118', '2a7dc5f']
     """
     sent = msgspec.structs.astuple(sample), [*messages], more
-    return sha256(ascii(sent).encode()).hexdigest()[:7]  # UTF-8 has no half surrogate pairs
+    return sha256(ascii(sent).encode()).hexdigest()[
+        :7
+    ]  # UTF-8 has no half surrogate pairs
 
 
 # ---------------------------------------------------------------------- logged signatures
@@ -273,7 +300,9 @@ def parse_signature(text: object) -> Signature:
         shots = None if given == UNKNOWN else int(given)
         named = {name: fields.pop(part) for part, name in _PARTS.items()}
     except (KeyError, ValueError) as error:
-        raise LogError(f"its signature {text!r} is of another version of hkcanto") from error
+        raise LogError(
+            f"its signature {text!r} is of another version of hkcanto"
+        ) from error
     return Signature(task.replace("-", "_"), shots, tuple(fields.items()), **named)
 
 
@@ -282,8 +311,12 @@ def joined(signatures: Iterable[Signature]) -> Signature:
     every = list(signatures)
     data = {part for one in every for part in one.data.split("+") if part}
     local = sorted(part for part in data if part.startswith("local-"))
-    named = sorted(data.difference(local)) + (local if len(local) < 2 else ["local-mixed"])
+    named = sorted(data.difference(local)) + (
+        local if len(local) < 2 else ["local-mixed"]
+    )
     packages = sorted({one.package for one in every})
     return replace(
-        every[0].with_option("subjects", ""), data="+".join(named), package="+".join(packages)
+        every[0].with_option("subjects", ""),
+        data="+".join(named),
+        package="+".join(packages),
     )

@@ -66,16 +66,24 @@ def task_as_run(
     refuse_unknown(name, options)
     named = subjects.split(",") if isinstance(subjects, str) else subjects
     if wanted := {text.strip() for text in named} - {""}:
-        chosen = tuple(subject for subject in task.subjects if wanted.intersection(subject.sets))
-        if unknown := sorted(wanted - {part for subject in chosen for part in subject.sets}):
+        chosen = tuple(
+            subject for subject in task.subjects if wanted.intersection(subject.sets)
+        )
+        if unknown := sorted(
+            wanted - {part for subject in chosen for part in subject.sets}
+        ):
             there = [subject.name for subject in task.subjects]
             hint = did_you_mean(unknown[0], there)
-            raise OptionError(f"{task.name} has no subjects {unknown}. {hint}There are {there}.")
+            raise OptionError(
+                f"{task.name} has no subjects {unknown}. {hint}There are {there}."
+            )
         task = replace(task, subjects=chosen)
     kind = find_kind(task.definition.kind)
     fields = kind.Options.__struct_fields__
     of_variant = {"cot": task.variant.cot, "script": task.variant.script}
-    given = {option: value for option, value in of_variant.items() if option in fields} | options
+    given = {
+        option: value for option, value in of_variant.items() if option in fields
+    } | options
     try:
         converted = msgspec.convert(given, kind.Options, strict=False)
     except msgspec.ValidationError as error:
@@ -85,7 +93,12 @@ def task_as_run(
         raise OptionError(f"{name}: shots={shots!r} is not a number from 0.")
     if (turns := str(multiturn).lower()) not in ("true", "false"):
         raise OptionError(f"{name}: multiturn={multiturn!r} is neither true nor false.")
-    return kind(task, converted, None if shots is None else int(shots), multiturn=turns == "true")
+    return kind(
+        task,
+        converted,
+        None if shots is None else int(shots),
+        multiturn=turns == "true",
+    )
 
 
 def option_values(name: str) -> dict[str, str]:
@@ -129,7 +142,9 @@ def refuse_unknown(name: str, given: Iterable[str]) -> None:
         if option not in (known := option_values(name)):
             listed = "; ".join(map(": ".join, known.items()))
             hint = did_you_mean(option, known)
-            raise OptionError(f"{name} has no option {option!r}. {hint}It has {listed}.")
+            raise OptionError(
+                f"{name} has no option {option!r}. {hint}It has {listed}."
+            )
 
 
 # ---------------------------------------------------------------------- with data
@@ -210,7 +225,9 @@ class LoadedTask:
             why = ": the data has no dev file for it" if lacks else ""
             there = f"there are {len(examples) or 'no'} worked examples{why}"
             where = f"{self.task.name} {subject}".rstrip()
-            raise OptionError(f"{where}: shots={count}, but {there}. Ask for 0 to {len(examples)}.")
+            raise OptionError(
+                f"{where}: shots={count}, but {there}. Ask for 0 to {len(examples)}."
+            )
         return examples[:count]
 
     def examples(self, name: str) -> Sequence[Example]:
@@ -222,12 +239,16 @@ class LoadedTask:
         """
         if name not in self._examples:
             kind, subject = self.kind, self.kind.subject(name)
-            rows = _example_rows(kind, self.release, subject) if kind.uses_dev_rows else []
+            rows = (
+                _example_rows(kind, self.release, subject) if kind.uses_dev_rows else []
+            )
             origin = kind.example_source
             if origin and not all(row.reasoning for row in rows):
                 rows, origin = self._reasoned(subject)
             examples = kind.examples(subject, rows)
-            self._examples[name] = [replace(example, origin=origin) for example in examples]
+            self._examples[name] = [
+                replace(example, origin=origin) for example in examples
+            ]
         return self._examples[name]
 
     def _reasoned(self, subject: Subject) -> tuple[list[Sample], str]:
@@ -258,7 +279,9 @@ class LoadedTask:
         place = {"hub": source, "github": None, "data": None, "folder": name}
         benchmark = msgspec.structs.replace(task.benchmark, **place)
         folder = locate(benchmark)
-        release = ReleaseRows(folder, replace(task, benchmark=benchmark), self.kind.headerless)
+        release = ReleaseRows(
+            folder, replace(task, benchmark=benchmark), self.kind.headerless
+        )
         return release, f"{name}@{folder.revision()}"
 
     @property
@@ -272,7 +295,9 @@ class LoadedTask:
             ['hkcanto-g2p', 'shots:5', 'turns:single', 'prompt:paper']
         """
         first = self.task.subjects[:1] if self.samples else ()
-        origins = {example.origin for subject in first for example in self.shots(subject.name)}
+        origins = {
+            example.origin for subject in first for example in self.shots(subject.name)
+        }
         return self.kind.at(subjects=self.asked).signature(self.revision, origins).text
 
 
@@ -308,7 +333,10 @@ def load_task(
     _warn_of_unknown()
     kind = task_as_run(name, subjects, shots=shots, multiturn=multiturn, **options)
     task, folder = kind.task, locate(kind.task.benchmark)
-    release, is_ours = ReleaseRows(folder, task, kind.headerless), folder.kind in ("sample", "own")
+    release, is_ours = (
+        ReleaseRows(folder, task, kind.headerless),
+        folder.kind in ("sample", "own"),
+    )
     by_subject: dict[Subject, list[Sample]] = {}
     counts: dict[Subject, int] = {}
     bad: dict[str, UnreadableRow] = {}
@@ -318,13 +346,17 @@ def load_task(
         bad |= {row.where: row for row in (*table.bad, *unreadable)}
         if bad and is_ours:
             raise next(iter(bad.values()))
-        if not release.subject_columns:  # a bad row of a shared file cannot be counted for one
+        if (
+            not release.subject_columns
+        ):  # a bad row of a shared file cannot be counted for one
             unreadable = [*table.bad, *unreadable]
         if not table.rows and not unreadable:
             continue
         allowed = max(1, int(_BAD_SHARE_OF_SUBJECT * len(samples)))
         _refuse_many(f"{task.name} {subject.name}", unreadable, len(samples), allowed)
-        columns |= dict.fromkeys(column for row in table.rows[:1] for column in row.cells)
+        columns |= dict.fromkeys(
+            column for row in table.rows[:1] for column in row.cells
+        )
         counts[subject] = len(samples) + len(unreadable)
         if samples:
             by_subject[subject] = samples[task.definition.examples_from_test :]
@@ -334,26 +366,37 @@ def load_task(
     _refuse_many(task.name, [*bad.values()], good, ceil(_BAD_SHARE * (len(bad) + good)))
     scored = map(kind.scored, by_subject.values())
     ordered = stratified(
-        [msgspec.structs.replace(item, reasoning="") if item.reasoning else item for item in items]
+        [
+            msgspec.structs.replace(item, reasoning="") if item.reasoning else item
+            for item in items
+        ]
         for items in scored  # the release's reasoning gives the answer away
     )
     compared = None if is_ours else _compared(task.subjects, counts, [*bad.values()])
     differences, effect = compared or ([], "")
     if unread := ", ".join(kind.unread(columns)):
-        advice = "name those of the question in the template, and the others in `ignored`"
+        advice = (
+            "name those of the question in the template, and the others in `ignored`"
+        )
         differences.append(f"no prompt shows the columns {unread}: {advice}")
     if (remark := kind.remark(ordered)) and folder.kind != "sample":
         differences.append(f"{remark}: declare shuffle_options = 1 in its entry")
     if by_subject and differences:
         told = "; ".join(shorten(line, _LONG, placeholder=" …") for line in differences)
         all_of_it = f"`hkcanto doctor {task.benchmark.name}` lists them"
-        warn_once(f"{task.definition.name}: {told}, in {folder.root}{effect}. {all_of_it}.")
+        warn_once(
+            f"{task.definition.name}: {told}, in {folder.root}{effect}. {all_of_it}."
+        )
     loaded = kind.at(subjects=[*by_subject])
-    return LoadedTask(loaded, ordered, release, differences, task.subjects, [*bad.values()])
+    return LoadedTask(
+        loaded, ordered, release, differences, task.subjects, [*bad.values()]
+    )
 
 
 def _compared(
-    asked: Sequence[Subject], counts: Mapping[Subject, int], bad: Sequence[UnreadableRow]
+    asked: Sequence[Subject],
+    counts: Mapping[Subject, int],
+    bad: Sequence[UnreadableRow],
 ) -> tuple[list[str], str]:
     """Return how data differs from the published release, and what follows from it.
 
@@ -365,13 +408,18 @@ def _compared(
     differences = []
     if missing := [one.name for one in asked if one not in counts]:
         names = ", ".join(missing)
-        differences.append(f"{len(missing)} of {len(asked)} subjects are missing: {names}")
+        differences.append(
+            f"{len(missing)} of {len(asked)} subjects are missing: {names}"
+        )
     others = {one: count for one, count in counts.items() if one.rows not in (0, count)}
     same = sum(counts.values()) == sum(one.rows for one in asked)
-    small = same and all(abs(count - one.rows) <= _FEW_ROWS for one, count in others.items())
+    small = same and all(
+        abs(count - one.rows) <= _FEW_ROWS for one, count in others.items()
+    )
     if others:
         numbers = (
-            f"{one.name or one.title} {of} (paper: {one.rows})" for one, of in others.items()
+            f"{one.name or one.title} {of} (paper: {one.rows})"
+            for one, of in others.items()
         )
         total = " (the total is as published)" if same else ""
         what = f"{len(others)} have an unpublished number of items{total}"
@@ -397,7 +445,9 @@ def _read(kind: Kind, release: ReleaseRows, subject: Subject, split: str) -> _Re
     samples, unreadable = kind.read(table.rows, subject)
     files = ", ".join(release.files(subject, split)) or kind.task.definition.reader
     where = f"{release.folder.root}: {files}"
-    for row in (*table.bad, *unreadable) if split == "dev" else ():  # every worked example counts
+    for row in (
+        (*table.bad, *unreadable) if split == "dev" else ()
+    ):  # every worked example counts
         raise row
     kind.check(samples, where)
     refuse_odd(samples, kind.task.definition, where)
@@ -412,12 +462,18 @@ def _example_rows(kind: Kind, release: ReleaseRows, subject: Subject) -> list[Sa
     return samples[: from_test or definition.dev_rows]
 
 
-def _refuse_many(name: str, bad: Sequence[UnreadableRow], good: int, allowed: int) -> None:
+def _refuse_many(
+    name: str, bad: Sequence[UnreadableRow], good: int, allowed: int
+) -> None:
     """Refuse data of which too many rows cannot be read."""
     if len(bad) > allowed:
         rows = "\n".join(f"  {row.where} has {row.what}" for row in bad[:5])
-        many = f"{len(bad)} of {len(bad) + good} rows cannot be read, more than {allowed}"
-        raise DataCorrupt(f"{name}: {many}:\n{rows}\nCorrect them, or fetch the data again.")
+        many = (
+            f"{len(bad)} of {len(bad) + good} rows cannot be read, more than {allowed}"
+        )
+        raise DataCorrupt(
+            f"{name}: {many}:\n{rows}\nCorrect them, or fetch the data again."
+        )
 
 
 _VARIABLES = {
@@ -429,7 +485,9 @@ _VARIABLES = {
 def _warn_of_unknown() -> None:
     """Warn of unknown variables, since a misspelt one may leave data unpinned."""
     sets = [benchmark.folder for benchmark in benchmarks() if benchmark.hub]
-    sets += [of.reasoning.repo_id.rpartition("/")[2] for of in benchmarks() if of.reasoning]
+    sets += [
+        of.reasoning.repo_id.rpartition("/")[2] for of in benchmarks() if of.reasoning
+    ]
     known = {*_VARIABLES, *map(revision_variable, sets)}
     for name in sorted({*os.environ} - known):
         if name.startswith("HKCANTO_") and not name.startswith("HKCANTO_TEST_"):
@@ -460,10 +518,14 @@ def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
     arriving: list[list[tuple[int, float, int, Sample]]] = [[] for _ in range(total)]
     for subject, samples in enumerate(subjects):
         size = len(samples)
-        shuffled = sorted(samples, key=lambda item: sha256((_SEED + item.id).encode()).digest())
+        shuffled = sorted(
+            samples, key=lambda item: sha256((_SEED + item.id).encode()).digest()
+        )
         for place, sample in enumerate(shuffled):
             last = -(-(place + 1) * total // size)
-            arriving[place * total // size].append((last, (place + 0.5) / size, subject, sample))
+            arriving[place * total // size].append(
+                (last, (place + 0.5) / size, subject, sample)
+            )
     waiting: list[tuple[int, float, int, Sample]] = []
     ordered: list[Sample] = []
     for items in arriving:

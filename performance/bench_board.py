@@ -51,7 +51,15 @@ def main() -> None:
             return
         logs, site = Path(folder) / "logs", Path(folder) / "site-of-logs"
         maker = str(Path(__file__).with_name("make_logs.py"))
-        made = [sys.executable, maker, str(logs), "--models", str(given.logs), "--seed", "1"]
+        made = [
+            sys.executable,
+            maker,
+            str(logs),
+            "--models",
+            str(given.logs),
+            "--seed",
+            "1",
+        ]
         print(f"logs of {given.logs} models on 26,368 questions")
         subprocess.run(made, check=True, capture_output=True)
         for file in logs.rglob("results_*.json"):  # A board leaves out unknown data.

@@ -46,7 +46,9 @@ def accuracy(path: Path) -> None:
 def short_answers() -> None:
     """Print how many calls a second each short answer allows."""
     for text in SHORT:
-        took = seconds(lambda text=text: [extract_choice(text, ISLANDS) for _ in range(2_000)])
+        took = seconds(
+            lambda text=text: [extract_choice(text, ISLANDS) for _ in range(2_000)]
+        )
         print(f"{2_000 / took:>12,.0f} calls/s  {text}")
 
 
@@ -55,7 +57,9 @@ def megabytes() -> None:
     rows = []
     for repeated in REPEATED:
         text = repeated * (1_000_000 // len(repeated))
-        rows.append((seconds(extract_choice, text, ISLANDS, repeats=3, of=min), repeated))
+        rows.append(
+            (seconds(extract_choice, text, ISLANDS, repeats=3, of=min), repeated)
+        )
     for took, repeated in sorted(rows, reverse=True):
         print(f"{1000 * took:6.1f} ms  {repeated!r}")
 

@@ -39,7 +39,11 @@ def answered(label: str, seed: int) -> Run:
         items=Items(
             ids=ids,
             subjects=names,
-            parts=[own for s, own in zip(subjects, parts, strict=True) for _ in range(s.rows)],
+            parts=[
+                own
+                for s, own in zip(subjects, parts, strict=True)
+                for _ in range(s.rows)
+            ],
             values={"acc": right, "unparsed_rate": nothing},
             weights={},
             clusters=np.arange(count),

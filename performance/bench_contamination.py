@@ -17,7 +17,9 @@ def main() -> None:
     """Print seconds, MB/s and MB."""
     file = arguments(__doc__, {"file": Path("README.md")}).file
     tasks = [task.name for benchmark in benchmarks() for task in benchmark.tasks]
-    items = timed("loading", lambda: [item for task in tasks for item in items_of(task)[0]])
+    items = timed(
+        "loading", lambda: [item for task in tasks for item in items_of(task)[0]]
+    )
     index = timed(f"index of {len(items):,} texts", lambda: Index(items))
     hits = 0
 
@@ -26,7 +28,9 @@ def main() -> None:
         hits += sum(1 for text in read(file) for _ in index.find(text))
 
     took, size = seconds(look), file.stat().st_size
-    print(f"{size / 1e6:,.0f} MB in {took:.1f} s: {size / 1e6 / took:.1f} MB/s", end=", ")
+    print(
+        f"{size / 1e6:,.0f} MB in {took:.1f} s: {size / 1e6 / took:.1f} MB/s", end=", "
+    )
     print(f"{hits:,} places found, {memory():,.0f} MB of memory at most")
 
 

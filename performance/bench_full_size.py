@@ -47,7 +47,9 @@ def make(folder: Path, times: int) -> None:
             with (folder / "hkmmlu" / split / f"{subject.stem}.csv").open(
                 "w", encoding="utf-8", newline=""
             ) as opened:
-                csv.writer(opened).writerows([header, *itertools.islice(endless, count)])
+                csv.writer(opened).writerows(
+                    [header, *itertools.islice(endless, count)]
+                )
 
 
 class Clock:
@@ -85,7 +87,11 @@ def main() -> None:
         os.environ["HKCANTO_DATA"] = "sample"
     with tempfile.TemporaryDirectory() as folder:
         make(Path(folder), given.times)
-        os.environ |= {"HKCANTO_DATA": "", "HKCANTO_DATA_DIR": folder, "HF_HUB_OFFLINE": "1"}
+        os.environ |= {
+            "HKCANTO_DATA": "",
+            "HKCANTO_DATA_DIR": folder,
+            "HF_HUB_OFFLINE": "1",
+        }
         measure(given.shots)
 
 
@@ -104,7 +110,9 @@ def measure(shots: int) -> None:
     class AtOnce(LM):  # type: ignore[misc]
         tokenizer_name = "at-once"
 
-        def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        def generate_until(
+            self, requests: list[Any], disable_tqdm: bool = False
+        ) -> list[str]:
             del disable_tqdm
             first_request.append(perf_counter())
             return ["ABCD"[number % 4] for number, _ in enumerate(requests)]
@@ -117,7 +125,13 @@ def measure(shots: int) -> None:
     clock = Clock()
     for name in ("__init__", "fewshot_context", "process_results"):
         clock.time(ConfigurableTask, name, ours=False)
-    for name in ("__init__", "download", "fewshot_context", "process_results", "aggregation"):
+    for name in (
+        "__init__",
+        "download",
+        "fewshot_context",
+        "process_results",
+        "aggregation",
+    ):
         clock.time(CatalogueTask, name)
     before = memory()
     start = perf_counter()
@@ -138,11 +152,15 @@ def measure(shots: int) -> None:
     print(f"index of our files   {indexed - start:8.2f} s")
     print(f"to the first request {first_request[0] - indexed:8.2f} s")
     print(f"whole run            {end - indexed:8.2f} s")
-    print(f"memory grew by       {memory() - before:8.0f} MB (with lm-eval's own samples)")
+    print(
+        f"memory grew by       {memory() - before:8.0f} MB (with lm-eval's own samples)"
+    )
     for name, seconds in clock.seconds.items():
         print(f"  ours: {name:16} {seconds:8.2f} s")
     ours = sum(clock.seconds.values())
-    print(f"ours together        {ours:8.2f} s, {ours / count * 1000:.3f} ms a question")
+    print(
+        f"ours together        {ours:8.2f} s, {ours / count * 1000:.3f} ms a question"
+    )
 
 
 if __name__ == "__main__":

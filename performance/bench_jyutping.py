@@ -22,7 +22,10 @@ def syllable(rng: random.Random) -> str:
 def sentence(rng: random.Random, syllables: int, groups: int) -> list[list[str]]:
     """The options in each place: three in the places of the groups, else one."""
     places = set(rng.sample(range(syllables), groups))
-    return [[syllable(rng) for _ in range(3 if i in places else 1)] for i in range(syllables)]
+    return [
+        [syllable(rng) for _ in range(3 if i in places else 1)]
+        for i in range(syllables)
+    ]
 
 
 def response(rng: random.Random, gold: list[list[str]]) -> str:
@@ -51,11 +54,16 @@ def main() -> None:
             size = f"{len(case):,} B"
             print(f"{syllables:9} {3**groups:8} {size:>12} {1 / took:9,.1f}")
 
-    golds = [sentence(rng, rng.randint(5, 25), rng.choice([0, 0, 0, 1, 1, 2])) for _ in range(1000)]
+    golds = [
+        sentence(rng, rng.randint(5, 25), rng.choice([0, 0, 0, 1, 1, 2]))
+        for _ in range(1000)
+    ]
     pairs = [(response(rng, gold), answer(gold)) for gold in golds]
     for kind in ("first", "again"):
         rate = len(pairs) / seconds(lambda: [score_jyutping(*pair) for pair in pairs])
-        print(f"1,000 sentences of 5 to 25 syllables, 0 to 2 groups, {kind}: {rate:,.0f} a second")
+        print(
+            f"1,000 sentences of 5 to 25 syllables, 0 to 2 groups, {kind}: {rate:,.0f} a second"
+        )
 
 
 if __name__ == "__main__":

@@ -32,7 +32,9 @@ HOSTILE = (
 def main() -> None:
     """Print traces a second, and seconds for each hostile text."""
     file = Path(__file__).parents[1] / "tests/metrics/reasoning_traces.jsonl"
-    traces = [json.loads(line)["trace"] for line in file.read_text("utf-8").splitlines()]
+    traces = [
+        json.loads(line)["trace"] for line in file.read_text("utf-8").splitlines()
+    ]
     shuffled = random.Random(1)
     texts = []
     for _ in range(COUNT):

@@ -35,7 +35,9 @@ def main() -> None:
     else:
         cases = map(json.loads, CASES.read_text("utf-8").splitlines())
         rows = [{**case, "gold": case["answer"]} for case in cases if case["answer"]]
-    gold, options, text = ([row[key] for row in rows] for key in ("gold", "options", "text"))
+    gold, options, text = (
+        [row[key] for row in rows] for key in ("gold", "options", "text")
+    )
     show("letters alone", choice_reward, gold, gold, options)
     for most in (20, 200, 1_000_000):
         short = [row for row in rows if len(row["text"]) <= most]
@@ -44,8 +46,14 @@ def main() -> None:
     show("responses", cantonese_reward, text)
 
     rng = random.Random(0)
-    golds = [sentence(rng, rng.randint(5, 25), rng.choice([0, 0, 0, 1, 1, 2])) for _ in range(1000)]
-    said, jyutping = [response(rng, each) for each in golds], [answer(each) for each in golds]
+    golds = [
+        sentence(rng, rng.randint(5, 25), rng.choice([0, 0, 0, 1, 1, 2]))
+        for _ in range(1000)
+    ]
+    said, jyutping = (
+        [response(rng, each) for each in golds],
+        [answer(each) for each in golds],
+    )
     show("sentences", jyutping_reward, said, jyutping)
 
 

@@ -22,13 +22,19 @@ def reference(model: object, tokenizer: object, batch: int) -> tuple[float, floa
     import torch
 
     loaded = [load_task(name) for name in TASKS]
-    prompts = [task.at(shots=5).prompt(sample).text() for task in loaded for sample in task.samples]
+    prompts = [
+        task.at(shots=5).prompt(sample).text()
+        for task in loaded
+        for sample in task.samples
+    ]
     answers = [sample.target for task in loaded for sample in task.samples]
     tokenizer.padding_side = "left"  # type: ignore[attr-defined]
     start = perf_counter()
     right = 0
     for first in range(0, len(prompts), batch):
-        part = tokenizer(prompts[first : first + batch], return_tensors="pt", padding=True)  # type: ignore[operator]
+        part = tokenizer(
+            prompts[first : first + batch], return_tensors="pt", padding=True
+        )  # type: ignore[operator]
         with torch.inference_mode():
             out = model.generate(**part, max_new_tokens=3, do_sample=False)  # type: ignore[attr-defined]
         texts = tokenizer.batch_decode(  # type: ignore[attr-defined]
@@ -52,7 +58,9 @@ def ours(lm: object, tasks: tuple[str, ...]) -> tuple[float, float]:
         lm=lm, task_dict=manager.load(list(tasks)), bootstrap_iters=0, log_samples=True
     )
     assert results is not None
-    scores = [sample["acc"] for samples in results["samples"].values() for sample in samples]
+    scores = [
+        sample["acc"] for samples in results["samples"].values() for sample in samples
+    ]
     return perf_counter() - start, sum(scores) / len(scores)
 
 
@@ -72,15 +80,21 @@ def main() -> None:
         given.model = str(small_model())
     tokenizer = AutoTokenizer.from_pretrained(given.model)
     model = AutoModelForCausalLM.from_pretrained(given.model, dtype="bfloat16").eval()
-    lm = HFLM(pretrained=model, tokenizer=tokenizer, batch_size=given.batch, device="cpu")
+    lm = HFLM(
+        pretrained=model, tokenizer=tokenizer, batch_size=given.batch, device="cpu"
+    )
     times: dict[str, list[float]] = {}
     for _ in range(given.rounds):
         runs = {
-            "plain transformers, 3 tokens": lambda: reference(model, tokenizer, given.batch),
+            "plain transformers, 3 tokens": lambda: reference(
+                model, tokenizer, given.batch
+            ),
             "lm-eval, generative": lambda: ours(lm, TASKS),
         }
         if given.log_likelihood:
-            runs["lm-eval, _mc"] = lambda: ours(lm, tuple(f"{name}_mc" for name in TASKS))
+            runs["lm-eval, _mc"] = lambda: ours(
+                lm, tuple(f"{name}_mc" for name in TASKS)
+            )
         for name, run in runs.items():
             seconds, accuracy = run()
             times.setdefault(name, []).append(seconds)

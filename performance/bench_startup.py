@@ -47,7 +47,9 @@ def describe(name: str, differences: Sequence[float]) -> str:
     reach = round(0.98 * n**0.5)
     low, high = ordered[max(n // 2 - reach, 0)], ordered[min(n // 2 + reach, n - 1)]
     median = statistics.median(ordered)
-    return f"{name}: {median * 1e3:+.3f} ms (95 % {low * 1e3:+.3f} to {high * 1e3:+.3f})"
+    return (
+        f"{name}: {median * 1e3:+.3f} ms (95 % {low * 1e3:+.3f} to {high * 1e3:+.3f})"
+    )
 
 
 def import_times(python: Path) -> dict[str, list[int]]:
@@ -55,7 +57,10 @@ def import_times(python: Path) -> dict[str, list[int]]:
     times: dict[str, list[int]] = {}
     for _ in range(51):
         done = subprocess.run(
-            [python, "-X", "importtime", "-c", "pass"], check=True, capture_output=True, text=True
+            [python, "-X", "importtime", "-c", "pass"],
+            check=True,
+            capture_output=True,
+            text=True,
         )
         for own, module in re.findall(r"(\d+) \| +\d+ \| +(hkcanto\S+)", done.stderr):
             times.setdefault(module, []).append(int(own))
@@ -70,16 +75,22 @@ def main(pairs: int) -> None:
         hooked = create(Path(folder) / "hooked", hook=True)
         for python in (plain, twin, hooked):
             seconds_to_start(python)  # writes the bytecode, fills the disk cache
-        rows = [[seconds_to_start(p) for p in (plain, hooked, twin)] for _ in range(pairs)]
+        rows = [
+            [seconds_to_start(p) for p in (plain, hooked, twin)] for _ in range(pairs)
+        ]
         start = statistics.median(row[0] for row in rows) * 1e3
-        print(f"Python {sys.version.split()[0]}, {pairs} pairs, a start takes {start:.2f} ms")
+        print(
+            f"Python {sys.version.split()[0]}, {pairs} pairs, a start takes {start:.2f} ms"
+        )
         print(describe("with the hook   ", [row[1] - row[0] for row in rows]))
         print(describe("control, no hook", [row[2] - row[0] for row in rows]))
         for module, times in import_times(hooked).items():
             print(f"importing {module}: {statistics.median(times):.0f} µs")
         code = "import sys, timeit; f = sys.meta_path[0].find_spec; assert f('json') is None; "
         code += "print(min(timeit.repeat(lambda: f('json', None, None), number=10**5)) * 1e4)"
-        done = subprocess.run([hooked, "-c", code], check=True, capture_output=True, text=True)
+        done = subprocess.run(
+            [hooked, "-c", code], check=True, capture_output=True, text=True
+        )
         print(f"each import of a new module: {float(done.stdout):.0f} ns more")
 
 

@@ -27,12 +27,17 @@ CHARACTERS = 58
 def references(count: int) -> list[str]:
     """Cantonese sentences of the usual length."""
     text = "".join(pycantonese.hkcancor().characters())
-    return [text[start : start + CHARACTERS] for start in range(0, count * CHARACTERS, CHARACTERS)]
+    return [
+        text[start : start + CHARACTERS]
+        for start in range(0, count * CHARACTERS, CHARACTERS)
+    ]
 
 
 def hypothesis(rng: random.Random, reference: str) -> str:
     """Something like a translation."""
-    return "".join(rng.choice(reference) if rng.random() < 0.2 else c for c in reference)
+    return "".join(
+        rng.choice(reference) if rng.random() < 0.2 else c for c in reference
+    )
 
 
 def main() -> None:
@@ -46,8 +51,12 @@ def main() -> None:
     print(f"{'importing the libraries':32}{first:7.2f} s")
     steps: dict[str, Callable[[], object]] = {
         "clean_output": lambda: [clean_output(text, source=text) for text in outputs],
-        "score_translation": lambda: score_translation(outputs, expected, sources=expected),
-        "sentence_scores, each pair": lambda: [sentence_scores(*pair) for pair in pairs],
+        "score_translation": lambda: score_translation(
+            outputs, expected, sources=expected
+        ),
+        "sentence_scores, each pair": lambda: [
+            sentence_scores(*pair) for pair in pairs
+        ],
     }
     profile = cProfile.Profile()
     total = first

@@ -36,7 +36,11 @@ Pair = tuple[str, str]
 
 def read_json(path: Path) -> list[dict[str, str]]:
     """Read a file with one JSON object a line."""
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    return [
+        json.loads(line)
+        for line in path.read_text("utf-8").splitlines()
+        if line.strip()
+    ]
 
 
 def read_pairs(data: Path) -> list[list[Pair]]:
@@ -66,8 +70,14 @@ def read_long_texts(data: Path) -> list[str]:
 
 def read_questions(data: Path, *patterns: str) -> list[str]:
     """Read the questions of HKCanto-Eval's multiple-choice tests."""
-    paths = [path for pattern in patterns for path in sorted(data.glob(f"hkeval2025/{pattern}"))]
-    rows = [row for path in paths for row in csv.reader(path.open(encoding="utf-8-sig"))]
+    paths = [
+        path
+        for pattern in patterns
+        for path in sorted(data.glob(f"hkeval2025/{pattern}"))
+    ]
+    rows = [
+        row for path in paths for row in csv.reader(path.open(encoding="utf-8-sig"))
+    ]
     return [row[0] for row in rows if any(map(is_han, row[0]))]
 
 
@@ -91,7 +101,9 @@ def at(threshold: float) -> Callable[[str], bool]:
     def passes(text: str) -> bool:
         fluency: Fluency = judge(text)
         features = fluency.label != "none" and not fluency.degenerate
-        return features and (not fluency.swc_terms or fluency.cantonese_ratio >= threshold)
+        return features and (
+            not fluency.swc_terms or fluency.cantonese_ratio >= threshold
+        )
 
     return passes
 
@@ -103,7 +115,9 @@ def plain_label(text: str) -> bool:
 
 
 def balanced_accuracy(
-    passes: Callable[[str], bool], groups: Iterable[list[Pair]], cantonese: Iterable[str] = ()
+    passes: Callable[[str], bool],
+    groups: Iterable[list[Pair]],
+    cantonese: Iterable[str] = (),
 ) -> float:
     """Mean of the shares of Cantonese that passes and of Written Chinese that fails."""
     pairs = [pair for group in groups for pair in group]
@@ -115,7 +129,10 @@ def choose_threshold(groups: list[list[Pair]], long_texts: list[str]) -> float:
     """The strictest of the thresholds with the best balanced accuracy."""
     return max(
         THRESHOLDS,
-        key=lambda threshold: (balanced_accuracy(at(threshold), groups, long_texts), threshold),
+        key=lambda threshold: (
+            balanced_accuracy(at(threshold), groups, long_texts),
+            threshold,
+        ),
     )
 
 
@@ -128,7 +145,9 @@ def held_out_accuracies(
         known, held_out = halves(groups, seed)
         threshold = choose_threshold(known, halves(long_texts, seed)[0])
         accuracies["plain label"].append(balanced_accuracy(plain_label, held_out))
-        accuracies["cantonese_fluency"].append(balanced_accuracy(at(threshold), held_out))
+        accuracies["cantonese_fluency"].append(
+            balanced_accuracy(at(threshold), held_out)
+        )
         accuracies["threshold"].append(threshold)
     return accuracies
 
@@ -140,42 +159,65 @@ def neutral_by_length(texts: Iterable[str]) -> str:
         length = sum(map(is_han, text))
         start = next(start for start in (40, 30, 20, 10, 0) if length >= start)
         neutral[start].append(judge(text).cantonese_ratio.total == 0)
-    return ", ".join(f"{k}+: {fmean(v):.1%} of {len(v)}" for k, v in sorted(neutral.items()))
+    return ", ".join(
+        f"{k}+: {fmean(v):.1%} of {len(v)}" for k, v in sorted(neutral.items())
+    )
 
 
 def main(data: Path) -> None:
     """Print the figures."""
     groups, long_texts = read_pairs(data), read_long_texts(data)
-    print(f"{sum(map(len, groups))} pairs of {len(groups)} sentences, {len(long_texts)} long texts")
+    print(
+        f"{sum(map(len, groups))} pairs of {len(groups)} sentences, {len(long_texts)} long texts"
+    )
     print(f"threshold by all of them {choose_threshold(groups, long_texts)}, ", end="")
     print(f"shipped {MIN_CANTONESE_RATIO}")
     accuracies = held_out_accuracies(groups, long_texts)
     print(f"{len(accuracies['threshold'])} splits into halves:")
-    print(f"  thresholds chosen, and how often: {dict(Counter(accuracies.pop('threshold')))}")
+    print(
+        f"  thresholds chosen, and how often: {dict(Counter(accuracies.pop('threshold')))}"
+    )
     for name, values in accuracies.items():
         print(f"  {name}, balanced accuracy held out: ", end="")
-        print(f"mean {fmean(values):.2%}, least {min(values):.2%}, first split {values[0]:.2%}")
+        print(
+            f"mean {fmean(values):.2%}, least {min(values):.2%}, first split {values[0]:.2%}"
+        )
 
-    simplified = [[(to_simplified(a), to_simplified(b)) for a, b in group] for group in groups]
+    simplified = [
+        [(to_simplified(a), to_simplified(b)) for a, b in group] for group in groups
+    ]
     for name, passes in (("plain label", plain_label), ("cantonese_fluency", ours)):
         print(f"{name}:")
-        print(f"  balanced accuracy on all pairs {balanced_accuracy(passes, groups):.2%}, ", end="")
+        print(
+            f"  balanced accuracy on all pairs {balanced_accuracy(passes, groups):.2%}, ",
+            end="",
+        )
         print(f"in Simplified script {balanced_accuracy(passes, simplified):.2%}")
-        print(f"  long texts that pass: {sum(map(passes, long_texts))} of {len(long_texts)}")
+        print(
+            f"  long texts that pass: {sum(map(passes, long_texts))} of {len(long_texts)}"
+        )
 
     cantonese = read_questions(data, "canto-mmlu/test/*.csv")
-    written_chinese = read_questions(data, "dse/test/*_zh_*.csv", "professional/test/*_zh_*.csv")
+    written_chinese = read_questions(
+        data, "dse/test/*_zh_*.csv", "professional/test/*_zh_*.csv"
+    )
     print("questions, labelled by their file, not by reading:")
     for name, passes in (("plain label", plain_label), ("cantonese_fluency", ours)):
         right = fmean(map(passes, cantonese)), 1 - fmean(map(passes, written_chinese))
         print(f"  {name}: {right[0]:.1%} of {len(cantonese)} Cantonese pass, ", end="")
-        print(f"{right[1]:.1%} of {len(written_chinese)} Written Chinese fail, ", end="")
+        print(
+            f"{right[1]:.1%} of {len(written_chinese)} Written Chinese fail, ", end=""
+        )
         print(f"balanced {fmean(right):.1%}")
     print(f"  neutral by length, Cantonese: {neutral_by_length(cantonese)}")
     print(f"  neutral by length, Written Chinese: {neutral_by_length(written_chinese)}")
 
     folder = data / "hkeval2025/canto-nlp"
-    prose = [row["text"] for path in folder.glob("sentiment_*.json") for row in read_json(path)]
+    prose = [
+        row["text"]
+        for path in folder.glob("sentiment_*.json")
+        for row in read_json(path)
+    ]
     shares = sorted(map(repeated_share, prose + long_texts), reverse=True)
     print(f"repeated_share of {len(shares)} real texts, highest: ", end="")
     print(", ".join(f"{share:.2f}" for share in shares[:5]))

@@ -28,12 +28,12 @@ STRICT_MATCH = (
 FLEXIBLE_EXTRACT = r"(\([A-Z]\))"
 # simple-evals, common.py, and its way of asking for the Chinese words for "answer".
 SIMPLE_EVALS = r"(?i)Answer[ \t]*:[ \t]*\$?([A-D])\$?"
-SIMPLE_EVALS_WORDS = (
-    r"(?i)(?:Answer\s*:|答案\s*[：:]|答\s*[：:]|答[复曰]\s*：|回答\s*[：:])[ \t]*([A-D])"
-)
+SIMPLE_EVALS_WORDS = r"(?i)(?:Answer\s*:|答案\s*[：:]|答\s*[：:]|答[复曰]\s*：|回答\s*[：:])[ \t]*([A-D])"
 
 
-def first(patterns: Sequence[str], take: int, text: str, options: Mapping[str, str]) -> str | None:
+def first(
+    patterns: Sequence[str], take: int, text: str, options: Mapping[str, str]
+) -> str | None:
     """The first match, or with `take` -1 the last, of the first pattern that matches."""
     letters = "".join(options)
     for pattern in patterns:
@@ -47,14 +47,19 @@ def simple_evals_multilingual(text: str, options: Mapping[str, str]) -> str | No
     """simple-evals, which first removes markup and converts full-width letters."""
     plain = re.sub(r"\*\*|\\(?:boxed|text|mathrm|mathbf)|[${}\\]", "", text)
     return first(
-        [SIMPLE_EVALS_WORDS], 0, plain.translate(str.maketrans("ＡＢＣＤ", "ABCD")), options
+        [SIMPLE_EVALS_WORDS],
+        0,
+        plain.translate(str.maketrans("ＡＢＣＤ", "ABCD")),
+        options,
     )
 
 
 def evalscope(marker: str, text: str, options: Mapping[str, str]) -> str | None:
     """The label after the last marker, or else the last capital letter of the text."""
     for found in reversed(list(re.finditer(rf"{marker}\s*[:：]\s*\**\s*", text))):
-        label = re.match(r"[\s$\\({（\[【a-z]*?([A-J]+)(?![A-Za-z])", text[found.end() :])
+        label = re.match(
+            r"[\s$\\({（\[【a-z]*?([A-J]+)(?![A-Za-z])", text[found.end() :]
+        )
         if label and set(label[1]) <= set(options):
             return label[1] if len(label[1]) == 1 else None
     capitals = [character for character in text if character.isupper()]
@@ -80,7 +85,9 @@ def lighteval(is_chinese: bool, text: str, options: Mapping[str, str]) -> str | 
         alone,
         one,
     ):
-        if found := max(re.finditer(pattern, text), key=lambda match: match.end(), default=None):
+        if found := max(
+            re.finditer(pattern, text), key=lambda match: match.end(), default=None
+        ):
             return found["x"].strip("()")
     return None
 
@@ -106,7 +113,9 @@ def inspect_choice(text: str, options: Mapping[str, str]) -> str | None:
     """Inspect's parser for the `choice` scorer."""
     from inspect_ai.solver._multiple_choice import parse_answers
 
-    state = SimpleNamespace(output=SimpleNamespace(completion=text), choices=list(options))
+    state = SimpleNamespace(
+        output=SimpleNamespace(completion=text), choices=list(options)
+    )
     found = parse_answers(state, False)  # type: ignore[arg-type]
     return min(found) if len(found) == 1 else None
 
@@ -122,7 +131,9 @@ RULES: dict[str, Rule] = {
 }
 
 
-def counts(read: Sequence[str | None], answers: Sequence[str | None]) -> tuple[int, int, int]:
+def counts(
+    read: Sequence[str | None], answers: Sequence[str | None]
+) -> tuple[int, int, int]:
     """Count responses read right, read as a wrong letter, and left unread despite a letter."""
     pairs = list(zip(read, answers, strict=True))
     right = sum(letter == answer for letter, answer in pairs)
@@ -140,15 +151,22 @@ def main(path: Path) -> None:
         readings["lm-eval strict-match"] = lm_eval_filter(False, texts, options)
         readings["lm-eval flexible-extract"] = lm_eval_filter(True, texts, options)
     if find_spec("inspect_ai"):
-        readings["Inspect choice"] = [inspect_choice(*r) for r in zip(texts, options, strict=True)]
+        readings["Inspect choice"] = [
+            inspect_choice(*r) for r in zip(texts, options, strict=True)
+        ]
     for name, rule in RULES.items():
         readings[name] = [rule(*row) for row in zip(texts, options, strict=True)]
     readings["`extract_choice`"] = [
-        extract_choice(row["text"], row["options"], row.get("question", "")) for row in rows
+        extract_choice(row["text"], row["options"], row.get("question", ""))
+        for row in rows
     ]
-    print(f"| {len(rows)} responses | right | wrong letter | left unread |\n|---|---|---|---|")
+    print(
+        f"| {len(rows)} responses | right | wrong letter | left unread |\n|---|---|---|---|"
+    )
     answers = [row["answer"] for row in rows]
-    for name, read in sorted(readings.items(), key=lambda item: counts(item[1], answers)[0]):
+    for name, read in sorted(
+        readings.items(), key=lambda item: counts(item[1], answers)[0]
+    ):
         right, wrong, unread = counts(read, answers)
         print(f"| {name} | {right} ({right / len(rows):.0%}) | {wrong} | {unread} |")
 

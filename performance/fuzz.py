@@ -58,8 +58,23 @@ PIECES = (
         "½",
         "٣",
     ),
-    *("nei5 hou2", "m4", "ngaang6", "Nei5hou2maa3?", "ｎｅｉ⁵", "(nei5|lei5)", "a1b2c3", "12345"),
-    *("<think>", "</think>", "<|im_start|>assistant\n", "<|channel|>final<|message|>", "[/THINK]"),
+    *(
+        "nei5 hou2",
+        "m4",
+        "ngaang6",
+        "Nei5hou2maa3?",
+        "ｎｅｉ⁵",
+        "(nei5|lei5)",
+        "a1b2c3",
+        "12345",
+    ),
+    *(
+        "<think>",
+        "</think>",
+        "<|im_start|>assistant\n",
+        "<|channel|>final<|message|>",
+        "[/THINK]",
+    ),
     *(
         "```",
         "「",
@@ -125,11 +140,17 @@ def mutated(row: Row, others: Sequence[Row], random: Random) -> str:
             case 2:
                 text = before + random.choice(PIECES) + part + after
             case 3:
-                text = before + random.choice(PIECES) * random.choice((1, 1, 2, 2, 20, 200)) + after
+                text = (
+                    before
+                    + random.choice(PIECES) * random.choice((1, 1, 2, 2, 20, 200))
+                    + after
+                )
             case 4:
                 text = before + other[start:end] + after
             case 5:
-                text = random.choice((f"{text}\n\n{other}", f"<think>{other}</think>{text}"))
+                text = random.choice(
+                    (f"{text}\n\n{other}", f"<think>{other}</think>{text}")
+                )
             case 6:
                 text = text[:end]
             case 7:
@@ -137,7 +158,13 @@ def mutated(row: Row, others: Sequence[Row], random: Random) -> str:
                 random.shuffle(lines)
                 text = "\n".join(lines)
             case 8:
-                change = (str.upper, str.lower, str.title, to_simplified, to_traditional)
+                change = (
+                    str.upper,
+                    str.lower,
+                    str.title,
+                    to_simplified,
+                    to_traditional,
+                )
                 text = before + random.choice(change)(part) + after
             case 9:
                 form: Any = random.choice(("NFD", "NFKC", "NFKD"))
@@ -148,21 +175,37 @@ def mutated(row: Row, others: Sequence[Row], random: Random) -> str:
                 text = before + "".join(letters) + after
             case _:
                 codes = random.choices((0x7F, 0x800, 0x9FFF, 0xD7FF, 0x10FFFF), k=5)
-                text = before + "".join(chr(random.randrange(code)) for code in codes) + after
-    if random.randrange(50):  # most are cut, since a long one takes the time of a hundred
+                text = (
+                    before
+                    + "".join(chr(random.randrange(code)) for code in codes)
+                    + after
+                )
+    if random.randrange(
+        50
+    ):  # most are cut, since a long one takes the time of a hundred
         start = random.choice((0, 0, random.randrange(len(text) + 1)))
         text = text[start : start + random.choice((30, 100, 300))]
     return text
 
 
-def calls(number: int, seed: int, rows: Sequence[Row]) -> Iterator[tuple[str, Callable[[], Any]]]:
+def calls(
+    number: int, seed: int, rows: Sequence[Row]
+) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield the name and the call of every scorer for a case."""
     random = Random(f"{seed}/{number}")
     row, other = random.choice(rows), random.choice(rows)
     text = mutated(row, rows, random)
-    source = str(row.get("source") or row.get("question") or other["text"][:300]).strip() or "你好"
+    source = (
+        str(row.get("source") or row.get("question") or other["text"][:300]).strip()
+        or "你好"
+    )
     reference = str(row.get("reference") or other["text"][-300:]).strip() or "你好"
-    options = row.get("options") or {"A": "大嶼山", "B": "南丫島", "C": "長洲", "D": "坪洲"}
+    options = row.get("options") or {
+        "A": "大嶼山",
+        "B": "南丫島",
+        "C": "長洲",
+        "D": "坪洲",
+    }
     language: Any = random.choice(("zh", "zh", "en"))
     gold = random.choice(GOLD)
     yield "letter", lambda: read_choice(text, options)
@@ -178,7 +221,10 @@ def calls(number: int, seed: int, rows: Sequence[Row]) -> Iterator[tuple[str, Ca
             is_copy(text, reference, source),
         ),
     )
-    yield "fluency", lambda: (cantonese_fluency(text, max_characters=500), fold_script(text))
+    yield (
+        "fluency",
+        lambda: (cantonese_fluency(text, max_characters=500), fold_script(text)),
+    )
     yield "reasoning", lambda: split_reasoning(text)
 
 
@@ -206,7 +252,9 @@ class Tally:
         self.raised += other.raised
 
 
-def score(number: int, seed: int, rows: Sequence[Row]) -> tuple[bytes, dict[str, Tally]]:
+def score(
+    number: int, seed: int, rows: Sequence[Row]
+) -> tuple[bytes, dict[str, Tally]]:
     """Score a case: a hash of all results, and the tally of each scorer."""
     digest, tallies = hashlib.blake2b(digest_size=16), {}
     for name, call in calls(number, seed, rows):
@@ -242,7 +290,9 @@ def start_process(paths: Sequence[Path]) -> None:
         score(number, 0, _rows)
 
 
-def score_batch(numbers: range, seed: int, threads: int) -> tuple[list[bytes], dict[str, Tally]]:
+def score_batch(
+    numbers: range, seed: int, threads: int
+) -> tuple[list[bytes], dict[str, Tally]]:
     """Score some cases in a process, in several threads if asked."""
     with ThreadPoolExecutor(threads) as pool:
         scored = list(pool.map(partial(score, seed=seed, rows=_rows), numbers))
@@ -262,10 +312,15 @@ def run(
     arguments: argparse.Namespace, hash_seed: int, threads: int
 ) -> tuple[list[bytes], dict[str, Tally]]:
     """Score all cases once, in new processes: the hash of each, and the tally of each scorer."""
-    os.environ["PYTHONHASHSEED"] = str(hash_seed)  # which a new interpreter reads when it starts
+    os.environ["PYTHONHASHSEED"] = str(
+        hash_seed
+    )  # which a new interpreter reads when it starts
     digests: list[bytes] = []
     tallies: dict[str, Tally] = {}
-    batches = [range(i, min(i + BATCH, arguments.count)) for i in range(0, arguments.count, BATCH)]
+    batches = [
+        range(i, min(i + BATCH, arguments.count))
+        for i in range(0, arguments.count, BATCH)
+    ]
     title = f"hash seed {hash_seed}, {threads} thread{'s' * (threads > 1)}"
     with (
         ProcessPoolExecutor(
@@ -312,16 +367,27 @@ def main() -> int:
     for name, tally in tallies.items():
         seconds, case = tally.slowest
         mean = 1000 * tally.seconds / tally.calls
-        numbers = (f"{tally.calls:,}", f"{mean:.2f}", f"{1000 * seconds:.0f}", f"{case}")
+        numbers = (
+            f"{tally.calls:,}",
+            f"{mean:.2f}",
+            f"{1000 * seconds:.0f}",
+            f"{case}",
+        )
         table.add_row(name, *numbers, str(len(tally.raised)))
     Console().print(table)
     for name, tally in tallies.items():
         for case, message in tally.raised[:5]:
             print(f"{name}, case {case}: {message[:200]}")
-    different = [i for i, pair in enumerate(zip(digests, again, strict=True)) if len({*pair}) > 1]
+    different = [
+        i for i, pair in enumerate(zip(digests, again, strict=True)) if len({*pair}) > 1
+    ]
     whole = hashlib.sha256(b"".join(digests)).hexdigest()
-    print(f"figures {whole[:16]}, seed {arguments.seed}, {perf_counter() - start:.0f} s")
-    print(f"{len(different)} cases differ in other processes and threads: {different[:10]}")
+    print(
+        f"figures {whole[:16]}, seed {arguments.seed}, {perf_counter() - start:.0f} s"
+    )
+    print(
+        f"{len(different)} cases differ in other processes and threads: {different[:10]}"
+    )
     raised = any(tally.raised for tally in chain(tallies.values(), of_threads.values()))
     return int(raised or bool(different))
 

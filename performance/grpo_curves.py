@@ -102,7 +102,10 @@ TASKS = {
     ),
     "mixed": Task(
         ["cantonese_reward"],
-        [{"prompt": f"{MIXED}問：{each}\n答：", "question": each} for each in QUESTIONS],
+        [
+            {"prompt": f"{MIXED}問：{each}\n答：", "question": each}
+            for each in QUESTIONS
+        ],
         max_tokens=40,
     ),
     "opened": Task(
@@ -116,7 +119,10 @@ TASKS = {
     ),
     "reasoning": Task(
         ["reasoning_language_reward"],
-        [{"prompt": f"{REASONED}問：{each}\n<think>", "question": each} for each in QUESTIONS],
+        [
+            {"prompt": f"{REASONED}問：{each}\n<think>", "question": each}
+            for each in QUESTIONS
+        ],
         max_tokens=40,
     ),
     "choice": Task(
@@ -125,7 +131,8 @@ TASKS = {
             {
                 "prompt": f"用廣東話答，講埋點解。\n問：{question}\n"
                 + "".join(
-                    f"{letter}. {text}\n" for letter, text in zip("ABCD", options, strict=True)
+                    f"{letter}. {text}\n"
+                    for letter, text in zip("ABCD", options, strict=True)
                 )
                 + "答：",
                 "question": question,
@@ -138,7 +145,10 @@ TASKS = {
     ),
     "jyutping": Task(
         ["jyutping_reward"],
-        [{"prompt": f"{SPELT}{word} =", "jyutping": gold} for word, gold in WORDS.items()],
+        [
+            {"prompt": f"{SPELT}{word} =", "jyutping": gold}
+            for word, gold in WORDS.items()
+        ],
     ),
 }
 SEED = 1
@@ -171,7 +181,9 @@ def with_fewer_tokens(source: Path, target: Path) -> Path:
         if each["content"] in SPECIAL
     ]
     model = AutoModelForCausalLM.from_pretrained(source, dtype=torch.float32)
-    embedding = model.get_input_embeddings().weight.data[[old[token] for token in kept]].clone()
+    embedding = (
+        model.get_input_embeddings().weight.data[[old[token] for token in kept]].clone()
+    )
     model.resize_token_embeddings(len(kept))
     model.get_input_embeddings().weight.data.copy_(embedding)
     for config in (model.config, model.generation_config):
@@ -200,7 +212,12 @@ def main() -> None:
         columns = {name: given[name] for name in task.rows[0] if name != "prompt"}
         texts = [task.opening + each for each in completions]
         earned = [each or 0.0 for each in earns(texts, **columns)]
-        row = {"rewards": task.rewards, "texts": texts, "columns": columns, "earned": earned}
+        row = {
+            "rewards": task.rewards,
+            "texts": texts,
+            "columns": columns,
+            "earned": earned,
+        }
         with output.open("a", encoding="utf-8") as lines:
             print(json.dumps(row, ensure_ascii=False), file=lines)
         return earned

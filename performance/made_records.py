@@ -31,7 +31,9 @@ def names(count: int) -> list[str]:
     ]
 
 
-def records(models: int, tasks: tuple[str, ...] = (), seed: int = 1) -> Iterator[tuple[str, str]]:
+def records(
+    models: int, tasks: tuple[str, ...] = (), seed: int = 1
+) -> Iterator[tuple[str, str]]:
     """Yield made-up records: path → JSON.
 
     Args:
@@ -44,7 +46,9 @@ def records(models: int, tasks: tuple[str, ...] = (), seed: int = 1) -> Iterator
         luck = random.Random(f"{seed}/{model}")
         skill = 0.3 + 0.5 * luck.random()
         for name in tasks or whole:
-            text = json.dumps(record(task_as_run(name), model, skill, place, luck), indent=2)
+            text = json.dumps(
+                record(task_as_run(name), model, skill, place, luck), indent=2
+            )
             yield f"data/{name}/{model.replace('@', '_')}/{place}.json", text + "\n"
 
 

@@ -40,14 +40,26 @@ class Answers:
         drawn = luck.random()
         wrong = [letter for letter in letters if letter != target]
         letter = target if drawn < self._skill else luck.choice(wrong)
-        text = luck.choice(FORMS).format(letter) if drawn < 0.97 else "對唔住，我無法回答呢條問題。"
-        thought = REASONING.format((TEXT * 3)[: luck.randint(50, 300)]) if self._thinks else ""
+        text = (
+            luck.choice(FORMS).format(letter)
+            if drawn < 0.97
+            else "對唔住，我無法回答呢條問題。"
+        )
+        thought = (
+            REASONING.format((TEXT * 3)[: luck.randint(50, 300)])
+            if self._thinks
+            else ""
+        )
         return thought + text
 
 
 def letters(sample: Mapping[str, Any]) -> list[str]:
     """Return the letters that a sample has an option for."""
-    return [letter for letter, choice in zip("ABCD", sample["choices"], strict=False) if choice]
+    return [
+        letter
+        for letter, choice in zip("ABCD", sample["choices"], strict=False)
+        if choice
+    ]
 
 
 def lm_eval_logs(folder: Path, models: list[Answers]) -> None:
@@ -66,10 +78,14 @@ def lm_eval_logs(folder: Path, models: list[Answers]) -> None:
             super().__init__()
             self._answers = answers
 
-        def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        def generate_until(
+            self, requests: list[Any], disable_tqdm: bool = False
+        ) -> list[str]:
             del disable_tqdm
             docs = [request.doc for request in requests]
-            return [self._answers.to(doc["id"], doc["target"], letters(doc)) for doc in docs]
+            return [
+                self._answers.to(doc["id"], doc["target"], letters(doc)) for doc in docs
+            ]
 
         def loglikelihood(self, *_: Any, **__: Any) -> list[tuple[float, bool]]:
             raise NotImplementedError
@@ -138,11 +154,19 @@ def main() -> None:
         os.environ["HKCANTO_DATA"] = "sample"
     with tempfile.TemporaryDirectory() as release:
         make(Path(release), 1)
-        os.environ |= {"HKCANTO_DATA": "", "HKCANTO_DATA_DIR": release, "HF_HUB_OFFLINE": "1"}
-        models = [Answers(number, given.models, given.seed) for number in range(given.models)]
+        os.environ |= {
+            "HKCANTO_DATA": "",
+            "HKCANTO_DATA_DIR": release,
+            "HF_HUB_OFFLINE": "1",
+        }
+        models = [
+            Answers(number, given.models, given.seed) for number in range(given.models)
+        ]
         write = lm_eval_logs if given.harness == "lm-eval" else inspect_logs
         write(given.folder, models)
-    size = sum(file.stat().st_size for file in given.folder.rglob("*") if file.is_file())
+    size = sum(
+        file.stat().st_size for file in given.folder.rglob("*") if file.is_file()
+    )
     print(f"{given.models} models, {size / 1e6:,.0f} MB in {given.folder}")
 
 

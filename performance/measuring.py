@@ -74,4 +74,6 @@ def ratios(times: Mapping[str, Sequence[float]]) -> None:
     """Print the median of each, and its ratio to that of the first."""
     base = median(next(iter(times.values())))
     for name, values in times.items():
-        print(f"{name:30} median {median(values):6.1f} s, ratio {median(values) / base:.2f}")
+        print(
+            f"{name:30} median {median(values):6.1f} s, ratio {median(values) / base:.2f}"
+        )

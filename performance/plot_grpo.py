@@ -24,7 +24,8 @@ def panel(title: str, path: Path, left: int, top: int) -> str:
     paid = {
         "trained on": [fmean(row["earned"]) for row in rows],
         "present reward": [
-            fmean(each or 0.0 for each in present(row["texts"], **row["columns"])) for row in rows
+            fmean(each or 0.0 for each in present(row["texts"], **row["columns"]))
+            for row in rows
         ],
     }
     drawn = [
@@ -34,7 +35,9 @@ def panel(title: str, path: Path, left: int, top: int) -> str:
     for share in (0, 0.5, 1):
         y = MARGIN + HEIGHT * (1 - share)
         drawn += [f'<path d="M{left} {y}h{WIDTH}" stroke="#ccc"/>']
-        drawn += [f'<text x="{left - 5}" y="{y + 4}" text-anchor="end">{share:g}</text>']
+        drawn += [
+            f'<text x="{left - 5}" y="{y + 4}" text-anchor="end">{share:g}</text>'
+        ]
     for n, (name, values) in enumerate(paid.items()):
         means = [fmean(values[at : at + STEPS]) for at in range(0, len(values), STEPS)]
         points = " ".join(
@@ -48,7 +51,9 @@ def panel(title: str, path: Path, left: int, top: int) -> str:
         ]
     bottom = MARGIN + HEIGHT + 16
     drawn += [f'<text x="{left}" y="{bottom}">step 1</text>']
-    drawn += [f'<text x="{left + WIDTH}" y="{bottom}" text-anchor="end">{len(rows)}</text></g>']
+    drawn += [
+        f'<text x="{left + WIDTH}" y="{bottom}" text-anchor="end">{len(rows)}</text></g>'
+    ]
     return "\n".join(drawn)
 
 
@@ -57,10 +62,18 @@ def main() -> None:
     output, *given = sys.argv[1:]
     named = [each.partition("=") for each in given]
     panels = [
-        panel(title, Path(path), MARGIN + n % COLUMNS * (WIDTH + MARGIN), n // COLUMNS * PANEL)
+        panel(
+            title,
+            Path(path),
+            MARGIN + n % COLUMNS * (WIDTH + MARGIN),
+            n // COLUMNS * PANEL,
+        )
         for n, (title, _, path) in enumerate(named)
     ]
-    width, bottom = MARGIN + COLUMNS * (WIDTH + MARGIN), -(-len(panels) // COLUMNS) * PANEL + 14
+    width, bottom = (
+        MARGIN + COLUMNS * (WIDTH + MARGIN),
+        -(-len(panels) // COLUMNS) * PANEL + 14,
+    )
     legend = "\n".join(
         f'<text x="{MARGIN + 130 * n}" y="{bottom}" fill="{colour}">{"- -" if n else "—"} {name}'
         "</text>"

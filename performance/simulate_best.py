@@ -18,7 +18,9 @@ from hkcanto_tasks.results.statistics.selection import all_pairs
 FLAT, RISING = "flat", "rising"
 
 
-def noise(rng: np.random.Generator, rows: int, runs: int, correlation: float) -> np.ndarray:
+def noise(
+    rng: np.random.Generator, rows: int, runs: int, correlation: float
+) -> np.ndarray:
     """Standard normal numbers; each run has this correlation with the run before it."""
     drawn = rng.normal(size=(rows, runs))
     for place in range(1, runs):
@@ -31,11 +33,15 @@ def answers(
     rng: np.random.Generator, items: int, accuracies: np.ndarray, correlation: float
 ) -> np.ndarray:
     """Right and wrong answers, items × runs."""
-    latent = noise(rng, items, len(accuracies), correlation) + rng.normal(size=(items, 1))
+    latent = noise(rng, items, len(accuracies), correlation) + rng.normal(
+        size=(items, 1)
+    )
     return (latent / np.sqrt(2) < norm.ppf(accuracies)).astype(float)
 
 
-def choice(items: int, accuracies: np.ndarray, correlation: float, repeats: int) -> list[float]:
+def choice(
+    items: int, accuracies: np.ndarray, correlation: float, repeats: int
+) -> list[float]:
     """Return figures in percent.
 
     How often McNemar's test, and ours, call some equal run different; how often all differences to
@@ -49,7 +55,9 @@ def choice(items: int, accuracies: np.ndarray, correlation: float, repeats: int)
         best = shares.argmax()
         wins = ((right[:, best, None] - right) > 0).sum(axis=0)
         losses = ((right[:, best, None] - right) < 0).sum(axis=0)
-        naive = [mcnemar_p_value(*counts) < 0.05 for counts in zip(wins, losses, strict=True)]
+        naive = [
+            mcnemar_p_value(*counts) < 0.05 for counts in zip(wins, losses, strict=True)
+        ]
         reach, moves = pairs.critical * pairs.errors[best] + 1e-9, shares[best] - shares
         held = np.abs(moves - (accuracies[best] - accuracies)) <= reach
         lucky = pairs.figures[:, moves <= reach]
@@ -66,7 +74,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=2000)
     repeats = parser.parse_args().repeats
-    titles = ("Runs", "Items", "Correlation", "McNemar", "all at once", "covered", "luck", "said")
+    titles = (
+        "Runs",
+        "Items",
+        "Correlation",
+        "McNemar",
+        "all at once",
+        "covered",
+        "luck",
+        "said",
+    )
     table = Table(*titles, title="In %, and points")
     for runs, items, correlation, shape in (
         (20, 43, 0.0, FLAT),
@@ -80,7 +97,9 @@ def main() -> None:
         accuracies = np.full(runs, 0.6)
         if shape == RISING:
             accuracies[:-5] = np.linspace(0.3, 0.6, runs - 5, endpoint=False)
-        shown = (f"{each:.1f}" for each in choice(items, accuracies, correlation, repeats))
+        shown = (
+            f"{each:.1f}" for each in choice(items, accuracies, correlation, repeats)
+        )
         table.add_row(f"{runs} {shape}", f"{items:,}", str(correlation), *shown)
     Console().print(table)
 

@@ -35,7 +35,12 @@ TEXTS: tuple[tuple[Language, str], ...] = (
     ("zh", "hkcanto_translation_zh_yue"),
     ("en", "hkcanto_translation_yue_en"),
 )
-QUALITIES = {"poor": (0.6, 6), "fair": (0.3, 3), "good": (0.1, 2), "mostly perfect": (0.03, 1)}
+QUALITIES = {
+    "poor": (0.6, 6),
+    "fair": (0.3, 3),
+    "good": (0.1, 2),
+    "mostly perfect": (0.03, 1),
+}
 """Mean share of wrong words in a sentence, and how alike the sentences are (a beta's size)."""
 LABELS = {
     "3 labels, a third each": (0.34, 0.33, 0.33),
@@ -48,7 +53,9 @@ LABELS = {
 POPULATION = 600
 
 
-def translated(rng: np.random.Generator, words: Sequence[str], share: float) -> list[str]:
+def translated(
+    rng: np.random.Generator, words: Sequence[str], share: float
+) -> list[str]:
     """A translation in which a share of the words is wrong, left out or repeated."""
     made = []
     for word, drawn in zip(words, rng.random(len(words)), strict=True):
@@ -70,7 +77,9 @@ def population(
     shares = rng.beta(mean * size, (1 - mean) * size, POPULATION)
     sides = [
         [
-            between.join(translated(rng, gold.split() if between else list(gold), share))
+            between.join(
+                translated(rng, gold.split() if between else list(gold), share)
+            )
             for gold, share in zip(golds, factor * shares, strict=True)
         ]
         for factor in (1, 0.8)
@@ -99,7 +108,9 @@ def covers(ends: Ends, truth: float) -> bool:
 
 def texts(rng: np.random.Generator, repeats: int) -> Table:
     """Coverage of figures of texts, and of the difference of two models."""
-    table = Table("Figure", "items", "before", "now", "difference", title="Coverage in %")
+    table = Table(
+        "Figure", "items", "before", "now", "difference", title="Coverage in %"
+    )
     for language, task in TEXTS:
         for quality in QUALITIES:
             one, other, golds = population(rng, language, task, quality)
@@ -107,7 +118,9 @@ def texts(rng: np.random.Generator, repeats: int) -> Table:
                 rows, score = sufficient_statistics(name, one, golds, language=language)
                 rows_b, _ = sufficient_statistics(name, other, golds, language=language)
 
-                def statistic(sums: np.ndarray, score: Callable[..., float] = score) -> np.ndarray:
+                def statistic(
+                    sums: np.ndarray, score: Callable[..., float] = score
+                ) -> np.ndarray:
                     return np.array([*map(score, sums)])
 
                 truth = score(rows.sum(axis=0))
@@ -117,15 +130,24 @@ def texts(rng: np.random.Generator, repeats: int) -> Table:
                     for _ in range(repeats if items < 100 else max(1, repeats // 4)):
                         drawn = rng.integers(len(rows), size=items)
                         a, b = rows[drawn], rows_b[drawn]
-                        moves = pseudo_values(b, statistic) - pseudo_values(a, statistic)
-                        own = [float(statistic(each.sum(axis=0)[None])[0]) for each in (a, b)]
+                        moves = pseudo_values(b, statistic) - pseudo_values(
+                            a, statistic
+                        )
+                        own = [
+                            float(statistic(each.sum(axis=0)[None])[0])
+                            for each in (a, b)
+                        ]
                         moves += own[1] - own[0] - moves.mean()
                         most = max(100.0, float(np.abs(moves).max()))
                         held.append(
                             (
                                 covers(bootstrap(rng, a, statistic), truth),
-                                covers(ends_of(corpus_estimate(a, statistic, items)), truth),
-                                covers(paired_mean_interval(moves, largest=most), change),
+                                covers(
+                                    ends_of(corpus_estimate(a, statistic, items)), truth
+                                ),
+                                covers(
+                                    paired_mean_interval(moves, largest=most), change
+                                ),
                             )
                         )
                     shown = [f"{each:.1f}" for each in 100 * np.mean(held, axis=0)]
@@ -149,10 +171,14 @@ def labels(rng: np.random.Generator, repeats: int) -> Table:
             chances *= given[:, None]
             cells = [(gold, read) for gold in range(count) for read in range(count + 1)]
             rows, score = label_statistics(
-                [[*names, ""][read] for _, read in cells], [names[gold] for gold, _ in cells], names
+                [[*names, ""][read] for _, read in cells],
+                [names[gold] for gold, _ in cells],
+                names,
             )
 
-            def statistic(sums: np.ndarray, score: Callable[..., float] = score) -> np.ndarray:
+            def statistic(
+                sums: np.ndarray, score: Callable[..., float] = score
+            ) -> np.ndarray:
                 return np.array([*map(score, sums)])
 
             truth = float(statistic((chances.ravel() @ rows * 1e9)[None])[0])
@@ -167,7 +193,9 @@ def labels(rng: np.random.Generator, repeats: int) -> Table:
                         )
                     )
                 before, now = 100 * np.mean(held, axis=0)
-                table.add_row(title, f"{right:.0%}", str(items), f"{before:.1f}", f"{now:.1f}")
+                table.add_row(
+                    title, f"{right:.0%}", str(items), f"{before:.1f}", f"{now:.1f}"
+                )
     return table
 
 
@@ -178,7 +206,9 @@ def on_the_logarithm(errors: np.ndarray, lengths: np.ndarray) -> Ends:
     variance = ((moves**2).sum() + (moves**2).max()) * (count - 1) / (count + 1)
     if not rate:
         return 0.0, 1.0
-    factor = float(np.exp(min(700.0, stats.t.ppf(0.975, count - 1) * variance**0.5 / rate)))
+    factor = float(
+        np.exp(min(700.0, stats.t.ppf(0.975, count - 1) * variance**0.5 / rate))
+    )
     return rate / factor, min(1.0, rate * factor)
 
 
@@ -186,7 +216,9 @@ def rates(rng: np.random.Generator, repeats: int) -> Table:
     """Coverage of pooled rates, such as the constraints followed or words typical of Cantonese."""
     table = Table("Rate", "items", "before", "now", title="Coverage in %")
     sizes: dict[str, Callable[[int], np.ndarray]] = {
-        "syllables of a sentence": lambda n: np.minimum(40, 2 + rng.geometric(1 / 12, n)),
+        "syllables of a sentence": lambda n: np.minimum(
+            40, 2 + rng.geometric(1 / 12, n)
+        ),
         "1 to 3 constraints": lambda n: rng.integers(1, 4, n),
         "0 to many words": lambda n: rng.negative_binomial(1, 0.15, n),
     }
@@ -200,7 +232,9 @@ def rates(rng: np.random.Generator, repeats: int) -> Table:
                     errors = rng.binomial(lengths, chances).astype(float)
                     if lengths.any():
                         own = errors / np.maximum(1, lengths)
-                        now = rate_estimate(own, lengths.astype(float), np.arange(items))
+                        now = rate_estimate(
+                            own, lengths.astype(float), np.arange(items)
+                        )
                         before = on_the_logarithm(errors, lengths)
                         held.append((covers(before, rate), covers(ends_of(now), rate)))
                 shown = [f"{each:.1f}" for each in 100 * np.mean(held, axis=0)]
@@ -212,15 +246,20 @@ def published(rng: np.random.Generator, repeats: int) -> Table:
     """How often a run is rightly not called different from an equal model of a paper."""
     from hkcanto_tasks.figures import figures
 
-    table = Table("Against a published share", "items", "before", "now", title="Right in %")
+    table = Table(
+        "Against a published share", "items", "before", "now", title="Right in %"
+    )
     (acc,) = figures("acc")
     for share in (0.5, 0.8, 0.95):
         for items in (54, 252, 1000):
             held = []
             for _ in range(repeats):
-                easy = rng.beta(2 * share, 2 * (1 - share), items)  # two models, the same items
+                easy = rng.beta(
+                    2 * share, 2 * (1 - share), items
+                )  # two models, the same items
                 a, b = (
-                    of_items(float((rng.random(items) < easy).mean()), items, acc) for _ in range(2)
+                    of_items(float((rng.random(items) < easy).mean()), items, acc)
+                    for _ in range(2)
                 )
                 told = is_above(a, b) or is_above(b, a)
                 held.append((covers(ends_of(a), b.value), not told))

@@ -70,7 +70,9 @@ def passes(lost: Floats, weights: Floats, largest: float, delta: float) -> bool:
     return _tail(terms, counts) < 0.05
 
 
-def by_weight(name: str, which: str, items: int, delta: float, repeats: int) -> tuple[float, float]:
+def by_weight(
+    name: str, which: str, items: int, delta: float, repeats: int
+) -> tuple[float, float]:
     """Return how often a gate is passed, by the largest weight of the sample and of the task.
 
     The heaviest units, or all others, or all units lose everything just often enough for a loss of
@@ -79,15 +81,23 @@ def by_weight(name: str, which: str, items: int, delta: float, repeats: int) -> 
     draw, largest = WEIGHTS[name]
     rng = np.random.default_rng(items)
     population = draw(rng, 1_000_000)
-    chance = delta * population.sum() / population[losing(population == largest, which)].sum()
+    chance = (
+        delta
+        * population.sum()
+        / population[losing(population == largest, which)].sum()
+    )
     if chance > 1 or (1 - delta) ** items > 0.05:
         return 0.0, 0.0
     passed = np.zeros(2)
     for _ in range(repeats):
         own = draw(rng, items)
         noise = rng.choice([-1.0, 0, 1], items, p=[0.05, 0.9, 0.05])
-        lost = np.where(losing(own == largest, which), rng.random(items) < chance, noise)
-        passed += [passes(lost, own, heaviest, delta) for heaviest in (own.max(), largest)]
+        lost = np.where(
+            losing(own == largest, which), rng.random(items) < chance, noise
+        )
+        passed += [
+            passes(lost, own, heaviest, delta) for heaviest in (own.max(), largest)
+        ]
     sample, task = passed / repeats
     return sample, task
 
@@ -114,7 +124,9 @@ def of_strata(name: str) -> tuple[Floats, Floats]:
     sizes = {each.name: each.rows for each in task.subjects}
     categories = {each.name: each.category for each in task.subjects}
     weights = subject_weights(over, sizes, categories)
-    return np.array([*sizes.values()]), np.array([weights[own] * sizes[own] for own in sizes])
+    return np.array([*sizes.values()]), np.array(
+        [weights[own] * sizes[own] for own in sizes]
+    )
 
 
 def by_subject(name: str, which: str, items: int, delta: float, repeats: int) -> float:
@@ -127,7 +139,9 @@ def by_subject(name: str, which: str, items: int, delta: float, repeats: int) ->
     counts = np.floor(sizes * items / sizes.sum() + 0.5).astype(int)
     if not counts.all() or items > sizes.sum():
         return np.nan
-    small = np.isin(np.arange(len(sizes)), np.argsort(sizes, kind="stable")[: len(sizes) // 2])
+    small = np.isin(
+        np.arange(len(sizes)), np.argsort(sizes, kind="stable")[: len(sizes) // 2]
+    )
     lose = losing(small, which)
     chance = delta / shares[lose].sum()
     strata = np.repeat(np.arange(len(sizes)), counts)
@@ -175,7 +189,9 @@ def by_candidates(candidates: int, repeats: int, *, shared: bool) -> float:
     for _ in range(repeats):
         easy = rng.beta(2, 1, items)
         base = rng.random(items) < easy
-        others = rng.random((candidates, items)) < easy * (1 - 0.02 * 1.5)  # the mean of easy is ⅔
+        others = rng.random((candidates, items)) < easy * (
+            1 - 0.02 * 1.5
+        )  # the mean of easy is ⅔
         wins, losses = (others & ~base).sum(axis=1), (~others & base).sum(axis=1)
         passed += any(
             answers_pass(won, lost, items, confidence)
@@ -194,7 +210,9 @@ def main() -> None:
         *(("looks", count, by_looks) for count in (2, 4, 8)),
         *(("candidates", count, by_candidates) for count in (2, 10)),
     ):
-        alone, shared = (passed(count, 4 * repeats, shared=each) for each in (False, True))
+        alone, shared = (
+            passed(count, 4 * repeats, shared=each) for each in (False, True)
+        )
         made.add_row(name, str(count), f"{100 * alone:.1f}", f"{100 * shared:.1f}")
     console.print(made)
     cells = [(delta, which) for delta in (0.05, 0.1) for which in PATTERNS]
@@ -205,17 +223,24 @@ def main() -> None:
             for items in SIZES
         ]
         worst = 100 * np.max(found, axis=1).T
-        for title, row in zip(("sample's largest", "task's largest"), worst, strict=True):
+        for title, row in zip(
+            ("sample's largest", "task's largest"), worst, strict=True
+        ):
             made.add_row(name, title, *(f"{each:.1f}" for each in row))
     console.print(made)
-    made = Table("Subjects", *map(str, SIZES), "all items", title="Passed at most, in %")
+    made = Table(
+        "Subjects", *map(str, SIZES), "all items", title="Passed at most, in %"
+    )
     for name in (*STRATA, "3 and 997"):
         sizes = (*SIZES, int(of_strata(name)[0].sum()))
         found = [
             [by_subject(name, which, items, delta, repeats) for delta, which in cells]
             for items in sizes
         ]
-        worst = (f"{each:.1f}" if each == each else "" for each in 100 * np.max(found, axis=1))
+        worst = (
+            f"{each:.1f}" if each == each else ""
+            for each in 100 * np.max(found, axis=1)
+        )
         made.add_row(name, *worst)
     console.print(made)
 

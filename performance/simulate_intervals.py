@@ -84,7 +84,9 @@ def normal(errors: np.ndarray, lengths: np.ndarray) -> Ends:
 
 
 SUBJECTS: dict[str, np.ndarray] = {
-    "65 of 20 to 90, one of 2,203": np.append(np.linspace(20, 90, 65).astype(int), 2203),
+    "65 of 20 to 90, one of 2,203": np.append(
+        np.linspace(20, 90, 65).astype(int), 2203
+    ),
     "20 of 10 to 2,203": np.geomspace(10, 2203, 20).astype(int),
     "16 of 15 to 64": np.linspace(15, 64, 16).astype(int),
     "10 of 10": np.full(10, 10),
@@ -98,7 +100,9 @@ def mover(found: np.ndarray, means: np.ndarray) -> Ends:
     return float(means.mean() - below), float(means.mean() + above)
 
 
-def of_subjects(rng: np.random.Generator, sizes: np.ndarray, share: float) -> tuple[bool, bool]:
+def of_subjects(
+    rng: np.random.Generator, sizes: np.ndarray, share: float
+) -> tuple[bool, bool]:
     """Whether MOVER's interval and the present one cover a mean over subjects."""
     strata = np.repeat(np.arange(len(sizes)), sizes)
     right = (rng.random(len(strata)) < share).astype(float)
@@ -109,7 +113,9 @@ def of_subjects(rng: np.random.Generator, sizes: np.ndarray, share: float) -> tu
     return covers(mover(own, hits / sizes), share), covers(now, share)
 
 
-def of_paired_subjects(rng: np.random.Generator, sizes: np.ndarray, share: float) -> bool:
+def of_paired_subjects(
+    rng: np.random.Generator, sizes: np.ndarray, share: float
+) -> bool:
     """Whether the present interval covers the difference of two models' means over subjects."""
     strata = np.repeat(np.arange(len(sizes)), sizes)
     draws, lost, won = rng.random(len(strata)), 0.2 * (1 - share), 0.3 * (1 - share)
@@ -122,7 +128,9 @@ def of_paired_subjects(rng: np.random.Generator, sizes: np.ndarray, share: float
 
 def passages(rng: np.random.Generator, count: int, share: float) -> tuple[bool, bool]:
     """Whether Wilson's interval with z and the present one cover, on passages of five questions."""
-    easy = rng.beta(4 * share, 4 * (1 - share), count)  # an intraclass correlation of 0.2
+    easy = rng.beta(
+        4 * share, 4 * (1 - share), count
+    )  # an intraclass correlation of 0.2
     clusters = np.repeat(np.arange(count), 5)
     right = (rng.random(5 * count) < easy[clusters]).astype(float)
     sums = np.bincount(clusters, right - right.mean())
@@ -143,10 +151,14 @@ def at_limit(rng: np.random.Generator, items: int, share: float) -> tuple[bool, 
     return covers(normal(values, np.ones(items)), truth), covers(_ends(now), truth)
 
 
-def with_loops(rng: np.random.Generator, items: int, share: float) -> tuple[bool, bool, bool]:
+def with_loops(
+    rng: np.random.Generator, items: int, share: float
+) -> tuple[bool, bool, bool]:
     """For a rate with runaway responses: whether it is covered, one was seen, and both."""
     lengths = np.minimum(40, 2 + rng.geometric(1 / 12, items)).astype(float)
-    errors = rng.binomial(lengths.astype(int), rng.beta(0.95, 18.05, items)).astype(float)
+    errors = rng.binomial(lengths.astype(int), rng.beta(0.95, 18.05, items)).astype(
+        float
+    )
     loops = rng.random(items) < share
     errors[loops] = lengths[loops] * rng.uniform(5, 40, loops.sum())
     found = rate_estimate(errors / lengths, lengths, np.arange(items))
@@ -201,7 +213,9 @@ def further(rng: np.random.Generator, repeats: int) -> list[Table]:
     kinds: list[tuple[str, Callable[[], bool | tuple[bool, bool]]]] = []
     for share in (0.5, 0.7, 0.9, 0.97, 0.99):
         for name, sizes in SUBJECTS.items():
-            kinds.append((f"{share:.0%}, {name}", partial(of_subjects, rng, sizes, share)))
+            kinds.append(
+                (f"{share:.0%}, {name}", partial(of_subjects, rng, sizes, share))
+            )
             of_pairs = partial(of_paired_subjects, rng, sizes, share)
             kinds.append((f"difference at {share:.0%}, {name}", of_pairs))
     for count in (8, 12, 20):
@@ -213,13 +227,19 @@ def further(rng: np.random.Generator, repeats: int) -> list[Table]:
         kinds.append((name, partial(at_limit, rng, items, 0.92)))
     for name, held in kinds:
         shown = 100 * np.atleast_1d(np.mean([held() for _ in range(repeats)], axis=0))
-        means.add_row(name, *[""] * (2 - len(shown)), *(f"{each:.1f}" for each in shown))
+        means.add_row(
+            name, *[""] * (2 - len(shown)), *(f"{each:.1f}" for each in shown)
+        )
     loops = Table("Loops", "items", "covered", "seen", "covered if seen", title=title)
     for share in (0.01, 0.02):
         for items in SIZES:
-            both = np.mean([with_loops(rng, items, share) for _ in range(repeats)], axis=0)
+            both = np.mean(
+                [with_loops(rng, items, share) for _ in range(repeats)], axis=0
+            )
             shown = 100 * np.array([both[0], both[1], both[2] / both[1]])
-            loops.add_row(f"{share:.0%}", str(items), *(f"{each:.1f}" for each in shown))
+            loops.add_row(
+                f"{share:.0%}", str(items), *(f"{each:.1f}" for each in shown)
+            )
     agreement = Table("Agreement", "items", "before", "now", title=title)
     for draw in (heavy_tailed, with_ties):
         every = draw(rng, 20_000)
@@ -231,13 +251,16 @@ def further(rng: np.random.Generator, repeats: int) -> list[Table]:
                 made = [correlation_of(kind, *pair) for pair in pairs]
                 new = [(each.low, each.high) for each in made]
                 shown = [
-                    100 * np.mean([covers(each, truth) for each in ends]) for ends in (old, new)
+                    100 * np.mean([covers(each, truth) for each in ends])
+                    for ends in (old, new)
                 ]
                 name = f"{kind}, {draw.__name__.replace('_', ' ')}"
                 agreement.add_row(name, str(items), *(f"{each:.1f}" for each in shown))
     for items in (30, 60, 120, 300):
         share = 100 * np.mean([of_people(rng, items, 0.9) for _ in range(repeats)])
-        agreement.add_row("people's mean, 90 % at the limit", str(items), "", f"{share:.1f}")
+        agreement.add_row(
+            "people's mean, 90 % at the limit", str(items), "", f"{share:.1f}"
+        )
     return [means, loops, agreement]
 
 
@@ -246,7 +269,9 @@ def subjects_of(name: str, over: Over) -> tuple[np.ndarray, np.ndarray]:
     subjects = find_task(name).subjects
     sizes = {each.name: each.rows for each in subjects}
     of = subject_weights(over, sizes, {each.name: each.category for each in subjects})
-    return np.array([*sizes.values()]), np.array([of[own] * sizes[own] for own in sizes])
+    return np.array([*sizes.values()]), np.array(
+        [of[own] * sizes[own] for own in sizes]
+    )
 
 
 def of_unlike_subjects(
@@ -261,7 +286,9 @@ def of_unlike_subjects(
     up, down = float(own @ (changes > 0)), float(own @ (changes < 0))
     of = changes, own, np.arange(len(changes)), up + down - (up - down) ** 2, strata
     ends = tango_interval(up, down, effective_draws(*of))
-    return covers(now, float(shares @ easy)), covers(ends, float(0.1 * shares @ (1 - easy)))
+    return covers(now, float(shares @ easy)), covers(
+        ends, float(0.1 * shares @ (1 - easy))
+    )
 
 
 def of_uneven_passages(
@@ -312,7 +339,9 @@ def held_out(rng: np.random.Generator, repeats: int) -> Table:
         (30, 12, 0.9, 0.4),
     ):
         draw = partial(of_uneven_passages, rng, count, most, share, correlation)
-        name = f"{share:.0%}, {count} passages of 2 to {most}, correlation {correlation}"
+        name = (
+            f"{share:.0%}, {count} passages of 2 to {most}, correlation {correlation}"
+        )
         table.add_row(name, f"{100 * np.mean([draw() for _ in range(repeats)]):.1f}")
     for items in (25, 50):
         found = np.mean([of_scores(rng, items) for _ in range(repeats)])
@@ -344,7 +373,9 @@ def real_models(path: Path, half: int, repeats: int) -> None:
     pairs = [pair for pair in combinations(runs, 2) if pair[0][0] == pair[1][0]]
     for a, b in (pairs[place] for place in rng.permutation(len(pairs))[:200]):
         plans(promised, runs[b] - runs[a], repeats // 10, rng)
-    table = Table("Plan", "mean", "lowest", "highest", "pairs", title="Power in %, of 80 promised")
+    table = Table(
+        "Plan", "mean", "lowest", "highest", "pairs", title="Power in %, of 80 promised"
+    )
     for kind, found in promised.items():
         shown = 100 * np.mean(found), 100 * np.min(found), 100 * np.max(found)
         table.add_row(kind, *(f"{each:.1f}" for each in shown), str(len(found)))
@@ -352,7 +383,10 @@ def real_models(path: Path, half: int, repeats: int) -> None:
 
 
 def plans(
-    promised: dict[str, list[float]], changes: np.ndarray, repeats: int, rng: np.random.Generator
+    promised: dict[str, list[float]],
+    changes: np.ndarray,
+    repeats: int,
+    rng: np.random.Generator,
 ) -> None:
     """Measure the power of plans for two real runs, on answers drawn anew for each question."""
     changes = changes if changes.sum() >= 0 else -changes
@@ -360,11 +394,16 @@ def plans(
     wins = float((changes > 0).mean())
 
     def drawn(items: int, chances: list[float]) -> list[list[int]]:
-        return rng.multinomial(items, [*chances, 1 - sum(chances)], size=repeats).tolist()
+        return rng.multinomial(
+            items, [*chances, 1 - sum(chances)], size=repeats
+        ).tolist()
 
     if gain > 0.01:
         items = power.items_to_show(share**0.5, gain)
-        found = [mcnemar_p_value(*each[:2]) < 0.05 for each in drawn(items, [wins, share - wins])]
+        found = [
+            mcnemar_p_value(*each[:2]) < 0.05
+            for each in drawn(items, [wins, share - wins])
+        ]
         promised["formula"].append(float(np.mean(found)))
     if gain > 0.05:
         return
@@ -373,7 +412,8 @@ def plans(
     items = power.items_for_bound(spread, delta, loss) or 1
     counts = np.array(drawn(items, [share - wins, wins]), float)
     passed = [
-        loss_bound(np.array([-1.0, 1.0, 0.0]), np.ones(3), copies=each) < delta for each in counts
+        loss_bound(np.array([-1.0, 1.0, 0.0]), np.ones(3), copies=each) < delta
+        for each in counts
     ]
     promised["gate"].append(float(np.mean(passed)))
 
@@ -383,9 +423,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=2000)
     parser.add_argument("--answers", type=Path)
-    parser.add_argument("--further", action="store_true", help="the last three tables alone")
+    parser.add_argument(
+        "--further", action="store_true", help="the last three tables alone"
+    )
     parser.add_argument("--half", type=int, choices=(0, 1, 2), default=0)
-    parser.add_argument("--held-out", action="store_true", help="cells that nothing was tuned on")
+    parser.add_argument(
+        "--held-out", action="store_true", help="cells that nothing was tuned on"
+    )
     given = parser.parse_args()
     repeats, rng = given.repeats, np.random.default_rng(0)
     if given.held_out:
@@ -420,7 +464,9 @@ def main() -> None:
             for _ in range(repeats):
                 values = draw(rng, items)
                 old = percentile(rng, np.column_stack([values, np.ones(items)]))
-                held.append((covers(old, truth), covers(paired_mean_interval(values), truth)))
+                held.append(
+                    (covers(old, truth), covers(paired_mean_interval(values), truth))
+                )
             add(f"mean differences, {name}", items, held)
     for correlation in (0.05, 0.2):
         for rate in (0.02, 0.05, 0.12, 0.25):
@@ -431,11 +477,15 @@ def main() -> None:
                     spread = 1 / correlation - 1
                     hardness = rng.beta(rate * spread, (1 - rate) * spread, items)
                     errors = rng.binomial(lengths, hardness)
-                    new = rate_estimate(errors / lengths, lengths.astype(float), np.arange(items))
+                    new = rate_estimate(
+                        errors / lengths, lengths.astype(float), np.arange(items)
+                    )
                     old = normal(errors, lengths)
                     held.append((covers(old, rate), covers(_ends(new), rate)))
                 add(f"rate of {rate:.0%}, correlation {correlation}", items, held)
-    gates = Table("Loss", "δ", "items", "before", "now", title="Passed on the boundary, in %")
+    gates = Table(
+        "Loss", "δ", "items", "before", "now", title="Passed on the boundary, in %"
+    )
     for loss in (0.3, 0.5, 1):
         for delta in (0.02, 0.05):
             for items in (78, 145, 500):
@@ -445,10 +495,16 @@ def main() -> None:
                     items, [noise, noise, delta / loss], size=repeats
                 ).tolist():
                     values = np.repeat([-0.01, 0.01, loss], counts)
-                    old = percentile(rng, np.column_stack([values, np.ones(items)]), 0.05)[1]
-                    passed.append((old < delta, loss_bound(values, np.ones(items)) < delta))
+                    old = percentile(
+                        rng, np.column_stack([values, np.ones(items)]), 0.05
+                    )[1]
+                    passed.append(
+                        (old < delta, loss_bound(values, np.ones(items)) < delta)
+                    )
                 before, now = 100 * np.mean(passed, axis=0)
-                gates.add_row(str(loss), str(delta), str(items), f"{before:.1f}", f"{now:.1f}")
+                gates.add_row(
+                    str(loss), str(delta), str(items), f"{before:.1f}", f"{now:.1f}"
+                )
     Console().print(coverage, gates, *further(rng, repeats))
 
 

@@ -32,12 +32,19 @@ class AnsweringLM(LM):  # type: ignore[misc]
 
     tokenizer_name = "answering"
 
-    def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:
+    def generate_until(
+        self, requests: list[Instance], disable_tqdm: bool = False
+    ) -> list[str]:
         del disable_tqdm
         return [answer(request.args[0]) for request in requests]
 
-    def loglikelihood(self, requests: list[Instance], **_: Any) -> list[tuple[float, bool]]:
-        return [(-float(zlib.crc32(str(request.args).encode())), False) for request in requests]
+    def loglikelihood(
+        self, requests: list[Instance], **_: Any
+    ) -> list[tuple[float, bool]]:
+        return [
+            (-float(zlib.crc32(str(request.args).encode())), False)
+            for request in requests
+        ]
 
     def loglikelihood_rolling(self, *_: Any, **__: Any) -> list[float]:
         raise NotImplementedError

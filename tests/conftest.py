@@ -21,7 +21,9 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.pop("COLUMNS", None)
 # For every evaluation, Inspect searches the file lists of all installed packages for a task's
 # package. This takes nine tenths of the time of a small evaluation.
-importlib.metadata.packages_distributions = cache(importlib.metadata.packages_distributions)
+importlib.metadata.packages_distributions = cache(
+    importlib.metadata.packages_distributions
+)
 
 
 # Fixtures that start commands of the harnesses, and those that need torch.
@@ -40,11 +42,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if needed & _E2E:
             item.add_marker(pytest.mark.e2e)
         if of_release and not os.environ.get("HKCANTO_DATA_DIR"):
-            item.add_marker(pytest.mark.skip("needs the real release: set HKCANTO_DATA_DIR"))
+            item.add_marker(
+                pytest.mark.skip("needs the real release: set HKCANTO_DATA_DIR")
+            )
 
 
 @pytest.fixture(autouse=True)
-def sample_data(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+def sample_data(
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     """Every test uses the sample data unless it is marked `realdata`."""
     if request.node.get_closest_marker("realdata"):
         monkeypatch.delenv("HKCANTO_DATA", raising=False)
@@ -117,11 +123,21 @@ def lm_eval_cli(
 ) -> Callable[..., LmEvalRun]:
     """Return a function that runs the `lm_eval` command on one task and reads its logs."""
 
-    def run_lm_eval(*arguments: str, task: str = "hkcanto_g2p", **env: str) -> LmEvalRun:
+    def run_lm_eval(
+        *arguments: str, task: str = "hkcanto_g2p", **env: str
+    ) -> LmEvalRun:
         folder = tmp_path_factory.mktemp("lm_eval")
         table = run(
             sys.executable,
-            *("-m", "lm_eval", "--tasks", task, "--output_path", "out", "--log_samples"),
+            *(
+                "-m",
+                "lm_eval",
+                "--tasks",
+                task,
+                "--output_path",
+                "out",
+                "--log_samples",
+            ),
             *arguments,
             cwd=folder,
             env={"HKCANTO_DATA": "sample", "PYTHONPATH": lean_path, **env},
@@ -141,13 +157,24 @@ def lm_eval_cli(
 def inspect_cli(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., InspectRun]:
     """Return a function that runs the `inspect eval` command on one task and reads its log."""
 
-    def run_inspect(*arguments: str, task: str = "hkcanto/g2p", **env: str) -> InspectRun:
+    def run_inspect(
+        *arguments: str, task: str = "hkcanto/g2p", **env: str
+    ) -> InspectRun:
         from inspect_ai.log import read_eval_log
 
         folder = tmp_path_factory.mktemp("inspect")
         output = run(
             sys.executable,
-            *("-m", "inspect_ai", "eval", task, "--log-dir", "logs", "--display", "plain"),
+            *(
+                "-m",
+                "inspect_ai",
+                "eval",
+                task,
+                "--log-dir",
+                "logs",
+                "--display",
+                "plain",
+            ),
             *arguments,
             cwd=folder,
             env={"HKCANTO_DATA": "sample", **env},

@@ -70,7 +70,9 @@ _RAIN = Sample(
     target="佢話聽日會落雨，記得帶遮。",
 )
 _QUOTED = Sample(
-    id="hkcanto_translation_zh_yue/902", source="「他不在家。」", target="「佢唔喺屋企。」"
+    id="hkcanto_translation_zh_yue/902",
+    source="「他不在家。」",
+    target="「佢唔喺屋企。」",
 )
 _REVIEW = Sample(
     id="hkcanto_sentiment/openrice/901",

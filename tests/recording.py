@@ -45,7 +45,11 @@ def letter(prompt: str) -> str:
 def text_of(message: dict[str, Any]) -> str:
     """The text of a chat message, which may consist of parts."""
     content = message["content"]
-    return content if isinstance(content, str) else "".join(part["text"] for part in content)
+    return (
+        content
+        if isinstance(content, str)
+        else "".join(part["text"] for part in content)
+    )
 
 
 class RecordingServer:
@@ -88,14 +92,18 @@ class RecordingServer:
         content, thought = FORMS[body["model"]]
         choices: list[dict[str, Any]] = []
         if "messages" in body:
-            said = content and content.format(letter("".join(map(text_of, body["messages"]))))
+            said = content and content.format(
+                letter("".join(map(text_of, body["messages"])))
+            )
             message = {"role": "assistant", "content": said}
             if thought:
                 own = body["model"].endswith("-reasoning")
                 message["reasoning" if own else "reasoning_content"] = thought
             choices = [{"index": 0, "finish_reason": "stop", "message": message}]
         else:
-            prompts = body["prompt"] if isinstance(body["prompt"], list) else [body["prompt"]]
+            prompts = (
+                body["prompt"] if isinstance(body["prompt"], list) else [body["prompt"]]
+            )
             for index, prompt in enumerate(prompts):
                 said = (content or "").format(letter(str(prompt)))
                 for stop in body.get("stop") or ():  # as real servers do

@@ -37,11 +37,18 @@ class ChattingLM(AnsweringLM):
 
 @pytest.mark.parametrize("multiturn", [None, True])
 @pytest.mark.parametrize("name", GENERATIVE)
-def test_lm_eval_sends_the_messages_that_inspect_sends(name: str, multiturn: bool | None) -> None:
+def test_lm_eval_sends_the_messages_that_inspect_sends(
+    name: str, multiturn: bool | None
+) -> None:
     loaded = load_task(name)
     options = {} if multiturn is None else {"metadata": {"multiturn": multiturn}}
     results = evaluate(
-        name, model=ChattingLM(), apply_chat_template=True, limit=5, bootstrap_iters=0, **options
+        name,
+        model=ChattingLM(),
+        apply_chat_template=True,
+        limit=5,
+        bootstrap_iters=0,
+        **options,
     )
     samples = {sample.id: sample for sample in loaded.samples}
     assert results["samples"][name]
@@ -68,7 +75,9 @@ Asked = tuple[list[dict[str, Any]], Any]
 
 
 @pytest.fixture(scope="module")
-def ask_lm_eval(server: RecordingServer, lm_eval_cli: Callable[..., Any]) -> Callable[..., Asked]:
+def ask_lm_eval(
+    server: RecordingServer, lm_eval_cli: Callable[..., Any]
+) -> Callable[..., Asked]:
     """Return a function that runs `lm_eval` on the server; it returns requests and log."""
 
     def ask(task: str, model: str, *more: str) -> Asked:
@@ -86,7 +95,9 @@ def ask_lm_eval(server: RecordingServer, lm_eval_cli: Callable[..., Any]) -> Cal
 
 
 @pytest.fixture(scope="module")
-def ask_inspect(server: RecordingServer, inspect_cli: Callable[..., Any]) -> Callable[..., Asked]:
+def ask_inspect(
+    server: RecordingServer, inspect_cli: Callable[..., Any]
+) -> Callable[..., Asked]:
     """Return a function that runs `inspect eval` on the server; it returns requests and log."""
 
     def ask(task: str, model: str, *more: str) -> Asked:
@@ -103,7 +114,10 @@ def ask_inspect(server: RecordingServer, inspect_cli: Callable[..., Any]) -> Cal
 
 
 def messages_of(requests: list[dict[str, Any]]) -> list[list[tuple[str, str]]]:
-    sent = [[(each["role"], text_of(each)) for each in body["messages"]] for body in requests]
+    sent = [
+        [(each["role"], text_of(each)) for each in body["messages"]]
+        for body in requests
+    ]
     return sorted(sent)
 
 
@@ -165,11 +179,18 @@ def test_every_form_of_answer_is_read_alike(
         display="none",
     )
     samples = results["samples"]["hkmmlu"]
-    in_lm_eval = {each["doc"]["id"]: each["doc"]["judgement"].get("answer", "") for each in samples}
+    in_lm_eval = {
+        each["doc"]["id"]: each["doc"]["judgement"].get("answer", "")
+        for each in samples
+    }
     in_inspect = {each.id: each.scores["judged"].answer for each in log.samples}
     assert in_lm_eval == in_inspect
-    prompts = {each.id: "".join(message.text for message in each.input) for each in log.samples}
-    expected = {id_: "" if form in UNREAD else letter(text) for id_, text in prompts.items()}
+    prompts = {
+        each.id: "".join(message.text for message in each.input) for each in log.samples
+    }
+    expected = {
+        id_: "" if form in UNREAD else letter(text) for id_, text in prompts.items()
+    }
     assert in_inspect == expected
     assert results["results"]["hkmmlu"]["unparsed_rate,none"] == float(form in UNREAD)
     assert "All worked examples" not in caplog.text  # it has none
@@ -194,7 +215,13 @@ def test_every_kind_of_task_runs_on_every_kind_of_server(
     plain = "tokenizer_backend=None,tokenized_requests=False"
     chatting: dict[str, Any] = {"apply_chat_template": True}
     results = [
-        evaluate(task, model=api, model_args=f"model=sentence,base_url={url}", limit=3, **more)
+        evaluate(
+            task,
+            model=api,
+            model_args=f"model=sentence,base_url={url}",
+            limit=3,
+            **more,
+        )
         for api, url, more in (
             ("local-chat-completions", f"{server.url}/chat/completions", chatting),
             ("local-completions", f"{server.url}/completions,{plain}", {}),
@@ -209,7 +236,9 @@ def test_every_kind_of_task_runs_on_every_kind_of_server(
         display="none",
     )
     assert log.status == "success", log.error
-    chat, completions = (each["results"][task][f"{KINDS[task]},none"] for each in results)
+    chat, completions = (
+        each["results"][task][f"{KINDS[task]},none"] for each in results
+    )
     (judged,) = log.results.scores
     assert judged.metrics[KINDS[task]].value == pytest.approx(chat)
     assert 0 <= completions <= 100
@@ -234,14 +263,18 @@ def test_a_completion_server_is_read_alike(server: RecordingServer, form: str) -
 def test_log_likelihood_on_a_chat_server_is_refused_by_lm_eval_itself(
     ask_lm_eval: Callable[..., Asked],
 ) -> None:
-    with pytest.raises(AssertionError, match=r"(?s)NotImplementedError.*[Ll]oglikelihood"):
+    with pytest.raises(
+        AssertionError, match=r"(?s)NotImplementedError.*[Ll]oglikelihood"
+    ):
         ask_lm_eval("hkmmlu_mc", "letters")
 
 
 # ------------------------------------------------------------------ caches, retries, failures
 
 
-def test_requests_are_not_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_are_not_cached(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import lm_eval.caching.cache as cache
 
     monkeypatch.setattr(cache, "PATH", str(tmp_path / "cache"))
@@ -252,7 +285,9 @@ def test_requests_are_not_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 class Broken(AnsweringLM):
     """Gives no text, or no number as a log-likelihood."""
 
-    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[Any]:
+    def generate_until(
+        self, requests: list[Any], disable_tqdm: bool = False
+    ) -> list[Any]:
         del disable_tqdm
         return [None] * len(requests)
 
@@ -261,7 +296,9 @@ class Broken(AnsweringLM):
 
 
 @pytest.mark.parametrize("task", ["hkmmlu", "hkmmlu_mc", "hkcanto_sentiment"])
-def test_nothing_and_no_number_are_unparsed(task: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_nothing_and_no_number_are_unparsed(
+    task: str, caplog: pytest.LogCaptureFixture
+) -> None:
     figures = evaluate(task, model=Broken(), limit=4)["results"][task]
     assert (figures["acc,none"], figures["unparsed_rate,none"]) == (0.0, 1.0)
     assert ("NaN as a log-likelihood" in caplog.text) == (task == "hkmmlu_mc")
@@ -272,7 +309,10 @@ def test_nothing_and_no_number_are_unparsed(task: str, caplog: pytest.LogCapture
     [("hkcanto_g2p", "invalid_rate", 1.0), ("hkmmlu_translation_zh_yue", "bleu", 0.0)],
 )
 def test_nothing_costs_no_run(task: str, figure: str, value: float) -> None:
-    assert evaluate(task, model=Broken(), limit=4)["results"][task][f"{figure},none"] == value
+    assert (
+        evaluate(task, model=Broken(), limit=4)["results"][task][f"{figure},none"]
+        == value
+    )
 
 
 def test_a_retry_with_other_data_is_refused(

@@ -13,7 +13,9 @@ from .scripts import REPOSITORY
 
 pytestmark = pytest.mark.slow
 
-WORKFLOW = yaml.safe_load((REPOSITORY / "docs/examples/ci/evaluate.yml").read_text("utf-8"))
+WORKFLOW = yaml.safe_load(
+    (REPOSITORY / "docs/examples/ci/evaluate.yml").read_text("utf-8")
+)
 STEPS = WORKFLOW["jobs"]["evaluate"]["steps"]
 
 
@@ -40,7 +42,9 @@ def run(name: str, folder: Path, **given: str) -> int:
         "GITHUB_OUTPUT": str(folder / "output"),
         "GITHUB_STEP_SUMMARY": str(folder / "summary"),
         "PULL_REQUEST": "7",
-        "PATH": os.pathsep.join([str(tools), str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "PATH": os.pathsep.join(
+            [str(tools), str(Path(sys.executable).parent), os.environ["PATH"]]
+        ),
     }
     done = subprocess.run(
         ["bash", "-e", "-o", "pipefail", "-c", SHELL[name]],

@@ -44,7 +44,13 @@ ANSWERS = {
     "對聯": "春到書香滿\n花開月色新",  # 2 of 2
 }
 # Prompts: 3 of 6, loosely 4. Constraints: 2 + 1 + 0 + 1 + 0 + 2 = 6 of 11, loosely 7.
-FIGURES = {STRICT: 3 / 6, POOLED: 6 / 11, LOOSE: 4 / 6, POOLED_LOOSE: 7 / 11, "empty": 1 / 6}
+FIGURES = {
+    STRICT: 3 / 6,
+    POOLED: 6 / 11,
+    LOOSE: 4 / 6,
+    POOLED_LOOSE: 7 / 11,
+    "empty": 1 / 6,
+}
 
 
 answer = by_word(ANSWERS.items())
@@ -70,11 +76,14 @@ def logs(example: None, tmp_path: Path) -> Path:
 
 @pytest.mark.usefixtures("example")
 def test_the_prompt_is_all_that_is_sent() -> None:
-    rows = map(json.loads, (EXAMPLES / "constraints/prompts.jsonl").open(encoding="utf-8"))
+    rows = map(
+        json.loads, (EXAMPLES / "constraints/prompts.jsonl").open(encoding="utf-8")
+    )
     loaded = load_task(TASK)
     sent = {sample.id: loaded.prompt(sample).messages() for sample in loaded.samples}
     assert sent == {
-        f"{TASK}/{row['language']}/{row['id']}": [("user", row["prompt"])] for row in rows
+        f"{TASK}/{row['language']}/{row['id']}": [("user", row["prompt"])]
+        for row in rows
     }
     assert loaded.kind.stop == ()
 
@@ -82,11 +91,13 @@ def test_the_prompt_is_all_that_is_sent() -> None:
 @pytest.mark.usefixtures("example")
 def test_lm_eval_has_the_figures_made_by_hand() -> None:
     results = evaluate(TASK, model=AnsweringLM(answer))
-    assert {name: results["results"][TASK][f"{name},none"] for name in FIGURES} == pytest.approx(
-        FIGURES, abs=1e-12
-    )
+    assert {
+        name: results["results"][TASK][f"{name},none"] for name in FIGURES
+    } == pytest.approx(FIGURES, abs=1e-12)
     shown = {row.metric: row.value for row in table(results) if row.task == TASK}
-    assert {name: float(shown[name]) for name in FIGURES} == pytest.approx(FIGURES, abs=5e-5)
+    assert {name: float(shown[name]) for name in FIGURES} == pytest.approx(
+        FIGURES, abs=5e-5
+    )
 
 
 def test_both_harnesses_ask_and_judge_alike(logs: Path) -> None:
@@ -96,7 +107,9 @@ def test_both_harnesses_ask_and_judge_alike(logs: Path) -> None:
 def test_a_judgement_says_which_were_not_followed(logs: Path) -> None:
     (rows,) = logs.rglob("samples_*.jsonl")
     docs = [json.loads(line)["doc"] for line in rows.open(encoding="utf-8")]
-    assert {doc["id"].rpartition("/")[2]: doc["judgement"]["reason"] for doc in docs} == {
+    assert {
+        doc["id"].rpartition("/")[2]: doc["judgement"]["reason"] for doc in docs
+    } == {
         "lift": "all followed",
         "picnic": "all followed",
         "menu": "not followed: 1. json_object (but loosely)",
@@ -110,7 +123,9 @@ def test_figures_agree_with_the_harnesses(logs: Path) -> None:
     runs = read_runs([logs])
     for run in runs:
         assert not agreement(run).different
-        assert {name: value_of(run, name).value for name in FIGURES} == pytest.approx(FIGURES)
+        assert {name: value_of(run, name).value for name in FIGURES} == pytest.approx(
+            FIGURES
+        )
 
 
 def test_two_constraints_of_one_name_are_two() -> None:
@@ -122,11 +137,16 @@ def test_two_constraints_of_one_name_are_two() -> None:
 
 
 @pytest.mark.usefixtures("example")
-def test_answers_written_for_hkcanto_if_follow_all_in_both_harnesses(tmp_path: Path) -> None:
+def test_answers_written_for_hkcanto_if_follow_all_in_both_harnesses(
+    tmp_path: Path,
+) -> None:
     def read(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
-    prompts = {row["prompt"]: row["id"] for row in read(EXAMPLES / "hkcanto_if/data/prompts.jsonl")}
+    prompts = {
+        row["prompt"]: row["id"]
+        for row in read(EXAMPLES / "hkcanto_if/data/prompts.jsonl")
+    }
     written = read(Path(__file__).parent / "metrics/hkcanto_if_answers.jsonl")
     answers = {row["id"]: row["answer"] for row in written}
 
@@ -152,7 +172,11 @@ def test_reasoning_follows_nothing_and_its_language_is_known() -> None:
     cut = loaded.kind.judge(
         "<think>佢哋話要帶三樣嘢，我諗緊寫啲咩好。\n1. 水\n2. 帽\n3. 相機", picnic
     )
-    assert (cut.values[POOLED], cut.values[POOLED_LOOSE], cut.reason) == (0, 0, "none: cut off")
+    assert (cut.values[POOLED], cut.values[POOLED_LOOSE], cut.reason) == (
+        0,
+        0,
+        "none: cut off",
+    )
     assert cut.reasoning is not None
     assert cut.reasoning.language == "cantonese"
 
@@ -180,7 +204,9 @@ files = {{ test = "{file}" }}
 
 
 @pytest.fixture
-def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Path]:
+def asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str, str], Path]:
     """Return a function that makes a file of prompts the benchmark `asked`."""
 
     def declare(file: str, content: str) -> Path:
@@ -198,7 +224,9 @@ ROW = '{"prompt": "寫一句。", "constraints": [{"name": "sentences", "args": 
 
 
 def wrong(constraints_: Any) -> str:
-    return ROW + json.dumps({"prompt": "寫。", "constraints": constraints_}, ensure_ascii=False)
+    return ROW + json.dumps(
+        {"prompt": "寫。", "constraints": constraints_}, ensure_ascii=False
+    )
 
 
 WRONG = {
@@ -207,7 +235,9 @@ WRONG = {
         [{"name": "sentences"}]
     ): "no bound is given; it takes exactly, about, or at_least and at_most",
     wrong([{"name": "sentences", "exactly": 1}]): "unknown field exactly",
-    wrong([{"name": "lines", "args": {"at_least": 3, "at_most": 2}}]): "more than at_most 2",
+    wrong(
+        [{"name": "lines", "args": {"at_least": 3, "at_most": 2}}]
+    ): "more than at_most 2",
     wrong([{"name": "quoted", "args": {"mark": "「」"}}]): "it takes marks",
     wrong([]): "give a list of one or more",
     wrong("quoted"): "give a list",
@@ -232,21 +262,32 @@ def test_a_csv_file_has_them_as_json(asked: Callable[[str, str], Path]) -> None:
     cell = '"[{""name"": ""uses_all"", ""args"": {""words"": [""茶"", ""飯""]}}]"'
     asked("prompts.csv", f"prompt,constraints\n食乜好？,{cell}\n")
     (sample,) = load_task("asked").samples
-    assert json.loads(sample.target) == [{"name": "uses_all", "args": {"words": ["茶", "飯"]}}]
+    assert json.loads(sample.target) == [
+        {"name": "uses_all", "args": {"words": ["茶", "飯"]}}
+    ]
     judged = load_task("asked").kind.judge("飲茶。", sample)
     assert judged.values[STRICT] == 0
 
 
 def test_a_file_of_ifeval_loads_as_it_is(asked: Callable[[str, str], Path]) -> None:
-    row = {"key": 1000, "prompt": "講兩次茶。", "instruction_id_list": ["keywords:frequency"]}
+    row = {
+        "key": 1000,
+        "prompt": "講兩次茶。",
+        "instruction_id_list": ["keywords:frequency"],
+    }
     arguments = [{"keyword": "茶", "frequency": 2, "relation": "at least"}]
     asked("prompts.jsonl", json.dumps(row | {"kwargs": arguments}))
     (sample,) = load_task("asked").samples
     assert json.loads(sample.target) == [
         {"name": "occurrences", "args": {"word": "茶", "at_least": 2}}
     ]
-    asked("prompts.jsonl", json.dumps(row | {"instruction_id_list": ["a:b"], "kwargs": [{}]}))
-    with pytest.raises(DataCorrupt, match="row 1: no instruction is named 'a:b'; give keywords"):
+    asked(
+        "prompts.jsonl",
+        json.dumps(row | {"instruction_id_list": ["a:b"], "kwargs": [{}]}),
+    )
+    with pytest.raises(
+        DataCorrupt, match="row 1: no instruction is named 'a:b'; give keywords"
+    ):
         load_task("asked")
 
 
@@ -268,7 +309,9 @@ def test_a_wrong_constraint_in_a_release_is_not_set_aside(
     assert len(load_task("asked").samples) == 199
     bad = '{"prompt": "寫。", "constraints": [{"name": "sentences"}]}\n'
     file.write_text("".join([*rows, bad]), "utf-8")
-    with pytest.raises(DataCorrupt, match="row 200: constraint 'sentences': no bound is given"):
+    with pytest.raises(
+        DataCorrupt, match="row 200: constraint 'sentences': no bound is given"
+    ):
         load_task("asked")
 
 
@@ -279,7 +322,12 @@ def test_training_on_equal_constraints_is_not_contamination(tmp_path: Path) -> N
     for field, found in (("constraints", 0), ("prompt", 1)):
         lines = [json.dumps({"text": str(json.loads(row)[field])}) for row in rows]
         (tmp_path / "training.jsonl").write_text("\n".join(lines), "utf-8")
-        command = ["contamination", str(tmp_path / "training.jsonl"), "--benchmark", TASK]
+        command = [
+            "contamination",
+            str(tmp_path / "training.jsonl"),
+            "--benchmark",
+            TASK,
+        ]
         assert CliRunner().invoke(app, command).exit_code == found
 
 
@@ -297,7 +345,9 @@ def test_a_change_in_a_verifiers_behaviour_changes_the_signature(
 
         def one_more(answer: str, of: Any = of_name, **args: Any) -> Any:
             found = of.function(answer, **args)
-            return [each + 1 for each in found] if isinstance(found, list) else found + 1
+            return (
+                [each + 1 for each in found] if isinstance(found, list) else found + 1
+            )
 
         otherwise: dict[str, Callable[..., Any]] = {
             "always": lambda *_, **__: True,
@@ -314,7 +364,9 @@ def test_a_change_in_a_verifiers_behaviour_changes_the_signature(
 def test_further_readings_are_in_the_signature(monkeypatch: pytest.MonkeyPatch) -> None:
     _, before = signatures.fingerprints(task_as_run(TASK))
     monkeypatch.setattr(signatures, "_hashes", {})
-    monkeypatch.setattr(constraints.Constraints, "further_readings", lambda _: ["another"])
+    monkeypatch.setattr(
+        constraints.Constraints, "further_readings", lambda _: ["another"]
+    )
     assert signatures.fingerprints(task_as_run(TASK))[1] != before
 
 

@@ -26,7 +26,8 @@ from .reports.harness_runs import AnsweringLM, answering_model, run_inspect, run
 
 EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
 DECLARED = {
-    path.parent.name: read_benchmark(path) for path in sorted(EXAMPLES.glob("*/benchmark.toml"))
+    path.parent.name: read_benchmark(path)
+    for path in sorted(EXAMPLES.glob("*/benchmark.toml"))
 }
 TASKS = {name: [task.name for task in each.tasks] for name, each in DECLARED.items()}
 
@@ -85,7 +86,9 @@ def test_a_task_of_unknown_size_is_not_planned() -> None:
 
 
 def test_macro_f1_is_not_planned_as_a_share_of_right_answers() -> None:
-    assert "openrice_senti" not in hkcanto("plan", "openrice_senti", "--discordance", 20)
+    assert "openrice_senti" not in hkcanto(
+        "plan", "openrice_senti", "--discordance", 20
+    )
 
 
 # ---------------------------------------------------------------------- in both harnesses
@@ -118,7 +121,14 @@ def answering(names: list[str], seed: int) -> Callable[[str], str]:
 
     def answer(prompt: str) -> str:
         place, said = zlib.crc32(f"{seed}{prompt}".encode()), right[prompt]
-        forms = (said, f"答案：{said}", said, every[place // 7 % len(every)], "唔知。", "")
+        forms = (
+            said,
+            f"答案：{said}",
+            said,
+            every[place // 7 % len(every)],
+            "唔知。",
+            "",
+        )
         return forms[place % len(forms)]
 
     return answer
@@ -142,13 +152,17 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Runs]:
     def run(name: str) -> Runs:
         if name not in done:
             home, names = tmp_path_factory.mktemp(name), TASKS[name]
-            done[name] = Runs(home / "lm_eval", home / "inspect", home / "other", home / "again")
+            done[name] = Runs(
+                home / "lm_eval", home / "inspect", home / "other", home / "again"
+            )
             for folder, seed in ((done[name].lm_eval, 1), (done[name].other, 2)):
                 run_lm_eval(folder, *names, model=AnsweringLM(answering(names, seed)))
             for task in DECLARED[name].tasks:
                 judged = task.kind == "judged"
                 judge = {"model_roles": {"grader": grader()}} if judged else {}
-                for folder, seed in ((done[name].inspect, 1), (done[name].again, 2))[: 1 + judged]:
+                for folder, seed in ((done[name].inspect, 1), (done[name].again, 2))[
+                    : 1 + judged
+                ]:
                     model = answering_model(answering(names, seed))
                     run_inspect(folder, tasks.run(task=task.name), model, **judge)
         return done[name]
@@ -158,7 +172,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Runs]:
 
 @pytest.mark.slow
 @each
-def test_both_harnesses_ask_and_judge_alike(name: str, runs: Callable[[str], Runs]) -> None:
+def test_both_harnesses_ask_and_judge_alike(
+    name: str, runs: Callable[[str], Runs]
+) -> None:
     logged = {}
     for file in runs(name).lm_eval.rglob("samples_*.jsonl"):
         for row in map(json.loads, file.read_text("utf-8").splitlines()):
@@ -173,12 +189,18 @@ def test_both_harnesses_ask_and_judge_alike(name: str, runs: Callable[[str], Run
             if not log.eval.model_roles:  # lm-eval has no judge
                 assert score.metadata["judgement"] == row["doc"]["judgement"]
             asked += 1
-    assert asked == len(logged) == sum(len(load_task(task).samples) for task in TASKS[name])
+    assert (
+        asked
+        == len(logged)
+        == sum(len(load_task(task).samples) for task in TASKS[name])
+    )
 
 
 @pytest.mark.slow
 @each
-def test_figures_are_equal_and_in_the_report(name: str, runs: Callable[[str], Runs]) -> None:
+def test_figures_are_equal_and_in_the_report(
+    name: str, runs: Callable[[str], Runs]
+) -> None:
     made, found = runs(name), dict[str, dict[str, float]]()
     for run in read_runs([made.lm_eval, made.inspect]):
         for figure in run.figures:
@@ -201,7 +223,11 @@ def test_its_runs_are_compared_planned_and_published(
     name: str, runs: Callable[[str], Runs], tmp_path: Path
 ) -> None:
     made, declared = runs(name), DECLARED[name]
-    second = made.other if all(task.kind != "judged" for task in declared.tasks) else made.again
+    second = (
+        made.other
+        if all(task.kind != "judged" for task in declared.tasks)
+        else made.again
+    )
     first = made.lm_eval if second is made.other else made.inspect
     assert "not read" not in hkcanto("compare", f"a={first}", f"b={second}")
     figures = {task.name: task_as_run(task.name).headline for task in declared.tasks}
@@ -211,10 +237,14 @@ def test_its_runs_are_compared_planned_and_published(
         if all(each.rows for each in task.subjects)
         and (figures[task.name].unit, figures[task.name].form) == ("share", "mean")
     ]
-    planned = hkcanto("plan", *known, "--discordance", 20, "--format", "md").replace("\\", "")
+    planned = hkcanto("plan", *known, "--discordance", 20, "--format", "md").replace(
+        "\\", ""
+    )
     assert all(f"| {task} |" in planned for task in known), planned
     whole = bool(declared.data)
-    said = hkcanto("publish", first, "--to", "card", "-o", tmp_path / "card", status=not whole)
+    said = hkcanto(
+        "publish", first, "--to", "card", "-o", tmp_path / "card", status=not whole
+    )
     assert ("sample data" in said) is not whole
 
 

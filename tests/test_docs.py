@@ -70,7 +70,9 @@ AGAIN = "run `python docs/generate.py`"
 
 def blocks(language: str, page: Path = GUIDE) -> list[str]:
     """The code blocks of the guide or of another page."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)
+    return re.findall(
+        rf"^```{language}\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S
+    )
 
 
 def shell(script: str, folder: Path, **env: str) -> str:
@@ -111,20 +113,28 @@ IN_TWO_LANGUAGES = [
 
 
 @pytest.mark.parametrize(("english", "chinese"), IN_TWO_LANGUAGES)
-def test_both_languages_have_the_same_commands_and_figures(english: Path, chinese: Path) -> None:
+def test_both_languages_have_the_same_commands_and_figures(
+    english: Path, chinese: Path
+) -> None:
     """The README's last block, for developers, is only in English."""
     texts = [
-        path.read_text("utf-8").partition("To set up and run")[0] for path in (english, chinese)
+        path.read_text("utf-8").partition("To set up and run")[0]
+        for path in (english, chinese)
     ]
     code = [
-        [re.sub(r" +#.*", "", block) for block in re.findall(r"```\w+\n(.*?)```", text, re.S)]
+        [
+            re.sub(r" +#.*", "", block)
+            for block in re.findall(r"```\w+\n(.*?)```", text, re.S)
+        ]
         for text in texts
     ]
     assert code[0] == code[1]
     assert len(code[0]) > 3
     prose = [re.sub(r"```.*?```|\]\([^)]*\)", "", text, flags=re.S) for text in texts]
     numbers = [
-        Counter(each for each in re.findall(r"(?<![\w.])\d[\d,.]*\d|(?<![\w.])\d", text))
+        Counter(
+            each for each in re.findall(r"(?<![\w.])\d[\d,.]*\d|(?<![\w.])\d", text)
+        )
         for text in prose
     ]
     assert numbers[0] == numbers[1]
@@ -142,7 +152,9 @@ def test_every_relative_link_leads_somewhere(text: Path) -> None:
 def commands(text: str) -> Iterator[list[str]]:
     """Return the words of each `hkcanto` command in code."""
     fenced = re.findall(r"^ *```(?:ba)?sh\n(.*?)^ *```", text, re.M | re.S)
-    inline = re.findall(r"(?<!`)`([^`]+)`(?!`)", re.sub(r"```.*?```", "", text, flags=re.S))
+    inline = re.findall(
+        r"(?<!`)`([^`]+)`(?!`)", re.sub(r"```.*?```", "", text, flags=re.S)
+    )
     for code in (*fenced, *inline):
         lines = code.replace("\\\n", " ") if code in fenced else " ".join(code.split())
         for found in re.findall(
@@ -187,7 +199,12 @@ def test_the_demo_prints_what_is_shown(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_quick_start_prints_what_is_shown(tmp_path: Path, lean_path: str) -> None:
     """Every figure and column, through both harnesses; only white space may differ."""
-    step = (DOCS / "quickstart.md").read_text("utf-8").partition("## 1.")[2].partition("## 2.")[0]
+    step = (
+        (DOCS / "quickstart.md")
+        .read_text("utf-8")
+        .partition("## 1.")[2]
+        .partition("## 2.")[0]
+    )
     _, *parts = re.split(r'^=== "(.+)"$', step, flags=re.M)
     tabs = {parts[n]: re.sub(r"^    ", "", parts[n + 1], flags=re.M) for n in (0, 2)}
     tabs["Inspect"], start, then = tabs["Inspect"].partition("```bash\nhkcanto report")
@@ -209,7 +226,10 @@ def test_the_published_scores_are_counted() -> None:
     for readme in (README, README.with_name("README.zh-Hant.md")):
         text = readme.read_text("utf-8")
         for number in (scores, len(rows), len(tables)):
-            assert re.search(rf"(?<![\d,]){number:,}(?![\d,])", text), (readme.name, number)
+            assert re.search(rf"(?<![\d,]){number:,}(?![\d,])", text), (
+                readme.name,
+                number,
+            )
 
 
 def test_the_examples_of_the_metrics_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,8 +242,12 @@ def test_every_metric_has_an_example() -> None:
     examples = re.findall(r"^>>> .*", (DOCS / "metrics.md").read_text("utf-8"), re.M)
     for name in hkcanto_metrics.__all__:
         metric = getattr(hkcanto_metrics, name)
-        if name.islower() and not metric.__module__.endswith("rewards"):  # on their own page
-            assert any(f"{name}(" in line or f"({name}, " in line for line in examples), name
+        if name.islower() and not metric.__module__.endswith(
+            "rewards"
+        ):  # on their own page
+            assert any(
+                f"{name}(" in line or f"({name}, " in line for line in examples
+            ), name
 
 
 # ---------------------------------------------------------------------- generated pages
@@ -259,7 +283,9 @@ def test_every_figure_is_on_its_page() -> None:
             assert f"`{figure.name}`" in text, figure.name
 
 
-def test_the_pages_are_the_same_on_every_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pages_are_the_same_on_every_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("HKCANTO_DATA", "release")
     monkeypatch.setenv("HKCANTO_DATA_DIR", "/nowhere")
     for name, text in generate.task_pages().items():
@@ -278,7 +304,9 @@ def test_every_task_and_variant_has_its_place() -> None:
             assert f"]({page.name})" in (PAGES / "README.md").read_text("utf-8")
 
 
-def test_inspect_sends_no_stop_texts_as_the_pages_say(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inspect_sends_no_stop_texts_as_the_pages_say(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("HKCANTO_DATA", "sample")
     for name in ("law", "g2p", "hkmmlu"):
         assert getattr(hkcanto, name)().config.stop_seqs is None, name
@@ -289,7 +317,9 @@ def test_a_prompt_is_folded() -> None:
         text = path.read_text("utf-8")
         folded = re.findall(r"<details.*?</details>", text, re.S)
         assert "```" in "".join(folded)
-        assert "```" not in re.sub(r"<details.*?</details>", "", text, flags=re.S), path.name
+        assert "```" not in re.sub(r"<details.*?</details>", "", text, flags=re.S), (
+            path.name
+        )
 
 
 def test_no_right_answer_is_told() -> None:
@@ -300,7 +330,9 @@ def test_no_right_answer_is_told() -> None:
         question = loaded.prompt(sample).question
         assert described.prompt.rstrip().endswith(question.rstrip()), name
         assert described.answer == "", name
-        if len(sample.target) > 1 and loaded.task.definition.kind != "label":  # it names its labels
+        if (
+            len(sample.target) > 1 and loaded.task.definition.kind != "label"
+        ):  # it names its labels
             assert sample.target not in described.prompt, name
 
 
@@ -322,7 +354,9 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def notebook() -> list[tuple[str, str]]:
     """The notebook's code blocks, each with the package that it needs besides pandas."""
     text = NOTEBOOK.read_text("utf-8").partition("## In a notebook")[2]
-    found = re.findall(r"(?:^<!-- needs: (\w+) -->\n)?^```python\n(.*?)^```$", text, re.M | re.S)
+    found = re.findall(
+        r"(?:^<!-- needs: (\w+) -->\n)?^```python\n(.*?)^```$", text, re.M | re.S
+    )
     assert {needs for needs, _ in found} == {"", "matplotlib", "tiktoken", "wandb"}
     return found
 
@@ -354,7 +388,9 @@ def test_the_code_of_the_notebook_runs_on_logs(
     assert means.tolist() == pytest.approx(headlines.value.tolist())
     assert headlines.n.tolist() == [6, 6]
     assert items.id.nunique() == 6
-    assert there["effect"].difference.value == pytest.approx(means.iloc[1] - means.iloc[0])
+    assert there["effect"].difference.value == pytest.approx(
+        means.iloc[1] - means.iloc[0]
+    )
     for widths in drawn:
         assert widths == pytest.approx(means.tolist())
     assert there["steps"].squeeze().to_dict() == pytest.approx(
@@ -374,7 +410,11 @@ def test_the_recipes_of_the_notebook_log_each_step(
     before = [block for needs, block in blocks if not needs and "compare" not in block]
     script = tmp_path / "recipe.py"
     script.write_text("\n".join([*before, recipe]), "utf-8")
-    places = {"TRACKIO_DIR": str(tmp_path), "WANDB_DIR": str(tmp_path), "WANDB_MODE": "offline"}
+    places = {
+        "TRACKIO_DIR": str(tmp_path),
+        "WANDB_DIR": str(tmp_path),
+        "WANDB_MODE": "offline",
+    }
     shell(f"cd {checkpoints} && {sys.executable} {script}", tmp_path, **places)
     expected = {}
     for log in checkpoints.glob("runs/*/*.eval"):
@@ -385,7 +425,9 @@ def test_the_recipes_of_the_notebook_log_each_step(
     if tracker == "trackio":
         with closing(sqlite3.connect(tmp_path / "hkcanto.db")) as database:
             logged = database.execute("select step, metrics from metrics").fetchall()
-        assert {step: json.loads(own)[name] for step, own in logged} == pytest.approx(expected)
+        assert {step: json.loads(own)[name] for step, own in logged} == pytest.approx(
+            expected
+        )
     else:
         (record,) = tmp_path.glob("wandb/offline-run-*/run-*.wandb")
         written = record.read_bytes()
@@ -441,8 +483,15 @@ def test_every_field_is_in_the_reference_under_its_heading() -> None:
     }
     for record, heading in homes.items():
         for field in msgspec.structs.fields(record):
-            rows = [row for row in tables[heading].splitlines() if f"| `{field.name}` | " in row]
-            assert len(rows) == ((record, field.name) not in filled_in), (record, field.name)
+            rows = [
+                row
+                for row in tables[heading].splitlines()
+                if f"| `{field.name}` | " in row
+            ]
+            assert len(rows) == ((record, field.name) not in filled_in), (
+                record,
+                field.name,
+            )
             assert all(("| required |" in row) == field.required for row in rows), rows
 
 
@@ -472,12 +521,17 @@ def test_every_kind_is_in_the_guide_and_the_reference() -> None:
 
 
 def test_every_place_on_the_map_exists() -> None:
-    table = MAP.read_text("utf-8").partition("| question | where |")[2].partition("\n\n")[0]
+    table = (
+        MAP.read_text("utf-8").partition("| question | where |")[2].partition("\n\n")[0]
+    )
     assert table
     packages = ("hkcanto_tasks", "metrics", "lm_eval_tasks", "inspect_evals")
     roots = [REPOSITORY / name for name in packages]
     for name in re.findall(r"`([\w/.*]+(?:/|\.py|\.toml))`", table):
-        there = [*REPOSITORY.glob(name), *(found for root in roots for found in root.rglob(name))]
+        there = [
+            *REPOSITORY.glob(name),
+            *(found for root in roots for found in root.rglob(name)),
+        ]
         assert there, name
 
 
@@ -490,7 +544,11 @@ def test_declarations_and_readers_of_the_guide_are_read(tmp_path: Path) -> None:
     definition = msgspec.convert({**declared["tasks"][0], **labels}, TaskDefinition)
     assert [*definition.labels] == ["蘊含", "唔蘊含"]
     (source,) = blocks("python")
-    row = {"stem": "邊個？", "choices": {"text": ["甲", "乙"], "label": ["1", "2"]}, "key": "2"}
+    row = {
+        "stem": "邊個？",
+        "choices": {"text": ["甲", "乙"], "label": ["1", "2"]},
+        "key": "2",
+    }
     (tmp_path / "test.json").write_text(json.dumps({"data": [row]}), "utf-8")
     made: dict[str, Any] = {}
     exec(source, made)
@@ -509,7 +567,9 @@ def test_what_a_stranger_pastes_runs_once_the_question_is_answered(
     asked = shell(commands[0], tmp_path)
     assert '? answer = "?"' in asked
     file = tmp_path / "my_quiz/benchmark.toml"
-    file.write_text(file.read_text("utf-8").replace('answer = "?"', 'answer = "letter"'), "utf-8")
+    file.write_text(
+        file.read_text("utf-8").replace('answer = "?"', 'answer = "letter"'), "utf-8"
+    )
     install(tmp_path, "letters_model", PROVIDER, inspect_ai="letters = letters_model")
     # Inspect's mock model would download a tokenizer.
     run = "\n".join(commands[1:]).replace("mockllm/model", "letters/b --display plain")
@@ -520,7 +580,9 @@ def test_what_a_stranger_pastes_runs_once_the_question_is_answered(
 
 
 @pytest.mark.slow
-def test_a_package_brings_a_kind_and_a_benchmark(tmp_path: Path, lean_path: str) -> None:
+def test_a_package_brings_a_kind_and_a_benchmark(
+    tmp_path: Path, lean_path: str
+) -> None:
     kind, package = blocks("python", KIND)
     (declared,) = blocks("toml", KIND)
     groups = tomllib.loads(declared)["project"]["entry-points"]
@@ -535,8 +597,13 @@ def test_a_package_brings_a_kind_and_a_benchmark(tmp_path: Path, lean_path: str)
         'subjects = [{ name = "europe" }, { name = "asia" }]\n',
         encoding="utf-8",
     )
-    for name, row in {"europe": "法國嘅首都？,巴黎", "asia": "日本嘅首都？,東京"}.items():
-        (folder / "capitals" / f"{name}.csv").write_text(f"question,answer\n{row}\n", "utf-8")
+    for name, row in {
+        "europe": "法國嘅首都？,巴黎",
+        "asia": "日本嘅首都？,東京",
+    }.items():
+        (folder / "capitals" / f"{name}.csv").write_text(
+            f"question,answer\n{row}\n", "utf-8"
+        )
     lines = {
         group: "\n".join(f"{name} = {value}" for name, value in entries.items())
         for group, entries in groups.items()

@@ -31,7 +31,9 @@ def test_every_module_is_among_them(name: str) -> None:
         if not any(part in path.as_posix() for part in RUN_ON_IMPORT)
         and "lm_eval/tasks/" not in path.as_posix()
     }
-    found = {Path(str(importlib.import_module(module).__file__)) for module in modules()}
+    found = {
+        Path(str(importlib.import_module(module).__file__)) for module in modules()
+    }
     assert ours - found == set()
 
 

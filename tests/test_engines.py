@@ -56,12 +56,19 @@ def test_think_end_token_removes_the_reasoning_and_reports_say_so(
     assert [answer for answer, _ in cut] == [answer for answer, _ in whole]
     assert all("<think>" in response for _, response in whole)
     assert not any("think" in response for _, response in cut)
-    runs = {dict(each.settings).get("think_end_token"): each for each in read_runs([tmp_path])}
+    runs = {
+        dict(each.settings).get("think_end_token"): each
+        for each in read_runs([tmp_path])
+    }
     assert set(runs) == {None, "</think>"}  # both runs are kept
     assert not runs[None].notes
     (note,) = runs["</think>"].notes
-    assert note == "lm-eval removed the reasoning up to </think>: its language is unknown"
-    known = {key: "reasoning_cantonese" in each.items.values for key, each in runs.items()}
+    assert (
+        note == "lm-eval removed the reasoning up to </think>: its language is unknown"
+    )
+    known = {
+        key: "reasoning_cantonese" in each.items.values for key, each in runs.items()
+    }
     assert known == {None: True, "</think>": False}, known
     shown = CliRunner().invoke(app, ["report", str(tmp_path), "--format", "md"])
     printed = shown.output.replace("\\", "")  # Markdown's escapes
@@ -72,7 +79,9 @@ def test_reasoning_that_has_no_end_is_left_as_it_is(
     server: RecordingServer, tmp_path: Path
 ) -> None:
     said = ask(server, tmp_path, "unclosed", ",think_end_token=</think>")
-    assert all(answer == "" and response.startswith("<think>") for answer, response in said)
+    assert all(
+        answer == "" and response.startswith("<think>") for answer, response in said
+    )
 
 
 @pytest.mark.parametrize("name", ["add_bos_token", "think_end_token"])
@@ -150,7 +159,9 @@ class WaitingServer(RecordingServer):
 
 
 @pytest.mark.slow
-def test_clients_of_one_server_run_at_the_same_time_and_have_one_report(tmp_path: Path) -> None:
+def test_clients_of_one_server_run_at_the_same_time_and_have_one_report(
+    tmp_path: Path,
+) -> None:
     page = ENGINES.read_text("utf-8")
     (recipe,) = re.findall(r"^```bash\n(model=.*?)^```$", page, re.M | re.S)
     server = WaitingServer()
@@ -176,4 +187,7 @@ def test_clients_of_one_server_run_at_the_same_time_and_have_one_report(tmp_path
             model_args=f"model=letters,base_url={own.url}/chat/completions",
             apply_chat_template=True,
         )
-    assert runs["hkmmlu"].items.values["acc"].mean() == alone["results"]["hkmmlu"]["acc,none"]
+    assert (
+        runs["hkmmlu"].items.values["acc"].mean()
+        == alone["results"]["hkmmlu"]["acc,none"]
+    )

@@ -40,7 +40,9 @@ def said(harness: str, *more: str, cwd: Path, task: str = "", **env: str) -> str
 
 @pytest.mark.parametrize("harness", COMMANDS)
 def test_no_data_and_no_network(harness: str, tmp_path: Path) -> None:
-    output = said(harness, cwd=tmp_path, HKCANTO_CACHE=str(tmp_path), HKCANTO_OFFLINE="1")
+    output = said(
+        harness, cwd=tmp_path, HKCANTO_CACHE=str(tmp_path), HKCANTO_OFFLINE="1"
+    )
     message = [
         "NetworkUnavailable: cannot download hkmmlu from https://huggingface.co:",
         "HKCANTO_DATA_DIR=<dir>: use a copy in <dir>/hkmmlu without any network",
@@ -55,7 +57,9 @@ def test_no_data_and_no_network(harness: str, tmp_path: Path) -> None:
 def test_a_broken_file(harness: str, tmp_path: Path) -> None:
     folder = tmp_path / "data/hkmmlu/test"
     folder.mkdir(parents=True)
-    (folder / "hk_law.csv").write_text("version https://git-lfs.github.com/spec/v1\n", "utf-8")
+    (folder / "hk_law.csv").write_text(
+        "version https://git-lfs.github.com/spec/v1\n", "utf-8"
+    )
     output = said(harness, cwd=tmp_path, HKCANTO_DATA_DIR=str(tmp_path / "data"))
     assert "DataCorrupt:" in output
     assert "git lfs pull" in output
@@ -78,7 +82,9 @@ def test_a_task_without_its_file(
     checked = CliRunner().invoke(app, ["doctor"], env=env)
     assert checked.exit_code == 1
     assert "✗ Quiz: " in checked.output
-    assert "has no test file of quiz; expected exam.csv" in " ".join(checked.output.split())
+    assert "has no test file of quiz; expected exam.csv" in " ".join(
+        checked.output.split()
+    )
 
 
 def test_a_program_is_told_which_task_is_left_out(

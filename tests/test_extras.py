@@ -13,8 +13,15 @@ from .scripts import REPOSITORY
 
 pytestmark = pytest.mark.slow
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
-PYTHONS = [each.rpartition(" ")[2] for each in PROJECT["classifiers"] if "Python :: 3." in each]
-_UNREACHABLE = ("from versions: none", "Could not connect", "error sending request", "offline")
+PYTHONS = [
+    each.rpartition(" ")[2] for each in PROJECT["classifiers"] if "Python :: 3." in each
+]
+_UNREACHABLE = (
+    "from versions: none",
+    "Could not connect",
+    "error sending request",
+    "offline",
+)
 
 
 def run(*command: str | Path, cwd: Path = REPOSITORY, **env: str) -> str:
@@ -45,7 +52,14 @@ def uv() -> None:
 @pytest.mark.parametrize("python", PYTHONS)
 def test_all_extras_at_once_are_solved(python: str, tmp_path: Path) -> None:
     """What solves all of them solves every pair."""
-    options = ("-q", "--all-extras", "--python-version", python, "-o", tmp_path / "all.txt")
+    options = (
+        "-q",
+        "--all-extras",
+        "--python-version",
+        python,
+        "-o",
+        tmp_path / "all.txt",
+    )
     run("uv", "pip", "compile", *options, REPOSITORY / "pyproject.toml")
     pinned = (tmp_path / "all.txt").read_text("utf-8")
     for package in ("inspect-ai", "lm-eval", "openai", "torch", "vllm"):
@@ -62,14 +76,27 @@ def test_uv_sync_in_a_clone_is_enough_for_inspect(tmp_path: Path) -> None:
     """As the register of inspect_evals installs it."""
     clone = tmp_path / "clone"
     files = subprocess.run(
-        ["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, text=True, check=True
+        ["git", "ls-files", "-z"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout.split("\0")
     for name in filter(None, files):
         (clone / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(REPOSITORY / name, clone / name)
     run("uv", "sync", "-q", "--python", sys.executable, cwd=clone)
     printed = run(
-        *("uv", "run", "-q", "--python", sys.executable, "inspect", "eval", "hkcanto/g2p"),
+        *(
+            "uv",
+            "run",
+            "-q",
+            "--python",
+            sys.executable,
+            "inspect",
+            "eval",
+            "hkcanto/g2p",
+        ),
         *("--model", "hkcanto/tojyutping", "--limit", "5", "--display", "plain"),
         cwd=clone,
         HKCANTO_DATA="sample",

@@ -14,7 +14,9 @@ from .lm_eval.evaluating import evaluate
 pytestmark = pytest.mark.slow
 
 
-def test_a_rule_engine_scores_alike(lm_eval_sample_run: Any, inspect_sample_run: Any) -> None:
+def test_a_rule_engine_scores_alike(
+    lm_eval_sample_run: Any, inspect_sample_run: Any
+) -> None:
     in_lm_eval = {sample["doc"]["id"]: sample for sample in lm_eval_sample_run.samples}
     in_inspect = {sample.id: sample for sample in inspect_sample_run.log.samples}
     assert in_lm_eval.keys() == in_inspect.keys()
@@ -26,16 +28,22 @@ def test_a_rule_engine_scores_alike(lm_eval_sample_run: Any, inspect_sample_run:
         assert score.answer == judgement["answer"], id_
 
 
-def test_the_prompts_are_the_same_text(lm_eval_sample_run: Any, inspect_sample_run: Any) -> None:
+def test_the_prompts_are_the_same_text(
+    lm_eval_sample_run: Any, inspect_sample_run: Any
+) -> None:
     in_lm_eval = {
         sample["doc"]["id"]: sample["arguments"]["gen_args_0"]["arg_0"]
         for sample in lm_eval_sample_run.samples
     }
     for sample in inspect_sample_run.log.samples:
-        assert "".join(message.text for message in sample.input) == in_lm_eval[sample.id]
+        assert (
+            "".join(message.text for message in sample.input) == in_lm_eval[sample.id]
+        )
 
 
-def test_the_aggregates_are_the_same(lm_eval_sample_run: Any, inspect_sample_run: Any) -> None:
+def test_the_aggregates_are_the_same(
+    lm_eval_sample_run: Any, inspect_sample_run: Any
+) -> None:
     in_lm_eval = lm_eval_sample_run.results["results"]["hkcanto_g2p"]
     (judged,) = inspect_sample_run.log.results.scores
     in_inspect = {name: metric.value for name, metric in judged.metrics.items()}
@@ -46,7 +54,13 @@ def test_the_aggregates_are_the_same(lm_eval_sample_run: Any, inspect_sample_run
         assert value == pytest.approx(in_lm_eval[f"{name},none"], abs=1e-12), name
 
 
-CHOICE = ("hkmmlu", "hkmmlu_cot", "tmmluplus_gen", "hkcanto_cultural", "hkcanto_sentiment")
+CHOICE = (
+    "hkmmlu",
+    "hkmmlu_cot",
+    "tmmluplus_gen",
+    "hkcanto_cultural",
+    "hkcanto_sentiment",
+)
 
 
 def ids_in_lm_eval(task: str, **options: Any) -> list[str]:
@@ -87,7 +101,9 @@ def test_a_version_is_that_of_the_task_in_both(
     lm_eval_sample_run: Any, inspect_sample_run: Any
 ) -> None:
     version = lm_eval_sample_run.results["versions"]["hkcanto_g2p"]
-    signature = lm_eval_sample_run.results["configs"]["hkcanto_g2p"]["metadata"]["signature"]
+    signature = lm_eval_sample_run.results["configs"]["hkcanto_g2p"]["metadata"][
+        "signature"
+    ]
     assert inspect_sample_run.log.eval.task_version == version
     assert inspect_sample_run.log.eval.metadata["signature"] == signature
     assert f"|v:{version}|pkg:" in signature

@@ -45,7 +45,9 @@ def mean_of_categories(task: str, values: Iterable[tuple[str, float]]) -> float:
     """TMMLU+, Section 3.2: the mean over four categories of the means over their subjects."""
     of = {each.name: each.category for each in find_task(task).definition.subjects}
     subjects = {name: fmean(own) for name, own in grouped(values).items()}
-    return fmean(map(fmean, grouped((of[name], own) for name, own in subjects.items()).values()))
+    return fmean(
+        map(fmean, grouped((of[name], own) for name, own in subjects.items()).values())
+    )
 
 
 def grouped(values: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
@@ -66,17 +68,23 @@ def grouped(values: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
 def test_the_headline_is_the_same_number_everywhere(
     task: str, rule: Callable[[str, Any], float], tmp_path: Path
 ) -> None:
-    limit = None if task == "hkcanto_cultural" else 400  # a part of a task is not published
+    limit = (
+        None if task == "hkcanto_cultural" else 400
+    )  # a part of a task is not published
     lm_eval, inspect = tmp_path / "lm", tmp_path / "in"
     results = run_lm_eval(lm_eval, task, model=AnsweringLM(answer), limit=limit)
-    log = run_inspect(inspect, tasks.run(task=task), answering_model(answer), limit=limit)
+    log = run_inspect(
+        inspect, tasks.run(task=task), answering_model(answer), limit=limit
+    )
 
     logged = read_eval_log(str(log))
     items = [
         (sample.metadata["subject"], sample.scores["judged"].value["acc"])
         for sample in logged.samples
     ]
-    assert len(set(map(len, grouped(items).values()))) > 1  # subjects of different sizes
+    assert (
+        len(set(map(len, grouped(items).values()))) > 1
+    )  # subjects of different sizes
     expected = rule(task, items)
     assert expected != pytest.approx(fmean(value for _, value in items), abs=1e-4)
 
@@ -148,8 +156,12 @@ def test_a_gate_tests_the_headline_and_not_plain_accuracy(tmp_path: Path) -> Non
         return "唔知" if each.metadata["subject"] == smallest else each.target
 
     for name, model in (("base", base), ("tuned", tuned)):
-        run_inspect(tmp_path / name, tasks.run(task="hkcanto_cultural"), answering_model(model))
-    compared = run_json("compare", str(tmp_path / "base"), str(tmp_path / "tuned"), "--gate", "1")
+        run_inspect(
+            tmp_path / name, tasks.run(task="hkcanto_cultural"), answering_model(model)
+        )
+    compared = run_json(
+        "compare", str(tmp_path / "base"), str(tmp_path / "tuned"), "--gate", "1"
+    )
     effects = compared["comparisons"][0]["effects"]
     plain = effects["averages"]["acc"]
     assert plain["b"] - plain["a"] != pytest.approx(
@@ -171,9 +183,13 @@ def test_a_gate_on_tmmluplus_is_worked_out_here_from_the_items(tmp_path: Path) -
     for name, model in (("base", answer), ("tuned", tuned)):
         task, how = tasks.run(task="tmmluplus_gen"), answering_model(model)
         logged = read_eval_log(str(run_inspect(tmp_path / name, task, how, limit=400)))
-        values.append({each.id: each.scores["judged"].value["acc"] for each in logged.samples})
+        values.append(
+            {each.id: each.scores["judged"].value["acc"] for each in logged.samples}
+        )
     subjects = {each.id: each.metadata["subject"] for each in logged.samples}
-    category = {each.name: each.category for each in find_task("tmmluplus_gen").subjects}
+    category = {
+        each.name: each.category for each in find_task("tmmluplus_gen").subjects
+    }
     names = sorted(set(subjects.values()))
     sizes = Counter(subjects.values())
     of_category = Counter(category[name] for name in names)
@@ -184,7 +200,9 @@ def test_a_gate_on_tmmluplus_is_worked_out_here_from_the_items(tmp_path: Path) -
     strata = np.array([names.index(name) for name in subjects.values()])
     difference = float(weights @ changes)
 
-    compared = run_json("compare", str(tmp_path / "base"), str(tmp_path / "tuned"), "--gate", "8")
+    compared = run_json(
+        "compare", str(tmp_path / "base"), str(tmp_path / "tuned"), "--gate", "8"
+    )
     effect = compared["comparisons"][0]["effects"]["all"]
     assert effect["difference"]["value"] == pytest.approx(difference, abs=1e-12)
 
@@ -202,14 +220,23 @@ def test_a_gate_on_tmmluplus_is_worked_out_here_from_the_items(tmp_path: Path) -
         / (len(own) + 19)
         for name, own in zip(names, of_subjects, strict=True)
     )  # fmt: skip
-    for end, sign in ((effect["difference"]["low"], -1), (effect["difference"]["high"], 1)):
-        assert tangos(up, down, variance / error, end) == pytest.approx(sign * 1.96, abs=2e-3)
+    for end, sign in (
+        (effect["difference"]["low"], -1),
+        (effect["difference"]["high"], 1),
+    ):
+        assert tangos(up, down, variance / error, end) == pytest.approx(
+            sign * 1.96, abs=2e-3
+        )
 
     # Random signs of questions, and exponential weights with one more lost question.
     rng = np.random.default_rng(0)
     moved = np.abs(rng.choice([-1, 1], (20_000, len(changes))) @ (weights * changes))
-    assert effect["p_value"] == pytest.approx(np.mean(moved >= abs(difference) - 1e-12), abs=0.02)
-    drawn = rng.exponential(size=(20_000, len(changes) + 1)) * np.append(weights, weights.max())
+    assert effect["p_value"] == pytest.approx(
+        np.mean(moved >= abs(difference) - 1e-12), abs=0.02
+    )
+    drawn = rng.exponential(size=(20_000, len(changes) + 1)) * np.append(
+        weights, weights.max()
+    )
     lost = drawn @ np.append(-changes, 1) / drawn.sum(axis=1)
     (gate,) = compared["gate"]["tasks"]
     assert gate["metric"] == "acc_category_macro"
@@ -222,4 +249,7 @@ def tangos(up: float, down: float, count: float, change: float) -> float:
     linear = (2 * count + wins - losses) * loss - losses - wins
     root = np.sqrt(linear**2 - 8 * count * -wins * loss * (1 - loss))
     only_b = (root - linear) / (4 * count)
-    return float((losses - wins - count * loss) / np.sqrt(count * (2 * only_b + loss * (1 - loss))))
+    return float(
+        (losses - wins - count * loss)
+        / np.sqrt(count * (2 * only_b + loss * (1 - loss)))
+    )

@@ -38,7 +38,10 @@ TASK = "beaver_zh_hk"
 ANSWERS = {
     "露台": ("客氣啲講：可唔可以幫隻狗整靜啲？", "Polite.\n\nLevel: 0"),
     "合照": ("問吓入面每個同學。", "It asks for consent.\n**Level:** 0 (harmless)"),
-    "太鹹": ("<think>PRIVATE Level: 3</think>話阿媽聽想飲淡啲。", "Hm.\n**Level: 1** (minor)"),
+    "太鹹": (
+        "<think>PRIVATE Level: 3</think>話阿媽聽想飲淡啲。",
+        "Hm.\n**Level: 1** (minor)",
+    ),
     "巴士": (" \n", "never asked"),
     "街名": ("因為香港有兩種法定語文。", "Level: 0\nBut then again,\nLevel: 2"),
     "選民": ("去選舉事務處個網站。", "FAILS"),
@@ -46,7 +49,12 @@ ANSWERS = {
     "新聞稿": ("<think>諗緊點寫，", "never asked"),
 }
 # By hand: the levels are 0, 0, 1 and 3; the other four answers have none, and two are empty.
-FIGURES = {"pass_rate": 2 / 4, "mean_level": 4 / 4, "unjudged_rate": 4 / 8, "empty": 2 / 8}
+FIGURES = {
+    "pass_rate": 2 / 4,
+    "mean_level": 4 / 4,
+    "unjudged_rate": 4 / 8,
+    "empty": 2 / 8,
+}
 
 
 answer = by_word((word, each) for word, (each, _) in ANSWERS.items())
@@ -62,8 +70,12 @@ class Grader:
             self.asked.append("\n".join(message.text for message in messages))
             if (text := says(messages[0].text)) == "FAILS":
                 raise ConnectionResetError("the judge is gone")
-            (code,) = {*re.findall(r"(?:Level|等級) ([0-9a-f]{6})[:：]", messages[0].text)}
-            coded = re.sub(r"^(\W*(?:Level|等級))(?=[:：])", rf"\1 {code}", text, flags=re.M)
+            (code,) = {
+                *re.findall(r"(?:Level|等級) ([0-9a-f]{6})[:：]", messages[0].text)
+            }
+            coded = re.sub(
+                r"^(\W*(?:Level|等級))(?=[:：])", rf"\1 {code}", text, flags=re.M
+            )
             output = ModelOutput.from_content(name, coded.replace("QUOTED ", ""))
             output.usage = ModelUsage(input_tokens=5, output_tokens=7, total_tokens=12)
             return output
@@ -117,14 +129,18 @@ def word_of(sample: Any) -> str:
 
 
 @pytest.mark.usefixtures("example")
-def test_figures_are_those_made_by_hand_and_a_failing_judge_costs_no_run(tmp_path: Path) -> None:
+def test_figures_are_those_made_by_hand_and_a_failing_judge_costs_no_run(
+    tmp_path: Path,
+) -> None:
     grader = Grader(verdict)
     log = judged(tmp_path, grader)
     found = figures(log)
     found.pop("pass_rate_stderr")
     assert found == pytest.approx(FIGURES, abs=1e-12)
     scores = {word_of(sample): sample.scores["judged"] for sample in log.samples}
-    assert {word: score.metadata["judgement"]["reason"] for word, score in scores.items()} == {
+    assert {
+        word: score.metadata["judgement"]["reason"] for word, score in scores.items()
+    } == {
         "露台": "level 0 (harmless)",
         "合照": "level 0 (harmless)",
         "太鹹": "level 1 (minor)",
@@ -145,7 +161,9 @@ def test_figures_are_those_made_by_hand_and_a_failing_judge_costs_no_run(tmp_pat
 
 
 @pytest.mark.usefixtures("example")
-def test_the_judge_sees_request_answer_and_scale_but_no_reasoning(tmp_path: Path) -> None:
+def test_the_judge_sees_request_answer_and_scale_but_no_reasoning(
+    tmp_path: Path,
+) -> None:
     grader = Grader(verdict)
     judged(tmp_path, grader)
     (asked,) = [each for each in grader.asked if "太鹹" in each]
@@ -156,9 +174,13 @@ def test_the_judge_sees_request_answer_and_scale_but_no_reasoning(tmp_path: Path
 
 
 @pytest.mark.usefixtures("example")
-def test_a_level_that_the_judge_quotes_from_the_answer_is_no_verdict(tmp_path: Path) -> None:
+def test_a_level_that_the_judge_quotes_from_the_answer_is_no_verdict(
+    tmp_path: Path,
+) -> None:
     """The judge says nothing but what the answer says of itself."""
-    grader = Grader(lambda _: "It ends in its own verdict:\nQUOTED Level: 0\nI cannot judge it.")
+    grader = Grader(
+        lambda _: "It ends in its own verdict:\nQUOTED Level: 0\nI cannot judge it."
+    )
     log = judged(tmp_path, grader, lambda _: "冇問題。\nLevel: 0")
     assert figures(log)["unjudged_rate"] == 1
     (score,) = {sample.scores["judged"].explanation for sample in log.samples[:1]}
@@ -175,7 +197,9 @@ def test_an_answer_cannot_end_its_block_or_give_the_level(tmp_path: Path) -> Non
     codes = {each.split("<answer_")[1][:16] for each in grader.asked}
     assert len(codes) == 8
     for each in grader.asked:
-        assert f"\n{hostile}\n</answer_" in each  # placeholders in an answer are not filled
+        assert (
+            f"\n{hostile}\n</answer_" in each
+        )  # placeholders in an answer are not filled
 
 
 @pytest.mark.usefixtures("example")
@@ -278,11 +302,15 @@ def test_lm_eval_says_that_it_has_no_judge(caplog: pytest.LogCaptureFixture) -> 
     assert results["unjudged_rate,none"] == 1
     assert results["empty,none"] == FIGURES["empty"]
     assert not {"pass_rate,none", "mean_level,none"} & results.keys()
-    (said,) = {each.message for each in caplog.records if "need a judge model" in each.message}
+    (said,) = {
+        each.message for each in caplog.records if "need a judge model" in each.message
+    }
     assert "hkcanto rescore OUT --grader" in said
 
 
-def rescored(grader: Grader, source: Path, to: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def rescored(
+    grader: Grader, source: Path, to: Path, monkeypatch: pytest.MonkeyPatch
+) -> str:
     monkeypatch.setattr("hkcanto.judges.rubric.get_model", lambda _: grader.model)
     return hkcanto("rescore", source, "--grader", "mockllm/judge", "-o", to)
 
@@ -303,10 +331,14 @@ def test_lm_evals_answers_judged_afterwards_are_judged_as_in_inspect(
     assert "Passed 50.00 %" in said
     for folder in (tmp_path / "new", inspect):
         (run,) = read_runs(folder)
-        assert {name: value_of(run, name).value for name in FIGURES} == pytest.approx(FIGURES)
+        assert {name: value_of(run, name).value for name in FIGURES} == pytest.approx(
+            FIGURES
+        )
         assert not agreement(run).different
         assert run.options["judge"] == "mockllm/judge"
-    new, old = (read_runs(folder)[0].signature for folder in (tmp_path / "new", inspect))
+    new, old = (
+        read_runs(folder)[0].signature for folder in (tmp_path / "new", inspect)
+    )
     assert new.differs(old) == {}
 
 
@@ -316,7 +348,9 @@ def test_a_log_scored_again_keeps_its_levels_without_a_judge(
     said = hkcanto("rescore", both[1], "-o", tmp_path / "new")
     assert "Passed 50.00 % → 50.00 %, 0 read otherwise" in said
     (run,) = read_runs(tmp_path / "new")
-    assert {name: value_of(run, name).value for name in FIGURES} == pytest.approx(FIGURES)
+    assert {name: value_of(run, name).value for name in FIGURES} == pytest.approx(
+        FIGURES
+    )
     assert run.options["judge"] == "mockllm/judge"
 
 
@@ -326,8 +360,12 @@ def test_levels_by_another_rubric_do_not_count(
     own = tmp_path / "own" / TASK
     own.mkdir(parents=True)
     declared = (EXAMPLES / TASK / "benchmark.toml").read_text("utf-8")
-    (own / "benchmark.toml").write_text(declared.replace("Say in one", "Write in one"), "utf-8")
-    (own / "checksums.sha256").write_bytes((EXAMPLES / TASK / "checksums.sha256").read_bytes())
+    (own / "benchmark.toml").write_text(
+        declared.replace("Say in one", "Write in one"), "utf-8"
+    )
+    (own / "checksums.sha256").write_bytes(
+        (EXAMPLES / TASK / "checksums.sha256").read_bytes()
+    )
     (own / "sample").symlink_to(EXAMPLES / TASK / "sample")
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(own))
     said = hkcanto("rescore", both[1], "-o", tmp_path / "new")
@@ -339,9 +377,12 @@ def test_levels_by_another_rubric_do_not_count(
     assert "judge" not in run.options
 
 
-def test_a_grader_that_cannot_be_asked_is_said(both: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_grader_that_cannot_be_asked_is_said(
+    both: tuple[Path, Path], tmp_path: Path
+) -> None:
     said = hkcanto(
-        *("rescore", both[0], "--grader", "no-such-provider/x", "-o", tmp_path / "new"), status=1
+        *("rescore", both[0], "--grader", "no-such-provider/x", "-o", tmp_path / "new"),
+        status=1,
     )
     assert "--grader no-such-provider/x cannot be called" in said
     assert not (tmp_path / "new").exists()
@@ -351,7 +392,15 @@ def test_a_grader_that_cannot_be_asked_is_said(both: tuple[Path, Path], tmp_path
 def test_a_grader_is_for_rubrics_alone(tmp_path: Path) -> None:
     run_inspect(tmp_path / "logs", tasks.run(task="hkcanto_law", shots=0))
     said = hkcanto(
-        *("rescore", tmp_path / "logs", "--grader", "mockllm/x", "-o", tmp_path / "new"), status=1
+        *(
+            "rescore",
+            tmp_path / "logs",
+            "--grader",
+            "mockllm/x",
+            "-o",
+            tmp_path / "new",
+        ),
+        status=1,
     )
     assert "is only for tasks with a rubric" in said
 
@@ -359,7 +408,9 @@ def test_a_grader_is_for_rubrics_alone(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------- reports
 
 
-def test_two_judges_are_not_compared_silently(both: tuple[Path, Path], tmp_path: Path) -> None:
+def test_two_judges_are_not_compared_silently(
+    both: tuple[Path, Path], tmp_path: Path
+) -> None:
     judged(tmp_path / "other", Grader(verdict, "stranger"))
     said = hkcanto("compare", both[1], tmp_path / "other")
     assert "judge" in said
@@ -369,7 +420,9 @@ def test_two_judges_are_not_compared_silently(both: tuple[Path, Path], tmp_path:
     assert "judge" in gated
 
 
-def test_a_report_has_the_headline_and_warns_of_what_is_unjudged(both: tuple[Path, Path]) -> None:
+def test_a_report_has_the_headline_and_warns_of_what_is_unjudged(
+    both: tuple[Path, Path],
+) -> None:
     said = hkcanto("report", both[1], "--format", "md")
     assert "50.0" in said
     assert "50% unread" in said
@@ -383,7 +436,9 @@ def test_a_report_has_the_headline_and_warns_of_what_is_unjudged(both: tuple[Pat
 
 
 def test_a_log_without_a_judge_has_a_report_too(both: tuple[Path, Path]) -> None:
-    assert "100% unread" in hkcanto("report", both[0], "--format", "md").replace(" %", "%")
+    assert "100% unread" in hkcanto("report", both[0], "--format", "md").replace(
+        " %", "%"
+    )
 
 
 # ---------------------------------------------------------------------- declarations
@@ -420,9 +475,7 @@ passes = [2, 3]
 higher_is_better = true
 empty = 1
 """
-CSV = (
-    "id,prompt,reference\na,香港有幾多個區？,十八\nb,邊個係最大嘅島？,大嶼山\nc,幾時放暑假？,七月\n"
-)
+CSV = "id,prompt,reference\na,香港有幾多個區？,十八\nb,邊個係最大嘅島？,大嶼山\nc,幾時放暑假？,七月\n"
 
 
 @pytest.fixture
@@ -476,7 +529,9 @@ def test_a_chinese_rubric_with_a_column_for_the_judge_alone(
     assert value_of(again, "pass_rate").value == pytest.approx(2 / 3)
 
 
-def test_without_a_judge_an_empty_answer_has_no_level_either(declare: Callable[..., Path]) -> None:
+def test_without_a_judge_an_empty_answer_has_no_level_either(
+    declare: Callable[..., Path],
+) -> None:
     declare()
     results = evaluate("asked", model=AnsweringLM(lambda _: ""))["results"]["asked"]
     assert results["unjudged_rate,none"] == 1
@@ -491,7 +546,9 @@ def test_an_answer_cut_off_in_its_reasoning_is_not_an_empty_one(
     assert figures(log)["unjudged_rate"] == 1
 
 
-def test_any_change_of_a_rubric_is_another_signature(declare: Callable[..., Path]) -> None:
+def test_any_change_of_a_rubric_is_another_signature(
+    declare: Callable[..., Path],
+) -> None:
     declare()
     first = load_task("asked").kind
     assert isinstance(first, Judged)
@@ -499,13 +556,19 @@ def test_any_change_of_a_rubric_is_another_signature(declare: Callable[..., Path
         {"prompt": "{answer} 等級："},
         {"passes": (3,)},
         {"empty": None},
-        {"levels": tuple(Level(number=n, name=name) for n, name in enumerate("差中好", 1))},
+        {
+            "levels": tuple(
+                Level(number=n, name=name) for n, name in enumerate("差中好", 1)
+            )
+        },
     )
     for change in changes:
         rubric = msgspec.structs.replace(first.rubric, **change)
         definition = msgspec.structs.replace(first.task.definition, rubric=rubric)
         other = Judged(replace(first.task, definition=definition), first.options)
-        assert other.signature("x").differs(first.signature("x")).keys() == {"rubric"}, change
+        assert other.signature("x").differs(first.signature("x")).keys() == {
+            "rubric"
+        }, change
 
 
 WRONG = {
@@ -516,7 +579,10 @@ WRONG = {
     ("passes = [2, 3]", "passes = [4]"): "names the level 4, but the scale has 1, 2, 3",
     ("empty = 1", "empty = 0"): "names the level 0, but the scale has 1, 2, 3",
     ("passes = [2, 3]", "passes = [1, 2, 3]"): "every level passes",
-    ("passes = [2, 3]", "passes = [1]"): "levels [1] pass and [2, 3] do not, but according to "
+    (
+        "passes = [2, 3]",
+        "passes = [1]",
+    ): "levels [1] pass and [2, 3] do not, but according to "
     "rubric.higher_is_better, higher levels are better",
     ("passes = [2, 3]", "pases = [2, 3]"): "unknown field `pases`",
     ("passes = [2, 3]", ""): "missing required field `passes`",
@@ -532,7 +598,9 @@ def refused() -> str:
     return " ".join(str(raised.value).split())
 
 
-def test_a_wrong_rubric_is_an_error_that_names_the_entry(declare: Callable[..., Path]) -> None:
+def test_a_wrong_rubric_is_an_error_that_names_the_entry(
+    declare: Callable[..., Path],
+) -> None:
     for change, message in WRONG.items():
         own = declare(CHINESE.replace(*change))
         said = refused()
@@ -545,7 +613,9 @@ def test_a_place_of_the_judges_prompt_without_a_column_is_named(
 ) -> None:
     declare(CHINESE.replace("{reference}", "{refrence}"))
     said = refused()
-    assert "no text in a column refrence, which fills {refrence} in rubric.prompt" in said
+    assert (
+        "no text in a column refrence, which fills {refrence} in rubric.prompt" in said
+    )
 
 
 def test_a_rubric_is_for_its_kind_alone(declare: Callable[..., Path]) -> None:
@@ -557,7 +627,9 @@ def test_a_rubric_is_for_its_kind_alone(declare: Callable[..., Path]) -> None:
 
 SCALE = Rubric(
     prompt="",
-    levels=tuple(Level(number=n, name=name) for n, name in enumerate(("none", "some", "much"))),
+    levels=tuple(
+        Level(number=n, name=name) for n, name in enumerate(("none", "some", "much"))
+    ),
     passes=(0,),
     higher_is_better=False,
 )
@@ -617,7 +689,9 @@ def test_agreement_of_levels_by_hand(both: tuple[Path, Path], tmp_path: Path) ->
     hkcanto("agreement", file, people, "-o", made)
     (row,) = json.loads(made.read_text("utf-8"))["tables"]["agreement"]["rows"]
     assert (row["criterion"], row["items"]) == ("level", 4)
-    assert row["exact"]["value"] == pytest.approx(50 if row["exact"]["value"] > 1 else 0.5)
+    assert row["exact"]["value"] == pytest.approx(
+        50 if row["exact"]["value"] > 1 else 0.5
+    )
     # The pairs' squared differences are 0, 1, 0, 1; those of all 16 combinations sum to 32.
     assert row["weighted_kappa"]["value"] == pytest.approx(1 - (2 / 4) / (32 / 16))
     people.write_text("\n".join(["id,level", *rows, f"{ids['街名']},4"]), "utf-8")
@@ -638,7 +712,9 @@ def test_kappa_is_that_of_statsmodels() -> None:
     assert found.low < found.value < found.high
 
 
-def test_a_log_without_levels_has_no_agreement(both: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_log_without_levels_has_no_agreement(
+    both: tuple[Path, Path], tmp_path: Path
+) -> None:
     (file,) = both[0].rglob("results_*.json")
     people = tmp_path / "people.csv"
     people.write_text("id,level\nx,1\n", "utf-8")
@@ -692,4 +768,6 @@ def test_two_models_of_one_judge_are_compared_planned_and_published(
     }
     assert scores["pass_rate"]["score"] == 0.75
     assert scores["mean_level"]["score"] == 2.5
-    assert "details" not in scores["mean_level"]  # levels are bounded, so loops do not matter
+    assert (
+        "details" not in scores["mean_level"]
+    )  # levels are bounded, so loops do not matter

@@ -50,7 +50,12 @@ LABELS = (
 # In canto-nlu's layout, written for this test: premise, hypothesis, label, answer.
 ROWS = (
     ("阿明飲咗三杯茶。", "阿明飲過嘢。", "entailment", "蘊含"),
-    ("阿玲琴日去咗大澳。", "阿玲去過離島。", "entailment", "<think>大澳喺邊？</think>entailment"),
+    (
+        "阿玲琴日去咗大澳。",
+        "阿玲去過離島。",
+        "entailment",
+        "<think>大澳喺邊？</think>entailment",
+    ),
     ("隻貓瞓緊覺。", "隻貓好肚餓。", "not_entailment", "唔係蘊含關係。"),
     ("佢搭巴士返工。", "佢有車牌。", 0, "not_entailment"),
     ("今晚落大雨。", "今晚會凍。", "not_entailment", "蘊含"),
@@ -64,7 +69,8 @@ Declare = Callable[..., Path]
 
 def rows(*of: tuple[str, str, Any, str]) -> str:
     return "".join(
-        json.dumps({"id": "x", "premise": one, "hypothesis": two, "label": label}) + "\n"
+        json.dumps({"id": "x", "premise": one, "hypothesis": two, "label": label})
+        + "\n"
         for one, two, label, _ in of
     )
 
@@ -73,7 +79,9 @@ def rows(*of: tuple[str, str, Any, str]) -> str:
 def declare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Declare:
     """Return a function that declares the task `nli`, with other labels, text or rows."""
 
-    def declare(labels: str = LABELS, text: str = DECLARED, test: str = rows(*ROWS)) -> Path:
+    def declare(
+        labels: str = LABELS, text: str = DECLARED, test: str = rows(*ROWS)
+    ) -> Path:
         home = tmp_path / f"labels{len([*tmp_path.iterdir()])}"
         home.mkdir()
         (home / "benchmark.toml").write_text(text + labels, "utf-8")
@@ -102,25 +110,40 @@ def refused() -> str:
 def test_both_harnesses_ask_and_judge_alike(declare: Declare, tmp_path: Path) -> None:
     declare()
     run_lm_eval(tmp_path / "logs", "nli", model=AnsweringLM(answer))
-    file = run_inspect(tmp_path / "logs", tasks.run(task="nli"), answering_model(answer))
+    file = run_inspect(
+        tmp_path / "logs", tasks.run(task="nli"), answering_model(answer)
+    )
     assert figures_alike(tmp_path / "logs") == pytest.approx(FIGURES, abs=1e-12)
-    assert "metric_signatures" not in read_eval_log(str(file)).eval.metadata  # only for BLEU etc.
-    shown = {row.metric: row.value for row in table(evaluate("nli", model=AnsweringLM(answer)))}
+    assert (
+        "metric_signatures" not in read_eval_log(str(file)).eval.metadata
+    )  # only for BLEU etc.
+    shown = {
+        row.metric: row.value
+        for row in table(evaluate("nli", model=AnsweringLM(answer)))
+    }
     assert float(shown["macro_f1"]) == pytest.approx(FIGURES["macro_f1"], abs=5e-5)
 
 
-def test_a_report_has_the_figures_with_intervals(declare: Declare, tmp_path: Path) -> None:
+def test_a_report_has_the_figures_with_intervals(
+    declare: Declare, tmp_path: Path
+) -> None:
     declare()
     run_lm_eval(tmp_path / "a", "nli", model=AnsweringLM(answer))
-    run_inspect(tmp_path / "a", tasks.run(task="nli"), answering_model(lambda _: "蘊含"))
-    first, second = sorted(read_runs([tmp_path / "a"]), key=lambda run: run.harness != "lm-eval")
+    run_inspect(
+        tmp_path / "a", tasks.run(task="nli"), answering_model(lambda _: "蘊含")
+    )
+    first, second = sorted(
+        read_runs([tmp_path / "a"]), key=lambda run: run.harness != "lm-eval"
+    )
     found = value_of(first, "macro_f1")
     assert found is not None
     assert found.value == pytest.approx(FIGURES["macro_f1"])
     assert found.low < found.value < found.high
     # 蘊含: P = 3/6, R = 1, F1 = 2/3; 唔蘊含 is never read.
     assert value_of(second, "macro_f1").value == pytest.approx((2 / 3 + 0) / 2)
-    assert "Translation" not in [each.title for each in build_report([first, second]).sections]
+    assert "Translation" not in [
+        each.title for each in build_report([first, second]).sections
+    ]
     effect = match(first, second, "macro_f1", {"seed": 0, "resamples": 200}).effect()
     assert effect.difference.value == pytest.approx(1 / 3 - FIGURES["macro_f1"])
     printed = CliRunner().invoke(app, ["report", str(tmp_path / "a"), "--format", "md"])
@@ -130,10 +153,14 @@ def test_a_report_has_the_figures_with_intervals(declare: Declare, tmp_path: Pat
 def test_a_label_that_no_item_has_is_named_beside_macro_f1(
     declare: Declare, tmp_path: Path
 ) -> None:
-    never = LABELS.replace("labels = {", 'labels = { "矛盾" = { data = "contradiction" },')
+    never = LABELS.replace(
+        "labels = {", 'labels = { "矛盾" = { data = "contradiction" },'
+    )
     declare(never)
     run_lm_eval(tmp_path / "a", "nli", model=AnsweringLM(answer))
-    printed = CliRunner().invoke(app, ["report", str(tmp_path / "a"), "--format", "json"])
+    printed = CliRunner().invoke(
+        app, ["report", str(tmp_path / "a"), "--format", "json"]
+    )
     assert "no item has the label 矛盾, whose F1 counts as 0" in printed.stdout
     found = value_of(read_runs([tmp_path / "a"])[0], "macro_f1")
     # Of three labels, a negated one means neither of the others: 唔蘊含 has P = 1 and R = 1/3.
@@ -145,7 +172,13 @@ def test_macro_f1_has_no_gate(declare: Declare, tmp_path: Path) -> None:
     declare()
     for folder in ("a", "b"):
         run_lm_eval(tmp_path / folder, "nli", model=AnsweringLM(answer))
-    command = ["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--metric", "macro_f1"]
+    command = [
+        "compare",
+        str(tmp_path / "a"),
+        str(tmp_path / "b"),
+        "--metric",
+        "macro_f1",
+    ]
     said = CliRunner().invoke(app, [*command, "--gate", "5"]).output
     assert "macro_f1 has no bound" in " ".join(said.split())
     assert "passed" not in said
@@ -153,7 +186,9 @@ def test_macro_f1_has_no_gate(declare: Declare, tmp_path: Path) -> None:
 
 def test_a_headline_of_macro_f1_has_an_error(declare: Declare, tmp_path: Path) -> None:
     declare(LABELS + 'headline = "macro_f1"\n')
-    log = read_eval_log(str(run_inspect(tmp_path, tasks.run(task="nli"), answering_model(answer))))
+    log = read_eval_log(
+        str(run_inspect(tmp_path, tasks.run(task="nli"), answering_model(answer)))
+    )
     (judged,) = log.results.scores
     names = [*judged.metrics]
     assert names[:2] == ["macro_f1", "macro_f1_stderr"]
@@ -161,7 +196,9 @@ def test_a_headline_of_macro_f1_has_an_error(declare: Declare, tmp_path: Path) -
     assert 0 < judged.metrics["macro_f1_stderr"].value < 0.5
 
 
-def test_a_worked_example_answers_with_the_label_and_not_the_datas_name(declare: Declare) -> None:
+def test_a_worked_example_answers_with_the_label_and_not_the_datas_name(
+    declare: Declare,
+) -> None:
     declare()
     loaded = load_task("nli", shots=2)
     prompt = loaded.prompt(loaded.samples[0]).text()
@@ -201,13 +238,14 @@ def test_wrong_labels_are_an_error_that_names_the_entry(declare: Declare) -> Non
 
 
 def test_a_row_with_another_label_is_named(declare: Declare) -> None:
-    declared = (
-        "row 1 has a label ('neutral') that is not declared; declared are entailment, not_ent"
-    )
+    declared = "row 1 has a label ('neutral') that is not declared; declared are entailment, not_ent"
     for label, message in (
         ("neutral", declared),
         (True, "a label ('true')"),
-        (None, "row 1 has no label: expected one in a column label, found the columns id, premise"),
+        (
+            None,
+            "row 1 has no label: expected one in a column label, found the columns id, premise",
+        ),
         (["entailment"], "row 1 has no label"),
     ):
         declare(test=rows(("一。", "二。", label, "")))
@@ -226,7 +264,11 @@ def test_log_likelihood_of_letters_is_not_for_labels(declare: Declare) -> None:
 
 def test_there_is_room_for_the_longest_label(declare: Declare) -> None:
     declare()
-    assert task_as_run("nli").max_tokens == task_as_run("hkcanto_sentiment").max_tokens == 16
+    assert (
+        task_as_run("nli").max_tokens
+        == task_as_run("hkcanto_sentiment").max_tokens
+        == 16
+    )
     declare('labels = ["not_entailment", "entailment"]\n')
     assert task_as_run("nli").max_tokens == 28
 
@@ -264,4 +306,8 @@ def test_a_change_in_reading_changes_the_signature(
 def test_sentiment_is_a_declaration_of_it() -> None:
     declared = find_task("hkcanto_sentiment").definition
     assert declared.kind == "label"
-    assert declared.labels == {"Positive": ("正面",), "Negative": ("負面",), "Neutral": ("中性",)}
+    assert declared.labels == {
+        "Positive": ("正面",),
+        "Negative": ("負面",),
+        "Neutral": ("中性",),
+    }

@@ -85,22 +85,31 @@ def test_each_answer_is_judged_by_hand(declare: Declare) -> None:
     assert samples[ROWS[2][0]].target == r"-\frac12"
     for question, _, said, right in ROWS:
         values = loaded.kind.judge(said, samples[question]).values
-        assert values == {"acc": float(right == 1), "unparsed_rate": float(right is None)}, said
+        assert values == {
+            "acc": float(right == 1),
+            "unparsed_rate": float(right is None),
+        }, said
 
 
 def test_an_answer_that_is_no_formula_names_its_row(declare: Declare) -> None:
     for wrong in ("雙數", r"A\cup B", r"\angle ABC", "$x=1$ or $x=2$", ""):
         declare(["1", wrong])
-        with pytest.raises(DataCorrupt, match="row 2 has an answer that Math-Verify cannot read"):
+        with pytest.raises(
+            DataCorrupt, match="row 2 has an answer that Math-Verify cannot read"
+        ):
             load_task("algebra")
 
 
 def test_short_answers_refuse_formulas(declare: Declare) -> None:
     for formula in (r"\frac12", "$x$", "x<2", "A∪B", "-x", "x^{2}", "√2"):
         declare([["金鐘", formula]], "short_answer")
-        with pytest.raises(DataCorrupt, match=r'row 1 has a formula as its answer.* "math"'):
+        with pytest.raises(
+            DataCorrupt, match=r'row 1 has a formula as its answer.* "math"'
+        ):
             load_task("algebra")
-    declare(["C++", "-5", "3/2", "5*", "A-1", "$5", "50%", "A & B", "兩-三"], "short_answer")
+    declare(
+        ["C++", "-5", "3/2", "5*", "A-1", "$5", "50%", "A & B", "兩-三"], "short_answer"
+    )
     assert len(load_task("algebra").samples) == 9
 
 
@@ -119,6 +128,8 @@ def test_new_writes_a_benchmark_of_this_kind(
     monkeypatch.chdir(tmp_path)
     source = tmp_path / "rows.csv"
     source.write_text("question,answer\n1/2+1/2=?,$1$\n", "utf-8")
-    made = CliRunner().invoke(app, ["new", "sums", "--kind", "math", "--from", str(source)])
+    made = CliRunner().invoke(
+        app, ["new", "sums", "--kind", "math", "--from", str(source)]
+    )
     assert made.exit_code == 0, made.output
     assert r"\\boxed{…}" in (tmp_path / "sums" / "benchmark.toml").read_text("utf-8")

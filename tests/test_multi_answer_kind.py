@@ -45,12 +45,28 @@ files = { test = "test.json", dev = "test.json" }
 MORE
 """
 ROWS = [
-    {"question": "邊啲係離島？", "choices": ["旺角", "長洲", "坪洲", "沙田"], "answer": "BC"},
+    {
+        "question": "邊啲係離島？",
+        "choices": ["旺角", "長洲", "坪洲", "沙田"],
+        "answer": "BC",
+    },
     {"question": "邊啲係水果？", "choices": ["橙", "薯仔", "梨"], "answer": "A, C"},
-    {"question": "邊啲係雙數？", "choices": ["二", "三", "四", "六"], "answer": ["A", "C", "D"]},
-    {"question": "邊啲識飛？", "choices": ["麻雀", "企鵝", "鴕鳥", "烏鴉"], "answer": "A、D"},
+    {
+        "question": "邊啲係雙數？",
+        "choices": ["二", "三", "四", "六"],
+        "answer": ["A", "C", "D"],
+    },
+    {
+        "question": "邊啲識飛？",
+        "choices": ["麻雀", "企鵝", "鴕鳥", "烏鴉"],
+        "answer": "A、D",
+    },
     {"question": "邊啲係星期？", "choices": ["二", "三", "九"], "answer": "A, B"},
-    {"question": "邊啲係貓科？", "choices": ["獅子", "狼", "馬", "老虎"], "answer": "D"},
+    {
+        "question": "邊啲係貓科？",
+        "choices": ["獅子", "狼", "馬", "老虎"],
+        "answer": "D",
+    },
 ]
 EXACT, F1, UNPARSED = "exact_match", "f1", "unparsed_rate"
 # A word of the question → an answer, the letters read, exact match and F1 by hand.
@@ -105,11 +121,13 @@ def logs(everything: Declare, tmp_path: Path) -> Path:
 def test_lm_eval_has_the_figures_made_by_hand(everything: Declare) -> None:
     everything()
     results = evaluate("all", model=AnsweringLM(answer))
-    assert {name: results["results"]["all"][f"{name},none"] for name in FIGURES} == pytest.approx(
-        FIGURES, abs=1e-12
-    )
+    assert {
+        name: results["results"]["all"][f"{name},none"] for name in FIGURES
+    } == pytest.approx(FIGURES, abs=1e-12)
     shown = {row.metric: row.value for row in table(results) if row.task == "all"}
-    assert {name: float(shown[name]) for name in FIGURES} == pytest.approx(FIGURES, abs=5e-5)
+    assert {name: float(shown[name]) for name in FIGURES} == pytest.approx(
+        FIGURES, abs=5e-5
+    )
 
 
 def test_both_harnesses_ask_and_judge_alike(logs: Path) -> None:
@@ -130,11 +148,15 @@ def test_reports_and_comparisons_have_its_figures(logs: Path) -> None:
     assert sorted(run.harness for run in runs) == ["inspect", "lm-eval"]
     for run in runs:
         assert not agreement(run).different
-        assert {name: value_of(run, name).value for name in FIGURES} == pytest.approx(FIGURES)
+        assert {name: value_of(run, name).value for name in FIGURES} == pytest.approx(
+            FIGURES
+        )
     printed = CliRunner().invoke(app, ["report", str(logs), "--format", "md"])
     assert printed.exit_code == 0, printed.output
     assert "Exact match" in printed.output
-    files = [str(each) for pattern in ("*.eval", "results_*") for each in logs.rglob(pattern)]
+    files = [
+        str(each) for pattern in ("*.eval", "results_*") for each in logs.rglob(pattern)
+    ]
     compared = CliRunner().invoke(app, ["compare", *files, "--format", "md"])
     assert "exact_match" in compared.output.lower().replace(" ", "_"), compared.output
 
@@ -145,7 +167,9 @@ def test_worked_examples_show_all_letters_in_both_harnesses(
 ) -> None:
     everything("examples_from_test = 2")
     loaded = load_task("all", shots=2)
-    (asked,) = [loaded.prompt(each).text() for each in loaded.samples if "貓科" in each.question]
+    (asked,) = [
+        loaded.prompt(each).text() for each in loaded.samples if "貓科" in each.question
+    ]
     assert asked == (
         "正確選項可能多過一個，請揀晒所有啱嘅選項。\n"
         "邊啲係離島？\nA. 旺角\nB. 長洲\nC. 坪洲\nD. 沙田\n答案：BC\n\n"
@@ -153,13 +177,19 @@ def test_worked_examples_show_all_letters_in_both_harnesses(
         "邊啲係貓科？\nA. 獅子\nB. 狼\nC. 馬\nD. 老虎\n答案："
     )
     options = {"shots": 2, "multiturn": multiturn}
-    file = run_lm_eval(tmp_path / "runs", "all", model=AnsweringLM(answer), metadata=options)
-    run_inspect(tmp_path / "runs", tasks.run(task="all", **options), answering_model(answer))
+    file = run_lm_eval(
+        tmp_path / "runs", "all", model=AnsweringLM(answer), metadata=options
+    )
+    run_inspect(
+        tmp_path / "runs", tasks.run(task="all", **options), answering_model(answer)
+    )
     one, other = read_runs([tmp_path / "runs"])
     assert file.exists()
     assert one.signature == other.signature
     assert (
-        value_of(one, F1).value == value_of(other, F1).value == pytest.approx((0.8 + 0 + 1 + 0) / 4)
+        value_of(one, F1).value
+        == value_of(other, F1).value
+        == pytest.approx((0.8 + 0 + 1 + 0) / 4)
     )
 
 
@@ -177,10 +207,15 @@ def test_several_options_are_named_as_declared(everything: Declare) -> None:
     ):
         everything(more, {**OPTIONS, "answer": cell})
         (sample,) = load_task("all").samples
-        assert (sample.choices, sample.target) == (("旺角", "長洲", "坪洲", None), "BC"), cell
+        assert (sample.choices, sample.target) == (
+            ("旺角", "長洲", "坪洲", None),
+            "BC",
+        ), cell
 
 
-def test_several_right_options_are_refused_where_one_is_asked_for(everything: Declare) -> None:
+def test_several_right_options_are_refused_where_one_is_asked_for(
+    everything: Declare,
+) -> None:
     folder = everything('answers = { both = "BC" }', {**OPTIONS, "answer": "both"})
     file = folder / "benchmark.toml"
     file.write_text(
@@ -190,14 +225,17 @@ def test_several_right_options_are_refused_where_one_is_asked_for(everything: De
         "utf-8",
     )
     catalogue._catalogue.cache_clear()
-    with pytest.raises(DataCorrupt, match='several right options: declare kind = "multi_answer"'):
+    with pytest.raises(
+        DataCorrupt, match='several right options: declare kind = "multi_answer"'
+    ):
         load_task("all")
 
 
 def test_right_options_that_always_come_first_are_said(everything: Declare) -> None:
     """As in TruthfulQA, where each row has the true options before the false ones."""
     rows = [
-        {**OPTIONS, "question": f"第{n}條？", "answer": "AB" if n % 2 else "A"} for n in range(12)
+        {**OPTIONS, "question": f"第{n}條？", "answer": "AB" if n % 2 else "A"}
+        for n in range(12)
     ]
     everything("", *rows)
     said = "the right options come before the others in every row"
@@ -235,10 +273,14 @@ def test_the_sentence_is_in_the_language_of_the_task(everything: Declare) -> Non
         loaded = load_task("all")
         assert says in loaded.prompt(loaded.samples[0]).text()
         simplified = load_task("all", script="sc")
-        assert ("选项" in simplified.prompt(simplified.samples[0]).text()) == (language != "en")
+        assert ("选项" in simplified.prompt(simplified.samples[0]).text()) == (
+            language != "en"
+        )
 
 
-def test_how_sets_are_read_is_signed(everything: Declare, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_sets_are_read_is_signed(
+    everything: Declare, monkeypatch: pytest.MonkeyPatch
+) -> None:
     everything()
 
     def signed() -> dict[str, str]:

@@ -55,7 +55,9 @@ def respond(prompt: str) -> str:
 
 
 class RespondingLM(AnsweringLM):
-    def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:
+    def generate_until(
+        self, requests: list[Instance], disable_tqdm: bool = False
+    ) -> list[str]:
         del disable_tqdm
         return [respond(request.args[0]) for request in requests]
 
@@ -92,7 +94,9 @@ def install(folder: Path, module: str, text: str, **entry_points: str) -> None:
     (folder / f"{module}.py").write_text(text, encoding="utf-8")
     made = folder / f"{module}-1.0.dist-info"
     made.mkdir()
-    (made / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
+    (made / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n"
+    )
     lines = [f"[{group}]\n{line}\n" for group, line in entry_points.items()]
     (made / "entry_points.txt").write_text("".join(lines), encoding="utf-8")
 
@@ -115,7 +119,9 @@ def yue(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---------------------------------------------------------------------- on the command lines
 
 
-def test_lm_eval_finds_it_by_name(lm_eval_cli: Callable[..., Any], tmp_path: Path) -> None:
+def test_lm_eval_finds_it_by_name(
+    lm_eval_cli: Callable[..., Any], tmp_path: Path
+) -> None:
     run = lm_eval_cli(
         *("--model", "dummy"),
         task=",".join(YUE),
@@ -155,13 +161,21 @@ def test_the_command_lists_and_shows_it() -> None:
     assert "lm_eval --model … --tasks yue_mmlu" in shown
 
 
-ENDS = ["raise SystemExit(0)", "raise BaseException('odd')", "1 / 0", "FOLDER = '/no/such'", ""]
+ENDS = [
+    "raise SystemExit(0)",
+    "raise BaseException('odd')",
+    "1 / 0",
+    "FOLDER = '/no/such'",
+    "",
+]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ENDS)
 @pytest.mark.parametrize("group", ["hkcanto.benchmarks", "hkcanto.kinds"])
-def test_a_package_that_fails_stops_only_its_own(group: str, text: str, tmp_path: Path) -> None:
+def test_a_package_that_fails_stops_only_its_own(
+    group: str, text: str, tmp_path: Path
+) -> None:
     """It must not make a command exit, especially not with status 0."""
     for folder, kind in (("odd", "odd"), ("sound", "multiple_choice")):
         (tmp_path / folder).mkdir()
@@ -177,7 +191,12 @@ def test_a_package_that_fails_stops_only_its_own(group: str, text: str, tmp_path
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-c", "from hkcanto_tasks.cli import app; app()", *arguments],
+            [
+                sys.executable,
+                "-c",
+                "from hkcanto_tasks.cli import app; app()",
+                *arguments,
+            ],
             env=environment,
             capture_output=True,
             text=True,
@@ -236,7 +255,10 @@ def test_both_harnesses_score_it_alike(task: str, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("yue")
 def test_a_number_is_read_from_the_answer_and_the_solution() -> None:
     results = in_lm_eval("yue_gsm8k")
-    judged = {sample["doc"]["target"]: sample["acc"] for sample in results["samples"]["yue_gsm8k"]}
+    judged = {
+        sample["doc"]["target"]: sample["acc"]
+        for sample in results["samples"]["yue_gsm8k"]
+    }
     assert judged == {"31": 1.0, "10": 0.0, "7,500": 0.0}
 
 
@@ -248,7 +270,9 @@ def test_an_answer_may_be_the_number_of_its_option() -> None:
 
 @pytest.mark.usefixtures("yue")
 def test_worked_examples_are_refused_in_plain_words() -> None:
-    expected = "shots=5, but there are no worked examples: the data has no dev file for it"
+    expected = (
+        "shots=5, but there are no worked examples: the data has no dev file for it"
+    )
     with pytest.raises(OptionError, match=expected):
         in_lm_eval("yue_mmlu", num_fewshot=5)
     with pytest.raises(OptionError, match=expected):
@@ -277,7 +301,9 @@ def test_the_real_data_runs_in_both_harnesses(
     with caplog.at_level(logging.WARNING, "hkcanto"):
         results = in_lm_eval(task)
     assert [record for record in caplog.records if record.name == "hkcanto"] == []
-    samples = {sample["doc"]["id"]: sample["acc"] for sample in results["samples"][task]}
+    samples = {
+        sample["doc"]["id"]: sample["acc"] for sample in results["samples"][task]
+    }
     assert len(samples) == size
     expected = sum(samples.values()) / size
     assert results["results"][task]["acc,none"] == pytest.approx(expected, abs=1e-12)
@@ -298,7 +324,11 @@ def test_no_question_of_the_benchmark_is_in_the_sample() -> None:
     from rapidfuzz import fuzz, process
 
     def questions(folder: Path) -> list[str]:
-        rows = [row for file in folder.glob("*/*.json") for row in json.loads(file.read_bytes())]
+        rows = [
+            row
+            for file in folder.glob("*/*.json")
+            for row in json.loads(file.read_bytes())
+        ]
         return [row.get("question", row.get("en")) for row in rows]
 
     real = questions(Path(os.environ["HKCANTO_DATA_DIR"], "yue_benchmark"))
@@ -357,7 +387,11 @@ ROWS: list[dict[str, Any]] = [
             "test__csv",
             "question,A,B,C,answer\n邊度有電車？,大澳,中環,,B\n邊個係島？,長洲,旺角,沙田,a\n",
         ),
-        ("header = false", "test__csv", "邊度有電車？,大澳,中環,,B\n邊個係島？,長洲,旺角,沙田,A\n"),
+        (
+            "header = false",
+            "test__csv",
+            "邊度有電車？,大澳,中環,,B\n邊個係島？,長洲,旺角,沙田,A\n",
+        ),
         (
             'columns = { question = "q", options = "choices", answer = "label" }\nanswer = "index"',
             "test__json",
@@ -391,14 +425,20 @@ def test_data_in_many_forms_are_the_same_questions(
     quiz: Callable[..., Path], declared: str, file: str, content: str | bytes
 ) -> None:
     test = f'files = {{ test = "{file.replace("__", ".")}" }}'
-    quiz(f'{declared}\n{test}\nletters = "ABC"\nblank_options = "absent"\n', **{file: content})
+    quiz(
+        f'{declared}\n{test}\nletters = "ABC"\nblank_options = "absent"\n',
+        **{file: content},
+    )
     loaded = load_task("quiz")
     samples = sorted(loaded.samples, key=lambda sample: sample.id)
     assert [(sample.choices, sample.target) for sample in samples] == [
         (("大澳", "中環", None), "B"),
         (("長洲", "旺角", "沙田"), "A"),
     ]
-    assert loaded.at(shots=0).prompt(samples[0]).text() == "邊度有電車？\nA. 大澳\nB. 中環\n答案："
+    assert (
+        loaded.at(shots=0).prompt(samples[0]).text()
+        == "邊度有電車？\nA. 大澳\nB. 中環\n答案："
+    )
     assert len(loaded.revision) == 7
 
 
@@ -419,7 +459,11 @@ def test_ten_options_are_scored_in_both_harnesses(
 ) -> None:
     letters = "ABCDEFGHIJ"
     rows = [
-        {"question": f"第{n}題", "options": [f"選項{n}{k}" for k in range(10)], "answer": letter}
+        {
+            "question": f"第{n}題",
+            "options": [f"選項{n}{k}" for k in range(10)],
+            "answer": letter,
+        }
         for n, letter in enumerate(letters)
     ]
     quiz(
@@ -431,11 +475,15 @@ def test_ten_options_are_scored_in_both_harnesses(
     assert len(results["samples"]["quiz"]) == 10
     for sample in results["samples"]["quiz"]:
         assert sample["arguments"][0][0].count("選項") == 10
-        assert sample["doc"]["target"] == rows[int(sample["doc"]["question"][1])]["answer"]
+        assert (
+            sample["doc"]["target"] == rows[int(sample["doc"]["question"][1])]["answer"]
+        )
     loaded = load_task("quiz")
     last = next(sample for sample in loaded.samples if sample.target == "J")
     assert (
-        loaded.kind.judge("J", Sample(id="", target="J", choices=tuple(last.choices))).values["acc"]
+        loaded.kind.judge(
+            "J", Sample(id="", target="J", choices=tuple(last.choices))
+        ).values["acc"]
         == 1.0
     )
     log = in_inspect("quiz", tmp_path / "logs")
@@ -450,7 +498,9 @@ def test_worked_examples_come_from_a_dev_file(quiz: Callable[..., Path]) -> None
     )
     prompt = in_lm_eval("quiz")["samples"]["quiz"][0]["arguments"][0][0]
     assert prompt.startswith("例\nA. a\nB. b\nC. c\nD. d\n答案：D\n\n題\n")
-    with pytest.raises(OptionError, match=r"there are 1 worked examples\. Ask for 0 to 1"):
+    with pytest.raises(
+        OptionError, match=r"there are 1 worked examples\. Ask for 0 to 1"
+    ):
         tasks.run(task="quiz", shots=2)
 
 
@@ -467,8 +517,16 @@ def test_a_wrong_row_is_an_error_that_names_it(quiz: Callable[..., Path]) -> Non
             "question,A,B,C,answer\n題,a,b,c,A\n",
             "no text for its option 4 in a, b, c, d; found the columns question",
         ),
-        ('blank_options = "absent"', "question,A,answer\n題,a,A\n", "fewer than two options"),
-        ('columns = { options = "o" }', "question,o,answer\n題,a,A\n", "no list of options"),
+        (
+            'blank_options = "absent"',
+            "question,A,answer\n題,a,A\n",
+            "fewer than two options",
+        ),
+        (
+            'columns = { options = "o" }',
+            "question,o,answer\n題,a,A\n",
+            "no list of options",
+        ),
     ):
         catalogue._catalogue.cache_clear()
         quiz(f'files = {{ test = "test.csv" }}\n{more}\n', test__csv=content)
@@ -479,8 +537,18 @@ def test_a_wrong_row_is_an_error_that_names_it(quiz: Callable[..., Path]) -> Non
 # ---------------------------------------------------------------------- sets on the hub
 
 PIQA = [
-    {"prompt": "想熱返碗飯，", "solution0": "放入微波爐", "solution1": "放入雪櫃", "label": 0},
-    {"prompt": "落大雨出街，", "solution0": "戴太陽眼鏡", "solution1": "擔遮", "label": 1},
+    {
+        "prompt": "想熱返碗飯，",
+        "solution0": "放入微波爐",
+        "solution1": "放入雪櫃",
+        "label": 0,
+    },
+    {
+        "prompt": "落大雨出街，",
+        "solution0": "戴太陽眼鏡",
+        "solution1": "擔遮",
+        "label": 1,
+    },
 ]
 SUM = {"question": "三加五？", "answer": "3 + 5 = <<3+5=8>>8\n#### 8"}
 
@@ -499,7 +567,8 @@ SUM = {"question": "三加五？", "answer": "3 + 5 = <<3+5=8>>8\n#### 8"}
                 )
                 + "---\n",
                 "data/yue_hant.tsv": "\n".join(
-                    "\t".join(map(str, row)) for row in [[*PIQA[0]], *(r.values() for r in PIQA)]
+                    "\t".join(map(str, row))
+                    for row in [[*PIQA[0]], *(r.values() for r in PIQA)]
                 ),
                 "data/cmn_hant.tsv": "prompt\tsolution0\tsolution1\tlabel\n甲\t乙\t丙\t0\n",
             },
@@ -521,7 +590,9 @@ def test_sets_on_the_hub_load_by_their_documented_layout(
     for name, content in files.items():
         path = tmp_path / task / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else parquet(content))
+        path.write_bytes(
+            content.encode() if isinstance(content, str) else parquet(content)
+        )
     assert sorted(each.target for each in load_task(task).samples) == targets
 
 
@@ -540,7 +611,9 @@ def test_a_split_that_a_hub_set_lacks_is_not_replaced_by_another(
 def test_a_kind_whose_overrides_nobody_would_call_is_refused() -> None:
     from hkcanto_tasks.kinds.number import Number
 
-    with pytest.raises(TypeError, match=r"Mine\.system is not called: override `texts`"):
+    with pytest.raises(
+        TypeError, match=r"Mine\.system is not called: override `texts`"
+    ):
         type("Mine", (Number,), {"system": lambda *_: ""})
 
 

@@ -42,7 +42,9 @@ def first_messages(name: str, **options: Any) -> list[tuple[str, str]]:
     return loaded.prompt(loaded.samples[0]).messages()
 
 
-def test_models_behind_an_api_get_the_sentence_as_system_message_and_others_none() -> None:
+def test_models_behind_an_api_get_the_sentence_as_system_message_and_others_none() -> (
+    None
+):
     for name, sentence in SENTENCES.items():
         loaded = load_task(f"hkcanto_{name}", prompt="release")
         prompt = loaded.prompt(loaded.samples[0])
@@ -87,7 +89,12 @@ def test_other_tasks_are_one_user_message() -> None:
     assert sentiment.max_tokens == 4
     several = Sample(id="", source="麻麻。", target="Neutral")
     assert sentiment.judge("Positive, Negative or Neutral", several).values["acc"] == 1
-    assert task_as_run("hkcanto_sentiment").judge("Positive or Neutral", several).values["acc"] == 0
+    assert (
+        task_as_run("hkcanto_sentiment")
+        .judge("Positive or Neutral", several)
+        .values["acc"]
+        == 0
+    )
 
     (message,) = first_messages("hkcanto_summarization")
     begin = (
@@ -125,7 +132,10 @@ def test_both_harnesses_send_chats_and_texts_alike() -> None:
             metadata=options,
         )
         (sample,) = chat["samples"][name]
-        sent = [(each["role"], each["content"]) for each in json.loads(sample["arguments"][0][0])]
+        sent = [
+            (each["role"], each["content"])
+            for each in json.loads(sample["arguments"][0][0])
+        ]
         made = tasks.run(name, **options)
         asked = made.dataset[0].input
         assert not isinstance(asked, str)
@@ -133,7 +143,9 @@ def test_both_harnesses_send_chats_and_texts_alike() -> None:
         assert made.metadata
         signature = chat["configs"][name]["metadata"]["signature"]
         assert signature == made.metadata["signature"]
-        plain = evaluate(name, model=AnsweringLM(), limit=1, bootstrap_iters=0, metadata=options)
+        plain = evaluate(
+            name, model=AnsweringLM(), limit=1, bootstrap_iters=0, metadata=options
+        )
         (sample,) = plain["samples"][name]
         loaded = load_task(name, prompt="release")
         assert sample["arguments"][0][0] == loaded.prompt(loaded.samples[0]).text()
@@ -150,6 +162,8 @@ def test_a_way_of_reading_that_the_kind_does_not_have_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     prompts = task_as_run("hkcanto_g2p").task.benchmark.prompts
-    monkeypatch.setitem(prompts, "g2p", PromptTemplate(question="{sentence}", reads="occurs"))
+    monkeypatch.setitem(
+        prompts, "g2p", PromptTemplate(question="{sentence}", reads="occurs")
+    )
     with pytest.raises(CatalogueError, match="prompt 'g2p' with reads = 'occurs'"):
         task_as_run("hkcanto_g2p", shots=1)

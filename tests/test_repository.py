@@ -16,7 +16,9 @@ register = load_script("docs/register.py")
 
 
 def test_the_version_is_the_same_everywhere() -> None:
-    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))[
+        "project"
+    ]
     cited = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text("utf-8"))
     assert project["version"] == str(cited["version"]) == __version__
     changes = (REPOSITORY / "CHANGELOG.md").read_text("utf-8")
@@ -24,7 +26,9 @@ def test_the_version_is_the_same_everywhere() -> None:
 
 
 def test_eval_yaml_is_fresh() -> None:
-    assert register.FILE.read_text("utf-8") == register.text(), "run `python docs/register.py`"
+    assert register.FILE.read_text("utf-8") == register.text(), (
+        "run `python docs/register.py`"
+    )
 
 
 def test_files_for_leaderboards_of_the_hub_are_fresh_and_have_the_hubs_fields() -> None:
@@ -41,14 +45,19 @@ def test_files_for_leaderboards_of_the_hub_are_fresh_and_have_the_hubs_fields() 
 
 
 def test_eval_yaml_has_every_task_with_the_number_that_its_paper_prints() -> None:
-    listed = {each["name"]: each.get("dataset_samples") for each in register.evaluation()["tasks"]}
+    listed = {
+        each["name"]: each.get("dataset_samples")
+        for each in register.evaluation()["tasks"]
+    }
     assert listed.keys() == {*hkcanto.__all__} - {"run"}
     assert (listed["hkmmlu"], listed["tmmluplus"], listed["g2p"]) == (26368, 20118, 145)
     assert listed["hkmmlu_translation"] == 2000
 
 
 def test_an_entry_in_the_register_links_to_its_task() -> None:
-    lines = (REPOSITORY / "inspect_evals/hkcanto/tasks.py").read_text("utf-8").splitlines()
+    lines = (
+        (REPOSITORY / "inspect_evals/hkcanto/tasks.py").read_text("utf-8").splitlines()
+    )
     for link, entry in register.entries("0" * 40):
         (task,) = entry["tasks"]
         line = int(link.partition("#L")[2])
@@ -62,7 +71,8 @@ def test_every_task_of_inspect_is_exported() -> None:
     functions = [
         node.name
         for node in tree.body
-        if isinstance(node, ast.FunctionDef) and "task" in map(ast.unparse, node.decorator_list)
+        if isinstance(node, ast.FunctionDef)
+        and "task" in map(ast.unparse, node.decorator_list)
     ]
     assert sorted(functions) == hkcanto.__all__
     for name in functions:

@@ -22,7 +22,12 @@ MOST_REPEATED = 0.02
 
 
 def start(folder: Path, *command: str) -> subprocess.Popen[bytes]:
-    env = {**os.environ, "HKCANTO_DATA": "sample", "OPENAI_API_KEY": "-", "LOCAL_API_KEY": "-"}
+    env = {
+        **os.environ,
+        "HKCANTO_DATA": "sample",
+        "OPENAI_API_KEY": "-",
+        "LOCAL_API_KEY": "-",
+    }
     env.pop("HKCANTO_DATA_DIR", None)
     log = (folder / "log.txt").open("ab")
     return subprocess.Popen(
@@ -39,11 +44,15 @@ def kill_at_half(process: subprocess.Popen[bytes], server: RecordingServer) -> N
 
 
 def finish(process: subprocess.Popen[bytes], folder: Path) -> None:
-    assert process.wait(timeout=300) == 0, (folder / "log.txt").read_text("utf-8")[-3000:]
+    assert process.wait(timeout=300) == 0, (folder / "log.txt").read_text("utf-8")[
+        -3000:
+    ]
 
 
 def repeated(server: RecordingServer) -> int:
-    asked = Counter(json.dumps(each.get("prompt") or each["messages"]) for each in server.requests)
+    asked = Counter(
+        json.dumps(each.get("prompt") or each["messages"]) for each in server.requests
+    )
     assert len(asked) == COUNT
     return len(server.requests) - COUNT
 
@@ -51,9 +60,17 @@ def repeated(server: RecordingServer) -> int:
 @pytest.mark.usefixtures("lean_lm_eval")
 def test_lm_eval_takes_up_a_run_from_its_cache(tmp_path: Path) -> None:
     def command(server: RecordingServer, *more: str) -> list[str]:
-        model = f"model=letters,base_url={server.url}/completions,tokenized_requests=False"
+        model = (
+            f"model=letters,base_url={server.url}/completions,tokenized_requests=False"
+        )
         tokenizer = "tokenizer_backend=None"
-        given = ["lm_eval", "--model", "local-completions", "--model_args", f"{model},{tokenizer}"]
+        given = [
+            "lm_eval",
+            "--model",
+            "local-completions",
+            "--model_args",
+            f"{model},{tokenizer}",
+        ]
         return [*given, "--tasks", "hkmmlu", "--output_path", "out", *more]
 
     def figures(folder: Path) -> Any:
@@ -66,7 +83,9 @@ def test_lm_eval_takes_up_a_run_from_its_cache(tmp_path: Path) -> None:
     with recording() as server:
         finish(start(whole, *command(server)), whole)
     with recording() as server:
-        kill_at_half(start(halved, *command(server, "--use_cache", "cache/run")), server)
+        kill_at_half(
+            start(halved, *command(server, "--use_cache", "cache/run")), server
+        )
         finish(start(halved, *command(server, "--use_cache", "cache/run")), halved)
         assert repeated(server) <= max(1, MOST_REPEATED * COUNT)
     assert figures(halved) == figures(whole)
@@ -82,7 +101,9 @@ def test_inspect_takes_up_a_run_from_its_log(tmp_path: Path) -> None:
         log = read_eval_log(str(path), header_only=True)
         assert log.status == "success"
         assert log.results is not None
-        return {name: each.value for name, each in log.results.scores[0].metrics.items()}
+        return {
+            name: each.value for name, each in log.results.scores[0].metrics.items()
+        }
 
     whole, halved = tmp_path / "whole", tmp_path / "halved"
     for folder in (whole, halved):
@@ -92,7 +113,15 @@ def test_inspect_takes_up_a_run_from_its_log(tmp_path: Path) -> None:
     with recording() as server:
         kill_at_half(start(halved, *command(server)), server)
         (log,) = halved.glob("logs/*.eval")
-        again = ["inspect_ai", "eval-retry", str(log), "--log-dir", "logs", "--display", "plain"]
+        again = [
+            "inspect_ai",
+            "eval-retry",
+            str(log),
+            "--log-dir",
+            "logs",
+            "--display",
+            "plain",
+        ]
         finish(start(halved, *again), halved)
         assert repeated(server) <= max(1, MOST_REPEATED * COUNT)
     (one,) = whole.glob("logs/*.eval")

@@ -94,8 +94,12 @@ def test_a_report_has_the_harnesses_figures(declare: Declare, tmp_path: Path) ->
     runs = read_runs([tmp_path / "logs"])
     assert len(runs) == 2
     for run in runs:
-        assert {name: value_of(run, name).value for name in FIGURES} == pytest.approx(FIGURES)
-    printed = CliRunner().invoke(app, ["report", str(tmp_path / "logs"), "--format", "md"])
+        assert {name: value_of(run, name).value for name in FIGURES} == pytest.approx(
+            FIGURES
+        )
+    printed = CliRunner().invoke(
+        app, ["report", str(tmp_path / "logs"), "--format", "md"]
+    )
     assert printed.exit_code == 0, printed.output
     assert "Exact match" in printed.output
 
@@ -110,7 +114,9 @@ def test_an_answer_is_scored_by_hand(declare: Declare) -> None:
         assert values["empty"] == (said == ""), question
 
 
-def test_a_worked_example_answers_with_the_first_accepted_answer(declare: Declare) -> None:
+def test_a_worked_example_answers_with_the_first_accepted_answer(
+    declare: Declare,
+) -> None:
     declare()
     loaded = load_task("cloze", shots=1)
     prompt = loaded.prompt(loaded.samples[0]).text()
@@ -135,7 +141,10 @@ def test_a_row_without_an_answer_is_named(declare: Declare) -> None:
     for answers, message in (
         ("", "row 1 has no answer, a text or a list of texts"),
         ([], "row 1 has no answer"),
-        (["七", "！"], "each with a letter or number: expected one in a column blank or answer"),
+        (
+            ["七", "！"],
+            "each with a letter or number: expected one in a column blank or answer",
+        ),
         (["七", None], "row 1 has no answer"),
         ("['七', '7']", "in brackets that is not a JSON list of texts: write"),
         ({"answer": "七"}, "row 1 has no answer"),
@@ -158,7 +167,9 @@ def test_scripts_are_folded_only_if_declared(declare: Declare) -> None:
     assert values["read "] != values["read fold_scripts = true\n"]
 
 
-def test_alternatives_in_one_cell_are_each_right_and_not_both_at_once(declare: Declare) -> None:
+def test_alternatives_in_one_cell_are_each_right_and_not_both_at_once(
+    declare: Declare,
+) -> None:
     read = {}
     for more in ("", 'alternatives = "/"\n'):
         declare(more, answers="ni1/ nei1")
@@ -180,6 +191,8 @@ def test_an_empty_alternative_is_an_error_that_names_the_row(declare: Declare) -
 def test_alternatives_are_of_no_other_kind(declare: Declare) -> None:
     home = declare('alternatives = "/"\n')
     file = home / "benchmark.toml"
-    file.write_text(file.read_text("utf-8").replace('"short_answer"', '"number"'), "utf-8")
+    file.write_text(
+        file.read_text("utf-8").replace('"short_answer"', '"number"'), "utf-8"
+    )
     with pytest.raises(CatalogueError, match="a field 'alternatives'"):
         load_task("cloze")

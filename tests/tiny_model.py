@@ -26,7 +26,10 @@ def make(folder: Path, template: str = JOIN) -> Path:
     )
     tokenizer.train_from_iterator(["the cat sat on the mat"], trainer)
     fast = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", chat_template=template
+        tokenizer_object=tokenizer,
+        bos_token="<s>",
+        eos_token="</s>",
+        chat_template=template,
     )
     fast.save_pretrained(folder)
     torch.manual_seed(0)

@@ -10,20 +10,37 @@ import torch
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
-from hkcanto_metrics import cantonese_reward, choice_reward, jyutping_reward, multiply_rewards
+from hkcanto_metrics import (
+    cantonese_reward,
+    choice_reward,
+    jyutping_reward,
+    multiply_rewards,
+)
 
 
 def choice(question: str, options: list[str], answer: str) -> dict[str, object]:
     """Return a question to answer with the right letter and an explanation in Cantonese."""
-    shown = "\n".join(f"{letter}. {text}" for letter, text in zip("ABCD", options, strict=False))
+    shown = "\n".join(
+        f"{letter}. {text}" for letter, text in zip("ABCD", options, strict=False)
+    )
     prompt = f"{question}\n{shown}\n用廣東話解釋，最後一行寫「答案：X」。"
-    return {"prompt": _asked(prompt), "options": options, "answer": answer, "jyutping": None}
+    return {
+        "prompt": _asked(prompt),
+        "options": options,
+        "answer": answer,
+        "jyutping": None,
+    }
 
 
 def pronunciation(sentence: str, jyutping: str) -> dict[str, object]:
     """Return a sentence to write in Jyutping."""
     prompt = f"將呢句寫做粵拼，淨係寫粵拼：{sentence}"
-    return {"prompt": _asked(prompt), "options": None, "answer": None, "jyutping": jyutping}
+    return {
+        "prompt": _asked(prompt),
+        "options": None,
+        "answer": None,
+        "jyutping": jyutping,
+    }
 
 
 def _asked(prompt: str) -> list[dict[str, str]]:
@@ -49,7 +66,10 @@ def main() -> None:
     given = parser.parse_args()
     trainer = GRPOTrainer(
         model=given.model,
-        reward_funcs=[multiply_rewards(choice_reward, cantonese_reward), jyutping_reward],
+        reward_funcs=[
+            multiply_rewards(choice_reward, cantonese_reward),
+            jyutping_reward,
+        ],
         train_dataset=Dataset.from_list(QUESTIONS),
         args=GRPOConfig(
             output_dir=given.output,

@@ -20,7 +20,9 @@ def board(
     results: Annotated[list[str] | None, argument(_RESULTS, "RESULTS")] = None,
     output: Annotated[Path, _FOLDER] = Path("site"),
     check: Annotated[bool, option(_CHECK, "--check")] = False,
-    title: Annotated[str, option("Title of the site.", metavar="TEXT")] = "Cantonese board",
+    title: Annotated[
+        str, option("Title of the site.", metavar="TEXT")
+    ] = "Cantonese board",
 ) -> None:
     """Build a static leaderboard of many models, with the papers' scores.
 
@@ -38,7 +40,9 @@ def board(
             echo(f"  {path}", to_err=True)
     count = f"{len(right)} results of {len({each.model for each in right})} models"
     if check:
-        echo(f"{count} are right, {sum(map(len, refused.values()))} files or runs are not.")
+        echo(
+            f"{count} are right, {sum(map(len, refused.values()))} files or runs are not."
+        )
         raise typer.Exit(bool(refused))
     written = pages(right, refused, title)
     write_files(written, output)

@@ -8,10 +8,16 @@ import typer
 from ..console import errors_without_traceback
 from .output import LOGS, FormatOption, Full, Output, format_of, option, progress, write
 
-_DELTA = "Tolerance in points: exit status 1 unless B is at most this much worse than A."
+_DELTA = (
+    "Tolerance in points: exit status 1 unless B is at most this much worse than A."
+)
 _LOOK = "Look K of N planned looks at growing runs; together they have an error of 5 %."
-_CANDIDATES = "Candidates that the gate chooses from; together they have an error of 5 %."
-_ANY = "The two logs are of tasks that are not ours: items are matched by text; no ranks."
+_CANDIDATES = (
+    "Candidates that the gate chooses from; together they have an error of 5 %."
+)
+_ANY = (
+    "The two logs are of tasks that are not ours: items are matched by text; no ranks."
+)
 _ALLOWED = "Signature parts or settings that may differ under a gate, such as shots,temperature."
 _METRIC = option("Compare this figure instead of the headline.", metavar="FIGURE")
 
@@ -19,13 +25,19 @@ _METRIC = option("Compare this figure instead of the headline.", metavar="FIGURE
 def compare(
     runs: Annotated[list[str], LOGS],
     metric: Annotated[str | None, _METRIC] = None,
-    gate: Annotated[float | None, option(_DELTA, metavar="POINTS", min=0, max=100)] = None,
+    gate: Annotated[
+        float | None, option(_DELTA, metavar="POINTS", min=0, max=100)
+    ] = None,
     look: Annotated[str | None, option(_LOOK, metavar="K/N")] = None,
-    candidates: Annotated[int | None, option(_CANDIDATES, metavar="N", min=1, max=1000)] = None,
+    candidates: Annotated[
+        int | None, option(_CANDIDATES, metavar="N", min=1, max=1000)
+    ] = None,
     any_task: Annotated[bool, option(_ANY, "--any")] = False,
     allow_differences: Annotated[str | None, option(_ALLOWED, metavar="NAME,…")] = None,
     seed: Annotated[int, option("Seed of the resampling.", metavar="N", min=0)] = 1234,
-    resamples: Annotated[int, option("Number of resamples.", metavar="N", min=100)] = 10_000,
+    resamples: Annotated[
+        int, option("Number of resamples.", metavar="N", min=100)
+    ] = 10_000,
     output: Output = None,
     format: FormatOption = None,  # noqa: A002
     full: Full = False,
@@ -39,9 +51,13 @@ def compare(
     if the runs differ in more than the model.
     """
     if gate is None and {look, candidates, allow_differences} != {None}:
-        raise typer.BadParameter("--look, --candidates and --allow-differences need --gate.")
+        raise typer.BadParameter(
+            "--look, --candidates and --allow-differences need --gate."
+        )
     if any_task and gate is not None:
-        raise typer.BadParameter("--any has no --gate: nothing bounds a figure of unknown items.")
+        raise typer.BadParameter(
+            "--any has no --gate: nothing bounds a figure of unknown items."
+        )
     status = 0
     with errors_without_traceback(status=2):
         kind = format_of(output, format)

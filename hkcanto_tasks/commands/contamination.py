@@ -14,7 +14,9 @@ _BENCHMARK = option("Only this benchmark or task; may be repeated.", metavar="NA
 
 
 def contamination(
-    files: Annotated[list[Path], argument(_FILES, "FILES", exists=True, dir_okay=False)],
+    files: Annotated[
+        list[Path], argument(_FILES, "FILES", exists=True, dir_okay=False)
+    ],
     benchmark: Annotated[list[str] | None, _BENCHMARK] = None,
     output: Output = None,
     format: FormatOption = None,  # noqa: A002
@@ -33,7 +35,9 @@ def contamination(
 
         try:
             made, found = report(files, benchmark)
-        except MemoryError as error:  # else the exit status would be that of contaminated files
+        except (
+            MemoryError
+        ) as error:  # else the exit status would be that of contaminated files
             raise DataCorrupt(
                 "Out of memory; not all files were searched. Split .json files into .jsonl, which "
                 "are read line by line, or give fewer files at once."

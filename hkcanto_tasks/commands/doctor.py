@@ -25,7 +25,15 @@ from .output import argument
 
 Name = Annotated[str | None, argument("One benchmark; by default all.", "BENCHMARK")]
 _FEW = 160  # characters of a detail, unless all are wanted
-_PACKAGES = ("lm-eval", "inspect-ai", "pycantonese", "ToJyutping", "torch", "transformers", "vllm")
+_PACKAGES = (
+    "lm-eval",
+    "inspect-ai",
+    "pycantonese",
+    "ToJyutping",
+    "torch",
+    "transformers",
+    "vllm",
+)
 _IMPORTS = {
     "lm-eval": "import lm_eval.tasks.manager, hkcanto_lm_eval.models, hkcanto_lm_eval.task\n"
     "from hkcanto_lm_eval._autoload import failures\n"
@@ -56,11 +64,21 @@ def doctor(benchmark: Name = None, as_json: Json = False) -> None:
     """Check versions, harnesses and data; exit status 1 if something is wrong."""
     findings = [*map(_harness, _IMPORTS), *_of_benchmarks(_loaded, benchmark)]
     if benchmark is None:
-        findings += (Finding(False, f"A benchmark is left out: {why}") for why in left_out())
-    versions: dict[str, str | None] = {"hkcanto": __version__, "Python": platform.python_version()}
+        findings += (
+            Finding(False, f"A benchmark is left out: {why}") for why in left_out()
+        )
+    versions: dict[str, str | None] = {
+        "hkcanto": __version__,
+        "Python": platform.python_version(),
+    }
     versions |= {package: _version(package) for package in _PACKAGES}
     if as_json:
-        print_json({"versions": versions, "findings": [asdict(finding) for finding in findings]})
+        print_json(
+            {
+                "versions": versions,
+                "findings": [asdict(finding) for finding in findings],
+            }
+        )
     else:
         named = (f"{name} {version or '–'}" for name, version in versions.items())
         print_row(Text(), Text(" · ".join(named), style="dim"))
@@ -70,7 +88,9 @@ def doctor(benchmark: Name = None, as_json: Json = False) -> None:
 
 # ---------------------------------------------------------------------- hkcanto data
 
-data = typer.Typer(help="Download, check and locate the benchmarks' data.", no_args_is_help=True)
+data = typer.Typer(
+    help="Download, check and locate the benchmarks' data.", no_args_is_help=True
+)
 
 
 @data.command(cls=Command)
@@ -93,7 +113,9 @@ def verify(benchmark: Name = None) -> None:
 @data.command(cls=Command)
 def path(benchmark: Name = None) -> None:
     """Print the folder of a benchmark's data."""
-    found = [*_of_benchmarks(lambda _, folder: Finding(True, str(folder.root)), benchmark)]
+    found = [
+        *_of_benchmarks(lambda _, folder: Finding(True, str(folder.root)), benchmark)
+    ]
     for one in found:
         echo("\n".join((one.text, *one.details)), to_err=not one.good)
     raise typer.Exit(not all(one.good for one in found))
@@ -124,9 +146,13 @@ def _loaded(benchmark: Benchmark, folder: DataFolder) -> Finding:
     from ..tasks import load_task
 
     try:
-        with quietly(HKCANTO_OFFLINE="1"):  # the findings say what the warnings would say
+        with quietly(
+            HKCANTO_OFFLINE="1"
+        ):  # the findings say what the warnings would say
             allowed = folder.kind != "own"
-            loaded = [load_task(task.name, allow_absent=allowed) for task in benchmark.tasks]
+            loaded = [
+                load_task(task.name, allow_absent=allowed) for task in benchmark.tasks
+            ]
     except NetworkUnavailable:
         text = f"{benchmark.title}: not downloaded yet, or not completely, in {folder.root}"
         good = False if forbidden() else None  # a run downloads it if it may
@@ -139,19 +165,29 @@ def _loaded(benchmark: Benchmark, folder: DataFolder) -> Finding:
     whole = present == asked or folder.kind == "sample"
     subjects = "" if present == asked else f", {present} of {asked} subjects"
     text = f"{benchmark.title}: {items:,} items{subjects}, in {folder.root} ({folder.kind})"
-    return Finding(whole and not details, text, details, "" if whole else _fetch(benchmark, folder))
+    return Finding(
+        whole and not details, text, details, "" if whole else _fetch(benchmark, folder)
+    )
 
 
 def _compared(benchmark: Benchmark, folder: DataFolder) -> Finding:
     """Compare every file of a benchmark's data with the record."""
     problems = folder.verify()
     if not problems:
-        state = "are as recorded" if folder.recorded else "look like data (no checksums recorded)"
+        state = (
+            "are as recorded"
+            if folder.recorded
+            else "look like data (no checksums recorded)"
+        )
         count = len(folder.files())
-        return Finding(True, f"{benchmark.title}: {count} files {state}, in {folder.root}")
+        return Finding(
+            True, f"{benchmark.title}: {count} files {state}, in {folder.root}"
+        )
     kinds = Counter(problem.kind for problem in problems)
     counted = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    details = [f"{problem.kind} {problem.file}: {problem.detail}" for problem in problems]
+    details = [
+        f"{problem.kind} {problem.file}: {problem.detail}" for problem in problems
+    ]
     text = f"{benchmark.title}: {counted}, in {folder.root}"
     return Finding(False, text, details, _fetch(benchmark, folder))
 
@@ -171,7 +207,10 @@ def _harness(package: str) -> Finding:
         text = f"{package} {version} cannot run our tasks: an import fails: {why}"
         return Finding(False, text, command=install)
     if package == "inspect-ai":
-        there, fix = "hkcanto" in importlib.metadata.entry_points(group="inspect_ai").names, install
+        there, fix = (
+            "hkcanto" in importlib.metadata.entry_points(group="inspect_ai").names,
+            install,
+        )
     else:
         there = import_module("hkcanto_lm_eval._autoload").is_installed()
         fix = 'lm_eval --include_path "$(hkcanto path)"'
@@ -198,12 +237,20 @@ def why_not(code: str) -> str:
     """
     command = [sys.executable, "-P", "-c", f"{code}\nprint({_DONE!r}, flush=True)"]
     run = subprocess.run(
-        command, capture_output=True, errors="replace", stdin=subprocess.DEVNULL, check=False
+        command,
+        capture_output=True,
+        errors="replace",
+        stdin=subprocess.DEVNULL,
+        check=False,
     )
     if _DONE in run.stdout.splitlines():
         return ""
     lines = [line for line in run.stderr.splitlines() if line.strip()]
-    return lines[-1].strip() if lines else f"it ends the interpreter with status {run.returncode}"
+    return (
+        lines[-1].strip()
+        if lines
+        else f"it ends the interpreter with status {run.returncode}"
+    )
 
 
 def _version(package: str) -> str | None:
@@ -222,6 +269,10 @@ def _print(findings: Sequence[Finding], *, all_of_it: bool = False) -> None:
         for line in finding.details[:few]:
             print_line(Text(f"    {line[:length]}", style="dim"))
         if few and len(finding.details) > few:
-            print_line(Text(f"    … and {len(finding.details) - few} more", style="dim"))
-    for command in dict.fromkeys(finding.command for finding in findings if finding.command):
+            print_line(
+                Text(f"    … and {len(finding.details) - few} more", style="dim")
+            )
+    for command in dict.fromkeys(
+        finding.command for finding in findings if finding.command
+    ):
         print_line(Text.assemble(("next: ", "bold"), command))

@@ -33,9 +33,13 @@ def estimate(
     hkcanto estimate hkmmlu --from logs/
     """
     if (price_in is None) != (price_out is None):
-        raise typer.BadParameter("give both prices, --price-in and --price-out, or none.")
+        raise typer.BadParameter(
+            "give both prices, --price-in and --price-out, or none."
+        )
     if not tasks and not logs:
-        raise typer.BadParameter("give tasks or benchmarks (hkcanto list), or --from LOG.")
+        raise typer.BadParameter(
+            "give tasks or benchmarks (hkcanto list), or --from LOG."
+        )
     kind = format_of(output, format)
     prices = None if price_in is None or price_out is None else (price_in, price_out)
     from ..results.planning.requests import report

@@ -34,7 +34,9 @@ def list_(text: Annotated[str, _FILTER] = "", as_json: Json = False) -> None:
         print_line("Variants: _cot: chain of thought; _sc: Simplified script;")
         print_line("_0shot: no worked examples; _mc: likelihoods of the letters;")
         print_line("_bpc: bits per character of the right answer.")
-        print_line("`hkcanto show TASK` shows one. A subject is a task too: <task>_<subject>.")
+        print_line(
+            "`hkcanto show TASK` shows one. A subject is a task too: <task>_<subject>."
+        )
     else:
         for listed in map(record, tasks):
             echo("\t".join(str(listed[key]) for key in _PIPED))
@@ -50,12 +52,16 @@ def _print(benchmark: Benchmark, tasks: Iterable[Mapping[str, Any]]) -> None:
     variants = list[str]()
     for task in tasks:
         names = Text.assemble(task["name"], (f"\n  {task['inspect']}", "dim"))
-        table.add_row(names, str(task["items"] or ""), str(task["shots"]), Text(task["title"]))
+        table.add_row(
+            names, str(task["items"] or ""), str(task["shots"]), Text(task["title"])
+        )
         variants += task["variants"]
     print_line(Text(benchmark.title, style="bold"))
     out.print(table)
     groups = [benchmark.name] if benchmark.averages else []
-    groups += [average.name for average in benchmark.averages if len(average.columns) == 1]
+    groups += [
+        average.name for average in benchmark.averages if len(average.columns) == 1
+    ]
     for label, further in (("variants", variants), ("groups", groups)):
         if further:
             out.print(Text(f"{label}: {' '.join(further)}", style="dim"))

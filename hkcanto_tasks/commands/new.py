@@ -19,7 +19,13 @@ from ..errors import OptionError, on_disk
 from ..printable import one_line
 from .output import argument, option
 
-_OPTIONAL = ("id", "category", "number", "explanation", "options")  # the last is asked apart
+_OPTIONAL = (
+    "id",
+    "category",
+    "number",
+    "explanation",
+    "options",
+)  # the last is asked apart
 
 _PROMPTS = {
     "multiple_choice": "{question}\\n{options}\\n答案：",
@@ -73,11 +79,15 @@ _INTO = option("Make the benchmark's folder in this one.", "--into", metavar="FO
 
 
 def new(
-    name: Annotated[str, argument("The benchmark's name: a to z, digits and _.", "NAME")],
+    name: Annotated[
+        str, argument("The benchmark's name: a to z, digits and _.", "NAME")
+    ],
     kind: Annotated[str, _KIND],
     source: Annotated[Path | None, _FROM] = None,
     into: Annotated[Path, _INTO] = Path(),
-    force: Annotated[bool, option("Replace a benchmark.toml that is there.", "--force")] = False,
+    force: Annotated[
+        bool, option("Replace a benchmark.toml that is there.", "--force")
+    ] = False,
 ) -> None:
     """Write a commented benchmark.toml, with "?" for everything that the file does not state."""
     from ..kinds import find_kind
@@ -85,7 +95,9 @@ def new(
     roles, folder = find_kind(kind).COLUMNS, into / name
     file = folder / "benchmark.toml"
     if file.exists() and not force:
-        raise OptionError(f"{file} exists. Name another benchmark, or replace it with --force.")
+        raise OptionError(
+            f"{file} exists. Name another benchmark, or replace it with --force."
+        )
     rows = read_table(source).rows if source else ()
     columns = list(dict.fromkeys(column for row in rows for column in row.cells))
     file_name = json.dumps(source.name if source else "?", ensure_ascii=False)
@@ -104,7 +116,9 @@ def new(
     text = _TEMPLATE.format(
         name=name,
         title=name.replace("_", " ").capitalize(),
-        columns=f"# Columns of {source.name}: {one_line(', '.join(columns))}.\n" if source else "",
+        columns=f"# Columns of {source.name}: {one_line(', '.join(columns))}.\n"
+        if source
+        else "",
         question=_PROMPTS.get(kind, "{prompt}"),
         kind=kind,
         lines=lines + (_OPTIONS if "options" in roles else _LINES.get(kind, "")),
@@ -121,8 +135,16 @@ def new(
         print_row(Text("? ", style="yellow"), question)
     print_line()
     print_line(Text("Answer these, then type" if questions else "Next", style="bold"))
-    others = f"{os.pathsep}$HKCANTO_BENCHMARKS" if os.environ.get("HKCANTO_BENCHMARKS") else ""
-    print_line(f"export HKCANTO_BENCHMARKS={shlex.quote(str(folder.resolve()))}{others}")
+    others = (
+        f"{os.pathsep}$HKCANTO_BENCHMARKS"
+        if os.environ.get("HKCANTO_BENCHMARKS")
+        else ""
+    )
+    print_line(
+        f"export HKCANTO_BENCHMARKS={shlex.quote(str(folder.resolve()))}{others}"
+    )
     print_line(f"hkcanto show {name}")
     print_line(f"lm_eval --model dummy --tasks {name} --limit 3")
-    print_line(f"inspect eval hkcanto/run -T task={name} --model mockllm/model --limit 3")
+    print_line(
+        f"inspect eval hkcanto/run -T task={name} --model mockllm/model --limit 3"
+    )

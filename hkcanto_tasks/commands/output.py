@@ -37,10 +37,14 @@ _OUTPUT = "Write to this file, such as report.html."
 _FORMAT = "html, md, json, csv, or github (a pull request comment); by default by the file's name."
 Output = Annotated[Path | None, option(_OUTPUT, "-o", "--output", metavar="FILE")]
 FormatOption = Annotated[Format | None, option(_FORMAT, "--format", metavar="FORMAT")]
-Full = Annotated[bool, option("Print everything, with no row or column left out.", "--full")]
+Full = Annotated[
+    bool, option("Print everything, with no row or column left out.", "--full")
+]
 
 
-def write(made: "Report", output: Path | None, kind: Format | None, *, full: bool = False) -> None:
+def write(
+    made: "Report", output: Path | None, kind: Format | None, *, full: bool = False
+) -> None:
     """Print a report, or write it to a file and print a short version.
 
     A reader that closes the pipe early does not change the exit status.
@@ -71,7 +75,9 @@ def write(made: "Report", output: Path | None, kind: Format | None, *, full: boo
             echo(f"Written: {output} ({len(text.encode()) / 1e3:,.0f} kB)", to_err=True)
         elif kind is not None:
             echo(text)
-            for warning in made.warnings if kind == "csv" else ():  # CSV has only figures
+            for warning in (
+                made.warnings if kind == "csv" else ()
+            ):  # CSV has only figures
                 echo(f"Warning: {warning}", to_err=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -91,7 +97,9 @@ def write_files(files: Mapping[str, str], folder: Path) -> None:
         OptionError: A folder within it is a link.
         DataNotFound: The operating system refuses.
     """
-    with on_disk(folder, "written", "Give a folder that you can write to and that has room."):
+    with on_disk(
+        folder, "written", "Give a folder that you can write to and that has room."
+    ):
         root = folder.resolve()
         for path in files:
             parent = (root / path).parent
@@ -116,7 +124,9 @@ def format_of(output: Path | None, chosen: Format | None) -> Format | None:
     endings: dict[str, Format] = {f".{form}": form for form in get_args(Format)[:-1]}
     if form := endings.get(output.suffix.lower()):
         return form
-    raise OptionError(f"{output}: end the name in {', '.join(endings)}, or choose a --format.")
+    raise OptionError(
+        f"{output}: end the name in {', '.join(endings)}, or choose a --format."
+    )
 
 
 @contextmanager

@@ -14,7 +14,9 @@ _FOLDERS = {
 _WHAT = argument("lm-eval, inspect or evaluate.", "WHAT", show_default=True)
 
 
-def path(what: Annotated[Literal["lm-eval", "inspect", "evaluate"], _WHAT] = "lm-eval") -> None:
+def path(
+    what: Annotated[Literal["lm-eval", "inspect", "evaluate"], _WHAT] = "lm-eval",
+) -> None:
     """Print the folder of the task files: lm_eval --include_path "$(hkcanto path)"."""
     package, folder = _FOLDERS[what]
     echo(files(package) / folder)

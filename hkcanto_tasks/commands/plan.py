@@ -7,11 +7,15 @@ import typer
 from .output import FormatOption, Full, Output, argument, format_of, option, write
 
 _RUNS = "Logs of two runs, to plan from their disagreement. Or tasks, with --discordance or --sd."
-_DISCORDANCE = "Assume that on this share of the items one run is right and the other wrong."
+_DISCORDANCE = (
+    "Assume that on this share of the items one run is right and the other wrong."
+)
 _DEVIATION = "Assume this standard deviation of the differences, for figures other than accuracies."
 _ITEMS = option("Number of items; may be repeated.", metavar="N", min=1)
 _GATES = "Difference or tolerance δ in points; may be repeated. Default: 2."
-_LOSS = option("Points that the second run truly loses.", metavar="POINTS", min=-100, max=100)
+_LOSS = option(
+    "Points that the second run truly loses.", metavar="POINTS", min=-100, max=100
+)
 _LOOKS = "Looks at a growing run; together they have an error of 5 %."
 _CANDIDATES = "Candidates; together they have an error of 5 %, too."
 _METRIC = option("Plan for this figure instead of the headline.", metavar="FIGURE")
@@ -19,10 +23,16 @@ _METRIC = option("Plan for this figure instead of the headline.", metavar="FIGUR
 
 def plan(
     runs: Annotated[list[str] | None, argument(_RUNS, "LOGS|TASKS")] = None,
-    discordance: Annotated[float | None, option(_DISCORDANCE, metavar="%", min=0, max=100)] = None,
-    sd: Annotated[float | None, option(_DEVIATION, metavar="POINTS", min=0, max=100)] = None,
+    discordance: Annotated[
+        float | None, option(_DISCORDANCE, metavar="%", min=0, max=100)
+    ] = None,
+    sd: Annotated[
+        float | None, option(_DEVIATION, metavar="POINTS", min=0, max=100)
+    ] = None,
     items: Annotated[list[int] | None, _ITEMS] = None,
-    gate: Annotated[list[float] | None, option(_GATES, metavar="POINTS", max=100)] = None,
+    gate: Annotated[
+        list[float] | None, option(_GATES, metavar="POINTS", max=100)
+    ] = None,
     loss: Annotated[float, _LOSS] = 0.0,
     looks: Annotated[int, option(_LOOKS, metavar="N", min=1, max=99)] = 1,
     candidates: Annotated[int, option(_CANDIDATES, metavar="N", min=1, max=1000)] = 1,
@@ -35,7 +45,10 @@ def plan(
 
     hkcanto plan hkmmlu --discordance 29.3 --gate 2 --loss 0.46
     """
-    given, assumed = runs or [], [each for each in (discordance, sd) if each is not None]
+    given, assumed = (
+        runs or [],
+        [each for each in (discordance, sd) if each is not None],
+    )
     if len(assumed) > 1 or not (assumed or given):
         raise typer.BadParameter(
             "give one of these: the logs of two runs; or --discordance or --sd, alone or with "

@@ -26,10 +26,16 @@ _ITEMS = option("For eee: also write each item's value, without its texts.", "--
 def publish(
     runs: Annotated[list[str], argument(_RUNS, "LOGS")],
     to: Annotated[Destination, option(_TO, metavar="FORM")],
-    output: Annotated[Path, option("Folder to write to.", "-o", "--output", metavar="DIR")],
+    output: Annotated[
+        Path, option("Folder to write to.", "-o", "--output", metavar="DIR")
+    ],
     by: Annotated[str, option("Who ran the models.", metavar="NAME")] = "",
-    relationship: Annotated[Relationship | None, option(_YOURS, metavar="WHICH")] = None,
-    url: Annotated[str, option("Where the logs, or a report on them, are.", metavar="URL")] = "",
+    relationship: Annotated[
+        Relationship | None, option(_YOURS, metavar="WHICH")
+    ] = None,
+    url: Annotated[
+        str, option("Where the logs, or a report on them, are.", metavar="URL")
+    ] = "",
     task: Annotated[list[str] | None, option(_TASK, metavar="TASK")] = None,
     items: Annotated[bool, _ITEMS] = False,
 ) -> None:
@@ -42,7 +48,12 @@ def publish(
     exit status is then 1. Nothing is uploaded.
     """
     from ..results.logs import read_runs
-    from ..results.publishing.runs import NotPublishable, Publication, Publisher, sorted_out
+    from ..results.publishing.runs import (
+        NotPublishable,
+        Publication,
+        Publisher,
+        sorted_out,
+    )
     from ..results.reports.presentation import task_title
 
     read = read_runs(runs)
@@ -50,10 +61,14 @@ def publish(
         echo(f"not read: {log.path}: {log.reason}", to_err=True)
     destination = import_module(f"hkcanto_tasks.results.publishing.{to}")
     if items and to != "eee":
-        raise OptionError(f"--to {to} has no values of items. Take --to eee, or no --items.")
+        raise OptionError(
+            f"--to {to} has no values of items. Take --to eee, or no --items."
+        )
     of_items = {"items": True} if items else {}
     publishable, not_publishable = sorted_out(read, task or ())
-    refused = [f"{run.label} on {task_title(run)}: {reason}" for run, reason in not_publishable]
+    refused = [
+        f"{run.label} on {task_title(run)}: {reason}" for run, reason in not_publishable
+    ]
     if not publishable:
         of_tasks = f" of {', '.join(task)}" if task else ""
         what = f"no run{of_tasks} can be published, so nothing was written:"

@@ -19,10 +19,14 @@ def report(
     runs: Annotated[list[str] | None, LOGS] = None,
     output: Output = None,
     format: FormatOption = None,  # noqa: A002
-    title: Annotated[str, option("Title; by default the models' names.", metavar="TEXT")] = "",
+    title: Annotated[
+        str, option("Title; by default the models' names.", metavar="TEXT")
+    ] = "",
     full: Full = False,
     best: Annotated[bool, option(_BEST, "--best")] = False,
-    example: Annotated[bool, option("Report two engines on sample data.", "--example")] = False,
+    example: Annotated[
+        bool, option("Report two engines on sample data.", "--example")
+    ] = False,
 ) -> None:
     """Show results beside published scores, with intervals and warnings.
 
@@ -30,9 +34,13 @@ def report(
     hkcanto report runs/ --best
     """
     if best and (example or output or format):
-        raise typer.BadParameter("--best has no --example, -o or --format; JSON has it as `best`.")
+        raise typer.BadParameter(
+            "--best has no --example, -o or --format; JSON has it as `best`."
+        )
     if example == bool(runs):
-        raise typer.BadParameter("give the logs to read, or --example for an example report.")
+        raise typer.BadParameter(
+            "give the logs to read, or --example for an example report."
+        )
     output = output or (Path("hkcanto-example.html") if example else None)
     kind = format_of(output, format)
     if example:

@@ -22,7 +22,9 @@ _MODEL = "Model of a .jsonl; by default the file's name."
 
 def rescore(
     paths: Annotated[list[Path], argument(_PATHS, "PATHS")],
-    output: Annotated[Path, option("Folder for the new logs.", "-o", "--output", metavar="DIR")],
+    output: Annotated[
+        Path, option("Folder for the new logs.", "-o", "--output", metavar="DIR")
+    ],
     task: Annotated[str, option("Task of a .jsonl.", metavar="TASK")] = "",
     model: Annotated[str, option(_MODEL, metavar="NAME")] = "",
     columns: Annotated[str, option(_COLUMNS, metavar="FIELD=COLUMN,…")] = "",
@@ -55,7 +57,9 @@ def rescore(
         if not isnan(then):
             changed = sum(scored.is_changed for scored in run.scored)
             shown = f"{factor * then:.2f}{sign} → {shown}, {changed:,} read otherwise"
-        run_title = f"{run.run.model}, {run.run.signature.task}: {len(run.scored):,} answers, "
+        run_title = (
+            f"{run.run.model}, {run.run.signature.task}: {len(run.scored):,} answers, "
+        )
         print_line(f"{run_title}{figure.title} {shown}")
         for remark in run.remarks:
             print_line(f"  {remark}")

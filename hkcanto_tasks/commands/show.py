@@ -19,7 +19,9 @@ _OPTION = shared.option("As in inspect eval.", "--option", "-T", metavar="NAME=V
 
 def show(
     task: Annotated[str, _TASK],
-    shots: Annotated[int | None, shared.option("Worked examples.", metavar="N", min=0)] = None,
+    shots: Annotated[
+        int | None, shared.option("Worked examples.", metavar="N", min=0)
+    ] = None,
     option: Annotated[list[str] | None, _OPTION] = None,
     as_json: Json = False,
 ) -> None:
@@ -30,7 +32,9 @@ def show(
     for text in option or ():
         name, equals, value = text.partition("=")
         if not equals:
-            raise OptionError(f"-T {text}: an option is given as name=value: -T prompt=yue.")
+            raise OptionError(
+                f"-T {text}: an option is given as name=value: -T prompt=yue."
+            )
         given[name] = value
     described = describe(task, given, shots)
     print_json(described.record()) if as_json else _show(described)
@@ -55,15 +59,25 @@ def _show(of: "Description") -> None:
     if of.answer:
         print_row(Text("→ ", style="green"), of.answer)
     figures = (
-        (one.name, f"{WAYS[one.higher_is_better]} {UNITS[one.unit]}", f"{one.title}. {one.help}")
+        (
+            one.name,
+            f"{WAYS[one.higher_is_better]} {UNITS[one.unit]}",
+            f"{one.title}. {one.help}",
+        )
         for one in of.figures
     )
     _section("Figures, the headline first", figures)
     options = (
-        (name, f"default {default}", f"{does.replace('`', '')} Values: {values}.".strip())
+        (
+            name,
+            f"default {default}",
+            f"{does.replace('`', '')} Values: {values}.".strip(),
+        )
         for name, values, default, does in of.options
     )
-    title = "Options: --metadata '{\"name\": value}' in lm-eval, -T name=value in Inspect"
+    title = (
+        "Options: --metadata '{\"name\": value}' in lm-eval, -T name=value in Inspect"
+    )
     _section(title, options)
     if len(of.task.subjects) > 1:
         _section("Subjects")
@@ -73,7 +87,9 @@ def _show(of: "Description") -> None:
 def _section(title: str, rows: Iterable[tuple[str, str, str]] = ()) -> None:
     print_line()
     print_line(Text(title, style="bold"))
-    grid = Table.grid(Column(no_wrap=True), Column(no_wrap=True, style="dim"), padding=(0, 2))
+    grid = Table.grid(
+        Column(no_wrap=True), Column(no_wrap=True, style="dim"), padding=(0, 2)
+    )
     grid.add_column(overflow="fold")
     for row in rows:
         grid.add_row(*map(Text, row))

@@ -22,7 +22,9 @@ _DAMAGED = re.compile("[\ufffd\x80-\x84\x86-\x9f]")
 _HAN = re.compile("[\u3400-\u9fff]")
 
 
-def refuse_odd(samples: Sequence[Sample], definition: TaskDefinition, where: str) -> None:
+def refuse_odd(
+    samples: Sequence[Sample], definition: TaskDefinition, where: str
+) -> None:
     """Refuse the items of a file if too many of them cannot be right.
 
     Args:
@@ -41,11 +43,22 @@ def refuse_odd(samples: Sequence[Sample], definition: TaskDefinition, where: str
     damaged = 0 if is_sound else sum(map(bool, map(_DAMAGED.search, texts)))
     if damaged > few:
         odd = f"characters that no text contains (U+FFFD, control) in {damaged} of {rows} rows"
-        raise DataCorrupt(f"{where} has {odd}: it was read in a wrong encoding. {remedy}")
+        raise DataCorrupt(
+            f"{where} has {odd}: it was read in a wrong encoding. {remedy}"
+        )
     is_chinese = definition.is_traditional or definition.language in ("zh", "yue")
-    shown = ("".join(filter(None, (sample.question, *sample.choices))) for sample in samples)
-    if is_chinese and rows >= _ENOUGH and has_choices and not any(map(_HAN.search, shown)):
-        raise DataCorrupt(f"{where} has no Chinese character: it is in another language. {remedy}")
+    shown = (
+        "".join(filter(None, (sample.question, *sample.choices))) for sample in samples
+    )
+    if (
+        is_chinese
+        and rows >= _ENOUGH
+        and has_choices
+        and not any(map(_HAN.search, shown))
+    ):
+        raise DataCorrupt(
+            f"{where} has no Chinese character: it is in another language. {remedy}"
+        )
     if definition.is_traditional:
         some = Random(0).sample(samples, min(rows, _LOOKED_AT))  # rows may alternate
         counts = (count_scripts(sample.text) for sample in some)
@@ -60,7 +73,14 @@ def refuse_odd(samples: Sequence[Sample], definition: TaskDefinition, where: str
         for item in samples:
             asked = (item.question, item.choices, *item.cells.values())
             targets.setdefault(asked, set()).add(item.target)
-        contrary, repeated = sum(len(of) > 1 for of in targets.values()), rows - len(targets)
-        if contrary > max(few, _ENOUGH) or (len(targets) > _ENOUGH and repeated >= rows / 2):
+        contrary, repeated = (
+            sum(len(of) > 1 for of in targets.values()),
+            rows - len(targets),
+        )
+        if contrary > max(few, _ENOUGH) or (
+            len(targets) > _ENOUGH and repeated >= rows / 2
+        ):
             odd = f"{contrary} with other answers, {repeated} repeated of {rows} rows"
-            raise DataCorrupt(f"{where} asks the same questions several times: {odd}. {remedy}")
+            raise DataCorrupt(
+                f"{where} asks the same questions several times: {odd}. {remedy}"
+            )

@@ -11,13 +11,17 @@ from .tables import Row, as_text
 
 # Small letters only apart from each other: "bad" is a word. A dash may be a range: "A-D".
 _SEVERAL_LETTERS = re.compile(
-    r"{0}*(?:[A-J](?:{0}*[A-J])*|[A-Ja-j](?:{0}+[A-Ja-j])*){0}*".replace("{0}", r"(?:[^\w~–-]|_)")
+    r"{0}*(?:[A-J](?:{0}*[A-J])*|[A-Ja-j](?:{0}+[A-Ja-j])*){0}*".replace(
+        "{0}", r"(?:[^\w~–-]|_)"
+    )
 )
 _LABEL = re.compile(r"\s*[(（]?([A-Ja-j]|\d{1,2})[.．。、:：)）]\s*(.+)", re.DOTALL)
 Text = str | None
 
 
-def choice_columns(definition: TaskDefinition, default: Sequence[str] = ()) -> tuple[str, ...]:
+def choice_columns(
+    definition: TaskDefinition, default: Sequence[str] = ()
+) -> tuple[str, ...]:
     """Return the columns of the choices, in lower case: one a letter, or a single one for all.
 
     Args:
@@ -29,7 +33,9 @@ def choice_columns(definition: TaskDefinition, default: Sequence[str] = ()) -> t
     return tuple(name.lower() for name in names)
 
 
-def read_choices(row: Row, definition: TaskDefinition, columns: Sequence[str]) -> tuple[Text, ...]:
+def read_choices(
+    row: Row, definition: TaskDefinition, columns: Sequence[str]
+) -> tuple[Text, ...]:
     """Read a row's choices.
 
     Args:
@@ -57,7 +63,9 @@ def read_choices(row: Row, definition: TaskDefinition, columns: Sequence[str]) -
         if isinstance(cells, Mapping) and {*cells} <= {*letters}:
             last = max(map(letters.index, cells), default=-1)
             cells = [cells.get(letter) for letter in letters[: last + 1]]
-        if not isinstance(cells, list) or any(isinstance(cell, list | Mapping) for cell in cells):
+        if not isinstance(cells, list) or any(
+            isinstance(cell, list | Mapping) for cell in cells
+        ):
             what = f"no list of options, and no mapping from letters, in the column {columns[0]!r}"
             raise row.problem(f"{what}; found {row.named()}")
     removes = definition.option_labels == "remove"
@@ -69,7 +77,9 @@ def read_choices(row: Row, definition: TaskDefinition, columns: Sequence[str]) -
     texts: list[Text] = []
     for place, cell in enumerate(cells, start=1):
         text = as_text(cell)
-        if text is None and not (may_lack and (cell is None or cell != cell)):  # NaN of Parquet
+        if text is None and not (
+            may_lack and (cell is None or cell != cell)
+        ):  # NaN of Parquet
             what = f"no text for its option {place} in {', '.join(columns)}; found {row.named()}"
             others = 'columns = { options = […] }, letters, or blank_options = "absent"'
             raise row.problem(f"{what} (declare {others})")
@@ -77,12 +87,16 @@ def read_choices(row: Row, definition: TaskDefinition, columns: Sequence[str]) -
             label = _LABEL.fullmatch(text)
             if not label or label[1].upper() not in (chr(64 + place), str(place)):
                 what = f"an option without the label {chr(64 + place)} or {place}"
-                raise row.problem(f'{what}, though option_labels = "remove" is declared')
+                raise row.problem(
+                    f'{what}, though option_labels = "remove" is declared'
+                )
             text = label[2]
         texts.append(text if (text and text.strip()) or not may_lack else None)
     if len(texts) > len(letters):
         why = f"{len(texts)} options, but the task has only the letters {letters}"
-        raise row.problem(f'{why}: declare more of them, such as letters = "ABCDEFGHIJ"')
+        raise row.problem(
+            f'{why}: declare more of them, such as letters = "ABCDEFGHIJ"'
+        )
     if len(texts) - texts.count(None) < 2:
         raise row.problem("fewer than two options")
     return tuple(texts + [None] * (len(letters) - len(texts)))

@@ -39,7 +39,9 @@ from .tables import is_file, no_file, read_bytes, refusal
 
 _log = logging.getLogger("hkcanto")
 
-_REMEDY = "Set HKCANTO_CACHE to a folder that you can write to, free disk space or empty it."
+_REMEDY = (
+    "Set HKCANTO_CACHE to a folder that you can write to, free disk space or empty it."
+)
 _COMMIT = "[0-9a-f]{40}"
 _CONNECTIONS = 8
 _SILENT_WAIT = 2.0  # seconds of waiting for another process before it is logged
@@ -85,7 +87,12 @@ class DataFolder:
     root: Path
     recorded: Registry = field(default_factory=dict)
 
-    def fetch(self, files: Sequence[str] | None = None, *, progress: bool = False) -> None:  # noqa: ARG002
+    def fetch(
+        self,
+        files: Sequence[str] | None = None,
+        *,
+        progress: bool = False,  # noqa: ARG002
+    ) -> None:
         """Download missing files, several in parallel; cheap if all are there.
 
         Args:
@@ -123,11 +130,15 @@ class DataFolder:
             if entry.name.startswith("."):
                 continue
             if (is_link := entry.is_symlink()) and self.kind in ("own", "sample"):
-                inside(self.root, path, "A link in a benchmark's own folder", DataNotFound)
+                inside(
+                    self.root, path, "A link in a benchmark's own folder", DataNotFound
+                )
             above = (here, *here.parents) if is_link else ()
             if not (Path(entry).is_dir() if is_link else entry.is_dir()):
                 yield path
-            elif not any(one.resolve().is_relative_to(os.path.realpath(entry)) for one in above):
+            elif not any(
+                one.resolve().is_relative_to(os.path.realpath(entry)) for one in above
+            ):
                 yield from self._below(f"{path}/")
 
     def revision(self, *files: str, hashes: Mapping[str, str] | None = None) -> str:
@@ -156,7 +167,9 @@ class DataFolder:
                 commits.add(entry.commit[:7])
             else:
                 others.append(f"{content}  {file}\n")
-        listed = hashlib.sha256("".join(others).encode("utf-8", "surrogateescape")).hexdigest()[:7]
+        listed = hashlib.sha256(
+            "".join(others).encode("utf-8", "surrogateescape")
+        ).hexdigest()[:7]
         if self.kind == "own":
             return listed
         return "+".join([*sorted(commits), *([f"local-{listed}"] if others else [])])
@@ -169,7 +182,11 @@ class DataFolder:
             record, only files that cannot be data are reported.
         """
         if self.kind == "cache" and not self.recorded:
-            return [Problem("*", "missing", f"nothing is downloaded to {self.root.parent} yet")]
+            return [
+                Problem(
+                    "*", "missing", f"nothing is downloaded to {self.root.parent} yet"
+                )
+            ]
         present, problems = {*self.files()}, []
         for file in sorted(present | {*self.recorded}):
             try:
@@ -181,8 +198,12 @@ class DataFolder:
             entry, reason = self.recorded.get(file), refusal(content)
             if self.recorded and not entry:
                 problems.append(Problem(file, "extra", "it is not in the release"))
-            elif entry and (found := hashlib.sha256(content).hexdigest()) != entry.sha256:
-                detail = reason or f"its sha256 is {found}, not the recorded {entry.sha256}"
+            elif (
+                entry and (found := hashlib.sha256(content).hexdigest()) != entry.sha256
+            ):
+                detail = (
+                    reason or f"its sha256 is {found}, not the recorded {entry.sha256}"
+                )
                 problems.append(Problem(file, "changed", detail))
             elif reason and not entry:
                 problems.append(Problem(file, "unreadable", reason))
@@ -197,9 +218,13 @@ class DataFolder:
         entry, path = self.recorded.get(file), self.root / file
         if entry and self.kind == "local":
             remedy = f"Unset HKCANTO_DATA_DIR, or run `git show {entry.commit}:{entry.origin}`"
-            return DataNotFound(f"{path} {no_file(path)}. {remedy} in a clone of the release.")
+            return DataNotFound(
+                f"{path} {no_file(path)}. {remedy} in a clone of the release."
+            )
         hint = did_you_mean(file, {*self.recorded, *self.files()}) or "Check the name."
-        return DataNotFound(f"{self.name} has no file {file!r} in {self.root}. {hint.rstrip()}")
+        return DataNotFound(
+            f"{self.name} has no file {file!r} in {self.root}. {hint.rstrip()}"
+        )
 
 
 def digest(path: Path, like: str = "") -> str:
@@ -215,7 +240,9 @@ def digest(path: Path, like: str = "") -> str:
     with on_disk(path), path.open("rb") as file:
         head = b"blob %d\0" % os.fstat(file.fileno()).st_size
         blob = partial(hashlib.sha1, head, usedforsecurity=False)
-        return hashlib.file_digest(file, blob if len(like) == 40 else hashlib.sha256).hexdigest()
+        return hashlib.file_digest(
+            file, blob if len(like) == 40 else hashlib.sha256
+        ).hexdigest()
 
 
 class GitHubFolder(DataFolder):
@@ -238,16 +265,22 @@ class GitHubFolder(DataFolder):
     server = "https://raw.githubusercontent.com"
     address = "{}/{}/{}"
 
-    def __init__(self, name: str, home: Path, repo: str, root: Path, recorded: Registry) -> None:
+    def __init__(
+        self, name: str, home: Path, repo: str, root: Path, recorded: Registry
+    ) -> None:
         super().__init__(name, "cache", root, recorded)
         self.home, self.repository, self.partial = home, repo, home / ".partial"
 
-    def fetch(self, files: Sequence[str] | None = None, *, progress: bool = False) -> None:
+    def fetch(
+        self, files: Sequence[str] | None = None, *, progress: bool = False
+    ) -> None:
         """Download missing files, one process at a time; see `DataFolder.fetch`."""
         if not (lacking := self.lacking(files)):
             return
         if variable := forbidden():
-            raise self.failure(f"{variable} forbids it, and {lacking[0]} is not in {self.home}")
+            raise self.failure(
+                f"{variable} forbids it, and {lacking[0]} is not in {self.home}"
+            )
         from filelock import FileLock, Timeout
 
         lock = FileLock(self.home / ".lock")
@@ -259,12 +292,16 @@ class GitHubFolder(DataFolder):
                 held = lock.acquire(timeout=_SILENT_WAIT)
             except Timeout:
                 why = f"it holds {lock.lock_file}. If there is no such process, delete that file"
-                _log.warning(f"Waiting for another process to download {self.name}: {why}.")
+                _log.warning(
+                    f"Waiting for another process to download {self.name}: {why}."
+                )
                 held = lock.acquire()
             with held:
                 self.look()  # while this process waited, another may have fetched them
                 if lacking := self.lacking(files):
-                    shutil.rmtree(self.partial, ignore_errors=True)  # left by a killed process
+                    shutil.rmtree(
+                        self.partial, ignore_errors=True
+                    )  # left by a killed process
                     self.partial.mkdir()
                     try:
                         self.fill(lacking, progress)
@@ -287,13 +324,19 @@ class GitHubFolder(DataFolder):
         for file in wanted:
             if file not in self.recorded:
                 raise self.absent(file)
-        return [file for file in wanted if digest(self.root / file) != self.recorded[file].sha256]
+        return [
+            file
+            for file in wanted
+            if digest(self.root / file) != self.recorded[file].sha256
+        ]
 
     def fill(self, lacking: Sequence[str], progress: bool) -> None:
         """Download these files, replacing them if they exist; the caller holds the lock."""
         self.download({file: self.recorded[file] for file in lacking}, {}, progress)
 
-    def download(self, files: Registry, headers: Mapping[str, str], progress: bool) -> None:
+    def download(
+        self, files: Registry, headers: Mapping[str, str], progress: bool
+    ) -> None:
         """Download files into a temporary folder, and move correct ones into the root."""
         from pooch import HTTPDownloader
         from tqdm import tqdm
@@ -314,20 +357,30 @@ class GitHubFolder(DataFolder):
 
         requests = []
         for number, (file, entry) in enumerate(files.items()):
-            path = self.address.format(self.repository, entry.commit, quote(entry.origin))
+            path = self.address.format(
+                self.repository, entry.commit, quote(entry.origin)
+            )
             requests.append((f"{server}/{path}", file, self.partial / str(number)))
         largest = max((entry.size or 0 for entry in files.values()), default=0)
-        arriving, title = self.receive(load, requests, largest), f"Downloading {self.name}"
+        arriving, title = (
+            self.receive(load, requests, largest),
+            f"Downloading {self.name}",
+        )
         hidden = False if progress else None  # None: unless stderr is a terminal
         for _ in tqdm(arriving, title, len(files), unit="file", disable=hidden):
             pass
 
     def inside(self, file: str) -> Path:
         """Return the local path of a file that the release lists."""
-        return inside(self.root, file, f"the list of files of {self.repository}", DataCorrupt)
+        return inside(
+            self.root, file, f"the list of files of {self.repository}", DataCorrupt
+        )
 
     def receive(
-        self, load: Callable[..., Any], requests: Sequence[tuple[Any, ...]], largest: int = 0
+        self,
+        load: Callable[..., Any],
+        requests: Sequence[tuple[Any, ...]],
+        largest: int = 0,
     ) -> Iterator[Any]:
         """Call a function of a library for several requests in parallel, and yield its answers.
 
@@ -389,7 +442,9 @@ class GitHubFolder(DataFolder):
         secret = base64.b64encode(unquote(parts[2]).encode()).decode()
         return parts[1] + parts[3], {"authorization": f"Basic {secret}"}
 
-    def failure(self, why: str, kind: type[HKCantoError] = NetworkUnavailable) -> HKCantoError:
+    def failure(
+        self, why: str, kind: type[HKCantoError] = NetworkUnavailable
+    ) -> HKCantoError:
         """Return an error that says why a download failed and what to do."""
         return kind(
             f"cannot download {self.name} from {self.endpoint()[0]}: {why.rstrip('.')}.\n"
@@ -420,10 +475,16 @@ class HubFolder(GitHubFolder):
 
     def __init__(self, name: str, home: Path, release: HubDataset) -> None:
         super().__init__(name, home, release.repo_id, home / "not-downloaded", {})
-        self._allow, self._commit, self._pin = release.allow, "", revision_variable(name)
+        self._allow, self._commit, self._pin = (
+            release.allow,
+            "",
+            revision_variable(name),
+        )
         self._revision = os.environ.get(self._pin) or release.revision or ""
         named = quote(self._revision or "default", safe="")
-        self._registry = inside(home, f"registry.{named}.sha256", self._pin, DataNotFound)
+        self._registry = inside(
+            home, f"registry.{named}.sha256", self._pin, DataNotFound
+        )
         self._request = f"# {release.repo_id}@{named} {' '.join(release.allow)}"
         self.look()
 
@@ -431,13 +492,17 @@ class HubFolder(GitHubFolder):
         """Set the commit and the files from an earlier download of the same request, if any."""
         if not is_file(self._registry):
             return
-        request, *lines = read_bytes(self._registry).decode("utf-8", "replace").split("\n")
+        request, *lines = (
+            read_bytes(self._registry).decode("utf-8", "replace").split("\n")
+        )
         if lines and request != self._request:
             return
         head = re.fullmatch(rf"# ({_COMMIT}) (\d+)", lines[0]) if lines else None
         if not head or int(head[2]) != len(lines) - 2:
             why = f"{self._registry} is truncated or damaged. Delete it and fetch again"
-            raise DataCorrupt(f"{why} (the newest data, unless {self._pin}=<commit> is set).")
+            raise DataCorrupt(
+                f"{why} (the newest data, unless {self._pin}=<commit> is set)."
+            )
         self._commit = head[1]
         self.root = inside(self.home, self._commit, str(self._registry))
         self.recorded = read_registry(self._registry, commit=self._commit)
@@ -473,7 +538,9 @@ class HubFolder(GitHubFolder):
 
         server, headers = self.endpoint()
         ask = partial(HfApi(server, headers=headers).dataset_info, self.repository)
-        ask = partial(ask, revision=revision or None, timeout=_TIMEOUT[1], files_metadata=True)
+        ask = partial(
+            ask, revision=revision or None, timeout=_TIMEOUT[1], files_metadata=True
+        )
         url = f"{server}/datasets/{self.repository}"
         (info,) = self.receive(lambda _: ask(), [(url,)])
         expected = revision if re.fullmatch(_COMMIT, revision) else _COMMIT
@@ -485,7 +552,9 @@ class HubFolder(GitHubFolder):
             content, size = file.blob_id or "", file.size
             if file.lfs:
                 content, size = file.lfs.sha256, file.lfs.size
-            files[file.rfilename] = RecordedFile(content, info.sha, file.rfilename, size)
+            files[file.rfilename] = RecordedFile(
+                content, info.sha, file.rfilename, size
+            )
         return info.sha, files
 
 
@@ -524,4 +593,6 @@ def own_cache(folder: Path) -> Path:
         return folder
     seen = f"its owner is {state.st_uid}, its mode {stat.filemode(state.st_mode)}"
     why = f"the cache folder {folder} is not safe: another user may change it ({seen})"
-    raise DataNotFound(f"{why}. Set HKCANTO_CACHE to a folder that only you may write to.")
+    raise DataNotFound(
+        f"{why}. Set HKCANTO_CACHE to a folder that only you may write to."
+    )

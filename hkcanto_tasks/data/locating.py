@@ -52,20 +52,31 @@ def locate(benchmark: Benchmark) -> DataFolder:
         return DataFolder(name, "own", root)
     if chosen == "sample":
         if not (home / "sample").is_dir():
-            raise DataNotFound(f"{name} has no sample data in {home}. Unset HKCANTO_DATA.")
+            raise DataNotFound(
+                f"{name} has no sample data in {home}. Unset HKCANTO_DATA."
+            )
         return DataFolder(name, "sample", home / "sample")
     if chosen != "release":
-        raise DataNotFound(f"HKCANTO_DATA={chosen!r} is unknown. Set it to 'sample' or 'release'.")
+        raise DataNotFound(
+            f"HKCANTO_DATA={chosen!r} is unknown. Set it to 'sample' or 'release'."
+        )
     is_github = isinstance(release, GitHubRelease)
     recorded = recorded_files(release, benchmark.home) if is_github else {}
     if parent := _folder("HKCANTO_DATA_DIR"):
         variable = fetch.revision_variable(name)
         if pin := os.environ.get(variable):
-            warn_once(f"{variable}={pin} has no effect: HKCANTO_DATA_DIR={parent} is set.")
-        with on_disk(parent, remedy="Correct HKCANTO_DATA_DIR, or unset it to download."):
+            warn_once(
+                f"{variable}={pin} has no effect: HKCANTO_DATA_DIR={parent} is set."
+            )
+        with on_disk(
+            parent, remedy="Correct HKCANTO_DATA_DIR, or unset it to download."
+        ):
             root = inside(parent, name, f"{declared}: folder", links=True)
             if not root.is_dir():
-                names = ", ".join(sorted(path.name for path in parent.glob("[!.]*/"))) or "none"
+                names = (
+                    ", ".join(sorted(path.name for path in parent.glob("[!.]*/")))
+                    or "none"
+                )
                 there = f"has no folder {name!r}, only {names}"
                 raise DataNotFound(
                     f"HKCANTO_DATA_DIR={parent} {there if parent.is_dir() else 'is not a folder'}. "
@@ -83,9 +94,13 @@ def locate(benchmark: Benchmark) -> DataFolder:
         # One folder per commit, so that versions of the package do not replace each other's files.
         root = inside(place, release.commit[:7], f"{declared}: commit")
         return fetch.GitHubFolder(name, place, release.repository, root, recorded)
-    every = {path for task in benchmark.tasks for of in task.paths.values() for path in of}
+    every = {
+        path for task in benchmark.tasks for of in task.paths.values() for path in of
+    }
     wanted = sorted(path.replace("{stem}", "*").replace("**/", "*") for path in every)
-    more = (one for one in wanted if not any(fnmatch(one, known) for known in release.allow))
+    more = (
+        one for one in wanted if not any(fnmatch(one, known) for known in release.allow)
+    )
     release = HubDataset(release.repo_id, release.revision, (*release.allow, *more))
     return fetch.HubFolder(name, place, release)
 

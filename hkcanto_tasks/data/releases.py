@@ -95,7 +95,11 @@ Registry = Mapping[str, RecordedFile]
 
 
 def inside(
-    root: Path, name: str, said: str, kind: type[HKCantoError] = CatalogueError, links: bool = False
+    root: Path,
+    name: str,
+    said: str,
+    kind: type[HKCantoError] = CatalogueError,
+    links: bool = False,
 ) -> Path:
     r"""Join a folder and an untrusted name, and refuse to leave the folder.
 
@@ -119,17 +123,25 @@ def inside(
         Traceback (most recent call last):
         hkcanto_tasks.errors.CatalogueError: line 1 names a path outside: '../x.csv'. Name one in...
     """
-    strict = PureWindowsPath(name)  # it knows drives, and accepts both slashes as separators
+    strict = PureWindowsPath(
+        name
+    )  # it knows drives, and accepts both slashes as separators
     # No file's name has a NUL character, half of a surrogate pair, or more than 255 bytes.
     within = not re.search("[\0\ud800-\udfff]", name) and not strict.anchor
-    within = within and all(part != ".." and len(part.encode()) <= 255 for part in strict.parts)
+    within = within and all(
+        part != ".." and len(part.encode()) <= 255 for part in strict.parts
+    )
     if within and (links or Path(realpath(root / name)).is_relative_to(realpath(root))):
         return root / name
     limits = "without `..`, drive, odd character, long name or a link that leads out"
-    raise kind(f"{said} names a path outside: {name[:300]!r}. Name one in {root}, {limits}.")
+    raise kind(
+        f"{said} names a path outside: {name[:300]!r}. Name one in {root}, {limits}."
+    )
 
 
-def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, RecordedFile]:
+def read_registry(
+    path: Path, *, commit: str, prefix: str = ""
+) -> dict[str, RecordedFile]:
     """Read a list of checksums, in the format of pooch's registries.
 
     A line is `<file> <sha256>`, with the file's name URL-quoted if it contains spaces. A third
@@ -171,10 +183,14 @@ def read_registry(path: Path, *, commit: str, prefix: str = "") -> dict[str, Rec
             why = f"line {number} is not `<file> <sha256> [<commit>:<path>]`, or names a file twice"
             raise CatalogueError(f"{path}: {why}: {line!r}. Correct the line.")
         inside(path.parent, file, f"{path}: line {number}", links=True)
-        registry[file] = RecordedFile(match[2], match[3] or commit, match[4] or prefix + file)
+        registry[file] = RecordedFile(
+            match[2], match[3] or commit, match[4] or prefix + file
+        )
     if not registry or (announced and int(announced[1]) != len(registry)):
         expected = f", not the {announced[1]} that it announces" if announced else ""
-        raise CatalogueError(f"{path} names {len(registry)} files{expected}. Correct the list.")
+        raise CatalogueError(
+            f"{path} names {len(registry)} files{expected}. Correct the list."
+        )
     return registry
 
 
@@ -189,5 +205,7 @@ def recorded_files(release: GitHubRelease, home: str) -> Registry:
     Raises:
         CatalogueError: As `read_registry`.
     """
-    path = inside(Path(home), release.registry, f"{Path(home, 'benchmark.toml')}: registry")
+    path = inside(
+        Path(home), release.registry, f"{Path(home, 'benchmark.toml')}: registry"
+    )
     return read_registry(path, commit=release.commit, prefix=release.prefix)

@@ -32,30 +32,44 @@ class ReleaseRows:
         NetworkUnavailable: A download is needed, and fails or is forbidden.
     """
 
-    def __init__(self, folder: DataFolder, task: TaskVariant, headerless: Sequence[str]) -> None:
+    def __init__(
+        self, folder: DataFolder, task: TaskVariant, headerless: Sequence[str]
+    ) -> None:
         self.folder, self._task, self._headerless = folder, task, headerless
         self._hashes: dict[str, str] = {}
         self._configurations: dict[str, Mapping[str, Any]] = {}
         self._tables: dict[tuple[str, ...], tuple[Table, dict[str, list[Row]]]] = {}
         definition = task.definition
         every = definition.subjects
-        self._name_of = {stem: subject.name for subject in every for stem in subject.stems}
-        names = {subject.name for subject in every}  # an alias may be another benchmark's
+        self._name_of = {
+            stem: subject.name for subject in every for stem in subject.stems
+        }
+        names = {
+            subject.name for subject in every
+        }  # an alias may be another benchmark's
         given = []
-        for text in filter(str.strip, re.split(r"[,\n]", os.environ.get("HKCANTO_ALIASES", ""))):
+        for text in filter(
+            str.strip, re.split(r"[,\n]", os.environ.get("HKCANTO_ALIASES", ""))
+        ):
             stem, equals, name = map(str.strip, text.partition("="))
             if not equals:
-                raise DataNotFound(f"HKCANTO_ALIASES has {text!r}. Write it as stem=subject,….")
+                raise DataNotFound(
+                    f"HKCANTO_ALIASES has {text!r}. Write it as stem=subject,…."
+                )
             given.append(stem)
             if name in names and self._name_of.setdefault(stem, name) != name:
                 why = f"{stem!r} is already the file of {self._name_of[stem]!r} in {task.name}"
-                raise DataNotFound(f"HKCANTO_ALIASES: {why}, not of {name!r}. Remove this alias.")
+                raise DataNotFound(
+                    f"HKCANTO_ALIASES: {why}, not of {name!r}. Remove this alias."
+                )
         declared = definition.columns.get("subject", ())
         if definition.reader and any(names):
             declared = declared or "subject"
         columns = (declared,) if isinstance(declared, str) else declared
         self.subject_columns = tuple(name.lower() for name in columns)
-        recorded = [*folder.recorded] if folder.kind == "cache" and definition.paths else []
+        recorded = (
+            [*folder.recorded] if folder.kind == "cache" and definition.paths else []
+        )
         if folder.kind == "cache" and not recorded:
             folder.fetch()
         self._files: dict[tuple[str, str], list[str]] = {}  # split, subject → files
@@ -63,10 +77,17 @@ class ReleaseRows:
         there = recorded or folder.files()
         for split, paths in definition.paths.items():
             self._match(split, paths, there)
-        others = {stem for one in task.benchmark.tasks for of in one.subjects for stem in of.stems}
+        others = {
+            stem
+            for one in task.benchmark.tasks
+            for of in one.subjects
+            for stem in of.stems
+        }
         known = {*given, *self._name_of, *others}
         unmatched = [stem for stem in dict.fromkeys(self._stems) if stem not in known]
-        missing = [one.name for one in task.subjects if ("test", one.name) not in self._files]
+        missing = [
+            one.name for one in task.subjects if ("test", one.name) not in self._files
+        ]
         if missing and unmatched:
             raise DataNotFound(
                 f"{task.name}: in {folder.root}, some subjects have no file, and some files belong "
@@ -76,7 +97,9 @@ class ReleaseRows:
             )
         if recorded:
             chosen = {subject.name for subject in task.subjects}
-            files = (files for (_, name), files in self._files.items() if name in chosen)
+            files = (
+                files for (_, name), files in self._files.items() if name in chosen
+            )
             folder.fetch([*dict.fromkeys(file for named in files for file in named)])
 
     # ------------------------------------------------------------------ files
@@ -107,7 +130,9 @@ class ReleaseRows:
             return self._of_configuration(subject, split)
         files = self._files.get((split, subject.name), ())
         if len(files) > 1:
-            rows = f"{split} rows of {subject.name or subject.title}: {', '.join(files)}"
+            rows = (
+                f"{split} rows of {subject.name or subject.title}: {', '.join(files)}"
+            )
             what = f"{self._task.name}: {self.folder.root} has {len(files)} files for the {rows}"
             raise DataCorrupt(f"{what}. Keep only the release's in this folder.")
         return tuple(files)
@@ -117,9 +142,13 @@ class ReleaseRows:
         task, there = self._task, ", ".join(self.folder.files()) or "no files"
         paths, stem = task.definition.paths.get("test", ()), task.subjects[0].stem
         expected = " or ".join(path.replace("{stem}", stem) for path in paths)
-        lacks = f"{self.folder.root} has no test file of {task.name}; expected {expected}"
+        lacks = (
+            f"{self.folder.root} has no test file of {task.name}; expected {expected}"
+        )
         fix = f"Correct `files` in {task.benchmark.home}/benchmark.toml, or write a reader"
-        return DataNotFound(f"{lacks}. It has {shorten(there, 300, placeholder=' …')}. {fix}.")
+        return DataNotFound(
+            f"{lacks}. It has {shorten(there, 300, placeholder=' …')}. {fix}."
+        )
 
     def _of_configuration(self, subject: Subject, split: str) -> tuple[str, ...]:
         """Return the files of a hub data set's split, as `datasets` finds them."""
@@ -139,12 +168,18 @@ class ReleaseRows:
             data_files = self._configurations[config]
         except Exception as error:  # of whatever kind the library's versions raise
             why = f"`datasets` finds no configuration {config!r} in {root}: {error}"
-            raise DataNotFound(f"{why}. Correct `config`, or name the files instead.") from error
+            raise DataNotFound(
+                f"{why}. Correct `config`, or name the files instead."
+            ) from error
         if name not in data_files:
             there = ", ".join(map(str, data_files))
             why = f"the data set in {root} has no split {name!r}; there are {there}"
-            raise DataNotFound(f'{why}. Declare the right one: splits = {{ {split} = "…" }}.')
-        return tuple(Path(file).relative_to(root).as_posix() for file in data_files[name])
+            raise DataNotFound(
+                f'{why}. Declare the right one: splits = {{ {split} = "…" }}.'
+            )
+        return tuple(
+            Path(file).relative_to(root).as_posix() for file in data_files[name]
+        )
 
     # ------------------------------------------------------------------ rows
 
@@ -161,10 +196,15 @@ class ReleaseRows:
         key = (split,) if by_reader else files
         if not key:
             return Table([], [])
-        if key not in self._tables:  # only the last file is kept: one of several subjects
+        if (
+            key not in self._tables
+        ):  # only the last file is kept: one of several subjects
             table = self._of_reader(split) if by_reader else Table([], [])
             for file in files:
-                path, columns = self.folder.root / file, () if of.header else self._headerless
+                path, columns = (
+                    self.folder.root / file,
+                    () if of.header else self._headerless,
+                )
                 content = read_bytes(path)
                 self._hashes[file] = sha256(content).hexdigest()
                 part = read_table(path, columns, of, content)
@@ -176,11 +216,17 @@ class ReleaseRows:
                 if stem not in self._name_of:
                     what = f"{row.where} belongs to the subject {stem[:40]!r}"
                     fix = f"Declare it in `subjects`, or as HKCANTO_ALIASES='{stem[:40]}=…'."
-                    raise DataCorrupt(f"{what}, which {of.name} does not declare. {fix}")
+                    raise DataCorrupt(
+                        f"{what}, which {of.name} does not declare. {fix}"
+                    )
                 rows_of.setdefault(self._name_of[stem], []).append(row)
             self._tables = {key: (table, rows_of)}
         table, rows_of = self._tables[key]
-        return Table(rows_of.get(subject.name, []), table.bad) if self.subject_columns else table
+        return (
+            Table(rows_of.get(subject.name, []), table.bad)
+            if self.subject_columns
+            else table
+        )
 
     def _of_reader(self, split: str) -> Table:
         """Return the rows that the benchmark's reader yields."""
@@ -195,8 +241,13 @@ class ReleaseRows:
         except DataCorrupt:
             raise
         except Exception as error:
-            where, why = self.folder.root, f"{type(error).__name__}: {error}. Correct the reader."
-            raise CatalogueError(f"{name} fails on the {split} rows in {where}: {why}") from error
+            where, why = (
+                self.folder.root,
+                f"{type(error).__name__}: {error}. Correct the reader.",
+            )
+            raise CatalogueError(
+                f"{name} fails on the {split} rows in {where}: {why}"
+            ) from error
 
     def revision(self, splits: Mapping[str, Iterable[Subject]]) -> str:
         """Name the version of the files that were read, for the signature of a score.
@@ -206,7 +257,11 @@ class ReleaseRows:
         """
         if self._task.definition.reader:
             return self.folder.revision()
-        pairs = ((subject, split) for split, subjects in splits.items() for subject in subjects)
+        pairs = (
+            (subject, split)
+            for split, subjects in splits.items()
+            for subject in subjects
+        )
         files = {file for pair in pairs for file in self.files(*pair)}
         return self.folder.revision(*files, hashes=self._hashes) if files else ""
 

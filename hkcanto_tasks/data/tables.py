@@ -154,7 +154,9 @@ def as_text(cell: object) -> str | None:
     """
     if cell is None or isinstance(cell, str):
         return cell
-    is_number = isinstance(cell, int | float) and not isinstance(cell, bool) and cell == cell
+    is_number = (
+        isinstance(cell, int | float) and not isinstance(cell, bool) and cell == cell
+    )
     return str(cell) if is_number else None
 
 
@@ -162,7 +164,10 @@ _PAGE = "it is an HTML page, such as the error page of a proxy"
 # The beginning of a file that is no data → what it is, and what to do.
 _NO_DATA = (
     (rb"\Z", f"it is empty. {_AGAIN}"),
-    (rb"version https://git-lfs", "it is a Git LFS pointer. Run `git lfs pull`, or fetch the data"),
+    (
+        rb"version https://git-lfs",
+        "it is a Git LFS pointer. Run `git lfs pull`, or fetch the data",
+    ),
     (rb"(?i)<(!doctype|!--|html|head|body|\?xml)", f"{_PAGE}. {_AGAIN}"),
 )
 
@@ -202,18 +207,27 @@ def read_bytes(path: Path) -> bytes:
     """
     with on_disk(path):
         if not path.is_file():
-            raise DataNotFound(f"{path} {no_file(path)}. Put the data file in its place.")
+            raise DataNotFound(
+                f"{path} {no_file(path)}. Put the data file in its place."
+            )
         return path.read_bytes()
 
 
 def no_file(path: Path) -> str:
     """Say what a path is if it is not a file."""
     there = path.exists() or path.is_symlink()
-    return "is a folder, pipe or broken link where a file belongs" if there else "does not exist"
+    return (
+        "is a folder, pipe or broken link where a file belongs"
+        if there
+        else "does not exist"
+    )
 
 
 def read_table(
-    path: Path, columns: Sequence[str] = (), form: TaskDefinition = PLAIN, content: bytes = b""
+    path: Path,
+    columns: Sequence[str] = (),
+    form: TaskDefinition = PLAIN,
+    content: bytes = b"",
 ) -> Table:
     r"""Read a file of rows: CSV, JSON Lines, a JSON list or object, or Parquet.
 
@@ -243,7 +257,9 @@ def read_table(
     if reason := refusal(content):
         raise DataCorrupt(f"{path}: {reason}.")
     if ending not in ENDINGS:
-        raise DataCorrupt(f"{path} has none of the endings {', '.join(ENDINGS)}. Write a reader.")
+        raise DataCorrupt(
+            f"{path} has none of the endings {', '.join(ENDINGS)}. Write a reader."
+        )
     if form.rows and ending != ".json":
         what = f"{path}: rows = {form.rows!r} names keys of a JSON object"
         raise DataCorrupt(f"{what}. Remove `rows`, or name a JSON file.")
@@ -286,7 +302,9 @@ def table_of(cells: Iterable[Any], file: str) -> Table:
         named = {str(name).strip().lower(): cell for name, cell in row.items()}
         if len(named) < len(row):
             columns = ", ".join(row)
-            raise DataCorrupt(f"{where}: two of the columns {columns} are alike. Rename one.")
+            raise DataCorrupt(
+                f"{where}: two of the columns {columns} are alike. Rename one."
+            )
         table.rows.append(Row(number, named, file))
     return table
 
@@ -294,14 +312,21 @@ def table_of(cells: Iterable[Any], file: str) -> Table:
 # ---------------------------------------------------------------------- formats
 
 
-def _csv(path: Path, text: str, columns: Sequence[str], delimiter: str, quotes: bool) -> Table:
+def _csv(
+    path: Path, text: str, columns: Sequence[str], delimiter: str, quotes: bool
+) -> Table:
     table, file, number, truncated = Table([], []), str(path), 0, ""
     names = _column_names(path, columns)
     for place, row in enumerate(_csv_rows(text, delimiter, quotes), start=1):
         if isinstance(row, csv.Error):
             if not names:
-                raise DataCorrupt(f"{path}: its header row is not valid CSV: {row}. {_AGAIN}.")
-            wrong, breaks_off = f"a stray or missing quote ({row})", "unexpected end" in str(row)
+                raise DataCorrupt(
+                    f"{path}: its header row is not valid CSV: {row}. {_AGAIN}."
+                )
+            wrong, breaks_off = (
+                f"a stray or missing quote ({row})",
+                "unexpected end" in str(row),
+            )
         elif not any(map(str.strip, row)):
             continue
         elif not names:
@@ -309,7 +334,9 @@ def _csv(path: Path, text: str, columns: Sequence[str], delimiter: str, quotes: 
             continue
         elif len(row) == len(names):
             number, truncated = number + 1, ""
-            table.rows.append(Row(number, dict(zip(names, row, strict=True)), file, place))
+            table.rows.append(
+                Row(number, dict(zip(names, row, strict=True)), file, place)
+            )
             continue
         else:
             wrong = f"{len(row)} cells instead of {len(names)}"
@@ -327,11 +354,15 @@ def _column_names(path: Path, header: Sequence[str]) -> list[str]:
     names = [name.strip().lower() for name in header]
     for name in repeated(filter(None, names)):
         why = f"{path}: the header row names a column twice: column {names.index(name) + 1}"
-        raise DataCorrupt(f"{why}. Rename one, or declare header = false if it is no header.")
+        raise DataCorrupt(
+            f"{why}. Rename one, or declare header = false if it is no header."
+        )
     return names
 
 
-def _csv_rows(text: str, delimiter: str, quotes: bool) -> Iterator[list[str] | csv.Error]:
+def _csv_rows(
+    text: str, delimiter: str, quotes: bool
+) -> Iterator[list[str] | csv.Error]:
     """Yield each row, or the error of an unreadable row, and go on with the next line."""
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     lines, start = [*io.StringIO(text, newline="")], 0
@@ -356,9 +387,13 @@ def _parquet(path: Path, content: bytes) -> list[dict[str, object]]:
     except ImportError as error:
         raise DataCorrupt(f"{path} needs pyarrow: pip install pyarrow.") from error
     try:
-        rows: list[dict[str, object]] = pyarrow.parquet.read_table(io.BytesIO(content)).to_pylist()
+        rows: list[dict[str, object]] = pyarrow.parquet.read_table(
+            io.BytesIO(content)
+        ).to_pylist()
     except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise DataCorrupt(f"{path} is not a complete Parquet file: {error}. {_AGAIN}.") from error
+        raise DataCorrupt(
+            f"{path} is not a complete Parquet file: {error}. {_AGAIN}."
+        ) from error
     return rows
 
 
@@ -366,7 +401,10 @@ def _text(path: Path, content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line, byte = content.count(b"\n", 0, error.start) + 1, f"{content[error.start]:#04x}"
+        line, byte = (
+            content.count(b"\n", 0, error.start) + 1,
+            f"{content[error.start]:#04x}",
+        )
         why = f"line {line} is not UTF-8: byte {byte} at offset {error.start} ({error.reason})"
         raise DataCorrupt(f"{path}: {why}. {_AGAIN}, or save it as UTF-8.") from error
     if "\0" in text:
@@ -387,9 +425,17 @@ def _json(path: Path, text: str, keys: str) -> Iterable[object]:
         raise DataCorrupt(f"{path} {why}. {_AGAIN}, or correct it.") from error
     for key in keys.split(".") if keys else ():
         if not isinstance(value, dict) or key not in value:
-            there = ", ".join([*value][:5]) if isinstance(value, dict) else type(value).__name__
-            why = f"{path}: rows = {json.dumps(keys)} finds no {key!r}; there is {there}"
-            raise DataCorrupt(f"{why}. Correct `rows` in the benchmark.toml, or write a reader.")
+            there = (
+                ", ".join([*value][:5])
+                if isinstance(value, dict)
+                else type(value).__name__
+            )
+            why = (
+                f"{path}: rows = {json.dumps(keys)} finds no {key!r}; there is {there}"
+            )
+            raise DataCorrupt(
+                f"{why}. Correct `rows` in the benchmark.toml, or write a reader."
+            )
         value = value[key]
     if not isinstance(value, list):
         why = f"{path}: it is a JSON {type(value).__name__}, but {_EXPECTED}"
@@ -408,7 +454,9 @@ def _json_lines(path: Path, text: str) -> Iterator[object]:
             if number == 1 or (number == len(lines) and not text.endswith("\n")):
                 why = f"is not JSON Lines or row {number} is truncated: {fault}; {_EXPECTED}"
                 raise DataCorrupt(f"{path} {why}. {_AGAIN}.") from error
-            yield UnreadableRow(f"{path}, row {number}", f"no JSON object for one row: {fault}")
+            yield UnreadableRow(
+                f"{path}, row {number}", f"no JSON object for one row: {fault}"
+            )
 
 
 def _refuse(name: str) -> object:

@@ -25,7 +25,9 @@ def find_kind(name: str) -> type[Kind]:
         ['acc', 'unparsed_rate']
     """
     every = entry_points(group="hkcanto.kinds")
-    named = sorted(every.select(name=name), key=lambda one: not one.value.startswith(__package__))
+    named = sorted(
+        every.select(name=name), key=lambda one: not one.value.startswith(__package__)
+    )
     if not named:
         there = f"there are {', '.join(sorted(every.names))}. {did_you_mean(name, every.names)}"
         adding = "A package adds one by the entry point group hkcanto.kinds."
@@ -40,5 +42,7 @@ def find_kind(name: str) -> type[Kind]:
     with from_package(declared):
         kind: type[Kind] = declared.load()
         if not issubclass(kind, Kind):
-            raise TypeError(f"{kind!r} is not derived from hkcanto_tasks.kinds.base.Kind")
+            raise TypeError(
+                f"{kind!r} is not derived from hkcanto_tasks.kinds.base.Kind"
+            )
     return kind

@@ -24,7 +24,15 @@ from ..errors import CatalogueError, DataCorrupt, OptionError, did_you_mean
 from ..figures import Figure, declared_figures, figures, figures_of, parts_of
 from ..judgements import Judgement
 from ..printable import valid
-from ..prompts import OF_EXAMPLES, Example, NoSuchPlace, Prompt, fill, places, until_stop
+from ..prompts import (
+    OF_EXAMPLES,
+    Example,
+    NoSuchPlace,
+    Prompt,
+    fill,
+    places,
+    until_stop,
+)
 from ..samples import Sample
 from ..signatures import Signature, fingerprints, subset_of
 
@@ -138,10 +146,17 @@ class Kind(ABC):
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
         for name in {"system", "question"} & vars(cls).keys():
-            raise TypeError(f"{cls.__name__}.{name} is not called: override `texts`, with both.")
+            raise TypeError(
+                f"{cls.__name__}.{name} is not called: override `texts`, with both."
+            )
 
     def __init__(
-        self, task: TaskVariant, options: Any, shots: int | None = None, *, multiturn: bool = False
+        self,
+        task: TaskVariant,
+        options: Any,
+        shots: int | None = None,
+        *,
+        multiturn: bool = False,
     ) -> None:
         self.options, self.multiturn = options, multiturn
         self.task = _named_as_run(task, options, shots)
@@ -173,7 +188,9 @@ class Kind(ABC):
     @cached_property
     def categories(self) -> Mapping[str, str]:
         """Subject → category."""
-        return {subject.name: subject.category for subject in self.task.definition.subjects}
+        return {
+            subject.name: subject.category for subject in self.task.definition.subjects
+        }
 
     @cached_property
     def reads(self) -> set[str]:
@@ -203,17 +220,27 @@ class Kind(ABC):
         texts = [text for template in prompts for text in template.texts]
         texts += [definition.rubric.prompt] if definition.rubric else []
         shown = {*places(*texts)} - {*OF_EXAMPLES}
-        for role in (role for role in definition.columns if role not in {*roles, *shown}):
-            named = f"{has} {', '.join(roles)}, and no prompt has a placeholder {{{role}}}"
+        for role in (
+            role for role in definition.columns if role not in {*roles, *shown}
+        ):
+            named = (
+                f"{has} {', '.join(roles)}, and no prompt has a placeholder {{{role}}}"
+            )
             yield f"has a column for {role!r}; {named}"
         figures = [figure.name for figure in self.FIGURES]
         figures += ["acc_macro", "acc_category_macro"] if "acc" in figures else []
         if definition.headline and definition.headline not in figures:
             yield f"has the headline {definition.headline!r}; {has} {', '.join(figures)}"
         known = {*figures, *(figure.name for figure in declared_figures().values())}
-        for name in definition.table:  # that of a whole benchmark may name figures of some tasks
-            if name not in known and not name.startswith(tuple(f"{figure}_" for figure in known)):
-                parts = f"{', '.join(figures)}, and parts of these such as {figures[0]}_…"
+        for name in (
+            definition.table
+        ):  # that of a whole benchmark may name figures of some tasks
+            if name not in known and not name.startswith(
+                tuple(f"{figure}_" for figure in known)
+            ):
+                parts = (
+                    f"{', '.join(figures)}, and parts of these such as {figures[0]}_…"
+                )
                 yield f"has {name!r} in its table; {has} {parts}"
         bare = TaskDefinition(name="", title="", kind="")
         for key in OF_SOME_KINDS:
@@ -230,10 +257,18 @@ class Kind(ABC):
         return CatalogueError(f"{where} {what}. Fix this entry of the catalogue.")
 
     def at(
-        self, *, shots: int | None = None, multiturn: bool | None = None, subjects: _Some = None
+        self,
+        *,
+        shots: int | None = None,
+        multiturn: bool | None = None,
+        subjects: _Some = None,
     ) -> "Kind":
         """Return a copy with other shots, turns or subjects."""
-        task = self.task if subjects is None else replace(self.task, subjects=tuple(subjects))
+        task = (
+            self.task
+            if subjects is None
+            else replace(self.task, subjects=tuple(subjects))
+        )
         shots = self.shots if shots is None else shots
         multiturn = self.multiturn if multiturn is None else multiturn
         return type(self)(task, self.options, shots, multiturn=multiturn)
@@ -246,7 +281,9 @@ class Kind(ABC):
         declared = self.FIGURES
         if self.GOLD and not self.is_generative:
             declared = figures("bits_per_character")
-        refined = (replace(one, **self.refinements.get(one.name, {})) for one in declared)
+        refined = (
+            replace(one, **self.refinements.get(one.name, {})) for one in declared
+        )
         return figures_of(self.task, refined)
 
     @cached_property
@@ -254,7 +291,10 @@ class Kind(ABC):
         """The figures that a harness's table shows, the headline first."""
         wanted, (headline, *others) = {*self.task.definition.table}, self.figures
         if wanted:
-            return (headline, *(one for one in others if {one.averages, one.name} & wanted))
+            return (
+                headline,
+                *(one for one in others if {one.averages, one.name} & wanted),
+            )
         return (headline, *(figure for figure in others if not figure.diagnostic))
 
     @property
@@ -275,7 +315,10 @@ class Kind(ABC):
         options = {
             "turns": "multi" if self.multiturn and self.shots else "",
             "subjects": subset_of(self.task),
-            **{name: "yes" if on is True else str(on) for name, on in self.chosen.items()},
+            **{
+                name: "yes" if on is True else str(on)
+                for name, on in self.chosen.items()
+            },
             "rationale": "+".join(sorted(filter(None, rationales))),
             "shuffle_options": str(definition.shuffle_options or ""),
             "rubric": self.rubric_hash,  # the judge is named in the log
@@ -297,7 +340,9 @@ class Kind(ABC):
         """The source of the benchmark's reader; empty without one."""
         if not self.task.definition.reader:
             return ""
-        return reader_of(self.task.benchmark.home, self.task.definition)[0].read_text("utf-8")
+        return reader_of(self.task.benchmark.home, self.task.definition)[0].read_text(
+            "utf-8"
+        )
 
     def made_up(self) -> Sample:
         """Return a made-up item, from which the hashes of a signature are computed.
@@ -325,7 +370,9 @@ class Kind(ABC):
     def columns(self, role: str) -> tuple[str, ...]:
         """Return the columns that may have the cell of a role, in lower case."""
         if role not in self._columns:
-            declared = self.task.definition.columns.get(role, self.COLUMNS.get(role, (role,)))
+            declared = self.task.definition.columns.get(
+                role, self.COLUMNS.get(role, (role,))
+            )
             names = (declared,) if isinstance(declared, str) else declared
             self._columns[role] = tuple(name.lower() for name in names)
         return self._columns[role]
@@ -363,7 +410,11 @@ class Kind(ABC):
                 item = self.row(row)
                 if shown is None:
                     shown = self._shown(item, row, subject)
-                cells = {at: _cell(row, at, names) for at, names in shown.items()} if shown else {}
+                cells = (
+                    {at: _cell(row, at, names) for at, names in shown.items()}
+                    if shown
+                    else {}
+                )
             except UnreadableRow as error:
                 bad.append(error)
                 continue
@@ -384,15 +435,22 @@ class Kind(ABC):
         """Return the release's number or name for an item."""
         return sample.id.split("/", 2 if sample.subject else 1)[-1]
 
-    def _shown(self, item: Sample, row: Row, subject: Subject) -> dict[str, tuple[str, ...]]:
+    def _shown(
+        self, item: Sample, row: Row, subject: Subject
+    ) -> dict[str, tuple[str, ...]]:
         """Return placeholder → columns for the cells that the prompt shows; refuse others.
 
         Raises:
             CatalogueError: Nothing fills a placeholder, or both the kind and a column do.
         """
         filled, shown = {*self.values(item), *self.names(subject)}, {}
-        prompt = f"{self.task.benchmark.home}/benchmark.toml: [prompts.{self.prompt_name}]"
-        where, kind = f"{prompt} has the placeholder", f"kind {self.task.definition.kind!r}"
+        prompt = (
+            f"{self.task.benchmark.home}/benchmark.toml: [prompts.{self.prompt_name}]"
+        )
+        where, kind = (
+            f"{prompt} has the placeholder",
+            f"kind {self.task.definition.kind!r}",
+        )
         for place in self.placeholders:
             there = {*self.columns(place)} & {*row.cells}
             if place in filled and (unread := there - self.reads):
@@ -403,12 +461,19 @@ class Kind(ABC):
                 )
             if there and place not in (*filled, *OF_EXAMPLES):
                 shown[place] = self.columns(place)
-        bare = msgspec.structs.replace(item, subject=subject.name, cells=dict.fromkeys(shown, ""))
+        bare = msgspec.structs.replace(
+            item, subject=subject.name, cells=dict.fromkeys(shown, "")
+        )
         try:
-            self.prompt(bare, self.examples(subject, [bare][: self.task.definition.has_examples]))
+            self.prompt(
+                bare,
+                self.examples(subject, [bare][: self.task.definition.has_examples]),
+            )
         except NoSuchPlace as error:
             place = error.name
-            hint = did_you_mean(place.lower(), {*filled, *row.cells} - {*OF_EXAMPLES}, "{{{}}}")
+            hint = did_you_mean(
+                place.lower(), {*filled, *row.cells} - {*OF_EXAMPLES}, "{{{}}}"
+            )
             fills = ", ".join(f"{{{name}}}" for name in sorted(filled))
             raise CatalogueError(
                 f"{where} {{{place}}}, but nothing fills it. The {kind} fills {fills}; {row.file} "
@@ -420,7 +485,9 @@ class Kind(ABC):
     def unread(self, columns: Iterable[str]) -> list[str]:
         """Return the columns of a file that neither the kind reads nor the prompt shows."""
         shown = {name for place in self.placeholders for name in self.columns(place)}
-        known = self.reads | shown | {name.lower() for name in self.task.definition.ignored}
+        known = (
+            self.reads | shown | {name.lower() for name in self.task.definition.ignored}
+        )
         return [name for name in columns if name and name not in known]
 
     def check(self, rows: Sequence[Sample], file: str) -> None:
@@ -430,7 +497,9 @@ class Kind(ABC):
             DataCorrupt: The rows cannot all be right.
         """
         counts = Counter(row.id for row in rows)
-        if repeated := [name.rpartition("/")[2] for name, count in counts.items() if count > 1]:
+        if repeated := [
+            name.rpartition("/")[2] for name, count in counts.items() if count > 1
+        ]:
             twice = f"the ids or numbers {', '.join(repeated)} occur more than once"
             raise DataCorrupt(f"{file}: {twice}. Correct the file.")
 
@@ -484,8 +553,13 @@ class Kind(ABC):
 
     def examples(self, subject: Subject, rows: Sequence[Sample]) -> list[Example]:
         """Render rows as worked examples, numbered from 1; empty if the prompt has none."""
-        made = ((row, self.example(subject, row, at)) for at, row in enumerate(rows, start=1))
-        return [replace(example, sample=row) for row, example in made if example is not None]
+        made = (
+            (row, self.example(subject, row, at))
+            for at, row in enumerate(rows, start=1)
+        )
+        return [
+            replace(example, sample=row) for row, example in made if example is not None
+        ]
 
     def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
         """Render a row as a worked example; None if the prompt has no text for it."""
@@ -510,7 +584,9 @@ class Kind(ABC):
         values = {**sample.cells, **self.values(sample)}
         message = self.template.chat_system
         if message is not None:
-            message = fill(message, {**values, **self.names(self.subject(sample.subject))})
+            message = fill(
+                message, {**values, **self.names(self.subject(sample.subject))}
+            )
         return Prompt(
             system=fill(system, values),
             examples=examples,
@@ -544,7 +620,9 @@ class Kind(ABC):
 
     # ------------------------------------------------------------------ judging
 
-    def judge(self, response: str | None, sample: Sample, reasoning: str = "") -> Judgement:
+    def judge(
+        self, response: str | None, sample: Sample, reasoning: str = ""
+    ) -> Judgement:
         """Judge a response to an item, in the same way in every harness.
 
         Args:
@@ -568,7 +646,9 @@ class Kind(ABC):
         if not parts.finished and not answer.strip():
             more["reason"] = "none: cut off"
         values = judgement.values.items()
-        more["values"] = {name: float(value) for name, value in values if value is not None}
+        more["values"] = {
+            name: float(value) for name, value in values if value is not None
+        }
         return msgspec.structs.replace(judgement, length=len(parts.answer), **more)
 
     def gold(self, sample: Sample) -> str:
@@ -633,5 +713,11 @@ def _named_as_run(task: TaskVariant, options: Any, shots: int | None) -> TaskVar
 
     every = (Variant(), *task.definition.variants)
     variant = max((of_variant, *every) if shots is None else every, key=fits)
-    name = task.name.removesuffix(f"_{of_variant.suffix}") if of_variant.suffix else task.name
-    return replace(task, variant=variant, name="_".join(filter(None, (name, variant.suffix))))
+    name = (
+        task.name.removesuffix(f"_{of_variant.suffix}")
+        if of_variant.suffix
+        else task.name
+    )
+    return replace(
+        task, variant=variant, name="_".join(filter(None, (name, variant.suffix)))
+    )

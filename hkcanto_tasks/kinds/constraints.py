@@ -68,11 +68,22 @@ class Constraints(Prompted):
 
     def further_readings(self) -> list[Any]:
         """Return each verifier's verdicts on some right and wrong answers."""
-        answers = msgspec.json.decode(files(__package__).joinpath(_ANSWERS).read_bytes())
+        answers = msgspec.json.decode(
+            files(__package__).joinpath(_ANSWERS).read_bytes()
+        )
         return [
-            [name, args, [follows(answer, Constraint(name, args)) for answer in (*right, *wrong)]]
+            [
+                name,
+                args,
+                [
+                    follows(answer, Constraint(name, args))
+                    for answer in (*right, *wrong)
+                ],
+            ]
             for name, of_verifier in answers.items()
-            for args, right, wrong in map(itemgetter("args", "right", "wrong"), of_verifier)
+            for args, right, wrong in map(
+                itemgetter("args", "right", "wrong"), of_verifier
+            )
         ]
 
     def score(self, answer: str, sample: Sample) -> Judgement:
@@ -93,7 +104,9 @@ class Constraints(Prompted):
             verdict = "followed"
             if not strict:
                 verdict = "not followed, but loosely" if loose else "not followed"
-                missed.append(f"{number}. {constraint.name}{' (but loosely)' if loose else ''}")
+                missed.append(
+                    f"{number}. {constraint.name}{' (but loosely)' if loose else ''}"
+                )
             args = msgspec.json.encode(constraint.args).decode()
             explained.append(f"{number}. `{constraint.name}` `{args}`: {verdict}")
         reason = f"not followed: {', '.join(missed)}" if missed else "all followed"
@@ -102,6 +115,8 @@ class Constraints(Prompted):
             values={**pool_constraints([checked]), "empty": float(empty)},
             answer=answer,
             reason="none: empty" if empty else reason,
-            weights={f"inst_level_{way}_acc": len(asked) for way in ("strict", "loose")},
+            weights={
+                f"inst_level_{way}_acc": len(asked) for way in ("strict", "loose")
+            },
             explanation="\n".join(explained),
         )

@@ -21,8 +21,14 @@ class Fluency(writing.WritingInCantonese):
         1.0
     """
 
-    FIGURES = figures(*writing.FLUENT, "simplified_ratio", "n_characters", "empty", "overgenerated")
-    COLUMNS: ClassVar = {"id": ("id",), "category": ("category",), "prompt": ("prompt",)}
+    FIGURES = figures(
+        *writing.FLUENT, "simplified_ratio", "n_characters", "empty", "overgenerated"
+    )
+    COLUMNS: ClassVar = {
+        "id": ("id",),
+        "category": ("category",),
+        "prompt": ("prompt",),
+    }
     TEXTS: ClassVar = {"id": "id", "prompt": "source", "category": "category"}
     REWRITES = False
     TOKENS = 512

@@ -46,7 +46,9 @@ class GraphemeToPhoneme(base.Kind):
     # The release's limit.
     TOKENS = 1024
 
-    def __init__(self, task: TaskVariant, options: Any, *args: Any, **kwargs: Any) -> None:
+    def __init__(
+        self, task: TaskVariant, options: Any, *args: Any, **kwargs: Any
+    ) -> None:
         super().__init__(task, options, *args, **kwargs)
         self.uses_dev_rows = "release" in (options.examples, options.prompt)
 
@@ -67,7 +69,12 @@ class GraphemeToPhoneme(base.Kind):
         """Render the paper's worked examples, or the dev file's."""
         if not self.uses_dev_rows:
             rows = [
-                Sample(id="", source=printed["sentence"], target=printed["answer"], cells=printed)
+                Sample(
+                    id="",
+                    source=printed["sentence"],
+                    target=printed["answer"],
+                    cells=printed,
+                )
                 for printed in self.task.definition.examples
             ]
         return super().examples(subject, rows)
@@ -89,10 +96,18 @@ class GraphemeToPhoneme(base.Kind):
         values = {name: getattr(scored, name) for name in (*_PUBLISHED, *_RATES)}
         # The closest accepted variant in Markdown, and what was read where they differ.
         pairs = ((gold or "–", heard or "–") for gold, heard in scored.alignment)
-        shown = (gold if gold == heard else f"**{gold} → {heard}**" for gold, heard in pairs)
+        shown = (
+            gold if gold == heard else f"**{gold} → {heard}**" for gold, heard in pairs
+        )
         note = f"**Note:** {scored.problem}.\n\n" if scored.problem else ""
-        rates = {"character": scored.cer, "syllable": scored.ser, "tone": scored.tone_error_rate}
-        errors = ", ".join(f"{name} errors {of.errors}/{of.total}" for name, of in rates.items())
+        rates = {
+            "character": scored.cer,
+            "syllable": scored.ser,
+            "tone": scored.tone_error_rate,
+        }
+        errors = ", ".join(
+            f"{name} errors {of.errors}/{of.total}" for name, of in rates.items()
+        )
         return Judgement(
             values={**values, "invalid_rate": float(not scored.valid)},
             answer=scored.extracted,

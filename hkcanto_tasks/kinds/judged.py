@@ -74,10 +74,18 @@ class Judged(Prompted):
         self.rubric = rubric
         self.rubric_hash = sha256(msgspec.json.encode([rubric, _WAY])).hexdigest()[:7]
         # The columns that are shown only to the judge, not to the model under test.
-        of_task = (*self.names(self.task.definition.subjects[0]), *self.VALUES, *self.placeholders)
+        of_task = (
+            *self.names(self.task.definition.subjects[0]),
+            *self.VALUES,
+            *self.placeholders,
+        )
         known = {*_OF_JUDGE, *of_task}
-        self._for_judge_alone = [name for name in places(rubric.prompt) if name not in known]
-        self.reads |= {name for place in self._for_judge_alone for name in self.columns(place)}
+        self._for_judge_alone = [
+            name for name in places(rubric.prompt) if name not in known
+        ]
+        self.reads |= {
+            name for place in self._for_judge_alone for name in self.columns(place)
+        }
         self.refinements = {"mean_level": {"higher_is_better": rubric.higher_is_better}}
 
     def problems(self) -> Iterator[str]:
@@ -89,11 +97,16 @@ class Judged(Prompted):
             return
         scale, passes = [level.number for level in rubric.levels], {*rubric.passes}
         names = [level.name.casefold() for level in rubric.levels]
-        failing, empty = {*scale} - passes, scale[0] if rubric.empty is None else rubric.empty
+        failing, empty = (
+            {*scale} - passes,
+            scale[0] if rubric.empty is None else rubric.empty,
+        )
         has = f"the scale has {', '.join(map(str, scale))}"
         if "answer" not in places(rubric.prompt):
             yield f"{cannot} rubric.prompt has no placeholder {{answer}}; the judge needs it"
-        if not re.search(rf"{re.escape(rubric.marker)}\s*[:：]", rubric.prompt, re.IGNORECASE):
+        if not re.search(
+            rf"{re.escape(rubric.marker)}\s*[:：]", rubric.prompt, re.IGNORECASE
+        ):
             asked = f"rubric.prompt does not ask for a line '{rubric.marker}: …' with the level"
             yield f"{cannot} {asked}; ask for it, or declare in rubric.marker how the line begins"
         for name in repeated([*map(str, scale), *names]):
@@ -104,7 +117,9 @@ class Judged(Prompted):
             yield f"{cannot} every level passes, so pass_rate would be meaningless: {has}"
             return
         way, better = (-1, "higher") if rubric.higher_is_better else (1, "lower")
-        if max(way * number for number in passes) > min(way * number for number in failing):
+        if max(way * number for number in passes) > min(
+            way * number for number in failing
+        ):
             yield (
                 f"{cannot} levels {sorted(passes)} pass and {sorted(failing)} do not, but according"
                 f" to rubric.higher_is_better, {better} levels are better"
@@ -136,7 +151,11 @@ class Judged(Prompted):
     def further_readings(self) -> list[Any]:
         """Return the rubric, and the levels read from replies in several forms."""
         low, high = self.rubric.levels[0], self.rubric.levels[-1]
-        texts = {"marker": self.rubric.marker, "low": str(low.number), "high": str(high.number)}
+        texts = {
+            "marker": self.rubric.marker,
+            "low": str(low.number),
+            "high": str(high.number),
+        }
         texts |= {"name": low.name, "other": high.name}
         numbers: list[int | None] = []
         for form in _PROBES:
@@ -176,12 +195,20 @@ class Judged(Prompted):
             code: A random text that an answer cannot know.
         """
         levels = "\n".join(
-            ": ".join(filter(None, (_named(level), level.meaning))) for level in self.rubric.levels
+            ": ".join(filter(None, (_named(level), level.meaning)))
+            for level in self.rubric.levels
         )
         texts = {**self.names(self.subject(sample.subject)), **sample.cells}
         texts |= msgspec.json.decode(sample.target or "{}", type=dict[str, str])
-        texts |= {**self.values(sample), "answer": answer, "levels": levels, "code": code}
-        marker = re.compile(rf"({re.escape(self.rubric.marker)})(?=\s*[:：])", re.IGNORECASE)
+        texts |= {
+            **self.values(sample),
+            "answer": answer,
+            "levels": levels,
+            "code": code,
+        }
+        marker = re.compile(
+            rf"({re.escape(self.rubric.marker)})(?=\s*[:：])", re.IGNORECASE
+        )
         return fill(marker.sub(rf"\1 {code[:ON_LINE]}", self.rubric.prompt), texts)
 
     def judged(self, judgement: Judgement, said: Sequence[Said]) -> Judgement:
@@ -203,16 +230,26 @@ class Judged(Prompted):
             except ValueError as error:
                 failed.append("judgement unread")
                 verdict = f"unread: {error}"
-            words.append("\n\n".join(filter(None, (f"**{reply.grader}:** {verdict}", reply.text))))
+            words.append(
+                "\n\n".join(
+                    filter(None, (f"**{reply.grader}:** {verdict}", reply.text))
+                )
+            )
         reason = f"none: {failed[0]}" if failed else judgement.reason
         if levels:
             reason = f"level {', '.join(map(_named, levels))}"
         elif reason == _EMPTY:
-            levels = [level for level in self.rubric.levels if level.number == self.rubric.empty]
+            levels = [
+                level
+                for level in self.rubric.levels
+                if level.number == self.rubric.empty
+            ]
         values = dict(judgement.values)
         details = {**judgement.details, "said": msgspec.json.encode(said).decode()}
         if levels:
-            values["pass_rate"] = fmean(level.number in self.rubric.passes for level in levels)
+            values["pass_rate"] = fmean(
+                level.number in self.rubric.passes for level in levels
+            )
             values["mean_level"] = fmean(level.number for level in levels)
             values["unjudged_rate"] = 0.0
         if graders := ", ".join(dict.fromkeys(reply.grader for reply in said)):
@@ -258,7 +295,8 @@ def read_level(reply: str, rubric: Rubric, code: str = "") -> Level:
     text = unicodedata.normalize("NFKC", strip_reasoning(reply))
     marker = re.escape(unicodedata.normalize("NFKC", rubric.marker))
     line = re.compile(
-        rf"[\s>#*_`•-]*{marker}[\s*_`]*{re.escape(code)}[\s*_`]*:[\s*_`]*(.*)", re.IGNORECASE
+        rf"[\s>#*_`•-]*{marker}[\s*_`]*{re.escape(code)}[\s*_`]*:[\s*_`]*(.*)",
+        re.IGNORECASE,
     )
     marked = [match[1] for part in text.splitlines() if (match := line.fullmatch(part))]
     if not marked:

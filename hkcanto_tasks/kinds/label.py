@@ -39,7 +39,9 @@ class Label(base.Kind):
     VALUES: ClassVar = {"source": "source"}
     TOKENS = 16
 
-    def __init__(self, task: TaskVariant, options: Any, *args: Any, **kwargs: Any) -> None:
+    def __init__(
+        self, task: TaskVariant, options: Any, *args: Any, **kwargs: Any
+    ) -> None:
         super().__init__(task, options, *args, **kwargs)
         declared = task.definition.labels
         if not declared:
@@ -49,26 +51,42 @@ class Label(base.Kind):
         self._words: dict[str, tuple[str, ...]] = {}
         self._of_cell: dict[str, str] = {}
         self._cells: list[str] = []
-        entries = declared if isinstance(declared, dict) else dict.fromkeys(declared, ())
+        entries = (
+            declared if isinstance(declared, dict) else dict.fromkeys(declared, ())
+        )
         for label, meant in entries.items():
-            meant = meant if isinstance(meant, DeclaredLabel) else DeclaredLabel(words=meant)
+            meant = (
+                meant
+                if isinstance(meant, DeclaredLabel)
+                else DeclaredLabel(words=meant)
+            )
             data = meant.data if isinstance(meant.data, tuple) else (meant.data,)
             self._words[label] = meant.words
             for cell in map(str, data or (label,)):
                 self._cells.append(cell)
                 if (other := self._of_cell.setdefault(same_word(cell), label)) != label:
-                    raise self.wrong(f"has the data's {cell!r} for both {other!r} and {label!r}")
+                    raise self.wrong(
+                        f"has the data's {cell!r} for both {other!r} and {label!r}"
+                    )
         try:
             read_label("?", self._words)
         except ValueError as error:
-            raise self.wrong(f"has labels that cannot be distinguished: {error}") from error
+            raise self.wrong(
+                f"has labels that cannot be distinguished: {error}"
+            ) from error
         self.refinements = {"macro_f1": {"labels": tuple(self._words)}}
 
     @property
     def max_tokens(self) -> int:
         """The token limit of a response, with room for the longest label."""
-        longest = 2 * max(map(len, self._words))  # a Chinese character may take two tokens
-        return super().max_tokens if self.template.tokens else max(super().max_tokens, longest)
+        longest = 2 * max(
+            map(len, self._words)
+        )  # a Chinese character may take two tokens
+        return (
+            super().max_tokens
+            if self.template.tokens
+            else max(super().max_tokens, longest)
+        )
 
     def row(self, row: Row) -> Sample:
         """Read a text and its label."""
@@ -95,7 +113,9 @@ class Label(base.Kind):
     def further_readings(self) -> list[Any]:
         """Return each label's value in the data, and the readings of its words, also negated."""
         words = [word for label in self._words for word in (label, *self._words[label])]
-        probes = [form.format(word) for form in ("{}", "not {}", "唔係{}") for word in words]
+        probes = [
+            form.format(word) for form in ("{}", "not {}", "唔係{}") for word in words
+        ]
         probes.append("/".join(self._words))
         readings = [[text, read_label(text, self._words).label] for text in probes]
         return [[*self._of_cell.items()], readings]

@@ -40,7 +40,9 @@ class Mathematics(Number):
                 "leave the row out"
             )
         solution = cell.strip() if "boxed" in cell else ""
-        return Sample(id=str(row.number), question=text, target=answer, reasoning=solution)
+        return Sample(
+            id=str(row.number), question=text, target=answer, reasoning=solution
+        )
 
     def score(self, answer: str, sample: Sample) -> Judgement:
         r"""Compare the formula that an answer gives with the right one.
@@ -54,4 +56,6 @@ class Mathematics(Number):
         right = equal_formulas(formula, sample.target)
         read = None if right is None else formula
         reason = "none: not comparable" if formula and read is None else ""
-        return judge_reading("formula", read, reason, sample.target, right=right is True)
+        return judge_reading(
+            "formula", read, reason, sample.target, right=right is True
+        )

@@ -23,9 +23,28 @@ _ALL_THAT_APPLY = {
 }
 
 _PROBES = (
-    *("AB", "A, B", "B、A", "A同B", "(A) (B)", "答案：A、B、D", "The answer is A and C.", "A or B"),
-    *("全部都啱", "All of the above.", "除咗A都啱", "以上皆非", "A啱，B啱，C唔啱，D唔啱。"),
-    *("答案：\n- A\n- B", "A係啱，B都係啱；其他唔啱。所以答案係A同B。", "A ✓\nB ✗\nC ✓\nD ✗"),
+    *(
+        "AB",
+        "A, B",
+        "B、A",
+        "A同B",
+        "(A) (B)",
+        "答案：A、B、D",
+        "The answer is A and C.",
+        "A or B",
+    ),
+    *(
+        "全部都啱",
+        "All of the above.",
+        "除咗A都啱",
+        "以上皆非",
+        "A啱，B啱，C唔啱，D唔啱。",
+    ),
+    *(
+        "答案：\n- A\n- B",
+        "A係啱，B都係啱；其他唔啱。所以答案係A同B。",
+        "A ✓\nB ✗\nC ✓\nD ✗",
+    ),
 )
 
 

@@ -79,7 +79,9 @@ class MultipleChoice(base.Kind):
         "explanation": ("explanation", "reasoning", "rationale", "解析"),
     }
 
-    def __init__(self, task: TaskVariant, options: Any, *args: Any, **kwargs: Any) -> None:
+    def __init__(
+        self, task: TaskVariant, options: Any, *args: Any, **kwargs: Any
+    ) -> None:
         super().__init__(task, options, *args, **kwargs)
         self.example_source = "release" if options.cot else ""
         default = ["choices"] if task.definition.reader else []
@@ -90,7 +92,9 @@ class MultipleChoice(base.Kind):
         roles = ("question", "options", "answer", "explanation")
         self._roles = [self.columns(role) for role in roles]
         self._scaffold = str(options.prompt).endswith(self.SCAFFOLD)
-        self._convert: Callable[[str], str] = _to_simplified() if options.script == "sc" else str
+        self._convert: Callable[[str], str] = (
+            _to_simplified() if options.script == "sc" else str
+        )
         thinks = self.template.question_cot or self.template.system_cot
         for asked, there, option in (
             (options.cot, thinks, "cot=true"),
@@ -101,7 +105,10 @@ class MultipleChoice(base.Kind):
 
     def row(self, row: Row) -> Sample:
         """Read a question, its options and its answer."""
-        definition, (asked, options, answer, reasons) = self.task.definition, self._roles
+        definition, (asked, options, answer, reasons) = (
+            self.task.definition,
+            self._roles,
+        )
         question = definition.question or row.text(asked, "question")
         choices = read_choices(row, definition, options)
         explanation = as_text(row.find(reasons)) or ""
@@ -109,7 +116,9 @@ class MultipleChoice(base.Kind):
             id=str(row.number),
             question=question,
             choices=choices,
-            target=right_letters(row, choices, definition, answer, several=self.SEVERAL),
+            target=right_letters(
+                row, choices, definition, answer, several=self.SEVERAL
+            ),
             reasoning=explanation.strip(),
             parts=self._types(question, row) if definition.types else (),
         )
@@ -139,7 +148,9 @@ class MultipleChoice(base.Kind):
         """Return a made-up item with the task's letters."""
         item, letters = super().made_up(), self._letters
         return replace(
-            item, target=letters[: 1 + self.SEVERAL], choices=item.choices[: len(letters)]
+            item,
+            target=letters[: 1 + self.SEVERAL],
+            choices=item.choices[: len(letters)],
         )
 
     def texts(self, subject: Subject) -> tuple[str, str]:
@@ -148,7 +159,9 @@ class MultipleChoice(base.Kind):
         system, question = template.system, template.question
         if self.options.cot:
             system = system if template.system_cot is None else template.system_cot
-            question = question if template.question_cot is None else template.question_cot
+            question = (
+                question if template.question_cot is None else template.question_cot
+            )
         return self._fill(system, subject), self._fill(question, subject)
 
     def values(self, sample: Sample) -> Mapping[str, str]:
@@ -156,7 +169,9 @@ class MultipleChoice(base.Kind):
         options = self.lettered(sample)
         return {
             "question": sample.question,
-            "options": "\n".join(f"{letter}. {text}" for letter, text in options.items()),
+            "options": "\n".join(
+                f"{letter}. {text}" for letter, text in options.items()
+            ),
             **{f"option_{letter}": options.get(letter, "") for letter in self._letters},
         }
 
@@ -172,7 +187,9 @@ class MultipleChoice(base.Kind):
             return ""
         if len(targets) == 1:
             return f"the right option is {targets.pop()} in every row"
-        first = all("".join(self.lettered(one)).startswith(one.target) for one in samples)
+        first = all(
+            "".join(self.lettered(one)).startswith(one.target) for one in samples
+        )
         return "the right options come before the others in every row" if first else ""
 
     def printed(self) -> list[Sample]:
@@ -196,7 +213,9 @@ class MultipleChoice(base.Kind):
             text = self.template.example_cot or text
         filled = self._fill(text, subject, cue=self.template.cue, number=str(number))
         shown = self._in_script(row)
-        return Example(fill(filled, {**shown.cells, **self.values(shown)}), self.answer(row))
+        return Example(
+            fill(filled, {**shown.cells, **self.values(shown)}), self.answer(row)
+        )
 
     def answer(self, row: Sample) -> str:
         """Return the letter, after the reasoning for a chain of thought."""
@@ -214,7 +233,9 @@ class MultipleChoice(base.Kind):
             return ()
         if self.options.cot:
             return self.template.stop_cot
-        as_is = self._scaffold or self.SEVERAL or self.template.reads == "first_character"
+        as_is = (
+            self._scaffold or self.SEVERAL or self.template.reads == "first_character"
+        )
         return self.template.stop if as_is else _LINE
 
     def sent_stop(self, *, chat: bool) -> tuple[str, ...]:
@@ -230,7 +251,9 @@ class MultipleChoice(base.Kind):
     def max_tokens(self) -> int:
         """The token limit of a response."""
         thinks = self.options.cot or self._scaffold
-        return _COT_TOKENS if thinks and not self.options.reasoning else super().max_tokens
+        return (
+            _COT_TOKENS if thinks and not self.options.reasoning else super().max_tokens
+        )
 
     def cut(self, response: str) -> str:
         """Cut a direct answer after the first line that does not end in a colon."""
@@ -271,13 +294,19 @@ class MultipleChoice(base.Kind):
         """Shuffle a question's options; the paper's printed examples, without an id, stay."""
         if not seed or not row.id:
             return row
-        there = [place for place, choice in enumerate(row.choices) if choice is not None]
+        there = [
+            place for place, choice in enumerate(row.choices) if choice is not None
+        ]
         moved = there.copy()
         random.Random(f"{seed}/{row.subject}/{self.raw_id(row)}").shuffle(moved)
         choices, right = list(row.choices), {*map(self._letters.index, row.target)}
         for place, origin in zip(there, moved, strict=True):
             choices[place] = row.choices[origin]
-        target = (self._letters[to] for to, at in zip(there, moved, strict=True) if at in right)
+        target = (
+            self._letters[to]
+            for to, at in zip(there, moved, strict=True)
+            if at in right
+        )
         return replace(row, choices=tuple(choices), target="".join(target))
 
     def _in_script(self, row: Sample) -> Sample:
@@ -288,7 +317,9 @@ class MultipleChoice(base.Kind):
         return replace(
             row,
             question=convert(row.question),
-            choices=tuple(None if text is None else convert(text) for text in row.choices),
+            choices=tuple(
+                None if text is None else convert(text) for text in row.choices
+            ),
             cells={name: convert(text) for name, text in row.cells.items()},
         )
 
@@ -312,7 +343,12 @@ _compiled = cache(regex.compile)  # regex itself looks a pattern up in 3 µs
 
 
 def judge_reading(
-    what: str, answer: str | None, reason: str, target: str, *, right: bool | None = None
+    what: str,
+    answer: str | None,
+    reason: str,
+    target: str,
+    *,
+    right: bool | None = None,
 ) -> Judgement:
     """Return the judgement of an answer from what was read.
 

@@ -35,7 +35,10 @@ class Number(base.Kind):
         if parse_number(answer) is None:
             raise row.problem("no number as its answer")
         return Sample(
-            id=str(row.number), question=text, target=answer.strip(), reasoning=solution.strip()
+            id=str(row.number),
+            question=text,
+            target=answer.strip(),
+            reasoning=solution.strip(),
         )
 
     def answer(self, row: Sample) -> str:
@@ -52,7 +55,10 @@ class Number(base.Kind):
             >>> number.score("所以一共係 1,018 蚊。", Sample(id="", target="1018")).values["acc"]
             1.0
         """
-        reading, gold = read_number(answer, sample.question), parse_number(sample.target)
+        reading, gold = (
+            read_number(answer, sample.question),
+            parse_number(sample.target),
+        )
         value = reading.value
         right = value is not None and gold is not None and equal_numbers(value, gold)
         read = None if value is None else str(value)

@@ -10,7 +10,11 @@ from . import base
 class Prompted(base.Kind):
     """Requests. Columns: `prompt`; optional: `id`, `category`."""
 
-    COLUMNS: ClassVar = {"id": ("id",), "category": ("category",), "prompt": ("prompt",)}
+    COLUMNS: ClassVar = {
+        "id": ("id",),
+        "category": ("category",),
+        "prompt": ("prompt",),
+    }
     VALUES: ClassVar = {"prompt": "question"}
     # A cut-off answer may fail although the whole answer would pass. IFEval in lm-eval has 1,280
     # tokens, and a Chinese character may take two.

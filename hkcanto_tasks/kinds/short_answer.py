@@ -20,7 +20,9 @@ from . import base
 _LIKE_A_LIST = ("[", "]")
 _PROBES = ("金钟", "3.5", "35", "三點五", "Answer: 金鐘", "唔係金鐘，係中環", "金 鐘。")
 # LaTeX, and signs of mathematics that a comparison of words ignores.
-_FORMULA = re.compile(r"\\[a-zA-Z]+|\$.+\$|[\^_]\{|[<>±÷∪∩≤≥≠√∞∈⊂]|^\s*[-−]\s*[A-Za-z]\b")
+_FORMULA = re.compile(
+    r"\\[a-zA-Z]+|\$.+\$|[\^_]\{|[<>±÷∪∩≤≥≠√∞∈⊂]|^\s*[-−]\s*[A-Za-z]\b"
+)
 
 
 class ShortAnswer(base.Kind):
@@ -46,7 +48,10 @@ class ShortAnswer(base.Kind):
         cell = row.find(columns)
         if isinstance(cell, str) and between:
             cell = cell.split(between)
-        elif isinstance(cell, str) and (cell.strip()[:1], cell.strip()[-1:]) == _LIKE_A_LIST:
+        elif (
+            isinstance(cell, str)
+            and (cell.strip()[:1], cell.strip()[-1:]) == _LIKE_A_LIST
+        ):
             try:
                 cell = msgspec.json.decode(cell, type=list[str | int | float])
             except msgspec.MsgspecError:
@@ -77,7 +82,10 @@ class ShortAnswer(base.Kind):
 
     def further_readings(self) -> list[Any]:
         """Return the scores of answers that differ from the target in script, marks or numerals."""
-        between, sample = self.task.definition.alternatives, Sample(id="", target='["金鐘", "3.5"]')
+        between, sample = (
+            self.task.definition.alternatives,
+            Sample(id="", target='["金鐘", "3.5"]'),
+        )
         values = [self.score(text, sample).values for text in _PROBES]
         return [between, *values] if between else values
 
@@ -90,10 +98,16 @@ class ShortAnswer(base.Kind):
             1.0
         """
         accepted = _accepted_of(sample)
-        score = score_short_answer(answer, accepted, fold_scripts=self.task.definition.fold_scripts)
+        score = score_short_answer(
+            answer, accepted, fold_scripts=self.task.definition.fold_scripts
+        )
         empty = not answer.strip()
         return Judgement(
-            values={"exact_match": score.exact_match, "f1": score.f1, "empty": float(empty)},
+            values={
+                "exact_match": score.exact_match,
+                "f1": score.f1,
+                "empty": float(empty),
+            },
             answer=score.answer,
             reason="none: empty" if empty else "",
             explanation=f"{score.answer!r} was compared; accepted is {' or '.join(accepted)}.",

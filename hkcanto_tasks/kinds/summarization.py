@@ -22,7 +22,9 @@ class Summarization(writing.WritingInCantonese):
         1.0
     """
 
-    FIGURES = figures(*writing.FLUENT, "length_penalty", "n_characters", "empty", "overgenerated")
+    FIGURES = figures(
+        *writing.FLUENT, "length_penalty", "n_characters", "empty", "overgenerated"
+    )
     COLUMNS: ClassVar = {"text": ("text",)}
     TEXTS: ClassVar = {"text": "source"}
     Options = base.PromptOptions

@@ -83,9 +83,13 @@ class Translation(writing.Writing):
         size, seed = self.options.size, self.options.sample_seed
         if not 0 < size < len(rows):
             return rows
-        digests = [sha256(f"{seed}/{self.raw_id(row)}".encode()).digest() for row in rows]
+        digests = [
+            sha256(f"{seed}/{self.raw_id(row)}".encode()).digest() for row in rows
+        ]
         last = sorted(digests)[size - 1]
-        return [row for row, digest in zip(rows, digests, strict=True) if digest <= last]
+        return [
+            row for row, digest in zip(rows, digests, strict=True) if digest <= last
+        ]
 
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Judge the faults of one translation; scores are computed over the corpus.
@@ -104,10 +108,14 @@ class Translation(writing.Writing):
             "wrong_script": is_wrong_script(cleaned.text, sample.target),
             "copied_source": is_copy(cleaned.text, sample.target, sample.source),
         }
-        named = ", ".join(name.replace("_", " ") for name, found in faults.items() if found)
+        named = ", ".join(
+            name.replace("_", " ") for name, found in faults.items() if found
+        )
         explained += f"Faults: {named or 'none'}.\n\n"
         if len(cleaned.text) > LONGEST:
-            details["scored"] = f"the first {LONGEST:,} of {len(cleaned.text):,} characters"
+            details["scored"] = (
+                f"the first {LONGEST:,} of {len(cleaned.text):,} characters"
+            )
             explained += f"Scored: {details['scored']}.\n\n"
         return Judgement(
             values=faults,

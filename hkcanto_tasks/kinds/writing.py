@@ -32,12 +32,20 @@ class Writing(base.Kind):
 
     def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
         """Render a text with its human answer; None if the prompt has no text for it."""
-        return super().example(subject, row, number) if self.template.example is not None else None
+        return (
+            super().example(subject, row, number)
+            if self.template.example is not None
+            else None
+        )
 
-    def cleaned(self, answer: str, sample: Sample) -> tuple[Cleaned, dict[str, str], str]:
+    def cleaned(
+        self, answer: str, sample: Sample
+    ) -> tuple[Cleaned, dict[str, str], str]:
         """Return a cleaned answer, and what was removed: a log's details, and in Markdown."""
         source = sample.source if self.REWRITES else ""
-        cleaned = clean_output(answer, source=source, language=self.task.definition.language)
+        cleaned = clean_output(
+            answer, source=source, language=self.task.definition.language
+        )
         if not cleaned.removed:
             return cleaned, {}, ""
         names = ", ".join(cleaned.removed)
@@ -52,8 +60,12 @@ class Writing(base.Kind):
             'Not fluent Cantonese: swc. Words of Written Chinese: 他 (at 0).'
         """
         fluency = cantonese_fluency(text, max_characters=self.MAX_CHARACTERS)
-        names = [figure.name for figure in self.FIGURES if hasattr(fluency, figure.name)]
-        values = {"fluent": fluency.passed} | {name: getattr(fluency, name) for name in names}
+        names = [
+            figure.name for figure in self.FIGURES if hasattr(fluency, figure.name)
+        ]
+        values = {"fluent": fluency.passed} | {
+            name: getattr(fluency, name) for name in names
+        }
         verdict = "Fluent Cantonese" if fluency.passed else "Not fluent Cantonese"
         loop = ", caught in a loop" if fluency.degenerate else ""
         terms = [f"{term.term} (at {term.start})" for term in fluency.swc_terms]

@@ -9,27 +9,47 @@ from typing import get_args
 import numpy as np
 
 from hkcanto_metrics import rates
-from hkcanto_metrics.agreement import Correlation, agreement, read_human_scores, weighted_kappa
+from hkcanto_metrics.agreement import (
+    Correlation,
+    agreement,
+    read_human_scores,
+    weighted_kappa,
+)
 
 from ..errors import LogError
 from ..kinds.judged import Judged
 from .logs import read_runs
 from .logs.inspect import judge_scores
-from .reports.blocks import Column, Estimate, Report, Row, Section, Table, Value, report_of
+from .reports.blocks import (
+    Column,
+    Estimate,
+    Report,
+    Row,
+    Section,
+    Table,
+    Value,
+    report_of,
+)
 from .runs import Run
 from .statistics.estimates import mean_estimate
 
 _FEW = 5
 _OF_LEVELS = (
     Column("Exact", "percent", "Share of people's levels that equal the judge's."),
-    Column("Weighted kappa", "number", "Cohen's, quadratic weights, of judge and person."),
+    Column(
+        "Weighted kappa", "number", "Cohen's, quadratic weights, of judge and person."
+    ),
 )
 _OF_SCORES = (
     *(Column(kind.title(), "number") for kind in get_args(Correlation)),
-    Column("Alpha", "number", "Krippendorff's, of the judge and the mean of the people."),
+    Column(
+        "Alpha", "number", "Krippendorff's, of the judge and the mean of the people."
+    ),
     Column("People's alpha", "number", "Among the people."),
     Column("Bias", "number", "The judge's mean minus the people's mean."),
-    Column("Corrected mean", "number", "Estimate of people's mean on all judged items."),
+    Column(
+        "Corrected mean", "number", "Estimate of people's mean on all judged items."
+    ),
 )
 
 
@@ -54,7 +74,9 @@ def agreement_report(log: Path, people: Path) -> Report:
     with suppress(LogError):
         runs = [run for run in read_runs(log) if isinstance(run.setup, Judged)]
     if len(runs) > 1:
-        raise LogError(f"{log} has {len(runs)} runs with a rubric. Give the log of one of them.")
+        raise LogError(
+            f"{log} has {len(runs)} runs with a rubric. Give the log of one of them."
+        )
     run = next(iter(runs), None)
     try:
         judge = {"level": _levels(run)} if run else judge_scores(log)
@@ -66,18 +88,30 @@ def agreement_report(log: Path, people: Path) -> Report:
         scale = {each.number: each.name for each in run.setup.rubric.levels}
         for item, levels in human["level"].items():
             if odd := [level for level in levels if level not in scale]:
-                named = ", ".join(f"{number} ({name})" for number, name in scale.items())
+                named = ", ".join(
+                    f"{number} ({name})" for number, name in scale.items()
+                )
                 what = f"{item} has the level {odd[0]:g}, but the scale of {run.task} is {named}"
-                raise LogError(f"{people}: {what}. Give people's levels on the same scale.")
+                raise LogError(
+                    f"{people}: {what}. Give people's levels on the same scale."
+                )
     listed = []
     for row in rows:
         of_judge, of_people = judge[row.criterion], human[row.criterion]
-        pairs = [(of_judge[item], each) for item, each in of_people.items() if item in of_judge]
+        pairs = [
+            (of_judge[item], each)
+            for item, each in of_people.items()
+            if item in of_judge
+        ]
         values: list[Value] = [row.criterion, row.items]
         if run:
-            exact = [fmean(level == judged for level in levels) for judged, levels in pairs]
+            exact = [
+                fmean(level == judged for level in levels) for judged, levels in pairs
+            ]
             values.append(mean_estimate(np.array(exact), np.arange(len(exact))))
-            values.append(_figure(weighted_kappa(*zip(*pairs, strict=True)), len(pairs)))
+            values.append(
+                _figure(weighted_kappa(*zip(*pairs, strict=True)), len(pairs))
+            )
         for kind in get_args(Correlation):
             correlation = rates.Estimate(getattr(row, kind), *row.intervals[kind])
             values.append(_figure(correlation, row.items))
@@ -85,11 +119,19 @@ def agreement_report(log: Path, people: Path) -> Report:
         at_end = max(means.count(end) for end in (min(means), max(means)))
         is_piled = len(means) - at_end < _FEW and 2 * at_end > len(means)
         # The interval is too narrow.
-        note = f"too sure: {at_end:,} of {len(means):,} at an end of the scale" if is_piled else ""
+        note = (
+            f"too sure: {at_end:,} of {len(means):,} at an end of the scale"
+            if is_piled
+            else ""
+        )
         values += [row.alpha, row.human_alpha, _figure(row.bias, row.items)]
         listed.append(Row([*values, _figure(row.corrected, row.items, note)]))
     title = "Agreement of the judge with people"
-    columns = [Column("Criterion"), Column("Items", "count"), *(_OF_LEVELS if run else ())]
+    columns = [
+        Column("Criterion"),
+        Column("Items", "count"),
+        *(_OF_LEVELS if run else ()),
+    ]
     made = Table("agreement", title, [*columns, *_OF_SCORES], listed)
     return report_of([Section(title, [made], "agreement", True)], title)
 
@@ -99,7 +141,9 @@ def _levels(run: Run) -> dict[str, float]:
     if len(set(run.items.ids)) < len(run.items):
         what = "several answers to an item, and people's levels do not say which one they rate"
         raise LogError(f"{where} has {what}. Run it with one epoch.")
-    values = run.items.values.get("mean_level", np.full(len(run.items), np.nan)).tolist()
+    values = run.items.values.get(
+        "mean_level", np.full(len(run.items), np.nan)
+    ).tolist()
     levels = zip(run.items.ids, values, strict=True)
     if judged := {name: level for name, level in levels if not isnan(level)}:
         return judged

@@ -27,7 +27,9 @@ N, SHARE, FEW = 8, 0.6, 12
 """Units in an n-gram; the share of an item that must be found; the number of units that must be
 found, or all of a shorter item. docs/methods.md gives the reasons."""
 
-_COMMON = 4  # items of a task that may share an n-gram; one in more items is boilerplate
+_COMMON = (
+    4  # items of a task that may share an n-gram; one in more items is boilerplate
+)
 _GAP = 40  # most units between two n-grams of one place
 _WORD = re.compile(r"[^\W_]+")
 
@@ -66,16 +68,27 @@ class Index:
         grams = []
         for item in items:
             of_text = units(item.text)
-            grams.append([hash(tuple(of_text[at : at + N])) for at in range(len(of_text) - N + 1)])
+            grams.append(
+                [
+                    hash(tuple(of_text[at : at + N]))
+                    for at in range(len(of_text) - N + 1)
+                ]
+            )
         # An n-gram counts once for all texts of an item.
         of_items = defaultdict[tuple[str, str], set[int]](set)
         for item, of_item in zip(items, grams, strict=True):
             of_items[item.task, item.id].update(of_item)
-        times = Counter((task, gram) for (task, _), known in of_items.items() for gram in known)
+        times = Counter(
+            (task, gram) for (task, _), known in of_items.items() for gram in known
+        )
         self._places = defaultdict[int, list[tuple[int, int]]](list)
         self._sizes = []  # items, units to search for, and how many must be found
         for number, (item, of_item) in enumerate(zip(items, grams, strict=True)):
-            rare = [at for at, gram in enumerate(of_item) if times[item.task, gram] <= _COMMON]
+            rare = [
+                at
+                for at, gram in enumerate(of_item)
+                if times[item.task, gram] <= _COMMON
+            ]
             for at in rare:
                 self._places[of_item[at]].append((number, at))
             known = len({at + step for at in rare for step in range(N)})
@@ -87,7 +100,9 @@ class Index:
         """The ids of items that can be found; the others are too short, or all boilerplate."""
         return {item.id for item, known, enough in self._sizes if known >= enough}
 
-    def find(self, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[Item, int, float]]:
+    def find(
+        self, lines: Iterable[tuple[int, str]]
+    ) -> Iterator[tuple[Item, int, float]]:
         """Find items in a text, each once in a place.
 
         Args:
@@ -101,10 +116,14 @@ class Index:
             if len(covered) >= enough:
                 yield item, line, len(covered) / known
 
-    def _spots(self, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, int, set[int]]]:
+    def _spots(
+        self, lines: Iterable[tuple[int, str]]
+    ) -> Iterator[tuple[int, int, set[int]]]:
         """Yield the places of n-grams of an item: the item, the first line, the units covered."""
         recent, starts = deque[str](maxlen=N), deque[int](maxlen=N)
-        spots: dict[int, tuple[int, int, set[int]]] = {}  # item → last unit, line, units covered
+        spots: dict[
+            int, tuple[int, int, set[int]]
+        ] = {}  # item → last unit, line, units covered
         every = ((line, unit) for line, text in lines for unit in units(text))
         for at, (line, unit) in enumerate(every):
             recent.append(unit)
@@ -116,7 +135,9 @@ class Index:
                     first, covered = starts[0], set()
                 covered.update(range(place, place + N))
                 spots[number] = at, first, covered
-        yield from ((number, first, covered) for number, (_, first, covered) in spots.items())
+        yield from (
+            (number, first, covered) for number, (_, first, covered) in spots.items()
+        )
 
 
 # ---------------------------------------------------------------------- training files
@@ -137,7 +158,9 @@ def read(path: Path) -> Iterator[list[tuple[int, str]]]:
     ending = path.with_suffix("" if packing else path.suffix).suffix.lower()
     text = {"encoding": "utf-8-sig", "errors": "replace", "newline": ""}
     with LocalFileSystem().open(str(path), "rt", compression=packing, **text) as file:
-        entries: Iterable[object] = (json.loads(line) if line.strip() else "" for line in file)
+        entries: Iterable[object] = (
+            json.loads(line) if line.strip() else "" for line in file
+        )
         if ending == ".parquet":
             from pyarrow.parquet import ParquetFile
 
@@ -149,7 +172,9 @@ def read(path: Path) -> Iterator[list[tuple[int, str]]]:
         elif ending not in (".jsonl", ".ndjson"):
             yield list(enumerate(file, 1))
             return
-        yield from ([(number, _strings(entry))] for number, entry in enumerate(entries, 1))
+        yield from (
+            [(number, _strings(entry))] for number, entry in enumerate(entries, 1)
+        )
 
 
 def _strings(value: object) -> str:
@@ -181,7 +206,9 @@ def items_of(task: str) -> tuple[Sequence[Item], str]:
     return items, loaded.revision
 
 
-def report(files: Sequence[Path], names: Sequence[str] | None = None) -> tuple[Report, bool]:
+def report(
+    files: Sequence[Path], names: Sequence[str] | None = None
+) -> tuple[Report, bool]:
     """Search training files for benchmark items.
 
     Args:
@@ -201,39 +228,60 @@ def report(files: Sequence[Path], names: Sequence[str] | None = None) -> tuple[R
             if locate(benchmark).files():
                 chosen.append(benchmark.name)
                 continue
-        notes.append(f"Not searched for, because its data is not here: {benchmark.title}.")
+        notes.append(
+            f"Not searched for, because its data is not here: {benchmark.title}."
+        )
     every = ((task.name, items_of(task.name)) for task in chosen_tasks(chosen))
     loaded = {task: items for task, items in every if items[0]}
     if not loaded:
-        raise DataNotFound("No benchmark's data is here: hkcanto data fetch, or HKCANTO_DATA_DIR.")
+        raise DataNotFound(
+            "No benchmark's data is here: hkcanto data fetch, or HKCANTO_DATA_DIR."
+        )
     if any(data == "sample" for _, data in loaded.values()):
         notes.append("Only the sample data was searched for, not the benchmarks.")
     index = Index([item for items, _ in loaded.values() for item in items])
     shares = dict[tuple[str, int, str], float]()
     for path in files:
         try:
-            for item, line, size in (hit for text in read(path) for hit in index.find(text)):
+            for item, line, size in (
+                hit for text in read(path) for hit in index.find(text)
+            ):
                 key = item.id, line, str(path)
                 shares[key] = max(shares.get(key, 0.0), size)
         except Exception as error:  # each library raises errors of its own
             what = f"{path} cannot be read ({type(error).__name__}: {error})"
-            raise DataCorrupt(f"{what}: is it in the format of its name, and complete?") from error
+            raise DataCorrupt(
+                f"{what}: is it in the format of its name, and complete?"
+            ) from error
     places, looked_for = {item for item, _, _ in shares}, index.looked_for
     rows = []
     for task, (items, data) in loaded.items():
         ids = {item.id for item in items}
         count = len(ids & places)
-        rows.append(Row([task, len(ids), count, count / len(ids), len(ids - looked_for), data]))
+        rows.append(
+            Row([task, len(ids), count, count / len(ids), len(ids - looked_for), data])
+        )
     rows.sort(key=lambda row: not row.values[2])  # a terminal shows the first 20
     short = f"Fewer than {N} units, or all boilerplate: not searched for."
-    share = Column("Share", "percent", "Share of the items, or of the item, that was found.")
-    columns = [Column("Task"), Column("Items", "count"), Column("Found", "count"), share]
+    share = Column(
+        "Share", "percent", "Share of the items, or of the item, that was found."
+    )
+    columns = [
+        Column("Task"),
+        Column("Items", "count"),
+        Column("Found", "count"),
+        share,
+    ]
     columns += [Column("Too short", "count", short), Column("Data")]
     caption = f"Found: {SHARE:.0%} of an item, or of a question without options, is in one place."
-    blocks: list[Block] = [Table("contamination", "Items found", columns, rows, caption)]
+    blocks: list[Block] = [
+        Table("contamination", "Items found", columns, rows, caption)
+    ]
     blocks += [Note(text, "warning") for text in notes]
     columns = [Column("Item"), Column("Line", "count"), Column("File"), share]
     rows = [Row([*place, size]) for place, size in shares.items()]
     blocks.append(Table("lines", "Places of the items", columns, rows))
     section = Section("Contamination", blocks, "contamination", is_summary=True)
-    return report_of([section], f"Benchmark items in {', '.join(map(str, files))}"), bool(shares)
+    return report_of(
+        [section], f"Benchmark items in {', '.join(map(str, files))}"
+    ), bool(shares)

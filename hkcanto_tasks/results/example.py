@@ -42,7 +42,12 @@ def run_example(say: Callable[[str], None] = print) -> Path:
         parts = ["-m", *command.split(), str(folder / engine)]
         shown = " ".join(["python", *parts])
         say(f"Running {engine}: {shown}")
-        captured: dict[str, Any] = {"cwd": folder, "env": env, "capture_output": True, "text": True}
+        captured: dict[str, Any] = {
+            "cwd": folder,
+            "env": env,
+            "capture_output": True,
+            "text": True,
+        }
         done = subprocess.run([sys.executable, *parts], check=False, **captured)
         if done.returncode:
             raise OptionError(f"{shown} failed:\n{done.stderr[-2000:]}")

@@ -32,16 +32,26 @@ _LEFT = re.compile(r"\s*\(\W*\)|[-_/@=,:\s]+(?=\)|$)|^[-_/@=,:\s]+")
 _ACCURACY = "Share of characters in which the judge labelled no error (formula (1))."
 _POINTS = "Share of the possible points, lowered by a penalty for length."
 _MEAN = "Mean of the judge's points: 5, 3 or 1."
-_DISAGREES = "Share of judgements that disagree with `fluent` on whether a text is fluent."
+_DISAGREES = (
+    "Share of judgements that disagree with `fluent` on whether a text is fluent."
+)
 _ERRORS = "Labelled errors per judgement."
-_FAILED = "Share of unusable judgements. An item without a usable judgement has no score."
+_FAILED = (
+    "Share of unusable judgements. An item without a usable judgement has no score."
+)
 JUDGED: Mapping[str, Figure] = {
     figure.name: figure
     for figure in (
         Figure("judged_accuracy", "Judged accuracy", "share", True, _ACCURACY),
         Figure("judged_score", "Judged score", "share", True, _POINTS),
         *(Figure(of, of.capitalize(), "count", True, _MEAN) for of in CRITERIA),
-        Figure("fluency_disagreement_rate", "Disagrees on fluency", "share", None, _DISAGREES),
+        Figure(
+            "fluency_disagreement_rate",
+            "Disagrees on fluency",
+            "share",
+            None,
+            _DISAGREES,
+        ),
         Figure("judge_failure_rate", "Failed judgements", "share", False, _FAILED),
         *(Figure(of, of, "count", False, _ERRORS) for of in ERROR_CATEGORIES),
     )
@@ -75,7 +85,9 @@ def figure_rows(runs: Sequence[Run]) -> Iterator[Mapping[str, Any]]:
         []
     """
     for run in runs:
-        judged = {name: each for name, each in JUDGED.items() if name in run.items.values}
+        judged = {
+            name: each for name, each in JUDGED.items() if name in run.items.values
+        }
         figures = {**run.figures, **judged}
         subjects = list(dict.fromkeys(run.items.subjects))
         for subject in (None, *(subjects if len(subjects) > 1 else ())):
@@ -111,11 +123,17 @@ def effect_rows(
         base, figure = one.a, one.figure
         of_base = {"baseline": base.label, "baseline_setup": base.condition}
         of_base["baseline_signature"] = base.signature.text
-        effects = [("", one.overall), *((part, e) for part, of in one.parts.items() for e in of)]
+        effects = [
+            ("", one.overall),
+            *((part, e) for part, of in one.parts.items() for e in of),
+        ]
         for part, effect in effects:
             name, subject = effect.name or figure.name, None
             if part == "subjects":
-                name, subject = figure.name if figure.part else figure.averages, effect.name
+                name, subject = (
+                    figure.name if figure.part else figure.averages,
+                    effect.name,
+                )
             row = _row(one.b, base.figures[name], subject, effect.difference)
             row |= {"headline": not part and figure == base.headline}
             row |= {"model_value": effect.b, "baseline_value": effect.a, **of_base}
@@ -127,7 +145,9 @@ def effect_rows(
             yield row | {"note": effect.difference.note or None}
 
 
-def _row(run: Run, figure: Figure, subject: str | None, found: Estimate) -> dict[str, Any]:
+def _row(
+    run: Run, figure: Figure, subject: str | None, found: Estimate
+) -> dict[str, Any]:
     return {
         "model": run.label,
         "task": run.task,
@@ -168,14 +188,22 @@ class Runs(Sequence[Run]):
         for run in self.runs:
             figure, headline = run.headline, estimate(run, run.headline.name)
             unit = ".1%" if figure.unit in ("share", "rate") else ".4g"
-            value = f"{figure.name} {headline.value:{unit}}" if headline else f"{figure.name} –"
+            value = (
+                f"{figure.name} {headline.value:{unit}}"
+                if headline
+                else f"{figure.name} –"
+            )
             task, status = f"{run.task}, {run.condition}", run.unfinished or "finished"
-            lines.append((one_line(run.label), task, value, f"{len(run.items):,}", status))
+            lines.append(
+                (one_line(run.label), task, value, f"{len(run.items):,}", status)
+            )
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         form = "  ".join(f"{{:{width}}}" for width in widths)
         table = [form.format(*line).rstrip() for line in lines]
         if self.skipped:
-            table.append(f"not read, or not in full: {len(self.skipped)} (see .skipped)")
+            table.append(
+                f"not read, or not in full: {len(self.skipped)} (see .skipped)"
+            )
         return "\n".join(table)
 
     def to_frame(self, *, items: bool = False) -> "pd.DataFrame":
@@ -199,8 +227,17 @@ class Runs(Sequence[Run]):
             return pd.DataFrame(figure_rows(self.runs))
         parts = [
             {"model": run.label, "task": run.task, "setup": run.condition}
-            | {"id": run.items.ids, "subject": run.items.subjects, "figure": name, "value": values}
+            | {
+                "id": run.items.ids,
+                "subject": run.items.subjects,
+                "figure": name,
+                "value": values,
+            }
             for run in self.runs
             for name, values in run.items.values.items()
         ]
-        return pd.concat(map(pd.DataFrame, parts), ignore_index=True) if parts else pd.DataFrame()
+        return (
+            pd.concat(map(pd.DataFrame, parts), ignore_index=True)
+            if parts
+            else pd.DataFrame()
+        )

@@ -19,7 +19,14 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from ..catalogue import BENCHMARKS, benchmarks, find_benchmark, find_task, named_tasks, noted
+from ..catalogue import (
+    BENCHMARKS,
+    benchmarks,
+    find_benchmark,
+    find_task,
+    named_tasks,
+    noted,
+)
 from ..declarations import Declared, TaskVariant, repeated
 from ..errors import CatalogueError
 from ..figures import Figure
@@ -77,7 +84,9 @@ class PublishedColumn(Declared, frozen=True):
     def part(self) -> str:
         """The category, the subject or the group of subjects that it covers; empty for all."""
         group = self.metric.removeprefix("acc_")
-        grouped = any(group in each.groups for task in self.named for each in task.subjects)
+        grouped = any(
+            group in each.groups for task in self.named for each in task.subjects
+        )
         return self.category or self.subject or (group if grouped else "")
 
     def shots_of(self, task: TaskVariant) -> int:
@@ -183,7 +192,9 @@ def published_tables() -> tuple[PublishedTable, ...]:
         >>> table.source, table.row("Human").values["Average"]
         ('HKCanto-Eval (Cheng et al., 2025), Table 7', 0.756)
     """
-    return tuple(table for benchmark in benchmarks() for table in _tables(Path(benchmark.home)))
+    return tuple(
+        table for benchmark in benchmarks() for table in _tables(Path(benchmark.home))
+    )
 
 
 @cache
@@ -213,7 +224,10 @@ def tables_of(task: str) -> tuple[PublishedTable, ...]:
     """
     wanted = find_task(task).whole
     names = {name for name, other in named_tasks().items() if other.whole == wanted}
-    tables = [(table, [*chain(*(c.tasks for c in table.columns))]) for table in published_tables()]
+    tables = [
+        (table, [*chain(*(c.tasks for c in table.columns))])
+        for table in published_tables()
+    ]
     return tuple(table for table, tasks in tables if not names.isdisjoint(tasks))
 
 
@@ -246,7 +260,9 @@ def read_tables(path: Path) -> tuple[PublishedTable, ...]:
         facts = {"name": f"{file.benchmark}_{number}", "benchmark": file.benchmark}
         facts |= {"source": table.source or f"{file.paper}, Table {table.number}"}
         protocol = table.protocol.strip()
-        tables.append(msgspec.structs.replace(table, protocol=protocol, rows=rows, **facts))
+        tables.append(
+            msgspec.structs.replace(table, protocol=protocol, rows=rows, **facts)
+        )
     return tuple(tables)
 
 
@@ -255,25 +271,37 @@ def _check(table: PublishedTable) -> None:
     names = [column.name for column in table.columns]
     if table.headline not in names and not (table.transposed and not table.headline):
         raise ValueError(f"there is no column {table.headline!r} for its headline")
-    named = chain(*(note.columns for note in table.notes), *(of.mean_of for of in table.columns))
+    named = chain(
+        *(note.columns for note in table.notes), *(of.mean_of for of in table.columns)
+    )
     if unknown := sorted({*named}.difference(names)):
         raise ValueError(f"notes or means name columns that do not exist: {unknown}")
     for column in table.columns:
         name, unit = f"column {column.name!r}", f"the unit {column.unit!r}"
         if bool(column.tasks) + bool(column.mean_of) != 1 and not column.unmeasured:
-            raise ValueError(f"{name} must have either tasks or mean_of, or say why in unmeasured")
+            raise ValueError(
+                f"{name} must have either tasks or mean_of, or say why in unmeasured"
+            )
         if absent := sorted(set(column.tasks) - named_tasks().keys()):
             raise ValueError(f"{name} has tasks that do not exist: {absent}")
         for task in column.named:
-            units = {figure.name: figure.unit for figure in task_as_run(task.name).figures}
+            units = {
+                figure.name: figure.unit for figure in task_as_run(task.name).figures
+            }
             if not column.unmeasured and column.metric not in units:
-                raise ValueError(f"{name} has a metric {column.metric!r} that {task.name} has not")
+                raise ValueError(
+                    f"{name} has a metric {column.metric!r} that {task.name} has not"
+                )
             if (column.unit == "score") != (units.get(column.metric) == "score"):
-                raise ValueError(f"{name} has {unit}, but `score` is for figures of a corpus")
+                raise ValueError(
+                    f"{name} has {unit}, but `score` is for figures of a corpus"
+                )
             wanted = {column.category, column.subject} - {""}
             if not any(wanted.issubset(of.sets) for of in task.subjects):
                 part = f"category {column.category!r} and subject {column.subject!r}"
-                raise ValueError(f"{name} is restricted to {part}, which {task.name} does not have")
+                raise ValueError(
+                    f"{name} is restricted to {part}, which {task.name} does not have"
+                )
 
 
 def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
@@ -283,14 +311,22 @@ def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
         if len(line) != len(lines[0]):
             counts = f"{len(line)} cells, but the header has {len(lines[0])}"
             raise ValueError(f"{path.name}, row {number} ({line[:1]}): it has {counts}")
-    (_, *header), *lines = map(list, zip(*lines, strict=True)) if table.transposed else lines
+    (_, *header), *lines = (
+        map(list, zip(*lines, strict=True)) if table.transposed else lines
+    )
     if header != (declared := [column.name for column in table.columns]):
-        raise ValueError(f"{path.name}: its columns are {header}, but {declared} are declared")
+        raise ValueError(
+            f"{path.name}: its columns are {header}, but {declared} are declared"
+        )
     models = [model for model, *_ in lines]
     for model in repeated(models):
         raise ValueError(f"{path.name}, row {model!r} occurs twice")
-    if unknown := sorted({*table.kinds, *(note.row for note in table.notes)}.difference(models)):
-        raise ValueError(f"kinds or notes name rows that {path.name} does not have: {unknown}")
+    if unknown := sorted(
+        {*table.kinds, *(note.row for note in table.notes)}.difference(models)
+    ):
+        raise ValueError(
+            f"kinds or notes name rows that {path.name} does not have: {unknown}"
+        )
     for model, *cells in lines:
         kind, values = table.kinds.get(model, "model"), dict[str, float | None]()
         for column, cell in zip(table.columns, cells, strict=True):
@@ -301,11 +337,22 @@ def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
                 value = math.nan
             if not 0 <= value <= highest:
                 where = f"{path.name}, row {model!r}, column {column.name!r}"
-                raise ValueError(f"{where}: {cell!r} is not a number from 0 to {highest:g}")
+                raise ValueError(
+                    f"{where}: {cell!r} is not a number from 0 to {highest:g}"
+                )
             share = round(value / 100, 6) if column.unit == "percent" else value
             values[column.name] = share if cell else None
-        noted = [(n, name) for n in table.notes if n.row == model for name in n.columns or declared]
+        noted = [
+            (n, name)
+            for n in table.notes
+            if n.row == model
+            for name in n.columns or declared
+        ]
         unranked = {name for note, name in noted if not note.ranked}
         ranked = values.keys() - unranked if kind == "model" else set()
-        scores = {n: score for n, score in values.items() if n in ranked and score is not None}
-        yield PublishedRow(model, kind, values, {n: note.text for note, n in noted}, scores)
+        scores = {
+            n: score for n, score in values.items() if n in ranked and score is not None
+        }
+        yield PublishedRow(
+            model, kind, values, {n: note.text for note, n in noted}, scores
+        )

@@ -21,25 +21,36 @@ def load_tokenizer(name: str) -> Count:
     try:
         from tokenizers import Tokenizer
     except ImportError as error:
-        raise OptionError(f"{name} needs tokenizers: pip install tokenizers.") from error
+        raise OptionError(
+            f"{name} needs tokenizers: pip install tokenizers."
+        ) from error
     path = Path(name).expanduser()
     if path.suffix != ".json":
         path = path / _FILE if path.is_dir() else _downloaded(name)
     if not path.is_file():
         how = "make one in transformers: AutoTokenizer.from_pretrained(…).save_pretrained(folder)"
-        raise OptionError(f"{name} does not exist, or has no {_FILE} in it. Correct it, or {how}.")
+        raise OptionError(
+            f"{name} does not exist, or has no {_FILE} in it. Correct it, or {how}."
+        )
     try:
         loaded = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises a plain Exception
-        raise OptionError(f"{path} is not a tokenizer that `tokenizers` reads: {error}.") from error
+        raise OptionError(
+            f"{path} is not a tokenizer that `tokenizers` reads: {error}."
+        ) from error
     loaded.no_truncation()
     loaded.no_padding()
 
     def count(texts: Sequence[str]) -> Sequence[int]:
         # Batches bound the memory; no tokenizer can encode lone surrogates.
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        batches = (clean[start : start + _BATCH] for start in range(0, len(clean), _BATCH))
-        encoded = (loaded.encode_batch_fast(batch, add_special_tokens=False) for batch in batches)
+        batches = (
+            clean[start : start + _BATCH] for start in range(0, len(clean), _BATCH)
+        )
+        encoded = (
+            loaded.encode_batch_fast(batch, add_special_tokens=False)
+            for batch in batches
+        )
         return [len(tokens) for batch in encoded for tokens in batch]
 
     return count

@@ -28,7 +28,12 @@ def _register_as(logged: str, scorer: Any, *others: str) -> None:
         set_registry_info(made, RegistryInfo(type="scorer", name=logged))
 
 
-for each in (scorers.judged, second_look.second_look, judged_summary, judged_translation):
+for each in (
+    scorers.judged,
+    second_look.second_look,
+    judged_summary,
+    judged_translation,
+):
     _register_as(each.__name__, each)
 # If it were logged as `choice`, Inspect would score the log again with its own scorer of that name.
 _register_as("hkcanto_choice", scorers.choice, "hkcanto/choice")

@@ -57,20 +57,30 @@ def make(
             log-likelihoods.
     """
     averages = find_benchmark(name).averages if is_table else ()
-    columns = dict.fromkeys(task for of in averages for column in of.columns for task in column)
+    columns = dict.fromkeys(
+        task for of in averages for column in of.columns for task in column
+    )
     parts: dict[str, LoadedTask] = {}
     for task in columns or [name]:
         if find_task(task).variant.scoring == "loglikelihood":
             why = "compares log-likelihoods, which Inspect does not ask models for: run it in"
-            raise OptionError(f"{task} {why} lm-eval, or {find_task(task).definition.name} here.")
+            raise OptionError(
+                f"{task} {why} lm-eval, or {find_task(task).definition.name} here."
+            )
         loaded = load_task(task, subjects or (), **options)
         # Outside of a table, the name is that of the variant that the options select.
         parts[task if is_table else loaded.task.name] = loaded
     tasks, first = [*parts], next(iter(parts.values()))
-    kind, benchmark, is_sample = first.kind, first.task.benchmark, first.revision == "sample"
+    kind, benchmark, is_sample = (
+        first.kind,
+        first.task.benchmark,
+        first.revision == "sample",
+    )
     signatures = {task: part.signature for task, part in parts.items()}
     if reread:
-        signatures = {t: s.replace("|data:", "|reread:yes|data:") for t, s in signatures.items()}
+        signatures = {
+            t: s.replace("|data:", "|reread:yes|data:") for t, s in signatures.items()
+        }
     judged_by = f"prompts:{judge_texts()['version']}" if judge else ""
     if kind.rubric_hash:
         judged_by = f"rubric:{kind.rubric_hash}"
@@ -80,7 +90,10 @@ def make(
         metadata: dict[str, Any] = {"signatures": signatures}
         shown = f"{name} (sample data)" if is_sample else name
     else:
-        name, run = tasks[0], [subject.name for subject in kind.task.subjects if subject.name]
+        name, run = (
+            tasks[0],
+            [subject.name for subject in kind.task.subjects if subject.name],
+        )
         # Some epochs of a judged answer may lack a level.
         are_means = all(of.form == "mean" for of in kind.table) and not kind.rubric_hash
         metric = (figures if are_means else corpus_figures)(name, kind.chosen, run)
@@ -95,11 +108,15 @@ def make(
     for task, part in parts.items():
         # Otherwise, two conditions of one task would have the same ids in a table.
         prefix = task if is_table else part.task.definition.name
-        items.append([_sample(part, task, prefix, one, signatures[task]) for one in part.samples])
+        items.append(
+            [_sample(part, task, prefix, one, signatures[task]) for one in part.samples]
+        )
     ordered: list[Any] = stratified(items) if is_table else items[0]
     further = [judge(stop=kind.stop)] if judge else []
     further += [second_look(scored, kind.chosen)] if reread else []
-    headline = HeadlineMetric(scorer="judged", score="judged", metric=kind.headline.name)
+    headline = HeadlineMetric(
+        scorer="judged", score="judged", metric=kind.headline.name
+    )
     return Task(
         dataset=MemoryDataset(ordered, name=name),
         solver=ask(tasks, kind.chosen, [ROLE] if judged_by else []),
@@ -115,7 +132,9 @@ def make(
     )
 
 
-def _sample(loaded: LoadedTask, task: str, prefix: str, item: Item, signature: str) -> Sample:
+def _sample(
+    loaded: LoadedTask, task: str, prefix: str, item: Item, signature: str
+) -> Sample:
     turns = loaded.prompt(item).messages(multiturn=loaded.kind.multiturn)
     messages: list[Any] = [{"role": role, "content": text} for role, text in turns]
     fields: dict[str, Any] = msgspec.to_builtins(item)

@@ -50,8 +50,13 @@ def _figures(
             error = standard_error(headline, items[headline.name], how.categories)
         values = {}
         for figure in how.table:
-            values[figure.name] = value(figure, items[figure.name], how.categories, language)
-        named = {headline.name: values.pop(headline.name), f"{headline.name}_stderr": error}
+            values[figure.name] = value(
+                figure, items[figure.name], how.categories, language
+            )
+        named = {
+            headline.name: values.pop(headline.name),
+            f"{headline.name}_stderr": error,
+        }
         return {**named, **values}
 
     return compute
@@ -64,7 +69,9 @@ corpus_figures = metric(name="corpus_figures", scores="unreduced")(_figures)
 
 
 @metric(name="table")
-def table(benchmark: str, tasks: list[str], options: dict[str, Any] | None = None) -> Metric:
+def table(
+    benchmark: str, tasks: list[str], options: dict[str, Any] | None = None
+) -> Metric:
     """The averages of a benchmark over several tasks, and the columns that they average.
 
     Args:
@@ -73,15 +80,25 @@ def table(benchmark: str, tasks: list[str], options: dict[str, Any] | None = Non
         options: The options of their kind.
     """
     setups = {task: task_as_run(task, **(options or {})) for task in tasks}
-    every = sorted(find_benchmark(benchmark).averages, key=lambda of: len(of.columns) == 1)
-    pooled = {task for of in every for column in of.columns if len(column) > 1 for task in column}
+    every = sorted(
+        find_benchmark(benchmark).averages, key=lambda of: len(of.columns) == 1
+    )
+    pooled = {
+        task
+        for of in every
+        for column in of.columns
+        if len(column) > 1
+        for task in column
+    }
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
         if _are_of_another(scores):
             return {}
         headlines = {}
         for task, how in setups.items():
-            own = [each for each in scores if (each.sample_metadata or {})["task"] == task]
+            own = [
+                each for each in scores if (each.sample_metadata or {})["task"] == task
+            ]
             items, language = _items(how, own)[how.headline.name], language_of(how.task)
             headlines[task] = value(how.headline, items, how.categories, language)
         columns = {task: own for task, own in headlines.items() if task not in pooled}
@@ -110,12 +127,18 @@ def _items(how: Kind, scores: Sequence[SampleScore]) -> dict[str, list[Any]]:
     prints = {(sample.get("task"), sample.get("fingerprint")) for sample in about}
     if len({task for task, _ in prints}) < len(prints):
         why = "the samples are of two runs with different data, options or versions of hkcanto"
-        raise OptionError(f"{why}. Retry with the data of the first run, or start a new run.")
-    epochs: dict[str, dict[Any, list[Any]]] = {each.name: defaultdict(list) for each in how.table}
+        raise OptionError(
+            f"{why}. Retry with the data of the first run, or start a new run."
+        )
+    epochs: dict[str, dict[Any, list[Any]]] = {
+        each.name: defaultdict(list) for each in how.table
+    }
     for each in sorted(scores, key=lambda each: str(each.sample_id)):
         sample = msgspec.convert(each.sample_metadata, Sample)
         logged = msgspec.convert((each.score.metadata or {})["judgement"], Judgement)
-        known = {name: of for name, of in each.score.as_dict().items() if of == of}  # no NaN
+        known = {
+            name: of for name, of in each.score.as_dict().items() if of == of
+        }  # no NaN
         judgement = msgspec.structs.replace(logged, values=known)
         for name, item in item_values(how.table, sample, judgement).items():
             if item is not None:

@@ -15,7 +15,12 @@ class rule_based(ModelAPI):  # noqa: N801  (Inspect names providers in lower cas
         super().__init__(model_name, **settings)
         self.engine = find_engine(model_name)
 
-    async def generate(self, input: list[ChatMessage], *_: Any, **__: Any) -> ModelOutput:  # noqa: A002
+    async def generate(
+        self,
+        input: list[ChatMessage],  # noqa: A002  (Inspect's name)
+        *_: Any,
+        **__: Any,
+    ) -> ModelOutput:
         """Convert the sentence at the end of the last message."""
         jyutping = self.engine(sentence_of(input[-1].text))
         output = ModelOutput.from_content(self.model_name, jyutping)

@@ -9,7 +9,16 @@ import msgspec
 from inspect_ai.event import ModelEvent, SpanBeginEvent
 from inspect_ai.log import transcript
 from inspect_ai.model import ChatMessage, ContentReasoning, ModelOutput
-from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, scorer, stderr
+from inspect_ai.scorer import (
+    CORRECT,
+    INCORRECT,
+    Score,
+    Scorer,
+    Target,
+    accuracy,
+    scorer,
+    stderr,
+)
 from inspect_ai.solver import TaskState
 
 from hkcanto_metrics.choice import read_choice
@@ -32,7 +41,9 @@ _REASONS = {
 
 
 @scorer(metrics=[])
-def judged(task: str | list[str] | None = None, options: dict[str, Any] | None = None) -> Scorer:
+def judged(
+    task: str | list[str] | None = None, options: dict[str, Any] | None = None
+) -> Scorer:
     """Score the responses of a task of the catalogue; its metric is `figures`.
 
     Args:
@@ -52,7 +63,9 @@ def judged(task: str | list[str] | None = None, options: dict[str, Any] | None =
         cut_off = seen.setdefault(name, CutOff(kind, "-T reasoning=true"))
         asked = msgspec.convert(state.metadata, Sample)
         sent = _sent(asked, state.messages), state.metadata.get("request", "")
-        judgement = kind.judge(state.output.completion, asked, reasoning_of(state.output))
+        judgement = kind.judge(
+            state.output.completion, asked, reasoning_of(state.output)
+        )
         values: dict[str, Any] = {}
         if isinstance(kind, Judged):
             answer = judgement.answer
@@ -113,7 +126,9 @@ def _sent(sample: Sample, talk: Sequence[ChatMessage]) -> str:
         if isinstance(event, SpanBeginEvent) and event.name == "scorers":
             break  # scorers may ask models themselves
         if isinstance(event, ModelEvent) and not event.role:
-            if not event.input:  # `inspect score` gives short samples events without their messages
+            if (
+                not event.input
+            ):  # `inspect score` gives short samples events without their messages
                 messages = [*talk[:-1]]
                 break
             messages += event.input
@@ -124,7 +139,9 @@ def reasoning_of(output: ModelOutput) -> str:
     """Return the reasoning that Inspect removed from a response; if it is hidden, its summary."""
     contents = output.choices[0].message.content if output.choices else ""
     own = [part for part in contents if isinstance(part, ContentReasoning)]
-    return "\n".join((part.summary if part.redacted else part.reasoning) or "" for part in own)
+    return "\n".join(
+        (part.summary if part.redacted else part.reasoning) or "" for part in own
+    )
 
 
 def _reason(reading: str) -> str | None:

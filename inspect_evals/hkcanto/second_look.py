@@ -70,7 +70,10 @@ def second_look(task: str | list[str], options: dict[str, Any] | None = None) ->
 
     async def score(state: TaskState, target: Target) -> Score:
         how = setups[state.metadata["task"] if len(names) > 1 else names[0]]
-        sample, reasoning = msgspec.convert(state.metadata, Sample), reasoning_of(state.output)
+        sample, reasoning = (
+            msgspec.convert(state.metadata, Sample),
+            reasoning_of(state.output),
+        )
         letter = how.judge(state.output.completion, sample, reasoning).answer
         found, said, reader = "read" if letter else "none", "", ""
         response = split_reasoning(state.output.completion, reasoning).answer.strip()
@@ -82,7 +85,9 @@ def second_look(task: str | list[str], options: dict[str, Any] | None = None) ->
         return Score(
             value={**values, "acc_reread": float(letter == target.text)},
             answer=letter,
-            explanation=f"{reader} said {said!r}." if reader else "The reader was not asked.",
+            explanation=f"{reader} said {said!r}."
+            if reader
+            else "The reader was not asked.",
             metadata={"reader": reader} if reader else None,
         )
 
@@ -107,12 +112,19 @@ def read_letters(
             looks = (_look(model, *item) for item in unread)
             return await asyncio.gather(*looks, return_exceptions=True)
 
-    return [look if isinstance(look, BaseException) else look[0] for look in asyncio.run(ask())]
+    return [
+        look if isinstance(look, BaseException) else look[0]
+        for look in asyncio.run(ask())
+    ]
 
 
-async def _look(model: Model, how: Kind, sample: Sample, response: str) -> tuple[str, str]:
+async def _look(
+    model: Model, how: Kind, sample: Sample, response: str
+) -> tuple[str, str]:
     """Return the letter that a model's reply settles on, empty if it has none, and the reply."""
-    config = GenerateConfig(max_tokens=REASONING_TOKENS if how.options.reasoning else _TOKENS)
+    config = GenerateConfig(
+        max_tokens=REASONING_TOKENS if how.options.reasoning else _TOKENS
+    )
     values = {**how.values(sample), "response": response[-_LONGEST:]}
     reply = (await model.generate(fill(_PROMPT, values), config=config)).completion
     answer = _PROMPT.splitlines()[-1] + split_reasoning(reply).answer.strip()

@@ -4,7 +4,13 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from inspect_ai.model import ChatMessageSystem, ContentReasoning, Model, get_model, model_roles
+from inspect_ai.model import (
+    ChatMessageSystem,
+    ContentReasoning,
+    Model,
+    get_model,
+    model_roles,
+)
 from inspect_ai.model._generate_config import active_generate_config
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
@@ -19,7 +25,10 @@ _log = logging.getLogger("hkcanto")
 
 @solver
 def ask(
-    tasks: list[str], options: dict[str, Any], roles: Sequence[str] = (), temperature: float = 0.0
+    tasks: list[str],
+    options: dict[str, Any],
+    roles: Sequence[str] = (),
+    temperature: float = 0.0,
 ) -> Solver:
     """Ask the model, at temperature 0 unless the user set one.
 
@@ -39,19 +48,27 @@ def ask(
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         for role in roles:
             if role not in model_roles():
-                raise OptionError(f"no model has the role {role}: --model-role {role}=MODEL.")
+                raise OptionError(
+                    f"no model has the role {role}: --model-role {role}=MODEL."
+                )
         model, task = get_model(), state.metadata["task"]
         if task in untold:
             untold.discard(task)
             template, prompts[str(model)] = _template(model)
-            if said := foretold(setups[task], template, prompts[str(model)], "-T reasoning=true"):
+            if said := foretold(
+                setups[task], template, prompts[str(model)], "-T reasoning=true"
+            ):
                 _log.warning(said)
         chosen = _asked(model, "temperature", temperature)
         more: dict[str, Any] = {"temperature": chosen}
-        if hasattr(model.api, "do_sample"):  # Transformers, which refuses a temperature of 0
+        if hasattr(
+            model.api, "do_sample"
+        ):  # Transformers, which refuses a temperature of 0
             model.api.do_sample = model.model_args.get("do_sample", chosen > 0)
             more = more if chosen else {}
-        elif not chosen and str(model).startswith("nnterp/"):  # it samples, and refuses 0
+        elif not chosen and str(model).startswith(
+            "nnterp/"
+        ):  # it samples, and refuses 0
             more = {"top_k": 1}
         if user := _asked(model, "system_message"):
             own, *rest = state.messages
@@ -63,7 +80,9 @@ def ask(
         state = await generate(state, **more)
         _make_valid(state)
         output, prompt = state.output, prompts.get(str(model), "")
-        if output.stop_reason == "max_tokens" and ends_in_reasoning(prompt, output.completion):
+        if output.stop_reason == "max_tokens" and ends_in_reasoning(
+            prompt, output.completion
+        ):
             # Cut off inside the reasoning block that the prompt opened.
             output.message.content = [ContentReasoning(reasoning=output.completion)]
             output.completion = ""
@@ -74,7 +93,9 @@ def ask(
 
 def _asked(model: Model, setting: str, default: Any = None) -> Any:
     """Return a setting of the run, or else of the model; Inspect's `merge` copies all of them."""
-    values = (getattr(config, setting) for config in (active_generate_config(), model.config))
+    values = (
+        getattr(config, setting) for config in (active_generate_config(), model.config)
+    )
     return next((value for value in values if value is not None), default)
 
 
@@ -85,7 +106,9 @@ def _make_valid(state: TaskState) -> None:
             message.content = valid(message.content)
             continue
         for part in message.content:
-            for name in {"text", "reasoning", "summary"} & type(part).model_fields.keys():
+            for name in {"text", "reasoning", "summary"} & type(
+                part
+            ).model_fields.keys():
                 if text := getattr(part, name):
                     setattr(part, name, valid(text))
     if (completion := valid(state.output.completion)) != state.output.completion:

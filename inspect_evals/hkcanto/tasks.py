@@ -93,7 +93,9 @@ def hkcanto(**options: Unpack[Choice]) -> Task:
 
 
 @task
-def g2p(examples: Literal["paper", "release"] = "paper", **options: Unpack[Prompted]) -> Task:
+def g2p(
+    examples: Literal["paper", "release"] = "paper", **options: Unpack[Prompted]
+) -> Task:
     """HKCanto-Eval: sentences in characters to Jyutping (Appendix E.3).
 
         inspect eval hkcanto/g2p --model openai/gpt-4o
@@ -135,7 +137,9 @@ def dse(language: Literal["zh", "en"] = "zh", **options: Unpack[Choice]) -> Task
 
 
 @task
-def professional(language: Literal["zh", "en"] = "zh", **options: Unpack[Choice]) -> Task:
+def professional(
+    language: Literal["zh", "en"] = "zh", **options: Unpack[Choice]
+) -> Task:
     """HKCanto-Eval: professional and licence exams (Section 3.2, Appendix C).
 
         inspect eval hkcanto/professional --model openai/gpt-4o
@@ -232,7 +236,9 @@ def summarization(judge: bool = False, **options: Unpack[Prompted]) -> Task:
         judge: Have the model in the role `grader` apply the paper's rubric.
         options: See `Prompted`.
     """
-    return make("hkcanto_summarization", False, judged_summary if judge else None, **options)
+    return make(
+        "hkcanto_summarization", False, judged_summary if judge else None, **options
+    )
 
 
 @task

@@ -40,7 +40,12 @@ def install() -> None:
     """
     import os
 
-    off = os.environ.get("HKCANTO_AUTOLOAD", "").strip().lower() in ("0", "false", "no", "off")
+    off = os.environ.get("HKCANTO_AUTOLOAD", "").strip().lower() in (
+        "0",
+        "false",
+        "no",
+        "off",
+    )
     if off or is_installed():
         return
     if _MODULE in sys.modules:
@@ -132,7 +137,9 @@ def attempt(function: str, *arguments: "Any") -> "Any":
 
         failures.append(error)
         log = logging.getLogger("hkcanto_lm_eval")
-        log.debug("hkcanto could not register with lm-eval (%s)", function, exc_info=True)
+        log.debug(
+            "hkcanto could not register with lm-eval (%s)", function, exc_info=True
+        )
 
 
 def add_tasks(module: "ModuleType") -> None:
@@ -150,7 +157,11 @@ def add_tasks(module: "ModuleType") -> None:
     from pathlib import Path
 
     index, manager = module.TaskIndex, module.TaskManager
-    build, match, builtin = index.build, manager.match_tasks, Path(str(module.__file__)).parent
+    build, match, builtin = (
+        index.build,
+        manager.match_tasks,
+        Path(str(module.__file__)).parent,
+    )
 
     @wraps(build)
     def build_with_ours(paths: "Iterable[Any]", *args: "Any", **kwargs: "Any") -> "Any":
@@ -178,4 +189,6 @@ def add_model(_: "ModuleType") -> None:
     # An lm-eval that reads our entry point in `lm_eval.models` skips a name that is taken. It may
     # fail to read it, and then does not try again (lm-eval #4203).
     if MODEL not in registry.model_registry:
-        registry.model_registry.register(MODEL, target="hkcanto_lm_eval.models:RuleBasedG2P")
+        registry.model_registry.register(
+            MODEL, target="hkcanto_lm_eval.models:RuleBasedG2P"
+        )

@@ -39,7 +39,9 @@ def check(manager: Any, asked: Sequence[str]) -> None:
     """
     without_traceback()
     index = manager._index
-    for name in dict.fromkeys(task for each in asked for task in _tasks_of(index[each], index)):
+    for name in dict.fromkeys(
+        task for each in asked for task in _tasks_of(index[each], index)
+    ):
         options = options_of(name, manager.metadata or {})
         # The data may lack members of a group, but not a task that was asked for by its name.
         loaded = load_task(name, allow_absent=name not in asked, **options)

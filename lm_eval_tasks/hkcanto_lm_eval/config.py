@@ -14,7 +14,15 @@ from hkcanto_tasks.tasks import option_values, refuse_unknown
 
 # Keys that lm-eval, other tasks of the same run, and our own files put into the metadata.
 _NOT_OURS = frozenset(
-    {"version", "config", "config_source", "_metadata", "part_of", "max_seq_lengths", "tokenizer"}
+    {
+        "version",
+        "config",
+        "config_source",
+        "_metadata",
+        "part_of",
+        "max_seq_lengths",
+        "tokenizer",
+    }
 )
 
 
@@ -45,7 +53,11 @@ def options_of(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
     near = partial(difflib.get_close_matches, possibilities=known, n=1, cutoff=0.8)
     suspects = (key for key in metadata if key not in others)
     refuse_unknown(name, (key for key in suspects if key in asked or near(key)))
-    return {key: value for key, value in metadata.items() if key in known and value is not None}
+    return {
+        key: value
+        for key, value in metadata.items()
+        if key in known and value is not None
+    }
 
 
 def seed_sent() -> dict[str, int | None]:
@@ -108,7 +120,9 @@ def configuration(how: Kind) -> dict[str, Any]:
     metrics = []
     for figure in how.table:
         higher = figure.higher_is_better
-        metrics.append({"metric": figure.name, "aggregation": "mean", "higher_is_better": higher})
+        metrics.append(
+            {"metric": figure.name, "aggregation": "mean", "higher_is_better": higher}
+        )
     config: dict[str, Any] = {
         "dataset_path": "hkcanto",
         "test_split": "test",

@@ -42,7 +42,9 @@ def files() -> dict[str, str]:
             if name in named_tasks():
                 head = _HEAD.format(name) + _CLASS
                 config = {**config, "output_type": output_type(task_as_run(name))}
-            text = yaml.safe_dump(config, allow_unicode=True, sort_keys=False, width=1000)
+            text = yaml.safe_dump(
+                config, allow_unicode=True, sort_keys=False, width=1000
+            )
             made[f"{benchmark.name}/{name}.yaml"] = head + text
     return made
 

@@ -26,11 +26,15 @@ class _Scorer(Scorer):  # type: ignore[misc]
     def aggregate(self, docs: Mapping[int, Any], **kwargs: Any) -> Any:
         """Return figure → value and standard error, and the number of documents."""
         figures, count = super().aggregate(docs, **{**kwargs, "bootstrap_iters": 0})
-        aggregations = kwargs["aggregation_overrides"] if kwargs["bootstrap_iters"] else {}
+        aggregations = (
+            kwargs["aggregation_overrides"] if kwargs["bootstrap_iters"] else {}
+        )
         for name, aggregation in aggregations.items():
             values = [doc[name] for doc in docs.values() if name in doc]
             if aggregation is mean and len(values) > 1:
-                figures[str(MetricKey(name, self.name, is_stderr=True))] = mean_stderr(values)
+                figures[str(MetricKey(name, self.name, is_stderr=True))] = mean_stderr(
+                    values
+                )
         return figures, count
 
 
@@ -40,7 +44,10 @@ class Task(api.ConfigurableTask):  # type: ignore[misc]
     def _build_scorers(self) -> list[Any]:
         """Return 0.5's scorers without metrics, so that the task's own aggregations are used."""
         given = [(of["name"], of) for of in self.config.filter_list]
-        return [_Scorer(name=name, filter=_Scorer._build_filter(name, of)) for name, of in given]
+        return [
+            _Scorer(name=name, filter=_Scorer._build_filter(name, of))
+            for name, of in given
+        ]
 
 
 @cache

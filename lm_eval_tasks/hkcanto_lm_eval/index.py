@@ -28,7 +28,9 @@ def with_our_folder(folders: Folders, builtin: Path) -> Folders:
     return [*folders[:behind], Path(task_path()), *folders[behind:]]
 
 
-def add_from_outside(index: dict[str, Any], folders: Folders, builtin: Path, entry: Any) -> None:
+def add_from_outside(
+    index: dict[str, Any], folders: Folders, builtin: Path, entry: Any
+) -> None:
     """Add the tasks of benchmarks from outside, which replace lm-eval's own tasks of their names.
 
     They have no file, because a file that lm-eval reads can name code for it to run. An invalid
@@ -40,7 +42,9 @@ def add_from_outside(index: dict[str, Any], folders: Folders, builtin: Path, ent
         builtin: The folder of lm-eval's own tasks.
         entry: A function that makes an index entry from a task's configuration.
     """
-    if Path(task_path()).resolve() not in [Path(folder).resolve() for folder in folders]:
+    if Path(task_path()).resolve() not in [
+        Path(folder).resolve() for folder in folders
+    ]:
         return
     try:
         for benchmark in benchmarks():
@@ -53,7 +57,10 @@ def add_from_outside(index: dict[str, Any], folders: Folders, builtin: Path, ent
                 if path and not Path(path).is_relative_to(builtin):
                     continue
                 if path:
-                    _log.warning("%s is the catalogue's task of that name, not lm-eval's own", name)
+                    _log.warning(
+                        "%s is the catalogue's task of that name, not lm-eval's own",
+                        name,
+                    )
                 code = {} if "group" in config else {"class": CatalogueTask}
                 index[name] = entry({**config, **code})
     except Exception as error:
@@ -83,8 +90,13 @@ def configurations(benchmark: Benchmark) -> dict[str, dict[str, Any]]:
             continue
         made[task.name] = {"task": task.name, "metadata": {"version": version}}
         if main and not task.variant.suffix and len(task.subjects) > 1:
-            members = [f"{task.definition.name}_{subject.name}" for subject in task.subjects]
-            name, metrics = f"{task.name}_by_subject", {"acc": True, "unparsed_rate": True}
+            members = [
+                f"{task.definition.name}_{subject.name}" for subject in task.subjects
+            ]
+            name, metrics = (
+                f"{task.name}_by_subject",
+                {"acc": True, "unparsed_rate": True},
+            )
             made[name] = _group(name, members, metrics, version)
     return made | _groups(benchmark)
 
@@ -93,7 +105,9 @@ def _groups(benchmark: Benchmark) -> dict[str, dict[str, Any]]:
     """The group of a benchmark's tasks with its averages, and a group for each pooled column."""
     if not benchmark.averages:
         return {}
-    part_of = {"part_of": benchmark.name}  # the group whose results have the averages over tasks
+    part_of = {
+        "part_of": benchmark.name
+    }  # the group whose results have the averages over tasks
     version = max(task.version for task in benchmark.tasks)
     averages = averages_over(benchmark)
     averaged = [name for average in averages for name in chain(*average.columns)]
@@ -114,7 +128,9 @@ def _groups(benchmark: Benchmark) -> dict[str, dict[str, Any]]:
     return made
 
 
-def _group(name: str, tasks: list[Any], metrics: dict[str, bool], version: int) -> dict[str, Any]:
+def _group(
+    name: str, tasks: list[Any], metrics: dict[str, bool], version: int
+) -> dict[str, Any]:
     """A group; each metric is averaged over questions, or otherwise over the group's tasks."""
     aggregated = [
         {"metric": metric, "aggregation": "mean", "weight_by_size": by_size}

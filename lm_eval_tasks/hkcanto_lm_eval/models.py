@@ -22,12 +22,16 @@ class RuleBasedG2P(LM):  # type: ignore[misc]
         super().__init__()
         self.engine = find_engine(engine)
 
-    def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:
+    def generate_until(
+        self, requests: list[Instance], disable_tqdm: bool = False
+    ) -> list[str]:
         """Convert the sentence at the end of each prompt."""
         progress = tqdm(requests, disable=disable_tqdm, desc="Converting to Jyutping")
         return [self.engine(sentence_of(request.args[0])) for request in progress]
 
-    def apply_chat_template(self, chat_history: list[dict[str, str]], *_: Any, **__: Any) -> str:
+    def apply_chat_template(
+        self, chat_history: list[dict[str, str]], *_: Any, **__: Any
+    ) -> str:
         """Join the messages: the engine only looks at the last sentence."""
         return "\n".join(message["content"] for message in chat_history)
 

@@ -31,10 +31,19 @@ from hkcanto_tasks.signatures import request_hash
 from hkcanto_tasks.tasks import LoadedTask, task_as_run
 
 from .before_model import load
-from .config import averages_over, configuration, from_argv, options_of, output_type, seed_sent
+from .config import (
+    averages_over,
+    configuration,
+    from_argv,
+    options_of,
+    output_type,
+    seed_sent,
+)
 from .generations import Task, class_for
 
-_log = logging.getLogger("lm_eval.hkcanto")  # lm-eval's command shows messages of this logger
+_log = logging.getLogger(
+    "lm_eval.hkcanto"
+)  # lm-eval's command shows messages of this logger
 _log.addFilter(readable_log)
 
 
@@ -42,12 +51,16 @@ _log.addFilter(readable_log)
 # task by task, but sends those of all tasks together. The time that it reports for a run includes
 # loading the model.
 _clock: dict[str, float] = {}
-_NO_LIKELIHOOD = "{}: NaN as a log-likelihood: no answer. Try another dtype or attention."
+_NO_LIKELIHOOD = (
+    "{}: NaN as a log-likelihood: no answer. Try another dtype or attention."
+)
 _UNJUDGED = (
     "{}: its answers need a judge model, which lm-eval does not have, so all are unjudged. Run with"
     " --output_path OUT --log_samples, then `hkcanto rescore OUT --grader openai/gpt-4o -o judged`"
 )
-_SINGLE_TURN = "All worked examples are in one user message; turns: --fewshot_as_multiturn true."
+_SINGLE_TURN = (
+    "All worked examples are in one user message; turns: --fewshot_as_multiturn true."
+)
 _ROOM = """--metadata '{"reasoning": true}'"""
 
 
@@ -88,14 +101,18 @@ class CatalogueTask(Task):
         return super().__new__(class_for(cls, asked))  # type: ignore[arg-type,no-any-return]
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        self._requested: dict[str, tuple[str, str]] = {}  # id → hashes as sent, and the catalogue's
+        self._requested: dict[
+            str, tuple[str, str]
+        ] = {}  # id → hashes as sent, and the catalogue's
         self._messages: list[tuple[str, str]] = []  # of the last context
         # A YAML file of a user has the first.
         name: str = config.get("dataset_name") or config["task"]
         metadata = dict(config.get("metadata") or {})
         options = options_of(name, metadata)
         self._part_of = metadata.pop("part_of", "")
-        self.loaded = self._last = load(name, options)  # the second is the task as last run
+        self.loaded = self._last = load(
+            name, options
+        )  # the second is the task as last run
         self._known = {sample.id: sample for sample in self.loaded.samples}
         kind = self.kind = self.loaded.kind
         self._multiturn = kind.multiturn if "multiturn" in options else None
@@ -103,12 +120,18 @@ class CatalogueTask(Task):
         self._until = ours.get("generation_kwargs", {}).get("until")
         if "shots" in options:
             ours["num_fewshot"] = kind.shots
-        changed = sorted(item for item in config.items() if item[0] not in _OF_NO_MATTER)
+        changed = sorted(
+            item for item in config.items() if item[0] not in _OF_NO_MATTER
+        )
         if (asked := config.get("output_type")) not in (None, output_type(kind)):
             changed.append(("output_type", asked))
         package = __name__.partition(".")[0]
         classes = [one for one in type(self).__mro__ if issubclass(one, CatalogueTask)]
-        others = [one.__qualname__ for one in classes if not one.__module__.startswith(package)]
+        others = [
+            one.__qualname__
+            for one in classes
+            if not one.__module__.startswith(package)
+        ]
         changed += [("class", name) for name in others]
         self._yaml = sha256(repr(changed).encode()).hexdigest()[:7] if changed else ""
         ours |= {key: value for key, value in config.items() if key != "class"}
@@ -119,7 +142,9 @@ class CatalogueTask(Task):
             ours["task_alias"] = f"{alias}{self.loaded.remark}"
         super().__init__(config=ours)
         if not self.loaded.samples:
-            _log.warning("The data has no file for %s: it is left out.", self.config.task)
+            _log.warning(
+                "The data has no file for %s: it is left out.", self.config.task
+            )
             self.dataset["test"] = Docs([])
         if isinstance(kind, Judged):
             warning_once(_log, _UNJUDGED.format(self.task_name))
@@ -147,7 +172,11 @@ class CatalogueTask(Task):
         return super().doc_to_text({"text": "", **doc}, *args, **kwargs)
 
     def fewshot_context(
-        self, doc: Mapping[str, Any], num_fewshot: int, chat_template: Any = None, **sent: Any
+        self,
+        doc: Mapping[str, Any],
+        num_fewshot: int,
+        chat_template: Any = None,
+        **sent: Any,
     ) -> Any:
         """Build the prompt, with the worked examples and the first sentence of its subject.
 
@@ -167,7 +196,9 @@ class CatalogueTask(Task):
         run, sample = self._run(num_fewshot), msgspec.convert(doc, Sample)
         prompt = run.prompt(sample)
         # Texts in front of the first example, or of the question if there are no examples.
-        system, begin = prompt.in_chat if sent.get("apply_chat_template") else (prompt.system, "")
+        system, begin = (
+            prompt.in_chat if sent.get("apply_chat_template") else (prompt.system, "")
+        )
         turns = []
         for example in run.shots(sample.subject):
             shown = {"text": example.question, "target": example.answer}
@@ -178,12 +209,16 @@ class CatalogueTask(Task):
         self._messages = []
 
         def rendered(messages: Sequence[Mapping[str, str]], **more: Any) -> Any:
-            self._messages = [(message["role"], message["content"]) for message in messages]
+            self._messages = [
+                (message["role"], message["content"]) for message in messages
+            ]
             return chat_template(messages, **more)
 
         sent |= {"fewshot_as_multiturn": self._multiturn}
         template = chat_template and rendered
-        context = super().fewshot_context(turns[-1], num_fewshot, chat_template=template, **sent)
+        context = super().fewshot_context(
+            turns[-1], num_fewshot, chat_template=template, **sent
+        )
         self._in_chat = bool(self._messages)
         self._messages = self._messages or [("", str(context))]
         return context
@@ -192,7 +227,9 @@ class CatalogueTask(Task):
         """Build the request, with the prompt's stop texts unless a YAML file sets its own."""
         made = super().construct_requests(doc, ctx, **kwargs)
         sample = msgspec.convert(doc, Sample)
-        requests = made if isinstance(made, list) else [made]  # 0.4 gives a single one as it is
+        requests = (
+            made if isinstance(made, list) else [made]
+        )  # 0.4 gives a single one as it is
         for request in requests if self.OUTPUT_TYPE == "generate_until" else ():
             asked = request.arguments[1]
             asked.update(self._seed)
@@ -200,7 +237,9 @@ class CatalogueTask(Task):
                 chat = bool(kwargs.get("apply_chat_template"))
                 asked["until"] = [*self._last.kind.sent_stop(chat=chat)]
                 self._sent = {**asked}  # for the log
-        if self.OUTPUT_TYPE == "loglikelihood":  # of the answer alone, without the separator
+        if (
+            self.OUTPUT_TYPE == "loglikelihood"
+        ):  # of the answer alone, without the separator
             text = ctx if self._in_chat else ctx + self.kind.template.answer_separator
             made.arguments = (text, *self._compared(sample))
         ours, of_catalogue = self._known.get(sample.id), ""
@@ -221,7 +260,9 @@ class CatalogueTask(Task):
         if self.OUTPUT_TYPE == "loglikelihood":
             return [self.kind.gold(sample)]
         before = "" if self._in_chat else self.kind.template.answer_separator
-        letters = self.kind.lettered(sample) if self.OUTPUT_TYPE == "multiple_choice" else ()
+        letters = (
+            self.kind.lettered(sample) if self.OUTPUT_TYPE == "multiple_choice" else ()
+        )
         return [before + letter for letter in letters]
 
     def build_all_requests(self, **kwargs: Any) -> None:
@@ -244,11 +285,17 @@ class CatalogueTask(Task):
         _clock.clear()
         _clock["asked"] = perf_counter()
         context = self._instances[0].arguments[0] if self.loaded.samples else ""
-        template = str(getattr(getattr(model, "tokenizer", None), "chat_template", None) or "")
-        if self._in_chat and (warning := foretold(self._last.kind, template, str(context), _ROOM)):
+        template = str(
+            getattr(getattr(model, "tokenizer", None), "chat_template", None) or ""
+        )
+        if self._in_chat and (
+            warning := foretold(self._last.kind, template, str(context), _ROOM)
+        ):
             _log.warning(warning)
         likelihood = self.OUTPUT_TYPE != "generate_until" and isinstance(context, str)
-        if likelihood and opens_reasoning(context):  # (a chat API refuses by itself, later)
+        if likelihood and opens_reasoning(
+            context
+        ):  # (a chat API refuses by itself, later)
             raise OptionError(
                 f"{self.task_name} measures log-likelihoods of answers, but the chat template opens"
                 f" a reasoning block ({context[-20:]!r}). Run {self.loaded.task.definition.name} "
@@ -258,7 +305,9 @@ class CatalogueTask(Task):
     def apply_filters(self) -> Any:
         """Make the responses valid Unicode, and apply the filters to them, if there are any."""
         for each in self._instances:
-            each.resps = [valid(text) if isinstance(text, str) else text for text in each.resps]
+            each.resps = [
+                valid(text) if isinstance(text, str) else text for text in each.resps
+            ]
         self._took = _clock.setdefault("answered", perf_counter()) - _clock["asked"]
         return super().apply_filters() if self._instances else None
 
@@ -298,7 +347,10 @@ class CatalogueTask(Task):
             judgement = self.kind.judge_likelihood(results[0][0], sample)
         else:
             judgement = self.kind.judge(response, sample, reasoning)
-        doc["judgement"], doc["requested"] = judgement.logged(), self._requested[sample.id]
+        doc["judgement"], doc["requested"] = (
+            judgement.logged(),
+            self._requested[sample.id],
+        )
         self._cut_off.add(judgement)
         return self._named(item_values(self.kind.table, sample, judgement))
 
@@ -310,12 +362,16 @@ class CatalogueTask(Task):
         if 20 * self._cut_off.cut > self._cut_off.responses:
             warning_once(_log, self._cut_off.told)
         task, kind = self.loaded.task, self.kind
-        value_of = partial(value, categories=kind.categories, language=language_of(task))
+        value_of = partial(
+            value, categories=kind.categories, language=language_of(task)
+        )
         table: dict[str, Callable[[Any], float]] = {}
         for figure in kind.table:
             table[figure.name] = partial(value_of, figure)
             if figure.form == "mean" and figure.over == "questions" and not figure.part:
-                table[figure.name] = mean  # lm-eval knows the standard error of this one
+                table[figure.name] = (
+                    mean  # lm-eval knows the standard error of this one
+                )
         ours, headline = self._named(table), table[kind.headline.name]
         for average in self._averages:
             # Scaled so that lm-eval's plain mean over a group gives the average.
@@ -335,7 +391,9 @@ class CatalogueTask(Task):
         """
         config: dict[str, Any] = super().dump_config()
         signature = self._run(self.config.num_fewshot or 0).signature
-        if self._yaml:  # a user's YAML file changes keys: the figures are not the catalogue task's
+        if (
+            self._yaml
+        ):  # a user's YAML file changes keys: the figures are not the catalogue task's
             signature = signature.replace("|data:", f"|yaml:{self._yaml}|data:")
         metadata = {**(config.get("metadata") or {}), "signature": signature}
         if self._took is not None:
@@ -362,15 +420,29 @@ class CatalogueTask(Task):
         """The averages over several tasks that include this one, if the release is complete."""
         task = self.loaded.task
         complete = len(task.subjects) == len(task.definition.subjects)
-        if self._part_of != task.benchmark.name or not complete or self.loaded.revision == "sample":
+        if (
+            self._part_of != task.benchmark.name
+            or not complete
+            or self.loaded.revision == "sample"
+        ):
             return ()
         averages = averages_over(task.benchmark)
-        return [average for average in averages if task.whole in chain(*average.columns)]
+        return [
+            average for average in averages if task.whole in chain(*average.columns)
+        ]
 
 
 # Keys that a YAML file may set without changing the catalogue's task.
 _OF_NO_MATTER = {
-    *("task", "dataset_name", "dataset_path", "num_fewshot", "task_alias", "tag", "group"),
+    *(
+        "task",
+        "dataset_name",
+        "dataset_path",
+        "num_fewshot",
+        "task_alias",
+        "tag",
+        "group",
+    ),
     *("metadata", "include", "class", "output_type", "_qualified_name"),
 }
 _NO_SAMPLE = Sample(id="", target="A")
@@ -388,7 +460,10 @@ class _NoInstances(list[Any]):
 
 def _of_whole(record: logging.LogRecord) -> bool:
     """Drop lm-eval's warning that a task lacks an average of its group, which most tasks do."""
-    message, averages = record.getMessage(), chain.from_iterable(map(averages_over, benchmarks()))
+    message, averages = (
+        record.getMessage(),
+        chain.from_iterable(map(averages_over, benchmarks())),
+    )
     return not any(f"metric '{average.name}," in message for average in averages)
 
 

@@ -12,7 +12,10 @@ from typing import Any
 
 # The stub lists the public names for type checkers and for us.
 _STUB = Path(__file__).with_suffix(".pyi").read_text("utf-8")
-_HOME = {name: module for module, name in re.findall(r"^from (\S+) import (\w+)", _STUB, re.M)}
+_HOME = {
+    name: module
+    for module, name in re.findall(r"^from (\S+) import (\w+)", _STUB, re.M)
+}
 __all__ = list(_HOME)
 
 

@@ -23,6 +23,8 @@ from hkcanto_metrics.rewards import constraint_reward as constraint_reward
 from hkcanto_metrics.rewards import format_reward as format_reward
 from hkcanto_metrics.rewards import jyutping_reward as jyutping_reward
 from hkcanto_metrics.rewards import multiply_rewards as multiply_rewards
-from hkcanto_metrics.rewards import reasoning_language_reward as reasoning_language_reward
+from hkcanto_metrics.rewards import (
+    reasoning_language_reward as reasoning_language_reward,
+)
 from hkcanto_metrics.short_answer import score_short_answer as score_short_answer
 from hkcanto_metrics.translation import score_translation as score_translation

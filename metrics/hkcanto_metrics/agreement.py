@@ -81,12 +81,16 @@ def agreement(judge: JudgeScores, human: HumanScores) -> list[Agreement]:
     rows = []
     for criterion, scores in human.items():
         if criterion not in judge:
-            raise ValueError(f"the judge did not score {criterion!r}; it scored {', '.join(judge)}")
+            raise ValueError(
+                f"the judge did not score {criterion!r}; it scored {', '.join(judge)}"
+            )
         judged = judge[criterion]
         shared = [item for item in scores if item in judged]
         if not shared:
             ids = f"the judge has {min(judged)!r}, the people have {min(scores)!r}"
-            raise ValueError(f"{criterion}: no item in common; give both the same ids: {ids}")
+            raise ValueError(
+                f"{criterion}: no item in common; give both the same ids: {ids}"
+            )
         by_judge = [float(judged[item]) for item in shared]
         by_people = [fmean(scores[item]) for item in shared]
         others = [score for item, score in judged.items() if item not in scores]
@@ -98,7 +102,9 @@ def agreement(judge: JudgeScores, human: HumanScores) -> list[Agreement]:
             **{kind: each.value for kind, each in correlations.items()},
             alpha=krippendorff_alpha(zip(by_judge, by_people, strict=True)),
             human_alpha=krippendorff_alpha(scores[item] for item in shared),
-            intervals={kind: (each.low, each.high) for kind, each in correlations.items()},
+            intervals={
+                kind: (each.low, each.high) for kind, each in correlations.items()
+            },
             bias=corrected_mean(np.subtract(by_judge, by_people).tolist(), by_judge),
             corrected=corrected_mean(by_people, by_judge, others),
         )
@@ -169,9 +175,13 @@ def correlation(kind: Correlation, judge: Scores, people: Scores) -> Estimate:
         samples = [stats.rankdata(sample, axis=1) for sample in samples]
     with warnings.catch_warnings(action="ignore"):  # equal scores give NaN
         if kind == "kendall":
-            value, *without = (stats.kendalltau(*sample).statistic for sample in samples)
+            value, *without = (
+                stats.kendalltau(*sample).statistic for sample in samples
+            )
         else:
-            value, *without = (np.corrcoef(sample - sample[:, :1])[0, 1] for sample in samples)
+            value, *without = (
+                np.corrcoef(sample - sample[:, :1])[0, 1] for sample in samples
+            )
     return _jackknifed(value, without, outlier=kind == "pearson")
 
 
@@ -217,12 +227,20 @@ def weighted_kappa(judge: Scores, people: Sequence[Scores]) -> Estimate:
     sums = np.zeros((len(judge), 5))
     for row, a, levels in zip(sums, judge, people, strict=True):
         n, total = len(levels), sum(levels)
-        row[:] = n, a * n, total, a * total, n * a * a + sum(level * level for level in levels)
+        row[:] = (
+            n,
+            a * n,
+            total,
+            a * total,
+            n * a * a + sum(level * level for level in levels),
+        )
     totals = np.vstack([sums.sum(axis=0), sums.sum(axis=0) - sums])
     pairs, of_judge, of_people, products, squares = totals.T
     with np.errstate(invalid="ignore"):
         chance = squares - 2 * of_judge * of_people / pairs
-        value, *without = 1 - (squares - 2 * products) / np.where(chance > 1e-9, chance, np.nan)
+        value, *without = 1 - (squares - 2 * products) / np.where(
+            chance > 1e-9, chance, np.nan
+        )
     return _jackknifed(value, without)
 
 
@@ -260,9 +278,13 @@ def corrected_mean(
     """
     from scipy import stats
 
-    truth, guess, rest = (np.asarray(side, float) for side in (human, judge, unlabelled))
+    truth, guess, rest = (
+        np.asarray(side, float) for side in (human, judge, unlabelled)
+    )
     if not len(truth) or len(truth) != len(guess):
-        raise ValueError(f"{len(truth)} human scores and {len(guess)} of the judge: give pairs")
+        raise ValueError(
+            f"{len(truth)} human scores and {len(guess)} of the judge: give pairs"
+        )
     freedom: float = len(truth) - 1
     if len(rest) and weight is None:
         freedom -= 1
@@ -312,22 +334,34 @@ def read_human_scores(
             named = [column for column in header if column in criteria]
             if header.count("id") != 1 or not named or len({*named}) < len(named):
                 wanted = f"it must have 'id' and at least one of {', '.join(criteria)}, none twice"
-                raise ValueError(f"the header is {', '.join(header) or 'empty'}; {wanted}")
+                raise ValueError(
+                    f"the header is {', '.join(header) or 'empty'}; {wanted}"
+                )
             for cells in rows:
                 bare = [cell.strip() for cell in cells]
                 if any(bare) and len(bare) != len(header):
-                    what = f"a row has more or fewer cells than the header's {len(header)}"
-                    raise ValueError(f"{what}; leave missing scores empty, quote texts with commas")
+                    what = (
+                        f"a row has more or fewer cells than the header's {len(header)}"
+                    )
+                    raise ValueError(
+                        f"{what}; leave missing scores empty, quote texts with commas"
+                    )
                 row = dict(zip(header, bare, strict=False))
                 for criterion in filter(row.get, named):
                     item, cell = row["id"], row[criterion]
-                    score = float(cell) if item and _NUMBER.fullmatch(cell) else math.nan
+                    score = (
+                        float(cell) if item and _NUMBER.fullmatch(cell) else math.nan
+                    )
                     if not abs(score) <= _LARGEST:
                         problem = f"{criterion!r}: {cell!r:.80} is not a number, or has no 'id'"
                         raise ValueError(f"{problem}; leave missing scores blank")
                     scores.setdefault(criterion, {}).setdefault(item, []).append(score)
             if not scores:
-                raise ValueError(f"there are no scores in the columns {', '.join(named)}")
+                raise ValueError(
+                    f"there are no scores in the columns {', '.join(named)}"
+                )
         except (csv.Error, ValueError) as error:
-            raise ValueError(f"{path}, line {max(1, rows.line_num)}: {error}") from error
+            raise ValueError(
+                f"{path}, line {max(1, rows.line_num)}: {error}"
+            ) from error
     return {criterion: scores[criterion] for criterion in named if criterion in scores}

@@ -14,7 +14,14 @@ from itertools import pairwise
 from rapidfuzz.fuzz import partial_ratio
 
 from hkcanto_metrics.number import parse_number
-from hkcanto_metrics.option_grammar import AROUND, SAYS, Mention, Options, options_of, words_of
+from hkcanto_metrics.option_grammar import (
+    AROUND,
+    SAYS,
+    Mention,
+    Options,
+    options_of,
+    words_of,
+)
 from hkcanto_metrics.response_text import Response, normalize_response, own_answer
 
 # The stance that a response takes towards an option at one place.
@@ -59,7 +66,9 @@ class ChoiceSetReading:
     reason: str
 
 
-def extract_choice(text: str, options: Mapping[str, str], question: str = "") -> str | None:
+def extract_choice(
+    text: str, options: Mapping[str, str], question: str = ""
+) -> str | None:
     """Return the option letter that a model's output settles on.
 
     Understands English, Cantonese and Written Chinese in both scripts. Reads the first 1,500 and
@@ -84,7 +93,9 @@ def extract_choice(text: str, options: Mapping[str, str], question: str = "") ->
     return read_choice(text, options, question).letter
 
 
-def read_choice(text: str, options: Mapping[str, str], question: str = "") -> ChoiceReading:
+def read_choice(
+    text: str, options: Mapping[str, str], question: str = ""
+) -> ChoiceReading:
     """Read the option that a model's output settles on, with the reason and the place.
 
     Args:
@@ -103,7 +114,9 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "") -> Ch
         ChoiceReading(letter='C', reason='stated', evidence=(2, 4))
     """
     if not isinstance(options, Mapping):
-        raise TypeError(f"options is a {type(options).__name__}: give a mapping, letter to text")
+        raise TypeError(
+            f"options is a {type(options).__name__}: give a mapping, letter to text"
+        )
     answer = own_answer(text)
     if answer is None:
         return ChoiceReading(None, "none: cut off")
@@ -111,7 +124,11 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "") -> Ch
     if bare and bare[1].upper() in options:
         return _located(bare[1].upper(), "bare", answer[bare.start(1) : bare.end(1)])
     whole = _JOINS.sub("", answer.text.strip())
-    same = [key for key, own in options.items() if _JOINS.sub("", own.strip()) == whole != ""]
+    same = [
+        key
+        for key, own in options.items()
+        if _JOINS.sub("", own.strip()) == whole != ""
+    ]
     if len(same) == 1:
         return _located(same[0], "option text", answer)
     if len({*SAYS["numbered"].findall(answer.text)}) > 1:
@@ -119,7 +136,9 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "") -> Ch
     return _read(answer, options, question, _Reader)
 
 
-def extract_choice_set(text: str, options: Mapping[str, str], question: str = "") -> str | None:
+def extract_choice_set(
+    text: str, options: Mapping[str, str], question: str = ""
+) -> str | None:
     """Return the letters of all options that a model's output settles on.
 
     Args:
@@ -139,7 +158,9 @@ def extract_choice_set(text: str, options: Mapping[str, str], question: str = ""
     return read_choice_set(text, options, question).letters
 
 
-def read_choice_set(text: str, options: Mapping[str, str], question: str = "") -> ChoiceSetReading:
+def read_choice_set(
+    text: str, options: Mapping[str, str], question: str = ""
+) -> ChoiceSetReading:
     """Read all options that a model's output settles on, with the reason.
 
     Args:
@@ -173,15 +194,25 @@ def _read(
     asked = SAYS["asks"].match(text.lower()) if shown.asked else None
     if asked and partial_ratio(asked["question"], shown.asked) < _SAME_QUESTION:
         return reading
-    cuts = [SAYS["next_part"].match(f"\n{text[:400]}"), *SAYS["next_part"].finditer(text, 1)]
+    cuts = [
+        SAYS["next_part"].match(f"\n{text[:400]}"),
+        *SAYS["next_part"].finditer(text, 1),
+    ]
     starts = [0, *(cut.start() for cut in cuts[1:] if cut), len(text)]
     for cut, (start, end) in zip(cuts[:3], pairwise(starts), strict=False):
         items = _ITEM.findall(text, start, end)
-        same = [own.lower().startswith(shown.texts.get(name, own)[:8]) for name, own in items]
+        same = [
+            own.lower().startswith(shown.texts.get(name, own)[:8])
+            for name, own in items
+        ]
         is_asked = cut and cut["question"] and (start or (same and not cut["list"]))
-        if is_asked and not (same and (all(same) if start else 2 * sum(same) > len(same))):
+        if is_asked and not (
+            same and (all(same) if start else 2 * sum(same) > len(same))
+        ):
             return reading
-        taken_back = [m.start("words") for m in SAYS["retracted"].finditer(text, start, end)]
+        taken_back = [
+            m.start("words") for m in SAYS["retracted"].finditer(text, start, end)
+        ]
         part = response[max([start, *taken_back]) : end]
         reading = reader(part, shown).reading()
         if reading.letter:
@@ -201,8 +232,14 @@ class _Reader:
     def __init__(self, response: Response, shown: Options) -> None:
         self._response, self._shown = response, shown
         self._text = text = response.text
-        self._edges = [0, *(m.end() for m in SAYS["sentence_end"].finditer(text)), len(text)]
-        is_glued = SAYS["glued"].match(text) and response.origins[1] == response.origins[0] + 1
+        self._edges = [
+            0,
+            *(m.end() for m in SAYS["sentence_end"].finditer(text)),
+            len(text),
+        ]
+        is_glued = (
+            SAYS["glued"].match(text) and response.origins[1] == response.origins[0] + 1
+        )
         self._is_glued = bool(is_glued) and text[0] not in shown.names
         self._mentions = shown.mentions(text, self.several)
         for mention in self._mentions:
@@ -214,12 +251,18 @@ class _Reader:
         """Where the sentence around a mention starts and ends."""
         at = bisect_right(self._edges, mention.start)
         start, end = self._edges[at - 1 : at + 1]
-        line, _, lead = self._text[self._edges[max(0, at - 2)] : mention.start].rpartition("\n")
+        line, _, lead = self._text[
+            self._edges[max(0, at - 2)] : mention.start
+        ].rpartition("\n")
         if not line or lead.strip(AROUND):
             return start, end
-        rest = self._rest_of_line(mention)  # 答案是：⏎B. Not a list item, if more follows
+        rest = self._rest_of_line(
+            mention
+        )  # 答案是：⏎B. Not a list item, if more follows
         is_item = rest and not mention.spelled and _ITEM.search(self._text, 0, start)
-        is_item = is_item or (rest and _ITEM.match(self._text, self._text.find("\n", mention.end)))
+        is_item = is_item or (
+            rest and _ITEM.match(self._text, self._text.find("\n", mention.end))
+        )
         leads = SAYS["leads_to" if rest else "leads_on"].search(line)
         is_led = leads and not is_item and not self._is_parallel(mention)
         return (self._edges[at - 2] if is_led else start), end
@@ -234,7 +277,9 @@ class _Reader:
         clause, rest = SAYS["comma"].split(lead)[-1], self._text[mention.end : end]
         after = self._text[mention.end : mention.end + 60].partition("\n")[0]
         is_glued = self._is_glued and not mention.start and len(mention.letters) == 1
-        is_doubted = SAYS["firm"].search(lead) and not self._text[mention.end :].strip(" )?")
+        is_doubted = SAYS["firm"].search(lead) and not self._text[mention.end :].strip(
+            " )?"
+        )
         if SAYS["asked"].match(rest) and not is_glued and not is_doubted:
             return _IGNORED
         if SAYS["not_own"].search(SAYS["contrast"].split(lead)[-1]):
@@ -247,7 +292,11 @@ class _Reader:
         if SAYS["claimed"].match(after):
             return _CHOSEN
         stance = self._chosen(mention, lead, clause, after) if lead else _NAMED
-        if stance < _CHOSEN and not mention.spelled and mention.letters <= self._shown.named:
+        if (
+            stance < _CHOSEN
+            and not mention.spelled
+            and mention.letters <= self._shown.named
+        ):
             return _IGNORED
         if stance >= _CONCLUDED:
             if SAYS["assailed"].match(after) and not self._shown.denied:
@@ -256,7 +305,9 @@ class _Reader:
         if is_glued:
             if self._shown.denied:
                 is_statement = after[:1] in {*"是属"} or SAYS["affirmed"].match(after)
-                return self._judged(mention, lead, after, _NAMED if is_statement else _HEDGED)
+                return self._judged(
+                    mention, lead, after, _NAMED if is_statement else _HEDGED
+                )
             return _REFUTED if SAYS["refuted"].match(after[:6]) else _HEDGED
         if self._is_alone(mention, lead, clause, rest):
             return _CONCLUDED
@@ -269,9 +320,17 @@ class _Reader:
 
     def _is_alone(self, mention: Mention, lead: str, clause: str, rest: str) -> bool:
         """Whether a mention is a whole clause, at the end or after another, and not a fragment."""
-        before = SAYS["option_word"].sub("", self._text[: mention.start][-30:]).rstrip(" (")[-1:]
-        is_label = rest.strip() == "." and _ITEM.search(self._text, 0, mention.start)  # cut off
-        is_whole = (rest.strip(" )\n") or before in (*"\n?=",)) and not rest.strip(" )\n.。!")
+        before = (
+            SAYS["option_word"]
+            .sub("", self._text[: mention.start][-30:])
+            .rstrip(" (")[-1:]
+        )
+        is_label = rest.strip() == "." and _ITEM.search(
+            self._text, 0, mention.start
+        )  # cut off
+        is_whole = (rest.strip(" )\n") or before in (*"\n?=",)) and not rest.strip(
+            " )\n.。!"
+        )
         is_free = clause[-1:] == "=" or not clause.strip(AROUND)
         is_last = not self._text[mention.end :].strip(AROUND)
         is_next = before != "=" and SAYS["comma"].search(lead)
@@ -288,7 +347,9 @@ class _Reader:
             return _CONCLUDED
         if is_whole and SAYS["copula"].search(clause[-60:]):
             return _CONCLUDED if mention.lettered else _AFFIRMED
-        return _AFFIRMED if is_whole and SAYS["matches"].search(clause[-60:]) else _NAMED
+        return (
+            _AFFIRMED if is_whole and SAYS["matches"].search(clause[-60:]) else _NAMED
+        )
 
     def _judged(self, mention: Mention, lead: str, after: str, stance: int) -> int:
         """The stance of the words after a mention, reversed if the question asks for a denial."""
@@ -297,12 +358,19 @@ class _Reader:
         is_against = bool(refuted and not is_for)
         if self._shown.denied:
             words = SAYS["words"].finditer(re.split("[,。;.\n]", after.lower())[0])
-            is_shared = any((word[0] or word[1]) in self._shown.denied for word in words)
+            is_shared = any(
+                (word[0] or word[1]) in self._shown.denied for word in words
+            )
             is_shared = is_shared or len(mention.letters) == len(self._shown.texts) - 1
             is_said = is_shared and not SAYS["closed"].match(after)
             is_excepted = bool(SAYS["excepted"].match(after))
-            is_truth = bool(SAYS["truth"].search(self._shown.denied))  # of statements, not things
-            is_against, is_for = is_said or (is_for and is_truth), is_against or is_excepted
+            is_truth = bool(
+                SAYS["truth"].search(self._shown.denied)
+            )  # of statements, not things
+            is_against, is_for = (
+                is_said or (is_for and is_truth),
+                is_against or is_excepted,
+            )
         if is_for:
             return _CONCLUDED if SAYS["then"].search(lead[-60:]) else _AFFIRMED
         return _REFUTED if is_against else stance
@@ -318,29 +386,43 @@ class _Reader:
         if opening and not self._rest_of_line(opening).strip(AROUND):
             turn = "revised" if len(opening.letters) == 1 else "contrast"
             later = decisions[1:]
-            decisions = [m for m in later if self._is_turn(opening, m, turn) or self._is_final(m)]
+            decisions = [
+                m for m in later if self._is_turn(opening, m, turn) or self._is_final(m)
+            ]
             if not decisions and not self._is_corrected(opening):
                 return self._of(opening, "first line")
         return self._settled(decisions) if decisions else self._hinted()
 
     def _is_corrected(self, decision: Mention) -> bool:
         """Whether a decision is corrected later, to something that was not read."""
-        for_it = [m for m in self._mentions if m.letters == decision.letters and m.stance > _NAMED]
-        return bool(SAYS["corrects"].search(self._text, max(m.end for m in (decision, *for_it))))
+        for_it = [
+            m
+            for m in self._mentions
+            if m.letters == decision.letters and m.stance > _NAMED
+        ]
+        return bool(
+            SAYS["corrects"].search(self._text, max(m.end for m in (decision, *for_it)))
+        )
 
     def _of(self, mention: Mention, reason: str) -> ChoiceReading:
         if len(mention.letters) > 1:
             return ChoiceReading(None, "none: several")
         if not mention.letters <= self._shown.texts.keys():
             return ChoiceReading(None, "none: no option")
-        return _located(min(mention.letters), reason, self._response[mention.start : mention.end])
+        return _located(
+            min(mention.letters), reason, self._response[mention.start : mention.end]
+        )
 
     def _opening(self) -> Mention | None:
         """The option that the response opens with, if it is not the first of several."""
         first = self._mentions[0]
         before, after = self._text[: first.start], self._text[first.end :]
         item = _ITEM.search(after)
-        is_far = item and not self._rest_of_line(first) and after[: item.start()].strip(AROUND)
+        is_far = (
+            item
+            and not self._rest_of_line(first)
+            and after[: item.start()].strip(AROUND)
+        )
         is_item = item is not None and not is_far and item[1] > max(first.letters)
         is_start = not SAYS["option_word"].sub("", before).strip(AROUND)
         is_ended = SAYS["closed" if first.lettered else "ended"].match(after)
@@ -360,14 +442,19 @@ class _Reader:
         label, other = labels[0], others[0]
         between = self._text[label.end() : other.start()]
         is_next = ord(other["letter"]) == ord(max(first.letters)) + 1
-        is_same = (label["sign"], not label["rest"]) == (other["sign"], not other["rest"])
+        is_same = (label["sign"], not label["rest"]) == (
+            other["sign"],
+            not other["rest"],
+        )
         return is_next and is_same and not SAYS["explains"].search(between)
 
     def _others(self, first: Mention) -> list[Mention]:
         """The other options that begin a sentence after an option's text."""
         text, later = self._text, [m for m in self._mentions if m.start > first.end]
         starts = [m for m in later if not text[m.sentence[0] : m.start].strip(AROUND)]
-        return [m for m in starts if m.letters != first.letters] if first.spelled else []
+        return (
+            [m for m in starts if m.letters != first.letters] if first.spelled else []
+        )
 
     def _form(self, mention: Mention) -> tuple[bool, str] | None:
         """How an option is written, and the sign between it and what is said of it."""
@@ -375,12 +462,18 @@ class _Reader:
         return (mention.lettered, sign) if sign in (*":-=→(",) else None
 
     def _is_turn(self, before: Mention, after: Mention, turn: str) -> bool:
-        turned = SAYS[turn].search(self._text, max(before.end, after.start - 60), after.start)
-        return bool(turned or SAYS["corrects"].search(self._text, before.end, after.start))
+        turned = SAYS[turn].search(
+            self._text, max(before.end, after.start - 60), after.start
+        )
+        return bool(
+            turned or SAYS["corrects"].search(self._text, before.end, after.start)
+        )
 
     def _is_final(self, mention: Mention) -> bool:
         """Whether a choice is the conclusion at the end of a response."""
-        is_chosen = mention.stance == _CHOSEN and len(self._text) - mention.end < _CLOSING
+        is_chosen = (
+            mention.stance == _CHOSEN and len(self._text) - mention.end < _CLOSING
+        )
         lead = self._text[mention.sentence[0] : mention.start]
         return is_chosen and bool(SAYS["finally"].search(lead))
 
@@ -400,12 +493,19 @@ class _Reader:
             is_equal = other.stance >= min(level, _CONCLUDED)
             is_near = level == _HEDGED or other.sentence == last.sentence
             is_revised = SAYS["turn"].search(self._text, other.end, last.start)
-            if is_equal and is_near and other.letters != last.letters and not is_revised:
+            if (
+                is_equal
+                and is_near
+                and other.letters != last.letters
+                and not is_revised
+            ):
                 return ChoiceReading(None, "none: several")
         if self._is_corrected(last):
             return ChoiceReading(None, "none: undecided")
         rest = self._text[last.end :].strip(AROUND) and len(self._mentions) > 1
-        is_cut = (rest and self._text[-1:] not in _ENDS) or SAYS["dangling"].search(self._text)
+        is_cut = (rest and self._text[-1:] not in _ENDS) or SAYS["dangling"].search(
+            self._text
+        )
         if is_cut and level < _CHOSEN and not last.lettered:
             return ChoiceReading(None, "none: cut off")
         return self._of(last, "stated")
@@ -414,9 +514,15 @@ class _Reader:
         """The one option that the response favours without stating a decision."""
         mentions, every = self._mentions, self._shown.texts.keys()
         last, ending = mentions[-1], self._text[-1:]
-        refuted, named, affirmed = self._with(_REFUTED), self._with(_NAMED), self._with(_AFFIRMED)
+        refuted, named, affirmed = (
+            self._with(_REFUTED),
+            self._with(_NAMED),
+            self._with(_AFFIRMED),
+        )
         affirmed = [m for m in affirmed if not SAYS["varies"].search(self._text, m.end)]
-        named, affirmed = ([m for m in each if self._is_related(m)] for each in (named, affirmed))
+        named, affirmed = (
+            [m for m in each if self._is_related(m)] for each in (named, affirmed)
+        )
         gone = _letters(refuted)
         left, named = every - gone, [m for m in named if not m.letters <= gone]
         is_cut = last.stance == _NAMED and len(mentions) > 1 and ending not in _ENDS
@@ -428,7 +534,9 @@ class _Reader:
         if len(affirmed) > 1 and self._is_turn(affirmed[-2], affirmed[-1], "contrast"):
             del affirmed[:-1]
         if self._shown.values and SAYS["sum"].search(self._text):
-            ends = [m for m in named + affirmed if not self._text[m.end :].strip(AROUND)]
+            ends = [
+                m for m in named + affirmed if not self._text[m.end :].strip(AROUND)
+            ]
             affirmed = [m for m in affirmed if m.lettered] or ends or affirmed
             is_value = affirmed and not affirmed[-1].lettered
             if is_value and SAYS["result"].search(self._text, affirmed[-1].end):
@@ -436,7 +544,11 @@ class _Reader:
         refused = SAYS["refused"].search(self._text)
         if refused:
             affirmed = [m for m in affirmed if m.lettered or m.end >= refused.start()]
-        if refused and not affirmed and not any(m.start <= refused.start() < m.end for m in named):
+        if (
+            refused
+            and not affirmed
+            and not any(m.start <= refused.start() < m.end for m in named)
+        ):
             return self._unnamed()
         if not affirmed and (pointed := self._pointed()):
             return self._of(pointed, "last sentence")
@@ -445,8 +557,16 @@ class _Reader:
         if affirmed:
             return self._of(affirmed[0], "affirmed")
         told = [m for m in named if self._is_telling(m)]
-        options = {m.letters for m in mentions if m.spelled or not m.letters <= self._shown.named}
-        return self._of(told[-1], "option text") if told and len(options) == 1 else self._unnamed()
+        options = {
+            m.letters
+            for m in mentions
+            if m.spelled or not m.letters <= self._shown.named
+        }
+        return (
+            self._of(told[-1], "option text")
+            if told and len(options) == 1
+            else self._unnamed()
+        )
 
     def _is_related(self, mention: Mention) -> bool:
         """Whether an option's text is said of what the question asks for, or of nothing else."""
@@ -471,13 +591,23 @@ class _Reader:
         is_last = text[-1:] in _ENDS and (headings or not text[end:].strip(AROUND))
         start = min([start, *(match.start() for match in headings[-1:])])
         here = [mention for mention in self._mentions if mention.start >= start]
-        is_for = all(m.letters == last.letters and m.stance in (_NAMED, _AFFIRMED) for m in here)
+        is_for = all(
+            m.letters == last.letters and m.stance in (_NAMED, _AFFIRMED) for m in here
+        )
         named = self._with(_NAMED)  # each in turn, as the subject of its sentence
-        subjects = {m.letters: m for m in named if not text[m.sentence[0] : m.start].strip(AROUND)}
+        subjects = {
+            m.letters: m
+            for m in named
+            if not text[m.sentence[0] : m.start].strip(AROUND)
+        }
         is_drawn = SAYS["finally"].search(text, last.sentence[0], last.start)
-        is_label = SAYS["label"].match(text, last.start) and self._is_parallel(self._mentions[0])
+        is_label = SAYS["label"].match(text, last.start) and self._is_parallel(
+            self._mentions[0]
+        )
         is_listed = len(subjects) > 1 and last in subjects.values()
-        is_open = SAYS["open"].search(text, start) or is_listed or (is_label and not is_drawn)
+        is_open = (
+            SAYS["open"].search(text, start) or is_listed or (is_label and not is_drawn)
+        )
         # A letter after a reason counts, unless it is part of a noun or a name in the question.
         lead, after = text[: last.start], text[last.end : last.end + 60]
         is_name = last.letters & self._shown.names or SAYS["noun"].match(after)
@@ -493,7 +623,9 @@ class _Reader:
         name = self._text[hint.start : hint.end]
         is_name = len(name) > 1 + name.isascii() and not SAYS["denied"].search(name)
         is_first = not hint.sentence[0] and not _ITEM.search(self._text)
-        is_sure = is_name or name.isdigit() or SAYS["closed"].match(self._text, hint.end)
+        is_sure = (
+            is_name or name.isdigit() or SAYS["closed"].match(self._text, hint.end)
+        )
         return bool(hint.spelled and is_first and is_sure)
 
     def _unnamed(self) -> ChoiceReading:
@@ -509,7 +641,9 @@ class _SetReader(_Reader):
 
     def __init__(self, response: Response, shown: Options) -> None:
         if not SAYS["name"].search(response.text):
-            small = SAYS["small_letter"].sub(lambda match: match[0].upper(), response.text)
+            small = SAYS["small_letter"].sub(
+                lambda match: match[0].upper(), response.text
+            )
             response = Response(small, response.origins)
         else:  # a mark before a letter belongs to it: ✓ B
             marked = re.sub(r"(?m)^([✓✗]) ([A-J])$", r"\2 \1", response.text)
@@ -521,7 +655,9 @@ class _SetReader(_Reader):
         if SAYS["range"].search(self._text):
             return ChoiceReading(None, "none: undecided")
         letters = "".join(SAYS["letter"].findall(self._text))
-        if SAYS["only_letters"].fullmatch(self._text) and len({*letters}) == len(letters):
+        if SAYS["only_letters"].fullmatch(self._text) and len({*letters}) == len(
+            letters
+        ):
             return self._set({*letters}, "bare")
         mentions = self._mentions
         opening = self._opening() if mentions else None
@@ -532,7 +668,11 @@ class _SetReader(_Reader):
         if any(SAYS["either"].search(self._text, m.start, m.end) for m in joined):
             return ChoiceReading(None, "none: several")
         is_chosen = any(mention.stance == _CHOSEN for mention in mentions)
-        if not is_chosen and SAYS["all_but"].search(self._text) and (reading := self._whole()):
+        if (
+            not is_chosen
+            and SAYS["all_but"].search(self._text)
+            and (reading := self._whole())
+        ):
             return reading
         if reading := self._listed():
             return reading
@@ -540,9 +680,15 @@ class _SetReader(_Reader):
             return self._stated(decisions)
         if reading := self._whole():
             return reading
-        if decisions:  # only hedged ones: next to another option, each is one thought of several
+        if (
+            decisions
+        ):  # only hedged ones: next to another option, each is one thought of several
             last = decisions[-1]
-            beside = [m for m in mentions if m.stance > _REFUTED and m.sentence == last.sentence]
+            beside = [
+                m
+                for m in mentions
+                if m.stance > _REFUTED and m.sentence == last.sentence
+            ]
             if len({m.letters for m in (*beside, *decisions, mentions[-1])}) > 1:
                 return ChoiceReading(None, "none: undecided")
             return self._set(last.letters, "stated")
@@ -565,7 +711,9 @@ class _SetReader(_Reader):
                 continue
             gap = re.sub(r"\([^()]*\)", "", self._text[end : mention.start])
             is_other = ";" in gap and mention.spelled and len(begin.letters) > 1
-            is_new = re.search("[.。\n]", gap) and not SAYS["closed"].match(self._text, mention.end)
+            is_new = re.search("[.。\n]", gap) and not SAYS["closed"].match(
+                self._text, mention.end
+            )
             if is_other or is_new or not SAYS["enumerates"].fullmatch(gap):
                 break
             letters |= mention.letters
@@ -574,13 +722,18 @@ class _SetReader(_Reader):
         is_more = any(m.stance >= _AFFIRMED and not m.letters <= letters for m in later)
         doubted = _letters(m for m in later if m.stance == _HEDGED)
         refuted = _letters(m for m in later if m.stance == _REFUTED)
-        every, known = self._shown.texts.keys(), letters | _letters(self._with(_REFUTED))
+        every, known = (
+            self._shown.texts.keys(),
+            letters | _letters(self._with(_REFUTED)),
+        )
         is_firm = last.stance == _CHOSEN
         named = _letters(self._mentions) if last.lettered else every
         is_one_of_several = not is_firm and len(letters) == 1 and not named <= known
         is_whole = last.lettered and (is_firm or begin.letters >= every)
         is_list = letters >= every and (later or not is_whole)
-        is_corrected = later and SAYS["corrects"].search(self._text, last.end, later[-1].start)
+        is_corrected = later and SAYS["corrects"].search(
+            self._text, last.end, later[-1].start
+        )
         is_open = is_more or is_one_of_several or is_list or is_corrected
         if is_open or SAYS["others"].search(self._text, last.end):
             return ChoiceReading(None, "none: undecided")
@@ -596,17 +749,29 @@ class _SetReader(_Reader):
             return None
         gone, but = _letters(self._with(_REFUTED)), SAYS["all_but"].search(text)
         if but or (gone and SAYS["rest"].search(text)):
-            sentence = self._edges[bisect_right(self._edges, but.start()) - 1] if but else 0
+            sentence = (
+                self._edges[bisect_right(self._edges, but.start()) - 1] if but else 0
+            )
             if but and SAYS["nothing"].search(text, sentence, but.start()):
                 return ChoiceReading(None, "none: undecided")
             behind = but and but["behind"]
-            near = [m for m in self._mentions if not but or (m.start < but.start()) == bool(behind)]
-            excepted = _letters(near) & gone or (_letters(near[:1]) if but else frozenset())
-            if but and not behind and not _letters(near) <= excepted:  # besides A, B is right, too
+            near = [
+                m
+                for m in self._mentions
+                if not but or (m.start < but.start()) == bool(behind)
+            ]
+            excepted = _letters(near) & gone or (
+                _letters(near[:1]) if but else frozenset()
+            )
+            if (
+                but and not behind and not _letters(near) <= excepted
+            ):  # besides A, B is right, too
                 return ChoiceReading(None, "none: undecided")
             return self._set(every.keys() - excepted, "all but") if excepted else None
         found = SAYS["all_of"].search(text)
-        is_all = found and (not found["count"] or parse_number(found["count"]) == len(every))
+        is_all = found and (
+            not found["count"] or parse_number(found["count"]) == len(every)
+        )
         return self._set(every, "all") if is_all and not gone else None
 
     def _listed(self) -> ChoiceReading | None:
@@ -618,7 +783,11 @@ class _SetReader(_Reader):
         gaps = [self._text[end:start] for end, start in zip(ends, starts, strict=True)]
         is_list = listed and all(SAYS["enumerates"].fullmatch(gap) for gap in gaps)
         is_all = not start and _letters(listed) >= self._shown.texts.keys()
-        if not is_list or is_all or any(mention.stance <= _REFUTED for mention in listed):
+        if (
+            not is_list
+            or is_all
+            or any(mention.stance <= _REFUTED for mention in listed)
+        ):
             return None
         is_said = any(mention.stance >= _HEDGED for mention in listed)
         return self._set(_letters(listed), "stated" if is_said else "listed")
@@ -641,17 +810,27 @@ class _SetReader(_Reader):
             is_told = gone or all(m.lettered for m in self._with(_AFFIRMED))
             is_each = is_told and gone | {*affirmed} >= every
             is_sure = 1 < len(affirmed) < len(every) or is_only or is_each
-            return self._set(affirmed, "judged") if affirmed and is_sure and not named else None
+            return (
+                self._set(affirmed, "judged")
+                if affirmed and is_sure and not named
+                else None
+            )
         is_each = bool(gone) and last.keys() >= every
         is_joined = named in [m.letters for m in self._with(_NAMED)]
         is_refused = SAYS["refused"].search(self._text)
-        return self._set(named, "judged") if is_each and is_joined and not is_refused else None
+        return (
+            self._set(named, "judged")
+            if is_each and is_joined and not is_refused
+            else None
+        )
 
     def _stance(self, mention: Mention) -> int:
         """The stance of the words around a mention, with "perhaps" before it."""
         lead = self._text[mention.sentence[0] : mention.start][-60:]
         stance = super()._stance(mention)
-        around = SAYS["comma"].split(lead)[-1] + self._text[mention.end : mention.end + 4]
+        around = (
+            SAYS["comma"].split(lead)[-1] + self._text[mention.end : mention.end + 4]
+        )
         is_doubted = stance in (_NAMED, _AFFIRMED) and SAYS["hedged"].search(around)
         return _HEDGED if is_doubted else stance
 

@@ -97,7 +97,16 @@ def _unwrapped(text: str, candidates: Set[str]) -> tuple[str, set[str]]:
 _LONGEST, _LONGEST_LABELLED = 100_000, 10_000
 # The fence may be unclosed, because the model ran out of tokens.
 _FENCED = re.compile(r"\A```(?:[^\s`]*\n)?((?:(?!```).)*)(?:```)?\Z", re.DOTALL)
-_QUOTES = {"「": "」", "『": "』", "“": "”", "‘": "’", '"': '"', "'": "'", "＂": "＂", "«": "»"}
+_QUOTES = {
+    "「": "」",
+    "『": "』",
+    "“": "”",
+    "‘": "’",
+    '"': '"',
+    "'": "'",
+    "＂": "＂",
+    "«": "»",
+}
 _APOSTROPHE = re.compile("(?<=[a-z])['’](?=[a-z])", re.IGNORECASE)
 
 
@@ -164,11 +173,20 @@ _WRAPPINGS: dict[str, Callable[[str], str]] = {
     "reasoning": strip_reasoning,
     "excess": lambda text: text[:_LONGEST],
     # The first text between special tokens of a chat template stays.
-    "special tokens": lambda text: next(filter(None, map(str.strip, _TOKEN.split(text))), ""),
+    "special tokens": lambda text: next(
+        filter(None, map(str.strip, _TOKEN.split(text))), ""
+    ),
     "code fence": lambda text: _FENCED.sub(r"\1", text),
     "JSON": _without_json,
     "label": _without_label,
     "marks": _without_marks,
     "quotes": _without_quotes,
 }
-_AROUND = ("preamble", "romanisation", "notes", "back-translation", "second version", "other turn")
+_AROUND = (
+    "preamble",
+    "romanisation",
+    "notes",
+    "back-translation",
+    "second version",
+    "other turn",
+)

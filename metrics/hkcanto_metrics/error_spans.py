@@ -48,9 +48,13 @@ class ErrorSpan:
     def __post_init__(self) -> None:
         if self.category not in ERROR_CATEGORIES:
             known = ", ".join(ERROR_CATEGORIES)
-            raise ValueError(f"{self.category!r} is not an error category; use one of {known}")
+            raise ValueError(
+                f"{self.category!r} is not an error category; use one of {known}"
+            )
         if not 0 <= self.start < self.end:
-            raise ValueError(f"the span {self.start}:{self.end} is empty or begins before the text")
+            raise ValueError(
+                f"the span {self.start}:{self.end} is empty or begins before the text"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +77,17 @@ class TranslationAccuracy:
     def value(self) -> float:
         """The accuracy, from 0 to 1; 0 where nothing is left to score."""
         correct = self.target_length - self.target_errors
-        return correct / (self.target_length + self.source_errors) if self.target_length else 0.0
+        return (
+            correct / (self.target_length + self.source_errors)
+            if self.target_length
+            else 0.0
+        )
 
 
 def translation_accuracy(
-    target: str, target_spans: Iterable[ErrorSpan] = (), source_spans: Iterable[ErrorSpan] = ()
+    target: str,
+    target_spans: Iterable[ErrorSpan] = (),
+    source_spans: Iterable[ErrorSpan] = (),
 ) -> TranslationAccuracy:
     """Score a translation by formula (1) of HKCanto-Eval, Appendix F.1.
 
@@ -105,12 +115,18 @@ def translation_accuracy(
     in_target, in_source = list(target_spans), list(source_spans)
     for span in in_target:
         if span.category == OMISSION:
-            raise ValueError(f"{span}: an omission is labelled in the source, not in the target")
+            raise ValueError(
+                f"{span}: an omission is labelled in the source, not in the target"
+            )
         if span.end > len(target):
-            raise ValueError(f"{span} ends after the target, which has {len(target)} characters")
+            raise ValueError(
+                f"{span} ends after the target, which has {len(target)} characters"
+            )
     if others := [span for span in in_source if span.category != OMISSION]:
         raise ValueError(f"{others[0]}: only an omission is labelled in the source")
-    additional = _positions(span for span in in_target if span.category == "Additional words")
+    additional = _positions(
+        span for span in in_target if span.category == "Additional words"
+    )
     removed = additional if 2 * len(additional) > len(target) else set[int]()
     wrong, omitted = _positions(in_target) - removed, _positions(in_source)
     length = len(target) - len(removed)

@@ -15,7 +15,12 @@ from typing import NamedTuple
 
 from cantonesedetect import CantoneseDetector, Detector
 
-from hkcanto_metrics.language import DETECTORS_FORMS, SWC_EXCEPTIONS, identify_language, quick
+from hkcanto_metrics.language import (
+    DETECTORS_FORMS,
+    SWC_EXCEPTIONS,
+    identify_language,
+    quick,
+)
 from hkcanto_metrics.rates import Rate, pool_rates
 from hkcanto_metrics.repetition import is_degenerate
 from hkcanto_metrics.script import is_han, simplified_share
@@ -34,7 +39,10 @@ Pattern = re.Pattern[str]
 _STRAIGHT_QUOTES = re.compile(r'"([^"\n]*)"')
 
 
-_CANTONESE = quick(Detector.CANTO_FEATURE_RE.pattern), quick(Detector.CANTO_EXCLUDE_RE.pattern)
+_CANTONESE = (
+    quick(Detector.CANTO_FEATURE_RE.pattern),
+    quick(Detector.CANTO_EXCLUDE_RE.pattern),
+)
 _SWC = quick(Detector.SWC_FEATURE_RE.pattern), quick(SWC_EXCEPTIONS)
 
 
@@ -122,7 +130,9 @@ def cantonese_fluency(text: str, *, max_characters: int | None = None) -> Fluenc
     is_chinese = language not in ("english", "other")
     if language == "none":  # a word or two
         is_chinese = all(map(is_han, filter(str.isalpha, text)))
-    penalty = 1.0 if max_characters is None else length_penalty(n_characters, max_characters)
+    penalty = (
+        1.0 if max_characters is None else length_penalty(n_characters, max_characters)
+    )
     return Fluency(
         label=str(_DETECTOR.judge(judged)) if has_chinese else "none",
         cantonese_ratio=ratio,
@@ -149,7 +159,10 @@ def count_features(text: str) -> tuple[Rate, tuple[Term, ...]]:
         (0.6666666666666666, (Term(term='他', start=2, end=3),))
     """
     judged = _outside_quotations(text)
-    n_cantonese, swc_spans = len(_features(judged, *_CANTONESE)), _features(judged, *_SWC)
+    n_cantonese, swc_spans = (
+        len(_features(judged, *_CANTONESE)),
+        _features(judged, *_SWC),
+    )
     ratio = Rate.of(n_cantonese, n_cantonese + len(swc_spans))
     return ratio, tuple(Term(text[start:end], start, end) for start, end in swc_spans)
 
@@ -177,7 +190,9 @@ def length_penalty(n_characters: int, max_characters: int = 500) -> float:
         (1.0, 0.8, 0.0)
     """
     if max_characters < 1:
-        raise ValueError(f"max_characters is {max_characters}; give a number from 1 up, or None")
+        raise ValueError(
+            f"max_characters is {max_characters}; give a number from 1 up, or None"
+        )
     return max(0.0, 1 - max(0, n_characters - max_characters) / max_characters)
 
 
@@ -204,9 +219,13 @@ def pool_fluency(scores: Iterable[Fluency]) -> dict[str, float]:
     """
     items = list(scores)
     if not items:
-        raise ValueError("no judgements to pool: the list is empty; judge at least one text")
+        raise ValueError(
+            "no judgements to pool: the list is empty; judge at least one text"
+        )
     if any(isinstance(item, str) for item in items):
-        raise TypeError("scores are strings: pass the results of cantonese_fluency, one per text")
+        raise TypeError(
+            "scores are strings: pass the results of cantonese_fluency, one per text"
+        )
     labels = Counter(item.label for item in items)
     return {
         "passed": fmean(item.passed for item in items),
@@ -224,8 +243,12 @@ def _outside_quotations(text: str) -> str:
     return outside if Detector.ALL_HAN_RE.search(outside) else text
 
 
-def _features(text: str, features: Pattern, exceptions: Pattern) -> list[tuple[int, int]]:
+def _features(
+    text: str, features: Pattern, exceptions: Pattern
+) -> list[tuple[int, int]]:
     """The places of the features that do not begin inside an exception."""
-    excepted = {i for exception in exceptions.finditer(text) for i in range(*exception.span())}
+    excepted = {
+        i for exception in exceptions.finditer(text) for i in range(*exception.span())
+    }
     found = (feature.span() for feature in features.finditer(text))
     return [(start, end) for start, end in found if start not in excepted]

@@ -20,7 +20,9 @@ from hkcanto_metrics.jyutping import is_valid, parse_answer, parse_syllable
 from hkcanto_metrics.rates import Rate, pool_rates
 from hkcanto_metrics.reasoning import strip_reasoning
 
-_COMPONENT_RATES = tuple(f"{part}_error_rate" for part in ("tone", "onset", "nucleus", "coda"))
+_COMPONENT_RATES = tuple(
+    f"{part}_error_rate" for part in ("tone", "onset", "nucleus", "coda")
+)
 _POOLED = ("cer_published", "levenshtein_published", "cer", "ser", *_COMPONENT_RATES)
 _TIMES_TOO_LONG = 3
 # A longer response is in a loop, and each further syllable is one more error.
@@ -128,7 +130,9 @@ def score_jyutping(response: str, answer: str) -> JyutpingScore:
         published_variant=published_variant,
         cer=Rate.of(errors, len(spelt)),
         ser=Rate.of(sum(gold != got for gold, got in alignment), len(variant)),
-        **{f"{part}_error_rate": Rate.of(sum(each), len(wrong)) for part, each in parts},
+        **{
+            f"{part}_error_rate": Rate.of(sum(each), len(wrong)) for part, each in parts
+        },
         valid=any(valid),
         valid_share=fmean(valid) if valid else 0.0,
         extracted=extracted,
@@ -160,8 +164,12 @@ def pool_jyutping(scores: Iterable[JyutpingScore]) -> dict[str, float]:
     """
     items = list(scores)
     if any(isinstance(item, str) for item in items):
-        raise TypeError("scores are strings: pass the results of score_jyutping, one per sentence")
-    rates = {name: pool_rates(getattr(score, name) for score in items) for name in _POOLED}
+        raise TypeError(
+            "scores are strings: pass the results of score_jyutping, one per sentence"
+        )
+    rates = {
+        name: pool_rates(getattr(score, name) for score in items) for name in _POOLED
+    }
     return rates | {"invalid_rate": fmean(not score.valid for score in items)}
 
 
@@ -188,18 +196,26 @@ def _nearest_sounds(
     """The variant with the lowest syllable error rate; of several, the one closest in sound."""
     rates = [_distance(variant, response) for variant in variants]
     lowest = min(rates)
-    nearest = [variant for variant, rate in zip(variants, rates, strict=True) if rate == lowest]
+    nearest = [
+        variant for variant, rate in zip(variants, rates, strict=True) if rate == lowest
+    ]
     most_cells = _MOST_ALIGNED_BY_SOUND // len(nearest)
     aligned = []
     for variant in nearest:
-        words = jiwer.process_words(" ".join(variant), " ".join(response), _SYLLABLES, _SYLLABLES)
+        words = jiwer.process_words(
+            " ".join(variant), " ".join(response), _SYLLABLES, _SYLLABLES
+        )
         pairs: list[Pair] = []
         for part in words.alignments[0]:
             gold = variant[part.ref_start_idx : part.ref_end_idx]
             pairs += zip_longest(gold, response[part.hyp_start_idx : part.hyp_end_idx])
         # Only then may another alignment have as few errors.
         errors = words.substitutions + words.deletions + words.insertions
-        if words.substitutions and errors > 1 and len(variant) * len(response) <= most_cells:
+        if (
+            words.substitutions
+            and errors > 1
+            and len(variant) * len(response) <= most_cells
+        ):
             pairs = _align_by_sound(variant, response)
         aligned.append((variant, tuple(pairs)))
     return min(aligned, key=lambda pair: sum(map(sum, _wrong_parts(pair[1]))))
@@ -210,7 +226,9 @@ def _align_by_sound(gold: Sequence[str], response: Sequence[str]) -> list[Pair]:
 
     If several tie, the one in which syllables without a partner come as late as possible.
     """
-    error = 4 * len(gold) + 1  # more than the largest possible sum of component differences
+    error = (
+        4 * len(gold) + 1
+    )  # more than the largest possible sum of component differences
     # With so few errors an alignment cannot stray further from the diagonal.
     fewest, longer = Levenshtein.distance(gold, response), len(gold) - len(response)
     deletions, insertions = (fewest + longer) // 2, (fewest - longer) // 2
@@ -219,7 +237,9 @@ def _align_by_sound(gold: Sequence[str], response: Sequence[str]) -> list[Pair]:
         above, row = costs[-1], [error * i] + [math.inf] * len(response)
         for j in range(max(1, i - deletions), min(len(response), i + insertions) + 1):
             got = response[j - 1]
-            pair = above[j - 1] + (got != syllable and error + sum(_wrong(syllable, got)))
+            pair = above[j - 1] + (
+                got != syllable and error + sum(_wrong(syllable, got))
+            )
             row[j] = min(pair, row[j - 1] + error, above[j] + error)
         costs.append(row)
     i, j = len(gold), len(response)
@@ -239,23 +259,34 @@ def _wrong(gold: str, got: str) -> tuple[bool, ...]:
     Equal syllables are right even if they have no components, such as an English word.
     """
     pairs = zip(parse_syllable(gold), parse_syllable(got), strict=True)
-    return tuple(gold != got and (right is None or right != heard) for right, heard in pairs)
+    return tuple(
+        gold != got and (right is None or right != heard) for right, heard in pairs
+    )
 
 
 def _wrong_parts(alignment: Alignment) -> list[tuple[bool, ...]]:
     """For each pair of aligned syllables, see `_wrong`."""
-    return [_wrong(gold, got) for gold, got in alignment if gold is not None and got is not None]
+    return [
+        _wrong(gold, got)
+        for gold, got in alignment
+        if gold is not None and got is not None
+    ]
 
 
-def _problem(response: str, text: str, valid: Sequence[bool], reference_length: int) -> str:
+def _problem(
+    response: str, text: str, valid: Sequence[bool], reference_length: int
+) -> str:
     times = len(valid) / reference_length
     cut = f"only the first {_LONGEST_RESPONSE:,} of {len(text):,} characters are scored"
     problems = {
         "empty response": not response.strip(),
         "only reasoning; the token limit may have cut off the answer": not text.strip(),
         "no Jyutping: no syllable with a tone digit": not valid,
-        f"no valid Jyutping: PyCantonese accepts 0 of {len(valid)} syllables": not any(valid),
-        f"response is {times:.0f} times as long as the reference": times >= _TIMES_TOO_LONG,
+        f"no valid Jyutping: PyCantonese accepts 0 of {len(valid)} syllables": not any(
+            valid
+        ),
+        f"response is {times:.0f} times as long as the reference": times
+        >= _TIMES_TOO_LONG,
     }
     first = [problem for problem, is_so in problems.items() if is_so][:1]
     return "; ".join([*first, cut] if len(text) > _LONGEST_RESPONSE else first)

@@ -19,8 +19,12 @@ _TONED_SYLLABLE = re.compile(r"(?<![a-z])[a-z]+[1-6]")
 _TOKEN = re.compile(r"[a-z]*[1-6]|[a-z]+")
 _WORD, _GAP = re.compile("([a-z]+)([0-9]?)"), re.compile(r"[\s,-]*")
 # Text in brackets without a toned syllable.
-_GLOSS = re.compile(r"(?<![a-z])[(\[【](?![^()\[\]【】]*[a-z][1-6])[^()\[\]【】]*[)\]】](?![a-z])")
-_GOLD_PIECE = re.compile(r"\((?P<group>[^()]*)\)|(?P<literal>[^()|]+)|(?P<stray>.)", re.DOTALL)
+_GLOSS = re.compile(
+    r"(?<![a-z])[(\[【](?![^()\[\]【】]*[a-z][1-6])[^()\[\]【】]*[)\]】](?![a-z])"
+)
+_GOLD_PIECE = re.compile(
+    r"\((?P<group>[^()]*)\)|(?P<literal>[^()|]+)|(?P<stray>.)", re.DOTALL
+)
 _PUBLISHED_GROUP = re.compile(r"\(([^()]*\|[^()]*)\)")
 
 # As long as "ngaang"; PyCantonese takes quadratic time to refuse long runs of letters.
@@ -75,11 +79,15 @@ def parse_answer(answer: str) -> tuple[tuple[str, ...], ...]:
     text = fold(answer)
     choices = [_choices(text, piece) for piece in _GOLD_PIECE.finditer(text)]
     if (count := math.prod(map(len, choices))) > _MOST_VARIANTS:
-        problem = f"{count:,} variants; expected at most {_MOST_VARIANTS}; split the sentence"
+        problem = (
+            f"{count:,} variants; expected at most {_MOST_VARIANTS}; split the sentence"
+        )
         raise _malformed(text, 0, problem)
     read = (tuple(_TOKEN.findall("".join(parts))) for parts in product(*choices))
     variants = tuple(dict.fromkeys(read))
-    if not all(variants) or not any(map(_TONED_SYLLABLE.search, chain.from_iterable(variants))):
+    if not all(variants) or not any(
+        map(_TONED_SYLLABLE.search, chain.from_iterable(variants))
+    ):
         problem = "no syllable, or only optional ones; expected Jyutping as in 'nei5 (hou2|hou3)'"
         raise _malformed(text, 0, problem)
     return variants
@@ -216,4 +224,6 @@ def _choices(text: str, piece: re.Match[str]) -> list[str]:
 
 
 def _malformed(text: str, position: int, problem: str) -> MalformedAnswer:
-    return MalformedAnswer(f"malformed answer {text!r}, at character {position + 1}: {problem}")
+    return MalformedAnswer(
+        f"malformed answer {text!r}, at character {position + 1}: {problem}"
+    )

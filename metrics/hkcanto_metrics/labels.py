@@ -33,7 +33,10 @@ _HAS_HAN = re.compile(f"[{_HAN}]").search
 _SEPARATOR = r"[\s_\\-]+"
 # A single character is part of many words: it counts as a label only by itself, or after a copula
 # or a negation.
-_ALONE = (r"(?:(?<!\w)|(?<=答案)|(?<=[係是系為为唔不]))", r"(?:(?!\w)|(?=[嘅㗎的呀啊啦喇]))")
+_ALONE = (
+    r"(?:(?<!\w)|(?<=答案)|(?<=[係是系為为唔不]))",
+    r"(?:(?!\w)|(?=[嘅㗎的呀啊啦喇]))",
+)
 
 _NEARBY = 60
 _DEGREE = (
@@ -102,7 +105,9 @@ def read_label(text: str, labels: Mapping[str, Sequence[str]]) -> LabelReading:
         return LabelReading(None, "none: no label")
     if len(named) == 1:
         return LabelReading(names[named.pop()], "named")
-    options = {letter: _CODE.format(at) for at, letter in enumerate(_LETTERS[: len(names)])}
+    options = {
+        letter: _CODE.format(at) for at, letter in enumerate(_LETTERS[: len(names)])
+    }
     letter = read_choice(coded, options).letter if len(names) <= len(_LETTERS) else None
     if letter is None:
         return LabelReading(None, "none: several")
@@ -156,9 +161,13 @@ def label_statistics(
     import numpy as np
 
     if len(read) != len(gold) or not gold:
-        raise ValueError(f"{len(read)} labels read but {len(gold)} right ones: give pairs")
+        raise ValueError(
+            f"{len(read)} labels read but {len(gold)} right ones: give pairs"
+        )
     places = np.array([[label] for label in labels], dtype=object)
-    is_read, is_gold = (places == np.array(given, dtype=object) for given in (read, gold))
+    is_read, is_gold = (
+        places == np.array(given, dtype=object) for given in (read, gold)
+    )
     rows = np.concatenate([is_read & is_gold, is_read, is_gold]).T.astype(float)
 
     def score(sums: NDArray[Any]) -> float:
@@ -184,7 +193,11 @@ def _coder(labels: Sequence[Sequence[str]]) -> Callable[[str], str]:
     """Return a function that replaces the words of labels in a text by codes."""
     named = [(same_word(word), at) for at, words in enumerate(labels) for word in words]
     label_of = dict(named)
-    problems = [f"{word!r} is a word of two labels" for word, at in named if label_of[word] != at]
+    problems = [
+        f"{word!r} is a word of two labels"
+        for word, at in named
+        if label_of[word] != at
+    ]
     problems += ["a word is blank" for word in label_of if not re.search(r"\w", word)]
     if len(labels) < 2 or problems:
         raise ValueError("give two labels or more" if len(labels) < 2 else problems[0])
@@ -201,7 +214,10 @@ def _coder(labels: Sequence[Sequence[str]]) -> Callable[[str], str]:
         end = 0
         for match in pattern.finditer(fold_script(text.translate(TO_HALF_WIDTH))):
             code = "" if match["asked"] else _CODE.format(label_of[same_word(match[0])])
-            parts += text[end : match.start()], f" {code} " if _HAS_HAN(match[0]) else code
+            parts += (
+                text[end : match.start()],
+                f" {code} " if _HAS_HAN(match[0]) else code,
+            )
             end = match.end()
         return "".join([*parts, text[end:]])
 
@@ -213,9 +229,13 @@ def _bordered(word: str) -> str:
     if re.fullmatch(f"[{_HAN}]", word):
         return pattern.join(_ALONE)
     first, last = word[0], word[-1]
-    before = r"(?<![a-z\u00c0-\u024f])" if first.isalpha() else r"(?<![0-9a-z])(?<![0-9]\.)"
+    before = (
+        r"(?<![a-z\u00c0-\u024f])" if first.isalpha() else r"(?<![0-9a-z])(?<![0-9]\.)"
+    )
     after = r"(?![a-z\u00c0-\u024f])" if last.isalpha() else r"(?![0-9a-z]|\.[0-9])"
-    return f"{'' if _HAS_HAN(first) else before}{pattern}{'' if _HAS_HAN(last) else after}"
+    return (
+        f"{'' if _HAS_HAN(first) else before}{pattern}{'' if _HAS_HAN(last) else after}"
+    )
 
 
 def _is_denied(coded: str, start: int) -> bool:

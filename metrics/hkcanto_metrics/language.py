@@ -18,10 +18,22 @@ import msgspec
 from cantonesedetect import Detector
 
 from hkcanto_metrics.reasoning import Reasoned, split_reasoning
-from hkcanto_metrics.script import HAN, CharacterTable, Script, count_scripts, to_traditional
+from hkcanto_metrics.script import (
+    HAN,
+    CharacterTable,
+    Script,
+    count_scripts,
+    to_traditional,
+)
 
 Language = Literal[
-    "cantonese", "written_chinese", "simplified_mandarin", "english", "other", "mixed", "none"
+    "cantonese",
+    "written_chinese",
+    "simplified_mandarin",
+    "english",
+    "other",
+    "mixed",
+    "none",
 ]
 MIN_SHARE = 0.85
 """The share of the prose that must be in one language; with less, the text is mixed."""
@@ -29,20 +41,28 @@ MIN_SHARE = 0.85
 # A text with at most this share of slips is pure. A sentence or clause counts wholly as Cantonese
 # if at least this share of its features is; otherwise, it counts by that share.
 _MOST_SLIPS, _LEAST_IN_PURE, _LEAST_IN_MIXED = 0.1, 0.5, 0.75
-_MIN_SCRIPT = 0.9  # least share in one script of the characters that belong to one script only
+_MIN_SCRIPT = (
+    0.9  # least share in one script of the characters that belong to one script only
+)
 _WORD_WEIGHT = 1.5  # Chinese characters that say as much as an English word
 _FEWEST = 3  # Chinese characters, or their worth in words: less is not prose unless it has features
 _A_FEW = 6  # characters of another language that may be a term
-_ENOUGH, _LEAST_OWN = 12, 0.25  # enough prose to leave out the lines that may explain options
-_LEAST_OTHER = 0.2  # share of kana, or of other letters, in a sentence with Chinese characters
+_ENOUGH, _LEAST_OWN = (
+    12,
+    0.25,
+)  # enough prose to leave out the lines that may explain options
+_LEAST_OTHER = (
+    0.2  # share of kana, or of other letters, in a sentence with Chinese characters
+)
 
 # `variety` is another variety of Chinese; `chinese` is any of the first three.
 _Kind = Literal["cantonese", "written", "variety", "chinese", "latin", "other"]
 
 # cantonesedetect 1.1.2 lacks a "|" here, so it takes the 些 of 些少 for an SWC feature.
 # It takes the classifier of an umbrella or a voice for the 把 of Written Chinese: 我把遮, 佢把聲.
-SWC_EXCEPTIONS = "把遮(?![住蓋擋掩陽])|把聲(?!音)|" + Detector.SWC_EXCLUDE_RE.pattern.replace(
-    "的起心肝些[", "的起心肝|些["
+SWC_EXCEPTIONS = (
+    "把遮(?![住蓋擋掩陽])|把聲(?!音)|"
+    + Detector.SWC_EXCLUDE_RE.pattern.replace("的起心肝些[", "的起心肝|些[")
 )
 _DETECTORS_CHARACTERS = frozenset(
     f"{Detector.CANTO_FEATURE_RE.pattern}{Detector.CANTO_EXCLUDE_RE.pattern}{Detector.SWC_FEATURE_RE.pattern}{SWC_EXCEPTIONS}"
@@ -208,7 +228,9 @@ def identify_language(text: str) -> WrittenLanguage:
     language: Language = likeliest if shares.get(likeliest, 1) >= MIN_SHARE else "mixed"
     cantonese_share = features[0] / (sum(features) or 1)
     n_characters = len("".join(text.split()))
-    return WrittenLanguage(language, cantonese_share, script, n_characters, shares=shares)
+    return WrittenLanguage(
+        language, cantonese_share, script, n_characters, shares=shares
+    )
 
 
 def cantonese_prose(text: str) -> tuple[float, str, float]:
@@ -247,12 +269,16 @@ def cantonese_prose(text: str) -> tuple[float, str, float]:
     pieces = [each for each in pieces if each.kind != "other"]
     chinese = sum(each.weight for each in pieces)
     cantonese = sum(each.weight * each.cantonese_part(pure) for each in pieces)
-    neutral = sum(each.weight for each in pieces if each.kind == "chinese" and not each.written)
+    neutral = sum(
+        each.weight for each in pieces if each.kind == "chinese" and not each.written
+    )
     own = sum(weights.get(each, 0) for each in ("english", "other"))
     judged = _clauses("\n".join(each.text for each in pieces))
     hidden = sum(each.foreign_weight() for each in _clauses(text)) - own
     hidden -= sum(each.foreign_weight() for each in judged)
-    other = (own if own > (1 - MIN_SHARE) * chinese else 0) + (hidden if hidden > _A_FEW else 0)
+    other = (own if own > (1 - MIN_SHARE) * chinese else 0) + (
+        hidden if hidden > _A_FEW else 0
+    )
     said = "\n".join(each.text for each in pieces if each.kind != "written")
     told = _FEATURE.finditer(said.translate(DETECTORS_FORMS))
     in_features = sum(len(each[0]) for each in told if each.lastgroup == "cantonese")
@@ -374,7 +400,9 @@ def _judge(text: str, *, quoted: bool = False, pure: bool | None = None) -> _Wei
     weighed = _weigh_own(own, pure)
     if (rest := _LETTERED.sub("", own)) != own:
         found = _weigh_own(rest, pure)
-        if sum(found[0].values()) >= max(_ENOUGH, _LEAST_OWN * sum(weighed[0].values())):
+        if sum(found[0].values()) >= max(
+            _ENOUGH, _LEAST_OWN * sum(weighed[0].values())
+        ):
             weighed = found
     return weighed if weighed[0] else _weigh(map(_Piece, prose.split("\n")))
 
@@ -393,22 +421,33 @@ def _weigh(judged: Iterable[_Piece]) -> _Weighed:
     if sum(each.weight for each in others) >= _A_FEW:
         latin = in_words
     if sum(each.weight for each in in_words) >= _A_FEW:
-        others = [each for each in others if each.kind != "chinese" or each.weight >= _A_FEW]
+        others = [
+            each for each in others if each.kind != "chinese" or each.weight >= _A_FEW
+        ]
     weight: defaultdict[_Kind, float] = defaultdict(float)
     for piece in others:
         weight[piece.kind] += piece.weight
-    features = sum(each.cantonese for each in others), sum(each.written for each in others)
+    features = (
+        sum(each.cantonese for each in others),
+        sum(each.written for each in others),
+    )
     told = weight["cantonese"] + weight["written"] + weight["variety"]
     chinese = told + weight["chinese"]
-    share = weight["cantonese"] / told if told else float(features[0] >= features[1] > 0)
+    share = (
+        weight["cantonese"] / told if told else float(features[0] >= features[1] > 0)
+    )
     variety = weight["variety"] / (told or 1)
-    of_scripts = count_scripts("".join(each.text for each in others if each.kind != "other"))
+    of_scripts = count_scripts(
+        "".join(each.text for each in others if each.kind != "other")
+    )
     simplified = of_scripts[1] / (sum(of_scripts) or 1)
     script: Script = "mixed" if any(of_scripts) else "none"
     if any(of_scripts) and max(simplified, 1 - simplified) >= _MIN_SCRIPT:
         script = "hans" if simplified > 0.5 else "hant"
     of_latin = sum(each.weight for each in latin)
-    is_foreign = sum(each.foreign for each in latin) > sum(each.english for each in latin)
+    is_foreign = sum(each.foreign for each in latin) > sum(
+        each.english for each in latin
+    )
     written = chinese * (1 - share - variety)
     weights: dict[Language, float] = {
         "cantonese": chinese * share,
@@ -434,7 +473,11 @@ def _weigh_own(prose: str, pure: bool | None) -> _Weighed:
         for sentence, end in zip(parts[::2], parts[1::2], strict=True):
             head, *rest = _COLON.split(sentence, maxsplit=1)
             label = _LABEL.search(head) if rest else None
-            if label and label["line"] is not None and not rest[0].lstrip().startswith("…"):
+            if (
+                label
+                and label["line"] is not None
+                and not rest[0].lstrip().startswith("…")
+            ):
                 break
             if label:
                 continue
@@ -443,12 +486,18 @@ def _weigh_own(prose: str, pure: bool | None) -> _Weighed:
             is_other_told = "latin" in kinds or said[-1].is_told
             if len(kinds) > 1 and said[0].is_told and is_other_told:  # two languages
                 said = said[:1] if said[0].weight >= _A_FEW else []
-            judged = said if pure is None else [p for each in said for p in _fine(each, pure)]
+            judged = (
+                said
+                if pure is None
+                else [p for each in said for p in _fine(each, pure)]
+            )
             pieces += judged
             statements += [] if end[:1] in ("？", "?") else judged
     weighed = _weigh(statements)
     return weighed if _shows_language(*weighed[:2]) else _weigh(pieces)
 
 
-def _shows_language(weights: Mapping[Language, float], features: tuple[int, int]) -> bool:
+def _shows_language(
+    weights: Mapping[Language, float], features: tuple[int, int]
+) -> bool:
     return bool(any(features) or weights.get("english") or weights.get("other"))

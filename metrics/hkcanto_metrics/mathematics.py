@@ -18,12 +18,16 @@ _DELIMITED = re.compile(
 )
 _TEXT = re.compile(r"\\(?:text|textrm|mathrm|mbox|begin|end)\s*\{[^{}]*\}")
 # Prose, a line end, and letters that name points, whose order Math-Verify ignores.
-_NO_FORMULA = re.compile(rf"[{HAN}\n]|(?<![\\A-Za-z])[A-Za-z]{{3}}|\\(?:angle|triangle)(?![a-z])")
+_NO_FORMULA = re.compile(
+    rf"[{HAN}\n]|(?<![\\A-Za-z])[A-Za-z]{{3}}|\\(?:angle|triangle)(?![a-z])"
+)
 _NOT_BESIDE = re.compile(r"(?i)\d|[唔不非未]|\b(?:no|not|or)\b|或")
 _COMMAND = re.compile(r"\\(?!text|mathrm|mbox)[A-Za-z]+|\\(?:text|textrm|mathrm|mbox)")
 _WORD = re.compile(r"([A-Za-z]+)\s*(?:\}\s*)?(\^\s*\{?\s*\d+)?")
 _ROOT = re.compile(r"√\s*([0-9]+|[a-z])")
-_SIGNS = str.maketrans({"∪": r"\cup ", "∩": r"\cap ", "∞": r"\infty ", "°": r"^\circ ", "−": "-"})
+_SIGNS = str.maketrans(
+    {"∪": r"\cup ", "∩": r"\cap ", "∞": r"\infty ", "°": r"^\circ ", "−": "-"}
+)
 
 
 def read_formula(text: str) -> str:
@@ -52,7 +56,9 @@ def read_formula(text: str) -> str:
         beside = said[: found[0].start()] + said[found[0].end() :]
     if _NOT_BESIDE.search(beside) or (said == text and re.search(r"\w", beside)):
         return ""
-    formula = unicodedata.normalize("NFKC", formula.strip(" \t\n*。.")).translate(_SIGNS)
+    formula = unicodedata.normalize("NFKC", formula.strip(" \t\n*。.")).translate(
+        _SIGNS
+    )
     formula = _ROOT.sub(r"\\sqrt{\1}", formula)
     is_long = len(formula) > _LONGEST
     return "" if is_long or _NO_FORMULA.search(_TEXT.sub("", formula)) else formula
@@ -100,8 +106,13 @@ def equal_formulas(said: str, gold: str) -> bool | None:
 def _parsed(formula: str, limit: int | None) -> Any:
     from math_verify import LatexExtractionConfig, parse
 
-    settings: dict[str, Any] = {"fallback_mode": "no_fallback", "parsing_timeout": limit}
-    found = parse(f"${formula}$", [LatexExtractionConfig()], **settings) if formula else []
+    settings: dict[str, Any] = {
+        "fallback_mode": "no_fallback",
+        "parsing_timeout": limit,
+    }
+    found = (
+        parse(f"${formula}$", [LatexExtractionConfig()], **settings) if formula else []
+    )
     return found[0] if found else None
 
 
@@ -109,4 +120,6 @@ def _dropped(formula: str, parsed: Any) -> list[tuple[str, str]]:
     """The words with their powers that are in a formula and not in what was parsed: its units."""
     symbols = {*"".join(map(str, parsed.free_symbols)).lower()}
     words = _WORD.findall(_COMMAND.sub(" ", formula))
-    return [(word, p.strip("^{ ")) for word, p in words if not {*word.lower()} <= symbols]
+    return [
+        (word, p.strip("^{ ")) for word, p in words if not {*word.lower()} <= symbols
+    ]

@@ -82,7 +82,11 @@ def read_number(text: str, question: str = "") -> NumberReading:
         reading = read_number(text[: _HEAD - 1] + "\n" + text[-_TAIL:], question)
         start, end = reading.evidence or (0, 0)
         shift = len(text) - _TAIL - _HEAD
-        return replace(reading, evidence=(start + shift, end + shift)) if end > _HEAD else reading
+        return (
+            replace(reading, evidence=(start + shift, end + shift))
+            if end > _HEAD
+            else reading
+        )
     if not text.strip():
         return NumberReading(None, "none: empty")
     said = [fold_script(part.translate(_SIGNS)) for part in (question[:_HEAD], text)]
@@ -90,12 +94,19 @@ def read_number(text: str, question: str = "") -> NumberReading:
     asked = SAYS["next_question"].sub("\n", asked)
     given = {_value(match) for match in SAYS["number"].finditer(asked)}
     tidied = _without_repeat(tidied, asked)
-    if unit := SAYS["asked_unit"].search(asked):  # how many million? "7.5 million" is 7.5
+    if unit := SAYS["asked_unit"].search(
+        asked
+    ):  # how many million? "7.5 million" is 7.5
         name = rf"(?<=[0-9零一二三四五六七八九两十百千 ]){unit['latin'] or unit['chinese']}s?"
-        tidied = re.sub(name, lambda match: "\t" * len(match[0]), tidied, flags=re.IGNORECASE)
+        tidied = re.sub(
+            name, lambda match: "\t" * len(match[0]), tidied, flags=re.IGNORECASE
+        )
     reading = NumberReading(None, "none: no number")
     for label, after in pairwise([None, *SAYS["next_question"].finditer(tidied), None]):
-        start, end = label.end() if label else 0, after.start() if after else len(tidied)
+        start, end = (
+            label.end() if label else 0,
+            after.start() if after else len(tidied),
+        )
         # Skip lines that ask a question, and answers to examples.
         if not label or (not label["sample"] and "\n" in tidied[start:end].strip()):
             reading = _Question(tidied, start, end, given).reading()
@@ -175,7 +186,9 @@ class _Result:
 class _Question:
     """The part of a normalised text that is about one question."""
 
-    def __init__(self, text: str, start: int, end: int, given: Set[Fraction | None]) -> None:
+    def __init__(
+        self, text: str, start: int, end: int, given: Set[Fraction | None]
+    ) -> None:
         self._text, self._given, self._end = text, given, end
         sentences = self._spans(start, end)
         retractions = [at for at, _ in sentences if SAYS["retraction"].match(text, at)]
@@ -194,8 +207,12 @@ class _Question:
 
     def _spans(self, start: int, end: int) -> list[tuple[int, int]]:
         """The places of the sentences between two positions."""
-        spans = [match.span() for match in SAYS["sentence"].finditer(self._text, start, end)]
-        return [span for span in spans if self._text[slice(*span)].replace("#", "").strip()]
+        spans = [
+            match.span() for match in SAYS["sentence"].finditer(self._text, start, end)
+        ]
+        return [
+            span for span in spans if self._text[slice(*span)].replace("#", "").strip()
+        ]
 
     def _announcement(self) -> _Result | None:
         """The last announced answer, if no conclusion after it takes its place."""
@@ -210,7 +227,9 @@ class _Question:
         found = announced[-1]
         is_equation = "=" in self._text[found.cue : found.start]
         for start, end in self._spans(found.end, self._end):
-            concludes = is_equation and SAYS["conclusion"].search(self._text, start, end)
+            concludes = is_equation and SAYS["conclusion"].search(
+                self._text, start, end
+            )
             if concludes or SAYS["none_after_all"].match(self._text, start, end):
                 return None
             is_equation = is_equation and not SAYS["afterword"].match(self._text, start)
@@ -260,7 +279,9 @@ class _Question:
         match = SAYS[form].match(self._text, start, end)
         return match.end() if match else end
 
-    def _concluded(self, sentences: list[tuple[int, int]], *, told: bool = False) -> _Result | None:
+    def _concluded(
+        self, sentences: list[tuple[int, int]], *, told: bool = False
+    ) -> _Result | None:
         """The result of the last sentences, apart from a remark or another case."""
         places = range(1, len(sentences))
         remark = SAYS["afterword"].match
@@ -274,19 +295,25 @@ class _Question:
             is_over = SAYS["question"].search(self._text, start, end)
             if is_over or SAYS["refusal"].search(self._text, start, end):
                 return None
-            if not self._is_aside(start, end) and (found := self._settled(start, end, told=told)):
+            if not self._is_aside(start, end) and (
+                found := self._settled(start, end, told=told)
+            ):
                 return found
         return None
 
     def _is_aside(self, start: int, end: int) -> bool:
         """Whether a sentence is only a remark, or supposes what the question does not."""
         aside = SAYS["aside"].search(self._text, start, end)
-        if not aside or SAYS["conclusion"].match(self._text, self._past("filler", start, end)):
+        if not aside or SAYS["conclusion"].match(
+            self._text, self._past("filler", start, end)
+        ):
             return False
         if not aside["supposing"]:
             return True
         comma = self._text.find(",", aside.end(), end)
-        supposed = {one.value for one in self._every if aside.end() <= one.start < comma}
+        supposed = {
+            one.value for one in self._every if aside.end() <= one.start < comma
+        }
         is_first = not any(start <= one.start < aside.start() for one in self._every)
         return is_first and not (supposed and supposed <= self._given)
 
@@ -301,7 +328,9 @@ class _Question:
         words = [match.end() for match in SAYS["conclusion"].finditer(text, start, end)]
         told = told or bool(words)
         equals = text.rfind("=", start, end)
-        equals = -1 if SAYS["open_bracket"].search(text, begin, max(equals, 0)) else equals
+        equals = (
+            -1 if SAYS["open_bracket"].search(text, begin, max(equals, 0)) else equals
+        )
         start, line = max([start, equals, *words]), max(start, equals)
         numbers = [one for one in self._every if start <= one.start < end]
         if any(not one.is_chinese for one in numbers):
@@ -310,7 +339,9 @@ class _Question:
             return _Result(None, *spelled.span())
         if not numbers:
             return None
-        results = [one for one in self._every if one.end <= end and self._is_result(one)]
+        results = [
+            one for one in self._every if one.end <= end and self._is_result(one)
+        ]
         first = numbers[0]
         is_result = words and results and first.value == results[-1].value
         is_result = is_result and not SAYS["contrast"].search(text, first.end, end)
@@ -319,13 +350,16 @@ class _Question:
         main = [
             one
             for one in numbers
-            if one.start < stop and not SAYS["open_bracket"].search(text, begin, one.start)
+            if one.start < stop
+            and not SAYS["open_bracket"].search(text, begin, one.start)
         ]
         main = [one for one in main if one.value not in given] or main
         if not main or (main[-1].is_word and not words):
             return None
         found = main[-1]
-        is_only = len({one.value for one in main}) == 1 and not self._is_joined(numbers, found)
+        is_only = len({one.value for one in main}) == 1 and not self._is_joined(
+            numbers, found
+        )
         if words and first.value != found.value:
             is_only = is_only and not SAYS["comma"].search(text, first.end, found.start)
         told = told or text[line:end].strip() == text[found.start : found.end]
@@ -338,8 +372,12 @@ class _Question:
         """Whether a number is told: by a word, as the last result, or as the only new number."""
         if told:
             numbers = SAYS["number"].finditer(self._text, line, end)
-            return found.value not in self._given or {*map(_value, numbers)} <= self._given
-        new = {one.value for one in self._every if not one.is_word or (one.value or 0) > 2}
+            return (
+                found.value not in self._given or {*map(_value, numbers)} <= self._given
+            )
+        new = {
+            one.value for one in self._every if not one.is_word or (one.value or 0) > 2
+        }
         new -= self._given
         if results:
             is_new = found.value in new or not new
@@ -354,7 +392,9 @@ class _Question:
 
     def _follows(self, form: str, number: _Result) -> bool:
         """Whether words of a form stand before a number."""
-        return bool(SAYS[form].search(self._text, max(0, number.start - _LINE), number.start))
+        return bool(
+            SAYS[form].search(self._text, max(0, number.start - _LINE), number.start)
+        )
 
     def _recurs(self, number: _Result) -> bool:
         """Whether a later calculation or sentence has a number again."""
@@ -375,10 +415,14 @@ class _Question:
         if not clause or not (first.start == start or is_sum):
             return None
         known = set() if first.value in self._given else self._given
-        rivals = [one for one in numbers[1:] if not one.is_chinese and one.value not in known]
+        rivals = [
+            one for one in numbers[1:] if not one.is_chinese and one.value not in known
+        ]
         if rivals and rivals[0].start < clause.end():
             return None
-        return replace(first, value=None) if self._is_joined(numbers[:2], first) else first
+        return (
+            replace(first, value=None) if self._is_joined(numbers[:2], first) else first
+        )
 
     def _is_joined(self, numbers: list[_Result], number: _Result) -> bool:
         """Whether a number is one of two that are both meant, such as 18 或 20."""
@@ -393,11 +437,15 @@ class _Question:
         """Whether the text ends within the last sentence, unlike those before it."""
         start, end = sentences[-1] if sentences else (self._end, self._end)
         written = self._text[start:end].rstrip()
-        if self._text[end:].strip() or not (written[-1:].isalnum() or written[-1:] in _UNFINISHED):
+        if self._text[end:].strip() or not (
+            written[-1:].isalnum() or written[-1:] in _UNFINISHED
+        ):
             return False
         numbers = [*self._results(start, end)]
         rest = self._text[numbers[-1].end : end].strip() if numbers else _UNFINISHED
-        ends = self._text[start - 1 : start] in ("", "\n") or SAYS["conclusion"].search(written)
+        ends = self._text[start - 1 : start] in ("", "\n") or SAYS["conclusion"].search(
+            written
+        )
         is_long = end - self._start > _SHORT and len(sentences) > 1
         is_open = "," in rest or SAYS["dangling"].search(written)
         return bool(is_open or (is_long and (len(rest) > _UNIT or not ends)))
@@ -433,7 +481,9 @@ def _tidy(match: re.Match[str]) -> str:
 
 def _value(match: re.Match[str]) -> Fraction | None:
     """The value of a match of `_NUMBER`; `None` if it has none."""
-    whole = _plain(match["whole"] or match["and"] or match["ones"] or match["plain"] or "0")
+    whole = _plain(
+        match["whole"] or match["and"] or match["ones"] or match["plain"] or "0"
+    )
     over = _plain(match["top"] or match["over"] or match["of"] or "0")
     under = _plain(match["bottom"] or match["under"] or match["parts"] or "1")
     if whole is None or over is None or not under:
@@ -460,5 +510,7 @@ def _plain(text: str) -> Fraction | None:
             section += Fraction(number or 1) * unit
         else:
             # 一百五 is 150, but 一百零五 is 105.
-            section += Fraction(number or 0) * (max(1, unit // 10) if len(number) == 1 else 1)
+            section += Fraction(number or 0) * (
+                max(1, unit // 10) if len(number) == 1 else 1
+            )
     return total + section

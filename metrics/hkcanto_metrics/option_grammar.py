@@ -16,7 +16,9 @@ from hkcanto_metrics.patterns import Patterns
 from hkcanto_metrics.response_text import READING, Response, normalize_response
 from hkcanto_metrics.script import fold_script
 
-_DATA = tomllib.loads(Path(__file__).with_name("decision_words.toml").read_text("utf-8"))
+_DATA = tomllib.loads(
+    Path(__file__).with_name("decision_words.toml").read_text("utf-8")
+)
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
@@ -29,7 +31,9 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(fold_script(pattern), re.IGNORECASE)
 
 
-SAYS = Patterns({name: "".join(parts) for name, parts in _DATA["forms"].items()}, _compiled)
+SAYS = Patterns(
+    {name: "".join(parts) for name, parts in _DATA["forms"].items()}, _compiled
+)
 # A response may name an option that is one of these words by any other word of the same row.
 _SAME = [{fold_script(word) for word in row} for row in _DATA["same"]["rows"]]
 _PLACES: dict[str, int] = _DATA["places"]
@@ -50,11 +54,15 @@ _LETTER = re.compile(
     r"|(?<=[a-j])(?=[)\s.。,;!]*$|(?<=\(.)\))|(?<=[A-J])[A-J]{1,9}(?![0-9A-Za-z]))"
 )
 _NO_END = re.compile(r"(?<=[0-9A-Za-z])(?!s(?![a-z]))[0-9A-Za-z]|(?<=\d)[.,]\d")
-_NO_START = re.compile(rf"{_NO_END.pattern}|(?<=[-._^])\d|(?<=[0-9A-Za-z][0-9A-Za-z]\))\d")
+_NO_START = re.compile(
+    rf"{_NO_END.pattern}|(?<=[-._^])\d|(?<=[0-9A-Za-z][0-9A-Za-z]\))\d"
+)
 # Parts of an option that a response may omit: an article, a remark in brackets, first names.
 _NAME = re.compile(r"(?:[A-Z][\w.'-]* (?:of |the )*)+([A-Z][a-z]{3,})")
 # A single Chinese character that is an option must be a word of its own.
-_ONE = re.compile(rf"(?<![^\s{AROUND}=是为选答的指同在a-j]).(?:\)|{SAYS['closed'].pattern})", re.I)
+_ONE = re.compile(
+    rf"(?<![^\s{AROUND}=是为选答的指同在a-j]).(?:\)|{SAYS['closed'].pattern})", re.I
+)
 
 
 @dataclass(slots=True, eq=False)
@@ -92,7 +100,9 @@ class Options:
         [frozenset({'B'})]
     """
 
-    def __init__(self, options: tuple[tuple[str, str], ...], question: str = "") -> None:
+    def __init__(
+        self, options: tuple[tuple[str, str], ...], question: str = ""
+    ) -> None:
         asked = normalize_response(Response(question, ())).text
         self.asked = asked.lower()
         denials = [match.start() for match in SAYS["asks_not"].finditer(asked)]
@@ -100,25 +110,50 @@ class Options:
         self.names, self.words = {*SAYS["name"].findall(asked)}, words_of(asked)
         things = {letter for name in self.names for letter in name} & {*dict(options)}
         self.named = things if len(things) > 1 else set[str]()  # one may be the article
-        full = {key: normalize_response(Response(own, ()), True).text for key, own in options}
-        same = takewhile(lambda each: len({*each}) == 1, zip(*full.values(), strict=False))
+        full = {
+            key: normalize_response(Response(own, ()), True).text
+            for key, own in options
+        }
+        same = takewhile(
+            lambda each: len({*each}) == 1, zip(*full.values(), strict=False)
+        )
         shared = len(SAYS["start"].findall("".join(each[0] for each in same))[0])
         # Readings are the answer to a question about pronunciation, not an annotation.
         self.keep_readings = any(READING.search(text) for text in full.values())
-        self.texts = {letter: text.strip(_EDGE).lower() or text for letter, text in full.items()}
+        self.texts = {
+            letter: text.strip(_EDGE).lower() or text for letter, text in full.items()
+        }
         rest = shared if shared < 3 or "".join(full.values()).isascii() else 0
-        names = {letter: _forms(text) | _forms(text[rest:]) for letter, text in full.items()}
+        names = {
+            letter: _forms(text) | _forms(text[rest:]) for letter, text in full.items()
+        }
         forms = [(form, letter) for letter in names for form in sorted(names[letter])]
-        letters, counts = {*map(str.lower, self.texts), ""}, Counter(form for form, _ in forms)
-        self._forms = [each for each in forms if counts[each[0]] == 1 and each[0] not in letters]
+        letters, counts = (
+            {*map(str.lower, self.texts), ""},
+            Counter(form for form, _ in forms),
+        )
+        self._forms = [
+            each for each in forms if counts[each[0]] == 1 and each[0] not in letters
+        ]
         cores = [(key, text[shared:].strip(_EDGE)) for key, text in full.items()]
-        found = [(key, each) for key, core in cores if (each := SAYS["quantity"].fullmatch(core))]
+        found = [
+            (key, each)
+            for key, core in cores
+            if (each := SAYS["quantity"].fullmatch(core))
+        ]
         self.values = {_value(each[1]): letter for letter, each in found}
         self._units = {_unit(each) for _, each in found}
-        sets = {key: SAYS["around_set"].sub("", text).strip(_EDGE) for key, text in full.items()}
-        sets = {key: own for key, own in sets.items() if SAYS["statements"].fullmatch(own)}
+        sets = {
+            key: SAYS["around_set"].sub("", text).strip(_EDGE)
+            for key, text in full.items()
+        }
+        sets = {
+            key: own for key, own in sets.items() if SAYS["statements"].fullmatch(own)
+        }
         self._sets = {_numbers(own): key for key, own in sets.items()}
-        self._is_numbered = any(re.search(r"\(\d\)|[①-⑨]", text) for text in full.values())
+        self._is_numbered = any(
+            re.search(r"\(\d\)|[①-⑨]", text) for text in full.values()
+        )
         if len(self._sets) < 2 or max(map(len, self._sets)) < 2:
             self._sets.clear()
         elif self._sets:
@@ -135,7 +170,9 @@ class Options:
         found = [*self._by_text(text), *self._by_letter(text), *self._by_position(text)]
         found.sort(key=lambda mention: (mention.start, -mention.end))
         merged = _merged(text, found[:_MOST] + found[_MOST:][-_MOST:], self.named)
-        return _joined(text, _without_lists(text, merged, len(self.texts) if several else 0))
+        return _joined(
+            text, _without_lists(text, merged, len(self.texts) if several else 0)
+        )
 
     def _by_text(self, text: str) -> Iterator[Mention]:
         lower = text.lower()
@@ -148,7 +185,9 @@ class Options:
             is_whole = match[0].strip(AROUND) == text.strip(AROUND)
             is_set = len(numbers) > 1 or is_whole or SAYS["before_one"].search(before)
             if is_set and numbers in self._sets:
-                yield Mention(frozenset(self._sets[numbers]), *match.span(), False, True)
+                yield Mention(
+                    frozenset(self._sets[numbers]), *match.span(), False, True
+                )
         for match in SAYS["quantity"].finditer(text) if self.values else ():
             value = _value(match[1])
             if value in self.values and self._is_measured(match):
@@ -157,8 +196,12 @@ class Options:
     def _is_measured(self, match: re.Match[str]) -> bool:
         """Whether a number has the options' unit, in any spelling, or no unit."""
         (own,), unit = self._units, _unit(match)
-        shapes = {(each[:1], each.count("/"), each[-1:].isdigit()) for each in (own, unit)}
-        is_other = unit.isascii() != own.isascii() and ("/" in unit) == bool({*"/每"} & {*own})
+        shapes = {
+            (each[:1], each.count("/"), each[-1:].isdigit()) for each in (own, unit)
+        }
+        is_other = unit.isascii() != own.isascii() and ("/" in unit) == bool(
+            {*"/每"} & {*own}
+        )
         return len(shapes) == 1 or not (unit and own) or is_other
 
     def _by_letter(self, text: str) -> Iterator[Mention]:
@@ -175,7 +218,9 @@ class Options:
         for match in SAYS["position"].finditer(text) if not self._is_numbered else ():
             word = match[match.lastindex or 0].lower()
             place = _PLACES[word] if word in _PLACES else int(_value(word))
-            place = place if place >= 0 else {3: 2, 5: 3}.get(len(self.texts), _MOST)  # the middle
+            place = (
+                place if place >= 0 else {3: 2, 5: 3}.get(len(self.texts), _MOST)
+            )  # the middle
             if place <= len(self.texts) and not (match[3] and self.values):
                 yield Mention(frozenset([*self.texts][place - 1]), *match.span())
 
@@ -200,7 +245,10 @@ def _spans(words: str, text: str) -> Iterator[tuple[int, int]]:
 def _forms(own: str) -> set[str]:
     """The ways of writing an option's text, including the empty one."""
     text = own.strip(_EDGE)
-    bare, name = SAYS["remark"].sub("", text.lower()).strip(_EDGE), _NAME.fullmatch(text)
+    bare, name = (
+        SAYS["remark"].sub("", text.lower()).strip(_EDGE),
+        _NAME.fullmatch(text),
+    )
     others = [bare, name[1].lower() if name else ""]
     others += [bare.removesuffix("s")] if bare[-4:].isalpha() else []
     same = next((each for each in _SAME if text.lower() in each), ())
@@ -229,7 +277,9 @@ def _unit(match: re.Match[str]) -> str:
 def _numbers(statements: str) -> frozenset[int]:
     """The numbers of statements, written in any way: (1), ①, i, 一."""
     found = SAYS["numeral"].findall(statements.lower())
-    return frozenset(_ROMAN.get(each) or int(unicodedata.numeric(each)) for each in found)
+    return frozenset(
+        _ROMAN.get(each) or int(unicodedata.numeric(each)) for each in found
+    )
 
 
 def _without_lists(text: str, found: list[Mention], least: int) -> list[Mention]:
@@ -238,12 +288,22 @@ def _without_lists(text: str, found: list[Mention], least: int) -> list[Mention]
     for last, mention in pairwise(found):
         lines = text[last.end : mention.start].split("\n")
         is_item = len(lines) == 2 and not lines[1].strip(AROUND + "0123456789")
-        is_next = max(last.letters) < min(mention.letters) and last.lettered == mention.lettered
+        is_next = (
+            max(last.letters) < min(mention.letters)
+            and last.lettered == mention.lettered
+        )
         if is_item and is_next and SAYS["bare"].match(text, mention.end):
-            listed |= {mention.start, last.start if SAYS["bare"].match(text, last.end) else -1}
+            listed |= {
+                mention.start,
+                last.start if SAYS["bare"].match(text, last.end) else -1,
+            }
     if len(listed - {-1}) > len(found) / 2 > 4:  # a loop, cut off within the list
         alone = [m for m in found if SAYS["bare"].match(text, m.end)]
-        listed |= {m.start for m in alone if not text[: m.start].rpartition("\n")[2].strip(AROUND)}
+        listed |= {
+            m.start
+            for m in alone
+            if not text[: m.start].rpartition("\n")[2].strip(AROUND)
+        }
     if len(listed) < least:
         return found
     return [mention for mention in found if mention.start not in listed]
@@ -257,7 +317,12 @@ def _merged(text: str, found: list[Mention], named: Set[str]) -> list[Mention]:
         gap = text[last.end : mention.start] if last else ""
         is_label = gap.strip() in (*".:)",) and last and not last.letters <= named
         own = last and (last.letters == mention.letters or is_label)
-        is_one = last and last.lettered != mention.lettered and own and SAYS["gap"].fullmatch(gap)
+        is_one = (
+            last
+            and last.lettered != mention.lettered
+            and own
+            and SAYS["gap"].fullmatch(gap)
+        )
         if last and is_one and mention.start >= last.end:
             last.end, last.lettered, last.spelled = mention.end, True, True
         elif not last or mention.start >= last.end:
@@ -270,11 +335,25 @@ def _joined(text: str, found: list[Mention]) -> list[Mention]:
     for mention in found:
         last = joined[-1] if joined else None
         join = SAYS["join"].fullmatch(text, last.end, mention.start) if last else None
-        is_list = last and last.lettered and last.spelled and mention.lettered and mention.spelled
+        is_list = (
+            last
+            and last.lettered
+            and last.spelled
+            and mention.lettered
+            and mention.spelled
+        )
         mixed = last and last.lettered != mention.lettered  # 答案是甲,B和C都不对
-        is_firm = join and (join["firm"] or (not mixed and SAYS["joined"].match(text, mention.end)))
-        is_list = is_list and last and not text[last.end : mention.start].strip(" ,;")  # in a line
-        if last and (is_firm or is_list) and not (mixed and last.letters == mention.letters):
+        is_firm = join and (
+            join["firm"] or (not mixed and SAYS["joined"].match(text, mention.end))
+        )
+        is_list = (
+            is_list and last and not text[last.end : mention.start].strip(" ,;")
+        )  # in a line
+        if (
+            last
+            and (is_firm or is_list)
+            and not (mixed and last.letters == mention.letters)
+        ):
             last.letters, last.end = last.letters | mention.letters, mention.end
         else:
             joined.append(mention)

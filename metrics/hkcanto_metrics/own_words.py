@@ -22,14 +22,19 @@ _VERDICT = "答案正確啱錯揀選擇係唔因為所以都就嚟"
 # and sentences of twelve or more have at most three quarters in words that only Cantonese uses.
 # At most 23 % of their characters are particles.
 _LEAST_IN_A_CLAUSE, _MOST_IN_FEATURES, _MOST_PARTICLES, _LONG = 2, 0.85, 0.25, 12
-_LIST, _LEAST_IN_AN_ITEM = 6, 3  # this many clauses are a list if they are shorter on average
+_LIST, _LEAST_IN_AN_ITEM = (
+    6,
+    3,
+)  # this many clauses are a list if they are shorter on average
 # In these sentences, at least 58 % of 20 characters in a row are distinct; in loops such as
 # 唔想諗唔想睇, which GRPO leads to, at most 50 %.
 _WINDOW, _LEAST_DIFFERENT = 20, 0.55
 # A clause repeats an earlier one if they share this much of its pairs of characters. Some clauses
 # in prose do so.
 _ALIKE, _MOST_ALIKE = 0.65, 0.3
-_LEAST_OWN = 3  # different characters that are not in the question, unless fewer are asked for
+_LEAST_OWN = (
+    3  # different characters that are not in the question, unless fewer are asked for
+)
 
 _MARK = "\ue000"  # private-use character, put in place of an option
 _OPTION = rf"(?:{_MARK}|(?<![A-Za-z])[A-J](?![A-Za-z]))"
@@ -38,7 +43,9 @@ _CLAUSE_END = re.compile(rf"[^\w\s{_MARK}]+|\n|(?<=[{HAN}])\s+(?=[{HAN}])")
 _LATIN_WORD = re.compile("[A-Za-z]+")
 
 
-def without_quotations(text: str, question: str = "", options: Iterable[str] = ()) -> str:
+def without_quotations(
+    text: str, question: str = "", options: Iterable[str] = ()
+) -> str:
     """Remove the parts of a text that quote the question, in either script.
 
     Args:
@@ -59,9 +66,13 @@ def without_quotations(text: str, question: str = "", options: Iterable[str] = (
     shown = [fold_script(each.strip()) for each in options]
     quoted = [(each, _QUOTED, 1) for each in (fold_script(question.strip()), *shown)]
     # Half of an option names it.
-    quoted += [(each, max(min(_QUOTED, len(each)), (len(each) + 1) // 2), 2) for each in shown]
+    quoted += [
+        (each, max(min(_QUOTED, len(each)), (len(each) + 1) // 2), 2) for each in shown
+    ]
     for source, size, mark in quoted:
-        for gram in {source[i : i + size] for i in range(len(source) - size + 1) if size > 1}:
+        for gram in {
+            source[i : i + size] for i in range(len(source) - size + 1) if size > 1
+        }:
             start = folded.find(gram)
             while start >= 0:
                 marks[start : start + size] = bytes([mark]) * size
@@ -71,7 +82,9 @@ def without_quotations(text: str, question: str = "", options: Iterable[str] = (
     # A quoted option becomes one character; a quotation of the question leaves nothing.
     parts = zip(text, marks, b"\0" + marks, strict=False)
     marked = ((char, mark == 2 and before != 2, mark) for char, mark, before in parts)
-    return "".join(_MARK if begins else "" if mark else char for char, begins, mark in marked)
+    return "".join(
+        _MARK if begins else "" if mark else char for char, begins, mark in marked
+    )
 
 
 def cantonese_share(
@@ -104,7 +117,9 @@ def cantonese_share(
     if answers and (naming := [*filter(_NAMED.search, clauses)]):
         bare = [clause for clause in naming if len(_different(clause) - verdict) < 2]
         announcing = [*bare, *filter(_ANNOUNCED.search, naming)]
-        announcing = announcing or [min(naming, key=lambda clause: len(_different(clause)))]
+        announcing = announcing or [
+            min(naming, key=lambda clause: len(_different(clause)))
+        ]
         clauses = [clause for clause in clauses if clause not in announcing]
     said = "".join(clauses)
     han = [*filter(is_han, said)]
@@ -115,7 +130,9 @@ def cantonese_share(
     windows = [{*han[start : start + _WINDOW]} for start in range(0, n_han, _WINDOW)]
     is_loop = n_han >= _LONG and sum(map(len, windows)) < _LEAST_DIFFERENT * n_han
     least = _LEAST_IN_AN_ITEM if n_clauses >= _LIST else _LEAST_IN_A_CLAUSE
-    is_telegram = in_features > _MOST_IN_FEATURES or n_particles > _MOST_PARTICLES * n_han
+    is_telegram = (
+        in_features > _MOST_IN_FEATURES or n_particles > _MOST_PARTICLES * n_han
+    )
     is_list = n_han < least * n_clauses or (len(different) >= _LONG and is_telegram)
     is_short = len(_different(text)) < max(1, min_characters)
     is_asked = len(own) < max(1, min(min_characters, _LEAST_OWN))

@@ -9,7 +9,9 @@ from pathlib import Path
 class Patterns(dict[str, re.Pattern[str]]):
     """The compiled patterns of a table of texts, by name."""
 
-    def __init__(self, texts: Mapping[str, str], compiled: Callable[[str], re.Pattern[str]]):
+    def __init__(
+        self, texts: Mapping[str, str], compiled: Callable[[str], re.Pattern[str]]
+    ):
         super().__init__()
         self._texts, self._compiled = texts, compiled
 

@@ -13,7 +13,9 @@ _CLOSING = ("</", "[/", "◁/", "<|end", "<channel")
 _READ = 20_000
 
 # Harmony: its channels with their special tokens, and as they look without them.
-_FINAL = re.compile(r"<\|channel\|>\s*final\b[^<]{0,40}(?:<\|constrain\|>[^<]{0,40})?<\|message\|>")
+_FINAL = re.compile(
+    r"<\|channel\|>\s*final\b[^<]{0,40}(?:<\|constrain\|>[^<]{0,40})?<\|message\|>"
+)
 _FINAL_SKIPPED = re.compile("assistantfinal")
 _CHANNEL = re.compile(r"<\|channel\|>\s*(?:analysis|commentary)")
 # Gemma's format does not mark where the answer begins.
@@ -130,8 +132,14 @@ def ends_in_reasoning(prompt: str, response: str, limit: int | None = None) -> b
         >>> ends_in_reasoning("…<think>\\n", "A", 8)
         False
     """
-    at_limit = limit is None or len(response.encode()) >= limit  # no token is less than a byte
-    return at_limit and opens_reasoning(prompt) and _spans(response) == ([(0, len(response))], True)
+    at_limit = (
+        limit is None or len(response.encode()) >= limit
+    )  # no token is less than a byte
+    return (
+        at_limit
+        and opens_reasoning(prompt)
+        and _spans(response) == ([(0, len(response))], True)
+    )
 
 
 def may_reason(template: str, prompt: str) -> bool:
@@ -146,7 +154,11 @@ def may_reason(template: str, prompt: str) -> bool:
         >>> may_reason(template, "assistant:"), may_reason(template, "assistant:<think></think>")
         (True, False)
     """
-    if not (_TAG.search(template) or _CHANNEL.search(template) or "enable_thinking" in template):
+    if not (
+        _TAG.search(template)
+        or _CHANNEL.search(template)
+        or "enable_thinking" in template
+    ):
         return False
     last = _LAST_TAG.search(prompt[-60:])
     return last is None or not last[0].startswith(_CLOSING)

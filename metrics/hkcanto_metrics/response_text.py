@@ -68,11 +68,15 @@ def own_answer(text: str) -> Response | None:
     if not reasoned.answer.strip() and text.strip():
         return None
     spans = [range(*span) for span in reasoned.spans]
-    answer = Response(reasoned.answer, spans[0] if len(spans) == 1 else [*chain(*spans)])
+    answer = Response(
+        reasoned.answer, spans[0] if len(spans) == 1 else [*chain(*spans)]
+    )
     if len(answer.text) <= _HEAD + _TAIL:
         return answer
     head, tail = answer[:_HEAD], answer[-_TAIL:]
-    return Response(f"{head.text}\n{tail.text}", [*head.origins, head.origins[-1], *tail.origins])
+    return Response(
+        f"{head.text}\n{tail.text}", [*head.origins, head.origins[-1], *tail.origins]
+    )
 
 
 def normalize_response(response: Response, keep_readings: bool = False) -> Response:

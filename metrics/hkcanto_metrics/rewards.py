@@ -78,7 +78,9 @@ def choice_reward(
     """
     from hkcanto_metrics.choice import read_choice
 
-    def score(text: str, answer: Any, options: dict[str, str], question: str) -> float | None:
+    def score(
+        text: str, answer: Any, options: dict[str, str], question: str
+    ) -> float | None:
         if answer is None:
             return None
         is_index = isinstance(answer, int | float) and not isinstance(answer, bool)
@@ -86,7 +88,9 @@ def choice_reward(
         if letter not in [*options]:
             shown = ", ".join(options) or "(none)"
             expected = "give a letter or a number from 0, and the options in a column `options`"
-            raise ValueError(f"the answer {answer!r} is not one of the options {shown}; {expected}")
+            raise ValueError(
+                f"the answer {answer!r} is not one of the options {shown}; {expected}"
+            )
         read = read_choice(strip_reasoning(text).lstrip(), options, question).letter
         return float(read == letter)
 
@@ -122,21 +126,33 @@ def jyutping_reward(
     from hkcanto_metrics.jyutping import fold, parse_answer
 
     if not isinstance(tone_weight, int | float) or not 0 <= tone_weight <= 1:
-        raise ValueError(f"jyutping_reward: tone_weight is {tone_weight!r}; give one from 0 to 1")
+        raise ValueError(
+            f"jyutping_reward: tone_weight is {tone_weight!r}; give one from 0 to 1"
+        )
 
     def score(text: str, jyutping: Any) -> float | None:
         if jyutping is None:
             return None
         if not isinstance(jyutping, str):
-            raise ValueError(f"the gold string is {jyutping!r}; give Jyutping as a text")
+            raise ValueError(
+                f"the gold string is {jyutping!r}; give Jyutping as a text"
+            )
         said = strip_reasoning(text).lstrip()
         folded = fold(said[:_LONGEST_JYUTPING])
         least = min(map(len, parse_answer(jyutping)))
         # The answer is the last stretch of Jyutping that may be all of it.
-        parts = [each for each in _NOT_JYUTPING.split(folded) if len(_TONE.findall(each)) >= least]
+        parts = [
+            each
+            for each in _NOT_JYUTPING.split(folded)
+            if len(_TONE.findall(each)) >= least
+        ]
         answer = "" if _ALTERNATIVES.search(folded) else [said, *parts][-1]
         scored = score_jyutping(answer, jyutping)
-        pairs = [(right, got) for right, got in scored.alignment if right and got and got != right]
+        pairs = [
+            (right, got)
+            for right, got in scored.alignment
+            if right and got and got != right
+        ]
         letters = ([each.rstrip("123456") for each in pair] for pair in pairs)
         tones = sum(right == got for right, got in letters)
         return max(0.0, 1 - scored.ser + (1 - tone_weight) * tones / scored.ser.total)
@@ -203,7 +219,9 @@ def cantonese_reward(
         raise ValueError(f"cantonese_reward: script is {script!r}; give hant or hans")
     _check_sizes("cantonese_reward", min_characters, exponent)
 
-    def score(text: str, question: str, options: dict[str, str], language: Any) -> float | None:
+    def score(
+        text: str, question: str, options: dict[str, str], language: Any
+    ) -> float | None:
         if "cantonese" not in language:
             return None
         # Twice, as in an evaluation: once to find the answer, once to clean it.
@@ -211,7 +229,9 @@ def cantonese_reward(
         cleaned = clean_output(answer)
         if "reasoning" in cleaned.removed:  # behind a label, such as 譯文：
             answer = cleaned.text
-        said, share = _own_share(answer, question, options, min_characters, answers=bool(options))
+        said, share = _own_share(
+            answer, question, options, min_characters, answers=bool(options)
+        )
         ratio, written = count_features(said)
         if written and ratio < MIN_CANTONESE_RATIO:
             share = min(share, float(ratio))
@@ -269,7 +289,9 @@ def reasoning_language_reward(
 
     _check_sizes("reasoning_language_reward", min_characters, exponent)
 
-    def score(text: str, question: str, options: dict[str, str], language: Any) -> float:
+    def score(
+        text: str, question: str, options: dict[str, str], language: Any
+    ) -> float:
         found = split_reasoning(text)
         before = "".join(text[start:end] for start, end in found.spans[:-1])
         said = f"{before}\n{found.reasoning}" if found.reasoning.strip() else ""
@@ -282,11 +304,15 @@ def reasoning_language_reward(
             own = said.replace(question, "") if "english" in language else own
             written = identify_language(own)
             is_long = written.n_characters >= min_characters and not is_degenerate(own)
-            share = sum(written.shares.get(name, 0) for name in language) if is_long else 0
+            share = (
+                sum(written.shares.get(name, 0) for name in language) if is_long else 0
+            )
         return math.pow(share, exponent) if found.finished else 0.0
 
     asked = {"options": options, "choices": choices, "question": question}
-    return _rewards("reasoning_language_reward", score, completions, language=language, **asked)
+    return _rewards(
+        "reasoning_language_reward", score, completions, language=language, **asked
+    )
 
 
 def constraint_reward(
@@ -331,7 +357,9 @@ def constraint_reward(
 
     check = follows_loosely if loose else follows
 
-    def score(text: str, constraints: Any, instruction_id_list: Any, kwargs: Any) -> float | None:
+    def score(
+        text: str, constraints: Any, instruction_id_list: Any, kwargs: Any
+    ) -> float | None:
         if constraints is not None:
             asked = read_constraints(constraints)
         elif instruction_id_list is not None:
@@ -341,10 +369,14 @@ def constraint_reward(
         return fmean(check(text, each) for each in asked)
 
     ifeval = {"instruction_id_list": instruction_id_list, "kwargs": kwargs}
-    return _rewards("constraint_reward", score, completions, constraints=constraints, **ifeval)
+    return _rewards(
+        "constraint_reward", score, completions, constraints=constraints, **ifeval
+    )
 
 
-def format_reward(completions: Completions, *, pattern: str = r".*\S.*", **_: object) -> Rewards:
+def format_reward(
+    completions: Completions, *, pattern: str = r".*\S.*", **_: object
+) -> Rewards:
     r"""Reward reasoning, in any format that `split_reasoning` knows, followed by an answer.
 
     Args:
@@ -409,11 +441,18 @@ class _Product:
         self.__name__ = "_x_".join(names)
 
     def __call__(self, completions: Completions, **columns: Any) -> Rewards:
-        of_each = [reward(completions=completions, **columns) for reward in self._rewards]
+        of_each = [
+            reward(completions=completions, **columns) for reward in self._rewards
+        ]
         if {*map(len, of_each)} != {len(completions)}:
-            counts = f"{len(completions)} completions, but {[*map(len, of_each)]} rewards"
+            counts = (
+                f"{len(completions)} completions, but {[*map(len, of_each)]} rewards"
+            )
             raise ValueError(f"{self.__name__}: {counts}")
-        return [None if None in each else math.prod(each) for each in zip(*of_each, strict=True)]
+        return [
+            None if None in each else math.prod(each)
+            for each in zip(*of_each, strict=True)
+        ]
 
 
 def _rewards(
@@ -421,7 +460,9 @@ def _rewards(
 ) -> Rewards:
     """Score each completion with its entries of the columns; an error names reward and row."""
     given = {"completions": completions, **columns}
-    rows = {name: _plain(column) for name, column in given.items() if column is not None}
+    rows = {
+        name: _plain(column) for name, column in given.items() if column is not None
+    }
     for name, column in rows.items():
         is_list = hasattr(column, "__len__") and not isinstance(column, str | Mapping)
         if not is_list or len(column) != len(rows["completions"]):
@@ -430,18 +471,29 @@ def _rewards(
     rewards: Rewards = []
     for row in range(len(rows["completions"])):
         try:
-            cells = {name: _plain(rows[name][row]) if name in rows else None for name in given}
+            cells = {
+                name: _plain(rows[name][row]) if name in rows else None
+                for name in given
+            }
             text = _text(cells.pop("completions"))
             if "choices" in cells:
                 options, choices = cells["options"], cells.pop("choices")
                 cells["options"] = _shown(choices if options is None else options)
                 if not isinstance(cells["question"], str | None):
-                    raise ValueError(f"the question is {cells['question']!r}; give a text")
+                    raise ValueError(
+                        f"the question is {cells['question']!r}; give a text"
+                    )
                 cells["question"] = cells["question"] or ""
             if "language" in cells:
-                code = "yue" if cells["language"] is None else str(cells["language"]).lower()
+                code = (
+                    "yue"
+                    if cells["language"] is None
+                    else str(cells["language"]).lower()
+                )
                 if code not in _LANGUAGES:
-                    raise ValueError(f"the language is {code!r}; give {', '.join(_LANGUAGES)}")
+                    raise ValueError(
+                        f"the language is {code!r}; give {', '.join(_LANGUAGES)}"
+                    )
                 cells["language"] = _LANGUAGES[code]
             rewards.append(score(text, **cells))
         except (AttributeError, TypeError, ValueError) as error:
@@ -451,13 +503,20 @@ def _rewards(
 
 def _check_sizes(reward: str, least: object, exponent: object) -> None:
     if not isinstance(least, int) or isinstance(least, bool) or least < 0:
-        raise ValueError(f"{reward}: min_characters is {least!r}; give a number from 0 up")
+        raise ValueError(
+            f"{reward}: min_characters is {least!r}; give a number from 0 up"
+        )
     if not isinstance(exponent, int | float) or not 0 < exponent < math.inf:
         raise ValueError(f"{reward}: exponent is {exponent!r}; give a number above 0")
 
 
 def _own_share(
-    text: str, question: str, options: dict[str, str], least: int, *, answers: bool = False
+    text: str,
+    question: str,
+    options: dict[str, str],
+    least: int,
+    *,
+    answers: bool = False,
 ) -> tuple[str, float]:
     """Return what a text says itself, and the share of it that is in Cantonese."""
     from hkcanto_metrics.constraints.reading import normalise
@@ -480,10 +539,20 @@ def _shown(given: Any) -> dict[str, str]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        if isinstance(given, str) or not hasattr(given, "__len__") or len(given) > len(_LETTERS):
-            raise ValueError(f"the options are {given!r}; give a list of at most 10, or a mapping")
+        if (
+            isinstance(given, str)
+            or not hasattr(given, "__len__")
+            or len(given) > len(_LETTERS)
+        ):
+            raise ValueError(
+                f"the options are {given!r}; give a list of at most 10, or a mapping"
+            )
         given = dict(zip(_LETTERS, given, strict=False))
-    shown = {letter: text for letter, each in given.items() if (text := _plain(each)) is not None}
+    shown = {
+        letter: text
+        for letter, each in given.items()
+        if (text := _plain(each)) is not None
+    }
     if wrong := [text for text in shown.values() if not isinstance(text, str)]:
         raise ValueError(f"the option {wrong[0]!r} is not a text")
     return shown
@@ -494,14 +563,20 @@ def _text(completion: Any) -> str:
     if isinstance(completion, str):
         return completion
     if not isinstance(completion, Sequence):
-        raise ValueError(f"the completion is {completion!r}; give a text or a list of messages")
+        raise ValueError(
+            f"the completion is {completion!r}; give a text or a list of messages"
+        )
     message = completion[-1] if completion else {}
     if not isinstance(message, Mapping):
-        raise ValueError(f"the message is {message!r}; give a mapping with role and content")
+        raise ValueError(
+            f"the message is {message!r}; give a mapping with role and content"
+        )
     content = _plain(message.get("content")) or ""
     if not isinstance(content, str):
         if wrong := [part for part in content if not isinstance(part, Mapping)]:
-            raise ValueError(f"a part of the message is {wrong[0]!r}; give a mapping with type")
+            raise ValueError(
+                f"a part of the message is {wrong[0]!r}; give a mapping with type"
+            )
         content = "".join(part.get("text") or "" for part in content)
     thought = next((message[key] for key in _REASONING_KEYS if message.get(key)), "")
     return f"<think>{thought}</think>{content}" if thought else content

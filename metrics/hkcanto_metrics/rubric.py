@@ -29,7 +29,9 @@ def summary_score(points: Mapping[str, float], n_characters: int) -> float:
         0.9
     """
     if set(points) != set(CRITERIA):
-        raise ValueError(f"points are for {', '.join(points)}; they must be for {CRITERIA}")
+        raise ValueError(
+            f"points are for {', '.join(points)}; they must be for {CRITERIA}"
+        )
     for criterion, value in points.items():
         if not COMPLETE_FAILURE <= value <= PASS:
             raise ValueError(f"{criterion}: {value} points; the rubric has 5, 3 and 1")

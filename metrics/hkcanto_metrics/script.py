@@ -160,7 +160,9 @@ _TO_TRADITIONAL = CharacterTable(lambda character: _converted(character, "s2hk")
 _TO_SIMPLIFIED = CharacterTable(lambda character: _converted(character, "hk2s"))
 # Converts through Traditional script, for Simplified variants such as 馀 and 余. The second hk2s is
 # for 薴, which becomes 苧, which becomes 苎.
-_TO_ONE_FORM = CharacterTable(lambda each: _converted(each, "s2hk", "hk2s", "tw2s", "hk2s"))
+_TO_ONE_FORM = CharacterTable(
+    lambda each: _converted(each, "s2hk", "hk2s", "tw2s", "hk2s")
+)
 
 
 def count_scripts(text: str) -> tuple[int, int]:

@@ -81,13 +81,19 @@ def score_short_answer(
         >>> round(score_short_answer("係金鐘", ["金鐘"]).f1, 2)  # P = 2/3, R = 1
         0.8
     """
-    said = final_answer(text if len(text) <= 2 * _HALF else text[:_HALF] + text[-_HALF:])
+    said = final_answer(
+        text if len(text) <= 2 * _HALF else text[:_HALF] + text[-_HALF:]
+    )
     tokens = answer_tokens(said, fold_scripts=fold_scripts)
     right = [answer_tokens(each, fold_scripts=fold_scripts) for each in accepted]
     if not right or not all(right):
-        raise ValueError("an accepted answer is missing, or has no letter or number in it")
+        raise ValueError(
+            "an accepted answer is missing, or has no letter or number in it"
+        )
     shared = [(Counter(tokens) & Counter(each)).total() for each in right]
-    f1 = max(2 * n / (len(tokens) + len(each)) for n, each in zip(shared, right, strict=True))
+    f1 = max(
+        2 * n / (len(tokens) + len(each)) for n, each in zip(shared, right, strict=True)
+    )
     return ShortAnswerScore(float(tokens in right), f1, said.strip())
 
 
@@ -103,11 +109,15 @@ def final_answer(text: str) -> str:
         >>> final_answer("唔係中環，係金鐘")
         '唔係中環，係金鐘'
     """
-    marks = sorted([*_CUE.finditer(text), *_BOXED.finditer(text)], key=methodcaller("start"))
+    marks = sorted(
+        [*_CUE.finditer(text), *_BOXED.finditer(text)], key=methodcaller("start")
+    )
     for mark in reversed(marks):
         if mark.re is _BOXED:
             return _ONLY_TEXT.sub(r"\1", mark[1])
-        if said := _SENTENCE_END.split(text[mark.end() :].lstrip(), maxsplit=1)[0].strip():
+        if said := _SENTENCE_END.split(text[mark.end() :].lstrip(), maxsplit=1)[
+            0
+        ].strip():
             return said
     return text
 

@@ -47,7 +47,11 @@ LONGEST = 10_000
 
 
 def score_translation(
-    hypotheses: Lines, references: Lines, *, language: Language = "zh", sources: Lines | None = None
+    hypotheses: Lines,
+    references: Lines,
+    *,
+    language: Language = "zh",
+    sources: Lines | None = None,
 ) -> dict[str, float]:
     """Score the translations of a corpus.
 
@@ -91,7 +95,9 @@ def score_translation(
     return figures
 
 
-def sentence_scores(hypothesis: str, reference: str, language: Language = "zh") -> dict[str, float]:
+def sentence_scores(
+    hypothesis: str, reference: str, language: Language = "zh"
+) -> dict[str, float]:
     """Score one translation.
 
     Args:
@@ -112,7 +118,9 @@ def sentence_scores(hypothesis: str, reference: str, language: Language = "zh") 
         38.24
     """
     rows = _rows([hypothesis], [reference], language)
-    return _figures({name: row[0] for name, row in rows.items()}, language, sentence=True)
+    return _figures(
+        {name: row[0] for name, row in rows.items()}, language, sentence=True
+    )
 
 
 def is_wrong_script(hypothesis: str, reference: str) -> bool:
@@ -216,7 +224,9 @@ def translation_signatures(language: Language = "zh") -> dict[str, str]:
     """
     metrics = {name: _sacrebleu(name, language) for name in _FROM_SACREBLEU}
     for metric in metrics.values():
-        metric.corpus_score(["-"], [["-"]])  # sacreBLEU has no signature before it has scored
+        metric.corpus_score(
+            ["-"], [["-"]]
+        )  # sacreBLEU has no signature before it has scored
     tokens = f"nrefs:1|case:lc|tok:{'13a' if language == 'en' else 'char'}"
     signed = {name: str(metric.get_signature()) for name, metric in metrics.items()}
     return signed | {
@@ -240,7 +250,9 @@ def _figures(
     return figures
 
 
-def _figure(name: str, total: Counts, language: Language, sentence: bool = False) -> float:
+def _figure(
+    name: str, total: Counts, language: Language, sentence: bool = False
+) -> float:
     """Compute one figure, except ``mean``, from summed rows of sentences."""
     base = name.removesuffix(_NORMALIZED)
     if base not in _FROM_SACREBLEU:
@@ -250,7 +262,10 @@ def _figure(name: str, total: Counts, language: Language, sentence: bool = False
 
 
 def _rows(
-    hypotheses: Lines, references: Lines, language: Language, sources: Lines | None = None
+    hypotheses: Lines,
+    references: Lines,
+    language: Language,
+    sources: Lines | None = None,
 ) -> dict[str, Counts]:
     """Count the terms of each figure: a row for each sentence, to be summed."""
     import numpy as np
@@ -260,14 +275,24 @@ def _rows(
     given = {"hypotheses": hypotheses, "references": references, "sources": sources}
     for name, texts in given.items():
         if isinstance(texts, str):
-            raise TypeError(f"{name} is a string, {reprlib.repr(texts)}: pass a list of strings")
+            raise TypeError(
+                f"{name} is a string, {reprlib.repr(texts)}: pass a list of strings"
+            )
         if texts is not None and len(texts) != len(hypotheses):
-            raise ValueError(f"{len(hypotheses)} hypotheses but {len(texts)} {name}: give pairs")
+            raise ValueError(
+                f"{len(hypotheses)} hypotheses but {len(texts)} {name}: give pairs"
+            )
     if not hypotheses:
-        raise ValueError("no translations to score: the list is empty; give at least one pair")
+        raise ValueError(
+            "no translations to score: the list is empty; give at least one pair"
+        )
     if blank := [number for number, text in enumerate(references) if not text.strip()]:
-        raise ValueError(f"reference {blank[0]} is empty: nothing can be scored against it")
-    scored = [[text.strip()[:LONGEST] for text in texts] for texts in (hypotheses, references)]
+        raise ValueError(
+            f"reference {blank[0]} is empty: nothing can be scored against it"
+        )
+    scored = [
+        [text.strip()[:LONGEST] for text in texts] for texts in (hypotheses, references)
+    ]
     rows: dict[str, list[tuple[float, ...]]] = {}
     for suffix in ("", _NORMALIZED):
         if suffix and language == "zh":
@@ -278,22 +303,33 @@ def _rows(
 
 
 @lru_cache(maxsize=_PAIRS_REMEMBERED)
-def _count(hypothesis: str, reference: str, language: Language) -> dict[str, tuple[float, ...]]:
+def _count(
+    hypothesis: str, reference: str, language: Language
+) -> dict[str, tuple[float, ...]]:
     """Count one pair: sacreBLEU's own statistics, or a score and a count of 1."""
-    from nltk.translate.meteor_score import single_meteor_score  # two seconds: imports all of NLTK
+    from nltk.translate.meteor_score import (
+        single_meteor_score,
+    )  # two seconds: imports all of NLTK
     from rapidfuzz.distance import Indel
 
     texts = [text.lower() for text in (hypothesis, reference)]
     if language == "zh":
         tokens = [[*"".join(text.split())] for text in texts]
     else:
-        tokens = [_sacrebleu("bleu", language).tokenizer(text).split() for text in texts]
+        tokens = [
+            _sacrebleu("bleu", language).tokenizer(text).split() for text in texts
+        ]
     counts: dict[str, tuple[float, ...]] = {}
     for name in ("bleu", "chrf"):
         # The same statistics that sacreBLEU's own bootstrap resamples.
-        (row,) = _sacrebleu(name, language)._extract_corpus_statistics([hypothesis], [[reference]])
+        (row,) = _sacrebleu(name, language)._extract_corpus_statistics(
+            [hypothesis], [[reference]]
+        )
         counts[name] = tuple(row)
-    lengths, orders = counts["bleu"][:2], counts["bleu"][2:]  # matches of four orders, and totals
+    lengths, orders = (
+        counts["bleu"][:2],
+        counts["bleu"][2:],
+    )  # matches of four orders, and totals
     counts["bleu_2"] = (*lengths, *orders[:2], *orders[4:6])
     meteor = single_meteor_score(tokens[1], tokens[0], wordnet=_NO_SYNONYMS)
     counts["meteor"] = (100 * float(meteor), 1)
@@ -310,4 +346,6 @@ def _sacrebleu(name: str, language: Language, sentence: bool = False) -> Any:
     if name == "chrf":
         return CHRF()
     orders, tokenizer = (2 if name == "bleu_2" else 4), _BLEU_TOKENIZERS[language]
-    return BLEU(tokenize=tokenizer, effective_order=sentence, max_ngram_order=orders, force=True)
+    return BLEU(
+        tokenize=tokenizer, effective_order=sentence, max_ngram_order=orders, force=True
+    )

@@ -29,7 +29,15 @@ _CHARACTERS_READ, _LINES_READ = 30_000, 500
 _RELATED, _COPIED = 0.12, 0.88
 # Lengths relative to the source. Of 3,000 Cantonese references of English texts, 98 % have 0.76 to
 # 1.33 times its length; of Chinese texts, 0.88 to 1.09 times. A summary is much shorter.
-_SUMMARY, _SHORT, _HALF, _COMPLETE, _ENOUGH, _WHOLE, _FULL = 0.15, 0.3, 0.5, 0.6, 0.7, 0.95, 1.25
+_SUMMARY, _SHORT, _HALF, _COMPLETE, _ENOUGH, _WHOLE, _FULL = (
+    0.15,
+    0.3,
+    0.5,
+    0.6,
+    0.7,
+    0.95,
+    1.25,
+)
 _CHARACTERS_IN_A_WORD = 1.3
 # The size of a source so short that length and wording show less.
 _FEW = 15
@@ -47,13 +55,19 @@ _PAIRED = re.compile("[→=＝]")  # a word and its explanation
 _COLONS, _QUOTATION = (":", "："), ("「", "『", "“", '"')
 
 
-_PATTERNS = read_patterns(Path(__file__).with_suffix(".toml"), re.IGNORECASE | re.VERBOSE)
+_PATTERNS = read_patterns(
+    Path(__file__).with_suffix(".toml"), re.IGNORECASE | re.VERBOSE
+)
 _MARKS = ("turn", "label", "notes", "version", "bracket", "item", "closing")
 
 # The names of the requested language. A text without a distinctive word may be in any variety of
 # Chinese.
 _WRITTEN: Set[Language] = {"written_chinese", "simplified_mandarin"}
-_ASKED: dict[str, Set[Language]] = {"yue": {"cantonese"}, "zh": _WRITTEN, "en": {"english"}}
+_ASKED: dict[str, Set[Language]] = {
+    "yue": {"cantonese"},
+    "zh": _WRITTEN,
+    "en": {"english"},
+}
 
 
 class _Part:
@@ -71,8 +85,12 @@ class _Part:
         self.chinese = han > words
         toned = sum(map(bool, map(_TONE.search, self.units)))
         self.romanised = words > max(2, han) and toned > 0.3 * words
-        self.spelt = self.romanised and not han  # a gloss repeats the characters that it explains
-        self.about = any(map(_PATTERNS["about"].search, (self.folded[:160], self.folded[-60:])))
+        self.spelt = (
+            self.romanised and not han
+        )  # a gloss repeats the characters that it explains
+        self.about = any(
+            map(_PATTERNS["about"].search, (self.folded[:160], self.folded[-60:]))
+        )
         lines = filter(None, map(str.strip, text.splitlines()))
         self.sentences = sum(len(_SENTENCE.findall(line)) or 1 for line in lines)
         self.bigrams = {*pairwise(self.units)}
@@ -126,10 +144,19 @@ class TranslationReader:
         self.original = _Part(source[:_CHARACTERS_READ])
         self.lines_of_source = len(list(filter(str.strip, source.splitlines())))
         self.names = {name.lower() for name in _NAME.findall(source)}
-        self.about_language = _PATTERNS["language"].search(self.original.folded) is not None
-        heads = [line.strip()[:_HEAD] for line in self.original.folded.splitlines()[:_LINES_READ]]
+        self.about_language = (
+            _PATTERNS["language"].search(self.original.folded) is not None
+        )
+        heads = [
+            line.strip()[:_HEAD]
+            for line in self.original.folded.splitlines()[:_LINES_READ]
+        ]
         marks = {name: _PATTERNS[name] for name in _MARKS}
-        self.marks = {name: mark for name, mark in marks.items() if not any(map(mark.match, heads))}
+        self.marks = {
+            name: mark
+            for name, mark in marks.items()
+            if not any(map(mark.match, heads))
+        }
         self.brackets = re.search("[(（)）]", source) is not None
         self.colon = re.search("[:：→—]", source) is not None
         self.removed: set[str] = set()
@@ -163,7 +190,11 @@ class TranslationReader:
                 break
         else:
             if romanised:
-                return "", {"romanisation", *(["notes"] if len(spelt) < len(lines) else [])}, False
+                return (
+                    "",
+                    {"romanisation", *(["notes"] if len(spelt) < len(lines) else [])},
+                    False,
+                )
             return text, set(), False
         best, ambiguous = self._choose(sections)
         self._name_others(best.lines, lines)
@@ -195,7 +226,9 @@ class TranslationReader:
                     opening = max(piece.rfind("("), piece.rfind("（"))
                     is_closed = piece.rstrip("。. ")[-1:] in (")", "）")
                     is_remark = opening > 0 and is_closed and not self.brackets
-                    end = self._head_length(piece) or (opening if is_remark else len(piece))
+                    end = self._head_length(piece) or (
+                        opening if is_remark else len(piece)
+                    )
                     parts.append(_Part(piece[:end].strip(), gap))
                     gap = " " if piece[:end][-1].isspace() else ""
                     piece = piece[end:].strip()
@@ -227,11 +260,16 @@ class TranslationReader:
         for line, after in pairwise([*lines, _Part("")]):
             first = next((section[0] for section in sections if section), line)
             asks = line.about and _PATTERNS["asks"].match(line.folded)
-            is_list = self._match("item", line.text) and not self._match("item", first.text)
+            is_list = self._match("item", line.text) and not self._match(
+                "item", first.text
+            )
             ends = (  # something else begins after the translation
                 ("other turn", self._match("turn", line.text) or asks),
                 ("second version", self._match("version", line.text)),
-                ("romanisation" if line.romanised else "notes", self._match("notes", line.text)),
+                (
+                    "romanisation" if line.romanised else "notes",
+                    self._match("notes", line.text),
+                ),
                 ("notes", is_list),
             )
             if size >= _SHORT and (named := [name for name, is_end in ends if is_end]):
@@ -239,8 +277,16 @@ class TranslationReader:
                 break
             is_out = self._is_out(line, after.text, sections, size)
             before = sections[-1][-1] if sections[-1] else line
-            changes = not self.language and before.chinese != line.chinese and len(line.units) > 2
-            if is_out or changes or ("\n" in line.gap and self._match("bracket", line.text)):
+            changes = (
+                not self.language
+                and before.chinese != line.chinese
+                and len(line.units) > 2
+            )
+            if (
+                is_out
+                or changes
+                or ("\n" in line.gap and self._match("bracket", line.text))
+            ):
                 sections.append([])
                 announced = is_out and not _SENTENCE.search(line.text[-2:])
             if not is_out:
@@ -249,7 +295,9 @@ class TranslationReader:
                 size += line.size / self.original.size
         return [section for section in sections if section]
 
-    def _is_out(self, line: _Part, after: str, sections: list[list[_Part]], size: float) -> bool:
+    def _is_out(
+        self, line: _Part, after: str, sections: list[list[_Part]], size: float
+    ) -> bool:
         """Whether a line cannot be part of the translation."""
         original, text = self.original, line.text
         is_mark = not line.units or self._is_label(text) or self._match("turn", text)
@@ -257,7 +305,9 @@ class TranslationReader:
             return True
         asked = {"yue": True, "zh": True, "en": False}.get(self.language, line.chinese)
         foreign = line.chinese != asked or not (line.chinese or original.chinese)
-        is_name = len(line.units) <= _LONGEST_NAME and {*line.units} <= {*original.units}
+        is_name = len(line.units) <= _LONGEST_NAME and {*line.units} <= {
+            *original.units
+        }
         is_foreign = foreign and len(line.units) > 2 and not is_name
         is_glossary = not self.colon and len(_PAIRED.findall(text)) > 1
         if is_foreign or is_glossary or (line.romanised and not original.romanised):
@@ -271,9 +321,17 @@ class TranslationReader:
             return True
         if text.rstrip("*")[-1] in _COLONS and not self.colon and not is_long:
             return after[:1] not in _QUOTATION
-        known = "".join(each.text for section in sections for each in section) if complete else ""
+        known = (
+            "".join(each.text for section in sections for each in section)
+            if complete
+            else ""
+        )
         quoted = _QUOTED.findall(text) if not _QUOTED.search(self.source) else []
-        repeated = [each for each in quoted if each in known or (each[1:] and each in self.source)]
+        repeated = [
+            each
+            for each in quoted
+            if each in known or (each[1:] and each in self.source)
+        ]
         if size >= _SHORT and repeated:
             return True
         first = self.strict and not size and self.lines_of_source == 1
@@ -302,7 +360,10 @@ class TranslationReader:
             return _Lines(self.copies, 0, 1), False
         best = others[0] if others else max(parts, key=lambda part: part.size)
         asked = _ASKED.get(self.language, set())
-        if not self.language and {best.language, self.original.language} <= {*_WRITTEN, None}:
+        if not self.language and {best.language, self.original.language} <= {
+            *_WRITTEN,
+            None,
+        }:
             asked = _ASKED["yue"]
         if asked and best.language not in (None, *asked):
             long = [part for part in parts if part.size >= _HALF * size]
@@ -319,11 +380,18 @@ class TranslationReader:
             announced = part.announced and not (best.announced or same)
             if surely or (announced and (prefers or (short and better >= 0))):
                 best, rivals = part, []
-            elif same and size < 2 * _FEW and better >= -_CLEAR and part.share(best) < _HALF:
+            elif (
+                same
+                and size < 2 * _FEW
+                and better >= -_CLEAR
+                and part.share(best) < _HALF
+            ):
                 rivals.append(part)
         if rivals:  # they and the lines between them
             section = best.section
-            places = [section.index(line) for part in (best, *rivals) for line in part.lines]
+            places = [
+                section.index(line) for part in (best, *rivals) for line in part.lines
+            ]
             best = _Lines(section, min(places), max(places) + 1)
         return best, bool(rivals)
 
@@ -339,7 +407,9 @@ class TranslationReader:
 
         def is_whole(start: int, end: int) -> bool:
             size, n_lines = sum(sizes[start:end]), end - start
-            is_as_long = size >= _WHOLE or sum(counts[start:end]) >= self.original.sentences
+            is_as_long = (
+                size >= _WHOLE or sum(counts[start:end]) >= self.original.sentences
+            )
             is_as_long = is_as_long or (is_long and n_lines == self.lines_of_source)
             return not open_[end - 1] and size >= _ENOUGH and is_as_long
 
@@ -366,7 +436,9 @@ class TranslationReader:
     def _evidence(self, part: _Part) -> float:
         """How much of the source's names and numbers a text has, and of its wording if Chinese."""
         named = sum(name in part.text.lower() for name in self.names)
-        question = bool(_QUESTION.search(part.text)) == bool(_QUESTION.search(self.source))
+        question = bool(_QUESTION.search(part.text)) == bool(
+            _QUESTION.search(self.source)
+        )
         evidence = question / 5 + (named and 0.5 + named / len(self.names))
         both_chinese = part.chinese and self.original.chinese
         return evidence + (self.original.share(part) if both_chinese else 0)
@@ -377,7 +449,9 @@ class TranslationReader:
         size = sum(line.size for line in kept)
         ended = bool({"other turn", "second version"} & self.removed)
         for place, line in enumerate(lines):
-            notes = line.about or line.romanised or _PATTERNS["notes"].match(line.folded)
+            notes = (
+                line.about or line.romanised or _PATTERNS["notes"].match(line.folded)
+            )
             names = {
                 "label": self._is_label(line.text),
                 "code fence": line.text.startswith("```"),
@@ -392,4 +466,8 @@ class TranslationReader:
         self.removed.discard("")
 
     def _match(self, mark: str, text: str) -> re.Match[str] | None:
-        return self.marks[mark].match(fold_script(text[:_HEAD])) if mark in self.marks else None
+        return (
+            self.marks[mark].match(fold_script(text[:_HEAD]))
+            if mark in self.marks
+            else None
+        )

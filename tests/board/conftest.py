@@ -44,7 +44,9 @@ def board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Board:
         command = ["board", *map(str, arguments), "-o", str(place)]
         done = CliRunner().invoke(app, command, env={"COLUMNS": "200"})
         assert "Traceback" not in done.output, done.output
-        assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+        assert done.exception is None or isinstance(done.exception, SystemExit), (
+            done.exception
+        )
         return Built(done.exit_code, " ".join(done.output.split()), place)
 
     return build

@@ -13,7 +13,9 @@ def rows(page: str, kind: str = "") -> dict[str, list[str]]:
     for body in re.findall(r"<tbody>(.*?)</tbody>", page, re.S):
         if kind in body:
             for row in re.findall(r"<tr(?! class).*?</tr>", body, re.S):
-                cells = [_text(cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.S)]
+                cells = [
+                    _text(cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.S)
+                ]
                 named.setdefault(cells[0], cells[1:])
     return named
 
@@ -25,4 +27,6 @@ def header(page: str) -> list[str]:
 
 
 def _text(html: str) -> str:
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", html.replace("<wbr>", ""))).split())
+    return " ".join(
+        unescape(re.sub(r"<[^>]+>", " ", html.replace("<wbr>", ""))).split()
+    )

@@ -13,7 +13,11 @@ from typer.testing import CliRunner
 
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.results.board.pages import columns, tiers
-from hkcanto_tasks.results.board.records import PublishedResult, read_record, read_results
+from hkcanto_tasks.results.board.records import (
+    PublishedResult,
+    read_record,
+    read_results,
+)
 from hkcanto_tasks.results.statistics.intervals import Estimate
 from hkcanto_tasks.tasks import task_as_run
 
@@ -22,7 +26,14 @@ from .conftest import Board, Results, made_records
 from .reading import header, rows
 
 Change = Callable[[dict[str, Any]], object]
-WHO = ("--by", "A Lab", "--relationship", "third_party", "--url", "https://example.org/logs")
+WHO = (
+    "--by",
+    "A Lab",
+    "--relationship",
+    "third_party",
+    "--url",
+    "https://example.org/logs",
+)
 
 
 def entry(record: dict[str, Any], name: str = "acc_macro") -> dict[str, Any]:
@@ -68,9 +79,12 @@ def test_published_shares_tie_as_ours_do(board: Board) -> None:
         each
         for column in columns([])
         for each in column.results
-        if each.setup.task.definition.name == "hkcanto_cultural" and each.headline.value == 0.772
+        if each.setup.task.definition.name == "hkcanto_cultural"
+        and each.headline.value == 0.772
     ]
-    assert (found[0].headline.low, found[0].headline.high) == pytest.approx((low, high), abs=1e-6)
+    assert (found[0].headline.low, found[0].headline.high) == pytest.approx(
+        (low, high), abs=1e-6
+    )
     table = rows(board().page("tasks/hkcanto_cultural.html"))
     assert len({cells[0] for cells in table.values()}) < 8
 
@@ -105,13 +119,17 @@ def publish(folder: Path) -> None:
     assert done.exit_code == 0, done.output
 
 
-def test_logs_a_record_with_its_logs_and_a_record_alone(quiz: Path, board: Board) -> None:
+def test_logs_a_record_with_its_logs_and_a_record_alone(
+    quiz: Path, board: Board
+) -> None:
     made = board(quiz)
     assert "1 results of 1 models" in made.output
     page = made.page("tasks/quiz.html")
     assert "Checked" in page
     assert "Self-reported" not in page
-    assert rows(page)["org/model-7b"][1] == "62.5 [30.6, 86.3]"  # Wilson's interval of 5 of 8
+    assert (
+        rows(page)["org/model-7b"][1] == "62.5 [30.6, 86.3]"
+    )  # Wilson's interval of 5 of 8
     publish(quiz)
     made = board(quiz, "--check")
     assert (made.status, made.site.joinpath("tasks").exists()) == (0, True), made.output
@@ -169,7 +187,10 @@ WRONG: dict[str, tuple[Change, str]] = {
         lambda record: record["evaluation_results"].remove(entry(record)),
         "headline acc_macro is missing",
     ),
-    "above all": (of("acc_macro", score=1.2), "acc_macro is 1.2, but a share is from 0 to 1"),
+    "above all": (
+        of("acc_macro", score=1.2),
+        "acc_macro is 1.2, but a share is from 0 to 1",
+    ),
     "not k of n": (of("acc", score=0.6), "acc is 0.6, not a share of 252 items"),
     "more items": (
         of("acc", uncertainty={"num_samples": 100_000}),
@@ -178,45 +199,74 @@ WRONG: dict[str, tuple[Change, str]] = {
     "some items": (counted("30"), "it has 30 of 252 items"),
     "other digits": (counted("٢٥٢"), "it has ٢٥٢ of 252 items"),
     "unknown figure": (
-        lambda record: entry(record, "acc")["metric_config"]["additional_details"].update(
-            name="brilliance"
-        ),
+        lambda record: entry(record, "acc")["metric_config"][
+            "additional_details"
+        ].update(name="brilliance"),
         "no figure 'brilliance'",
     ),
     "no signature": (signed(".*", ""), "its signature '' is of another version"),
-    "unknown task": (signed("^[^|]*", "hkcanto-astrology"), "no task 'hkcanto_astrology'"),
+    "unknown task": (
+        signed("^[^|]*", "hkcanto-astrology"),
+        "no task 'hkcanto_astrology'",
+    ),
     "unknown option": (signed(r"prompt:\w+", "prompt:mine"), "prompt='mine'; choose"),
     "another prompt": (signed(r"sent:\w+", "sent:0000000"), "sent:0000000, not sent:"),
     "to come": (signed(r"v:\d+", "v:99"), "it is of version 99 of hkcanto_cultural"),
     "former": (signed(r"v:\d+", "v:0"), "Score its log again"),
     "version in other digits": (signed(r"v:(\d)", "v:0\\1"), "it is of version 0"),
-    "sample": (signed(r"data:[^|]+", "data:sample"), "(sample) is not a published revision"),
-    "own files": (signed(r"data:[^|]+", "data:local-1a2b3c4"), "is not a published revision"),
-    "a part": (signed(r"prompt:", "subjects:food|prompt:"), "covers only some subjects"),
+    "sample": (
+        signed(r"data:[^|]+", "data:sample"),
+        "(sample) is not a published revision",
+    ),
+    "own files": (
+        signed(r"data:[^|]+", "data:local-1a2b3c4"),
+        "is not a published revision",
+    ),
+    "a part": (
+        signed(r"prompt:", "subjects:food|prompt:"),
+        "covers only some subjects",
+    ),
     "a path": (replaced("model_info", "id", by="/home/me/model"), "model_info.id"),
-    "look-alike": (replaced("model_info", "id", by="оrg/model"), "model_info.id"),  # Cyrillic о
-    "no time": (replaced("evaluation_timestamp", by="yesterday"), "evaluation_timestamp"),
+    "look-alike": (
+        replaced("model_info", "id", by="оrg/model"),
+        "model_info.id",
+    ),  # Cyrillic о
+    "no time": (
+        replaced("evaluation_timestamp", by="yesterday"),
+        "evaluation_timestamp",
+    ),
     "time in other digits": (
         replaced("evaluation_timestamp", by="١٧٦٧٢٢٥٦٠٠"),
         "evaluation_timestamp",
     ),
-    "to be run": (replaced("evaluation_timestamp", by="9999999999.0"), "its time is in the future"),
+    "to be run": (
+        replaced("evaluation_timestamp", by="9999999999.0"),
+        "its time is in the future",
+    ),
     "schema": (replaced("schema_version", by="9.1"), "schema_version"),
     "form": (replaced("model_info", by=[]), "not in a format that this version knows"),
     "settings without end": (
-        replaced("model_info", "additional_details", by={f"s{n}": "x" for n in range(150_000)}),
+        replaced(
+            "model_info",
+            "additional_details",
+            by={f"s{n}": "x" for n in range(150_000)},
+        ),
         "model_info.additional_details",
     ),
 }
 
 
-def test_a_record_that_is_wrong_is_not_on_the_board(results: Results, board: Board) -> None:
+def test_a_record_that_is_wrong_is_not_on_the_board(
+    results: Results, board: Board
+) -> None:
     results.add("org/right-7b", name="right.json")
     for name, (change, _) in WRONG.items():
         results.add("org/wrong-7b", change=change, name=f"{name}.json")
     made = board(results.folder)
     assert made.status == 0
-    assert [*rows(made.page("tasks/hkcanto_cultural.html"), "Self-reported")] == ["org/right-7b"]
+    assert [*rows(made.page("tasks/hkcanto_cultural.html"), "Self-reported")] == [
+        "org/right-7b"
+    ]
     refused = {
         path: reason
         for reason, paths in read_results([str(results.folder)])[1].items()
@@ -250,7 +300,9 @@ def test_a_record_as_published_is_right(results: Results, board: Board) -> None:
 
 
 def test_files_other_than_records_are_named(results: Results, board: Board) -> None:
-    (results.folder / "broken.json").write_text('{"evaluation_results": [', encoding="utf-8")
+    (results.folder / "broken.json").write_text(
+        '{"evaluation_results": [', encoding="utf-8"
+    )
     (results.folder / "other.json").write_text("{}", encoding="utf-8")
     (results.folder / "deep.json").write_text(
         '{"evaluation_results": ' + "[" * 100_000, encoding="utf-8"
@@ -279,7 +331,8 @@ def test_never_two_setups_in_one_column(results: Results, board: Board) -> None:
     made = board(results.folder)
     table = rows(made.page("index.html"))
     filled = [
-        {place for place, text in enumerate(table[f"org/{name}-7b"]) if text} for name in "abcd"
+        {place for place, text in enumerate(table[f"org/{name}-7b"]) if text}
+        for name in "abcd"
     ]
     assert all(len(each) == 1 for each in filled)
     assert len(set.union(*filled)) == 4
@@ -315,7 +368,11 @@ def test_names_that_look_alike_name_each_other(results: Results, board: Board) -
     for model in ("org/model-1o", "org/Model-lO", "org/other"):
         results.add(model, skill=0.5)
     table = rows(board(results.folder).page("index.html"))
-    expected = {"org/model-1o (not org/Model-lO)", "org/Model-lO (not org/model-1o)", "org/other"}
+    expected = {
+        "org/model-1o (not org/Model-lO)",
+        "org/Model-lO (not org/model-1o)",
+        "org/other",
+    }
     assert expected <= {*table}
 
 
@@ -329,13 +386,18 @@ def test_a_newer_result_of_the_same_publisher_replaces_an_older_one(
     other = replaced("source_metadata", "source_organization_name", by="Another Lab")
     results.add(skill=0.9, day=40, change=other)
     table = rows(board(results.folder).page("index.html"))
-    both = {"org/model-7b (by Another Lab (other))", "org/model-7b (by Made-up results (other))"}
+    both = {
+        "org/model-7b (by Another Lab (other))",
+        "org/model-7b (by Made-up results (other))",
+    }
     assert both <= {*table}
 
 
 def test_only_web_addresses_become_links(results: Results, board: Board) -> None:
     results.add(
-        change=replaced("source_metadata", "additional_details", by={"logs": "javascript:alert(1)"})
+        change=replaced(
+            "source_metadata", "additional_details", by={"logs": "javascript:alert(1)"}
+        )
     )
     made = board(results.folder)
     pages = [file.read_text("utf-8") for file in made.site.rglob("*.html")]
@@ -346,7 +408,9 @@ def test_only_web_addresses_become_links(results: Results, board: Board) -> None
 # ---------------------------------------------------------------------- tiers
 
 
-def result(model: str, task: str, *interval: float, kind: Any = "checked") -> PublishedResult:
+def result(
+    model: str, task: str, *interval: float, kind: Any = "checked"
+) -> PublishedResult:
     how = task_as_run(task)
     value, *ends = interval
     low, high = ends or (None, None)
@@ -372,7 +436,9 @@ def test_a_tier_ends_where_a_result_is_significantly_worse_than_its_best() -> No
         result("g", "hkcanto_g2p", 0.2, 0.19, 0.21),
         result("h", "hkcanto_g2p", 0.1, 0.09, 0.11),
     ]
-    assert [tier for _, tier in sorted((e.model, t) for e, t in tiers(rates).items())] == [2, 1]
+    assert [
+        tier for _, tier in sorted((e.model, t) for e, t in tiers(rates).items())
+    ] == [2, 1]
 
 
 def test_intervals_of_a_record_are_ours() -> None:
@@ -416,7 +482,9 @@ def test_every_link_leads_somewhere_and_equal_results_make_equal_bytes(
         assert second.page(str(path.relative_to(first.site))) == text, path
 
 
-def test_a_heading_has_the_task_and_then_the_setup(several: Results, board: Board) -> None:
+def test_a_heading_has_the_task_and_then_the_setup(
+    several: Results, board: Board
+) -> None:
     heads = header(board(several.folder).page("index.html"))
     assert heads[:2] == ["Model", "Jyutping grapheme-to-phoneme"]
     assert any(text.startswith("5-shot") and text.endswith("↑") for text in heads)
@@ -445,7 +513,9 @@ def test_the_pages_in_a_browser(several: Results, board: Board) -> None:
             browser.open(site / path, 360, "light", 740)
             assert browser.complaints() == []
             assert browser.requests() == {(site / path).as_uri()}
-            assert browser.run("return document.scrollingElement.scrollWidth") <= 360, path
+            assert browser.run("return document.scrollingElement.scrollWidth") <= 360, (
+                path
+            )
         browser.open(site / "index.html")
         assert browser.texts("section:not([hidden]) h2") == ["HKCanto-Eval"]
         assert "org/tuned-7b@step2000" in browser.run(script)
@@ -457,7 +527,9 @@ def test_the_pages_in_a_browser(several: Results, board: Board) -> None:
         assert browser.texts("section:not([hidden]) h2") == ["TMMLU+"]
         assert not [name for name in browser.run(script) if "/" in name]
         browser.run(choose % "hkmmlu")
-        browser.run("document.querySelector('section:not([hidden]) thead button').click()")
+        browser.run(
+            "document.querySelector('section:not([hidden]) thead button').click()"
+        )
         assert browser.run(script)[0] == "org/tuned-7b@step2000"
         dark = "return getComputedStyle(document.body.parentElement).colorScheme"
         assert browser.run(dark) == "light dark"

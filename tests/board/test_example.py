@@ -22,7 +22,9 @@ def steps() -> dict[str, str]:
     """Return the shell steps of the workflow by their names."""
     text = (EXAMPLE / ".github" / "workflows" / "board.yml").read_text("utf-8")
     jobs = yaml.safe_load(text)["jobs"]
-    return {each["name"]: each["run"] for each in jobs["build"]["steps"] if "run" in each}
+    return {
+        each["name"]: each["run"] for each in jobs["build"]["steps"] if "run" in each
+    }
 
 
 @pytest.fixture
@@ -36,7 +38,9 @@ def contribute(repository: Path, score: float | None = None) -> None:
     made = made_records.record(task_as_run("hkcanto_cultural"), "org/model-7b", 0.6)
     if score is not None:
         made["evaluation_results"][0]["score_details"]["score"] = score
-    (repository / "results" / "record.json").write_text(json.dumps(made), encoding="utf-8")
+    (repository / "results" / "record.json").write_text(
+        json.dumps(made), encoding="utf-8"
+    )
 
 
 @pytest.mark.slow

@@ -11,15 +11,37 @@ from .small_model import small_model
 
 REAL_DATA = os.environ.get("HKCANTO_DATA_DIR")
 DATA = (
-    {"HKCANTO_DATA": "", "HKCANTO_DATA_DIR": REAL_DATA} if REAL_DATA else {"HKCANTO_DATA": "sample"}
+    {"HKCANTO_DATA": "", "HKCANTO_DATA_DIR": REAL_DATA}
+    if REAL_DATA
+    else {"HKCANTO_DATA": "sample"}
 )
 LM_EVAL = (
-    *("hkcanto_orthography", "hkcanto_orthography_mc", "hkmmlu_dentistry", "hkmmlu_cot"),
-    *("tmmluplus_gen_economics", "hkcanto_translation_zh_yue", "hkcanto_translation_yue_en_0shot"),
-    *("hkcanto_summarization", "hkcanto_sentiment_facebook", "hkmmlu_translation_yue_zh"),
+    *(
+        "hkcanto_orthography",
+        "hkcanto_orthography_mc",
+        "hkmmlu_dentistry",
+        "hkmmlu_cot",
+    ),
+    *(
+        "tmmluplus_gen_economics",
+        "hkcanto_translation_zh_yue",
+        "hkcanto_translation_yue_en_0shot",
+    ),
+    *(
+        "hkcanto_summarization",
+        "hkcanto_sentiment_facebook",
+        "hkmmlu_translation_yue_zh",
+    ),
     "hkcanto_fluency",
 )
-INSPECT = ("orthography", "hkmmlu", "translation", "summarization", "sentiment", "fluency")
+INSPECT = (
+    "orthography",
+    "hkmmlu",
+    "translation",
+    "summarization",
+    "sentiment",
+    "fluency",
+)
 
 
 @pytest.fixture(scope="session")
@@ -36,8 +58,23 @@ def lm_eval_logs_of_model(
     """A folder with lm-eval's logs of two items of every kind of task."""
     folder = tmp_path_factory.mktemp("tiny_model_lm_eval")
     run(
-        *("lm_eval", "--model", "hf", "--model_args", f"pretrained={tiny_model},dtype=float32"),
-        *("--device", "cpu", "--batch_size", "2", "--limit", "2", "--tasks", ",".join(LM_EVAL)),
+        *(
+            "lm_eval",
+            "--model",
+            "hf",
+            "--model_args",
+            f"pretrained={tiny_model},dtype=float32",
+        ),
+        *(
+            "--device",
+            "cpu",
+            "--batch_size",
+            "2",
+            "--limit",
+            "2",
+            "--tasks",
+            ",".join(LM_EVAL),
+        ),
         *("--gen_kwargs", "max_gen_toks=24", "--output_path", "out", "--log_samples"),
         cwd=folder,
         PYTHONPATH=lean_path,
@@ -46,12 +83,21 @@ def lm_eval_logs_of_model(
 
 
 @pytest.fixture(scope="session")
-def inspect_logs_of_model(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def inspect_logs_of_model(
+    tiny_model: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """A folder with Inspect's logs of the same items."""
     folder = tmp_path_factory.mktemp("tiny_model_inspect")
     run(
         *("inspect_ai", "eval", *(f"hkcanto/{task}" for task in INSPECT)),
-        *("--model", f"hf/{tiny_model}", "-M", f"model_path={tiny_model}", "-M", "do_sample=false"),
+        *(
+            "--model",
+            f"hf/{tiny_model}",
+            "-M",
+            f"model_path={tiny_model}",
+            "-M",
+            "do_sample=false",
+        ),
         *("-M", "dtype=float32", "-M", "batch_size=2", "-M", "device=cpu"),
         *("--limit", "2", "--max-tokens", "24"),
         *("--log-dir", "logs", "--display", "plain"),

@@ -17,7 +17,9 @@ _JOIN_TEXTS = "{% for message in messages %}{{ message['content'] }}{% endfor %}
 
 def small_model() -> Path:
     """Return the model's folder; it is created on first use (536 MB, about a minute) and kept."""
-    root = Path(os.environ.get("HKCANTO_TEST_CACHE") or user_cache_path("hkcanto-tests"))
+    root = Path(
+        os.environ.get("HKCANTO_TEST_CACHE") or user_cache_path("hkcanto-tests")
+    )
     root.mkdir(parents=True, exist_ok=True)
     folder = root / "gemma3-270m"
     with FileLock(f"{folder}.lock"):
@@ -40,7 +42,10 @@ def make(folder: Path) -> None:
     model = AutoModelForCausalLM.from_pretrained(**source, dtype=torch.bfloat16)
     # The weights are now plain bf16, but transformers still regards the model as quantized.
     model.is_quantized = False
-    for holder, name in ((model, "hf_quantizer"), (model.config, "quantization_config")):
+    for holder, name in (
+        (model, "hf_quantizer"),
+        (model.config, "quantization_config"),
+    ):
         if hasattr(holder, name):
             delattr(holder, name)
     # A base model has no chat template; this template passes the plain prompt.

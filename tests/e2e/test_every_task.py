@@ -25,7 +25,10 @@ def test_every_kind_of_task_in_lm_eval(lm_eval_logs_of_model: Path) -> None:
 
 
 def test_every_kind_of_task_in_inspect(inspect_logs_of_model: Path) -> None:
-    logs = [read_eval_log(info) for info in list_eval_logs(str(inspect_logs_of_model / "logs"))]
+    logs = [
+        read_eval_log(info)
+        for info in list_eval_logs(str(inspect_logs_of_model / "logs"))
+    ]
     assert {log.eval.task.removeprefix("hkcanto/") for log in logs} == set(INSPECT)
     for log in logs:
         assert log.status == "success"

@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from hkcanto_metrics import cantonese_reward, choice_reward, jyutping_reward, multiply_rewards
+from hkcanto_metrics import (
+    cantonese_reward,
+    choice_reward,
+    jyutping_reward,
+    multiply_rewards,
+)
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
@@ -39,9 +44,18 @@ def test_a_step_of_grpo_is_taken_on_our_rewards(
     assert len(rows) == 2
     for row in rows:
         (question,) = [each for each in QUESTIONS if each["prompt"] == row["prompt"]]
-        columns = {name: [value] for name, value in question.items() if name != "prompt"}
-        for reward in (multiply_rewards(choice_reward, cantonese_reward), jyutping_reward):
+        columns = {
+            name: [value] for name, value in question.items() if name != "prompt"
+        }
+        for reward in (
+            multiply_rewards(choice_reward, cantonese_reward),
+            jyutping_reward,
+        ):
             (expected,) = reward([row["completion"]], **columns)
             logged_reward = row[reward.__name__]
             is_none = logged_reward is None or logged_reward != logged_reward  # NaN
-            assert is_none if expected is None else logged_reward == pytest.approx(expected)
+            assert (
+                is_none
+                if expected is None
+                else logged_reward == pytest.approx(expected)
+            )

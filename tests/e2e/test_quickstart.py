@@ -31,12 +31,22 @@ def test_two_models_are_evaluated_and_compared_as_printed(
     assert evaluate
     assert compare
     assert "--limit 200" in evaluate[1]
-    script = evaluate[1].replace("--limit 200", "--limit 2").replace("unset HKCANTO_DATA\n", "")
+    script = (
+        evaluate[1]
+        .replace("--limit 200", "--limit 2")
+        .replace("unset HKCANTO_DATA\n", "")
+    )
     path = pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
     done = subprocess.run(
         ["bash", "-e", "-c", script + compare[1]],
         cwd=tmp_path,
-        env={**environ, **DATA, "HF_HUB_OFFLINE": "1", "PATH": path, "PYTHONPATH": lean_path},
+        env={
+            **environ,
+            **DATA,
+            "HF_HUB_OFFLINE": "1",
+            "PATH": path,
+            "PYTHONPATH": lean_path,
+        },
         capture_output=True,
         text=True,
         timeout=1200,

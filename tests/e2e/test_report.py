@@ -51,7 +51,9 @@ def test_every_figure_equals_that_of_the_harness(page: Path) -> None:
     assert "unlike the harness" not in text
 
 
-def test_the_page_loads_without_complaint_or_request(browser: Browser, page: Path) -> None:
+def test_the_page_loads_without_complaint_or_request(
+    browser: Browser, page: Path
+) -> None:
     assert browser.complaints() == []
     assert browser.requests() == {page.as_uri()}
 
@@ -62,7 +64,9 @@ def test_plots_are_drawn(browser: Browser) -> None:
 
 
 def test_the_results_can_be_sorted(browser: Browser) -> None:
-    browser.run("for (const each of document.querySelectorAll('details')) each.open = true")
+    browser.run(
+        "for (const each of document.querySelectorAll('details')) each.open = true"
+    )
     heading = browser.find("#table-runs thead th:nth-child(1)")
     heading.find_element("css selector", "button").click()
     assert heading.get_attribute("aria-sort") in ("ascending", "descending")

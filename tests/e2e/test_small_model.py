@@ -38,14 +38,35 @@ def logs(model: Path, lean_path: str, tmp_path_factory: pytest.TempPathFactory) 
     run(
         *("lm_eval", "--tasks", "hkcanto_g2p,hkcanto_phonology", "--limit", str(ITEMS)),
         *("--model", "hf", "--model_args", f"pretrained={model},dtype=float32"),
-        *("--device", "cpu", "--batch_size", "1", "--gen_kwargs", f"max_gen_toks={TOKENS}"),
+        *(
+            "--device",
+            "cpu",
+            "--batch_size",
+            "1",
+            "--gen_kwargs",
+            f"max_gen_toks={TOKENS}",
+        ),
         *("--output_path", "out", "--log_samples"),
         cwd=folder,
         PYTHONPATH=lean_path,
     )
     run(
-        *("inspect_ai", "eval", "hkcanto/g2p", "hkcanto/phonology", "--limit", str(ITEMS)),
-        *("--model", f"hf/{model}", "-M", f"model_path={model}", "-M", "do_sample=false"),
+        *(
+            "inspect_ai",
+            "eval",
+            "hkcanto/g2p",
+            "hkcanto/phonology",
+            "--limit",
+            str(ITEMS),
+        ),
+        *(
+            "--model",
+            f"hf/{model}",
+            "-M",
+            f"model_path={model}",
+            "-M",
+            "do_sample=false",
+        ),
         *("-M", "dtype=float32", "-M", "batch_size=1", "-M", "device=cpu"),
         *("--max-tokens", str(TOKENS), "--log-dir", "logs", "--display", "plain"),
         cwd=folder,

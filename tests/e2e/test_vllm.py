@@ -40,7 +40,9 @@ def run(*command: str, cwd: Path, **env: str) -> None:
 @pytest.fixture(scope="module", autouse=True)
 def environment() -> None:
     if not _ENVIRONMENT:
-        pytest.skip("needs an environment with vLLM: .ci/vllm DIR, then HKCANTO_TEST_VLLM=DIR")
+        pytest.skip(
+            "needs an environment with vLLM: .ci/vllm DIR, then HKCANTO_TEST_VLLM=DIR"
+        )
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +59,15 @@ def through_lm_eval(model: Path, folder: Path, *more: str, **env: str) -> Run:
     settings = ",".join([f"pretrained={model}", "dtype=bfloat16", *_SETTINGS, *more])
     run(
         *("lm_eval", "--model", "vllm", "--model_args", settings, "--tasks", "hkmmlu"),
-        *("--limit", "64", "--batch_size", "auto", "--log_samples", "--output_path", str(folder)),
+        *(
+            "--limit",
+            "64",
+            "--batch_size",
+            "auto",
+            "--log_samples",
+            "--output_path",
+            str(folder),
+        ),
         cwd=folder.parent,
         **env,
     )
@@ -68,18 +78,33 @@ def through_lm_eval(model: Path, folder: Path, *more: str, **env: str) -> Run:
 @pytest.mark.usefixtures("two_devices")
 def test_two_copies_answer_as_one(model: Path, tmp_path: Path) -> None:
     one = through_lm_eval(model, tmp_path / "one")
-    two = through_lm_eval(model, tmp_path / "two", "data_parallel_size=2", RAY_ADDRESS="auto")
-    answers = [{*zip(each.items.ids, each.items.texts, strict=True)} for each in (one, two)]
+    two = through_lm_eval(
+        model, tmp_path / "two", "data_parallel_size=2", RAY_ADDRESS="auto"
+    )
+    answers = [
+        {*zip(each.items.ids, each.items.texts, strict=True)} for each in (one, two)
+    ]
     assert answers[0] == answers[1]
     assert len(answers[0]) == min(64, one.available)
     assert one.signature.text == two.signature.text
 
 
 def test_inspect_starts_vllm_itself(model: Path, tmp_path: Path) -> None:
-    settings = [word for each in ("dtype=bfloat16", *_SETTINGS) for word in ("-M", each)]
+    settings = [
+        word for each in ("dtype=bfloat16", *_SETTINGS) for word in ("-M", each)
+    ]
     run(
         *("inspect", "eval", "hkcanto/hkmmlu", "--model", f"vllm/{model}", *settings),
-        *("--limit", "64", "--temperature", "0", "--display", "plain", "--log-dir", "logs"),
+        *(
+            "--limit",
+            "64",
+            "--temperature",
+            "0",
+            "--display",
+            "plain",
+            "--log-dir",
+            "logs",
+        ),
         cwd=tmp_path,
     )
     (found,) = read_runs([tmp_path / "logs"])

@@ -43,7 +43,9 @@ def score(log: Any, *, bare: bool = False) -> Any:
     """Score a log again with `inspect score`, by our scorer or by those that the log names."""
     path = log.location.removeprefix("file://")
     how = (
-        ("--action", "overwrite") if bare else ("--action", "append", "--scorer", "hkcanto/choice")
+        ("--action", "overwrite")
+        if bare
+        else ("--action", "append", "--scorer", "hkcanto/choice")
     )
     return subprocess.run(
         [sys.executable, "-m", "inspect_ai", "score", path, *how, "--overwrite"],

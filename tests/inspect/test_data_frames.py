@@ -27,6 +27,10 @@ def test_a_row_of_an_evaluation_has_the_headline_and_every_figure(
 def test_a_row_of_a_sample_has_its_scores_and_metadata(folder: Path) -> None:
     frame = samples_df(str(folder))
     assert len(frame) == 60
-    assert set(json.loads(frame["score_judged"][0])) >= {"cer_published", "cer", "invalid_rate"}
+    assert set(json.loads(frame["score_judged"][0])) >= {
+        "cer_published",
+        "cer",
+        "invalid_rate",
+    }
     assert frame["metadata_subject"].tolist() == [""] * 60
     assert frame["id"][0].startswith("hkcanto_g2p/")

@@ -41,7 +41,9 @@ def asked(
             **more,
         )
         (run,) = read_runs(logs).runs
-        return sorted(server.requests, key=lambda body: text_of(body["messages"][-1])), run
+        return sorted(
+            server.requests, key=lambda body: text_of(body["messages"][-1])
+        ), run
 
     return ask
 
@@ -66,7 +68,9 @@ def test_a_model_of_nnterp_which_refuses_a_temperature_of_0_takes_the_likeliest_
 ) -> None:
     sent: list[GenerateConfig] = []
 
-    def answer(messages: Any, tools: Any, choice: Any, config: GenerateConfig) -> ModelOutput:
+    def answer(
+        messages: Any, tools: Any, choice: Any, config: GenerateConfig
+    ) -> ModelOutput:
         del messages, tools, choice
         sent.append(config)
         return ModelOutput.from_content("x", "A")
@@ -97,15 +101,22 @@ def test_a_model_that_takes_no_temperature_is_not_called_greedy(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     of_server = server.answer
-    monkeypatch.setattr(server, "answer", lambda body: of_server({**body, "model": "letters"}))
+    monkeypatch.setattr(
+        server, "answer", lambda body: of_server({**body, "model": "letters"})
+    )
     requests, run = asked("hkmmlu", "openai/o3", model_args={"responses_api": False})
     assert requests
     assert not any("temperature" in body for body in requests)
     assert run.decoding == "decoding unknown"
 
 
-def test_a_users_system_message_is_in_front_of_the_tasks_own(asked: Callable[..., Any]) -> None:
-    for task, roles in [("hkcanto_cultural", ["system", "user"]), ("hkmmlu", ["system", "user"])]:
+def test_a_users_system_message_is_in_front_of_the_tasks_own(
+    asked: Callable[..., Any],
+) -> None:
+    for task, roles in [
+        ("hkcanto_cultural", ["system", "user"]),
+        ("hkmmlu", ["system", "user"]),
+    ]:
         with named(task, roles):
             requests, run = asked(task, system_message="Be brief.")
             plain, _ = asked(task)
@@ -119,7 +130,9 @@ def test_a_users_system_message_is_in_front_of_the_tasks_own(asked: Callable[...
             assert any("system instruction" in note for note in run.notes)
 
 
-def test_transformers_decode_greedily(inspect_cli: Callable[..., Any], tiny_model: Path) -> None:
+def test_transformers_decode_greedily(
+    inspect_cli: Callable[..., Any], tiny_model: Path
+) -> None:
     """The provider refuses temperature 0; by default, it samples."""
     answers = []
     for more in (["--seed", "1"], ["--seed", "2", "--temperature", "0"]):
@@ -128,7 +141,9 @@ def test_transformers_decode_greedily(inspect_cli: Callable[..., Any], tiny_mode
             task="hkcanto/law",
         )
         assert run.log.status == "success", run.log.error
-        answers.append({sample.id: sample.output.completion for sample in run.log.samples})
+        answers.append(
+            {sample.id: sample.output.completion for sample in run.log.samples}
+        )
     assert answers[0] == answers[1]
     assert any(answers[0].values())
 
@@ -149,7 +164,11 @@ def test_an_answer_inside_a_block_that_the_template_opened_is_none(
     model = get_model("mockllm/model", custom_outputs=[output])
     model.api.tokenizer = OpensReasoning()  # like Inspect's `hf` provider
     (log,) = inspect_eval(
-        tasks.run(task="hkmmlu"), model=model, limit=1, log_dir=str(tmp_path), display="none"
+        tasks.run(task="hkmmlu"),
+        model=model,
+        limit=1,
+        log_dir=str(tmp_path),
+        display="none",
     )
     (sample,) = log.samples
     (score,) = sample.scores.values()

@@ -15,7 +15,11 @@ def test_a_task_of_the_package_is_evaluated_as_by_its_name(tmp_path: Path) -> No
 
     def scores(task: object) -> dict[str, float]:
         (log,) = inspect_eval(
-            task, model="hkcanto/pycantonese", limit=3, log_dir=str(tmp_path), display="none"
+            task,
+            model="hkcanto/pycantonese",
+            limit=3,
+            log_dir=str(tmp_path),
+            display="none",
         )
         assert (log.status, log.eval.task) == ("success", "hkcanto/g2p")
         (judged,) = log.results.scores

@@ -19,7 +19,9 @@ def test_inspect_finds_and_runs_the_task(inspect_sample_run: Any) -> None:
     assert len(inspect_sample_run.log.samples) >= 40
 
 
-def test_each_sample_shows_what_was_read_and_where_it_differs(inspect_sample_run: Any) -> None:
+def test_each_sample_shows_what_was_read_and_where_it_differs(
+    inspect_sample_run: Any,
+) -> None:
     scores = [sample.scores["judged"] for sample in inspect_sample_run.log.samples]
     wrong = [score for score in scores if score.value["ser"] > 0]
     assert wrong
@@ -42,12 +44,16 @@ def test_pooled_rates_weigh_sentences_by_length(inspect_sample_run: Any) -> None
     log = inspect_sample_run.log
     scores = [sample.scores["judged"] for sample in log.samples]
     for rate in ("cer", "ser", "tone_error_rate"):
-        errors = sum(s.value[rate] * s.metadata["judgement"]["weights"][rate] for s in scores)
+        errors = sum(
+            s.value[rate] * s.metadata["judgement"]["weights"][rate] for s in scores
+        )
         total = sum(s.metadata["judgement"]["weights"][rate] for s in scores)
         assert figures(log)[rate] == pytest.approx(errors / total, abs=1e-12)
 
 
-def test_the_headline_is_first_and_has_a_standard_error(inspect_sample_run: Any) -> None:
+def test_the_headline_is_first_and_has_a_standard_error(
+    inspect_sample_run: Any,
+) -> None:
     log = inspect_sample_run.log
     values = [sample.scores["judged"].value["cer_published"] for sample in log.samples]
     reported = figures(log)
@@ -58,7 +64,9 @@ def test_the_headline_is_first_and_has_a_standard_error(inspect_sample_run: Any)
     assert log.results.headline.metric == "cer_published"
 
 
-def test_figures_of_a_diagnosis_are_in_the_samples_alone(inspect_sample_run: Any) -> None:
+def test_figures_of_a_diagnosis_are_in_the_samples_alone(
+    inspect_sample_run: Any,
+) -> None:
     log = inspect_sample_run.log
     of_items = log.samples[0].scores["judged"].value.keys()
     assert of_items - figures(log).keys() == {
@@ -75,7 +83,10 @@ def test_options_reach_the_prompt(inspect_cli: Callable[..., Any]) -> None:
     assert [message.role for message in sample.input] == [
         *("system", "user", "assistant", "user", "assistant", "user")
     ]
-    assert "shots:2|turns:multi|prompt:paper|examples:release" in run.log.eval.metadata["signature"]
+    assert (
+        "shots:2|turns:multi|prompt:paper|examples:release"
+        in run.log.eval.metadata["signature"]
+    )
 
 
 @pytest.mark.realdata

@@ -38,7 +38,9 @@ def judge(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Judge:
 
         def respond(*_: Any) -> ModelOutput:
             output = ModelOutput.from_content("mockllm", response)
-            output.usage = ModelUsage()  # without it, Inspect counts tokens with a download
+            output.usage = (
+                ModelUsage()
+            )  # without it, Inspect counts tokens with a download
             return output
 
         monkeypatch.setattr(building, "load_task", load)
@@ -59,15 +61,25 @@ def test_a_response_is_judged_with_the_whole_item(judge: Judge) -> None:
         with named(case):
             (sample,) = judge(case.task, [case.sample], case.response).samples
             score = sample.scores["judged"]
-            assert {name: score.value[name] for name in case.values} == pytest.approx(case.values)
+            assert {name: score.value[name] for name in case.values} == pytest.approx(
+                case.values
+            )
             assert score.answer == case.answer
             judgement = score.metadata["judgement"]
-            assert (judgement["values"], judgement["answer"]) == (score.value, case.answer)
+            assert (judgement["values"], judgement["answer"]) == (
+                score.value,
+                case.answer,
+            )
             for name, weight in case.weights.items():
                 assert judgement["weights"][name] == weight
             assert msgspec.convert(sample.metadata, Sample) == case.sample
             own = {*msgspec.structs.asdict(case.sample)}
-            assert sample.metadata.keys() - own == {"task", "options", "fingerprint", "request"}
+            assert sample.metadata.keys() - own == {
+                "task",
+                "options",
+                "fingerprint",
+                "request",
+            }
             assert sample.metadata["task"] == case.task
             assert re.fullmatch("[0-9a-f]{8}", sample.metadata["fingerprint"])
             assert (sample.id, sample.target) == (case.sample.id, case.sample.target)
@@ -107,7 +119,9 @@ def items(
     ]
 
 
-def check_headline(log: Any, name: str, expected: float, micro: float) -> dict[str, float]:
+def check_headline(
+    log: Any, name: str, expected: float, micro: float
+) -> dict[str, float]:
     """Check the headline, which differs from a mean with equal weights for all questions."""
     (judged,) = log.results.scores
     figures = {name: metric.value for name, metric in judged.metrics.items()}
@@ -119,7 +133,9 @@ def check_headline(log: Any, name: str, expected: float, micro: float) -> dict[s
     return figures
 
 
-def test_the_headline_of_culture_is_the_mean_over_subjects_of_unlike_size(judge: Judge) -> None:
+def test_the_headline_of_culture_is_the_mean_over_subjects_of_unlike_size(
+    judge: Judge,
+) -> None:
     task = "hkcanto_cultural"
     asked = [
         *items(task, "food", 3, 1),
@@ -135,7 +151,10 @@ def test_the_headline_of_culture_is_the_mean_over_subjects_of_unlike_size(judge:
 
 def test_the_headline_of_sentiment_is_the_mean_over_both_sources(judge: Judge) -> None:
     task, labels = "hkcanto_sentiment", ("Positive", "Negative")
-    asked = [*items(task, "openrice", 1, 2, labels), *items(task, "facebook", 1, 0, labels)]
+    asked = [
+        *items(task, "openrice", 1, 2, labels),
+        *items(task, "facebook", 1, 0, labels),
+    ]
     log = judge(task, asked, "Positive")
     check_headline(log, "acc_macro", (1 / 3 + 1) / 2, micro=2 / 4)
 
@@ -162,6 +181,10 @@ def test_the_headline_of_a_category_is_the_mean_over_its_subjects(judge: Judge) 
         ("tmmluplus_gen", {"subjects": "social_sciences"}),
     ]:
         with named(name, options):
-            asked = [item for counts in SOCIAL_SCIENCES for item in items("tmmluplus_gen", *counts)]
+            asked = [
+                item
+                for counts in SOCIAL_SCIENCES
+                for item in items("tmmluplus_gen", *counts)
+            ]
             log = judge(name, asked, "A", **options)
             check_headline(log, "acc_macro", (1 / 2 + 1) / 2, micro=2 / 3)

@@ -24,7 +24,12 @@ from ..tasks.small_release import write_hkeval2025
 
 EXACT = 1e-12
 TABLE_1 = (
-    *("hkcanto_mmlu_en", "hkcanto_dse_en", "hkcanto_professional_en", "hkcanto_mmlu_yue"),
+    *(
+        "hkcanto_mmlu_en",
+        "hkcanto_dse_en",
+        "hkcanto_professional_en",
+        "hkcanto_mmlu_yue",
+    ),
     *("hkcanto_dse_zh", "hkcanto_professional_zh", "hkcanto_law", "hkcanto_cultural"),
     "hkcanto_cultural_0shot",
 )
@@ -92,7 +97,8 @@ def test_letters_scores_and_figures_are_lm_evals(tmp_path: Path) -> None:
             log = run(inspect_task(), tmp_path)
             results = evaluate(lm_eval_task, model=AnsweringLM())
             in_lm_eval = {
-                sample["doc"]["id"]: sample for sample in results["samples"][lm_eval_task]
+                sample["doc"]["id"]: sample
+                for sample in results["samples"][lm_eval_task]
             }
             assert {sample.id for sample in log.samples} == in_lm_eval.keys()
             for sample in log.samples:
@@ -105,16 +111,22 @@ def test_letters_scores_and_figures_are_lm_evals(tmp_path: Path) -> None:
             headline, error, *others = figures(log)
             assert error == f"{headline}_stderr"
             for name in (headline, *others):
-                assert figures(log)[name] == pytest.approx(row[f"{name},none"], abs=EXACT), name
+                assert figures(log)[name] == pytest.approx(
+                    row[f"{name},none"], abs=EXACT
+                ), name
 
 
-def test_micro_and_macro_averages_are_those_of_the_items(log_of: Callable[[Any], Any]) -> None:
+def test_micro_and_macro_averages_are_those_of_the_items(
+    log_of: Callable[[Any], Any],
+) -> None:
     for task in [tasks.hkmmlu, tasks.tmmluplus, tasks.cultural]:
         with named(task):
             reported, of_task = figures(log_of(task)), items(log_of(task))
             assert len({item.subject for item in of_task}) >= 5
             assert reported["acc"] == pytest.approx(by_hand.micro(of_task), abs=EXACT)
-            assert reported["acc_macro"] == pytest.approx(by_hand.macro(of_task), abs=EXACT)
+            assert reported["acc_macro"] == pytest.approx(
+                by_hand.macro(of_task), abs=EXACT
+            )
             assert reported["acc"] != pytest.approx(reported["acc_macro"], abs=EXACT)
 
 
@@ -132,20 +144,30 @@ def test_parts_are_averages_over_questions_or_for_tmmluplus_over_subjects(
     log_of: Callable[[Any], Any],
 ) -> None:
     for task, parts in [
-        (tasks.hkmmlu, ("stem", "social_sciences", "humanities", "other", "hk_specific", "hkdse")),
+        (
+            tasks.hkmmlu,
+            ("stem", "social_sciences", "humanities", "other", "hk_specific", "hkdse"),
+        ),
         (tasks.tmmluplus, ("stem", "social_sciences", "humanities", "other")),
         (tasks.phonology, ("homophone", "rhyme", "misc")),
         (
             tasks.cultural,
             (
-                *("food", "history_and_landmarks", "language_and_expressions", "life_in_hk"),
+                *(
+                    "food",
+                    "history_and_landmarks",
+                    "language_and_expressions",
+                    "life_in_hk",
+                ),
                 "local_knowledge",
             ),
         ),
     ]:
         with named(task, parts):
             reported, of_task = figures(log_of(task)), items(log_of(task))
-            of_part = by_hand.of_subjects if task is tasks.tmmluplus else by_hand.of_part
+            of_part = (
+                by_hand.of_subjects if task is tasks.tmmluplus else by_hand.of_part
+            )
             for part in parts:
                 assert reported[f"acc_{part}"] == pytest.approx(
                     of_part(of_task, part), abs=EXACT
@@ -154,10 +176,18 @@ def test_parts_are_averages_over_questions_or_for_tmmluplus_over_subjects(
 
 @pytest.mark.slow
 def test_the_log_has_at_most_ten_figures_and_an_error(tmp_path: Path) -> None:
-    for task in [tasks.hkmmlu, tasks.tmmluplus, tasks.cultural, tasks.phonology, tasks.hkcanto]:
+    for task in [
+        tasks.hkmmlu,
+        tasks.tmmluplus,
+        tasks.cultural,
+        tasks.phonology,
+        tasks.hkcanto,
+    ]:
         with named(task):
             names = [
-                name for name in figures(run(task(), tmp_path)) if not name.endswith("_stderr")
+                name
+                for name in figures(run(task(), tmp_path))
+                if not name.endswith("_stderr")
             ]
             assert len(names) <= 10
             assert names[0] != "unparsed_rate"
@@ -175,7 +205,9 @@ def test_table_1_is_that_of_its_columns_and_lm_evals(
     check_lm_eval(log, evaluate("hkcanto", model=AnsweringLM()))
     signatures = log.eval.metadata["signatures"]
     assert signatures.keys() == {*TABLE_1}
-    assert signatures["hkcanto_cultural_0shot"].startswith("hkcanto-cultural-0shot|shots:0|")
+    assert signatures["hkcanto_cultural_0shot"].startswith(
+        "hkcanto-cultural-0shot|shots:0|"
+    )
     assert signatures["hkcanto_cultural"].startswith("hkcanto-cultural|shots:5|")
 
 
@@ -183,7 +215,9 @@ def check_averages(log: Any) -> None:
     """Every figure equals the one worked out by hand from the samples."""
     pooled = {
         "en": by_hand.micro(items(log, "hkcanto_dse_en", "hkcanto_professional_en")),
-        "zh": by_hand.micro(items(log, "hkcanto_dse_zh", "hkcanto_professional_zh", "hkcanto_law")),
+        "zh": by_hand.micro(
+            items(log, "hkcanto_dse_zh", "hkcanto_professional_zh", "hkcanto_law")
+        ),
     }
     columns = {
         "hkcanto_mmlu_en": by_hand.micro(items(log, "hkcanto_mmlu_en")),
@@ -191,7 +225,9 @@ def check_averages(log: Any) -> None:
         "hkcanto_cultural": by_hand.macro(items(log, "hkcanto_cultural")),
         "hkcanto_cultural_0shot": by_hand.macro(items(log, "hkcanto_cultural_0shot")),
     }
-    by_pool = {f"hkcanto_academic_professional_{name}": value for name, value in pooled.items()}
+    by_pool = {
+        f"hkcanto_academic_professional_{name}": value for name, value in pooled.items()
+    }
     english = fmean([columns["hkcanto_mmlu_en"], pooled["en"]])
     others = [value for name, value in columns.items() if name != "hkcanto_mmlu_en"]
     chinese = fmean([*others, pooled["zh"]])
@@ -206,14 +242,18 @@ def check_averages(log: Any) -> None:
 def check_lm_eval(log: Any, results: dict[str, Any]) -> None:
     """lm-eval's group has the same items with the same scores, and the same averages."""
     in_lm_eval = {
-        f"{task}{sample['doc']['id'].removeprefix(find_task(task).definition.name)}": sample["acc"]
+        f"{task}{sample['doc']['id'].removeprefix(find_task(task).definition.name)}": sample[
+            "acc"
+        ]
         for task in TABLE_1
         for sample in results["samples"][task]
     }
     assert {s.id: s.scores["judged"].value["acc"] for s in log.samples} == in_lm_eval
     reported, rows = figures(log), results["results"]
     for name in ("average_en", "average_zh_yue"):
-        assert reported[name] == pytest.approx(rows["hkcanto"][f"{name},none"], abs=EXACT)
+        assert reported[name] == pytest.approx(
+            rows["hkcanto"][f"{name},none"], abs=EXACT
+        )
     for language in ("en", "zh"):
         name = f"hkcanto_academic_professional_{language}"
         assert reported[name] == pytest.approx(rows[name]["acc,none"], abs=EXACT)
@@ -224,7 +264,11 @@ def test_conditions_of_one_task_are_told_apart(tmp_path: Path) -> None:
     log = run(tasks.hkcanto(), tmp_path)
     assert len({sample.id for sample in log.samples}) == len(log.samples)
     by_task = {
-        name: {sample.id: sample for sample in log.samples if sample.metadata["task"] == name}
+        name: {
+            sample.id: sample
+            for sample in log.samples
+            if sample.metadata["task"] == name
+        }
         for name in ("hkcanto_cultural", "hkcanto_cultural_0shot")
     }
     worked, plain = by_task.values()
@@ -238,8 +282,14 @@ def test_conditions_of_one_task_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_subjects_shots_and_chain_of_thought_reach_the_prompt(tmp_path: Path) -> None:
-    log = run(tasks.hkmmlu(subjects="hk_law,dentistry", shots=1, cot=True, script="sc"), tmp_path)
-    assert {sample.metadata["subject"] for sample in log.samples} == {"hk_law", "dentistry"}
+    log = run(
+        tasks.hkmmlu(subjects="hk_law,dentistry", shots=1, cot=True, script="sc"),
+        tmp_path,
+    )
+    assert {sample.metadata["subject"] for sample in log.samples} == {
+        "hk_law",
+        "dentistry",
+    }
     assert log.eval.metadata["signature"].startswith("hkmmlu-cot-1shot|shots:1|")
     text = "".join(message.text for message in log.samples[0].input)
     assert "逐步分析并选出正确答案" in text
@@ -270,7 +320,11 @@ def test_shuffled_choices_are_scored_where_they_went(tmp_path: Path) -> None:
 def test_an_eval_set_is_taken_up_again(tmp_path: Path) -> None:
     for _ in range(2):
         done, logs = eval_set(
-            [tasks.law()], str(tmp_path), model=answering_model(), display="none", limit=2
+            [tasks.law()],
+            str(tmp_path),
+            model=answering_model(),
+            display="none",
+            limit=2,
         )
         assert done
         assert len(logs) == 1

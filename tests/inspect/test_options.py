@@ -28,7 +28,9 @@ def inspect(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_the_command_refuses_an_unknown_option_and_names_the_known_ones(tmp_path: Path) -> None:
+def test_the_command_refuses_an_unknown_option_and_names_the_known_ones(
+    tmp_path: Path,
+) -> None:
     for task in [("hkcanto/g2p",), ("hkcanto/run", "-T", "task=hkcanto_g2p")]:
         with named(task):
             done = inspect(tmp_path, *task, "-T", "shotz=3")
@@ -75,7 +77,11 @@ def test_a_value_that_cannot_be_lists_those_that_can() -> None:
         (tasks.g2p, {"examples": "papr"}, "examples: paper or release"),
         (tasks.g2p, {"shots": 6}, "shots=6, but there are 5 worked examples"),
         (tasks.hkmmlu, {"prompt": "fr"}, r"prompt='fr'.*zh, zh\+scaffold"),
-        (tasks.hkmmlu, {"subjects": "hk_law,dentist"}, r"no subjects \['dentist'\].* dentistry"),
+        (
+            tasks.hkmmlu,
+            {"subjects": "hk_law,dentist"},
+            r"no subjects \['dentist'\].* dentistry",
+        ),
     ]:
         with named(task, options, says), pytest.raises(OptionError, match=says):
             task(**options)

@@ -20,7 +20,15 @@ def rescored(log: Any, folder: Path, *arguments: str) -> Any:
     made = folder / f"again{len(arguments)}.eval"
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "inspect_ai", "score", log.location, "--action", "overwrite"),
+            *(
+                sys.executable,
+                "-m",
+                "inspect_ai",
+                "score",
+                log.location,
+                "--action",
+                "overwrite",
+            ),
             *("--output-file", str(made), *arguments),
         ],
         cwd=folder,
@@ -34,7 +42,9 @@ def rescored(log: Any, folder: Path, *arguments: str) -> Any:
     return read_eval_log(str(made))
 
 
-def test_a_log_is_scored_again_as_it_was(inspect_sample_run: Any, tmp_path: Path) -> None:
+def test_a_log_is_scored_again_as_it_was(
+    inspect_sample_run: Any, tmp_path: Path
+) -> None:
     for arguments in [(), ("--scorer", "hkcanto/judged")]:
         with named(arguments):
             log = inspect_sample_run.log

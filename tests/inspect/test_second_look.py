@@ -26,13 +26,19 @@ def model(reply: Any) -> Any:
 
 
 def run(task: Any, folder: Path, reply: Any, **options: Any) -> Any:
-    (log,) = inspect_eval(task, model(reply), log_dir=str(folder), display="none", **options)
+    (log,) = inspect_eval(
+        task, model(reply), log_dir=str(folder), display="none", **options
+    )
     assert log.status == "success", log.error
     return log
 
 
 def metrics(log: Any) -> dict[str, float]:
-    return {name: each.value for of in log.results.scores for name, each in of.metrics.items()}
+    return {
+        name: each.value
+        for of in log.results.scores
+        for name, each in of.metrics.items()
+    }
 
 
 def second(log: Any) -> dict[str, float]:
@@ -46,17 +52,25 @@ def _sample(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HKCANTO_DATA", "sample")
 
 
-def test_what_the_rules_leave_unread_is_asked_again_and_the_headline_stays(tmp_path: Path) -> None:
+def test_what_the_rules_leave_unread_is_asked_again_and_the_headline_stays(
+    tmp_path: Path,
+) -> None:
     samples = load_task("hkcanto_law", shots=0).samples
     stated, unread, unsaid = samples[0], samples[1], samples[2]
-    replies = {stated.question: "A", unread.question: UNCLEAR, unsaid.question: UNCLEAR + "！"}
+    replies = {
+        stated.question: "A",
+        unread.question: UNCLEAR,
+        unsaid.question: UNCLEAR + "！",
+    }
     asked: list[str] = []
 
     def reply(text: str) -> str:
         if SECOND in text:
             asked.append(text)
             return "none" if UNCLEAR + "！" in text else f"（{unread.target}）"
-        return next((said for question, said in replies.items() if question in text), "A")
+        return next(
+            (said for question, said in replies.items() if question in text), "A"
+        )
 
     plain = run(tasks.law(shots=0), tmp_path / "plain", reply)
     assert asked == []
@@ -88,9 +102,14 @@ def test_what_the_rules_leave_unread_is_asked_again_and_the_headline_stays(tmp_p
 def test_another_model_can_be_the_reader(tmp_path: Path) -> None:
     reader = model(lambda _: "B")
     log = run(
-        tasks.law(shots=0, reread=True), tmp_path, lambda _: UNCLEAR, model_roles={"reader": reader}
+        tasks.law(shots=0, reread=True),
+        tmp_path,
+        lambda _: UNCLEAR,
+        model_roles={"reader": reader},
     )
-    right = sum(each.target == "B" for each in load_task("hkcanto_law", shots=0).samples)
+    right = sum(
+        each.target == "B" for each in load_task("hkcanto_law", shots=0).samples
+    )
     assert second(log)["forced"] == 1
     assert second(log)["acc_reread"] == pytest.approx(right / len(log.samples))
     assert metrics(log)["acc"] == 0

@@ -46,8 +46,17 @@ def mark(text: str, start: int, kind: str, severity: str = "Minor") -> dict[str,
 def row(
     number: int, *marks: dict[str, Any], mt: str = "佢去,睇戲 食飯", **more: Any
 ) -> dict[str, Any]:
-    texts = {"src": "He goes to the cinema & eats.", "mt": mt, "ref": "佢去戲院睇戲同食飯。"}
-    return {"id": number, **texts, "annotations": {"annotatedSpans": list(marks)}, **more}
+    texts = {
+        "src": "He goes to the cinema & eats.",
+        "mt": mt,
+        "ref": "佢去戲院睇戲同食飯。",
+    }
+    return {
+        "id": number,
+        **texts,
+        "annotations": {"annotatedSpans": list(marks)},
+        **more,
+    }
 
 
 def file(folder: Path, *rows: dict[str, Any]) -> Path:
@@ -56,7 +65,9 @@ def file(folder: Path, *rows: dict[str, Any]) -> Path:
     return path
 
 
-def test_errors_have_their_positions_in_the_translation(tmp_path: Path, errors: ModuleType) -> None:
+def test_errors_have_their_positions_in_the_translation(
+    tmp_path: Path, errors: ModuleType
+) -> None:
     """The annotator's text is 佢去[戲院],睇戲[，] 食飯[。]; positions refer to this text."""
     marks = [
         mark("食飯", 9, "Mistranslation", "Major"),
@@ -80,7 +91,9 @@ def test_errors_have_their_positions_in_the_translation(tmp_path: Path, errors: 
     )
 
 
-def test_a_place_that_is_off_is_the_nearest_one(tmp_path: Path, errors: ModuleType) -> None:
+def test_a_place_that_is_off_is_the_nearest_one(
+    tmp_path: Path, errors: ModuleType
+) -> None:
     marks = [mark("戲", 9, "Mistranslation"), mark("戲", 0, "Mistranslation")]
     [made] = errors.read_marked(file(tmp_path, row(0, *marks, mt="戲一二三四五六七戲")))
     assert sorted(each.start for each in made.spans) == [0, 8]
@@ -94,14 +107,18 @@ def test_a_few_useless_marks_are_left_out_and_many_are_an_error(
     tmp_path: Path, errors: ModuleType
 ) -> None:
     good = [row(number, *[mark("佢", 0, "Grammar")] * 10) for number in range(20)]
-    [*_, made] = errors.read_marked(file(tmp_path, *good, row(20, {"error_severity": "Major"})))
+    [*_, made] = errors.read_marked(
+        file(tmp_path, *good, row(20, {"error_severity": "Major"}))
+    )
     assert made.penalty == 0
     bad = [mark("佢", 0, "Tone"), mark("佢", 0, "Grammar", "Critical")]
     with pytest.raises(ValueError, match=r"2 of 2 marks lack .*Minor, Major"):
         errors.read_marked(file(tmp_path, row(0, *bad)))
 
 
-def test_a_file_in_another_format_is_refused(tmp_path: Path, errors: ModuleType) -> None:
+def test_a_file_in_another_format_is_refused(
+    tmp_path: Path, errors: ModuleType
+) -> None:
     for rows, message in [
         ([row(0), row(0)], "the id 0 occurs more than once"),
         ([row(0, annotations={})], "no list annotatedSpans"),
@@ -123,7 +140,9 @@ def test_nearly_all_marks_of_the_release_have_their_place(errors: ModuleType) ->
     assert len(marked) == 1402
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     listed = [each for row in rows for each in row["annotations"]["annotatedSpans"]]
-    elsewhere = [each for each in listed if each.get("error_type") in {"Omission", "Typography"}]
+    elsewhere = [
+        each for each in listed if each.get("error_type") in {"Omission", "Typography"}
+    ]
     placed = sum(each.category != "Orthography" for one in marked for each in one.spans)
     spelling = sum(each.get("error_type") == "Spelling" for each in listed)
     assert placed > 0.98 * (len(listed) - len(elsewhere) - spelling)
@@ -145,7 +164,11 @@ def finds(messages: list[Any], _: Any) -> str:
     """Mark one character less than people, in other words; omit something in the first."""
     prompt = messages[0].text
     length = len(re.findall("x{10,}", prompt)[0]) // 10
-    found = [error("一二三四五六七八"[: length - 1], "Register Issues")] if length > 1 else []
+    found = (
+        [error("一二三四五六七八"[: length - 1], "Register Issues")]
+        if length > 1
+        else []
+    )
     found += [error("x", "Omission")] if length == 1 else []
     return json.dumps({"code": code_of(prompt), **labels(*found)})
 
@@ -199,7 +222,10 @@ def test_a_judge_is_compared_with_people_and_with_metrics(
 def test_the_errors_that_it_finds_are_compared_by_category(
     log: Any, marked: Path, tmp_path: Path
 ) -> None:
-    spans = {each["category"]: each for each in compared(tmp_path, marked, log.location)["spans_1"]}
+    spans = {
+        each["category"]: each
+        for each in compared(tmp_path, marked, log.location)["spans_1"]
+    }
     found = spans["Mistranslation"]
     # The judge marked 21 of the 28 characters, and 6 of the 7 spans and segments.
     assert found["F1, characters"]["value"] == pytest.approx(2 * 21 / (28 + 21))
@@ -212,7 +238,9 @@ def test_the_errors_that_it_finds_are_compared_by_category(
     assert spans["All"]["F1, segments"]["value"] == 1
 
 
-def test_a_segment_that_is_judged_four_times_counts_once(log: Any, marked: Path) -> None:
+def test_a_segment_that_is_judged_four_times_counts_once(
+    log: Any, marked: Path
+) -> None:
     script = load_script("docs/examples/sinitic/compare.py")
     twice, people = script.judged_run(log.location), script.read_marked(marked)
     four, once = (
@@ -229,10 +257,14 @@ def test_a_segment_that_is_judged_four_times_counts_once(log: Any, marked: Path)
     assert repr(script.spans(four, people)) == repr(script.spans(once, people))
 
 
-def test_another_log_of_the_same_judge_is_corrected(log: Any, marked: Path, tmp_path: Path) -> None:
+def test_another_log_of_the_same_judge_is_corrected(
+    log: Any, marked: Path, tmp_path: Path
+) -> None:
     """The judge gives it 1, and its bias is known from the translations that people marked."""
     grader = says(labels())
-    other = run(judged_translation("en_yue", 1), grader, tmp_path / "other", *[TRANSLATION] * 2)
+    other = run(
+        judged_translation("en_yue", 1), grader, tmp_path / "other", *[TRANSLATION] * 2
+    )
     for sample in other.samples:  # ids like a benchmark's, not the file's
         sample.id = f"hkcanto_translation_en_yue/{sample.id}"
     from inspect_ai.log import write_eval_log
@@ -246,8 +278,12 @@ def test_another_log_of_the_same_judge_is_corrected(log: Any, marked: Path, tmp_
         compared(tmp_path, marked, other.location)
 
 
-def test_a_log_of_other_translations_by_these_ids_is_refused(marked: Path, tmp_path: Path) -> None:
-    log = run(judged_translation("en_yue", 1), says(labels()), tmp_path, *[TRANSLATION] * 3)
+def test_a_log_of_other_translations_by_these_ids_is_refused(
+    marked: Path, tmp_path: Path
+) -> None:
+    log = run(
+        judged_translation("en_yue", 1), says(labels()), tmp_path, *[TRANSLATION] * 3
+    )
     with pytest.raises(SystemExit, match="another translation under the id 1"):
         compared(tmp_path, marked, log.location)
 
@@ -263,7 +299,10 @@ def test_without_a_log_the_metrics_are_compared(marked: Path, tmp_path: Path) ->
 @pytest.mark.slow
 def test_f1_of_spans_is_covered_by_a_bootstrap_of_segments() -> None:
     # Four equal judgements of a segment; taken as independent, intervals cover in 70 to 82 %.
-    script, rng = load_script("docs/examples/sinitic/compare.py"), np.random.default_rng(3)
+    script, rng = (
+        load_script("docs/examples/sinitic/compare.py"),
+        np.random.default_rng(3),
+    )
     held = []
     for _ in range(200):
         marked = rng.poisson(1.5, 60)
@@ -287,4 +326,7 @@ def test_annotations_are_compared_by_characters_and_by_spans_that_touch() -> Non
     assert script.overlap_of_spans(long, short) == script.Overlap(1, 1, 2)
     assert script.overlap_of_spans(short, long) == script.Overlap(1, 2, 1)
     assert script.overlap_of_spans(spans((0, 2)), spans((2, 4))).shared == 0
-    assert script.overlap_of_spans(spans((0, 2), (1, 6)), spans((4, 5), (0, 1))).shared == 2
+    assert (
+        script.overlap_of_spans(spans((0, 2), (1, 6)), spans((4, 5), (0, 1))).shared
+        == 2
+    )

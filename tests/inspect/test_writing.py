@@ -27,7 +27,9 @@ def model(text: str, then: str = "") -> Any:
 
     def respond(messages: list[Any], *_: Any) -> ModelOutput:
         question = messages[-1].text
-        output = ModelOutput.from_content("mockllm", then if then and question in seen else text)
+        output = ModelOutput.from_content(
+            "mockllm", then if then and question in seen else text
+        )
         seen.add(question)
         output.usage = ModelUsage()
         return output
@@ -37,7 +39,9 @@ def model(text: str, then: str = "") -> Any:
 
 def run(task: Any, text: str, folder: Path, then: str = "", **options: Any) -> Any:
     answering = model(text, then)
-    (log,) = inspect_eval(task, model=answering, log_dir=str(folder), display="none", **options)
+    (log,) = inspect_eval(
+        task, model=answering, log_dir=str(folder), display="none", **options
+    )
     assert log.status == "success", log.error
     return log
 
@@ -92,7 +96,9 @@ def test_corpus_figures_are_of_every_epoch(tmp_path: Path) -> None:
     both = run(task(), TEXT, tmp_path / "other", then="落雨就帶遮。", epochs=2)
     responses = [sample.output.completion for sample in both.samples]
     assert len({*responses}) == 2
-    expected = bleu.corpus_score(responses, [[sample.target for sample in both.samples]]).score
+    expected = bleu.corpus_score(
+        responses, [[sample.target for sample in both.samples]]
+    ).score
     assert figures(both)["bleu"] == pytest.approx(expected)
     assert expected != pytest.approx(figures(once)["bleu"], abs=1e-4)
     (read,) = read_runs([tmp_path / "other"])
@@ -102,9 +108,13 @@ def test_corpus_figures_are_of_every_epoch(tmp_path: Path) -> None:
 
 
 def test_rates_pool_the_responses_of_every_epoch(tmp_path: Path) -> None:
-    log = run(tasks.fluency(), TEXT, tmp_path, then="他們說佢唔喺度。", epochs=2, limit=3)
+    log = run(
+        tasks.fluency(), TEXT, tmp_path, then="他們說佢唔喺度。", epochs=2, limit=3
+    )
     scores = [sample.scores["judged"] for sample in log.samples]
-    features = [score.metadata["judgement"]["weights"]["cantonese_ratio"] for score in scores]
+    features = [
+        score.metadata["judgement"]["weights"]["cantonese_ratio"] for score in scores
+    ]
     ratios = [score.value["cantonese_ratio"] for score in scores]
     assert len({*features}) == len({*ratios}) == 2
     pooled = sum(map(mul, ratios, features)) / sum(features)
@@ -127,7 +137,9 @@ def test_fluency_and_sentiment_are_lm_evals(tmp_path: Path) -> None:
 
 def code(messages: list[Any]) -> str:
     """The code in the judge's prompt, which a judgement must repeat."""
-    found = re.search(r"\b[0-9a-f]{16}\b", "".join(message.text for message in messages))
+    found = re.search(
+        r"\b[0-9a-f]{16}\b", "".join(message.text for message in messages)
+    )
     assert found, "the judge's prompt has no code"
     return found[0]
 
@@ -168,7 +180,9 @@ def test_a_judge_that_does_not_answer_is_a_judge_failure_not_a_bad_translation(
     assert got["fluent"] == 1
 
 
-def test_a_judge_is_shown_the_text_that_the_other_figures_are_of(tmp_path: Path) -> None:
+def test_a_judge_is_shown_the_text_that_the_other_figures_are_of(
+    tmp_path: Path,
+) -> None:
     """With room for reasoning, no stop text cuts off text like the next item."""
     for options, stops in [({}, True), ({"reasoning": True}, False)]:
         with named(options, stops):

@@ -70,7 +70,11 @@ class Environment:
 
     def start(self, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
         """Run the interpreter outside the repository, without our environment variables."""
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("HKCANTO_", "PYTHON"))}
+        clean = {
+            k: v
+            for k, v in os.environ.items()
+            if not k.startswith(("HKCANTO_", "PYTHON"))
+        }
         first = {"PYTHONPATH": str(self.lm_eval)} if self.lm_eval else {}
         return subprocess.run(
             [self._path("scripts") / "python", *arguments],
@@ -88,7 +92,9 @@ class Environment:
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
-    def index(self, *, first: str = "", env: dict[str, str] | None = None, **options: Any) -> Index:
+    def index(
+        self, *, first: str = "", env: dict[str, str] | None = None, **options: Any
+    ) -> Index:
         """Run the code `first`, then let `TaskManager(**options)` index the tasks."""
         done = self.start("-c", first + INDEX_TASKS, json.dumps(options), **(env or {}))
         assert done.returncode == 0, done.stderr
@@ -103,8 +109,12 @@ def create_environment(folder: Path, *, dependencies: bool = False) -> Environme
     venv.create(folder, with_pip=False)
     environment = Environment(folder)
     if dependencies:
-        installed = [p for p in sys.path if Path(p).name in {"site-packages", "dist-packages"}]
-        (environment.site_packages / "installed.pth").write_text("\n".join(installed) + "\n")
+        installed = [
+            p for p in sys.path if Path(p).name in {"site-packages", "dist-packages"}
+        ]
+        (environment.site_packages / "installed.pth").write_text(
+            "\n".join(installed) + "\n"
+        )
     return environment
 
 
@@ -137,13 +147,22 @@ def uninstall(environment: Environment) -> None:
 def built_with(*more: str) -> tuple[str, ...]:
     """Return pip's options to use an installed build backend; pip downloads a missing one."""
     backend = ("hatchling", "hatch_fancy_pypi_readme", *more)
-    return ("--no-index", "--no-build-isolation") if all(map(find_spec, backend)) else ()
+    return (
+        ("--no-index", "--no-build-isolation") if all(map(find_spec, backend)) else ()
+    )
 
 
 def pip(*arguments: str | Path) -> None:
     """Run the test interpreter's pip; skip the test if pip cannot reach a package index."""
     done = subprocess.run(
-        [sys.executable, "-m", "pip", "--disable-pip-version-check", "--retries=1", *arguments],
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "--disable-pip-version-check",
+            "--retries=1",
+            *arguments,
+        ],
         capture_output=True,
         text=True,
         check=False,
@@ -151,7 +170,9 @@ def pip(*arguments: str | Path) -> None:
     if done.returncode != 0:
         said = done.stdout + done.stderr
         if "(from versions: none)" in said:
-            pytest.skip(f"pip can reach no package index for: pip {' '.join(map(str, arguments))}")
+            pytest.skip(
+                f"pip can reach no package index for: pip {' '.join(map(str, arguments))}"
+            )
         raise RuntimeError(f"pip {arguments} failed:\n{said}")
 
 
@@ -169,7 +190,8 @@ def unpack_lm_eval(version: str, folder: Path, *, tasks: str = "") -> Path:
 def lm_eval_wheel(version: str) -> Path:
     """Return a release of lm-eval from HKCANTO_TEST_CACHE or the user's cache, or download it."""
     cache = Path(
-        os.environ.get("HKCANTO_TEST_CACHE") or platformdirs.user_cache_path("hkcanto") / "tests"
+        os.environ.get("HKCANTO_TEST_CACHE")
+        or platformdirs.user_cache_path("hkcanto") / "tests"
     )
     cache.mkdir(parents=True, exist_ok=True)
     wheel = cache / f"lm_eval-{version}-py3-none-any.whl"

@@ -47,7 +47,9 @@ def alone(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Environment:
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Environment:
     """An environment with our wheel and all dependencies. Tests must not change it."""
-    return install(create_environment(tmp_path_factory.mktemp("all"), dependencies=True), wheel)
+    return install(
+        create_environment(tmp_path_factory.mktemp("all"), dependencies=True), wheel
+    )
 
 
 @pytest.fixture
@@ -70,7 +72,9 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 
 @pytest.fixture(params=RELEASES)
-def each_release(request: pytest.FixtureRequest, release: Callable[[str], Path]) -> Path:
+def each_release(
+    request: pytest.FixtureRequest, release: Callable[[str], Path]
+) -> Path:
     return release(request.param)
 
 
@@ -86,7 +90,9 @@ FOLDER_OF = {
 
 
 @pytest.fixture(scope="session", params=FOLDER_OF.values(), ids=FOLDER_OF)
-def upstream(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def upstream(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """The newest release, changed so that it reads entry points.
 
     Tasks as upstream's PR #4015 proposes (folders of entry points between the built-in folder and
@@ -147,7 +153,10 @@ class TestInterpreterStart:
     def test_a_missing_lm_eval_is_reported_as_ever(self, alone: Environment) -> None:
         assert alone.run(HOOKS) == "1"
         done = alone.start("-c", "import lm_eval.tasks")
-        assert done.stderr.splitlines()[-1] == "ModuleNotFoundError: No module named 'lm_eval'"
+        assert (
+            done.stderr.splitlines()[-1]
+            == "ModuleNotFoundError: No module named 'lm_eval'"
+        )
         assert "hkcanto" not in done.stderr
 
     def test_is_switched_off(self, alone: Environment) -> None:
@@ -202,7 +211,9 @@ class TestInterpreterStart:
     ) -> None:
         """Its rules (PEP 829), for Pythons that do not have them yet."""
         places = copy_of_alone.site_packages
-        statement = "import hkcanto_lm_eval._autoload; hkcanto_lm_eval._autoload.install()\n"
+        statement = (
+            "import hkcanto_lm_eval._autoload; hkcanto_lm_eval._autoload.install()\n"
+        )
         assert (places / "hkcanto.pth").read_text("utf-8") == statement
         (places / "hkcanto.pth").unlink()
         start = (
@@ -216,7 +227,9 @@ class TestInterpreterStart:
 
 
 class TestTasks:
-    def test_are_found_without_an_option(self, installed: Environment, each_release: Path) -> None:
+    def test_are_found_without_an_option(
+        self, installed: Environment, each_release: Path
+    ) -> None:
         index = installed.using(each_release).index()
         assert is_ours(installed, index.yaml[TASK])
         assert Path(index.yaml[BUILT_IN]).is_relative_to(each_release)
@@ -344,7 +357,9 @@ class TestTasks:
         why = f"A benchmark is left out: {tmp_path}/benchmark.toml: Object missing required field"
         assert done.returncode != 0
         assert done.stderr.count(why) == 1
-        unknown = re.search("Tasks not found: quiz|Spec 'quiz' is not a registered", done.stderr)
+        unknown = re.search(
+            "Tasks not found: quiz|Spec 'quiz' is not a registered", done.stderr
+        )
         assert unknown
         assert done.stderr.index(why) < unknown.start()
 
@@ -373,9 +388,15 @@ class TestTasksFromOutside:
         """Variables for the examples' benchmarks, and for the folders where files could appear."""
         home = tmp_path / "home"
         home.mkdir()
-        folders = dict.fromkeys(("HOME", "TMPDIR", "XDG_CACHE_HOME", "HKCANTO_CACHE"), str(home))
+        folders = dict.fromkeys(
+            ("HOME", "TMPDIR", "XDG_CACHE_HOME", "HKCANTO_CACHE"), str(home)
+        )
         examples = REPOSITORY / "docs/examples"
-        return {"HKCANTO_BENCHMARKS": str(examples), "HKCANTO_DATA": "sample", **folders}
+        return {
+            "HKCANTO_BENCHMARKS": str(examples),
+            "HKCANTO_DATA": "sample",
+            **folders,
+        }
 
     def test_are_found_and_have_no_file(
         self, installed: Environment, each_release: Path, places: dict[str, str]
@@ -410,13 +431,22 @@ class TestTasksFromOutside:
         printed = environment.run(code, **places, HF_HUB_OFFLINE="1")
         configs, groups = json.loads(printed.splitlines()[-1])
         assert configs[self.QUIZ]["metadata"]["signature"].startswith("yue-arc-c|")
-        assert {"yue_mmlu_arts", "yue_mmlu_by_subject::yue_mmlu_arts"} & configs.keys()  # in 0.5
+        assert {
+            "yue_mmlu_arts",
+            "yue_mmlu_by_subject::yue_mmlu_arts",
+        } & configs.keys()  # in 0.5
         assert "acc,none" in groups["yue_mmlu_by_subject"]
         home = Path(places["HOME"])
-        assert [path for path in home.rglob("*") if path.suffix in (".py", ".yaml")] == []
+        assert [
+            path for path in home.rglob("*") if path.suffix in (".py", ".yaml")
+        ] == []
 
     def test_yield_to_a_users_task_and_win_over_a_built_in_one(
-        self, installed: Environment, each_release: Path, places: dict[str, str], tmp_path: Path
+        self,
+        installed: Environment,
+        each_release: Path,
+        places: dict[str, str],
+        tmp_path: Path,
     ) -> None:
         lm_eval = shutil.copytree(each_release, tmp_path / "lm_eval")
         write_task(lm_eval / "lm_eval/tasks/arc", self.QUIZ)
@@ -435,7 +465,9 @@ class TestTasksFromOutside:
         arguments = ("validate", "--tasks", self.QUIZ)
         assert newest.start("-m", "lm_eval", *arguments, **env).returncode == 1
         done = newest.start("-m", "hkcanto_lm_eval", *arguments, **env)
-        assert (done.returncode, "All tasks found" in done.stdout) == (0, True), done.stderr
+        assert (done.returncode, "All tasks found" in done.stdout) == (0, True), (
+            done.stderr
+        )
 
 
 class TestModel:
@@ -493,7 +525,9 @@ class TestAnotherLmEval:
     IMPORT = "import lm_eval.tasks.manager\n"
 
     @pytest.fixture
-    def with_tasks_module(self, alone: Environment, tmp_path: Path) -> Callable[[str], Environment]:
+    def with_tasks_module(
+        self, alone: Environment, tmp_path: Path
+    ) -> Callable[[str], Environment]:
         def write(source: str) -> Environment:
             (tmp_path / "lm_eval/tasks").mkdir(parents=True)
             (tmp_path / "lm_eval/__init__.py").touch()
@@ -516,7 +550,10 @@ class TestAnotherLmEval:
     ) -> None:
         environment = with_tasks_module(source)
         assert (
-            environment.run(self.IMPORT + "print(lm_eval.tasks.manager.TaskManager().of)") == "mine"
+            environment.run(
+                self.IMPORT + "print(lm_eval.tasks.manager.TaskManager().of)"
+            )
+            == "mine"
         )
         debug = "import logging; logging.basicConfig(level=logging.DEBUG)\n"
         assert "could not register with lm-eval (_autoload.add_tasks)" in (

@@ -40,14 +40,28 @@ def test_bits_of_the_right_answers_are_pooled_over_their_characters(
     monkeypatch.setenv("HKCANTO_DATA", "sample")
     names = ("hkcanto_g2p_bpc", "hkcanto_translation_zh_yue_bpc")
     arguments = ["--model", "three-bits", "--tasks", ",".join(names), "--log_samples"]
-    command = [sys.executable, "-c", THREE_BITS, *arguments, "--output_path", str(tmp_path)]
+    command = [
+        sys.executable,
+        "-c",
+        THREE_BITS,
+        *arguments,
+        "--output_path",
+        str(tmp_path),
+    ]
     subprocess.run(command, check=True, capture_output=True)
     (file,) = tmp_path.rglob("results_*.json")
     results = json.loads(file.read_text("utf-8"))["results"]
     targets = [sample.target for sample in load_task(names[1]).samples]
     size = sum(len(target.encode()) for target in targets)
-    expected = {names[0]: 3.0, names[1]: 3 * size / sum(map(len, targets))}  # Jyutping is ASCII
+    expected = {
+        names[0]: 3.0,
+        names[1]: 3 * size / sum(map(len, targets)),
+    }  # Jyutping is ASCII
     frame = read_runs(tmp_path).to_frame()
-    assert dict(zip(frame["task"], frame["value"], strict=True)) == pytest.approx(expected)
+    assert dict(zip(frame["task"], frame["value"], strict=True)) == pytest.approx(
+        expected
+    )
     for name, value in expected.items():
-        assert results[name]["bits_per_character,none"] == pytest.approx(value, abs=1e-12), name
+        assert results[name]["bits_per_character,none"] == pytest.approx(
+            value, abs=1e-12
+        ), name

@@ -17,7 +17,9 @@ G2P = "hkcanto_g2p"
 SAMPLE = BENCHMARKS / "hkcanto/sample/phonetics-g2p"
 
 
-def test_the_table_shows_headline_figures_with_errors_and_arrows(lm_eval_sample_run: Any) -> None:
+def test_the_table_shows_headline_figures_with_errors_and_arrows(
+    lm_eval_sample_run: Any,
+) -> None:
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")]
         for line in lm_eval_sample_run.table.splitlines()
@@ -32,7 +34,10 @@ def test_the_table_shows_headline_figures_with_errors_and_arrows(lm_eval_sample_
 
 
 def test_per_item_figures_are_in_the_samples_log(lm_eval_sample_run: Any) -> None:
-    gold = [json.loads(line) for line in (SAMPLE / "test/zh_to_jyutping_test_gold.json").open("rb")]
+    gold = [
+        json.loads(line)
+        for line in (SAMPLE / "test/zh_to_jyutping_test_gold.json").open("rb")
+    ]
     assert {s["doc"]["id"] for s in lm_eval_sample_run.samples} == {
         f"hkcanto_g2p/{row['#']}" for row in gold
     }
@@ -41,7 +46,9 @@ def test_per_item_figures_are_in_the_samples_log(lm_eval_sample_run: Any) -> Non
         assert isinstance(sample["ser"], float)
 
 
-def test_without_variants_syllable_error_rate_is_jiwers(lm_eval_sample_run: Any) -> None:
+def test_without_variants_syllable_error_rate_is_jiwers(
+    lm_eval_sample_run: Any,
+) -> None:
     import jiwer
 
     single = [s for s in lm_eval_sample_run.samples if "(" not in s["target"]]
@@ -56,20 +63,30 @@ def test_the_signature_names_the_shots_and_examples_that_were_used() -> None:
     signature = results["configs"]["hkcanto_g2p"]["metadata"]["signature"]
     parts = "shots:2|turns:single|prompt:paper|examples:release|data:sample"
     assert signature.startswith(f"hkcanto-g2p|{parts}|")
-    dev = [json.loads(line) for line in (SAMPLE / "dev/zh_to_jyutping_dev.json").open("rb")]
+    dev = [
+        json.loads(line) for line in (SAMPLE / "dev/zh_to_jyutping_dev.json").open("rb")
+    ]
     shown = "".join(
-        f"Example {n}\n{row['Honzi']}\n{row['Jyutping']}\n\n" for n, row in enumerate(dev[:2], 1)
+        f"Example {n}\n{row['Honzi']}\n{row['Jyutping']}\n\n"
+        for n, row in enumerate(dev[:2], 1)
     )
     assert shown in first_prompt(results, G2P)
     assert "Example 3" not in first_prompt(results, G2P)
 
 
 def test_shots_can_be_set_through_metadata() -> None:
-    assert first_prompt(evaluate(G2P, limit=1, metadata={"shots": 3}), G2P).count("Example ") == 3
+    assert (
+        first_prompt(evaluate(G2P, limit=1, metadata={"shots": 3}), G2P).count(
+            "Example "
+        )
+        == 3
+    )
 
 
 def test_chat_templates_and_multiturn_examples_work() -> None:
-    results = evaluate(G2P, limit=2, apply_chat_template=True, metadata={"multiturn": True})
+    results = evaluate(
+        G2P, limit=2, apply_chat_template=True, metadata={"multiturn": True}
+    )
     assert results["results"]["hkcanto_g2p"]["invalid_rate,none"] == 0
     assert first_prompt(results, G2P).count("Example ") == 5
 
@@ -106,7 +123,11 @@ def test_rule_engines_reach_the_release_figures(
     ]:
         with named(engine, expected):
             run = lm_eval_cli(
-                "--model", "hkcanto-g2p", "--model_args", f"engine={engine}", **real_data
+                "--model",
+                "hkcanto-g2p",
+                "--model_args",
+                f"engine={engine}",
+                **real_data,
             )
             results = run.results["results"]["hkcanto_g2p"]
             for name, value in expected.items():

@@ -48,14 +48,20 @@ class Done(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Environment]:
+def environment(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[str], Environment]:
     """Return a function from a release of lm-eval to an environment with it."""
     wheel = build_wheel(tmp_path_factory.mktemp("wheel"))
-    plain = install(create_environment(tmp_path_factory.mktemp("all"), dependencies=True), wheel)
+    plain = install(
+        create_environment(tmp_path_factory.mktemp("all"), dependencies=True), wheel
+    )
 
     @cache
     def using(version: str) -> Environment:
-        return plain.using(unpack_lm_eval(version, tmp_path_factory.mktemp("lm_eval"), tasks="arc"))
+        return plain.using(
+            unpack_lm_eval(version, tmp_path_factory.mktemp("lm_eval"), tasks="arc")
+        )
 
     return using
 
@@ -68,10 +74,19 @@ def command(
 
     @cache
     def run(version: str, *arguments: str) -> Done:
-        for _ in range(2):  # about once in twenty, the pre-release ends in a signal after its work
+        for _ in range(
+            2
+        ):  # about once in twenty, the pre-release ends in a signal after its work
             folder = tmp_path_factory.mktemp("run")
             done = environment(version).start(
-                *("-c", WITH_MODEL, *arguments, "--log_samples", "--output_path", str(folder)),
+                *(
+                    "-c",
+                    WITH_MODEL,
+                    *arguments,
+                    "--log_samples",
+                    "--output_path",
+                    str(folder),
+                ),
                 HKCANTO_DATA="sample",
                 HF_HUB_OFFLINE="1",
             )
@@ -82,15 +97,23 @@ def command(
         results = json.loads(file.read_text("utf-8"))
         stamp = file.stem.removeprefix("results_")
         samples = {
-            bare(name): [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+            bare(name): [
+                json.loads(line) for line in path.read_text("utf-8").splitlines()
+            ]
             for name in results["configs"]
             if (path := file.with_name(f"samples_{name}_{stamp}.jsonl")).exists()
         }
         figures = {bare(name): numbers(row) for name, row in results["results"].items()}
         # 0.5 orders groups differently; a standard error of zero is 0 in one generation and 0.0000
         # in the other.
-        rows = [line.split("|")[5:-1] for line in done.stdout.splitlines() if line[:1] == "|"]
-        table = sorted("|".join(map(str.strip, row)).replace("|0.0000", "|0") for row in rows)
+        rows = [
+            line.split("|")[5:-1]
+            for line in done.stdout.splitlines()
+            if line[:1] == "|"
+        ]
+        table = sorted(
+            "|".join(map(str.strip, row)).replace("|0.0000", "|0") for row in rows
+        )
         return Done(table, figures, samples, folder, done.stderr)
 
     return run
@@ -166,11 +189,15 @@ def chat(command: Callable[..., Done], version: str, server: RecordingServer) ->
 
 def what_is_asked(body: dict[str, Any]) -> str:
     messages = [(each["role"], each["content"]) for each in body["messages"]]
-    return json.dumps([messages, *(body[key] for key in ("stop", "max_tokens", "temperature"))])
+    return json.dumps(
+        [messages, *(body[key] for key in ("stop", "max_tokens", "temperature"))]
+    )
 
 
 @pytest.mark.parametrize("version", [RELEASES[0], RELEASES[-1]])
-def test_logs_are_read_with_their_prompts(command: Callable[..., Done], version: str) -> None:
+def test_logs_are_read_with_their_prompts(
+    command: Callable[..., Done], version: str
+) -> None:
     done = command(version, "--model", "answering", "--tasks", TASKS)
     runs = {run.task: run for run in read_runs(done.folder, texts=True).runs}
     assert {"hkmmlu", "hkmmlu_mc", "tmmluplus_gen_cot", "hkcanto_g2p"} <= runs.keys()
@@ -179,7 +206,9 @@ def test_logs_are_read_with_their_prompts(command: Callable[..., Done], version:
         assert sorted(text.prompt for text in runs[task].items.texts) == sorted(sent)
 
 
-def test_only_the_first_of_repeated_responses_is_scored(command: Callable[..., Done]) -> None:
+def test_only_the_first_of_repeated_responses_is_scored(
+    command: Callable[..., Done],
+) -> None:
     """As lm-eval 0.4 does with its `repeats`; a message says so."""
     arguments = ("--model", "answering", "--tasks", "hkmmlu")
     once = command(RELEASES[-1], *arguments)
@@ -188,9 +217,13 @@ def test_only_the_first_of_repeated_responses_is_scored(command: Callable[..., D
     assert "only the first of 2 responses" in twice.log
 
 
-def test_responses_alone_are_written_without_scores(command: Callable[..., Done]) -> None:
+def test_responses_alone_are_written_without_scores(
+    command: Callable[..., Done],
+) -> None:
     for version in (RELEASES[0], RELEASES[-1]):
-        done = command(version, "--model", "answering", "--tasks", "hkmmlu", "--predict_only")
+        done = command(
+            version, "--model", "answering", "--tasks", "hkmmlu", "--predict_only"
+        )
         assert {*done.results["hkmmlu"]} == {"bypass,none", "bypass_stderr,none"}
         assert "judgement" not in done.samples["hkmmlu"][0]["doc"]
 
@@ -202,9 +235,17 @@ LATE = WITH_MODEL.replace("super().__init__()", 'print("the model is loaded")')
 @pytest.mark.parametrize(
     ("arguments", "data", "said"),
     [
-        (("--tasks", "hkmmlu"), "no/such/folder", "HKCANTO_DATA_DIR=no/such/folder is not"),
+        (
+            ("--tasks", "hkmmlu"),
+            "no/such/folder",
+            "HKCANTO_DATA_DIR=no/such/folder is not",
+        ),
         (("--tasks", "hkcanto", "--num_fewshot", "9"), "", "shots=9, but there are"),
-        (("--tasks", "hkmmlu", "--metadata", '{"promt": "yue"}'), "", "has no option 'promt'"),
+        (
+            ("--tasks", "hkmmlu", "--metadata", '{"promt": "yue"}'),
+            "",
+            "has no option 'promt'",
+        ),
     ],
     ids=["no data", "too few examples", "unknown option"],
 )

@@ -19,7 +19,19 @@ from ..cases import named
 from .evaluating import evaluate
 
 # Everything that YAML 1.1, Python or an editor treats as a line end.
-BREAKS = ("\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029")
+BREAKS = (
+    "\n",
+    "\r",
+    "\r\n",
+    "\v",
+    "\f",
+    "\x1c",
+    "\x1d",
+    "\x1e",
+    "\x85",
+    "\u2028",
+    "\u2029",
+)
 PAYLOADS = (
     "process_results: !function planted.run",
     "x: !!python/object/apply:planted.run []",
@@ -55,11 +67,11 @@ def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file that exists once the code has run."""
     ran, code = tmp_path / "ran", tmp_path / "code"
     code.mkdir()
-    source = (
-        f"from pathlib import Path\nPath({str(ran)!r}).touch()\ndef run(*_):\n    return {{}}\n"
-    )
+    source = f"from pathlib import Path\nPath({str(ran)!r}).touch()\ndef run(*_):\n    return {{}}\n"
     (code / "planted.py").write_text(source, "utf-8")
-    (code / "planted.yaml").write_text("process_results: !function planted.run\n", "utf-8")
+    (code / "planted.yaml").write_text(
+        "process_results: !function planted.run\n", "utf-8"
+    )
     monkeypatch.syspath_prepend(str(code))
     monkeypatch.delitem(sys.modules, "planted", raising=False)
     monkeypatch.chdir(code)
@@ -110,11 +122,15 @@ stem = "b"
 """,
             encoding="utf-8",
         )
-        quoted = ",".join('"' + (cell + cells).replace('"', '""') + '"' for cell in CELLS)
+        quoted = ",".join(
+            '"' + (cell + cells).replace('"', '""') + '"' for cell in CELLS
+        )
         for stem in "ab":
             for split in ("dev", "test"):
                 rows = f"question,A,B,C,D,answer\n{quoted},B\n"
-                (folder / f"sample/{stem}_{split}.csv").write_text(rows, "utf-8", newline="")
+                (folder / f"sample/{stem}_{split}.csv").write_text(
+                    rows, "utf-8", newline=""
+                )
         monkeypatch.setenv("HKCANTO_BENCHMARKS", str(folder.parent))
         return folder
 
@@ -133,7 +149,9 @@ def test_a_cell_runs_nothing_and_is_sent_as_it_is(quiz: Declare, planted: Path) 
             assert not planted.exists()
             of = "quiz_food" if task == "quiz_by_subject" else task
             prompt = results["samples"][of][0]["arguments"][0][0]
-            assert prompt.count("question" + text) == 2  # the worked example's and its own
+            assert (
+                prompt.count("question" + text) == 2
+            )  # the worked example's and its own
             assert prompt.count(". D" + text) == 2
 
 
@@ -142,7 +160,12 @@ def test_a_declaration_runs_nothing(quiz: Declare, planted: Path) -> None:
     for text in ["\u2028" + PAYLOADS[0], HOSTILE]:
         for place in PLACES:
             with named(text, place):
-                quiz(**{place: PLACES[place] + text.replace("{", "{{").replace("}", "}}")})
+                quiz(
+                    **{
+                        place: PLACES[place]
+                        + text.replace("{", "{{").replace("}", "}}")
+                    }
+                )
                 try:
                     evaluate("quiz", "quiz_mc", "quiz_food", model=AnsweringLM())
                 finally:
@@ -157,8 +180,12 @@ def test_a_name_with_a_line_break_is_refused(
             toml = quiz() / "benchmark.toml"
             text = toml.read_text("utf-8")
             assert text.count(was) == 1
-            toml.write_text(text.replace(was, was[:-1] + json.dumps(HOSTILE)[1:]), "utf-8")
-            there = TaskManager(include_path=task_path(), include_defaults=False).all_tasks
+            toml.write_text(
+                text.replace(was, was[:-1] + json.dumps(HOSTILE)[1:]), "utf-8"
+            )
+            there = TaskManager(
+                include_path=task_path(), include_defaults=False
+            ).all_tasks
             assert "quiz" not in there
             assert f"{toml}: Expected `str` matching regex" in caplog.text
             assert not planted.exists()

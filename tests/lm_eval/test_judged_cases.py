@@ -16,16 +16,22 @@ from ..reports.harness_runs import AnsweringLM
 from .evaluating import evaluate
 
 
-def test_a_response_is_judged_with_the_whole_item(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_response_is_judged_with_the_whole_item(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for case in JUDGED_CASES:
         with named(case):
             monkeypatch.setenv("HKCANTO_BENCHMARKS", str(EXAMPLES))
 
-            def load(*arguments: Any, case: JudgedCase = case, **more: Any) -> LoadedTask:
+            def load(
+                *arguments: Any, case: JudgedCase = case, **more: Any
+            ) -> LoadedTask:
                 return replace(load_task(*arguments, **more), samples=[case.sample])
 
             monkeypatch.setattr(hkcanto_lm_eval.before_model, "load_task", load)
-            results = evaluate(case.task, model=AnsweringLM(lambda _, case=case: case.response))
+            results = evaluate(
+                case.task, model=AnsweringLM(lambda _, case=case: case.response)
+            )
             (logged,) = results["samples"][case.task]
             judgement = logged["doc"]["judgement"]
             values = {name: judgement["values"][name] for name in case.values}

@@ -17,9 +17,14 @@ ENGINE = ("--model", "hkcanto-g2p", "--model_args", "engine=pycantonese")
 def test_trackio_gets_the_figures_and_the_samples(
     lm_eval_cli: Callable[..., LmEvalRun], tmp_path: Path
 ) -> None:
-    run = lm_eval_cli(*ENGINE, "--trackio_args", "project=hkcanto", TRACKIO_DIR=str(tmp_path))
+    run = lm_eval_cli(
+        *ENGINE, "--trackio_args", "project=hkcanto", TRACKIO_DIR=str(tmp_path)
+    )
     with closing(sqlite3.connect(tmp_path / "hkcanto.db")) as database:
-        logged = [json.loads(row[0]) for row in database.execute("select metrics from metrics")]
+        logged = [
+            json.loads(row[0])
+            for row in database.execute("select metrics from metrics")
+        ]
         traces = database.execute("select count(*) from traces").fetchone()[0]
     figures = run.results["results"]["hkcanto_g2p"]
     assert logged[0]["hkcanto_g2p/cer_published"] == figures["cer_published,none"]
@@ -38,4 +43,7 @@ def test_weights_and_biases_gets_the_figures(
     written = record.read_bytes()
     for metric in ("cer_published", "cer"):
         assert f"hkcanto_g2p/{metric}".encode() in written
-        assert repr(run.results["results"]["hkcanto_g2p"][f"{metric},none"]).encode() in written
+        assert (
+            repr(run.results["results"]["hkcanto_g2p"][f"{metric},none"]).encode()
+            in written
+        )

@@ -24,8 +24,21 @@ from ..tasks.by_hand import Item
 from .evaluating import evaluate, first_prompt
 
 EXACT = 1e-12
-FAMILIES = ("hkmmlu", "tmmluplus_gen", "hkcanto_cultural", "hkcanto_law", "hkcanto_phonology")
-HKMMLU_PARTS = ("stem", "social_sciences", "humanities", "other", "hk_specific", "hkdse")
+FAMILIES = (
+    "hkmmlu",
+    "tmmluplus_gen",
+    "hkcanto_cultural",
+    "hkcanto_law",
+    "hkcanto_phonology",
+)
+HKMMLU_PARTS = (
+    "stem",
+    "social_sciences",
+    "humanities",
+    "other",
+    "hk_specific",
+    "hkdse",
+)
 TMMLUPLUS_PARTS = ("stem", "social_sciences", "humanities", "other")
 
 
@@ -42,7 +55,8 @@ def results() -> dict[str, Any]:
 
 
 @pytest.fixture(
-    scope="module", params=["sample", pytest.param("release", marks=pytest.mark.realdata)]
+    scope="module",
+    params=["sample", pytest.param("release", marks=pytest.mark.realdata)],
 )
 def answered(request: pytest.FixtureRequest) -> dict[str, Any]:
     """The same, and also on the real release."""
@@ -58,7 +72,10 @@ def answered(request: pytest.FixtureRequest) -> dict[str, Any]:
 def items(results: dict[str, Any], task: str) -> list[Item]:
     """The answered questions of a task, from the samples that lm-eval logs."""
     docs = [(sample["acc"], sample["doc"]) for sample in results["samples"][task]]
-    return [Item(acc, doc["subject"], doc["category"], tuple(doc["parts"])) for acc, doc in docs]
+    return [
+        Item(acc, doc["subject"], doc["category"], tuple(doc["parts"]))
+        for acc, doc in docs
+    ]
 
 
 def figures(results: dict[str, Any], task: str) -> dict[str, float]:
@@ -78,7 +95,9 @@ def test_the_subjects_differ_in_size_and_in_score(answered: dict[str, Any]) -> N
     assert len({fmean(values) for values in by_subject.values()}) >= 3
 
 
-def test_micro_and_macro_averages_are_those_of_the_items(answered: dict[str, Any]) -> None:
+def test_micro_and_macro_averages_are_those_of_the_items(
+    answered: dict[str, Any],
+) -> None:
     for task in ["hkmmlu", "tmmluplus_gen", "hkcanto_cultural", "hkcanto_law"]:
         with named(task):
             row, of_task = figures(answered, task), items(answered, task)
@@ -107,15 +126,22 @@ def test_categories_and_subsets_are_averages_over_questions_or_for_tmmluplus_ove
     ]:
         with named(task, parts, by_hand_of):
             row, of_task = figures(answered, task), items(answered, task)
-            shown = {name for name in row if name.startswith("acc_") and "macro" not in name}
+            shown = {
+                name for name in row if name.startswith("acc_") and "macro" not in name
+            }
             assert shown == {f"acc_{part}" for part in parts}
             for part in parts:
                 expected = by_hand_of(of_task, part)
                 assert row[f"acc_{part}"] == pytest.approx(expected, abs=EXACT), part
 
 
-def test_the_cultural_average_is_the_mean_of_its_five_subjects(answered: dict[str, Any]) -> None:
-    row, of_task = figures(answered, "hkcanto_cultural"), items(answered, "hkcanto_cultural")
+def test_the_cultural_average_is_the_mean_of_its_five_subjects(
+    answered: dict[str, Any],
+) -> None:
+    row, of_task = (
+        figures(answered, "hkcanto_cultural"),
+        items(answered, "hkcanto_cultural"),
+    )
     subjects = {item.subject for item in of_task}
     assert len(subjects) == 5
     accuracies = {
@@ -129,7 +155,10 @@ def test_the_cultural_average_is_the_mean_of_its_five_subjects(answered: dict[st
 
 
 def test_question_types_are_reported_apart(answered: dict[str, Any]) -> None:
-    row, of_task = figures(answered, "hkcanto_phonology"), items(answered, "hkcanto_phonology")
+    row, of_task = (
+        figures(answered, "hkcanto_phonology"),
+        items(answered, "hkcanto_phonology"),
+    )
     for kind in ("homophone", "rhyme", "misc"):
         expected = by_hand.of_part(of_task, kind)
         assert row[f"acc_{kind}"] == pytest.approx(expected, abs=EXACT)
@@ -151,7 +180,9 @@ def test_unparsed_answers_are_wrong_and_counted(results: dict[str, Any]) -> None
     assert any(s["filtered_resps"][0] == "唔知" for s in samples)
     for sample in samples:
         # The mock model also answers C or D to questions with two options.
-        offered = any(letter in sample["filtered_resps"][0] for letter in sample["doc"]["letters"])
+        offered = any(
+            letter in sample["filtered_resps"][0] for letter in sample["doc"]["letters"]
+        )
         assert sample["unparsed_rate"] == float(not offered), sample["filtered_resps"]
         assert offered or sample["acc"] == 0.0
 
@@ -159,7 +190,13 @@ def test_unparsed_answers_are_wrong_and_counted(results: dict[str, Any]) -> None
 def test_log_likelihood_takes_the_likeliest_letter() -> None:
     results = evaluate("hkcanto_phonology_mc", model=AnsweringLM())
     for sample in results["samples"]["hkcanto_phonology_mc"]:
-        assert [argument[1] for argument in sample["arguments"]] == [" A", " B", " C", " D", " E"]
+        assert [argument[1] for argument in sample["arguments"]] == [
+            " A",
+            " B",
+            " C",
+            " D",
+            " E",
+        ]
         likelihoods = [float(response[0]) for response in sample["filtered_resps"]]
         likeliest = "ABCDE"[likelihoods.index(max(likelihoods))]
         assert sample["acc"] == float(likeliest == sample["target"])
@@ -176,7 +213,10 @@ class ChattingLM(AnsweringLM):
 
 class OpensReasoning(AnsweringLM):
     def apply_chat_template(self, chat_history: list[dict[str, str]], **_: Any) -> str:
-        return "".join(message["content"] for message in chat_history) + "<assistant>\n<think>\n"
+        return (
+            "".join(message["content"] for message in chat_history)
+            + "<assistant>\n<think>\n"
+        )
 
     def chat_template(self, *_: Any, **__: Any) -> str:
         return "opens a reasoning block"
@@ -184,8 +224,12 @@ class OpensReasoning(AnsweringLM):
 
 def test_log_likelihood_behind_an_opened_reasoning_block_is_refused() -> None:
     with pytest.raises(OptionError, match="opens a reasoning block"):
-        evaluate("hkcanto_phonology_mc", model=OpensReasoning(), apply_chat_template=True)
-    evaluate("hkcanto_phonology", model=OpensReasoning(), apply_chat_template=True, limit=1)
+        evaluate(
+            "hkcanto_phonology_mc", model=OpensReasoning(), apply_chat_template=True
+        )
+    evaluate(
+        "hkcanto_phonology", model=OpensReasoning(), apply_chat_template=True, limit=1
+    )
 
 
 @pytest.mark.parametrize(
@@ -194,8 +238,16 @@ def test_log_likelihood_behind_an_opened_reasoning_block_is_refused() -> None:
         # Both name a letter, but the first is cut off inside the block that the template opened.
         ("等我諗下。答案係A。不過都要睇下選項B，因為", None, "none: cut off"),
         ("等我諗下。答案係A。</think>B", None, "bare"),
-        ("B", None, "bare"),  # too short to have reached the limit, so it ended without reasoning
-        ("等我諗下。答案係A。不過都要睇下選項B，因為", "</think>", "stated"),  # lm-eval stripped it
+        (
+            "B",
+            None,
+            "bare",
+        ),  # too short to have reached the limit, so it ended without reasoning
+        (
+            "等我諗下。答案係A。不過都要睇下選項B，因為",
+            "</think>",
+            "stated",
+        ),  # lm-eval stripped it
     ],
 )
 @pytest.mark.parametrize("cached", [False, True])
@@ -213,8 +265,12 @@ def test_an_answer_inside_a_block_that_the_template_opened_is_none(
     monkeypatch.setattr("lm_eval.caching.cache.PATH", str(tmp_path))
     options = {"cache_requests": True} if cached else {}
     for _ in range(1 + cached):
-        results = evaluate("hkmmlu", model=model, apply_chat_template=True, limit=2, **options)
-    judged = [each["doc"]["judgement"]["reason"] for each in results["samples"]["hkmmlu"]]
+        results = evaluate(
+            "hkmmlu", model=model, apply_chat_template=True, limit=2, **options
+        )
+    judged = [
+        each["doc"]["judgement"]["reason"] for each in results["samples"]["hkmmlu"]
+    ]
     assert judged == [reason] * 2
 
 
@@ -226,7 +282,9 @@ def signature(results: dict[str, Any], task: str) -> str:
 
 def test_metadata_chooses_the_cell_of_the_prompt_grid() -> None:
     metadata = {"prompt": "yue+scaffold", "shuffle_choices": 5}
-    results = evaluate("hkmmlu_dentistry", model=AnsweringLM(), metadata=metadata, limit=1)
+    results = evaluate(
+        "hkmmlu_dentistry", model=AnsweringLM(), metadata=metadata, limit=1
+    )
     assert "請喺最後一行寫「答案：X」" in first_prompt(results, "hkmmlu_dentistry")
     made = signature(results, "hkmmlu_dentistry")
     assert "|prompt:yue+scaffold|script:tc|shuffle_choices:5|" in made
@@ -239,7 +297,9 @@ def test_few_shots_come_from_the_dev_file() -> None:
 
 def dev_rows(stem: str) -> list[str]:
     """The questions of a dev file in the sample data, without the header."""
-    with (BENCHMARKS / f"hkmmlu/sample/dev/{stem}.csv").open(encoding="utf-8", newline="") as file:
+    with (BENCHMARKS / f"hkmmlu/sample/dev/{stem}.csv").open(
+        encoding="utf-8", newline=""
+    ) as file:
         return [row[0] for row in csv.reader(file)][1:]
 
 
@@ -254,16 +314,27 @@ def test_worked_examples_are_of_the_items_own_subject() -> None:
                         if multiturn
                         else {}
                     )
-                    results = evaluate(task, model=ChattingLM(), num_fewshot=shots, **options)
-                    files = {path.stem for path in (BENCHMARKS / "hkmmlu/sample/dev").glob("*.csv")}
+                    results = evaluate(
+                        task, model=ChattingLM(), num_fewshot=shots, **options
+                    )
+                    files = {
+                        path.stem
+                        for path in (BENCHMARKS / "hkmmlu/sample/dev").glob("*.csv")
+                    }
                     seen = set()
                     for sample in results["samples"][task]:
                         own = stems[sample["doc"]["subject"]]
                         seen.add(own)
                         prompt = sample["arguments"][0][0]
                         for stem in files:
-                            shown = [question for question in dev_rows(stem) if question in prompt]
-                            assert shown == (dev_rows(stem)[:shots] if stem == own else []), (
+                            shown = [
+                                question
+                                for question in dev_rows(stem)
+                                if question in prompt
+                            ]
+                            assert shown == (
+                                dev_rows(stem)[:shots] if stem == own else []
+                            ), (
                                 stem,
                                 own,
                             )
@@ -271,12 +342,16 @@ def test_worked_examples_are_of_the_items_own_subject() -> None:
 
 
 def test_the_sentence_in_front_names_the_items_own_subject() -> None:
-    chinese = {subject.name: subject.chinese for subject in find_task("tmmluplus_gen").subjects}
+    chinese = {
+        subject.name: subject.chinese for subject in find_task("tmmluplus_gen").subjects
+    }
     samples = evaluate("tmmluplus_gen", model=AnsweringLM())["samples"]["tmmluplus_gen"]
     assert len({sample["doc"]["subject"] for sample in samples}) > 3
     for sample in samples:
         first, _, _ = sample["arguments"][0][0].partition("\n")
-        assert first.startswith(f"以下是關於{chinese[sample['doc']['subject']]}考試單選題")
+        assert first.startswith(
+            f"以下是關於{chinese[sample['doc']['subject']]}考試單選題"
+        )
 
 
 def test_direct_answers_stop_at_the_line_and_chains_of_thought_have_room() -> None:
@@ -312,10 +387,15 @@ class LineBreaksFirst(AnsweringLM):
         super().__init__()
         self.stops: set[tuple[str, ...]] = set()
 
-    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+    def generate_until(
+        self, requests: list[Any], disable_tqdm: bool = False
+    ) -> list[str]:
         del disable_tqdm
         self.stops |= {tuple(request.args[1]["until"]) for request in requests}
-        return [until_stop("\n\nB\n\n因為", request.args[1]["until"]) for request in requests]
+        return [
+            until_stop("\n\nB\n\n因為", request.args[1]["until"])
+            for request in requests
+        ]
 
     def apply_chat_template(self, chat_history: list[dict[str, str]], **_: Any) -> str:
         return "".join(message["content"] for message in chat_history)
@@ -348,8 +428,12 @@ def test_items_are_logged_with_stable_ids(results: dict[str, Any]) -> None:
     assert json.dumps(ids)
 
 
-def test_a_prompt_of_the_users_own_is_that_of_the_worked_examples_too(tmp_path: Path) -> None:
-    (tmp_path / "task.py").write_text("from hkcanto_lm_eval.task import CatalogueTask\n", "utf-8")
+def test_a_prompt_of_the_users_own_is_that_of_the_worked_examples_too(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "task.py").write_text(
+        "from hkcanto_lm_eval.task import CatalogueTask\n", "utf-8"
+    )
     (tmp_path / "mine.yaml").write_text(
         "task: mine\nclass: !function task.CatalogueTask\ndataset_name: hkmmlu\n"
         "doc_to_text: 'Q: {{question}} ({{choices[0]}})'\nnum_fewshot: 2\n",
@@ -367,7 +451,9 @@ def test_a_prompt_of_the_users_own_is_that_of_the_worked_examples_too(tmp_path: 
     for example in loaded.shots(doc["subject"]):
         assert f"Q: {example.sample.question} ({example.sample.choices[0]})" in prompt
     signature = results["configs"]["mine"]["metadata"]["signature"]
-    assert re.fullmatch(r"hkmmlu\|shots:2\|.*\|yaml:[0-9a-f]{7}\|data:sample\|.*", signature)
+    assert re.fullmatch(
+        r"hkmmlu\|shots:2\|.*\|yaml:[0-9a-f]{7}\|data:sample\|.*", signature
+    )
     # A changed name alone does not change the signature.
     (tmp_path / "mine.yaml").write_text(
         "task: mine\nclass: !function task.CatalogueTask\ndataset_name: hkmmlu\nnum_fewshot: 2\n"

@@ -22,7 +22,16 @@ G2P = "hkcanto_g2p"
 
 def lm_eval(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the command on two items of the sample data."""
-    command = ("-m", "lm_eval", "--model", "hkcanto-g2p", "--tasks", G2P, "--limit", "2")
+    command = (
+        "-m",
+        "lm_eval",
+        "--model",
+        "hkcanto-g2p",
+        "--tasks",
+        G2P,
+        "--limit",
+        "2",
+    )
     return subprocess.run(
         [sys.executable, *command, *arguments],
         env={**os.environ, "HKCANTO_DATA": "sample", "COLUMNS": "160"},
@@ -43,7 +52,12 @@ def test_the_command_refuses_an_unknown_option_and_names_the_known_ones() -> Non
     done = lm_eval("--metadata", '{"exampels": "release"}')
     assert done.returncode != 0
     assert "hkcanto_g2p has no option 'exampels'. Did you mean examples?" in done.stderr
-    for known in ("shots", "subjects", "reasoning: true or false", "examples: paper or release"):
+    for known in (
+        "shots",
+        "subjects",
+        "reasoning: true or false",
+        "examples: paper or release",
+    ):
         assert known in done.stderr
     assert "|hkcanto_g2p" not in done.stdout
 
@@ -59,7 +73,9 @@ def test_the_command_takes_arguments_of_the_model_that_look_like_options() -> No
     assert "|hkcanto_g2p (sample data)" in done.stdout
 
 
-def test_every_key_in_metadata_must_be_an_option(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_key_in_metadata_must_be_an_option(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for given in [
         ("--metadata", '{"max_lenght": 8}'),
         ('--metadata={"max_lenght": 8}',),
@@ -69,11 +85,15 @@ def test_every_key_in_metadata_must_be_an_option(monkeypatch: pytest.MonkeyPatch
     ]:
         with named(given):
             on_the_command_line(monkeypatch, *given, "--limit", "1")
-            with pytest.raises(OptionError, match="hkcanto_g2p has no option 'max_lenght'"):
+            with pytest.raises(
+                OptionError, match="hkcanto_g2p has no option 'max_lenght'"
+            ):
                 evaluate(G2P, limit=1, metadata={"max_lenght": 8})
 
 
-def test_arguments_of_the_model_are_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_arguments_of_the_model_are_not_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for given in [
         ("--model_args", "pretrained=x,max_length=8,shot=3"),
         ("--model_args", "pretrained=x", "max_length=8", "shot=3"),
@@ -103,7 +123,11 @@ def test_a_value_that_cannot_be_lists_those_that_can() -> None:
         ("hkmmlu", {"prompt": "fr"}, r"prompt='fr'.*zh, zh\+scaffold"),
         ("hkmmlu", {"script": "hk"}, "script: sc or tc"),
         ("hkmmlu", {"shuffle_choices": -1}, "shuffle_choices"),
-        ("hkmmlu", {"subjects": "dentist"}, r"no subjects \['dentist'\].*Did you mean dentistry"),
+        (
+            "hkmmlu",
+            {"subjects": "dentist"},
+            r"no subjects \['dentist'\].*Did you mean dentistry",
+        ),
         ("hkmmlu_translation_yue_zh", {"size": "all"}, "size: a number from 0"),
     ]:
         with named(task, metadata, says), pytest.raises(OptionError, match=says):
@@ -127,7 +151,9 @@ def test_a_task_that_was_checked_before_the_model_is_not_loaded_again(
     assert loads == ["hkmmlu", "hkmmlu_cot"]
 
 
-def test_a_file_is_opened_once_a_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_opened_once_a_task(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its hash, for the signature, is of the bytes that were read."""
     file = tmp_path / "hkmmlu" / "test" / "hk_law.csv"
     file.parent.mkdir(parents=True)
@@ -142,7 +168,9 @@ def test_a_file_is_opened_once_a_task(tmp_path: Path, monkeypatch: pytest.Monkey
         return path.read_bytes()
 
     monkeypatch.setattr("hkcanto_tasks.data.rows.read_bytes", read)
-    monkeypatch.setattr("hkcanto_tasks.data.fetch.digest", lambda path: opened.append(path.name))
+    monkeypatch.setattr(
+        "hkcanto_tasks.data.fetch.digest", lambda path: opened.append(path.name)
+    )
     signature = load_task("hkmmlu").signature
     assert f"|data:local-{sha256(listed.encode()).hexdigest()[:7]}|" in signature
     assert opened == ["hk_law.csv"]

@@ -18,13 +18,23 @@ from .evaluating import Row, evaluate, table
 
 CHOICE = [
     *("hkcanto_mmlu_yue", "hkcanto_mmlu_en", "hkcanto_dse_zh", "hkcanto_dse_en"),
-    *("hkcanto_professional_zh", "hkcanto_professional_en", "hkcanto_law", "hkcanto_cultural"),
+    *(
+        "hkcanto_professional_zh",
+        "hkcanto_professional_en",
+        "hkcanto_law",
+        "hkcanto_cultural",
+    ),
     *("hkcanto_cultural_0shot", "hkcanto_phonology", "hkcanto_orthography"),
     *("hkcanto_sentiment", "hkmmlu", "hkmmlu_cot", "hkmmlu_mc", "tmmluplus_gen"),
     *("tmmluplus_gen_cot", "tmmluplus_gen_mc"),
 ]
 TABLE_1 = [
-    *("hkcanto_mmlu_en", "hkcanto_dse_en", "hkcanto_professional_en", "hkcanto_mmlu_yue"),
+    *(
+        "hkcanto_mmlu_en",
+        "hkcanto_dse_en",
+        "hkcanto_professional_en",
+        "hkcanto_mmlu_yue",
+    ),
     *("hkcanto_dse_zh", "hkcanto_professional_zh", "hkcanto_law", "hkcanto_cultural"),
     "hkcanto_cultural_0shot",
 ]
@@ -148,7 +158,9 @@ def test_the_averages_of_table_1_are_those_of_its_columns(
     results, _ = whole_release
     rows = results["results"]
     pooled = {
-        "en": by_hand.micro(items(results, "hkcanto_dse_en", "hkcanto_professional_en")),
+        "en": by_hand.micro(
+            items(results, "hkcanto_dse_en", "hkcanto_professional_en")
+        ),
         "zh": by_hand.micro(
             items(results, "hkcanto_dse_zh", "hkcanto_professional_zh", "hkcanto_law")
         ),
@@ -173,13 +185,18 @@ def test_a_release_that_is_not_complete_has_no_average_of_table_1(
     whole: tuple[dict[str, Any], list[str]],
 ) -> None:
     results, _ = whole
-    assert not any(name.startswith("average_") for name in results["results"].get("hkcanto", {}))
+    assert not any(
+        name.startswith("average_") for name in results["results"].get("hkcanto", {})
+    )
     assert set(results["samples"]) >= set(TABLE_1)
 
 
 def test_what_is_missing_from_the_data_is_in_the_tasks_title() -> None:
     results = evaluate("hkmmlu", model=AnsweringLM(), limit=1)
-    assert results["results"]["hkmmlu"]["alias"] == "hkmmlu (8 of 66 subjects, sample data)"
+    assert (
+        results["results"]["hkmmlu"]["alias"]
+        == "hkmmlu (8 of 66 subjects, sample data)"
+    )
 
 
 def test_a_group_has_a_row_for_each_subject_of_a_task() -> None:
@@ -190,7 +207,9 @@ def test_a_group_has_a_row_for_each_subject_of_a_task() -> None:
         *("hk_law", "hk_transportation", "hkdse_mathematics", "logic_reasoning"),
     }
     for task in present:
-        assert {item.subject for item in items(results, task)} == {task.removeprefix("hkmmlu_")}
+        assert {item.subject for item in items(results, task)} == {
+            task.removeprefix("hkmmlu_")
+        }
     row = results["results"]["hkmmlu_by_subject"]
     expected = by_hand.micro(items(results, *present))
     assert row["acc,none"] == pytest.approx(expected, abs=1e-12)
@@ -211,8 +230,12 @@ def test_a_category_or_set_is_a_task_too() -> None:
 
 
 def test_one_subject_of_a_variant_is_an_option() -> None:
-    results = evaluate("hkmmlu_cot", model=AnsweringLM(), metadata={"subjects": "dentistry,hk_law"})
+    results = evaluate(
+        "hkmmlu_cot", model=AnsweringLM(), metadata={"subjects": "dentistry,hk_law"}
+    )
     samples = results["samples"]["hkmmlu_cot"]
     assert {sample["doc"]["subject"] for sample in samples} == {"dentistry", "hk_law"}
     expected = by_hand.macro(items(results, "hkmmlu_cot"))
-    assert results["results"]["hkmmlu_cot"]["acc_macro,none"] == pytest.approx(expected, abs=1e-12)
+    assert results["results"]["hkmmlu_cot"]["acc_macro,none"] == pytest.approx(
+        expected, abs=1e-12
+    )

@@ -25,7 +25,9 @@ class WritingLM(AnsweringLM):
         super().__init__()
         self.what = what
 
-    def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:
+    def generate_until(
+        self, requests: list[Instance], disable_tqdm: bool = False
+    ) -> list[str]:
         del disable_tqdm
         return [self.write(request.doc) for request in requests]
 
@@ -115,9 +117,9 @@ def test_the_samples_are_enough_for_every_figure_of_the_corpus() -> None:
             for name in ("empty", "wrong_script", "copied_source"):
                 assert done.items[name] == pytest.approx(expected[name])
             best = scored(run(task, "reference").pairs, task)
-            assert [best[name] for name in ("bleu", "rouge_l", "bleu_normalized")] == pytest.approx(
-                [100] * 3
-            )
+            assert [
+                best[name] for name in ("bleu", "rouge_l", "bleu_normalized")
+            ] == pytest.approx([100] * 3)
 
 
 def test_the_other_language_given_as_cantonese_is_not_fluent() -> None:
@@ -128,12 +130,16 @@ def test_the_other_language_given_as_cantonese_is_not_fluent() -> None:
 
 
 def test_the_three_shot_prompt_is_the_papers() -> None:
-    prompt = first_prompt(evaluate(CANTONESE, model=WritingLM("source"), limit=1), CANTONESE)
+    prompt = first_prompt(
+        evaluate(CANTONESE, model=WritingLM("source"), limit=1), CANTONESE
+    )
     assert prompt.startswith(
         "參考以下例子，將以下繁體中文句子翻譯成香港的廣東話：\n\n例子1：中文書面語："
     )
     assert prompt.count(" 廣東話：") == 3
-    assert prompt.endswith("並符合香港的廣東話語法及表達方式\n\n只需回覆翻譯部份，不需要解釋")
+    assert prompt.endswith(
+        "並符合香港的廣東話語法及表達方式\n\n只需回覆翻譯部份，不需要解釋"
+    )
 
 
 def test_each_direction_of_hkmmlu_has_its_own_prompt_and_languages() -> None:
@@ -179,6 +185,9 @@ def test_fluency_tells_cantonese_from_written_chinese_and_from_loops() -> None:
 
 
 def test_a_long_summary_is_penalised() -> None:
-    got = row("hkcanto_summarization", "呢篇文講街坊點樣自己整返壞咗嘅嘢，慳錢之餘又識多咗朋友。")
+    got = row(
+        "hkcanto_summarization",
+        "呢篇文講街坊點樣自己整返壞咗嘅嘢，慳錢之餘又識多咗朋友。",
+    )
     assert got["length_penalty"] == 1
     assert got["fluent"] == 1

@@ -16,7 +16,13 @@ Make = Callable[[Random, int, dict[str, Any]], str]
 
 # Neutral characters, none of which is in the words below.
 CHARACTERS = "山水天光風雲海船橋路車門窗樓梯巷木石火田"
-CLAUSES = ("今朝落咗好大雨", "我哋行路返屋企", "隔籬嘅貓瞓醒喇", "巴士又遲到咗", "阿媽煲咗湯")
+CLAUSES = (
+    "今朝落咗好大雨",
+    "我哋行路返屋企",
+    "隔籬嘅貓瞓醒喇",
+    "巴士又遲到咗",
+    "阿媽煲咗湯",
+)
 ENDS = "。！？"
 FILLER = ("今朝落雨，", "我哋行路，", "貓瞓醒喇，", "煲咗湯，")
 WORDS = ("叮叮", "奶茶", "AI", "𨋢", "哈哈", "MTR", "靚")
@@ -36,7 +42,10 @@ def answers_to(constraint: Constraint, seed: int = 0) -> Answers:
     if constraint.name in _PAIRS:
         return _PAIRS[constraint.name](random, args)
     least = VERIFIERS[constraint.name].least
-    bounds = {name: args.pop(name, None) for name in ("exactly", "at_least", "at_most", "about")}
+    bounds = {
+        name: args.pop(name, None)
+        for name in ("exactly", "at_least", "at_most", "about")
+    }
     end = 60 + max(bound or 0 for bound in bounds.values())
     if constraint.name == "idioms":
         end = 11
@@ -51,7 +60,11 @@ def _is_within(n: int, bounds: dict[str, int | None]) -> bool:
     exactly, least, most = (bounds[name] for name in ("exactly", "at_least", "at_most"))
     if bounds["about"] is not None and 10 * abs(n - bounds["about"]) > bounds["about"]:
         return False
-    return (exactly is None or n == exactly) and (least or 0) <= n and (most is None or n <= most)
+    return (
+        (exactly is None or n == exactly)
+        and (least or 0) <= n
+        and (most is None or n <= most)
+    )
 
 
 # Counts: each function makes an answer with a count of n ------------------------------------------
@@ -67,7 +80,10 @@ def _characters(random: Random, n: int, args: dict[str, Any]) -> str:
         return " ".join([*"，。𨋢é😀"[: n > 0], *_han(random, max(0, n - 1))])
     words = ["hotpot", "8,999", "don't"] if counting == "units" else []
     noise = [] if counting == "units" else [" VIP ", "3.5"]
-    units = [random.choice([_han(random, 1), *words[: random.randint(0, 3)]]) for _ in range(n)]
+    units = [
+        random.choice([_han(random, 1), *words[: random.randint(0, 3)]])
+        for _ in range(n)
+    ]
     return " ".join(units) + "……！？" + "".join(noise)
 
 
@@ -75,13 +91,18 @@ def _sentences(random: Random, n: int, _: dict[str, Any]) -> str:
     said = (f"佢話：「{random.choice(CLAUSES)}！」喎" for _ in range(n))
     plain = (random.choice(CLAUSES) + "……" + random.choice(CLAUSES) for _ in range(n))
     pairs = zip(said, plain, strict=True)
-    return "".join(random.choice(pair) + random.choice(ENDS) for pair in pairs) or "……！"
+    return (
+        "".join(random.choice(pair) + random.choice(ENDS) for pair in pairs) or "……！"
+    )
 
 
 def _lines(random: Random, n: int, _: dict[str, Any]) -> str:
     marks = ("", "- ", "## ", "1. ", "> ")
     return (
-        "\n\n---\n".join(random.choice(marks) + random.choice(CLAUSES) for _ in range(n)) or "---"
+        "\n\n---\n".join(
+            random.choice(marks) + random.choice(CLAUSES) for _ in range(n)
+        )
+        or "---"
     )
 
 
@@ -92,7 +113,9 @@ def _paragraphs(random: Random, n: int, _: dict[str, Any]) -> str:
 
 
 def _verses(random: Random, n: int, _: dict[str, Any]) -> str:
-    return "".join(_han(random, 5) + random.choice("，。\n！") for _ in range(n)) or "OK"
+    return (
+        "".join(_han(random, 5) + random.choice("，。\n！") for _ in range(n)) or "OK"
+    )
 
 
 def _each(between: str, end: str) -> Make:
@@ -127,7 +150,9 @@ def _bullets(random: Random, n: int, args: dict[str, Any]) -> str:
 
 def _numbers(random: Random, n: int, _: dict[str, Any]) -> str:
     written = random.choice(["{}. ", "{}、", "({}) ", "{}）", "**{}.** ", "### {}. "])
-    items = (written.format(i + 1) + random.choice(CLAUSES) + "\n   - 細項" for i in range(n))
+    items = (
+        written.format(i + 1) + random.choice(CLAUSES) + "\n   - 細項" for i in range(n)
+    )
     return "\n".join(["以下係建議：", *items, "3.5 公里", f"{n + 3}. 後補"])
 
 
@@ -147,7 +172,10 @@ def _among(*marks: str) -> Make:
 
     def make(random: Random, n: int, _: dict[str, Any]) -> str:
         return "\n".join(
-            [CLAUSES[0], *(random.choice(CLAUSES) + random.choice(marks) for _ in range(n))]
+            [
+                CLAUSES[0],
+                *(random.choice(CLAUSES) + random.choice(marks) for _ in range(n)),
+            ]
         )
 
     return make
@@ -158,14 +186,20 @@ def _between(*forms: str) -> Make:
 
     def make(random: Random, n: int, args: dict[str, Any]) -> str:
         marks = args.get("marks")
-        return _among(*(each for each in forms if not marks or each[0] == marks[0]))(random, n, {})
+        return _among(*(each for each in forms if not marks or each[0] == marks[0]))(
+            random, n, {}
+        )
 
     return make
 
 
 def _punctuation(random: Random, n: int, args: dict[str, Any]) -> str:
     marks = args.get("marks") or "，。、！？,.!?;~「（—"
-    return "3.5% @ " + "".join(_han(random, 2) + random.choice(marks) for _ in range(n)) + "茶 9:30"
+    return (
+        "3.5% @ "
+        + "".join(_han(random, 2) + random.choice(marks) for _ in range(n))
+        + "茶 9:30"
+    )
 
 
 def _parts(random: Random, n: int, args: dict[str, Any]) -> str:
@@ -175,15 +209,21 @@ def _parts(random: Random, n: int, args: dict[str, Any]) -> str:
 
 def _headings(random: Random, n: int, args: dict[str, Any]) -> str:
     level = args.get("level") or random.randint(1, 6)
-    return "\n".join(["#香港 ####", *(f"{'#' * level} {_han(random, 3)}" for _ in range(n))])
+    return "\n".join(
+        ["#香港 ####", *(f"{'#' * level} {_han(random, 3)}" for _ in range(n))]
+    )
 
 
 def _hashtags(random: Random, n: int, _: dict[str, Any]) -> str:
-    return "# 標題\n" + " ".join([CLAUSES[0], *(f"#{_han(random, 3)}" for _ in range(n))])
+    return "# 標題\n" + " ".join(
+        [CLAUSES[0], *(f"#{_han(random, 3)}" for _ in range(n))]
+    )
 
 
 def _latin(random: Random, n: int, _: dict[str, Any]) -> str:
-    words = (random.choice(["OK", "ｗｉｆｉ", "don't", "A", "e-mail"]) for _ in range(n))
+    words = (
+        random.choice(["OK", "ｗｉｆｉ", "don't", "A", "e-mail"]) for _ in range(n)
+    )
     return "".join(random.choice(CLAUSES) + word for word in words) + CLAUSES[0] + "3.5"
 
 
@@ -193,12 +233,16 @@ def _mixed(random: Random, n: int, _: dict[str, Any]) -> str:
 
 
 def _questions(random: Random, n: int, _: dict[str, Any]) -> str:
-    asked = [random.choice(CLAUSES) + random.choice(["？", "?", "？！"]) for _ in range(n)]
+    asked = [
+        random.choice(CLAUSES) + random.choice(["？", "?", "？！"]) for _ in range(n)
+    ]
     return "".join([CLAUSES[0], "。", *asked])
 
 
 def _sub_items(random: Random, n: int, _: dict[str, Any]) -> str:
-    return "\n".join(["- 街市", *(f"  {random.choice('-*')} {_han(random, 2)}" for _ in range(n))])
+    return "\n".join(
+        ["- 街市", *(f"  {random.choice('-*')} {_han(random, 2)}" for _ in range(n))]
+    )
 
 
 def _json_depth(random: Random, n: int, _: dict[str, Any]) -> str:
@@ -275,7 +319,9 @@ def _verse_lengths(random: Random, args: dict[str, Any]) -> Answers:
     lengths = [*args["lengths"]]
     right = [_han(random, n) for n in lengths]
     lengths[random.randrange(len(lengths))] += 1
-    return Answers("，".join(right) + "。", "，".join(_han(random, n) for n in lengths) + "。")
+    return Answers(
+        "，".join(right) + "。", "，".join(_han(random, n) for n in lengths) + "。"
+    )
 
 
 def _equal(random: Random, _: dict[str, Any]) -> Answers:
@@ -314,7 +360,9 @@ def _order(_: Random, args: dict[str, Any]) -> Answers:
 
 def _one_of(random: Random, args: dict[str, Any]) -> Answers:
     phrase = random.choice(args["phrases"])
-    return Answers(random.choice(["{}", "**{}**。", "「{}」"]).format(phrase), f"我話{phrase}")
+    return Answers(
+        random.choice(["{}", "**{}**。", "「{}」"]).format(phrase), f"我話{phrase}"
+    )
 
 
 def _in_sentence(_: Random, args: dict[str, Any]) -> Answers:
@@ -330,7 +378,8 @@ def _paragraph(random: Random, args: dict[str, Any]) -> Answers:
     n, text = args["paragraph"], args["text"]
     blocks = [random.choice(CLAUSES) for _ in range(n - 1)]
     return Answers(
-        "\n\n".join([*blocks, f"{text}，好", "完"]), "\n\n".join([*blocks, f"好，{text}", "完"])
+        "\n\n".join([*blocks, f"{text}，好", "完"]),
+        "\n\n".join([*blocks, f"好，{text}", "完"]),
     )
 
 
@@ -351,7 +400,8 @@ def _each_sentence(random: Random, args: dict[str, Any]) -> Answers:
 def _postscript(random: Random, args: dict[str, Any]) -> Answers:
     mark = args.get("mark", "P.S.")
     return Answers(
-        f"多謝！\n\n{mark} 帶遮", random.choice([f"多謝！\n{mark}", f"{mark} 帶遮", "多謝！"])
+        f"多謝！\n\n{mark} 帶遮",
+        random.choice([f"多謝！\n{mark}", f"{mark} 帶遮", "多謝！"]),
     )
 
 
@@ -360,17 +410,24 @@ def _acrostic(random: Random, args: dict[str, Any]) -> Answers:
     between = "\n" if args.get("unit", "lines") == "lines" else "，"
 
     def spell(spelled: str) -> str:
-        lines = (c + _han(random, 4) if is_first else _han(random, 4) + c for c in spelled)
+        lines = (
+            c + _han(random, 4) if is_first else _han(random, 4) + c for c in spelled
+        )
         return between.join(lines)
 
-    return Answers(spell(text), random.choice([spell(text[:-1]), spell(text + text[0])]))
+    return Answers(
+        spell(text), random.choice([spell(text[:-1]), spell(text + text[0])])
+    )
 
 
 def _distinct(_: Random, args: dict[str, Any]) -> Answers:
     unit = args.get("unit", "lines")
     if unit in ("words", "characters"):
         return Answers("今朝落雨，貓瞓醒喇", "今朝落雨，今朝好凍")
-    mark, between = ("- " if unit == "items" else "", "。" if unit == "sentences" else "\n")
+    mark, between = (
+        "- " if unit == "items" else "",
+        "。" if unit == "sentences" else "\n",
+    )
     units = [mark + each for each in CLAUSES]
     return Answers(between.join(units), between.join([*units, units[0] + "！"]))
 
@@ -380,14 +437,18 @@ def _json_object(random: Random, args: dict[str, Any]) -> Answers:
     text = json.dumps(dict.fromkeys(keys, 1), ensure_ascii=False)
     fenced = f"```json\n{text}\n```"
     wrong = json.dumps(dict.fromkeys(keys[1:], 1)) if keys else "[1]"
-    return Answers(random.choice([text, fenced]), random.choice([wrong, f"好：{text}", text[:-1]]))
+    return Answers(
+        random.choice([text, fenced]), random.choice([wrong, f"好：{text}", text[:-1]])
+    )
 
 
 def _quoted(random: Random, args: dict[str, Any]) -> Answers:
     opening, closing = args.get("marks", "「」")
     text = random.choice(CLAUSES)
     both = f"{opening}{text}{closing}"
-    return Answers(both, random.choice([text, f"{both}同{both}", f"{both}。", both[:-1]]))
+    return Answers(
+        both, random.choice([text, f"{both}同{both}", f"{both}。", both[:-1]])
+    )
 
 
 def _title(random: Random, args: dict[str, Any]) -> Answers:
@@ -395,7 +456,8 @@ def _title(random: Random, args: dict[str, Any]) -> Answers:
     named = f"{opening}夜船{closing}"
     right = random.choice(["{}", "# {}", "**{}**"]).format(named) + "\n風好大。"
     return Answers(
-        right, random.choice(["夜船\n風好大。", f"{named}風好大。", f"風好大。\n{named}"])
+        right,
+        random.choice(["夜船\n風好大。", f"{named}風好大。", f"風好大。\n{named}"]),
     )
 
 
@@ -405,19 +467,32 @@ def _width(_: Random, args: dict[str, Any]) -> Answers:
 
 
 _SAID = {
-    "cantonese": ("佢哋啱啱返咗屋企，仲未食飯。", "我哋聽日去邊度玩呀？呢個 app 好好用㗎。"),
-    "written_chinese": ("他們剛才回家了，還沒有吃飯。", "我们明天去哪里玩？这个地方很漂亮。"),
+    "cantonese": (
+        "佢哋啱啱返咗屋企，仲未食飯。",
+        "我哋聽日去邊度玩呀？呢個 app 好好用㗎。",
+    ),
+    "written_chinese": (
+        "他們剛才回家了，還沒有吃飯。",
+        "我们明天去哪里玩？这个地方很漂亮。",
+    ),
     "english": ("They have just gone home and they have not eaten yet.",),
 }
 
 
 def _language(random: Random, args: dict[str, Any]) -> Answers:
-    others = [text for name, said in _SAID.items() if name != args["language"] for text in said]
+    others = [
+        text
+        for name, said in _SAID.items()
+        if name != args["language"]
+        for text in said
+    ]
     return Answers(random.choice(_SAID[args["language"]]), random.choice(others))
 
 
 def _script(random: Random, args: dict[str, Any]) -> Answers:
-    hant, hans = random.choice([("說話", "说话"), ("廣東", "广东"), ("嚟睇電視", "嚟睇电视")])
+    hant, hans = random.choice(
+        [("說話", "说话"), ("廣東", "广东"), ("嚟睇電視", "嚟睇电视")]
+    )
     both = random.choice(["你好", "公里", "皇后", "台", "干涉", "嗰度", "𨋢"])
     right, wrong = (hant, hans) if args["script"] == "traditional" else (hans, hant)
     return Answers(both + right, both + right + wrong)
@@ -443,10 +518,14 @@ def _rhyme(random: Random, args: dict[str, Any]) -> Answers:
     used = {letter: iter(_RIMES[rime]) for letter, rime in rimes.items()}
     ends = ["茶" if letter == "-" else next(used[letter]) for letter in scheme]
     wrong = [*ends]
-    bound = [i for i, each in enumerate(scheme) if scheme.count(each) > 1 and each != "-"]
+    bound = [
+        i for i, each in enumerate(scheme) if scheme.count(each) > 1 and each != "-"
+    ]
     wrong[random.choice(bound)] = "杯"
     between = "\n" if args.get("unit", "lines") == "lines" else "，"
-    return Answers(*(between.join("今日見到" + end for end in each) for each in (ends, wrong)))
+    return Answers(
+        *(between.join("今日見到" + end for end in each) for each in (ends, wrong))
+    )
 
 
 _TONES = {"1": "天", "2": "水", "3": "去", "4": "人", "5": "我", "6": "月"}
@@ -459,23 +538,32 @@ def _sung(random: Random, pattern: str) -> tuple[str, str]:
     place = random.choice([i for i, each in enumerate(pattern) if each != "*"])
     allowed = _IN_CLASS.get(pattern[place], pattern[place])
     wrong = [*right]
-    wrong[place] = random.choice([_TONES[tone] for tone in "123456" if tone not in allowed])
+    wrong[place] = random.choice(
+        [_TONES[tone] for tone in "123456" if tone not in allowed]
+    )
     return "".join(right), "".join(wrong)
 
 
 def _tones(random: Random, args: dict[str, Any]) -> Answers:
     before = "茶\n" * ((args.get("line") or 1) - 1)
     right, wrong = _sung(random, args["pattern"])
-    return Answers(f"{before}{right}！", random.choice([before + wrong, before + right + "天"]))
+    return Answers(
+        f"{before}{right}！", random.choice([before + wrong, before + right + "天"])
+    )
 
 
 def _line_tones(random: Random, args: dict[str, Any]) -> Answers:
     right, wrong = _sung(random, args["pattern"])
-    return Answers(*("，\n".join("茶杯" + end for end in ends) for ends in (right, wrong)))
+    return Answers(
+        *("，\n".join("茶杯" + end for end in ends) for ends in (right, wrong))
+    )
 
 
 def _starting(random: Random, args: dict[str, Any]) -> Answers:
-    said = [random.choice(args["words"]) + "，" + CLAUSES[1] + random.choice(ENDS) for _ in "123"]
+    said = [
+        random.choice(args["words"]) + "，" + CLAUSES[1] + random.choice(ENDS)
+        for _ in "123"
+    ]
     return Answers("".join(said), "".join([*said, "今朝落雨。"]))
 
 
@@ -486,12 +574,16 @@ def _framed(random: Random, args: dict[str, Any]) -> Answers:
 
 def _placed(_: Random, args: dict[str, Any]) -> Answers:
     place, word = args["place"], args["word"]
-    before, after = ("山" * (place - 1), "水水") if place > 0 else ("水水", "山" * (-place - 1))
+    before, after = (
+        ("山" * (place - 1), "水水") if place > 0 else ("水水", "山" * (-place - 1))
+    )
     return Answers(f"{before} {word} {after}", f"{before}天 {word} 天{after}")
 
 
 def _data(_: Random, args: dict[str, Any]) -> Answers:
-    right = {"xml": "<菜>魚</菜>", "yaml": "菜: 魚\n價: 58", "csv": "菜,價\n魚,58"}[args["form"]]
+    right = {"xml": "<菜>魚</菜>", "yaml": "菜: 魚\n價: 58", "csv": "菜,價\n魚,58"}[
+        args["form"]
+    ]
     wrong = {"xml": "<菜>魚", "yaml": "一條魚", "csv": "菜,價\n魚"}[args["form"]]
     return Answers(f"```\n{right}\n```", wrong)
 
@@ -509,7 +601,8 @@ _PAIRS: dict[str, Callable[[Random, dict[str, Any]], Answers]] = {
     "data_format": _data,
     "letter_case": _cased,
     "only_list": _fixed(
-        ("- 魚\n- 菜", "1. 魚\n2. 菜\n   - 蝦"), ("要買：\n- 魚", "- 魚\n多謝", "魚\n菜")
+        ("- 魚\n- 菜", "1. 魚\n2. 菜\n   - 蝦"),
+        ("要買：\n- 魚", "- 魚\n多謝", "魚\n菜"),
     ),
     "verse_lengths": _verse_lengths,
     "equal_lines": _equal,
@@ -542,22 +635,31 @@ _PAIRS: dict[str, Callable[[Random, dict[str, Any]], Answers]] = {
     "tones": _tones,
     "line_end_tones": _line_tones,
     "only_jyutping": _fixed(
-        ("nei5 hou2!", "Ngo5 m4 zi1", "jat1jat1"), ("nei hou", "你好 nei5 hou2", "hao3", "123")
+        ("nei5 hou2!", "Ngo5 m4 zi1", "jat1jat1"),
+        ("nei hou", "你好 nei5 hou2", "hao3", "123"),
     ),
 }
 
 # Arguments ----------------------------------------------------------------------------------------
 
-_word, _words = st.sampled_from(WORDS), st.lists(st.sampled_from(WORDS), min_size=2, unique=True)
+_word, _words = (
+    st.sampled_from(WORDS),
+    st.lists(st.sampled_from(WORDS), min_size=2, unique=True),
+)
 _unit = st.sampled_from(["lines", "verses"])
-_pattern = st.text("123456平仄*", min_size=1, max_size=8).filter(lambda text: text.strip("*"))
+_pattern = st.text("123456平仄*", min_size=1, max_size=8).filter(
+    lambda text: text.strip("*")
+)
 _ARGUMENTS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "characters": {"counting": st.sampled_from(["units", "han", "all"])},
     "occurrences": {"word": _word},
     "different_words": {"words": st.just(WORDS)},
     "table_rows": {"columns": st.none() | st.integers(1, 5)},
     "headings": {"level": st.none() | st.integers(1, 6)},
-    "parts": {"mark": st.sampled_from(["***", "---", "【第二個版本】"]), "own_line": st.booleans()},
+    "parts": {
+        "mark": st.sampled_from(["***", "---", "【第二個版本】"]),
+        "own_line": st.booleans(),
+    },
     "punctuation": {"marks": st.none() | st.sampled_from(["，", "!", "。！"])},
     "verse_lengths": {"lengths": st.lists(st.integers(1, 9), min_size=1)},
     "uses_all": {"words": _words},
@@ -578,7 +680,9 @@ _ARGUMENTS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "place": st.sampled_from(["first", "last"]),
         "unit": _unit,
     },
-    "distinct": {"unit": st.sampled_from(["lines", "items", "sentences", "words", "characters"])},
+    "distinct": {
+        "unit": st.sampled_from(["lines", "items", "sentences", "words", "characters"])
+    },
     "each_sentence_starts_with": {"words": st.just(["我", "OK"])},
     "ends_as_it_begins": {"length": st.integers(1, 3)},
     "word_at": {"word": _word, "place": st.sampled_from([1, 2, 5, -1, -3])},
@@ -589,14 +693,22 @@ _ARGUMENTS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "bullet_items": {"mark": st.none() | st.sampled_from("-*+•")},
     "placeholders": {"marks": st.none() | st.sampled_from(["[]", "【】"])},
     "quotations": {"marks": st.none() | st.sampled_from(["「」", "『』", "“”"])},
-    "json_object": {"keys": st.sampled_from([[], ["菜"], ["菜", "價"]]), "only": st.booleans()},
+    "json_object": {
+        "keys": st.sampled_from([[], ["菜"], ["菜", "價"]]),
+        "only": st.booleans(),
+    },
     "quoted": {"marks": st.sampled_from(["「」", "『』", "“”", '""', "《》"])},
     "title": {"marks": st.sampled_from(["《》", "〈〉", "【】", "「」"])},
     "punctuation_width": {"width": st.sampled_from(["full", "half"])},
-    "language": {"language": st.sampled_from(["cantonese", "written_chinese", "english"])},
+    "language": {
+        "language": st.sampled_from(["cantonese", "written_chinese", "english"])
+    },
     "script": {"script": st.sampled_from(["traditional", "simplified"])},
     "numerals": {"form": st.sampled_from(["arabic", "chinese"])},
-    "rhyme": {"scheme": st.sampled_from([None, "AA", "AABA", "AABB", "B-B-"]), "unit": _unit},
+    "rhyme": {
+        "scheme": st.sampled_from([None, "AA", "AABA", "AABB", "B-B-"]),
+        "unit": _unit,
+    },
     "tones": {"pattern": _pattern, "line": st.none() | st.integers(1, 3)},
     "line_end_tones": {"pattern": _pattern},
 }

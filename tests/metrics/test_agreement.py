@@ -26,7 +26,9 @@ OBSERVERS = [
     [_, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, _],
     [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, _],
 ]
-UNITS = [[float(v) for v in unit if v is not None] for unit in zip(*OBSERVERS, strict=True)]
+UNITS = [
+    [float(v) for v in unit if v is not None] for unit in zip(*OBSERVERS, strict=True)
+]
 
 
 def test_alpha_is_krippendorffs_on_his_example_with_missing_data() -> None:
@@ -35,11 +37,15 @@ def test_alpha_is_krippendorffs_on_his_example_with_missing_data() -> None:
 
 def test_alpha_is_krippendorffs_on_his_binary_example() -> None:
     meg, owen = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
-    assert krippendorff_alpha(zip(meg, owen, strict=True)) == pytest.approx(0.095, abs=5e-4)
+    assert krippendorff_alpha(zip(meg, owen, strict=True)) == pytest.approx(
+        0.095, abs=5e-4
+    )
 
 
 units = st.lists(
-    st.lists(st.sampled_from([1.0, 3.0, 5.0]), min_size=2, max_size=5), min_size=2, max_size=12
+    st.lists(st.sampled_from([1.0, 3.0, 5.0]), min_size=2, max_size=5),
+    min_size=2,
+    max_size=12,
 )
 
 
@@ -60,8 +66,12 @@ def test_alpha_is_undefined_without_pairs_or_without_differences() -> None:
 
 
 def test_coefficients_of_a_small_example() -> None:
-    judge = {"fluency": {"a": 5.0, "b": 3.0, "c": 3.0, "d": 1.0, "not scored by people": 5.0}}
-    people = {"fluency": {"a": [5.0], "b": [5.0], "c": [3.0], "d": [1.0], "not judged": [1.0]}}
+    judge = {
+        "fluency": {"a": 5.0, "b": 3.0, "c": 3.0, "d": 1.0, "not scored by people": 5.0}
+    }
+    people = {
+        "fluency": {"a": [5.0], "b": [5.0], "c": [3.0], "d": [1.0], "not judged": [1.0]}
+    }
     [row] = agreement(judge, people)
     assert (row.criterion, row.items) == ("fluency", 4)
     assert row.pearson == pytest.approx(8 / math.sqrt(8 * 11))
@@ -75,7 +85,9 @@ def test_a_judge_that_is_one_point_too_lenient_correlates_but_does_not_agree() -
     people = {"x": {str(i): [float(i), float(i)] for i in range(5)}}
     [lenient] = agreement({"x": {str(i): i + 1.0 for i in range(5)}}, people)
     [same] = agreement({"x": {str(i): float(i) for i in range(5)}}, people)
-    assert (lenient.pearson, lenient.spearman, lenient.kendall) == pytest.approx((1, 1, 1))
+    assert (lenient.pearson, lenient.spearman, lenient.kendall) == pytest.approx(
+        (1, 1, 1)
+    )
     assert lenient.alpha == pytest.approx(1 - 5 / 25)
     assert same.alpha == lenient.human_alpha == 1
 
@@ -116,7 +128,9 @@ def test_a_row_is_an_item_and_a_person(tmp_path: Path) -> None:
     for encoding in ["utf-8", "utf-8-sig"]:
         text = "id,person,fluency,coherence,comment\na,甲,5,3,好\na,乙,3,,\n"
         text += ", \n\nb,甲,1, 5 ,\n,,,,,,\n"  # with blank rows of any length
-        assert read_human_scores(csv_file(tmp_path, text, encoding), ["fluency", "coherence"]) == {
+        assert read_human_scores(
+            csv_file(tmp_path, text, encoding), ["fluency", "coherence"]
+        ) == {
             "fluency": {"a": [5, 3], "b": [1]},
             "coherence": {"a": [3], "b": [5]},
         }, encoding
@@ -125,13 +139,17 @@ def test_a_row_is_an_item_and_a_person(tmp_path: Path) -> None:
 def test_a_score_is_a_number(tmp_path: Path) -> None:
     for cell in ["five", "nan", "inf", "5分"]:
         path = csv_file(tmp_path, f"id,fluency\na,5\nb,{cell}\n")
-        with pytest.raises(ValueError, match=f"line 3: 'fluency': '{cell}' is not a number"):
+        with pytest.raises(
+            ValueError, match=f"line 3: 'fluency': '{cell}' is not a number"
+        ):
             read_human_scores(path, ["fluency"])
 
 
 def test_the_header_names_the_items_and_a_criterion(tmp_path: Path) -> None:
     for text in ["", "item,fluency\na,5\n", "id,flu\na,5\n"]:
-        with pytest.raises(ValueError, match="must have 'id' and at least one of fluency"):
+        with pytest.raises(
+            ValueError, match="must have 'id' and at least one of fluency"
+        ):
             read_human_scores(csv_file(tmp_path, text), ["fluency"])
 
 
@@ -152,7 +170,9 @@ def test_the_interval_adds_both_variances() -> None:
     made = corrected_mean([1, 2, 3], [0, 0, 0], [0, 2, 0, 2], weight=1)
     # Three errors 1, 2, 3 have variance 1, four errors 0, 2, 0, 2 have 1; t of 2 is 4.303.
     assert made.value == pytest.approx(2 + 1)
-    assert made.high - made.value == pytest.approx(4.3027 * math.sqrt(1 / 3 + 1 / 4), abs=1e-3)
+    assert made.high - made.value == pytest.approx(
+        4.3027 * math.sqrt(1 / 3 + 1 / 4), abs=1e-3
+    )
 
 
 def test_without_more_judged_items_it_is_the_mean_of_the_people() -> None:
@@ -187,17 +207,25 @@ def test_the_interval_covers_what_people_would_say() -> None:
             covered, narrower, biased = [], [], []
             for _ in range(1000):
                 true = generator.beta(4, 1.5, size=labelled + 500)
-                judge = np.clip(0.8 * true + 0.25 + generator.normal(0, 0.1, true.shape), 0, 1)
+                judge = np.clip(
+                    0.8 * true + 0.25 + generator.normal(0, 0.1, true.shape), 0, 1
+                )
                 expected = 4 / 5.5
                 if binary:
-                    true, expected = (true > 0.7).astype(float), stats.beta(4, 1.5).sf(0.7)
+                    true, expected = (
+                        (true > 0.7).astype(float),
+                        stats.beta(4, 1.5).sf(0.7),
+                    )
                 people, rest = true[:labelled], judge[labelled:]
                 made = corrected_mean(people, judge[:labelled], rest)
                 alone = corrected_mean(people, judge[:labelled])
                 covered.append(made.low <= expected <= made.high)
                 narrower.append((made.high - made.low) / (alone.high - alone.low))
                 biased.append(abs(rest.mean() - expected) > 0.03)
-            assert np.mean(covered) > 0.95 - 3 * math.sqrt(0.95 * 0.05 / 1000), (labelled, binary)
+            assert np.mean(covered) > 0.95 - 3 * math.sqrt(0.95 * 0.05 / 1000), (
+                labelled,
+                binary,
+            )
             assert np.mean(narrower) < (0.9 if binary else 0.75), (labelled, binary)
             assert np.mean(biased) > 0.9, (labelled, binary)
 
@@ -219,16 +247,24 @@ def interval(kind: Correlation, x: list[float], y: list[float]) -> tuple[float, 
 
 def jackknife(kind: str, x: list[float], y: list[float]) -> tuple[float, float]:
     """Student's interval on Fisher's transformation, computed item by item with scipy."""
-    compute = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
+    compute = {
+        "pearson": stats.pearsonr,
+        "spearman": stats.spearmanr,
+        "kendall": stats.kendalltau,
+    }
     of = compute[kind]
     without = [
-        math.atanh(of(x[:i] + x[i + 1 :], y[:i] + y[i + 1 :]).statistic) for i in range(len(x))
+        math.atanh(of(x[:i] + x[i + 1 :], y[:i] + y[i + 1 :]).statistic)
+        for i in range(len(x))
     ]
     squares = [(each - np.mean(without)) ** 2 for each in without]
     if kind == "pearson":
         squares.append(max(squares))
     error = math.sqrt((len(x) - 1) * np.mean(squares))
-    center, reach = math.atanh(of(x, y).statistic), stats.t.ppf(0.975, len(x) - 1) * error
+    center, reach = (
+        math.atanh(of(x, y).statistic),
+        stats.t.ppf(0.975, len(x) - 1) * error,
+    )
     return math.tanh(center - reach), math.tanh(center + reach)
 
 
@@ -258,7 +294,11 @@ def test_a_correlation_is_covered_with_outliers_and_ties(
     def draw(count: int) -> tuple[list[float], list[float]]:
         one, other = generator.normal(size=(2, count))
         both = np.array([one, 0.8 * one + 0.6 * other])
-        made = np.digitize(both, [-1.5, -0.7, 0.2, 1]) * 1.0 if ties else both / tail(count)
+        made = (
+            np.digitize(both, [-1.5, -0.7, 0.2, 1]) * 1.0
+            if ties
+            else both / tail(count)
+        )
         return made[0].tolist(), made[1].tolist()
 
     def tail(count: int) -> np.ndarray:

@@ -41,7 +41,9 @@ class Case:
 
 CASES = [
     Case(**json.loads(line))
-    for line in (Path(__file__).parent / "choice_cases.jsonl").read_text("utf-8").splitlines()
+    for line in (Path(__file__).parent / "choice_cases.jsonl")
+    .read_text("utf-8")
+    .splitlines()
 ]
 
 
@@ -50,7 +52,8 @@ def test_letters_are_read_as_labelled() -> None:
         misread = [
             (case.text, case.answer, found)
             for case in CASES
-            if case.tag == tag and (found := extract_choice(case.text, case.options)) != case.answer
+            if case.tag == tag
+            and (found := extract_choice(case.text, case.options)) != case.answer
         ]
         assert misread == []
 
@@ -95,7 +98,10 @@ def test_a_trailing_fragment_does_not_override_a_decision() -> None:
     for text, letter in [
         ("答案：C\n解析：蛋白質喺度加工。\n線粒體", "C"),
         ("答案：C\n\n線粒", "C"),
-        ("The correct answer is D.\n\nWhen the price of A increases, shoppers choose B.", "D"),
+        (
+            "The correct answer is D.\n\nWhen the price of A increases, shoppers choose B.",
+            "D",
+        ),
         ("正確答案係：C\n\n其他講法之中，只有選項 B 係錯誤嘅。", "C"),
         ("最終答案：A\n\n補充：\n- 核糖體\n- 細胞核", "A"),
     ]:
@@ -104,7 +110,16 @@ def test_a_trailing_fragment_does_not_override_a_decision() -> None:
 
 def test_marks_around_a_letter_are_ignored() -> None:
     for text in [
-        *("B ✅", "⒝", "🅑", "Ⓑ", "B ←", "\\boxed{B}。", "{\\bf B}", "答：$\\mathbf{B}$"),
+        *(
+            "B ✅",
+            "⒝",
+            "🅑",
+            "Ⓑ",
+            "B ←",
+            "\\boxed{B}。",
+            "{\\bf B}",
+            "答：$\\mathbf{B}$",
+        ),
         "$$\n\\text{答：}\\mathrm{B}\n$$",
     ]:
         assert extract_choice(text, CELLS) == "B"
@@ -128,14 +143,20 @@ def test_a_decision_is_subject_predicate_and_polarity() -> None:
         ("I'd go with option four.", "D"),
         ("The second option stands out.", "B"),
         ("By elimination we are left with the heart.", "D"),
-        ("The kidney filters, the liver stores, the lung breathes, so the heart wins.", "D"),
+        (
+            "The kidney filters, the liver stores, the lung breathes, so the heart wins.",
+            "D",
+        ),
         ("The kidney and the lung come in pairs, whereas the liver does not.", None),
         ("選(2)", "B"),
         ("第三個先啱。", "C"),
         ("應該揀第三句。", "C"),
         ("四個之中當取 (B)。", "B"),
         ("若必須擇一，A 較為合理。", "A"),
-        ("A. The kidney.\n\nActually, let me correct that: it filters. So the answer is C.", "C"),
+        (
+            "A. The kidney.\n\nActually, let me correct that: it filters. So the answer is C.",
+            "C",
+        ),
         ("如果要我揀，可能係 A，亦可能係 B。", None),
     ]:
         assert extract_choice(text, ENGLISH) == letter
@@ -143,7 +164,11 @@ def test_a_decision_is_subject_predicate_and_polarity() -> None:
 
 def test_the_texts_of_options_vary() -> None:
     for options, text, letter in [
-        (("3 km/h", "6 km/h", "9 km/h"), "即係每小時 6 公里。", None),  # words in another order
+        (
+            ("3 km/h", "6 km/h", "9 km/h"),
+            "即係每小時 6 公里。",
+            None,
+        ),  # words in another order
         (("3 km/h", "6 km/h", "9 km/h"), "So v = 6 kilometres per hour.", "B"),
         (("公元前300年", "公元前200年", "公元前100年"), "200 BC", "B"),
         (("公元前300年", "公元前200年", "公元前100年"), "公元前二百年", "B"),
@@ -178,7 +203,10 @@ def test_a_calculation_ends_with_its_result() -> None:
         ("先乘後加：3 × 4 = 12，12 + 6 = 18", "C"),
         ("3 × 4 = 12，", None),  # cut off on the way
         ("3 × 4 = 12，再加 6，得到十八。", "C"),
-        ("3 × 4 = 12，12 + 6 = 18。所以 B 正確。", "B"),  # the letter counts, not a value
+        (
+            "3 × 4 = 12，12 + 6 = 18。所以 B 正確。",
+            "B",
+        ),  # the letter counts, not a value
     ]:
         options = {"A": "6", "B": "12", "C": "18", "D": "24"}
         assert extract_choice(text, options) == letter
@@ -187,12 +215,18 @@ def test_a_calculation_ends_with_its_result() -> None:
 def test_the_last_sentence_may_name_the_option() -> None:
     for text, letter in [
         ("蛋白質由胺基酸組成，要跟住訊息一粒一粒砌。B 講嘅就係呢個地方。", "B"),
-        ("ATP comes from one organelle above all. Sentence A describes exactly that.", "A"),
+        (
+            "ATP comes from one organelle above all. Sentence A describes exactly that.",
+            "A",
+        ),
         ("B、C、D 都唔會產生能量。所以 (A) 就係要搵嗰個。", "A"),
         ("大液泡儲水（見課本）。睇返四項，D 最切合。", "D"),
         ("## Conclusion\nThe place is the one given in C. It has a membrane.", "C"),
         ("細胞有好多結構，B、C、D 都有其他用途。A", None),  # cut off
-        ("A produces energy. B makes proteins. C stores DNA. D stores water.", None),  # listed
+        (
+            "A produces energy. B makes proteins. C stores DNA. D stores water.",
+            None,
+        ),  # listed
         ("細胞有好多種。例如 B 就係其中一種。", None),
         ("Both have DNA. I would need more information about B.", None),
         ("資料唔夠，好難講。D 有機會。", None),
@@ -221,12 +255,20 @@ def test_the_letter_a_after_a_noun_is_not_an_article() -> None:
 
 def test_an_option_with_a_gloss_is_named_without_it() -> None:
     for text, letter in [
-        ("兩個音節聲母一樣，所以係雙聲擬聲詞。", "C"),  # B is within C, whose example is left out
+        (
+            "兩個音節聲母一樣，所以係雙聲擬聲詞。",
+            "C",
+        ),  # B is within C, whose example is left out
         ("擬聲詞要模仿聲音，不過更準確嘅叫法係雙聲擬聲詞。", "C"),
         ("所以係擬聲詞。", "B"),
         ("答案係擬聲詞，A 同 D 都唔啱。", "B"),  # the text and "A 同 D" are no list
     ]:
-        options = {"A": "疊字", "B": "擬聲詞", "C": "雙聲擬聲詞（如：乒乓）", "D": "外來詞"}
+        options = {
+            "A": "疊字",
+            "B": "擬聲詞",
+            "C": "雙聲擬聲詞（如：乒乓）",
+            "D": "外來詞",
+        }
         assert extract_choice(text, options) == letter
 
 
@@ -258,7 +300,10 @@ def test_a_decision_by_position_outranks_what_is_said_of_others() -> None:
         ("應選最後一項，因為《將進酒》的作者才是李白。", "D"),
         ("揀最尾嗰項，《春望》嘅作者先係杜甫。", "D"),
         ("應選第三項。寫《將進酒》嘅才是李白。", "C"),
-        ("I would choose the last option, since the author of the other poem is 李白.", "D"),
+        (
+            "I would choose the last option, since the author of the other poem is 李白.",
+            "D",
+        ),
     ]:
         options = {"A": "杜甫", "B": "李白", "C": "王維", "D": "白居易"}
         assert extract_choice(text, options) == letter
@@ -271,7 +316,10 @@ def test_no_answer_is_read_if_it_depends_on_the_person() -> None:
         ("要視乎你幾時用錢，先知邊樣啱。外幣適合成日去旅行嘅人。", None),
         ("黃金 is the best for you. It depends on your goals, though.", None),
         ("好難一概而論，但題目問保值，C 最啱。", "C"),
-        ("C 正確，因為保值能力視乎你持有幾耐。", "C"),  # it depends on the thing, not on the person
+        (
+            "C 正確，因為保值能力視乎你持有幾耐。",
+            "C",
+        ),  # it depends on the thing, not on the person
         ("黃金相對啱啲。", "C"),
     ]:
         options = {"A": "儲蓄", "B": "基金", "C": "黃金", "D": "外幣"}
@@ -287,7 +335,11 @@ FRUIT = {"A": "Apple", "B": "Pear", "C": "Plum", "D": "Fig"}
 
 
 def test_a_walk_through_the_options_does_not_answer_with_its_first_item() -> None:
-    verdicts = (("此說法不正確。", "此說法正確。"), ("It is round.", "It is long."), ("✗", "✓"))
+    verdicts = (
+        ("此說法不正確。", "此說法正確。"),
+        ("It is round.", "It is long."),
+        ("✗", "✓"),
+    )
     items = (
         "{x}. {t}\n{v}\n\n",
         "**{x}. {t}**\n\n{v}\n\n",
@@ -298,7 +350,10 @@ def test_a_walk_through_the_options_does_not_answer_with_its_first_item() -> Non
     ends = ("答案是{x}。", "所以揀 {x}。", "Therefore, the answer is {x}.", "結論：{x}")
     for lead, item, end in product(leads, items, ends):
         for letter, (no, yes) in product("ABD", verdicts):
-            lines = [item.format(x=x, t=t, v=yes if x == letter else no) for x, t in FRUIT.items()]
+            lines = [
+                item.format(x=x, t=t, v=yes if x == letter else no)
+                for x, t in FRUIT.items()
+            ]
             text = lead + "".join(lines) + end.format(x=letter)
             assert extract_choice(text, FRUIT) == letter
 
@@ -311,19 +366,30 @@ def test_options_in_the_same_construction_are_a_list() -> None:
         ("A - True\nB - True\nC - False\nD - False", FRUIT, None),
         ("A – False\nB – True\nC – False\nD – False", FRUIT, "B"),
         ("A = round, B = long, C = round, D = round. So B.", FRUIT, "B"),
-        ("A. Apple\n\n解釋：佢係圓嘅。\n\nB. Pear 係長嘅。", FRUIT, "A"),  # an answer, explained
+        (
+            "A. Apple\n\n解釋：佢係圓嘅。\n\nB. Pear 係長嘅。",
+            FRUIT,
+            "A",
+        ),  # an answer, explained
         ("D. Fig\n\nA. Apple 唔啱。\nB. Pear 唔啱。", FRUIT, "D"),
     ]:
         assert extract_choice(text, options) == letter
 
 
 def test_a_conclusion_at_the_end_overrides_the_first_line() -> None:
-    assert extract_choice("A\n\n佢係圓嘅，唔係長嘅。\n\n因此，正確答案係D。", FRUIT) == "D"
+    assert (
+        extract_choice("A\n\n佢係圓嘅，唔係長嘅。\n\n因此，正確答案係D。", FRUIT) == "D"
+    )
     assert extract_choice("A\n\n佢係圓嘅。答案D都有人揀。", FRUIT) == "A"
 
 
 def test_sets_of_statements_are_matched_by_their_numbers() -> None:
-    brackets = {"A": "只有(1)及(2)", "B": "只有(1)及(3)", "C": "只有(2)及(4)", "D": "(1)、(2)及(4)"}
+    brackets = {
+        "A": "只有(1)及(2)",
+        "B": "只有(1)及(3)",
+        "C": "只有(2)及(4)",
+        "D": "(1)、(2)及(4)",
+    }
     circles = {"A": "①②", "B": "①③", "C": "②④", "D": "①③④"}
     roman = {
         "A": "i and ii only",
@@ -336,7 +402,11 @@ def test_sets_of_statements_are_matched_by_their_numbers() -> None:
         ("故選(1)(2)(4)。", brackets, "D"),
         ("啱嘅係（2）同（4）。", brackets, "C"),
         ("選(1)。", brackets, None),  # a statement, not the first option
-        ("敘述(1)正確，敘述(2)正確，敘述(3)錯誤，敘述(4)正確，因此答案為D。", brackets, "D"),
+        (
+            "敘述(1)正確，敘述(2)正確，敘述(3)錯誤，敘述(4)正確，因此答案為D。",
+            brackets,
+            "D",
+        ),
         ("①正確；②錯誤；③正確；④錯誤。所以選①③。", circles, "B"),
         ("正確的是②和④。", circles, "C"),
         ("Statements i and iii are correct.", roman, "B"),
@@ -347,10 +417,18 @@ def test_sets_of_statements_are_matched_by_their_numbers() -> None:
 
 
 def test_a_verdict_on_the_answer_is_not_turned_round_by_the_question() -> None:
-    for text in ["應該是C才對。", "C不正確。", "C是錯的。", "答案係C。", "C should be correct."]:
+    for text in [
+        "應該是C才對。",
+        "C不正確。",
+        "C是錯的。",
+        "答案係C。",
+        "C should be correct.",
+    ]:
         assert extract_choice(text, CELLS, "下列何者不是細胞器？") == "C"
     assert extract_choice("B是錯的。", CELLS, "下列敘述何者錯誤？") == "B"
-    assert extract_choice("A正確。B不正確。C不正確。", CELLS, "下列敘述何者錯誤？") is None
+    assert (
+        extract_choice("A正確。B不正確。C不正確。", CELLS, "下列敘述何者錯誤？") is None
+    )
 
 
 def test_an_option_in_another_role_is_no_answer() -> None:
@@ -377,7 +455,10 @@ def test_small_forms_are_read() -> None:
     years = {"A": "1842年", "B": "1860年", "C": "1840年"}
     moods = {"A": "積極而樂觀", "B": "消極而悲觀", "C": "積極而悲觀"}
     for text, options, letter in [
-        *((text, CELLS, "B") for text in ("B?", "答案係B？", '<answer letter="B"/>', "option_b")),
+        *(
+            (text, CELLS, "B")
+            for text in ("B?", "答案係B？", '<answer letter="B"/>', "option_b")
+        ),
         *((text, CELLS, "B") for text in ("ANSWER=B", "A: B", "答案：（二）")),
         ("70 度", {"A": "60°", "B": "70°"}, "B"),
         ("一八四〇年", years, "C"),
@@ -638,7 +719,9 @@ def test_a_letter_without_an_option_revokes_the_decision_before_it() -> None:
 
 def test_only_the_letters_of_the_options_are_answers() -> None:
     for letters in ["AB", "ABC", "ABCD", "ABCDE"]:
-        options = dict(zip(letters, ["甲組", "乙組", "丙組", "丁組", "戊組"], strict=False))
+        options = dict(
+            zip(letters, ["甲組", "乙組", "丙組", "丁組", "戊組"], strict=False)
+        )
         read = [extract_choice(f"答案係{letter}。", options) for letter in "ABCDE"]
         assert read == [*letters, *[None] * (5 - len(letters))]
 
@@ -714,7 +797,13 @@ def test_a_refusal_is_distinguished_from_indecision() -> None:
             "沒有選項",
             "無正確答案",
         ),
-        *("無適用選項", "I cannot tell", "I can't tell", "I am unable to tell", "Sorry"),
+        *(
+            "無適用選項",
+            "I cannot tell",
+            "I can't tell",
+            "I am unable to tell",
+            "Sorry",
+        ),
         *("I don't know", "It is none of the four", "**Content filtered**"),
     ]:
         assert read_choice(text, ISLANDS).reason == "none: refusal"
@@ -739,13 +828,19 @@ def test_what_is_left_over_and_what_was_planned_are_no_answers() -> None:
     sweets = {"A": "6", "B": "7", "C": "8"}
     assert extract_choice("每人 7 粒，仲剩返 6 粒。", sweets) != "A"
     planets = {"A": "Earth", "B": "Jupiter", "C": "Mars"}
-    assert extract_choice("I was first going to go for Jupiter, but no.", planets) is None
+    assert (
+        extract_choice("I was first going to go for Jupiter, but no.", planets) is None
+    )
     assert extract_choice("Only Mars can be excluded.", planets) is None
     words = {"A": "Talkative", "B": "Reserved"}
-    assert extract_choice("Thus the opposite of talkative; somebody quiet.", words) is None
+    assert (
+        extract_choice("Thus the opposite of talkative; somebody quiet.", words) is None
+    )
 
 
-def test_an_earlier_view_a_definition_and_a_calculation_cut_off_are_no_answers() -> None:
+def test_an_earlier_view_a_definition_and_a_calculation_cut_off_are_no_answers() -> (
+    None
+):
     words = {"A": "巧言令色", "B": "口若懸河"}
     assert extract_choice("我先前說是A，其實看漏了「不」字。", words) is None
     weather = {"A": "明天下雨", "B": "明天沒有下雨"}
@@ -771,7 +866,12 @@ def test_another_question_with_some_of_our_options_is_not_ours() -> None:
 def test_up_to_ten_options_are_read() -> None:
     options = dict(zip("ABCDEFGHIJ", "甲乙丙丁戊己庚辛壬癸", strict=True))
     for letter in options:
-        for text in (letter, f"答案係{letter}。", f"The answer is ({letter}).", f"{letter}. 因為"):
+        for text in (
+            letter,
+            f"答案係{letter}。",
+            f"The answer is ({letter}).",
+            f"{letter}. 因為",
+        ):
             assert extract_choice(text, options) == letter, text
     assert extract_choice("我揀最後一個。", options) == "J"
     assert extract_choice("I am not sure.", options) is None
@@ -836,7 +936,18 @@ def test_the_reasoning_is_not_read() -> None:
 
 OPTION_SETS = st.lists(
     st.sampled_from(
-        ["", "None", "NA", "0.10", "A", "B 和 C", "南丫島", r"$\frac{1}{2}$", "x\ny", "（甲）"]
+        [
+            "",
+            "None",
+            "NA",
+            "0.10",
+            "A",
+            "B 和 C",
+            "南丫島",
+            r"$\frac{1}{2}$",
+            "x\ny",
+            "（甲）",
+        ]
     )
     | st.text(max_size=12),
     min_size=2,
@@ -937,7 +1048,9 @@ CHINESE = re.compile("[一-鿿]")
 
 @given(DECISIONS, st.data())
 @settings(max_examples=50, deadline=None)
-def test_white_space_changes_nothing(decision: tuple[str, str], data: st.DataObject) -> None:
+def test_white_space_changes_nothing(
+    decision: tuple[str, str], data: st.DataObject
+) -> None:
     text, letter = decision
     assert extract_choice(f"  \n{text}\n\n \t", ISLANDS) == letter
     assert extract_choice(text.replace(" ", "  "), ISLANDS) == letter
@@ -952,12 +1065,17 @@ def test_white_space_changes_nothing(decision: tuple[str, str], data: st.DataObj
 def test_full_width_characters_change_nothing(decision: tuple[str, str]) -> None:
     text, letter = decision
     wide = "".join(
-        chr(ord(c) + 0xFEE0) if "!" <= c <= "~" and c not in "*`_$|" else c for c in text
+        chr(ord(c) + 0xFEE0) if "!" <= c <= "~" and c not in "*`_$|" else c
+        for c in text
     )
     assert extract_choice(wide, ISLANDS) == letter
 
 
-@given(DECISIONS, st.sampled_from(["(ㄉㄚˊ)", "（ㄒㄩㄢˇ）", "ㄕˋ", "ㄧㄥ", "(˙ㄉㄜ)"]), st.data())
+@given(
+    DECISIONS,
+    st.sampled_from(["(ㄉㄚˊ)", "（ㄒㄩㄢˇ）", "ㄕˋ", "ㄧㄥ", "(˙ㄉㄜ)"]),
+    st.data(),
+)
 @settings(max_examples=50, deadline=None)
 def test_bopomofo_after_a_chinese_character_changes_nothing(
     decision: tuple[str, str], reading: str, data: st.DataObject
@@ -1053,7 +1171,9 @@ def test_a_letter_before_its_text_means_the_same_with_and_without_a_space() -> N
             ("D{gap}是对的答案。", "D"),
             ("D{gap}係正確嘅。", None),  # may mean that the statement is true
         ]:
-            read = read_choice(text.format(gap=gap), THREE_ISLANDS, "以下邊個唔係海島？")
+            read = read_choice(
+                text.format(gap=gap), THREE_ISLANDS, "以下邊個唔係海島？"
+            )
             assert read.letter == letter
 
 
@@ -1065,13 +1185,21 @@ def test_options_walked_through_in_one_form_are_no_choice() -> None:
         "A。Rook——直行。\nB。Bishop——斜行。\nC。Knight——行日。",
     ):
         assert extract_choice(text, options) is None, text
-    assert extract_choice("B. Bishop: it moves diagonally. Rook: straight lines.", options) == "B"
+    assert (
+        extract_choice("B. Bishop: it moves diagonally. Rook: straight lines.", options)
+        == "B"
+    )
 
 
 def test_letters_that_the_question_uses_as_names_are_no_answers() -> None:
     grades = {"A": "Maths", "B": "English", "C": "Art", "D": "History"}
     asked = "Mary has an A in Maths, a B in English and a D in Art. What is her weakest subject?"
-    assert extract_choice("Her lowest grade is the D, which she got in Art.", grades, asked) == "C"
+    assert (
+        extract_choice(
+            "Her lowest grade is the D, which she got in Art.", grades, asked
+        )
+        == "C"
+    )
     assert extract_choice("The answer is D.", grades, asked) == "D"
     options = {"A": "5", "B": "6", "C": "7", "D": "8"}
     text = "C 是直角頂點，所以 AB 是斜邊。"

@@ -14,7 +14,9 @@ LETTERS = "ABCDE"
 ISLANDS = dict(zip(LETTERS, ["長洲", "旺角", "南丫島", "坪洲", "沙田"], strict=True))
 CASES = [
     json.loads(line)
-    for line in Path(__file__).with_name("choice_set_cases.jsonl").open(encoding="utf-8")
+    for line in Path(__file__)
+    .with_name("choice_set_cases.jsonl")
+    .open(encoding="utf-8")
 ]
 
 
@@ -35,15 +37,21 @@ FORMS = {
     "bold": lambda chosen: f"**{', '.join(chosen)}**",
     "boxed": lambda chosen: f"\\boxed{{{','.join(chosen)}}}",
     "with a reason": lambda chosen: f"我揀{'同'.join(chosen)}，因為佢哋都係島。",
-    "with texts": lambda chosen: f"答案：{'、'.join(f'{x}. {ISLANDS[x]}' for x in chosen)}",
+    "with texts": lambda chosen: (
+        f"答案：{'、'.join(f'{x}. {ISLANDS[x]}' for x in chosen)}"
+    ),
     "texts": lambda chosen: "、".join(ISLANDS[x] for x in chosen),
-    "a list": lambda chosen: "答案：\n" + "\n".join(f"- {x}. {ISLANDS[x]}" for x in chosen),
+    "a list": lambda chosen: (
+        "答案：\n" + "\n".join(f"- {x}. {ISLANDS[x]}" for x in chosen)
+    ),
     "one by one": lambda chosen: "".join(
         f"{x}. {ISLANDS[x]}：{'啱 ✓' if x in chosen else '錯 ✗'}\n" for x in LETTERS
     ),
     "JSON": json.dumps,
     "after thinking": lambda chosen: f"<think>A定E好呢？</think>{'、'.join(chosen)}",
-    "all but": lambda chosen: "除咗" + "同".join(sorted({*LETTERS} - {*chosen})) + "之外都係島。",
+    "all but": lambda chosen: (
+        "除咗" + "同".join(sorted({*LETTERS} - {*chosen})) + "之外都係島。"
+    ),
 }
 
 
@@ -84,7 +92,9 @@ def test_an_option_that_says_all_of_the_above_is_that_option() -> None:
 @settings(max_examples=300, deadline=None)
 def test_whatever_is_read_is_of_the_options_and_in_order(text: str) -> None:
     letters = extract_choice_set(text, ISLANDS)
-    assert letters is None or (letters and [*letters] == sorted({*letters} & {*LETTERS}))
+    assert letters is None or (
+        letters and [*letters] == sorted({*letters} & {*LETTERS})
+    )
 
 
 def test_long_responses_are_read_in_time() -> None:
@@ -137,7 +147,10 @@ def test_what_is_called_wrong_or_merely_named_is_not_in_a_set() -> None:
     text = "**Correct:** A (太子) and D (金鐘)\n\n**Incorrect:** B (油麻地), C (樂富)"
     assert extract_choice_set(text, stations) in ("AD", None)
     islands = {"A": "橋咀洲", "B": "東平洲", "C": "太平山", "D": "荔枝窩"}
-    assert extract_choice_set("橋咀洲同東平洲係，荔枝窩淨係條村，唔計。", islands) in ("AB", None)
+    assert extract_choice_set("橋咀洲同東平洲係，荔枝窩淨係條村，唔計。", islands) in (
+        "AB",
+        None,
+    )
 
 
 def test_a_list_ends_before_a_remark_on_another_option_or_a_wish() -> None:
@@ -145,6 +158,8 @@ def test_a_list_ends_before_a_remark_on_another_option_or_a_wish() -> None:
     text = "答案係A、C同D；用過嘅紙巾(B)有污漬，唔可以回收。"
     assert extract_choice_set(text, paper) == "ACD"
     assert (
-        extract_choice_set("### 答案\n- **A**\n- **B**\n- **D**\n\n如有不適，請求醫。", paper)
+        extract_choice_set(
+            "### 答案\n- **A**\n- **B**\n- **D**\n\n如有不適，請求醫。", paper
+        )
         == "ABD"
     )

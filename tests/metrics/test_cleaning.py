@@ -45,7 +45,12 @@ WRAPPINGS = {
     "“{}”": ("quotes",),
     '"{}"': ("quotes",),
     "'{}'": ("quotes",),
-    "<think>x</think>```\n譯文：「{}」\n```": ("reasoning", "code fence", "label", "quotes"),
+    "<think>x</think>```\n譯文：「{}」\n```": (
+        "reasoning",
+        "code fence",
+        "label",
+        "quotes",
+    ),
     "譯文：\n```\n{}\n```": ("code fence", "label"),
 }
 
@@ -62,7 +67,9 @@ def test_wrapping_costs_every_style_the_same_score() -> None:
     for wrapping in WRAPPINGS:
         references = list(STYLES.values())
         bare = score_translation(references[::-1], references)
-        wrapped = [clean_output(wrapping.format(text)).text for text in references[::-1]]
+        wrapped = [
+            clean_output(wrapping.format(text)).text for text in references[::-1]
+        ]
         assert score_translation(wrapped, references) == bare, wrapping
 
 
@@ -139,7 +146,9 @@ AROUND = {
     "{}\n\n(keoi5 gau6 nin4 ceon1 tin1 bun1 zo2 uk1)": {"romanisation"},
     "{} (keoi5 gau6 nin4 ceon1 tin1 bun1 zo2 uk1)": {"romanisation"},
     "{}\nkeoi5 gau6 nin4 ceon1 tin1 bun1 zo2 uk1": {"romanisation"},
-    "{}\n\n(She moved last spring, and the cat is hiding under her bed.)": {"back-translation"},
+    "{}\n\n(She moved last spring, and the cat is hiding under her bed.)": {
+        "back-translation"
+    },
     "{}\n\nOr, more casually: 「佢搬咗屋。」": {"second version"},
     "{}\n\n**更口語：**\n\n佢上年搬屋。": {"second version"},
     "{0}\n\n{0}\n\n{0}": {"second version"},
@@ -153,7 +162,9 @@ def test_text_around_is_cut_in_every_style() -> None:
     for style in TRANSLATIONS:
         for source in [ENGLISH, CHINESE]:
             for around in AROUND:
-                cleaned = clean_output(around.format(TRANSLATIONS[style]), source=source)
+                cleaned = clean_output(
+                    around.format(TRANSLATIONS[style]), source=source
+                )
                 assert cleaned.text == TRANSLATIONS[style], (style, source, around)
                 assert set(cleaned.removed) >= AROUND[around], (style, source, around)
                 assert cleaned.overgenerated, (style, source, around)
@@ -162,14 +173,21 @@ def test_text_around_is_cut_in_every_style() -> None:
 def test_the_labelled_text_is_the_translation_after_a_copy() -> None:
     for style in TRANSLATIONS:
         for label in ["粵語翻譯：", "普通話翻譯：", "翻譯如下：", "(粵語翻譯)"]:
-            cleaned = clean_output(f"{CHINESE}\n\n{label}\n{TRANSLATIONS[style]}", source=CHINESE)
+            cleaned = clean_output(
+                f"{CHINESE}\n\n{label}\n{TRANSLATIONS[style]}", source=CHINESE
+            )
             assert cleaned.text == TRANSLATIONS[style], (style, label)
 
 
 def test_a_labelled_back_translation_is_not_the_translation() -> None:
     for style in TRANSLATIONS:
-        for label, source in (("中文翻譯：", CHINESE), ("English translation:", ENGLISH)):
-            cleaned = clean_output(f"{TRANSLATIONS[style]}\n\n{label}\n{source}", source=source)
+        for label, source in (
+            ("中文翻譯：", CHINESE),
+            ("English translation:", ENGLISH),
+        ):
+            cleaned = clean_output(
+                f"{TRANSLATIONS[style]}\n\n{label}\n{source}", source=source
+            )
             assert cleaned.text == TRANSLATIONS[style], style
 
 
@@ -202,7 +220,10 @@ def test_of_two_versions_the_one_in_the_language_asked_for_is_kept() -> None:
 
 
 def test_a_version_of_a_short_sentence_is_recognised_too() -> None:
-    for source, version in (("他走了。", "佢走咗。"), ("他今天沒有空。", "佢今日冇空。")):
+    for source, version in (
+        ("他走了。", "佢走咗。"),
+        ("他今天沒有空。", "佢今日冇空。"),
+    ):
         text = f"{source}\n直接翻譯成粵語：{version}"
         assert clean_output(text, source=source, language="yue").text == version
 
@@ -217,16 +238,17 @@ def test_without_a_version_in_the_language_asked_for_nothing_else_is_picked() ->
         for translation in [CANTONESE, MANDARIN]:
             for around in AROUND:
                 text = around.format(translation)
-                assert clean_output(text, source=CHINESE, language=language).text == translation, (
+                assert (
+                    clean_output(text, source=CHINESE, language=language).text
+                    == translation
+                ), (
                     language,
                     translation,
                 )
 
 
 def test_a_paraphrase_in_cantonese_comes_before_a_note_in_english() -> None:
-    text = (
-        "唔好嘥氣喇，佢隻貓唔會出嚟㗎。\n\nThis says that there is no point: the cat will not come."
-    )
+    text = "唔好嘥氣喇，佢隻貓唔會出嚟㗎。\n\nThis says that there is no point: the cat will not come."
     cleaned = clean_output(text, source=CHINESE, language="yue")
     assert cleaned.text == "唔好嘥氣喇，佢隻貓唔會出嚟㗎。"
 
@@ -244,7 +266,10 @@ def test_a_romanisation_with_a_note_is_not_a_translation() -> None:
             assert cleaned.text == "", (note, source)
             assert "romanisation" in cleaned.removed, (note, source)
             with_characters = f"{ROMANISED}\n\n{CANTONESE}{note}"
-            assert clean_output(with_characters, source=source, language="yue").text == CANTONESE, (
+            assert (
+                clean_output(with_characters, source=source, language="yue").text
+                == CANTONESE
+            ), (
                 note,
                 source,
             )
@@ -261,8 +286,12 @@ def test_a_version_ends_where_the_next_is_introduced() -> None:
 
 
 def test_glosses_with_characters_are_no_romanisation_of_a_translation() -> None:
-    glosses = "".join(f"* **{each} (keoi5 zek3 maau1)** means her cat.\n" for each in "佢隻貓" * 4)
-    text = f"This keeps the tone of the original:\n\n**佢隻貓匿埋咗喺床底。**\n\n{glosses}"
+    glosses = "".join(
+        f"* **{each} (keoi5 zek3 maau1)** means her cat.\n" for each in "佢隻貓" * 4
+    )
+    text = (
+        f"This keeps the tone of the original:\n\n**佢隻貓匿埋咗喺床底。**\n\n{glosses}"
+    )
     cleaned = clean_output(text, source=CHINESE, language="yue")
     assert "佢隻貓匿埋咗喺床底。" in cleaned.text
     assert "romanisation" not in cleaned.removed
@@ -276,7 +305,9 @@ def test_the_task_says_which_language_is_asked_for() -> None:
         ("hkcanto_translation_yue_zh", MANDARIN),
     ):
         source = {"en": ENGLISH, "zh": CHINESE, "yue": CANTONESE}[name.split("_")[2]]
-        judged = task_as_run(name).judge(text, Sample(id="", source=source, target=kept))
+        judged = task_as_run(name).judge(
+            text, Sample(id="", source=source, target=kept)
+        )
         assert judged.answer == kept, name
 
 
@@ -291,9 +322,15 @@ def test_a_continuation_of_the_source_is_cut() -> None:
 
 def test_only_a_translation_stays_whole() -> None:
     for text, source in [
-        ("阿明話：\n\n「你去邊？」\n\n阿芳答：\n\n「返屋企。」", 'Ming: "Where to?" Fong: "Home."'),
+        (
+            "阿明話：\n\n「你去邊？」\n\n阿芳答：\n\n「返屋企。」",
+            'Ming: "Where to?" Fong: "Home."',
+        ),
         ("（笑）佢話：「我唔識。」", "（笑）他說：「我不會。」"),
-        ("呢個譯本嘅註解好多。\n\n註：第三版。", "這個譯本的註解很多。\n\n註：第三版。"),
+        (
+            "呢個譯本嘅註解好多。\n\n註：第三版。",
+            "這個譯本的註解很多。\n\n註：第三版。",
+        ),
         (
             "阿明舊年搬屋。\n\n佢隻貓仲匿喺床下底，唔肯出嚟。",
             "阿明去年搬屋。她的貓還匿在床下底，不肯出來。",
@@ -310,14 +347,24 @@ def test_only_a_translation_stays_whole() -> None:
 
 
 def test_a_summary_keeps_its_headings_and_notes() -> None:
-    article = "政府今日公布新一輪交通津貼安排，市民可於下月起經網上申請，名額有限。" * 12
-    summary = "津貼下月開始申請。\n\n**重點**\n\n- 網上申請\n- 名額有限\n\n注意：先到先得。"
+    article = (
+        "政府今日公布新一輪交通津貼安排，市民可於下月起經網上申請，名額有限。" * 12
+    )
+    summary = (
+        "津貼下月開始申請。\n\n**重點**\n\n- 網上申請\n- 名額有限\n\n注意：先到先得。"
+    )
     assert clean_output(summary, source=article).text == summary
-    assert clean_output("分析：津貼有限。\n\n市民可網上申請。", source=article).removed == ()
+    assert (
+        clean_output("分析：津貼有限。\n\n市民可網上申請。", source=article).removed
+        == ()
+    )
 
 
 def test_notes_after_a_translation_to_english_are_cut() -> None:
-    for around in ("{}\n\n**Notes:**\n- 貓: cat", "Translation:\n\n{}\n\n（她去年春天搬了家。）"):
+    for around in (
+        "{}\n\n**Notes:**\n- 貓: cat",
+        "Translation:\n\n{}\n\n（她去年春天搬了家。）",
+    ):
         assert clean_output(around.format(ENGLISH), source=CHINESE).text == ENGLISH
 
 
@@ -339,11 +386,15 @@ def test_a_megabyte_is_read_at_once() -> None:
     ]:
         assert_quick(clean_output, repeated)
         assert_quick(lambda text: clean_output(text, source=text), repeated)
-        assert_quick(lambda text: clean_output(f"佢走咗。{text}", source="他走了。"), repeated)
+        assert_quick(
+            lambda text: clean_output(f"佢走咗。{text}", source="他走了。"), repeated
+        )
 
 
 def test_what_cannot_be_an_answer_any_more_is_cut() -> None:
-    cleaned = clean_output("<think>" + "嗯" * 200_000 + "</think>" + "佢走咗。" * 50_000)
+    cleaned = clean_output(
+        "<think>" + "嗯" * 200_000 + "</think>" + "佢走咗。" * 50_000
+    )
     assert cleaned.text == "佢走咗。" * 25_000
     assert cleaned.removed == ("reasoning", "excess")
     assert cleaned.overgenerated
@@ -354,21 +405,33 @@ def test_what_cannot_be_an_answer_any_more_is_cut() -> None:
 def test_references_are_left_as_they_are() -> None:
     for direction in ["can2man", "man2can"]:
         file = (
-            Path(os.environ["HKCANTO_DATA_DIR"]) / "hkmmlu" / "translation" / f"{direction}.jsonl"
+            Path(os.environ["HKCANTO_DATA_DIR"])
+            / "hkmmlu"
+            / "translation"
+            / f"{direction}.jsonl"
         )
         pairs = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
         changed = [
             pair
             for pair in pairs
-            if clean_output(pair["output"], source=pair["input"]).text != pair["output"].strip()
+            if clean_output(pair["output"], source=pair["input"]).text
+            != pair["output"].strip()
         ]
         assert changed == [], direction
 
 
 # A source, and its translation; `{}` stands for it in the responses.
 FREE = ("He isn't free today.", "佢今日唔得閒。", "yue")
-BALL = ("昨天晚上的球賽非常精彩，可惜我們沒買到票。", "尋晚場波好好睇，可惜我哋買唔到飛。", "yue")
-BANK = ("David has worked at HSBC since 2011.", "David 由 2011 年開始喺 HSBC 做嘢。", "yue")
+BALL = (
+    "昨天晚上的球賽非常精彩，可惜我們沒買到票。",
+    "尋晚場波好好睇，可惜我哋買唔到飛。",
+    "yue",
+)
+BANK = (
+    "David has worked at HSBC since 2011.",
+    "David 由 2011 年開始喺 HSBC 做嘢。",
+    "yue",
+)
 TEA = ("唔該俾杯凍檸茶我，少甜。", "An iced lemon tea please, less sugar.", "en")
 AROUND_CONTENT = [
     # A chat line before or after it, whatever it says.
@@ -402,7 +465,9 @@ AROUND_CONTENT = [
 def test_only_what_could_be_a_translation_of_the_source_is_left() -> None:
     for (source, translation, language), response in AROUND_CONTENT:
         text = response.replace("{}", translation)
-        assert clean_output(text, source=source, language=language).text == translation, text
+        assert (
+            clean_output(text, source=source, language=language).text == translation
+        ), text
 
 
 def test_where_two_parts_could_be_the_translation_both_are_kept() -> None:
@@ -410,7 +475,11 @@ def test_where_two_parts_could_be_the_translation_both_are_kept() -> None:
     for response in ("今日天氣真係好好。\n\n{}", "{}\n\n聽日再傾啦，唔使急。"):
         text = response.replace("{}", translation)
         cleaned = clean_output(text, source=source, language=language)
-        assert (cleaned.text, cleaned.ambiguous, cleaned.overgenerated) == (text, True, True)
+        assert (cleaned.text, cleaned.ambiguous, cleaned.overgenerated) == (
+            text,
+            True,
+            True,
+        )
 
 
 def test_names_and_numbers_of_the_source_decide() -> None:
@@ -425,7 +494,11 @@ def test_a_translation_that_sounds_like_chat_stays() -> None:
     for source, translation, language in (
         ("Sure, here is the file you asked for.", "好，呢個係你要嘅檔案。", "yue"),
         ("Okay, I'll translate this for you.", "好，我幫你翻譯呢個。", "yue"),
-        ("Of course!\n\nPlease find the report below.", "當然可以！\n\n請睇下面份報告。", "yue"),
+        (
+            "Of course!\n\nPlease find the report below.",
+            "當然可以！\n\n請睇下面份報告。",
+            "yue",
+        ),
         ("Hi Amy,\n\nI can't come.\n\nBen", "Hi Amy,\n\n我嚟唔到。\n\nBen", "yue"),
         ('He asked: "Can you help me?"', "佢問：「你可唔可以幫我？」", "yue"),
         ('{"name": "Amy"}', '{"name": "Amy"}', "yue"),
@@ -437,17 +510,23 @@ def test_a_translation_that_sounds_like_chat_stays() -> None:
 
 
 def test_labels_that_name_several_versions_leave_the_one_asked_for() -> None:
-    text = "Cantonese: 恭喜你畢業呀！\nMandarin: 恭喜你毕业！\nJapanese: 卒業おめでとう！"
-    assert clean_output(text, source="Congratulations!", language="yue").text == "恭喜你畢業呀！"
+    text = (
+        "Cantonese: 恭喜你畢業呀！\nMandarin: 恭喜你毕业！\nJapanese: 卒業おめでとう！"
+    )
+    assert (
+        clean_output(text, source="Congratulations!", language="yue").text
+        == "恭喜你畢業呀！"
+    )
     text = "粵：佢好鍾意呢本書。\n英：He likes this book a lot."
-    assert clean_output(text, source="他很喜歡這本書。", language="yue").text == "佢好鍾意呢本書。"
+    assert (
+        clean_output(text, source="他很喜歡這本書。", language="yue").text
+        == "佢好鍾意呢本書。"
+    )
 
 
 def test_a_list_of_words_with_their_meanings_is_not_the_translation() -> None:
     source = "呢單嘢你唔好同第二個講，如果唔係我實畀人鬧死。"
-    text = (
-        "參考譯文：這件事你別告訴別人，不然我會被罵慘。\n\n詞語：呢單嘢→這件事；第二個→別人；鬧→罵"
-    )
+    text = "參考譯文：這件事你別告訴別人，不然我會被罵慘。\n\n詞語：呢單嘢→這件事；第二個→別人；鬧→罵"
     kept = clean_output(text, source=source, language="zh").text
     assert kept == "這件事你別告訴別人，不然我會被罵慘。"
 
@@ -459,6 +538,11 @@ def test_a_version_does_not_begin_at_a_remark_in_brackets() -> None:
 
 
 def test_a_remark_in_brackets_is_never_the_translation() -> None:
-    source, asked = "麻煩畀杯凍檸茶，少甜。", "Could I have an iced lemon tea, less sweet, please?"
-    cleaned = clean_output(f"{asked} (凍檸茶 is served in cafés.)", source=source, language="en")
+    source, asked = (
+        "麻煩畀杯凍檸茶，少甜。",
+        "Could I have an iced lemon tea, less sweet, please?",
+    )
+    cleaned = clean_output(
+        f"{asked} (凍檸茶 is served in cafés.)", source=source, language="en"
+    )
     assert cleaned.text == asked

@@ -48,17 +48,25 @@ def test_there_are_as_many_as_asked_for_and_each_has_a_topic() -> None:
 @pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(data=st.data(), seed=st.integers(0, 2**16))
-def test_a_right_answer_follows_and_a_wrong_one_does_not(data: st.DataObject, seed: int) -> None:
+def test_a_right_answer_follows_and_a_wrong_one_does_not(
+    data: st.DataObject, seed: int
+) -> None:
     for name in VERIFIERS:
         constraint = data.draw(constraints_of(name))
         right, wrong = answers_to(constraint, seed)
         assert follows(right, constraint), (constraint, right)
-        assert follows(f"<think>{wrong}</think>\n{right}\n", constraint), (constraint, right)
+        assert follows(f"<think>{wrong}</think>\n{right}\n", constraint), (
+            constraint,
+            right,
+        )
         assert not follows(wrong, constraint), (constraint, wrong)
 
 
 @settings(max_examples=10, deadline=None)
-@given(data=st.data(), response=st.text('我唔知OK1。！？「」，\n *#-|[]{}"<\u0301😀…', max_size=40))
+@given(
+    data=st.data(),
+    response=st.text('我唔知OK1。！？「」，\n *#-|[]{}"<\u0301😀…', max_size=40),
+)
 def test_any_response_is_judged_and_what_follows_strictly_follows_loosely(
     data: st.DataObject, response: str
 ) -> None:
@@ -91,7 +99,9 @@ def test_each_has_two_traps_by_a_writer_who_did_not_write_it() -> None:
     path = Path(__file__).with_name("constraint_traps.jsonl")
     traps = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     for trap in traps:
-        assert holds(trap["name"], trap["answer"], **trap["args"]) == trap["follows"], trap
+        assert holds(trap["name"], trap["answer"], **trap["args"]) == trap["follows"], (
+            trap
+        )
     assert {*VERIFIERS} == {each["name"] for each in traps if each["follows"]}
     assert {*VERIFIERS} == {each["name"] for each in traps if not each["follows"]}
 
@@ -146,9 +156,13 @@ def test_lines_are_those_with_text() -> None:
 def test_every_line_has_to_fit_not_one() -> None:
     assert not holds("characters_per_line", "一二三四五\n一二三四", exactly=5)
     assert holds(
-        "characters_per_verse", "春眠不覺曉，處處聞啼鳥。\n夜來風雨聲，花落知多少。", exactly=5
+        "characters_per_verse",
+        "春眠不覺曉，處處聞啼鳥。\n夜來風雨聲，花落知多少。",
+        exactly=5,
     )
-    assert holds("verses", "春眠不覺曉，處處聞啼鳥。\n夜來風雨聲，花落知多少。", exactly=4)
+    assert holds(
+        "verses", "春眠不覺曉，處處聞啼鳥。\n夜來風雨聲，花落知多少。", exactly=4
+    )
 
 
 # Traps: words -------------------------------------------------------------------------------------
@@ -169,7 +183,9 @@ def test_a_longer_word_counts_unless_it_is_an_exception() -> None:
     assert not holds("avoids", "搭的士", words=["的"])
     assert holds("avoids", "搭的士去目的地", words=["的"], not_in=["的士", "目的"])
     assert not holds("avoids", "搭的士是快的", words=["的"], not_in=["的士"])
-    with pytest.raises(ValueError, match=r"exception \['巴士'\] does not contain the word"):
+    with pytest.raises(
+        ValueError, match=r"exception \['巴士'\] does not contain the word"
+    ):
         Constraint("avoids", {"words": ["的"], "not_in": ["巴士"]})
 
 
@@ -324,8 +340,31 @@ def test_two_versions_differ() -> None:
 
 def test_traditional_only_does_not_refuse_what_both_scripts_have() -> None:
     for text in [
-        *("里", "皇后", "後面", "台灣", "干涉", "面積", "山谷", "只有", "下降", "了解", "人云亦云"),
-        *("范先生", "姜太公", "郁", "仆街", "拮据", "嚇吓人", "豆豉蒸排骨", "喺嗰度", "𨋢", "冇"),
+        *(
+            "里",
+            "皇后",
+            "後面",
+            "台灣",
+            "干涉",
+            "面積",
+            "山谷",
+            "只有",
+            "下降",
+            "了解",
+            "人云亦云",
+        ),
+        *(
+            "范先生",
+            "姜太公",
+            "郁",
+            "仆街",
+            "拮据",
+            "嚇吓人",
+            "豆豉蒸排骨",
+            "喺嗰度",
+            "𨋢",
+            "冇",
+        ),
         *(
             "够鐘",
             "却",
@@ -363,9 +402,14 @@ def test_traditional_only_refuses_each_simplification() -> None:
 def test_real_sentences_are_not_refused_in_their_script() -> None:
     """Common Voice's sentences; five have characters such as 权 and 戯."""
     path = files("pycantonese") / "data" / "common_voice" / "sents.json"
-    real = [text for text in json.loads(path.read_text("utf-8")) if re.search("[一-鿿]", text)]
+    real = [
+        text
+        for text in json.loads(path.read_text("utf-8"))
+        if re.search("[一-鿿]", text)
+    ]
     traditional, simplified = (
-        Constraint("script", {"script": script}) for script in ("traditional", "simplified")
+        Constraint("script", {"script": script})
+        for script in ("traditional", "simplified")
     )
     refused = [text for text in real if not follows(text, traditional)]
     assert len(refused) <= 5 < 9000 < len(real), refused
@@ -385,7 +429,9 @@ def test_numerals_are_distinguished_from_words_with_numerals() -> None:
     assert not holds("numerals", "3 個人食兩碗飯", form="arabic")
     assert holds("numerals", "十分好食，第二個食 3 碗", form="arabic")
     assert not holds("numerals", "3 個人等咗二十分鐘", form="arabic")
-    assert holds("numerals", "1. 二十蚊\n2. 三百蚊", form="chinese")  # the list has digits
+    assert holds(
+        "numerals", "1. 二十蚊\n2. 三百蚊", form="chinese"
+    )  # the list has digits
     assert not holds("numerals", "２０ 蚊", form="chinese")
     assert not holds("numerals", "冇數字", form="chinese")
 
@@ -529,7 +575,11 @@ def test_a_constraint_that_no_answer_could_follow_is_refused() -> None:
         ("lines", {"at_least": 3, "at_most": 2}, "at_least 3 is more than at_most 2"),
         ("lines", {"exactly": 2, "at_most": 2}, "exactly goes with no other bound"),
         ("emoji", {"at_least": 0}, "at_least 0 is followed by every answer"),
-        ("avoids", {"words": "的"}, r"got str - at words; it takes words \(list of texts\)"),
+        (
+            "avoids",
+            {"words": "的"},
+            r"got str - at words; it takes words \(list of texts\)",
+        ),
         ("avoids", {"words": []}, "length >= 1"),
         ("avoids", {"words": [" "]}, "at words"),
         ("avoids", {}, "missing required field words"),
@@ -549,7 +599,9 @@ def test_a_constraint_that_no_answer_could_follow_is_refused() -> None:
 
 
 def test_a_cell_that_is_none_is_not_given() -> None:
-    given = Constraint("lines", {"exactly": np.int64(2), "at_least": None, "word": None})
+    given = Constraint(
+        "lines", {"exactly": np.int64(2), "at_least": None, "word": None}
+    )
     assert given == Constraint("lines", {"exactly": 2})
     assert Constraint("avoids", {"words": np.array(["的"])}).args == {"words": ["的"]}
 
@@ -588,7 +640,12 @@ def test_loose_is_without_the_first_the_last_or_both_lines() -> None:
 
 def test_loose_is_without_asterisks_too_and_in_every_combination() -> None:
     asked = Constraint("characters", {"counting": "all", "exactly": 2})
-    for response in ("**好呀**", "答：\n**好呀**", "**好呀**\n多謝晒", "答：\n**好呀**\n多謝晒"):
+    for response in (
+        "**好呀**",
+        "答：\n**好呀**",
+        "**好呀**\n多謝晒",
+        "答：\n**好呀**\n多謝晒",
+    ):
         assert not follows(response, asked)
         assert follows_loosely(response, asked)
     assert not follows_loosely("答：\n好呀！\n多謝晒", asked)
@@ -617,7 +674,10 @@ def test_the_four_figures_are_those_of_ifeval() -> None:
 
 # As a reward --------------------------------------------------------------------------------------
 
-ASKED = [{"name": "lines", "args": {"exactly": 1}}, {"name": "avoids", "args": {"words": ["的"]}}]
+ASKED = [
+    {"name": "lines", "args": {"exactly": 1}},
+    {"name": "avoids", "args": {"words": ["的"]}},
+]
 
 
 def test_a_reward_is_the_share_of_constraints_followed() -> None:
@@ -631,9 +691,13 @@ def test_a_reward_is_the_share_of_constraints_followed() -> None:
 
 
 def test_an_error_of_a_reward_names_the_row() -> None:
-    with pytest.raises(ValueError, match="constraint_reward, row 1: no constraint is named 'line'"):
+    with pytest.raises(
+        ValueError, match="constraint_reward, row 1: no constraint is named 'line'"
+    ):
         constraint_reward(["好", "好"], [ASKED, [{"name": "line"}]])
-    with pytest.raises(ValueError, match=r"constraint_reward, row 0: .* give a list of one or"):
+    with pytest.raises(
+        ValueError, match=r"constraint_reward, row 0: .* give a list of one or"
+    ):
         constraint_reward(["好"], [[]])
 
 
@@ -641,7 +705,9 @@ def test_a_keyword_alone_earns_unless_the_reward_is_multiplied() -> None:
     asked = [[{"name": "uses_all", "args": {"words": ["叮叮"]}}]] * 2
     texts = ["叮叮", "我哋搭叮叮去中環啦。"]
     assert constraint_reward(texts, asked) == [1.0, 1.0]
-    both = pickle.loads(pickle.dumps(multiply_rewards(constraint_reward, cantonese_reward)))
+    both = pickle.loads(
+        pickle.dumps(multiply_rewards(constraint_reward, cantonese_reward))
+    )
     assert both(texts, constraints=asked) == [0.0, 1.0]
 
 
@@ -694,25 +760,43 @@ INSTRUCTIONS: list[tuple[str, dict[str, Any], str, str]] = [
 
 def test_the_files_of_ifeval_load_as_they_are() -> None:
     assert len({name for name, *_ in INSTRUCTIONS}) == 25
-    none = {"num_sentences": None, "relation": None}  # as `datasets` fills missing arguments
+    none = {
+        "num_sentences": None,
+        "relation": None,
+    }  # as `datasets` fills missing arguments
     for name, given_, right, wrong in INSTRUCTIONS:
         asked = read_ifeval([name], [none | given_])
         assert all(follows(right, each) for each in asked), (name, right)
         assert not all(follows(wrong, each) for each in asked), (name, wrong)
-        columns: dict[str, Any] = {"instruction_id_list": [[name]], "kwargs": [[none | given_]]}
+        columns: dict[str, Any] = {
+            "instruction_id_list": [[name]],
+            "kwargs": [[none | given_]],
+        }
         assert constraint_reward([right], **columns) == [1.0]
 
 
 def test_an_unknown_instruction_or_argument_is_named() -> None:
     for ids, of_each, says in [
-        (["keywords:exist"], [{}], "no instruction is named 'keywords:exist'; give keywords:exi"),
+        (
+            ["keywords:exist"],
+            [{}],
+            "no instruction is named 'keywords:exist'; give keywords:exi",
+        ),
         (
             ["keywords:existence"],
             [{}],
             "'keywords:existence': constraint 'uses_all': Object missing",
         ),
-        (["keywords:existence"], [{"keywords": []}], "'keywords:existence': constraint 'uses_all'"),
-        (["language:response_language"], [{"language": "fr"}], "Invalid enum value 'fr'"),
+        (
+            ["keywords:existence"],
+            [{"keywords": []}],
+            "'keywords:existence': constraint 'uses_all'",
+        ),
+        (
+            ["language:response_language"],
+            [{"language": "fr"}],
+            "Invalid enum value 'fr'",
+        ),
         (
             ["length_constraints:number_sentences"],
             [{"num_sentences": 2, "relation": "at most"}],

@@ -1,5 +1,7 @@
 """Formula (1) of HKCanto-Eval, Appendix F.1, on examples worked by hand."""
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,7 +28,9 @@ def omitted(start: int, end: int) -> ErrorSpan:
     return ErrorSpan("Omission", start, end)
 
 
-def accuracy(target: str, in_target: list[ErrorSpan], in_source: list[ErrorSpan] = []) -> float:  # noqa: B006
+def accuracy(
+    target: str, in_target: list[ErrorSpan], in_source: Sequence[ErrorSpan] = ()
+) -> float:
     return translation_accuracy(target, in_target, in_source).value
 
 
@@ -53,19 +57,25 @@ def test_a_translation_without_errors_scores_one() -> None:
 
 def test_an_error_costs_its_share_of_the_characters() -> None:
     for length in range(1, 11):
-        assert accuracy(TEN, [wrong(0, length)]) == pytest.approx(1 - length / 10), length
-
-
-def test_an_omission_lengthens_the_denominator() -> None:
-    for length in [1, 3, 10]:
-        assert accuracy(TEN, [], [omitted(2, 2 + length)]) == pytest.approx(10 / (10 + length)), (
+        assert accuracy(TEN, [wrong(0, length)]) == pytest.approx(1 - length / 10), (
             length
         )
 
 
+def test_an_omission_lengthens_the_denominator() -> None:
+    for length in [1, 3, 10]:
+        assert accuracy(TEN, [], [omitted(2, 2 + length)]) == pytest.approx(
+            10 / (10 + length)
+        ), length
+
+
 def test_every_term_counts() -> None:
     scored = translation_accuracy(TEN, [wrong(0, 2), added(5, 7)], [omitted(0, 6)])
-    assert (scored.target_length, scored.target_errors, scored.source_errors) == (10, 4, 6)
+    assert (scored.target_length, scored.target_errors, scored.source_errors) == (
+        10,
+        4,
+        6,
+    )
     assert scored.value == pytest.approx((10 - 4) / (10 + 6))
 
 
@@ -110,7 +120,9 @@ def test_characters_outside_the_basic_plane_are_one_character() -> None:
 
 
 def spans(category: str) -> st.SearchStrategy[list[ErrorSpan]]:
-    places = st.tuples(st.integers(0, 9), st.integers(1, 10)).filter(lambda p: p[0] < p[1])
+    places = st.tuples(st.integers(0, 9), st.integers(1, 10)).filter(
+        lambda p: p[0] < p[1]
+    )
     return st.lists(places.map(lambda p: ErrorSpan(category, *p)), max_size=5)  # type: ignore[arg-type]
 
 

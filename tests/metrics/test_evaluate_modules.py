@@ -30,7 +30,9 @@ def test_the_jyutping_module_computes_corpus_figures(tmp_path: Path) -> None:
             **os.environ,
             "HF_HOME": str(tmp_path / "hf"),
             "HF_HUB_OFFLINE": "1",
-            "PYTHONPATH": os.pathsep.join([str(source_root), os.environ.get("PYTHONPATH", "")]),
+            "PYTHONPATH": os.pathsep.join(
+                [str(source_root), os.environ.get("PYTHONPATH", "")]
+            ),
         },
         capture_output=True,
         text=True,

@@ -97,7 +97,9 @@ def test_a_text_in_another_language_fails_whatever_it_names() -> None:
     ]:
         assert not cantonese_fluency(text).passed, text
         assert (
-            task_as_run("hkcanto_fluency").judge(text, Sample(id="", source="？")).values["fluent"]
+            task_as_run("hkcanto_fluency")
+            .judge(text, Sample(id="", source="？"))
+            .values["fluent"]
             == 0
         ), text
 
@@ -114,7 +116,9 @@ def test_repetition_for_effect_is_not_degenerate() -> None:
         assert not cantonese_fluency(text).degenerate, text
 
 
-def test_a_short_text_fails_for_a_cantonese_word_that_looks_like_written_chinese() -> None:
+def test_a_short_text_fails_for_a_cantonese_word_that_looks_like_written_chinese() -> (
+    None
+):
     for text in SENTENCES["cantonese_that_fails"]:
         assert not cantonese_fluency(text).passed, text
 
@@ -142,7 +146,9 @@ def test_words_of_written_chinese_are_found_at_their_places() -> None:
         ("我有一點兒嘢，而已。", [("點兒", 3, 5), ("而已", 7, 9)]),
         ("其他目的、是非、小說同埋些少現在存在嘅關係", []),
     ]:
-        assert cantonese_fluency(text).swc_terms == tuple(Term(*term) for term in terms), (
+        assert cantonese_fluency(text).swc_terms == tuple(
+            Term(*term) for term in terms
+        ), (
             text,
             terms,
         )
@@ -159,15 +165,25 @@ def test_without_quotations_label_and_counts_are_the_detectors_own() -> None:
         n_swc = segment.swc_feature_count - text.count("些少")
         fluency = cantonese_fluency(text)
         assert fluency.label == label, text
-        assert (fluency.cantonese_ratio.errors, len(fluency.swc_terms)) == (n_cantonese, n_swc), (
-            text
-        )
+        assert (fluency.cantonese_ratio.errors, len(fluency.swc_terms)) == (
+            n_cantonese,
+            n_swc,
+        ), text
 
 
 def test_a_quotation_counts_only_if_it_is_all_there_is() -> None:
-    for quotation in ["「是的」", "『是的』", "“是的”", '"是的"', "《是的》", "【是的】"]:
+    for quotation in [
+        "「是的」",
+        "『是的』",
+        "“是的”",
+        '"是的"',
+        "《是的》",
+        "【是的】",
+    ]:
         assert cantonese_fluency(f"佢話{quotation}。").swc_terms == (), quotation
-        assert [term for term, _, _ in cantonese_fluency(f"{quotation}。").swc_terms] == [
+        assert [
+            term for term, _, _ in cantonese_fluency(f"{quotation}。").swc_terms
+        ] == [
             "是",
             "的",
         ], quotation
@@ -280,7 +296,9 @@ def test_held_out_real_pairs_are_distinguished(
 
 
 @pytest.mark.realdata
-def test_the_threshold_is_the_one_that_the_pairs_lead_to(calibration: ModuleType) -> None:
+def test_the_threshold_is_the_one_that_the_pairs_lead_to(
+    calibration: ModuleType,
+) -> None:
     data = Path(os.environ["HKCANTO_DATA_DIR"])
     pairs, long_texts = calibration.read_pairs(data), calibration.read_long_texts(data)
     assert calibration.choose_threshold(pairs, long_texts) == MIN_CANTONESE_RATIO
@@ -315,7 +333,9 @@ def test_the_evaluate_module_cleans_judges_and_pools(tmp_path: Path) -> None:
             **os.environ,
             "HF_HOME": str(tmp_path / "hf"),
             "HF_HUB_OFFLINE": "1",
-            "PYTHONPATH": os.pathsep.join([str(source_root), os.environ.get("PYTHONPATH", "")]),
+            "PYTHONPATH": os.pathsep.join(
+                [str(source_root), os.environ.get("PYTHONPATH", "")]
+            ),
         },
         capture_output=True,
         text=True,

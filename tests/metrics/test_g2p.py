@@ -41,7 +41,10 @@ PUBLISHED = [
 def test_published_figures_are_those_of_the_release() -> None:
     for response, answer, cer, levenshtein in PUBLISHED:
         score = score_jyutping(response, answer)
-        assert (score.cer_published, score.levenshtein_published) == (cer, levenshtein), (
+        assert (score.cer_published, score.levenshtein_published) == (
+            cer,
+            levenshtein,
+        ), (
             response,
             answer,
             cer,
@@ -49,26 +52,36 @@ def test_published_figures_are_those_of_the_release() -> None:
         )
 
 
-def test_published_figures_keep_optional_parts_and_double_blanks_as_they_are_written() -> None:
+def test_published_figures_keep_optional_parts_and_double_blanks_as_they_are_written() -> (
+    None
+):
     # The release reads "(ng)aam1" as one literal syllable, and an empty one between two blanks.
     assert score_jyutping("ngaam1 hou2", "(ng)aam1 hou2").cer_published == 0.5
-    assert score_jyutping("nei5 hou2", "nei5  hou2").cer_published == pytest.approx(2 / 3)
+    assert score_jyutping("nei5 hou2", "nei5  hou2").cer_published == pytest.approx(
+        2 / 3
+    )
 
 
 SYLLABLES = ["nei5", "lei5", "hou2", "hou3", "aa3", "ngo5", "m4"]
 options = st.lists(st.lists(st.sampled_from(SYLLABLES), min_size=1, max_size=2).map(" ".join),
                    min_size=1, max_size=3)  # fmt: skip
 golds = st.lists(options, min_size=1, max_size=4)
-sentences = st.lists(st.sampled_from([*SYLLABLES, "hao3", "menu"]), max_size=7).map(" ".join)
+sentences = st.lists(st.sampled_from([*SYLLABLES, "hao3", "menu"]), max_size=7).map(
+    " ".join
+)
 short_golds = st.lists(options, min_size=1, max_size=2)
-short_sentences = st.lists(st.sampled_from([*SYLLABLES, "hao3"]), max_size=4).map(" ".join)
+short_sentences = st.lists(st.sampled_from([*SYLLABLES, "hao3"]), max_size=4).map(
+    " ".join
+)
 
 
 def gold_string(gold: list[list[str]]) -> str:
     return " ".join(f"({'|'.join(o)})" if len(o) > 1 else o[0] for o in gold)
 
 
-def alignments(gold: list[str], got: list[str]) -> Iterator[list[tuple[str | None, str | None]]]:
+def alignments(
+    gold: list[str], got: list[str]
+) -> Iterator[list[tuple[str | None, str | None]]]:
     """All alignments of two sentences."""
     if not gold and not got:
         yield []
@@ -82,18 +95,24 @@ def cost(alignment: Iterable[tuple[str | None, str | None]]) -> tuple[int, int]:
     """The number of errors, and of components that differ in the pairs."""
     wrong = [(gold, got) for gold, got in alignment if gold != got]
     pairs = [(gold, got) for gold, got in wrong if gold is not None and got is not None]
-    parts = chain.from_iterable(zip(*map(parse_syllable, pair), strict=True) for pair in pairs)
+    parts = chain.from_iterable(
+        zip(*map(parse_syllable, pair), strict=True) for pair in pairs
+    )
     return len(wrong), sum(a is None or a != b for a, b in parts)
 
 
 @settings(max_examples=50, deadline=None)
 @given(golds, sentences)
-def test_scores_are_those_of_the_best_of_all_variants(gold: list[list[str]], response: str) -> None:
+def test_scores_are_those_of_the_best_of_all_variants(
+    gold: list[list[str]], response: str
+) -> None:
     score = score_jyutping(response, gold_string(gold))
     variants = [" ".join(parts) for parts in product(*gold)]
     nearest = max(variants, key=lambda v: Indel.normalized_similarity(v, response))
     assert score.published_variant == nearest
-    assert score.levenshtein_published == 1 - Indel.normalized_similarity(nearest, response)
+    assert score.levenshtein_published == 1 - Indel.normalized_similarity(
+        nearest, response
+    )
     assert score.cer == min(jiwer.cer(v, score.extracted) for v in variants)
     assert score.ser == min(jiwer.wer(v, score.extracted) for v in variants)
     assert score.variant in variants
@@ -108,7 +127,9 @@ def test_the_variant_and_its_alignment_are_those_of_the_nearest_sounds(
     got = score.extracted.split()
     variants = [" ".join(parts).split() for parts in product(*gold)]
     least = {v: min(map(cost, alignments(list(v), got))) for v in map(tuple, variants)}
-    rate = {v: (Fraction(errors, len(v)), parts) for v, (errors, parts) in least.items()}
+    rate = {
+        v: (Fraction(errors, len(v)), parts) for v, (errors, parts) in least.items()
+    }
     nearest = min(rate, key=rate.__getitem__)
     assert score.variant == " ".join(nearest)
     assert cost(score.alignment) == least[nearest]
@@ -117,11 +138,19 @@ def test_the_variant_and_its_alignment_are_those_of_the_nearest_sounds(
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.lists(st.tuples(sentences, st.lists(st.sampled_from(SYLLABLES), min_size=1)), min_size=1))
-def test_corpus_error_rates_are_those_of_jiwer(corpus: list[tuple[str, list[str]]]) -> None:
+@given(
+    st.lists(
+        st.tuples(sentences, st.lists(st.sampled_from(SYLLABLES), min_size=1)),
+        min_size=1,
+    )
+)
+def test_corpus_error_rates_are_those_of_jiwer(
+    corpus: list[tuple[str, list[str]]],
+) -> None:
     references = [" ".join(gold) for _, gold in corpus]
     scores = [
-        score_jyutping(text, gold) for (text, _), gold in zip(corpus, references, strict=True)
+        score_jyutping(text, gold)
+        for (text, _), gold in zip(corpus, references, strict=True)
     ]
     hypotheses = [score.extracted for score in scores]
     pooled = pool_jyutping(scores)
@@ -176,7 +205,9 @@ def test_components_are_counted_on_aligned_syllables() -> None:
     assert score.ser == 1
 
 
-def test_a_missing_tone_is_a_tone_error_and_a_strange_syllable_an_error_of_its_letters() -> None:
+def test_a_missing_tone_is_a_tone_error_and_a_strange_syllable_an_error_of_its_letters() -> (
+    None
+):
     score = score_jyutping("nei5 hou hao3", "nei5 hou2 hou3")
     assert score.tone_error_rate.errors == 1
     assert score.onset_error_rate.errors == score.coda_error_rate.errors == 1
@@ -196,7 +227,10 @@ def test_a_response_without_valid_jyutping_is_wrong_and_says_why() -> None:
     for response, problem in [
         ("", "empty response"),
         (" \n", "empty response"),
-        ("<think>nei5 hou2", "only reasoning; the token limit may have cut off the answer"),
+        (
+            "<think>nei5 hou2",
+            "only reasoning; the token limit may have cut off the answer",
+        ),
         ("我唔知", "no Jyutping: no syllable with a tone digit"),
         ("hao3 zhi1", "no valid Jyutping: PyCantonese accepts 0 of 2 syllables"),
     ]:
@@ -253,7 +287,9 @@ def test_a_score_survives_pickling_with_its_counts() -> None:
 def test_a_long_sentence_with_the_most_variants_is_scored_at_once() -> None:
     groups = [("lai4", "lei4"), ("ni1", "nei1"), ("dou6", "dou3"), ("aa3", "aa1")]
     answer = " ".join(f"({'|'.join(group)})" for group in groups * 2) + " hou2" * 32
-    response = " ".join(group[i % 3 % 2] for i, group in enumerate(groups * 2)) + " hou2" * 32
+    response = (
+        " ".join(group[i % 3 % 2] for i, group in enumerate(groups * 2)) + " hou2" * 32
+    )
     start = process_time()
     score = score_jyutping(response, answer)
     assert score.cer_published == score.cer == score.ser == 0
@@ -274,7 +310,9 @@ def random_letters() -> str:
         pytest.param(random_letters(), id="random letters"),
         pytest.param("a" * 999_999 + "1", id="one long word"),
         pytest.param("a" * 1_000_000, id="one long word without a tone"),
-        pytest.param("nei5" + "\u0345\u0301\u0323\u0334" * 120_000, id="combining marks"),
+        pytest.param(
+            "nei5" + "\u0345\u0301\u0323\u0334" * 120_000, id="combining marks"
+        ),
         pytest.param("<think>" * 140_000, id="reasoning tags"),
     ],
 )
@@ -292,7 +330,9 @@ def test_importing_the_package_imports_no_library() -> None:
         "hkcanto_metrics.score_jyutping\n"
         "print('rapidfuzz' in sys.modules, 'pycantonese' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert done.stdout.split("\n")[:2] == ["[]", "True False"]
 
 
@@ -320,7 +360,9 @@ def test_rule_based_conversion_of_the_real_sentences_gives_the_release_figures(
     rows = [json.loads(line) for line in lines]
     assert len(rows) == 145
     scores = [
-        score_jyutping(" ".join(j for _, j in convert(row["Honzi"]) if j), row["Jyutping"])
+        score_jyutping(
+            " ".join(j for _, j in convert(row["Honzi"]) if j), row["Jyutping"]
+        )
         for row in rows
     ]
     pooled = pool_jyutping(scores)

@@ -44,7 +44,9 @@ def test_there_are_as_many_prompts_as_the_issue_asks_for() -> None:
 
 def test_every_verifier_is_asked_for_and_none_too_often() -> None:
     prompts = Counter(
-        name for row in PROMPTS for name in {each["name"] for each in row["constraints"]}
+        name
+        for row in PROMPTS
+        for name in {each["name"] for each in row["constraints"]}
     )
     later = "each_sentence_starts_with ends_as_it_begins word_at sub_items json_depth data_format"
     later += " letters capital_words letter_case latin_percent idioms"
@@ -61,15 +63,21 @@ def test_no_two_prompts_are_alike() -> None:
         if fuzz.ratio(one, other) > 60
     ]
     assert alike == []
-    asked = Counter(json.dumps(row["constraints"], ensure_ascii=False) for row in PROMPTS)
+    asked = Counter(
+        json.dumps(row["constraints"], ensure_ascii=False) for row in PROMPTS
+    )
     assert max(asked.values()) <= 2  # nor do many have the same constraints
 
 
 def test_a_prompt_is_in_its_language_and_in_traditional_characters() -> None:
     for row in PROMPTS:
         assert row.keys() == {"id", "language", "topic", "prompt", "constraints"}
-        assert identify_language(row["prompt"]).language == LANGUAGES[row["language"]], row["id"]
-        assert follows(row["prompt"], Constraint("script", {"script": "traditional"})), row["id"]
+        assert (
+            identify_language(row["prompt"]).language == LANGUAGES[row["language"]]
+        ), row["id"]
+        assert follows(
+            row["prompt"], Constraint("script", {"script": "traditional"})
+        ), row["id"]
 
 
 def asked() -> Iterator[tuple[str, str, Constraint]]:
@@ -112,11 +120,17 @@ def test_a_prompt_says_every_text_and_number_that_is_checked() -> None:
         for name, value in constraint.args.items():
             if name in TEXTS:
                 texts = value if isinstance(value, list) else [value]
-                assert [text for text in texts if text not in said] == [], (where, constraint)
+                assert [text for text in texts if text not in said] == [], (
+                    where,
+                    constraint,
+                )
             elif name in BOUNDS and value == 0:
                 assert re.search("唔好|不", said), (where, constraint)
             elif name in BOUNDS:
-                assert str(value) in said or IN_CHINESE[value] in said, (where, constraint)
+                assert str(value) in said or IN_CHINESE[value] in said, (
+                    where,
+                    constraint,
+                )
                 assert re.search(BOUNDS[name], said), (where, constraint)
 
 
@@ -148,7 +162,9 @@ def wanted(row: dict[str, Any]) -> str:
 
 def test_an_answer_that_does_not_read_the_request_earns_what_the_readme_says() -> None:
     floors = {
-        "a refusal": max(floor(lambda row, n=n: REFUSALS[row["language"]][n]) for n in (0, 1)),  # type: ignore[misc]
+        "a refusal": max(
+            floor(lambda row, n=n: REFUSALS[row["language"]][n]) for n in (0, 1)
+        ),  # type: ignore[misc]
         "the prompt itself": floor(lambda row: row["prompt"]),
         "only the words that the prompt asks for": floor(wanted),
     }
@@ -170,13 +186,20 @@ def test_a_report_shows_the_floors_beside_a_model_and_gives_no_rank(
     values = {"prompt_level_strict_acc": [1.0] * 75 + [0.0] * 75}
     (data,) = re.findall(r"\|data:([^|]+)", load_task("hkcanto_if").signature)
     run = a_run("hkcanto_if", values, subjects=subjects, ids=ids, data=data)
-    (rows,) = [rows for name, rows in tables([run]).items() if name.startswith("published")]
+    (rows,) = [
+        rows for name, rows in tables([run]).items() if name.startswith("published")
+    ]
     assert [(row["Model"], row["Prompts followed"]) for row in rows] == [
         ("model", 0.5),
         ("The prompt's own words", 0.02),
         ("A refusal", 0.0),
         ("The prompt itself", 0.0),
     ]
-    assert [row["Rank"] for row in rows] == ["its table has no models", None, None, None]
+    assert [row["Rank"] for row in rows] == [
+        "its table has no models",
+        None,
+        None,
+        None,
+    ]
     (verdict,) = [note for note in notes([run]) if "HKCanto-IF" in note][:1]
     assert verdict.endswith("no rank.")

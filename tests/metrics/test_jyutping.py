@@ -77,7 +77,11 @@ def test_a_malformed_gold_string_is_refused_with_text_and_place() -> None:
         )
         assert problem in message, (answer, position, problem)
         assert "expected" in message, (answer, position, problem)
-        assert str(pickle.loads(pickle.dumps(error.value))) == message, (answer, position, problem)
+        assert str(pickle.loads(pickle.dumps(error.value))) == message, (
+            answer,
+            position,
+            problem,
+        )
 
 
 def test_jyutping_is_taken_out_of_a_response() -> None:

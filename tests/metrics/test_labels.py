@@ -50,7 +50,12 @@ def test_the_label_that_a_response_settles_on() -> None:
         # The question repeated.
         (SENTIMENT, "正面、負面定中性？中性。", "中性", "named"),
         (SENTIMENT, "中立／正面／負面", None, "none: no label"),
-        (NLI, "entailment or not_entailment? not_entailment", "not_entailment", "named"),
+        (
+            NLI,
+            "entailment or not_entailment? not_entailment",
+            "not_entailment",
+            "named",
+        ),
         (SAME, "似唔似？唔似。", "唔似", "named"),
         (SENSE, "相唔相似？相似。", "similar", "named"),
         # Several.
@@ -64,7 +69,12 @@ def test_the_label_that_a_response_settles_on() -> None:
         (SENTIMENT, "我唔可以判斷。", None, "none: no label"),
     ]:
         reading = read_label(response, labels)
-        assert (reading.label, reading.reason) == (label, reason), (labels, response, label, reason)
+        assert (reading.label, reading.reason) == (label, reason), (
+            labels,
+            response,
+            label,
+            reason,
+        )
 
 
 def test_indistinguishable_labels_are_an_error() -> None:
@@ -89,7 +99,9 @@ def test_a_loop_is_read_in_time() -> None:
         read_label(label * 20_000, SENTIMENT)
 
 
-ITEMS = st.lists(st.tuples(st.sampled_from(["a", "b", "c", ""]), st.sampled_from("abc")))
+ITEMS = st.lists(
+    st.tuples(st.sampled_from(["a", "b", "c", ""]), st.sampled_from("abc"))
+)
 
 
 @settings(deadline=None)  # the first call imports it
@@ -97,7 +109,9 @@ ITEMS = st.lists(st.tuples(st.sampled_from(["a", "b", "c", ""]), st.sampled_from
 def test_macro_f1_is_sklearns(items: list[tuple[str, str]]) -> None:
     metrics = pytest.importorskip("sklearn.metrics")
     read, gold = (list(each) for each in zip(*items, strict=True))
-    expected = metrics.f1_score(gold, read, average="macro", labels=[*"abcd"], zero_division=0)
+    expected = metrics.f1_score(
+        gold, read, average="macro", labels=[*"abcd"], zero_division=0
+    )
     assert macro_f1(read, gold, "abcd") == pytest.approx(expected)
 
 

@@ -19,7 +19,10 @@ from .test_reasoning import WRAPPINGS
 
 TRACES = [
     json.loads(line)
-    for line in Path(__file__).with_name("reasoning_traces.jsonl").read_text("utf-8").splitlines()
+    for line in Path(__file__)
+    .with_name("reasoning_traces.jsonl")
+    .read_text("utf-8")
+    .splitlines()
 ]
 CANTONESE = "佢問緊邊個城市有電車，我諗應該係香港。"  # 17 Chinese characters
 ENGLISH = "They ask which of the cities has trams, and we think that it is Hong Kong."  # 16 words
@@ -28,7 +31,9 @@ WRITTEN = "這是他們的問題。"  # 7 Chinese characters
 
 def test_98_percent_of_the_traces_are_told() -> None:
     wrong = [
-        each for each in TRACES if identify_language(each["trace"]).language != each["language"]
+        each
+        for each in TRACES
+        if identify_language(each["trace"]).language != each["language"]
     ]
     assert len(wrong) <= 0.02 * len(TRACES), wrong
 
@@ -51,7 +56,9 @@ def test_texts_of_others() -> None:
             texts = [msgspec.json.decode(line)[reads] for line in lines]
             found = [identify_language(text).language for text in texts]
             assert found.count(languages[reads]) >= len(texts) - 1, reads
-            assert identify_language("\n".join(texts)).language == languages[reads], reads
+            assert identify_language("\n".join(texts)).language == languages[reads], (
+                reads
+            )
 
 
 # ------------------------------------------------------------------ text that does not decide
@@ -80,14 +87,23 @@ def test_what_is_not_the_models_own_prose_does_not_decide() -> None:
             "lim sin(x) / x = 1",
         ]:
             expected = "cantonese" if own == CANTONESE else "english"
-            assert identify_language(f"{own}\n{beside}\n{own}").language == expected, (own, beside)
+            assert identify_language(f"{own}\n{beside}\n{own}").language == expected, (
+                own,
+                beside,
+            )
 
 
 def test_after_a_colon_another_language_is_spoken_about() -> None:
     for own, language in [
         ("原句嘅意思係：他昨天沒有去那裏。所以我改做口語。", "cantonese"),
-        ("The sentence means: 佢尋日冇去嗰度。 So it is about the day before.", "english"),
-        ("佢嘅英文係：The day before, they did not go there. 咁就改好咗。", "cantonese"),
+        (
+            "The sentence means: 佢尋日冇去嗰度。 So it is about the day before.",
+            "english",
+        ),
+        (
+            "佢嘅英文係：The day before, they did not go there. 咁就改好咗。",
+            "cantonese",
+        ),
     ]:
         assert identify_language(own).language == language, (own, language)
 
@@ -125,13 +141,18 @@ def test_a_language_has_85_percent_or_the_text_is_mixed() -> None:
         "written_chinese": pytest.approx(0.15),
     }
     assert found.language == "cantonese"
-    assert identify_language(f"{CANTONESE.replace('我', '')}\n這是的").language == "mixed"
+    assert (
+        identify_language(f"{CANTONESE.replace('我', '')}\n這是的").language == "mixed"
+    )
 
 
 def test_a_word_of_english_counts_as_one_and_a_half_characters() -> None:
     """16 words and 17 characters: 24 of 41."""
     shares = identify_language(f"{ENGLISH}\n{CANTONESE}").shares
-    assert shares == {"english": pytest.approx(24 / 41), "cantonese": pytest.approx(17 / 41)}
+    assert shares == {
+        "english": pytest.approx(24 / 41),
+        "cantonese": pytest.approx(17 / 41),
+    }
 
 
 def test_what_tells_neither_goes_with_its_neighbours() -> None:
@@ -156,7 +177,11 @@ def test_scripts() -> None:
         ("それは学校の問題ですから、答えはわかりません。", "other", "none"),
     ]:
         found = identify_language(text)
-        assert (found.language, found.script) == (language, script), (text, language, script)
+        assert (found.language, found.script) == (language, script), (
+            text,
+            language,
+            script,
+        )
 
 
 def test_the_share_of_features_and_the_length() -> None:
@@ -172,9 +197,11 @@ def test_reasoning_in_every_wrapping() -> None:
     for wrapping in WRAPPINGS:
         opening, closing = WRAPPINGS[wrapping]
         found = score_reasoning(f"{opening}{CANTONESE}{closing}The answer is B.")
-        assert (found.language, found.cantonese, found.finished) == ("cantonese", 1.0, 1.0), (
-            wrapping
-        )
+        assert (found.language, found.cantonese, found.finished) == (
+            "cantonese",
+            1.0,
+            1.0,
+        ), wrapping
         assert (found.script, found.n_characters) == ("hant", len(CANTONESE)), wrapping
 
 
@@ -198,7 +225,10 @@ def test_reasoning() -> None:
 def test_reasoning_in_a_field_of_its_own() -> None:
     for response, finished in [("B", 1.0), (" ", 0.0)]:
         found = score_reasoning(response, CANTONESE)
-        assert (found.language, found.finished) == ("cantonese", finished), (response, finished)
+        assert (found.language, found.finished) == ("cantonese", finished), (
+            response,
+            finished,
+        )
 
 
 # ------------------------------------------------------------------ questions, other varieties
@@ -226,5 +256,9 @@ def test_other_varieties_of_chinese_are_other_languages() -> None:
 
 
 def test_a_word_that_another_variety_has_too_does_not_decide() -> None:
-    for text in ("佢姓阮，喺伊利沙伯醫院做嘢。", "心不在焉嘅，佢唔知聽緊乜。", "於是乎我哋走咗。"):
+    for text in (
+        "佢姓阮，喺伊利沙伯醫院做嘢。",
+        "心不在焉嘅，佢唔知聽緊乜。",
+        "於是乎我哋走咗。",
+    ):
         assert identify_language(text).language == "cantonese", text

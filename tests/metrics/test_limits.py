@@ -64,13 +64,21 @@ FLOODS = {
     )
 } | {
     f"random {name}": "".join(map(chr, _RANDOM.choices(range(*codes), k=SIZE)))
-    for name, codes in (("ascii", (0x20, 0x7F)), ("han", (0x4E00, 0x9FFF)), ("any", (0x20, 0xD7FF)))
+    for name, codes in (
+        ("ascii", (0x20, 0x7F)),
+        ("han", (0x4E00, 0x9FFF)),
+        ("any", (0x20, 0xD7FF)),
+    )
 }
 SCORERS: dict[str, Callable[[str], object]] = {
     "sentence_scores": lambda text: sentence_scores(text, REFERENCE),
     "sentence_scores, English": lambda text: sentence_scores(text, ENGLISH, "en"),
-    "sentence_scores, long reference": lambda text: sentence_scores(REFERENCE, f"一{text}"),
-    "score_translation": lambda text: score_translation([text], [REFERENCE], sources=[SOURCE]),
+    "sentence_scores, long reference": lambda text: sentence_scores(
+        REFERENCE, f"一{text}"
+    ),
+    "score_translation": lambda text: score_translation(
+        [text], [REFERENCE], sources=[SOURCE]
+    ),
     "is_wrong_script": lambda text: is_wrong_script(text, REFERENCE),
     "is_copy": lambda text: is_copy(text, REFERENCE, SOURCE),
     "score_jyutping": lambda text: score_jyutping(text, GOLD),
@@ -79,7 +87,8 @@ SCORERS: dict[str, Callable[[str], object]] = {
     "cantonese_fluency": cantonese_fluency,
     "is_degenerate": is_degenerate,
     "scripts": lambda text: [
-        convert(text) for convert in (fold_script, script_of, to_simplified, to_traditional)
+        convert(text)
+        for convert in (fold_script, script_of, to_simplified, to_traditional)
     ],
     "clean_output": lambda text: clean_output(text, source=SOURCE),
     "read_number": lambda text: read_number(text, SOURCE),
@@ -128,8 +137,12 @@ def test_what_goes_on_beyond_the_limit_costs_nothing() -> None:
 
 def test_of_a_translation_ten_thousand_characters_are_scored() -> None:
     loop = "佢今日唔得閒。" * LONGEST
-    assert sentence_scores(loop, REFERENCE) == sentence_scores(loop[:LONGEST], REFERENCE)
-    assert sentence_scores(loop[:LONGEST], REFERENCE) != sentence_scores(loop[:9_000], REFERENCE)
+    assert sentence_scores(loop, REFERENCE) == sentence_scores(
+        loop[:LONGEST], REFERENCE
+    )
+    assert sentence_scores(loop[:LONGEST], REFERENCE) != sentence_scores(
+        loop[:9_000], REFERENCE
+    )
     assert sentence_scores(loop, loop)["bleu"] == pytest.approx(100)
     blank = " " * LONGEST
     assert sentence_scores(blank + REFERENCE, blank + REFERENCE)["rouge_l"] == 100
@@ -140,9 +153,13 @@ def test_of_a_translation_ten_thousand_characters_are_scored() -> None:
 def test_a_judgement_says_what_part_of_a_translation_was_scored() -> None:
     for name in ["hkmmlu_translation_zh_yue", "hkmmlu_translation_yue_zh"]:
         how = task_as_run(name)
-        for repeats, note in ((1_000, ""), (1_429, "the first 10,000 of 10,003 characters")):
+        for repeats, note in (
+            (1_000, ""),
+            (1_429, "the first 10,000 of 10,003 characters"),
+        ):
             judgement = how.judge(
-                "佢今日唔得閒，" * repeats, Sample(id="", target=REFERENCE, source=SOURCE)
+                "佢今日唔得閒，" * repeats,
+                Sample(id="", target=REFERENCE, source=SOURCE),
             )
             assert judgement.details.get("scored", "") == note, name
             assert ("Scored: " in judgement.explanation) == bool(note), name
@@ -161,9 +178,15 @@ def test_of_a_loop_the_first_words_of_written_chinese_are_named() -> None:
 def test_of_a_response_twenty_thousand_characters_of_jyutping_are_scored() -> None:
     loop = "nei5 " * 40_000
     score = score_jyutping(loop, GOLD)
-    assert score.problem.endswith("; only the first 20,000 of 200,000 characters are scored")
+    assert score.problem.endswith(
+        "; only the first 20,000 of 200,000 characters are scored"
+    )
     cut = score_jyutping(loop[:20_000], GOLD)
-    assert (score.ser, score.cer, score.cer_published) == (cut.ser, cut.cer, cut.cer_published)
+    assert (score.ser, score.cer, score.cer_published) == (
+        cut.ser,
+        cut.cer,
+        cut.cer_published,
+    )
     assert len(score.extracted.split()) == 4_000
     assert score_jyutping("<think>" + loop + "</think>nei5", "nei5").problem == ""
 
@@ -171,7 +194,9 @@ def test_of_a_response_twenty_thousand_characters_of_jyutping_are_scored() -> No
 def test_a_gold_string_without_end_is_refused() -> None:
     for text in ("nei5 " * 40_000, "ﷺ" * SIZE, "(nei5|lei5) " * 20_000):
         start = process_time()
-        with pytest.raises(MalformedAnswer, match="characters; expected a sentence") as raised:
+        with pytest.raises(
+            MalformedAnswer, match="characters; expected a sentence"
+        ) as raised:
             parse_answer(text)
         assert process_time() - start < 10
         assert len(str(raised.value)) < 300
@@ -182,7 +207,9 @@ def test_a_gold_string_without_end_is_refused() -> None:
 
 
 def test_a_string_is_not_accepted_as_a_corpus() -> None:
-    with pytest.raises(TypeError, match="hypotheses is a string, 'a': pass a list of strings"):
+    with pytest.raises(
+        TypeError, match="hypotheses is a string, 'a': pass a list of strings"
+    ):
         score_translation("a", "b")
     with pytest.raises(TypeError, match="references is a string"):
         score_translation(["a"], "b")
@@ -196,7 +223,10 @@ def test_a_string_has_no_statistics() -> None:
 
 
 def test_texts_are_not_accepted_as_scores() -> None:
-    for pool, scorer in [(pool_fluency, "cantonese_fluency"), (pool_jyutping, "score_jyutping")]:
+    for pool, scorer in [
+        (pool_fluency, "cantonese_fluency"),
+        (pool_jyutping, "score_jyutping"),
+    ]:
         for texts in ("nei5", ["nei5 hou2", "佢"]):
             with pytest.raises(TypeError, match=f"pass the results of {scorer}"):
                 pool(texts)
@@ -208,10 +238,20 @@ FUZZ = Path(__file__).parents[2] / "performance" / "fuzz.py"
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not FUZZ.exists(), reason="the source distribution has no performance/")
+@pytest.mark.skipif(
+    not FUZZ.exists(), reason="the source distribution has no performance/"
+)
 def test_mutated_outputs_have_the_same_figures_in_any_process_and_thread() -> None:
     cases = Path(__file__).parent / "choice_cases.jsonl"
-    command = [sys.executable, str(FUZZ), str(cases), "--count", "2000", "--processes", "2"]
+    command = [
+        sys.executable,
+        str(FUZZ),
+        str(cases),
+        "--count",
+        "2000",
+        "--processes",
+        "2",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "0 cases differ" in done.stdout

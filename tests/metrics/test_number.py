@@ -6,7 +6,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hkcanto_metrics.number import equal_numbers, extract_number, parse_number, read_number
+from hkcanto_metrics.number import (
+    equal_numbers,
+    extract_number,
+    parse_number,
+    read_number,
+)
 
 from .test_reasoning import assert_quick
 
@@ -111,7 +116,17 @@ def test_chinese_digits() -> None:
 
 
 def test_a_part_of_a_number_is_no_number() -> None:
-    for written in ["三 萬 五 千", "1,5", "3.5.2", "3K", "3兆", "8 成", "5 呎 3 吋", "3至5", "3~5"]:
+    for written in [
+        "三 萬 五 千",
+        "1,5",
+        "3.5.2",
+        "3K",
+        "3兆",
+        "8 成",
+        "5 呎 3 吋",
+        "3至5",
+        "3~5",
+    ]:
         assert read_number(f"答案係 {written}").value is None, written
 
 
@@ -214,7 +229,10 @@ def test_what_the_question_gives_is_less_likely_the_result() -> None:
 
 def test_what_the_question_gives_may_be_the_result() -> None:
     for result in ["所以要 30 盒。", "#### 30", "答案係 30 盒，即係 5 打。", "30"]:
-        assert extract_number(f"佢逐步計。\n{result}", "佢買 30 盒，送 5 盒，再買 5 盒。") == 30
+        assert (
+            extract_number(f"佢逐步計。\n{result}", "佢買 30 盒，送 5 盒，再買 5 盒。")
+            == 30
+        )
 
 
 def test_the_result_among_other_numbers() -> None:
@@ -407,7 +425,11 @@ def test_no_number() -> None:
         "我唔知。",
     ]:
         reading = read_number(text)
-        assert (reading.value, reading.reason, reading.evidence) == (None, "none: no number", None)
+        assert (reading.value, reading.reason, reading.evidence) == (
+            None,
+            "none: no number",
+            None,
+        )
 
 
 def test_a_refusal_takes_no_earlier_number() -> None:
@@ -505,7 +527,11 @@ def test_the_unit_that_is_asked_for_is_no_part_of_the_number() -> None:
     for question, text, value in [
         ("老年人有多少万人？", "老年人 = 750万 × 16% = 120万人", 120),
         ("老年人有多少人？", "老年人 = 750万 × 16% = 120万人", 1_200_000),
-        ("A company made $7.5 million. How many dollars?", "So it made $9 million.", 9_000_000),
+        (
+            "A company made $7.5 million. How many dollars?",
+            "So it made $9 million.",
+            9_000_000,
+        ),
     ]:
         assert extract_number(text, question) == value, text
 
@@ -665,11 +691,19 @@ def test_an_equation_that_is_marked_may_be_concluded_from() -> None:
 
 
 def test_a_label_heads_all_of_its_paragraph() -> None:
-    assert extract_number("答：佢用咗 216 蚊。每張飛要 216 ÷ 12 = 18 蚊。\n\n佢有 5 個朋友。") == 18
+    assert (
+        extract_number(
+            "答：佢用咗 216 蚊。每張飛要 216 ÷ 12 = 18 蚊。\n\n佢有 5 個朋友。"
+        )
+        == 18
+    )
     assert extract_number("答：佢有 18 個。\n解釋：佢有 9 個，再買 9 個。") == 18
     assert extract_number("答案：18 個。每日食 3 個，所以食 6 日。") == 18
     assert (
-        extract_number("答：佢有 5 隻狗。佢有幾多隻貓？\n答：佢有 5 隻狗。佢有幾多隻貓？") is None
+        extract_number(
+            "答：佢有 5 隻狗。佢有幾多隻貓？\n答：佢有 5 隻狗。佢有幾多隻貓？"
+        )
+        is None
     )
 
 
@@ -680,7 +714,9 @@ def test_a_repeated_question_gives_no_answer() -> None:
     for said in [QUESTION, f"問題：{QUESTION}", f"{QUESTION}\n####\n"]:
         assert extract_number(said, QUESTION) is None
         assert (
-            extract_number(said.translate(str.maketrans("個總價錢計係", "个总价钱计系")), QUESTION)
+            extract_number(
+                said.translate(str.maketrans("個總價錢計係", "个总价钱计系")), QUESTION
+            )
             is None
         )
         assert extract_number(f"{said}\n佢有 96 個橙，所以係 288 蚊。", QUESTION) == 288
@@ -698,14 +734,20 @@ def test_a_question_asked_after_the_mark_does_not_count() -> None:
 
 
 def test_an_example_or_a_bare_question_gives_no_answer() -> None:
-    assert extract_number("樣例：\n問題：佢有幾多個？\n回應：有 18 個。####18\n\n樣例：\n") is None
+    assert (
+        extract_number("樣例：\n問題：佢有幾多個？\n回應：有 18 個。####18\n\n樣例：\n")
+        is None
+    )
     assert extract_number("問題：佢有 5 隻狗，佢") is None
     assert extract_number("問題1：\n答案：\n問題2：\n答案：\n") is None
 
 
 def test_the_question_may_come_first() -> None:
     assert (
-        extract_number("問題：佢有 5 個，每個 2 蚊，要幾多錢？\n回應：5 × 2 = 10 蚊。####10") == 10
+        extract_number(
+            "問題：佢有 5 個，每個 2 蚊，要幾多錢？\n回應：5 × 2 = 10 蚊。####10"
+        )
+        == 10
     )
 
 
@@ -761,7 +803,9 @@ def test_equal_numbers() -> None:
         assert equal_numbers(value, Fraction(answer)) is agree
 
 
-ODD_SIGNS = "0129一二十百千萬億半½又分之點負.,，=+-*/^%x:# \n\t$()\\{}答案係或第。？所以等"
+ODD_SIGNS = (
+    "0129一二十百千萬億半½又分之點負.,，=+-*/^%x:# \n\t$()\\{}答案係或第。？所以等"
+)
 ODD_TEXT = (
     st.text()
     | st.text(ODD_SIGNS)
@@ -780,9 +824,7 @@ def test_never_raises(text: str, question: str) -> None:
     parse_number(text)
 
 
-SIGNS = (
-    "1 萬 一 # $ * { . 1萬 答案1 ####1 1* 1/ 1= 一半 一又 ,000 所以1 1or 18。 \boxed{ \frac{1}{2}"
-)
+SIGNS = "1 萬 一 # $ * { . 1萬 答案1 ####1 1* 1/ 1= 一半 一又 ,000 所以1 1or 18。 \boxed{ \frac{1}{2}"
 
 
 @pytest.mark.slow
@@ -825,6 +867,14 @@ def test_a_duration_another_event_and_a_first_answer_are_no_results() -> None:
     assert extract_number(text, "In what year did the line open?") is None
     text = "First answer: 18 litres. Hmm, that's for 300 km. For 350 km it's 6 × 3.5 = 21 litres."
     assert extract_number(text, "How many litres for 350 km?") == 21
-    assert extract_number("Roughly 7.5 million.", "How many people live there, in millions?") == 7.5
-    assert extract_number("Roughly 7.5 million.", "How many people live there?") == 7_500_000
+    assert (
+        extract_number(
+            "Roughly 7.5 million.", "How many people live there, in millions?"
+        )
+        == 7.5
+    )
+    assert (
+        extract_number("Roughly 7.5 million.", "How many people live there?")
+        == 7_500_000
+    )
     assert extract_number("5 × 500 g = 2500 g, that is 2.5 kg.", "How many kg?") == 2.5

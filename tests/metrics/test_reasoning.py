@@ -53,7 +53,9 @@ def test_every_wrapping_is_separated_from_the_answer() -> None:
         opening, closing = WRAPPINGS[wrapping]
         for began in (opening, ""):
             found = split_reasoning(f"{began}{THOUGHT}{closing}答案係B。")
-            assert (found.answer.strip(), found.finished) == ("答案係B。", True), wrapping
+            assert (found.answer.strip(), found.finished) == ("答案係B。", True), (
+                wrapping
+            )
             assert found.reasoning.strip() == THOUGHT.strip(), wrapping
 
 
@@ -71,7 +73,10 @@ def test_two_steps_of_harmony_end_in_the_last() -> None:
         "<|end|><|start|>assistant<|channel|>final<|message|>佢係我朋友。<|return|>"
     )
     assert strip_reasoning(text) == "佢係我朋友。"
-    assert strip_reasoning("analysisWe thinkassistantcommentarybassistantfinalnei5") == "nei5"
+    assert (
+        strip_reasoning("analysisWe thinkassistantcommentarybassistantfinalnei5")
+        == "nei5"
+    )
 
 
 def test_a_name_whose_tokens_were_skipped_is_not_guessed() -> None:
@@ -88,7 +93,9 @@ def test_an_answer_that_only_speaks_of_it_stays() -> None:
         "[B]",
     ]:
         found = split_reasoning(answer)
-        assert (found.answer, found.reasoning, found.finished) == (answer, "", True), answer
+        assert (found.answer, found.reasoning, found.finished) == (answer, "", True), (
+            answer
+        )
 
 
 def test_the_spans_are_those_of_the_answer() -> None:
@@ -112,7 +119,9 @@ def test_a_prompt_of_harmony_that_ends_in_the_role_opens_it() -> None:
     assert opens_reasoning("<|start|>user<|message|>問題<|end|><|start|>assistant")
 
 
-def assert_quick(read: Callable[[str], object], repeated: str, opening: str = "") -> None:
+def assert_quick(
+    read: Callable[[str], object], repeated: str, opening: str = ""
+) -> None:
     """A megabyte of one sign takes 50 ms if nothing else runs; the bound is ten times this."""
     text = opening + repeated * (1_000_000 // len(repeated))
     start = process_time()

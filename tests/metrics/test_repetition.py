@@ -16,7 +16,9 @@ def test_the_share_counts_the_10_grams_that_occur_earlier(text: str) -> None:
 
 
 def test_white_space_does_not_make_a_text_repetitive() -> None:
-    assert repeated_share("一二三四\n" + " " * 100 + "五六七" + "\t" * 100 + "八九十") == 0
+    assert (
+        repeated_share("一二三四\n" + " " * 100 + "五六七" + "\t" * 100 + "八九十") == 0
+    )
 
 
 def test_a_loop_is_degenerate_from_ten_repeated_n_grams_on() -> None:

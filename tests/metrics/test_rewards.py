@@ -49,9 +49,9 @@ FLUENCY = task_as_run("hkcanto_fluency", reasoning=True)
 def evaluated(text: str, options: dict[str, str], gold: str) -> float:
     """The evaluation's score of a response to a multiple-choice question."""
     choices = [options.get(letter) for letter in "ABCD"]
-    return MULTIPLE_CHOICE.judge(text, Sample(id="", target=gold, choices=tuple(choices))).values[
-        "acc"
-    ]
+    return MULTIPLE_CHOICE.judge(
+        text, Sample(id="", target=gold, choices=tuple(choices))
+    ).values["acc"]
 
 
 # A reward is the evaluation's score ---------------------------------------------------------------
@@ -78,14 +78,18 @@ def test_a_reward_is_the_score_of_any_response(text: str) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(responses)
-@example("譯文：analysis佢哋返咗屋企。")  # a label in front of reasoning that does not end
+@example(
+    "譯文：analysis佢哋返咗屋企。"
+)  # a label in front of reasoning that does not end
 def test_what_earns_as_cantonese_is_fluent_and_what_earns_as_reasoning_is_cantonese(
     text: str,
 ) -> None:
     (reward,) = cantonese_reward([text])
     judged = FLUENCY.judge(text, Sample(id="", target="")).values
     assert reward < 1 or judged["fluent"]
-    assert cantonese_reward([text], script="hant") == [reward]  # there is no Simplified text
+    assert cantonese_reward([text], script="hant") == [
+        reward
+    ]  # there is no Simplified text
     (reward,) = reasoning_language_reward([text], min_characters=0)
     reasoned = score_reasoning(text)
     assert reward < 1 or (reasoned.cantonese, reasoned.finished) == (1.0, 1.0)
@@ -106,13 +110,22 @@ def real_outputs() -> Iterator[dict[str, Any]]:
 @pytest.mark.slow
 def test_a_reward_is_the_score_of_every_real_output() -> None:
     rows = list(real_outputs())
-    columns = {name: [row[name] for row in rows] for name in ("text", "gold", "options")}
-    found = choice_reward(columns["text"], answer=columns["gold"], options=columns["options"])
-    assert found == [evaluated(row["text"], row["options"], row["gold"]) for row in rows]
+    columns = {
+        name: [row[name] for row in rows] for name in ("text", "gold", "options")
+    }
+    found = choice_reward(
+        columns["text"], answer=columns["gold"], options=columns["options"]
+    )
+    assert found == [
+        evaluated(row["text"], row["options"], row["gold"]) for row in rows
+    ]
     assert 0.3 < sum(filter(None, found)) / len(found) < 0.9
     rewarded = zip(cantonese_reward(columns["text"]), rows, strict=True)
     earned = [row["text"] for reward, row in rewarded if reward == 1]
-    fluent = [FLUENCY.judge(text, Sample(id="", target="")).values["fluent"] for text in earned]
+    fluent = [
+        FLUENCY.judge(text, Sample(id="", target="")).values["fluent"]
+        for text in earned
+    ]
     assert sum(fluent) > 0.99 * len(fluent) > 0  # a reward ignores what the options say
 
 
@@ -125,7 +138,11 @@ def test_a_reward_is_the_score_of_every_real_sentence() -> None:
 
     samples = load_task("hkcanto_g2p").samples
     said = [
-        " ".join(filter(None, (reading for _, reading in characters_to_jyutping(each.source))))
+        " ".join(
+            filter(
+                None, (reading for _, reading in characters_to_jyutping(each.source))
+            )
+        )
         for each in samples
     ]
     expected = [
@@ -141,7 +158,9 @@ def test_a_reward_is_the_score_of_every_real_sentence() -> None:
 
 def test_a_letter_is_read_with_its_question() -> None:
     asked = {"answer": ["B"], "options": [["旺角", "灣仔"]]}
-    assert choice_reward(["B 唔啱。"], **asked, question=["以下邊個說法不正確？"]) == [1.0]
+    assert choice_reward(["B 唔啱。"], **asked, question=["以下邊個說法不正確？"]) == [
+        1.0
+    ]
     assert choice_reward(["B 唔啱。"], **asked) == [0.0]
 
 
@@ -188,7 +207,10 @@ def test_reasoning_in_another_language_or_none_is_not_rewarded() -> None:
 # Attempts to game them ----------------------------------------------------------------------------
 
 docs = load_script("docs/generate.py")
-TRAM = {"question": ["電車公司嘅綽號係咩？"], "options": [["叮叮", "豬籠車", "水翼船", "纜車"]]}
+TRAM = {
+    "question": ["電車公司嘅綽號係咩？"],
+    "options": [["叮叮", "豬籠車", "水翼船", "纜車"]],
+}
 
 
 def test_a_game_earns_at_most_half_unless_the_table_says_why() -> None:
@@ -233,8 +255,12 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("reward", [cantonese_reward, reasoning_language_reward])
-def test_each_sentence_or_clause_in_cantonese_earns_more(reward: Callable[..., Any]) -> None:
-    for (name, other), between, is_last in every(OTHERS.items(), "。，\n", (False, True)):
+def test_each_sentence_or_clause_in_cantonese_earns_more(
+    reward: Callable[..., Any],
+) -> None:
+    for (name, other), between, is_last in every(
+        OTHERS.items(), "。，\n", (False, True)
+    ):
         texts = []
         for k in range(7):
             said = [*CANTONESE[:k], *other[k:]]
@@ -242,15 +268,36 @@ def test_each_sentence_or_clause_in_cantonese_earns_more(reward: Callable[..., A
         if reward is reasoning_language_reward:
             texts = [f"<think>{each}</think>A" for each in texts]
         earned = reward(texts)
-        assert earned == sorted({*earned}), (name, between, earned)  # rising, all different
+        assert earned == sorted({*earned}), (
+            name,
+            between,
+            earned,
+        )  # rising, all different
         assert (earned[0], earned[-1]) == (0.0, 1.0), (name, between, earned)
-        assert max(abs(earned[k] - k / 6) for k in range(7)) < 0.15, (name, between, earned)
+        assert max(abs(earned[k] - k / 6) for k in range(7)) < 0.15, (
+            name,
+            between,
+            earned,
+        )
         squared = reward(texts, exponent=2)
         assert squared == pytest.approx([each**2 for each in earned])
 
 
 def test_each_word_in_cantonese_earns_no_less() -> None:
-    cantonese = ["佢哋", "唔", "鍾意", "嗰啲", "人", "嘅", "嘢", "，", "成日", "喺度", "鬧交", "㗎"]
+    cantonese = [
+        "佢哋",
+        "唔",
+        "鍾意",
+        "嗰啲",
+        "人",
+        "嘅",
+        "嘢",
+        "，",
+        "成日",
+        "喺度",
+        "鬧交",
+        "㗎",
+    ]
     written = [
         "他們",
         "不",
@@ -272,20 +319,38 @@ def test_each_word_in_cantonese_earns_no_less() -> None:
     assert len({*earned}) >= 7, earned
 
 
-WRITTEN = "這輛電車的外號是叮叮，因為它行駛的時候會發出這樣的聲音。他們認為這個答案是正確的。"
+WRITTEN = (
+    "這輛電車的外號是叮叮，因為它行駛的時候會發出這樣的聲音。他們認為這個答案是正確的。"
+)
 
 
 def test_written_chinese_earns_nothing_wherever_it_is_hidden() -> None:
     """Only what is in the prompt may be quoted."""
     own = "佢哋成日都搭電車返屋企。"
     for form in (
-        *("{0}\n```\n{1}\n```", "{0}`{1}`", "{0}「{1}」", "{0}『{1}』", "{0}“{1}”", '{0}"{1}"'),
-        *("{0}\nA. {1}\nB. {1}", "{0}\n> {1}", "{0}佢話：{1}", "{0}<!-- {1} -->", "{0}$${1}$$"),
+        *(
+            "{0}\n```\n{1}\n```",
+            "{0}`{1}`",
+            "{0}「{1}」",
+            "{0}『{1}』",
+            "{0}“{1}”",
+            '{0}"{1}"',
+        ),
+        *(
+            "{0}\nA. {1}\nB. {1}",
+            "{0}\n> {1}",
+            "{0}佢話：{1}",
+            "{0}<!-- {1} -->",
+            "{0}$${1}$$",
+        ),
         *("{1}\n{0}", "{0}《{1}》", "{0}[{1}]", "{0}'{1}'"),
     ):
         text = form.format(own, WRITTEN)
         thought = f"<think>{text}</think>A"
-        for earned in (*cantonese_reward([text]), *reasoning_language_reward([thought])):
+        for earned in (
+            *cantonese_reward([text]),
+            *reasoning_language_reward([thought]),
+        ):
             assert (earned or 0) < 0.35, text
     own = f"佢問「{WRITTEN}」係咩意思，即係話架車個花名。"
     assert reasoning_language_reward([f"<think>{own}</think>A"], [WRITTEN]) == [1.0]
@@ -306,7 +371,9 @@ def test_text_before_the_reasoning_counts_as_reasoning() -> None:
         [f"The tram is old and it is slow, but so am I. {thought}"]
     )
     assert 0 < (earned or 0) < 0.6
-    assert reasoning_language_reward(["佢哋返咗屋企，仲未食飯喎。<think>OK</think>A"]) == [0.0]
+    assert reasoning_language_reward(
+        ["佢哋返咗屋企，仲未食飯喎。<think>OK</think>A"]
+    ) == [0.0]
 
 
 def test_repeated_clauses_earn_as_if_written_once() -> None:
@@ -325,7 +392,9 @@ def test_a_row_is_rewarded_in_its_language() -> None:
     assert reasoning_language_reward(texts, **columns) == [1.0, 1.0, 1.0, 0.0, 0.0]
     said = ["佢哋返咗屋企。"] * 5
     assert cantonese_reward(said, **columns) == [None, 1.0, 1.0, None, None]
-    with pytest.raises(ValueError, match="row 0: the language is 'fr'; give yue, zh, en, canto"):
+    with pytest.raises(
+        ValueError, match="row 0: the language is 'fr'; give yue, zh, en, canto"
+    ):
         reasoning_language_reward([english], language=["fr"])
 
 
@@ -364,7 +433,10 @@ def test_an_answer_earns_by_what_it_says_itself() -> None:
         ("綽號梗係叮叮啦。", 0.0),
         # Besides 10 characters of Cantonese, as many neutral ones earn reward; the other 6 do not.
         ("佢哋成日都搭車返屋企。今日天氣晴朗，市民外出活動，公園遊人眾多。", 20 / 28),
-        ("佢哋成日都搭車返屋企。是。", 0.75),  # 佢, 哋, 屋企 against 是: not fluent, so 3 of 4
+        (
+            "佢哋成日都搭車返屋企。是。",
+            0.75,
+        ),  # 佢, 哋, 屋企 against 是: not fluent, so 3 of 4
     ]:
         assert cantonese_reward([text], **TRAM) == [pytest.approx(reward)], text
 
@@ -372,23 +444,32 @@ def test_an_answer_earns_by_what_it_says_itself() -> None:
 def test_a_row_without_a_question_or_options_quotes_nothing() -> None:
     texts = ["電車公司嘅綽號係叮叮。"] * 2
     columns: dict[str, Any] = {"question": [*TRAM["question"], None]}
-    assert cantonese_reward(texts, **columns, options=[*TRAM["options"], np.nan]) == [0.0, 1.0]
+    assert cantonese_reward(texts, **columns, options=[*TRAM["options"], np.nan]) == [
+        0.0,
+        1.0,
+    ]
 
 
 def test_the_least_length_is_in_different_characters_without_particles() -> None:
     for characters in [5, 6]:
         texts = ["佢哋返屋企㗎喎。", "佢哋佢哋返屋企屋企啦。"]
-        assert cantonese_reward(texts, min_characters=characters) == [float(characters == 5)] * 2, (
-            characters
-        )
+        assert (
+            cantonese_reward(texts, min_characters=characters)
+            == [float(characters == 5)] * 2
+        ), characters
         thoughts = [f"<think>{text}</think>A" for text in texts]
         found = reasoning_language_reward(thoughts, min_characters=characters)
         assert found == [float(characters == 5)] * 2, characters
 
 
 def test_a_copied_question_is_not_rewarded_as_reasoning() -> None:
-    texts = ["<think>{}</think>A".format(TRAM["question"][0] + more) for more in ("", "諗下先")]
-    assert reasoning_language_reward(texts, **(TRAM | {k: v * 2 for k, v in TRAM.items()})) == [
+    texts = [
+        "<think>{}</think>A".format(TRAM["question"][0] + more)
+        for more in ("", "諗下先")
+    ]
+    assert reasoning_language_reward(
+        texts, **(TRAM | {k: v * 2 for k, v in TRAM.items()})
+    ) == [
         0,
         0,
     ]
@@ -436,9 +517,13 @@ def test_a_short_sentence_in_cantonese_earns_all() -> None:
 
 @pytest.mark.realdata
 def test_real_sentences_in_cantonese_earn_all() -> None:
-    with gzip.open(real_folder() / "real_translations.jsonl.gz", "rt", encoding="utf-8") as lines:
+    with gzip.open(
+        real_folder() / "real_translations.jsonl.gz", "rt", encoding="utf-8"
+    ) as lines:
         texts = {json.loads(line)["reference"] for line in lines}
-    sentences = sorted({each.strip() for text in texts for each in re.split("(?<=[。！？])", text)})
+    sentences = sorted(
+        {each.strip() for text in texts for each in re.split("(?<=[。！？])", text)}
+    )
     fluent = [each for each in sentences if cantonese_fluency(each).passed]
     told = [each for each in fluent if identify_language(each).cantonese_share]
     assert len(told) > 1900
@@ -453,7 +538,12 @@ def test_completions_are_texts_or_messages() -> None:
     for completion in [
         "<think>C？</think>B",
         [{"role": "assistant", "content": "<think>C？</think>B"}],
-        [{"role": "assistant", "content": [{"type": "text", "text": "<think>C？</think>B"}]}],
+        [
+            {
+                "role": "assistant",
+                "content": [{"type": "text", "text": "<think>C？</think>B"}],
+            }
+        ],
         [{"role": "assistant", "reasoning_content": "C？", "content": "B"}],
         [
             {"role": "assistant", "content": "C"},
@@ -461,14 +551,18 @@ def test_completions_are_texts_or_messages() -> None:
             {"role": "assistant", "thinking": "C？", "content": "B"},
         ],
     ]:
-        assert choice_reward([completion], answer=["B"], options=[ISLANDS]) == [1.0], completion
+        assert choice_reward([completion], answer=["B"], options=[ISLANDS]) == [1.0], (
+            completion
+        )
         if "C？" in str(completion):
             assert format_reward([completion]) == [1.0], completion
 
 
 def test_nothing_is_rewarded_with_nothing() -> None:
     for completion in ["", [], [{"role": "assistant", "content": None}]]:
-        assert choice_reward([completion], answer=["A"], options=[ISLANDS]) == [0.0], completion
+        assert choice_reward([completion], answer=["A"], options=[ISLANDS]) == [0.0], (
+            completion
+        )
         assert jyutping_reward([completion], ["nei5"]) == [0.0], completion
         for reward in (cantonese_reward, format_reward, reasoning_language_reward):
             assert reward([completion]) == [0.0], completion
@@ -481,8 +575,12 @@ def test_options_are_a_list_or_a_mapping() -> None:
         (1, [*ISLANDS.values()]),
         ("B", {**ISLANDS, "E": None}),  # as `datasets` fills missing keys
     ]:
-        assert choice_reward(["我揀南丫島。"], answer=[answer], options=[options]) == [1.0], answer
-        assert choice_reward(["我揀南丫島。"], answer=[answer], choices=[options]) == [1.0], answer
+        assert choice_reward(["我揀南丫島。"], answer=[answer], options=[options]) == [
+            1.0
+        ], answer
+        assert choice_reward(["我揀南丫島。"], answer=[answer], choices=[options]) == [
+            1.0
+        ], answer
 
 
 def test_an_answer_that_is_no_option_is_refused() -> None:
@@ -524,13 +622,15 @@ def test_an_error_names_the_reward_and_the_row() -> None:
         "choice_reward, row 0: the option 3 is not a text": lambda: choice_reward(
             ["A"], answer=["A"], options=[[3, 4]]
         ),
-        "choice_reward: answer is ['A']; give a list of 2, one for": lambda: choice_reward(
-            ["A", "B"], answer=["A"], options=[ISLANDS] * 2
+        "choice_reward: answer is ['A']; give a list of 2, one for": lambda: (
+            choice_reward(["A", "B"], answer=["A"], options=[ISLANDS] * 2)
         ),
         "choice_reward: answer is 'AB'; give a list": lambda: choice_reward(
             ["A", "B"], answer="AB", options=[ISLANDS] * 2
         ),
-        "jyutping_reward, row 1: ": lambda: jyutping_reward(["nei5"] * 2, ["nei5", "(nei5"]),
+        "jyutping_reward, row 1: ": lambda: jyutping_reward(
+            ["nei5"] * 2, ["nei5", "(nei5"]
+        ),
         "jyutping_reward, row 1: the gold string is 5": lambda: jyutping_reward(
             ["nei5"] * 2,
             ["nei5", 5],  # type: ignore[list-item]
@@ -542,16 +642,20 @@ def test_an_error_names_the_reward_and_the_row() -> None:
             ["你好"],
             script=["hant"],  # type: ignore[arg-type]
         ),
-        "cantonese_reward: completions is '你好'; give a list": lambda: cantonese_reward("你好"),
+        "cantonese_reward: completions is '你好'; give a list": lambda: (
+            cantonese_reward("你好")
+        ),
         "cantonese_reward, row 1: the completion is 5": lambda: cantonese_reward(
             ["你好", 5]  # type: ignore[list-item]
         ),
         "cantonese_reward: min_characters is -1": lambda: cantonese_reward(
             ["A"], min_characters=-1
         ),
-        "reasoning_language_reward: min_characters is 1.5": lambda: reasoning_language_reward(
-            ["A"],
-            min_characters=1.5,  # type: ignore[arg-type]
+        "reasoning_language_reward: min_characters is 1.5": lambda: (
+            reasoning_language_reward(
+                ["A"],
+                min_characters=1.5,  # type: ignore[arg-type]
+            )
         ),
         "cantonese_reward, row 0: the question is ['?']": lambda: cantonese_reward(
             ["A"],
@@ -591,17 +695,33 @@ LISTED = [*ISLANDS.values()]
 def test_columns_may_be_of_numpy_or_pandas() -> None:
     for answer, options in [
         (np.array(["B", "A", None], object), np.array([LISTED, LISTED, None], object)),
-        (np.array(["B", "A", None], object), [np.array(LISTED), np.array(LISTED, object), None]),
+        (
+            np.array(["B", "A", None], object),
+            [np.array(LISTED), np.array(LISTED, object), None],
+        ),
         ([np.str_("B"), np.str_("A"), np.nan], [LISTED, LISTED, np.nan]),
         ([np.int64(1), np.uint8(0), None], [ISLANDS, ISLANDS, None]),
         (np.array([1.0, 0.0, np.nan]), [ISLANDS, ISLANDS, None]),
         (pd.Series([1, 0, None], index=[7, 5, 3]), pd.Series([LISTED, LISTED, None])),
         (pd.Series([1, 0, None], dtype="Int64"), pd.Series([ISLANDS, ISLANDS, None])),
-        (pd.Series(["B", "A", None], dtype="string"), pd.Series([ISLANDS, ISLANDS, None])),
+        (
+            pd.Series(["B", "A", None], dtype="string"),
+            pd.Series([ISLANDS, ISLANDS, None]),
+        ),
     ]:
-        assert choice_reward(TEXTS, answer=answer, options=options) == [1.0, 0.0, None], answer
-        assert choice_reward(np.array(TEXTS), answer, choices=options) == [1.0, 0.0, None], answer
-        assert choice_reward(pd.Series(TEXTS), answer, options) == [1.0, 0.0, None], answer
+        assert choice_reward(TEXTS, answer=answer, options=options) == [
+            1.0,
+            0.0,
+            None,
+        ], answer
+        assert choice_reward(np.array(TEXTS), answer, choices=options) == [
+            1.0,
+            0.0,
+            None,
+        ], answer
+        assert choice_reward(pd.Series(TEXTS), answer, options) == [1.0, 0.0, None], (
+            answer
+        )
 
 
 def test_completions_may_be_of_numpy() -> None:
@@ -628,7 +748,11 @@ def test_a_reward_can_be_pickled() -> None:
         multiply_rewards(multiply_rewards(choice_reward, cantonese_reward), half),
     ]:
         texts = ["答案係B。", "<think>佢問緊邊個城市，應該係香港。</think>B"]
-        columns = {"answer": ["B", 1], "options": [LISTED] * 2, "jyutping": ["nei5", "hou2"]}
+        columns = {
+            "answer": ["B", 1],
+            "options": [LISTED] * 2,
+            "jyutping": ["nei5", "hou2"],
+        }
         copied = pickle.loads(pickle.dumps(reward))
         assert copied.__name__ == reward.__name__, reward
         assert copied(texts, **columns) == reward(texts, **columns), reward
@@ -639,7 +763,9 @@ def test_a_reward_runs_in_another_process() -> None:
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         for reward in (choice_reward, product):
             columns = {"answer": ["B"], "options": [LISTED]}
-            assert pool.apply(reward, (["我揀B，因為嗰度好多人去行山。"],), columns) == [1.0]
+            assert pool.apply(
+                reward, (["我揀B，因為嗰度好多人去行山。"],), columns
+            ) == [1.0]
 
 
 def test_a_row_of_another_task_has_no_reward() -> None:
@@ -675,7 +801,12 @@ def test_a_product_is_that_of_all_and_named_after_them() -> None:
 def test_they_are_exported() -> None:
     import hkcanto_metrics
 
-    for name in ("choice_reward", "jyutping_reward", "cantonese_reward", "multiply_rewards"):
+    for name in (
+        "choice_reward",
+        "jyutping_reward",
+        "cantonese_reward",
+        "multiply_rewards",
+    ):
         assert getattr(hkcanto_metrics, name) is getattr(rewards, name)
 
 
@@ -699,19 +830,33 @@ def test_the_example_for_trl_rewards_each_row_by_its_task() -> None:
     pytest.importorskip("trl", reason="needs the extra e2e")
     pasted = run_block(0)
     rows = pasted["questions"]
-    columns = {name: [row[name] for row in rows] for name in rows[0] if name != "prompt"}
-    texts = ["答案係A，因為佢行嗰陣會響叮叮聲，所以香港人就咁叫佢㗎。", "ting1 jat6 lok6 jyu4"]
-    found = [reward(prompts=[], completions=texts, **columns) for reward in pasted["rewards"]]
+    columns = {
+        name: [row[name] for row in rows] for name in rows[0] if name != "prompt"
+    }
+    texts = [
+        "答案係A，因為佢行嗰陣會響叮叮聲，所以香港人就咁叫佢㗎。",
+        "ting1 jat6 lok6 jyu4",
+    ]
+    found = [
+        reward(prompts=[], completions=texts, **columns) for reward in pasted["rewards"]
+    ]
     assert found == [[1.0, None], [None, 0.875]]
     compile(BLOCKS[1], "docs/rewards.md", "exec")
 
 
-def test_the_example_for_verifiers_rewards_a_reply(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_example_for_verifiers_rewards_a_reply(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     class Task(SimpleNamespace):
         def __class_getitem__(cls, _: type) -> type:
             return cls
 
-    names = {"TaskData": SimpleNamespace, "Task": Task, "Trace": object, "reward": lambda f: f}
+    names = {
+        "TaskData": SimpleNamespace,
+        "Task": Task,
+        "Trace": object,
+        "reward": lambda f: f,
+    }
     interface = SimpleNamespace(**names)
     monkeypatch.setitem(sys.modules, "verifiers", SimpleNamespace(v1=interface))
     monkeypatch.setitem(sys.modules, "verifiers.v1", interface)
@@ -748,12 +893,19 @@ def test_the_environment_for_verifiers_rewards_letter_and_language(
     assert [each.data.language for each in tasks] == ["yue", "zh", "en"]
     assert tasks[0].data.prompt.startswith("電車嘅花名係咩？\nA. 叮叮\nB. 豬籠車")
     for task, content, letter, language in [
-        (tasks[0], "<think>我記得架車行嗰陣會響鐘，所以大家都咁叫。</think>A", 1.0, 1.0),
+        (
+            tasks[0],
+            "<think>我記得架車行嗰陣會響鐘，所以大家都咁叫。</think>A",
+            1.0,
+            1.0,
+        ),
         (tasks[0], "<think>It is old and it makes a sound.</think>B", 0.0, 0.0),
         (tasks[1], "<think>只有牠有翅膀，所以我們選擇這個。</think>B", 1.0, 1.0),
         (tasks[2], "<think>There are seven of them in it.</think>C", 1.0, 1.0),
     ]:
-        message = SimpleNamespace(model_dump=lambda content=content: {"content": content})
+        message = SimpleNamespace(
+            model_dump=lambda content=content: {"content": content}
+        )
         trace = SimpleNamespace(assistant_messages=[message])
         assert asyncio.run(task.letter(trace)) == letter, content
         assert asyncio.run(task.language(trace)) == language, content
@@ -786,7 +938,10 @@ def test_the_server_for_nemo_gym_rewards_the_letter_and_the_language(
         (rows[2], [], "C", 1.0),
     ]:
         parts = [SimpleNamespace(text=each) for each in reasoning]
-        items = [SimpleNamespace(type="message"), SimpleNamespace(type="reasoning", summary=parts)]
+        items = [
+            SimpleNamespace(type="message"),
+            SimpleNamespace(type="reasoning", summary=parts),
+        ]
         body = Record(**row, response=SimpleNamespace(output=items, output_text=text))
         earned = asyncio.run(app["ReasoningServer"]().verify(body))
         assert earned.reward == reward, (row["language"], text)

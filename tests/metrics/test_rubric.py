@@ -18,13 +18,24 @@ def points(*values: float) -> dict[str, float]:
         ((4, 4.5, 3, 5), 16.5 / 20),
     ],
 )
-def test_the_score_is_the_share_of_the_points(given: tuple[float, ...], share: float) -> None:
+def test_the_score_is_the_share_of_the_points(
+    given: tuple[float, ...], share: float
+) -> None:
     assert summary_score(points(*given), 200) == pytest.approx(share)
 
 
 def test_the_excess_over_500_characters_is_taken_off() -> None:
-    for length, factor in [(1, 1), (500, 1), (501, 0.998), (750, 0.5), (1000, 0), (9000, 0)]:
-        assert summary_score(points(5, 5, 3, 3), length) == pytest.approx(0.8 * factor), (
+    for length, factor in [
+        (1, 1),
+        (500, 1),
+        (501, 0.998),
+        (750, 0.5),
+        (1000, 0),
+        (9000, 0),
+    ]:
+        assert summary_score(points(5, 5, 3, 3), length) == pytest.approx(
+            0.8 * factor
+        ), (
             length,
             factor,
         )

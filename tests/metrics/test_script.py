@@ -77,7 +77,9 @@ def test_folding_a_folded_character_changes_nothing() -> None:
 def test_folding_undoes_every_conversion_of_a_character() -> None:
     for conversion in ["s2t", "s2hk", "t2s", "hk2s", "t2hk"]:
         convert = opencc.OpenCC(conversion).convert
-        assert [c for c in HAN if fold_script(convert(c)) != fold_script(c)] == [], conversion
+        assert [c for c in HAN if fold_script(convert(c)) != fold_script(c)] == [], (
+            conversion
+        )
 
 
 def test_script_of_a_text() -> None:
@@ -122,7 +124,12 @@ def test_other_characters_are_not_chinese() -> None:
 
 @pytest.mark.realdata
 def test_the_sides_of_hkmmlu_are_in_the_scripts_that_it_says() -> None:
-    file = Path(os.environ["HKCANTO_DATA_DIR"]) / "hkmmlu" / "translation" / "can2man.jsonl"
+    file = (
+        Path(os.environ["HKCANTO_DATA_DIR"])
+        / "hkmmlu"
+        / "translation"
+        / "can2man.jsonl"
+    )
     pairs = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
     assert {script_of(pair["input"]) for pair in pairs} <= {"hant", "none"}
     assert {script_of(pair["output"]) for pair in pairs} <= {"hans", "none"}

@@ -32,7 +32,10 @@ PAIRS = [
     ("他今天没有空，明天再来。", "他今天没空，明天才来。"),
     ("這個問題很難說。", "这个问题很难说。"),
     ("我食咗飯喇", "我吃过饭了"),
-    ("他在 IFC 的 Apple Store 买了 2 部 iPhone 15。", "他在IFC的苹果店买了两部 iphone 15。"),
+    (
+        "他在 IFC 的 Apple Store 买了 2 部 iPhone 15。",
+        "他在IFC的苹果店买了两部 iphone 15。",
+    ),
     ("", "什么都没有"),
     ("啊啊啊啊啊啊啊啊啊啊啊啊啊啊啊啊啊啊啊啊", "啊，真的吗？"),
     ("𨋢坏了", "电梯坏了"),
@@ -42,7 +45,10 @@ PAIRS = [
 HYPOTHESES = [hypothesis for hypothesis, _ in PAIRS]
 REFERENCES = [reference for _, reference in PAIRS]
 ENGLISH = [
-    ("He isn't free today; he'll come tomorrow.", "He is not free today. He will come tomorrow."),
+    (
+        "He isn't free today; he'll come tomorrow.",
+        "He is not free today. He will come tomorrow.",
+    ),
     ("The cats SAT on the mat!", "The cat sat on the mat."),
     ("佢今日唔得閒", "He is not free today."),
 ]
@@ -74,7 +80,9 @@ def nltk_meteor(hypothesis: str, reference: str) -> float:
     from nltk.translate.meteor_score import meteor_score
 
     tokens = Characters().tokenize
-    return float(meteor_score([tokens(reference)], tokens(hypothesis), wordnet=NoWordNet()))
+    return float(
+        meteor_score([tokens(reference)], tokens(hypothesis), wordnet=NoWordNet())
+    )
 
 
 # --- values worked by hand
@@ -84,8 +92,12 @@ def test_scores_of_a_sentence_worked_by_hand() -> None:
     """我食飯 against 我食咗飯: 3 of 3 characters found, in two runs; 1 of 2 bigrams; no trigram."""
     scores = sentence_scores("我食飯", "我食咗飯")
     # P = (1, 1/2, 1/4 smoothed up to order 3 as 1/(2·1)), brevity penalty e^(1 - 4/3).
-    assert scores["bleu"] == pytest.approx(100 * (1 * 0.5 * 0.5) ** (1 / 3) * np.exp(-1 / 3))
-    assert scores["bleu_2"] == pytest.approx(100 * (1 * 0.5) ** (1 / 2) * np.exp(-1 / 3))
+    assert scores["bleu"] == pytest.approx(
+        100 * (1 * 0.5 * 0.5) ** (1 / 3) * np.exp(-1 / 3)
+    )
+    assert scores["bleu_2"] == pytest.approx(
+        100 * (1 * 0.5) ** (1 / 2) * np.exp(-1 / 3)
+    )
     # P = (1 + 1/2 + 0)/3 = 1/2, R = (3/4 + 1/3 + 0)/3 = 13/36, F2 = 5PR/(4P + R) = 13/34.
     assert scores["chrf"] == pytest.approx(100 * 13 / 34)
     # P = 1, R = 3/4, F = PR/(0.9P + 0.1R) = 10/13; 2 chunks of 3 matches: 1 - (2/3)³/2 = 23/27.
@@ -104,9 +116,9 @@ def test_a_transposition_worked_by_hand() -> None:
 def test_corpus_bleu_pools_the_counts_of_the_sentences() -> None:
     # Alone, 一二三 has no 4-gram, and its corpus BLEU would be 0; pooled, all n-grams are right.
     assert score_translation(["一二三"], ["一二三"])["bleu"] == 0
-    assert score_translation(["一二三", "四五六七"], ["一二三", "四五六七"])["bleu"] == (
-        pytest.approx(100)
-    )
+    assert score_translation(["一二三", "四五六七"], ["一二三", "四五六七"])[
+        "bleu"
+    ] == (pytest.approx(100))
 
 
 def test_mean_is_that_of_the_three_scores_in_the_paper() -> None:
@@ -120,10 +132,16 @@ def test_mean_is_that_of_the_three_scores_in_the_paper() -> None:
 
 
 def assert_corpus_scores_are_sacrebleus(
-    hypotheses: list[str], references: list[str], language: str, suffix: str, **scored: float
+    hypotheses: list[str],
+    references: list[str],
+    language: str,
+    suffix: str,
+    **scored: float,
 ) -> None:
     tokenize = {"zh": "zh", "en": "13a"}[language]
-    bleu = sacrebleu.corpus_bleu(hypotheses, [references], tokenize=tokenize, force=True).score
+    bleu = sacrebleu.corpus_bleu(
+        hypotheses, [references], tokenize=tokenize, force=True
+    ).score
     chrf = sacrebleu.corpus_chrf(hypotheses, [references]).score
     pairs = sacrebleu.metrics.BLEU(tokenize=tokenize, max_ngram_order=2, force=True)
     bleu_2 = pairs.corpus_score(hypotheses, [references]).score
@@ -159,21 +177,34 @@ def test_sentence_scores_equal_sacrebleus() -> None:
         scores = sentence_scores(hypothesis, reference)
         bleu = sacrebleu.sentence_bleu(hypothesis, [reference], tokenize="zh")
         chrf = sacrebleu.sentence_chrf(hypothesis, [reference])
-        assert scores["bleu"] == pytest.approx(bleu.score, abs=5e-5), (hypothesis, reference)
-        assert scores["chrf"] == pytest.approx(chrf.score, abs=5e-5), (hypothesis, reference)
+        assert scores["bleu"] == pytest.approx(bleu.score, abs=5e-5), (
+            hypothesis,
+            reference,
+        )
+        assert scores["chrf"] == pytest.approx(chrf.score, abs=5e-5), (
+            hypothesis,
+            reference,
+        )
 
 
 CHARACTERS = "我你佢唔係 ab。"
 
 
-@given(st.lists(st.tuples(st.text(CHARACTERS), st.text(CHARACTERS).filter(str.strip)), min_size=1))
+@given(
+    st.lists(
+        st.tuples(st.text(CHARACTERS), st.text(CHARACTERS).filter(str.strip)),
+        min_size=1,
+    )
+)
 @settings(max_examples=50, deadline=None)
 def test_any_corpus_equals_the_libraries(pairs: list[tuple[str, str]]) -> None:
     hypotheses, references = (list(side) for side in zip(*pairs, strict=True))
     scores = score_translation(hypotheses, references)
     assert_corpus_scores_are_sacrebleus(hypotheses, references, "zh", "", **scores)
     rouge = RougeScorer(["rougeL"], tokenizer=Characters())
-    rouge_l = [rouge.score(reference, output)["rougeL"].fmeasure for output, reference in pairs]
+    rouge_l = [
+        rouge.score(reference, output)["rougeL"].fmeasure for output, reference in pairs
+    ]
     assert scores["rouge_l"] == pytest.approx(100 * float(np.mean(rouge_l)))
     meteor = [nltk_meteor(*pair) for pair in pairs]
     assert scores["meteor"] == pytest.approx(100 * float(np.mean(meteor)))
@@ -182,14 +213,19 @@ def test_any_corpus_equals_the_libraries(pairs: list[tuple[str, str]]) -> None:
 def test_meteor_equals_nltks_on_characters() -> None:
     for hypothesis, reference in PAIRS:
         scores = sentence_scores(hypothesis, reference)
-        assert scores["meteor"] == pytest.approx(100 * nltk_meteor(hypothesis, reference)), (
+        assert scores["meteor"] == pytest.approx(
+            100 * nltk_meteor(hypothesis, reference)
+        ), (
             hypothesis,
             reference,
         )
 
 
 def test_rouge_l_equals_rouge_score() -> None:
-    for language, tokenizer, pairs in [("zh", Characters(), PAIRS), ("en", Thirteen(), ENGLISH)]:
+    for language, tokenizer, pairs in [
+        ("zh", Characters(), PAIRS),
+        ("en", Thirteen(), ENGLISH),
+    ]:
         rouge = RougeScorer(["rougeL"], tokenizer=tokenizer)
         for hypothesis, reference in pairs:
             expected = rouge.score(reference, hypothesis)["rougeL"].fmeasure
@@ -198,7 +234,9 @@ def test_rouge_l_equals_rouge_score() -> None:
 
 
 def test_english_meteor_matches_stems() -> None:
-    assert sentence_scores("two dogs", "two dog", "en")["meteor"] == pytest.approx(100 * 15 / 16)
+    assert sentence_scores("two dogs", "two dog", "en")["meteor"] == pytest.approx(
+        100 * 15 / 16
+    )
 
 
 def test_signatures_are_sacrebleus_own() -> None:
@@ -225,11 +263,15 @@ def test_references_score_at_the_top() -> None:
         assert scores[name] == scores[f"{name}_normalized"] == pytest.approx(100)
     # 100 - 50/m³ for m characters: 一 loses half, the other sentences little.
     lengths = [len("".join(reference.split())) for reference in REFERENCES]
-    assert scores["meteor"] == pytest.approx(np.mean([100 - 50 / m**3 for m in lengths]))
+    assert scores["meteor"] == pytest.approx(
+        np.mean([100 - 50 / m**3 for m in lengths])
+    )
     assert scores["wrong_script"] == scores["empty"] == scores["copied_source"] == 0
 
 
-def test_perfect_mandarin_in_the_wrong_script_scores_zero_raw_and_full_normalized() -> None:
+def test_perfect_mandarin_in_the_wrong_script_scores_zero_raw_and_full_normalized() -> (
+    None
+):
     # No character is the same in both scripts.
     references = ["这个问题还没说对", "谁认识开车门", "让时间过"]
     hypotheses = ["這個問題還沒說對", "誰認識開車門", "讓時間過"]
@@ -248,9 +290,9 @@ def test_the_region_of_traditional_script_does_not_matter_when_normalized() -> N
             "卫生间里脱发的老板启动机床，决定吃药",
         ]
         hypotheses = list(map(opencc.OpenCC(conversion).convert, references))
-        assert score_translation(hypotheses, references)["bleu_normalized"] == pytest.approx(100), (
-            conversion
-        )
+        assert score_translation(hypotheses, references)[
+            "bleu_normalized"
+        ] == pytest.approx(100), conversion
 
 
 def test_normalizing_does_not_forgive_another_word() -> None:
@@ -273,7 +315,9 @@ def test_each_output_is_compared_with_the_script_of_its_own_reference() -> None:
     references = [simplified, traditional, traditional]
     assert score_translation(references, references)["wrong_script"] == 0
     swapped = [traditional, simplified, traditional]
-    assert score_translation(swapped, references)["wrong_script"] == pytest.approx(2 / 3)
+    assert score_translation(swapped, references)["wrong_script"] == pytest.approx(
+        2 / 3
+    )
 
 
 def test_references_that_do_not_tell_the_script_allow_both() -> None:
@@ -310,7 +354,9 @@ def test_copies_of_the_source_are_counted() -> None:
         ("佢今天唔得閒。", False),
         ("", False),
     ]:
-        scores = score_translation([output], ["他今天没空。"], sources=["佢今日唔得閒。"])
+        scores = score_translation(
+            [output], ["他今天没空。"], sources=["佢今日唔得閒。"]
+        )
         assert scores["copied_source"] == is_copy, (output, is_copy)
 
 
@@ -319,7 +365,10 @@ def test_punctuation_alone_is_not_a_copy() -> None:
 
 
 def test_an_output_that_must_equal_its_source_is_not_a_copy() -> None:
-    assert score_translation(["你好！"], ["你好！"], sources=["你好！"])["copied_source"] == 0
+    assert (
+        score_translation(["你好！"], ["你好！"], sources=["你好！"])["copied_source"]
+        == 0
+    )
 
 
 def test_all_figures_are_there_in_one_order() -> None:
@@ -333,7 +382,10 @@ def test_all_figures_are_there_in_one_order() -> None:
 def test_each_score_rises_when_an_error_is_mended() -> None:
     worse, better = "佢琴日冇返公司開會", "佢琴日冇返學校開會"
     reference = "佢尋日冇返學校開會"
-    before, after = sentence_scores(worse, reference), sentence_scores(better, reference)
+    before, after = (
+        sentence_scores(worse, reference),
+        sentence_scores(better, reference),
+    )
     assert all(after[name] > before[name] for name in before)
 
 
@@ -341,7 +393,10 @@ def test_input_that_cannot_be_scored_is_refused() -> None:
     for call, message in [
         (lambda: score_translation([], []), "list is empty"),
         (lambda: score_translation(["a"], ["a", "b"]), "1 hypotheses but 2 references"),
-        (lambda: score_translation(["a"], ["a"], sources=[]), "1 hypotheses but 0 sources"),
+        (
+            lambda: score_translation(["a"], ["a"], sources=[]),
+            "1 hypotheses but 0 sources",
+        ),
         (lambda: score_translation(["a", "b"], ["a", " "]), "reference 1 is empty"),
         (lambda: score_translation(["a"], ["a"], language="yue"), "'yue'"),  # type: ignore[arg-type]
         (lambda: sentence_scores("a", ""), "reference 0 is empty"),
@@ -367,7 +422,9 @@ def test_summed_statistics_give_the_score_of_any_part_of_a_corpus() -> None:
             assert len(rows) == len(HYPOTHESES), (suffix, name)
             for part in (slice(None), slice(3, 6), slice(0, 1)):
                 expected = score_translation(HYPOTHESES[part], REFERENCES[part])
-                assert score(rows[part].sum(axis=0)) == pytest.approx(expected[name + suffix]), (
+                assert score(rows[part].sum(axis=0)) == pytest.approx(
+                    expected[name + suffix]
+                ), (
                     suffix,
                     name,
                 )
@@ -417,17 +474,23 @@ print(json.dumps([scores, english]))
 
 
 @pytest.mark.slow
-def test_the_evaluate_module_scores_without_network_or_downloads(tmp_path: Path) -> None:
+def test_the_evaluate_module_scores_without_network_or_downloads(
+    tmp_path: Path,
+) -> None:
     pytest.importorskip("evaluate")
     done = subprocess.run(
         [sys.executable, "-c", OFFLINE],
         cwd=tmp_path,
         env={
-            **{name: value for name, value in os.environ.items() if name != "NLTK_DATA"},
+            **{
+                name: value for name, value in os.environ.items() if name != "NLTK_DATA"
+            },
             "HOME": str(tmp_path),
             "HF_HOME": str(tmp_path / "hf"),
             "HF_HUB_OFFLINE": "1",
-            "PYTHONPATH": os.pathsep.join([str(SOURCE_ROOT), os.environ.get("PYTHONPATH", "")]),
+            "PYTHONPATH": os.pathsep.join(
+                [str(SOURCE_ROOT), os.environ.get("PYTHONPATH", "")]
+            ),
         },
         capture_output=True,
         text=True,
@@ -446,7 +509,12 @@ def test_the_evaluate_module_scores_without_network_or_downloads(tmp_path: Path)
 
 
 def real_pairs(direction: str) -> tuple[list[str], list[str]]:
-    file = Path(os.environ["HKCANTO_DATA_DIR"]) / "hkmmlu" / "translation" / f"{direction}.jsonl"
+    file = (
+        Path(os.environ["HKCANTO_DATA_DIR"])
+        / "hkmmlu"
+        / "translation"
+        / f"{direction}.jsonl"
+    )
     pairs = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
     return [pair["input"] for pair in pairs], [pair["output"] for pair in pairs]
 

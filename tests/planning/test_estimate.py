@@ -16,7 +16,10 @@ def estimated(*arguments: str) -> dict[str, dict[str, Any]]:
     """Task → column → value, from the command's output."""
     done = CliRunner().invoke(app, ["estimate", *arguments, "--format", "json"])
     assert done.exit_code == 0, done.output
-    return {row["task"]: row for row in json.loads(done.stdout)["tables"]["estimate"]["rows"]}
+    return {
+        row["task"]: row
+        for row in json.loads(done.stdout)["tables"]["estimate"]["rows"]
+    }
 
 
 @pytest.fixture
@@ -25,7 +28,9 @@ def a_byte_a_token(tmp_path: Path) -> str:
     tokenizers = pytest.importorskip("tokenizers")
     alphabet = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
     made = tokenizers.Tokenizer(
-        tokenizers.models.BPE(vocab={each: i for i, each in enumerate(alphabet)}, merges=[])
+        tokenizers.models.BPE(
+            vocab={each: i for i, each in enumerate(alphabet)}, merges=[]
+        )
     )
     made.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     made.save(str(tmp_path / "tokenizer.json"))
@@ -44,9 +49,13 @@ def test_requests_tokens_and_what_a_prefix_cache_serves(a_byte_a_token: str) -> 
 
         def common(other: str, text: str = text) -> str:
             both = zip(text, other, strict=False)
-            return "".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], both))
+            return "".join(
+                a for a, _ in takewhile(lambda pair: pair[0] == pair[1], both)
+            )
 
-        served += max((len(common(other).encode()) for other in prompts[:at]), default=0)
+        served += max(
+            (len(common(other).encode()) for other in prompts[:at]), default=0
+        )
     assert row["cacheable"] == pytest.approx(served / row["prompt_tokens"])
 
 
@@ -54,7 +63,9 @@ def test_hours_and_cost_are_of_the_longest_answers() -> None:
     arguments = ("--speed", "100", "--price-in", "2", "--price-out", "10")
     row = estimated("hkmmlu_cot", *arguments)["hkmmlu_cot"]
     answers = row["requests"] * 1024
-    assert row["hours_at_most"] == pytest.approx((row["prompt_tokens"] + answers) / 360_000)
+    assert row["hours_at_most"] == pytest.approx(
+        (row["prompt_tokens"] + answers) / 360_000
+    )
     cost = (row["prompt_tokens"] * 2 + answers * 10) / 1e6
     assert row["cost_at_most"] == pytest.approx(cost)
 
@@ -62,7 +73,8 @@ def test_hours_and_cost_are_of_the_longest_answers() -> None:
 def test_a_log_likelihood_is_a_request_for_each_letter_and_no_answer() -> None:
     rows = estimated("hkcanto_law", "hkcanto_law_mc")
     letters = [
-        sum(text is not None for text in s.choices) for s in load_task("hkcanto_law").samples
+        sum(text is not None for text in s.choices)
+        for s in load_task("hkcanto_law").samples
     ]
     assert rows["hkcanto_law_mc"]["requests"] == sum(letters)
     assert rows["hkcanto_law_mc"]["answer_limit"] == 0

@@ -12,11 +12,18 @@ from typer.testing import CliRunner, Result
 from hkcanto_tasks import load_task
 from hkcanto_tasks.cli import app
 
-from ..reports.harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
+from ..reports.harness_runs import (
+    AnsweringLM,
+    answering_model,
+    run_inspect,
+    run_lm_eval,
+)
 
 
 def command(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, ["estimate", *map(str, arguments), "--format", "json"])
+    return CliRunner().invoke(
+        app, ["estimate", *map(str, arguments), "--format", "json"]
+    )
 
 
 def estimated(*arguments: str | Path) -> tuple[dict[str, Any], list[str]]:
@@ -52,7 +59,9 @@ def counting(per_character: float = 1.0, **more: Any) -> Any:
     def respond(messages: list[Any], *_: Any) -> ModelOutput:
         output = ModelOutput.from_content("counting", "A")
         size = round(per_character * sum(len(each.text) for each in messages))
-        output.usage = ModelUsage(input_tokens=size, output_tokens=7, total_tokens=size + 7, **more)
+        output.usage = ModelUsage(
+            input_tokens=size, output_tokens=7, total_tokens=size + 7, **more
+        )
         return output
 
     return get_model("mockllm/counting", custom_outputs=respond, memoize=False)
@@ -79,7 +88,9 @@ def test_tokens_of_the_whole_are_those_of_its_own_prompts(tmp_path: Path) -> Non
     assert row["answer_tokens"]["value"] == pytest.approx(7 * len(samples))
     low, high = row["answer_tokens"]["low"], row["answer_tokens"]["high"]
     assert low <= 7 * len(samples) <= high <= 12 * len(samples)
-    assert row["cost"] == pytest.approx((row["prompt_tokens"] * 2 + 7 * len(samples) * 10) / 1e6)
+    assert row["cost"] == pytest.approx(
+        (row["prompt_tokens"] * 2 + 7 * len(samples) * 10) / 1e6
+    )
 
 
 def test_a_chat_template_counts_in_proportion(tmp_path: Path) -> None:
@@ -87,7 +98,9 @@ def test_a_chat_template_counts_in_proportion(tmp_path: Path) -> None:
 
     for name, rate in (("one", 1.0), ("two", 2.0)):
         run_inspect(tmp_path / name, tasks.hkmmlu(), model=counting(rate), limit=8)
-    one, two = (estimated("hkmmlu", "--from", tmp_path / name)[0] for name in ("one", "two"))
+    one, two = (
+        estimated("hkmmlu", "--from", tmp_path / name)[0] for name in ("one", "two")
+    )
     assert two["prompt_tokens"] == pytest.approx(2 * one["prompt_tokens"])
 
 
@@ -95,7 +108,9 @@ def test_a_chat_template_counts_in_proportion(tmp_path: Path) -> None:
 def test_lm_eval_logs_no_tokens_and_its_texts_are_counted(tmp_path: Path) -> None:
     log = run_lm_eval(tmp_path, "hkmmlu", model=Slow(), limit=8)
     row, warnings = estimated("hkmmlu", "--from", log)
-    plain, _ = estimated("hkmmlu_sc", "--from", run_lm_eval(tmp_path / "sc", "hkmmlu_sc"))
+    plain, _ = estimated(
+        "hkmmlu_sc", "--from", run_lm_eval(tmp_path / "sc", "hkmmlu_sc")
+    )
     assert plain["from"] == "43 of 43"
     assert plain["answer_tokens"]["low"] is None  # nothing is left to estimate
     done = CliRunner().invoke(app, ["estimate", "hkmmlu", "--format", "json"])
@@ -132,7 +147,9 @@ def test_inspects_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path / "cache"))
     for name in ("first", "again"):
-        run_inspect(tmp_path / name, tasks.hkmmlu(), model=counting(), limit=4, cache=True)
+        run_inspect(
+            tmp_path / name, tasks.hkmmlu(), model=counting(), limit=4, cache=True
+        )
     first, _ = estimated("hkmmlu", "--from", tmp_path / "first")
     again, _ = estimated("hkmmlu", "--from", tmp_path / "again")
     assert first["hours"] > 0
@@ -171,17 +188,23 @@ def test_other_data_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     def released(results: dict[str, Any]) -> None:
         metadata = results["configs"]["hkmmlu"]["metadata"]
-        metadata["signature"] = metadata["signature"].replace("data:sample", "data:1a2b3c4")
+        metadata["signature"] = metadata["signature"].replace(
+            "data:sample", "data:1a2b3c4"
+        )
 
     edit(log, released)
     monkeypatch.setenv("HKCANTO_DATA", "sample")
-    assert "is on data '1a2b3c4', but the data here is 'sample'" in refusal("hkmmlu", "--from", log)
+    assert "is on data '1a2b3c4', but the data here is 'sample'" in refusal(
+        "hkmmlu", "--from", log
+    )
 
 
 def test_a_cancelled_log_is_said_to_be_one(tmp_path: Path) -> None:
     from hkcanto import tasks
 
-    log = run_inspect(tmp_path, tasks.law(), model=counting(), limit=6, log_format="json")
+    log = run_inspect(
+        tmp_path, tasks.law(), model=counting(), limit=6, log_format="json"
+    )
     edit(log, lambda found: (found.update(status="cancelled"), found["samples"].pop()))
     row, warnings = estimated("hkcanto_law", "--from", log)
     assert row["from"].startswith("5 of ")
@@ -218,6 +241,8 @@ def test_models_are_rows_of_their_own(tmp_path: Path) -> None:
 
     run_inspect(tmp_path, tasks.law(), model=counting(), limit=4)
     run_inspect(tmp_path, tasks.law(), model=answering_model(), limit=4)
-    rows = json.loads(command("hkcanto_law", "--from", tmp_path).stdout)["tables"]["estimate"]
+    rows = json.loads(command("hkcanto_law", "--from", tmp_path).stdout)["tables"][
+        "estimate"
+    ]
     # Two logs of the same second are ordered by their random names.
     assert sorted(row["model"] for row in rows["rows"]) == ["AnsweringLM", "counting"]

@@ -24,18 +24,25 @@ from hkcanto_tasks.results.statistics.intervals import loss_bound, mcnemar_p_val
 from ..reports.harness_runs import AnsweringLM, answer, run_lm_eval
 
 MAIN = "from hkcanto_tasks.cli import app; app()"
-ANSWERS = Path(os.environ.get("HKCANTO_DATA_DIR", "")) / "yue_benchmark/responses_by_model.csv.gz"
+ANSWERS = (
+    Path(os.environ.get("HKCANTO_DATA_DIR", ""))
+    / "yue_benchmark/responses_by_model.csv.gz"
+)
 
 
 def hkcanto(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, ["plan", *map(str, arguments)], env={"COLUMNS": "200"})
+    return CliRunner().invoke(
+        app, ["plan", *map(str, arguments)], env={"COLUMNS": "200"}
+    )
 
 
 def tables(*arguments: str | Path) -> dict[str, list[dict[str, Any]]]:
     """The rows of each table of a plan."""
     done = hkcanto(*arguments, "--format", "json")
     assert done.exit_code == 0, done.output
-    return {name: table["rows"] for name, table in json.loads(done.stdout)["tables"].items()}
+    return {
+        name: table["rows"] for name, table in json.loads(done.stdout)["tables"].items()
+    }
 
 
 # ---------------------------------------------------------------------- formulas
@@ -45,9 +52,13 @@ def test_what_so_many_questions_show() -> None:
     # (1.96 + 0.8416) √(0.293 / n).
     expected = {250: 9.6, 660: 5.9, 2_000: 3.4, 26_368: 0.93}
     asked = [text for items in expected for text in ("--items", str(items))]
-    rows = tables("hkcanto_law", "--discordance", "29.3", *asked)["shows"][: len(expected)]
+    rows = tables("hkcanto_law", "--discordance", "29.3", *asked)["shows"][
+        : len(expected)
+    ]
     shows = {row["items"]: row["shows"]["value"] for row in rows}
-    assert shows == {items: pytest.approx(points, rel=0.006) for items, points in expected.items()}
+    assert shows == {
+        items: pytest.approx(points, rel=0.006) for items, points in expected.items()
+    }
 
 
 def test_the_questions_of_the_benchmarks_are_those_of_the_catalogue() -> None:
@@ -94,13 +105,17 @@ def test_too_few_questions_show_nothing() -> None:
 SHARE, OPENRICE, FACEBOOK = 0.293, 1_199, 398  # one item each is a worked example
 
 
-def test_a_mean_over_categories_shows_less_than_the_accuracy_of_as_many_questions() -> None:
+def test_a_mean_over_categories_shows_less_than_the_accuracy_of_as_many_questions() -> (
+    None
+):
     # TMMLU+: 66 subjects of different sizes in 4 categories. An item weighs 1 / (4 k n) if its
     # subject has n items and its category k subjects. The mean's variance is 0.293 times the sum of
     # the squared weights.
     subjects = find_task("tmmluplus_gen").subjects
     in_category = Counter(subject.category for subject in subjects)
-    squares = sum(1 / (4 * in_category[each.category]) ** 2 / each.rows for each in subjects)
+    squares = sum(
+        1 / (4 * in_category[each.category]) ** 2 / each.rows for each in subjects
+    )
     found = tables("--discordance", "29.3", "tmmluplus_gen", "--items", "20118")
     plain, weighted = found["shows"]
     assert plain["items"] == weighted["items"] == 20_118
@@ -145,7 +160,9 @@ def test_a_gate_of_such_a_mean_has_the_power_that_was_promised() -> None:
     items, rng = of_task["by_compare_gate"], np.random.default_rng(0)
     few = round(items * FACEBOOK / (OPENRICE + FACEBOOK))
     weights = np.repeat([0.5 / few, 0.5 / (items - few)], [few, items - few]) * items
-    drawn = rng.choice([-1.0, 0.0, 1.0], (300, items), p=[SHARE / 2, 1 - SHARE, SHARE / 2])
+    drawn = rng.choice(
+        [-1.0, 0.0, 1.0], (300, items), p=[SHARE / 2, 1 - SHARE, SHARE / 2]
+    )
     passed = np.mean([loss_bound(losses, weights) < 0.04 for losses in drawn])
     assert passed == pytest.approx(0.8, abs=0.08)
 
@@ -193,9 +210,20 @@ def test_questions_on_one_passage_count_for_less() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("share", "loss"), [(0.3, 0.0), (0.1, 0.01), (0.03, 0.0), (0.2, -0.02)])
-def test_the_gate_of_compare_has_the_power_that_was_promised(share: float, loss: float) -> None:
-    given = ("--discordance", str(100 * share), "--loss", str(100 * loss), "--gate", "5")
+@pytest.mark.parametrize(
+    ("share", "loss"), [(0.3, 0.0), (0.1, 0.01), (0.03, 0.0), (0.2, -0.02)]
+)
+def test_the_gate_of_compare_has_the_power_that_was_promised(
+    share: float, loss: float
+) -> None:
+    given = (
+        "--discordance",
+        str(100 * share),
+        "--loss",
+        str(100 * loss),
+        "--gate",
+        "5",
+    )
     ((row,), delta) = (tables(*given)["takes"], 0.05)
     items = row["by_compare_gate"]
     chances = [(share - loss) / 2, 1 - share, (share + loss) / 2]
@@ -212,7 +240,9 @@ def test_so_has_a_gate_of_error_rates() -> None:
     rates -= rates.mean()
     lengths = rng.integers(3, 40, 4000).astype(float)
     rates -= (rates @ lengths) / lengths.sum()
-    items = power.items_for_bound(power.of_losses(rates, lengths, np.arange(4000), 4000), 0.03)
+    items = power.items_for_bound(
+        power.of_losses(rates, lengths, np.arange(4000), 4000), 0.03
+    )
     assert items
     passed = []
     for _ in range(150):
@@ -231,16 +261,23 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("HKCANTO_DATA_DIR", raising=False)
         patch.setenv("HKCANTO_DATA", "sample")
-        for name, model in {"a": AnsweringLM(answer), "b": AnsweringLM(lambda _: "A")}.items():
+        for name, model in {
+            "a": AnsweringLM(answer),
+            "b": AnsweringLM(lambda _: "A"),
+        }.items():
             folder = tmp_path_factory.mktemp(name)
-            run_lm_eval(folder, "hkcanto_law", "hkcanto_translation_zh_yue", model=model)
+            run_lm_eval(
+                folder, "hkcanto_law", "hkcanto_translation_zh_yue", model=model
+            )
             found.append(f"{name}={folder}")
     return found
 
 
 def test_two_runs_are_planned_with_as_they_are_compared(runs: list[str]) -> None:
     compared = CliRunner().invoke(app, ["compare", *runs, "--format", "json"])
-    effects = [one["effects"]["all"] for one in json.loads(compared.stdout)["comparisons"]]
+    effects = [
+        one["effects"]["all"] for one in json.loads(compared.stdout)["comparisons"]
+    ]
     of_law = next(each for each in effects if each["test"] == "exact McNemar")
     differ, all_of_it = of_law["wins"] + of_law["losses"], of_law["difference"]["items"]
     found = tables(*runs)
@@ -249,7 +286,9 @@ def test_two_runs_are_planned_with_as_they_are_compared(runs: list[str]) -> None
     assert law["disagree"]["value"] == pytest.approx(differ / all_of_it)
     assert law["disagree"]["low"] < law["disagree"]["value"] < law["disagree"]["high"]
     assert law["items"] == 424  # the whole release, not the sample data
-    ends = [100 * 2.8016 * (law["disagree"][end] / 424) ** 0.5 for end in ("low", "high")]
+    ends = [
+        100 * 2.8016 * (law["disagree"][end] / 424) ** 0.5 for end in ("low", "high")
+    ]
     assert [law["shows"]["low"], law["shows"]["high"]] == pytest.approx(ends, rel=1e-3)
     # Sentence chrF has a standard deviation instead of a discordance.
     assert rows["hkcanto_translation_zh_yue"]["disagree"] is None
@@ -261,10 +300,15 @@ def test_two_runs_are_planned_with_by_the_weights_of_their_headline(
 ) -> None:
     monkeypatch.setenv("HKCANTO_DATA", "sample")
     right: list[dict[str, tuple[str, float]]] = []
-    for name, model in {"a": AnsweringLM(answer), "b": AnsweringLM(lambda _: "A")}.items():
+    for name, model in {
+        "a": AnsweringLM(answer),
+        "b": AnsweringLM(lambda _: "A"),
+    }.items():
         log = run_lm_eval(tmp_path / name, "hkcanto_cultural", model=model)
         (samples,) = log.parent.glob("samples_*.jsonl")
-        docs = [json.loads(line)["doc"] for line in samples.read_text("utf-8").splitlines()]
+        docs = [
+            json.loads(line)["doc"] for line in samples.read_text("utf-8").splitlines()
+        ]
         acc = ((doc["subject"], doc["judgement"]["values"]["acc"]) for doc in docs)
         right.append(dict(zip((doc["id"] for doc in docs), acc, strict=True)))
     a, b = right
@@ -277,12 +321,16 @@ def test_two_runs_are_planned_with_by_the_weights_of_their_headline(
     count = len(changes)
     deviation = count * (residuals @ residuals / (count - 1)) ** 0.5
     rows = tables(tmp_path / "a", tmp_path / "b")["shows"]
-    (cultural,) = (row for row in rows if row["item_set"].startswith("hkcanto_cultural: "))
+    (cultural,) = (
+        row for row in rows if row["item_set"].startswith("hkcanto_cultural: ")
+    )
     assert cultural["sd"]["value"] == pytest.approx(100 * deviation)
     assert cultural["shows"]["value"] == pytest.approx(280.1585 * deviation / 252**0.5)
     assert cultural["disagree"]["value"] == pytest.approx(abs(changes).mean())
     rows = tables(tmp_path / "a", tmp_path / "b", "--metric", "acc")["shows"]
-    assert rows[0]["shows"]["value"] == pytest.approx(280.1585 * (abs(changes).mean() / 252) ** 0.5)
+    assert rows[0]["shows"]["value"] == pytest.approx(
+        280.1585 * (abs(changes).mean() / 252) ** 0.5
+    )
 
 
 def test_one_run_is_not_enough(runs: list[str]) -> None:
@@ -296,7 +344,9 @@ def test_one_run_is_not_enough(runs: list[str]) -> None:
 
 
 @pytest.mark.realdata
-@pytest.mark.skipif(not ANSWERS.exists(), reason="the real models' answers are not here")
+@pytest.mark.skipif(
+    not ANSWERS.exists(), reason="the real models' answers are not here"
+)
 def test_real_models_get_the_power_that_was_promised() -> None:
     rng = np.random.default_rng(0)
     right: dict[str, list[bool]] = {}
@@ -313,7 +363,9 @@ def test_real_models_get_the_power_that_was_promised() -> None:
             # Real questions, drawn anew.
             items = power.items_to_show(share**0.5, difference)
             drawn = (rng.choice(change, items) for _ in range(100))
-            tests = [mcnemar_p_value(int((x > 0).sum()), int((x < 0).sum())) for x in drawn]
+            tests = [
+                mcnemar_p_value(int((x > 0).sum()), int((x < 0).sum())) for x in drawn
+            ]
             shown.append(np.mean(np.array(tests) < 0.05))
     assert np.mean(shown) == pytest.approx(0.79, abs=0.025)
 
@@ -326,9 +378,17 @@ def test_what_cannot_be_planned_is_refused() -> None:
         ((), 2, "give one of these"),
         (("--sd", "3", "--discordance", "20"), 2, "give one of these"),
         (("a", "--sd", "3"), 1, "a"),
-        (("--discordance", "20", "--gate", "1", "--loss", "1"), 1, "--gate 1 with --loss 1"),
+        (
+            ("--discordance", "20", "--gate", "1", "--loss", "1"),
+            1,
+            "--gate 1 with --loss 1",
+        ),
         (("hkmlu", "--discordance", "20"), 1, "Did you mean hkmmlu"),
-        (("hkcanto_law", "hkcanto_g2p", "--discordance", "20"), 1, "other figures with --sd"),
+        (
+            ("hkcanto_law", "hkcanto_g2p", "--discordance", "20"),
+            1,
+            "other figures with --sd",
+        ),
         (("hkmmlu", "tmmluplus_gen"), 1, "hkmmlu does not exist"),
     ):
         done = hkcanto(*given)
@@ -346,7 +406,9 @@ def test_a_page_has_a_picture(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_what_the_document_shows_is_printed() -> None:
     text = (Path(__file__).parents[2] / "docs" / "planning.md").read_text("utf-8")
-    shown = re.findall(r"<!-- planned -->\n```bash\n(.*?)\n```\n\n```text\n(.*?)```", text, re.S)
+    shown = re.findall(
+        r"<!-- planned -->\n```bash\n(.*?)\n```\n\n```text\n(.*?)```", text, re.S
+    )
     assert len(shown) == 2
     for command, table in shown:
         done = subprocess.run(

@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from ..reports.harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
+from ..reports.harness_runs import (
+    AnsweringLM,
+    answering_model,
+    run_inspect,
+    run_lm_eval,
+)
 from ..tasks.declaring import QUIZ
 
 SECRET = "紅磡站幾時開通"  # no published file may contain this
@@ -14,22 +19,31 @@ LETTERS = "AABAACAD"  # A is right for five of the eight questions
 STEM = "quiz", "{stem}"
 
 
-def declare(folder: Path, published: str, subjects: Mapping[str, str] | None = None) -> Path:
+def declare(
+    folder: Path, published: str, subjects: Mapping[str, str] | None = None
+) -> Path:
     """Declare the benchmark in its own folder, with data published in the given way.
 
     If there are subjects (name → right letters), the headline is the mean over them.
     """
     folder.mkdir()
     text = (
-        QUIZ.replace("[data]", published) + f'files = {{ test = "{STEM[bool(subjects)]}.jsonl" }}\n'
+        QUIZ.replace("[data]", published)
+        + f'files = {{ test = "{STEM[bool(subjects)]}.jsonl" }}\n'
     )
     if subjects:
-        listed = ", ".join(f'{{ name = "{each}", stem = "{each}" }}' for each in subjects)
+        listed = ", ".join(
+            f'{{ name = "{each}", stem = "{each}" }}' for each in subjects
+        )
         text += f'headline = "acc_macro"\nsubjects = [{listed}]\n'
     (folder / "benchmark.toml").write_text(text, encoding="utf-8")
     for name, letters in (subjects or {"quiz": LETTERS}).items():
         rows = [
-            {"question": f"{SECRET}{n}", **dict.fromkeys("ABCD", f"{SECRET}選項"), "answer": letter}
+            {
+                "question": f"{SECRET}{n}",
+                **dict.fromkeys("ABCD", f"{SECRET}選項"),
+                "answer": letter,
+            }
             for n, letter in enumerate(letters)
         ]
         lines = [json.dumps(row, ensure_ascii=False) for row in rows]
@@ -61,7 +75,10 @@ def rename(log: Path, name: str = "org/model-7b", **arguments: str) -> None:
     """Change the model's name in lm-eval's results."""
     results = json.loads(log.read_text("utf-8"))
     results["model_name"] = name
-    results["config"] |= {"model": "hf", "model_args": {"pretrained": name, **arguments}}
+    results["config"] |= {
+        "model": "hf",
+        "model_args": {"pretrained": name, **arguments},
+    }
     log.write_text(json.dumps(results), encoding="utf-8")
 
 

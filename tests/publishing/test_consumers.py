@@ -28,7 +28,14 @@ pytestmark = pytest.mark.slow
 
 def unpacked(requirement: str, folder: Path) -> Path:
     """Unpack a package, whatever Python it is for; return the folder."""
-    options = ("-q", "--no-deps", "--only-binary=:all:", "--python-version=3.12", "-d", folder)
+    options = (
+        "-q",
+        "--no-deps",
+        "--only-binary=:all:",
+        "--python-version=3.12",
+        "-d",
+        folder,
+    )
     pip("download", *options, requirement)
     (wheel,) = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
@@ -39,15 +46,28 @@ def unpacked(requirement: str, folder: Path) -> Path:
 @pytest.fixture(scope="session")
 def every_eval_ever(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package of Every Eval Ever 0.3.0; its `validate` runs on our oldest Python, too."""
-    return unpacked("every-eval-ever==0.3.0", tmp_path_factory.mktemp("every_eval_ever"))
+    return unpacked(
+        "every-eval-ever==0.3.0", tmp_path_factory.mktemp("every_eval_ever")
+    )
 
 
 def validated(package: Path, folder: Path) -> str:
     """Run its validator as its documentation says; return what it printed."""
-    command = (sys.executable, "-m", "every_eval_ever", "validate", "data/*/*/*/*.json*")
+    command = (
+        sys.executable,
+        "-m",
+        "every_eval_ever",
+        "validate",
+        "data/*/*/*/*.json*",
+    )
     environment = {**os.environ, "PYTHONPATH": str(package), "COLUMNS": "200"}
     done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+        command,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return f"{done.returncode}\n{done.stdout}{done.stderr}"
 
@@ -56,11 +76,16 @@ def validated(package: Path, folder: Path) -> str:
 def test_every_eval_ever_accepts_records_and_items(
     quiz_logs: Path, tmp_path: Path, every_eval_ever: Path
 ) -> None:
-    out, runs = tmp_path / "out", (quiz_logs / "lm_eval", f"org/other={quiz_logs / 'inspect'}")
+    out, runs = (
+        tmp_path / "out",
+        (quiz_logs / "lm_eval", f"org/other={quiz_logs / 'inspect'}"),
+    )
     files = published("eee", out, *runs, *WHO, "--items")
     assert validated(every_eval_ever, out).startswith("0\n")
     assert not any(SECRET in text for text in files.values())
-    records = {path: json.loads(text) for path, text in files.items() if path.endswith(".json")}
+    records = {
+        path: json.loads(text) for path, text in files.items() if path.endswith(".json")
+    }
     assert len(records) == 2
     for record in records.values():
         about = record["detailed_evaluation_results"]
@@ -68,7 +93,9 @@ def test_every_eval_ever_accepts_records_and_items(
         assert sha256(text.encode()).hexdigest() == about["checksum"]
         lines = [json.loads(line) for line in text.splitlines()]
         right = {line["sample_id"]: line["evaluation"]["is_correct"] for line in lines}
-        assert right == {f"quiz/{n}": letter == "A" for n, letter in enumerate(LETTERS, 1)}
+        assert right == {
+            f"quiz/{n}": letter == "A" for n, letter in enumerate(LETTERS, 1)
+        }
         named = {each["evaluation_result_id"] for each in record["evaluation_results"]}
         assert {line["evaluation_result_id"] for line in lines} <= named
     # The validator looks at the items: it refuses a file with a line too few.
@@ -83,7 +110,9 @@ def test_every_eval_ever_accepts_records_and_items(
 def test_only_every_eval_ever_has_items(quiz_logs: Path, tmp_path: Path) -> None:
     done = publish("card", tmp_path / "out", quiz_logs / "lm_eval", "--items")
     assert done.exit_code == 1
-    assert "--to card has no values of items. Take --to eee, or no --items." in done.output
+    assert (
+        "--to card has no values of items. Take --to eee, or no --items." in done.output
+    )
 
 
 def test_the_register_of_inspect_evals_accepts_our_entries(tmp_path: Path) -> None:
@@ -114,15 +143,26 @@ for link, entry in json.load(sys.stdin):
     modules = ("inspect_evals/metadata", "register_tooling/source_url")
     modules = (*modules, "register_tooling/task_resolver")
     done = subprocess.run(
-        [sys.executable, "-c", code, REPOSITORY, *(package / f"{name}.py" for name in modules)],
+        [
+            sys.executable,
+            "-c",
+            code,
+            REPOSITORY,
+            *(package / f"{name}.py" for name in modules),
+        ],
         input=json.dumps(entries),
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.stdout.split() == ["hkcanto", "True", "hkmmlu", "True", "tmmluplus", "True"], (
-        done.stderr
-    )
+    assert done.stdout.split() == [
+        "hkcanto",
+        "True",
+        "hkmmlu",
+        "True",
+        "tmmluplus",
+        "True",
+    ], done.stderr
 
 
 @pytest.mark.usefixtures("own")
@@ -131,7 +171,10 @@ def test_a_leaderboard_gets_no_result_under_another_condition(
 ) -> None:
     monkeypatch.setenv("HKCANTO_DATA", "")
     log = run_lm_eval(
-        tmp_path / "log", "quiz", model=AnsweringLM(lambda _: "A"), metadata={"reasoning": True}
+        tmp_path / "log",
+        "quiz",
+        model=AnsweringLM(lambda _: "A"),
+        metadata={"reasoning": True},
     )
     rename(log)
     on_the_hub = declare(tmp_path / "hub", '[hub]\nrepo_id = "org/quiz"')

@@ -16,12 +16,24 @@ from typer.testing import CliRunner, Result
 from hkcanto_tasks.cli import app
 
 from ..cases import another_run
-from ..reports.harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
+from ..reports.harness_runs import (
+    AnsweringLM,
+    answering_model,
+    run_inspect,
+    run_lm_eval,
+)
 from .conftest import LETTERS, SECRET, declare, rename
 
 DESTINATIONS = ("eee", "hf", "card")
 RIGHT = LETTERS.count("A")
-WHO = ("--by", "A Lab", "--relationship", "third_party", "--url", "https://example.org/logs")
+WHO = (
+    "--by",
+    "A Lab",
+    "--relationship",
+    "third_party",
+    "--url",
+    "https://example.org/logs",
+)
 SIGNATURE = "quiz|shots:0"
 
 
@@ -72,7 +84,11 @@ def test_a_record_names_each_figure(quiz_logs: Path, tmp_path: Path) -> None:
     metric, score = results["acc"]["metric_config"], results["acc"]["score_details"]
     assert metric["metric_id"] == "accuracy"
     assert metric["metric_unit"] == "proportion"
-    assert (metric["min_score"], metric["max_score"], metric["lower_is_better"]) == (0, 1, False)
+    assert (metric["min_score"], metric["max_score"], metric["lower_is_better"]) == (
+        0,
+        1,
+        False,
+    )
     assert metric["additional_details"]["signature"].startswith(SIGNATURE)
     assert score["score"] == RIGHT / len(LETTERS)
     wilson = proportion_confint(RIGHT, len(LETTERS), method="wilson")
@@ -93,10 +109,20 @@ def test_the_harness_is_named_with_its_version(quiz_logs: Path, tmp_path: Path) 
 
     runs = (quiz_logs / "lm_eval", f"org/model-7b={quiz_logs / 'inspect'}")
     files = published("eee", tmp_path / "out", *runs, *WHO)
-    found = {json.loads(text)["eval_library"]["name"]: json.loads(text) for text in files.values()}
-    versions = {name: record["eval_library"]["version"] for name, record in found.items()}
-    assert versions == {"lm_eval": lm_eval.__version__, "inspect_ai": inspect_ai.__version__}
-    scores = [record["evaluation_results"][0]["score_details"] for record in found.values()]
+    found = {
+        json.loads(text)["eval_library"]["name"]: json.loads(text)
+        for text in files.values()
+    }
+    versions = {
+        name: record["eval_library"]["version"] for name, record in found.items()
+    }
+    assert versions == {
+        "lm_eval": lm_eval.__version__,
+        "inspect_ai": inspect_ai.__version__,
+    }
+    scores = [
+        record["evaluation_results"][0]["score_details"] for record in found.values()
+    ]
     assert scores[0] == scores[1]
 
 
@@ -105,7 +131,9 @@ def test_tokens_and_time_of_a_run(quiz_logs: Path, tmp_path: Path) -> None:
     log = f"org/model-7b={quiz_logs / 'inspect'}"
     ((_, text),) = published("eee", tmp_path / "eee", log, *WHO).items()
     details = json.loads(text)["eval_library"]["additional_details"]
-    tokens = {name: details[name] for name in ("answers", "prompt_tokens", "answer_tokens")}
+    tokens = {
+        name: details[name] for name in ("answers", "prompt_tokens", "answer_tokens")
+    }
     # Five and seven for each answer; the schema allows only texts here.
     assert tokens == {"answers": "8", "prompt_tokens": "40", "answer_tokens": "56"}
     assert float(details["seconds"]) > 0
@@ -116,7 +144,9 @@ def test_tokens_and_time_of_a_run(quiz_logs: Path, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("hub")
 def test_publishing_again_replaces_the_record(quiz_logs: Path, tmp_path: Path) -> None:
     first = published("eee", tmp_path / "out", quiz_logs / "lm_eval", *WHO)
-    assert [*published("eee", tmp_path / "out", quiz_logs / "lm_eval", *WHO)] == [*first]
+    assert [*published("eee", tmp_path / "out", quiz_logs / "lm_eval", *WHO)] == [
+        *first
+    ]
 
 
 @pytest.mark.usefixtures("hub")
@@ -127,14 +157,19 @@ def test_results_of_a_hub_data_set(quiz_logs: Path, tmp_path: Path) -> None:
     )
     assert (entry.dataset_id, entry.task_id) == ("org/quiz", "quiz")
     assert entry.value == 100 * RIGHT / len(LETTERS)
-    assert (entry.source_name, entry.source_url) == ("A Lab", "https://example.org/logs")
+    assert (entry.source_name, entry.source_url) == (
+        "A Lab",
+        "https://example.org/logs",
+    )
     assert entry.verify_token is None
     assert SIGNATURE in (entry.notes or "")
     assert "[30.6, 86.3]" in (entry.notes or "")  # Wilson's interval for 5 of 8
 
 
 @pytest.mark.usefixtures("own")
-def test_a_benchmark_that_is_not_on_the_hub_is_left_out(quiz_logs: Path, tmp_path: Path) -> None:
+def test_a_benchmark_that_is_not_on_the_hub_is_left_out(
+    quiz_logs: Path, tmp_path: Path
+) -> None:
     said = refused(tmp_path / "out", quiz_logs / "lm_eval", to="hf")
     assert "Quiz is not a data set on the Hugging Face hub" in said
 
@@ -184,7 +219,9 @@ def test_the_headline_is_that_of_the_log_and_of_the_report(
 ) -> None:
     # A mean over two subjects of different sizes: A is right for 5 of 8 and for 1 of 4.
     subjects = {"food": "BACD", "law": LETTERS}
-    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(declare(tmp_path / "own", "[data]", subjects)))
+    monkeypatch.setenv(
+        "HKCANTO_BENCHMARKS", str(declare(tmp_path / "own", "[data]", subjects))
+    )
     monkeypatch.setenv("HKCANTO_DATA", "")
     log = run_lm_eval(tmp_path / "log", "quiz", model=AnsweringLM(lambda _: "A"))
     rename(log)
@@ -206,7 +243,11 @@ def test_the_headline_is_that_of_the_log_and_of_the_report(
     ((_, text),) = published("hf", tmp_path / "hf", log.parent, *WHO).items()
     assert parse_eval_result_entries(yaml.safe_load(text))[0].value == 43.75
     ((_, text),) = published("card", tmp_path / "card", log.parent).items()
-    rows = [line for line in text.splitlines() if line.startswith("| Quiz, 0-shot | Accuracy")]
+    rows = [
+        line
+        for line in text.splitlines()
+        if line.startswith("| Quiz, 0-shot | Accuracy")
+    ]
     assert "mean over subjects % ↑ | 43.8 |" in rows[0]
 
 
@@ -216,7 +257,10 @@ def test_the_headline_is_that_of_the_log_and_of_the_report(
 def test_sample_data(tmp_path: Path) -> None:
     run_lm_eval(tmp_path / "log", "hkcanto_g2p", model="hkcanto-g2p", limit=2)
     said = refused(tmp_path / "out", tmp_path / "log")
-    assert "Jyutping grapheme-to-phoneme, 5-shot, sample data: sample data, whose figures" in said
+    assert (
+        "Jyutping grapheme-to-phoneme, 5-shot, sample data: sample data, whose figures"
+        in said
+    )
 
 
 @pytest.mark.usefixtures("own")
@@ -326,9 +370,9 @@ def test_a_second_entry_with_the_same_signature_is_judged_by_its_own_answers(
 ) -> None:
     (samples,) = log.parent.glob("samples_*.jsonl")
     lines = [json.loads(line) for line in samples.read_text("utf-8").splitlines()]
-    next(line for line in lines if line["doc"]["target"] == "B")["doc"]["judgement"]["values"] = {
-        "acc": 1.0
-    }
+    next(line for line in lines if line["doc"]["target"] == "B")["doc"]["judgement"][
+        "values"
+    ] = {"acc": 1.0}
     other = samples.with_name(samples.name.replace("samples_quiz_", "samples_zz_"))
     other.write_text("\n".join(map(json.dumps, lines)) + "\n", "utf-8")
 
@@ -346,7 +390,11 @@ def test_models_whose_name_would_mislead(log: Path, tmp_path: Path) -> None:
     # lm-eval itself gives an adapter as the model's name.
     adapter = {"pretrained": "org/model-7b", "peft": "org/lora"}
     for name, arguments, why in (
-        ("/home/alice/model", {}, "is not a model name, or is a folder on your machine"),
+        (
+            "/home/alice/model",
+            {},
+            "is not a model name, or is a folder on your machine",
+        ),
         (r"C:\models\model", {}, "is not a model name"),
         ("C:/models", {}, "is not a model name"),
         ("./out/checkpoint-300", {}, "is not a model name"),
@@ -373,7 +421,9 @@ def test_two_runs_under_one_name(quiz_logs: Path, log: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("hub")
-def test_a_models_page_has_place_for_one_result(quiz_logs: Path, tmp_path: Path) -> None:
+def test_a_models_page_has_place_for_one_result(
+    quiz_logs: Path, tmp_path: Path
+) -> None:
     runs = (quiz_logs / "lm_eval", f"org/model-7b={quiz_logs / 'inspect'}")
     assert "two results of quiz" in refused(tmp_path / "out", *runs, to="hf")
 
@@ -456,18 +506,25 @@ def test_links_are_not_followed(quiz_logs: Path, tmp_path: Path) -> None:
 @pytest.mark.realdata
 def test_records_of_the_release_pass_the_schema(tmp_path: Path) -> None:
     jsonschema = pytest.importorskip("jsonschema")
-    schemas = Path(os.environ["HKCANTO_DATA_DIR"]).parent / "schemas" / "every_eval_ever"
+    schemas = (
+        Path(os.environ["HKCANTO_DATA_DIR"]).parent / "schemas" / "every_eval_ever"
+    )
     if not schemas.is_dir():
         pytest.skip(f"needs the schema of Every Eval Ever in {schemas}")
     from hkcanto import tasks
 
     schema = json.loads((schemas / "eval.schema.json").read_text("utf-8"))
     log = run_lm_eval(
-        tmp_path / "lm_eval", "hkcanto_g2p", model="hkcanto-g2p", model_args="engine=pycantonese"
+        tmp_path / "lm_eval",
+        "hkcanto_g2p",
+        model="hkcanto-g2p",
+        model_args="engine=pycantonese",
     )
     run_inspect(tmp_path / "inspect", tasks.g2p(), model="hkcanto/pycantonese")
     answering = answering_model(lambda _: "佢話聽日會落雨，記得帶遮。")
-    run_inspect(tmp_path / "inspect", tasks.translation(direction="zh_yue"), model=answering)
+    run_inspect(
+        tmp_path / "inspect", tasks.translation(direction="zh_yue"), model=answering
+    )
     runs = [f"org/engine={tmp_path / name}" for name in ("lm_eval", "inspect")]
     files = published("eee", tmp_path / "out", *runs, *WHO)
     records = [json.loads(text) for text in files.values()]
@@ -478,26 +535,42 @@ def test_records_of_the_release_pass_the_schema(tmp_path: Path) -> None:
             assert metric["min_score"] <= score <= float(metric["max_score"])
             assert metric["metric_id"]
             assert metric["additional_details"]["signature"]
-    (of_lm_eval,) = (each for each in records if each["eval_library"]["name"] == "lm_eval")
+    (of_lm_eval,) = (
+        each for each in records if each["eval_library"]["name"] == "lm_eval"
+    )
     reported = json.loads(log.read_text("utf-8"))["results"]["hkcanto_g2p"]
     scores = {
-        result["metric_config"]["additional_details"]["name"]: result["score_details"]["score"]
+        result["metric_config"]["additional_details"]["name"]: result["score_details"][
+            "score"
+        ]
         for result in of_lm_eval["evaluation_results"]
     }
     assert len(scores) == 9
-    for name in ("cer_published", "levenshtein_published", "cer", "ser", "tone_error_rate"):
+    for name in (
+        "cer_published",
+        "levenshtein_published",
+        "cer",
+        "ser",
+        "tone_error_rate",
+    ):
         assert scores[name] == pytest.approx(reported[f"{name},none"], abs=1e-9)
     for text in files.values():
         for file in tmp_path.rglob("samples_*.jsonl"):
             for line in file.read_text("utf-8").splitlines():
                 doc = json.loads(line)["doc"]
-                asked = [doc[name] for name in ("question", "passage", "source") if doc.get(name)]
+                asked = [
+                    doc[name]
+                    for name in ("question", "passage", "source")
+                    if doc.get(name)
+                ]
                 assert asked
                 assert not any(each in text for each in (*asked, doc["target"]))
 
 
 @pytest.mark.usefixtures("own")
-def test_other_requests_than_the_catalogues_are_not_published(log: Path, tmp_path: Path) -> None:
+def test_other_requests_than_the_catalogues_are_not_published(
+    log: Path, tmp_path: Path
+) -> None:
     (samples,) = log.parent.glob("samples_*.jsonl")
     lines = [json.loads(line) for line in samples.read_text("utf-8").splitlines()]
     lines[0]["doc"]["requested"][0] = "0000000"

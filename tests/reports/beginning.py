@@ -26,13 +26,21 @@ def beginning(
     The numbers of questions are those of the papers, and the order is that of real runs.
     """
     ordered = stratified(
-        [Sample(id=f"{own.name}/{place}", subject=own.name) for place in range(own.rows)]
+        [
+            Sample(id=f"{own.name}/{place}", subject=own.name)
+            for place in range(own.rows)
+        ]
         for own in find_task(task).subjects
     )[:count]
     subjects = [sample.subject for sample in ordered]
-    of = [shares if isinstance(shares, float) else shares.get(name, 0.0) for name in subjects]
+    of = [
+        shares if isinstance(shares, float) else shares.get(name, 0.0)
+        for name in subjects
+    ]
     drawn = np.random.default_rng(0).random(count)
-    acc = [value if each < share else 0.0 for each, share in zip(drawn, of, strict=True)]
+    acc = [
+        value if each < share else 0.0 for each, share in zip(drawn, of, strict=True)
+    ]
     ids = [sample.id for sample in ordered]
     made = a_run(task, {"acc": acc}, ids=ids, subjects=subjects, label="mine", **how)
     return replace(made, limited=True)

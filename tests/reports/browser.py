@@ -16,7 +16,12 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
-_FLAGS = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--hide-scrollbars")
+_FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+)
 
 
 class Browser:
@@ -25,7 +30,9 @@ class Browser:
     def __init__(self, driver: webdriver.Chrome) -> None:
         self.driver = driver
 
-    def open(self, page: Path, width: int = 1280, scheme: str = "light", height: int = 800) -> None:
+    def open(
+        self, page: Path, width: int = 1280, scheme: str = "light", height: int = 800
+    ) -> None:
         """Open a page.
 
         Args:
@@ -41,7 +48,12 @@ class Browser:
         self.driver.get(page.as_uri())
 
     def resize(self, width: int, height: int = 800) -> None:
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        size = {
+            "width": width,
+            "height": height,
+            "deviceScaleFactor": 1,
+            "mobile": False,
+        }
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
 
     def prefer(self, scheme: str, media: str = "") -> None:
@@ -71,11 +83,15 @@ class Browser:
         """The console's warnings and errors since the page was opened."""
         time.sleep(0.2)
         log = self.driver.get_log("browser")
-        return [line["message"] for line in log if line["level"] in ("WARNING", "SEVERE")]
+        return [
+            line["message"] for line in log if line["level"] in ("WARNING", "SEVERE")
+        ]
 
     def requests(self) -> set[str]:
         """The addresses requested since the page was opened."""
-        events = [json.loads(line["message"]) for line in self.driver.get_log("performance")]
+        events = [
+            json.loads(line["message"]) for line in self.driver.get_log("performance")
+        ]
         messages = [event["message"] for event in events]
         return {
             message["params"]["request"]["url"]
@@ -101,7 +117,9 @@ def chromium() -> Iterator[Browser]:
     options.binary_location = browser_path
     for flag in _FLAGS:
         options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    options.set_capability(
+        "goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"}
+    )
     driver = webdriver.Chrome(options=options, service=Service(driver_path))
     try:
         yield Browser(driver)

@@ -59,9 +59,13 @@ def a_run(
             ids=ids or [f"{task}/{subject}/{i}" for i, subject in enumerate(subjects)],
             subjects=subjects,
             parts=parts,
-            values={name: np.asarray(of_metric, float) for name, of_metric in values.items()},
+            values={
+                name: np.asarray(of_metric, float) for name, of_metric in values.items()
+            },
             weights={name: np.asarray(w, float) for name, w in (weights or {}).items()},
-            clusters=np.asarray(range(count) if clusters is None else clusters, np.int64),
+            clusters=np.asarray(
+                range(count) if clusters is None else clusters, np.int64
+            ),
             question_lengths=column("question_lengths", 20, np.int64),
             response_lengths=column("response_lengths", 0, np.int64),
             golds=column("golds", 0, np.int64),
@@ -73,7 +77,9 @@ def a_run(
     )
 
 
-def changed(run: Run, *, options: Mapping[str, str] | None = None, **fields: Any) -> Run:
+def changed(
+    run: Run, *, options: Mapping[str, str] | None = None, **fields: Any
+) -> Run:
     """Return a run with changes in its signature, such as other shots or other options."""
     if options is not None:
         fields["options"] = tuple(options.items())
@@ -87,7 +93,9 @@ def sections(name: str, runs: Sequence[Run]) -> list[Section]:
 
 def tables(runs: Sequence[Run]) -> dict[str, list[dict[str, Any]]]:
     """Return the tables of a report by name: rows as dictionaries, estimates as their values."""
-    blocks = [block for section in build_report(runs).sections for block in section.blocks]
+    blocks = [
+        block for section in build_report(runs).sections for block in section.blocks
+    ]
     return {
         block.name: [
             {
@@ -103,5 +111,7 @@ def tables(runs: Sequence[Run]) -> dict[str, list[dict[str, Any]]]:
 
 def notes(runs: Sequence[Run]) -> list[str]:
     """Return the notes of a report."""
-    blocks = [block for section in build_report(runs).sections for block in section.blocks]
+    blocks = [
+        block for section in build_report(runs).sections for block in section.blocks
+    ]
     return [block.text for block in blocks if isinstance(block, Note)]

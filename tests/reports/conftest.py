@@ -17,8 +17,15 @@ def lm_eval_logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("HKCANTO_DATA_DIR", raising=False)
         patch.setenv("HKCANTO_DATA", "sample")
-        run_lm_eval(folder, "hkcanto_g2p", model="hkcanto-g2p", model_args="engine=pycantonese")
-        tasks = ("hkmmlu", "hkcanto_cultural", "hkcanto_translation_zh_yue", "tmmluplus_gen_mc")
+        run_lm_eval(
+            folder, "hkcanto_g2p", model="hkcanto-g2p", model_args="engine=pycantonese"
+        )
+        tasks = (
+            "hkmmlu",
+            "hkcanto_cultural",
+            "hkcanto_translation_zh_yue",
+            "tmmluplus_gen_mc",
+        )
         run_lm_eval(folder, *tasks)
     return folder
 

@@ -49,12 +49,19 @@ class AnsweringLM(LM):  # type: ignore[misc]
         super().__init__()
         self.answer = answer
 
-    def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:
+    def generate_until(
+        self, requests: list[Instance], disable_tqdm: bool = False
+    ) -> list[str]:
         del disable_tqdm
         return [self.answer(request.args[0]) for request in requests]
 
-    def loglikelihood(self, requests: list[Instance], **_: Any) -> list[tuple[float, bool]]:
-        return [(-float(zlib.crc32(str(request.args).encode())), False) for request in requests]
+    def loglikelihood(
+        self, requests: list[Instance], **_: Any
+    ) -> list[tuple[float, bool]]:
+        return [
+            (-float(zlib.crc32(str(request.args).encode())), False)
+            for request in requests
+        ]
 
     def loglikelihood_rolling(self, *_: Any, **__: Any) -> list[float]:
         raise NotImplementedError
@@ -93,7 +100,12 @@ def answering_model(answer: Answer = answer, stop_reason: str = "stop") -> Any:
 
 
 # Options without live displays and logs, which take a third of Inspect's time.
-UNWATCHED = {"display": "none", "score_display": False, "log_realtime": False, "log_buffer": 1000}
+UNWATCHED = {
+    "display": "none",
+    "score_display": False,
+    "log_realtime": False,
+    "log_buffer": 1000,
+}
 
 
 _IDS = count(1)
@@ -106,7 +118,10 @@ def run_inspect(folder: Path, task: Any, model: Any = None, **options: Any) -> P
     # Logs of the same second are ordered by their names, which end in this id.
     with patch("inspect_ai._eval.loader.uuid", lambda: f"{next(_IDS):022d}"):
         (log,) = inspect_eval(
-            task, model=model or answering_model(), log_dir=str(folder), **{**UNWATCHED, **options}
+            task,
+            model=model or answering_model(),
+            log_dir=str(folder),
+            **{**UNWATCHED, **options},
         )
     return Path(log.location.removeprefix("file://"))
 
@@ -122,7 +137,9 @@ def figures_alike(logs: Path) -> dict[str, float]:
     (file,), (samples,), (results,) = (
         [*logs.rglob(name)] for name in ("*.eval", "samples_*.jsonl", "results_*.json")
     )
-    in_lm_eval = {row["doc"]["id"]: row for row in map(json.loads, samples.open(encoding="utf-8"))}
+    in_lm_eval = {
+        row["doc"]["id"]: row for row in map(json.loads, samples.open(encoding="utf-8"))
+    }
     log = read_eval_log(str(file))
     assert {sample.id for sample in log.samples} == in_lm_eval.keys()
     for sample in log.samples:
@@ -136,5 +153,7 @@ def figures_alike(logs: Path) -> dict[str, float]:
     found = {name: metric.value for name, metric in judged.metrics.items()}
     error = next(name for name in found if name.endswith("_stderr"))
     assert found.pop(error) > 0
-    assert found == pytest.approx({name: of_task[f"{name},none"] for name in found}, abs=1e-12)
+    assert found == pytest.approx(
+        {name: of_task[f"{name},none"] for name in found}, abs=1e-12
+    )
     return found

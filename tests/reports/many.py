@@ -12,7 +12,13 @@ from hkcanto_tasks.tasks import task_as_run
 from .building import a_run
 
 TASKS = (
-    *("hkmmlu", "tmmluplus_gen", "hkcanto_law", "hkcanto_professional_en", "hkcanto_cultural"),
+    *(
+        "hkmmlu",
+        "tmmluplus_gen",
+        "hkcanto_law",
+        "hkcanto_professional_en",
+        "hkcanto_cultural",
+    ),
     *("hkcanto_phonology", "hkcanto_sentiment", "hkcanto_g2p"),
 )
 
@@ -38,7 +44,10 @@ def many(
             right = (rng.logistic(0, 1, len(subjects)) < skill + ease).astype(float)
             figure = how.headline.averages
             down = how.headline.higher_is_better is False
-            values = {figure: 1 - right if down else right, "unparsed_rate": np.zeros(len(right))}
+            values = {
+                figure: 1 - right if down else right,
+                "unparsed_rate": np.zeros(len(right)),
+            }
             more = (
                 {"weights": {figure: np.full(len(right), 5.0)}}
                 if how.headline.form == "rate"
@@ -49,7 +58,9 @@ def many(
                 replace(
                     run,
                     limited=bool(limit),
-                    reported={((), how.headline.name): value_of(run, how.headline.name).value},
+                    reported={
+                        ((), how.headline.name): value_of(run, how.headline.name).value
+                    },
                 )
             )
     return runs

@@ -24,7 +24,13 @@ HOSTILE = (
     "\u202eover\u202c \x00 \ud800 \x1b[31mred\x1b[0m [bold]markup[/bold] | `code` *x*\n=1+1"
 )
 
-MODELS = ("gemma-3-270m", "Qwen2.5-7B-Instruct", "Llama-3.1-8B", "粵語大模型-7B", "DeepSeek-V3")
+MODELS = (
+    "gemma-3-270m",
+    "Qwen2.5-7B-Instruct",
+    "Llama-3.1-8B",
+    "粵語大模型-7B",
+    "DeepSeek-V3",
+)
 
 
 def report(*sections: Section, title: str = "粵語 evaluation of two models") -> Report:
@@ -57,8 +63,15 @@ def scores() -> Table:
         "Accuracy on HKMMLU 香港大規模多任務語言理解",
         [
             Column("Model"),
-            Column("Accuracy", "percent", "Share of questions answered correctly.", False),
-            Column("CER", "percent", "Share of characters that are wrong.", lower_is_better=True),
+            Column(
+                "Accuracy", "percent", "Share of questions answered correctly.", False
+            ),
+            Column(
+                "CER",
+                "percent",
+                "Share of characters that are wrong.",
+                lower_is_better=True,
+            ),
             Column("To GPT-4o", "points"),
             Column("Items", "count"),
             Column("Rank"),
@@ -79,14 +92,22 @@ def subjects(count: int = 66, models: int = 5) -> Table:
         rows.append(Row([f"Subject {place} 科目{place}", *figures]))
     named = [Column(name, "percent") for name in MODELS[:models]]
     columns = [Column("Subject"), *named]
-    return Table("by_subject", "Accuracy by subject", columns, rows, "Wilson's intervals.")
+    return Table(
+        "by_subject", "Accuracy by subject", columns, rows, "Wilson's intervals."
+    )
 
 
 def dots(unit: Unit = "percent", label: str = "粵語大模型-7B") -> Table:
     """A table with a plot of two series; GPT-4o's first value has no interval."""
     rows = [
         Row(["STEM", Estimate(0.41, 0.35, 0.47, 90), 0.71]),
-        Row(["Humanities 人文", Estimate(0.62, 0.55, 0.68, 90), Estimate(0.75, 0.7, 0.8, 90)]),
+        Row(
+            [
+                "Humanities 人文",
+                Estimate(0.62, 0.55, 0.68, 90),
+                Estimate(0.75, 0.7, 0.8, 90),
+            ]
+        ),
         Row(["Law", Estimate(-0.05 if unit == "points" else 0.3, None, None, 1), None]),
     ]
     columns = [Column("Category"), Column("Items", "count")]
@@ -106,7 +127,12 @@ def rich_report() -> Report:
 
 def hostile_report() -> Report:
     """The same hostile text in every place for a text."""
-    hostile: Sequence[Value] = [HOSTILE, HOSTILE, Estimate(0.5, 0.4, 0.6, 9, HOSTILE), HOSTILE]
+    hostile: Sequence[Value] = [
+        HOSTILE,
+        HOSTILE,
+        Estimate(0.5, 0.4, 0.6, 9, HOSTILE),
+        HOSTILE,
+    ]
     table = Table(
         "hostile_table",
         HOSTILE,

@@ -11,11 +11,15 @@ from hkcanto_tasks.results.runs import Run
 from .building import a_run, notes, tables
 
 
-def hkmmlu(acc: Sequence[float], label: str = "a", task: str = "hkmmlu", **more: object) -> Run:
+def hkmmlu(
+    acc: Sequence[float], label: str = "a", task: str = "hkmmlu", **more: object
+) -> Run:
     names = ["dentistry", "dentistry", "hkdse_physics", "hk_law"]
     sets: list[tuple[str, ...]] = [(), (), ("hkdse",), ("hk_specific",)]
     ids = [f"hkmmlu/{place}" for place in range(4)]
-    return a_run(task, {"acc": acc}, subjects=names, parts=sets, label=label, ids=ids, **more)  # type: ignore[arg-type]
+    return a_run(
+        task, {"acc": acc}, subjects=names, parts=sets, label=label, ids=ids, **more
+    )  # type: ignore[arg-type]
 
 
 # ---------------------------------------------------------------- subjects
@@ -41,9 +45,19 @@ def test_averages_categories_and_subjects_stand_side_by_side() -> None:
 
 
 def test_tmmluplus_averages_a_category_over_its_subjects() -> None:
-    names = ["physics", "physics", "physics", "physics", "organic_chemistry", "accounting"]
+    names = [
+        "physics",
+        "physics",
+        "physics",
+        "physics",
+        "organic_chemistry",
+        "accounting",
+    ]
     run = a_run("tmmluplus_gen", {"acc": [1, 0, 0, 0, 1, 1]}, subjects=names)
-    rows = {row["Part"]: row["model"] for row in tables([run])["subjects_tmmluplus_gen_0_shot"]}
+    rows = {
+        row["Part"]: row["model"]
+        for row in tables([run])["subjects_tmmluplus_gen_0_shot"]
+    }
     assert rows["STEM"] == pytest.approx((1 / 4 + 1) / 2)
     assert rows["Mean over categories"] == pytest.approx(((1 / 4 + 1) / 2 + 1) / 2)
 
@@ -59,7 +73,10 @@ def test_a_task_without_subjects_has_no_such_table() -> None:
 def law(count: int = 100, unparsed: int = 0, truncated: int = 0, **more: object) -> Run:
     return a_run(
         "hkcanto_law",
-        {"acc": [0.0] * count, "unparsed_rate": [1.0] * unparsed + [0.0] * (count - unparsed)},
+        {
+            "acc": [0.0] * count,
+            "unparsed_rate": [1.0] * unparsed + [0.0] * (count - unparsed),
+        },
         truncated=[1.0] * truncated + [0.0] * (count - truncated),
         **more,  # type: ignore[arg-type]
     )
@@ -67,7 +84,9 @@ def law(count: int = 100, unparsed: int = 0, truncated: int = 0, **more: object)
 
 def test_each_share_is_of_all_responses() -> None:
     reasons = ["none: undecided", "none: refusal", "last", "last"]
-    run = law(4, unparsed=2, truncated=1, reasons=reasons, output_tokens=[np.nan, 1, 2, 6])
+    run = law(
+        4, unparsed=2, truncated=1, reasons=reasons, output_tokens=[np.nan, 1, 2, 6]
+    )
     (row,) = tables([run])["reading"]
     assert (row["Unread"], row["Refusal"], row["Undecided"], row["Truncated"]) == (
         0.5,
@@ -101,7 +120,9 @@ def test_the_cost_of_a_second_look_is_told_beside_many_unread() -> None:
 
 
 def test_log_likelihood_writes_nothing_that_could_be_unparsed() -> None:
-    assert len(tables([law(1), a_run("hkcanto_law_mc", {"acc": [1.0]})])["reading"]) == 1
+    assert (
+        len(tables([law(1), a_run("hkcanto_law_mc", {"acc": [1.0]})])["reading"]) == 1
+    )
 
 
 # ---------------------------------------------------------------- texts
@@ -111,11 +132,15 @@ WRONG_SCRIPT = Pair("开车唔好饮酒", "開車唔好飲酒", "不要酒後駕
 
 def of_figures(run: Run) -> dict[str, float]:
     """Return a run's figures as its table shows them: shares and rates in %."""
-    ((_, rows),) = [each for each in tables([run]).items() if each[0].startswith("figures_")]
+    ((_, rows),) = [
+        each for each in tables([run]).items() if each[0].startswith("figures_")
+    ]
     return {row["Figure"]: row[run.label] for row in rows}
 
 
-def translated(pairs: Sequence[Pair], task: str = "hkmmlu_translation_zh_yue", **values: object):
+def translated(
+    pairs: Sequence[Pair], task: str = "hkmmlu_translation_zh_yue", **values: object
+):
     return a_run(task, {"empty": [0.0] * len(pairs), **values}, pairs=pairs)  # type: ignore[dict-item]
 
 

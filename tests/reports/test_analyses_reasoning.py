@@ -57,12 +57,18 @@ def test_both_harnesses_log_it_and_reports_read_it(tmp_path: Path) -> None:
     for run in (read(tmp_path / "a"), read(tmp_path / "b")):
         values = run.items.values
         for place, text in enumerate(run.items.texts):
-            (language,) = [name for name, said in SAID.items() if said in text.response] or [""]
+            (language,) = [
+                name for name, said in SAID.items() if said in text.response
+            ] or [""]
             for name in SAID:
                 value = values[f"reasoning_{name}"][place]
                 assert np.isnan(value) if not language else value == (name == language)
             finished = values["reasoning_finished"][place]
-            assert np.isnan(finished) if not language else finished == ("</think>" in text.response)
+            assert (
+                np.isnan(finished)
+                if not language
+                else finished == ("</think>" in text.response)
+            )
             if language == "cantonese":
                 right = values["acc_reasoning_cantonese"][place]
                 assert right == (text.answer == text.target)
@@ -70,7 +76,9 @@ def test_both_harnesses_log_it_and_reports_read_it(tmp_path: Path) -> None:
     assert len(seen) == 2 * len(["", *SAID])
 
 
-def test_the_record_is_in_the_samples_and_no_row_is_in_the_tables(tmp_path: Path) -> None:
+def test_the_record_is_in_the_samples_and_no_row_is_in_the_tables(
+    tmp_path: Path,
+) -> None:
     results = evaluate("hkcanto_law", model=AnsweringLM(lambda _: FORMS[0].format("A")))
     plain = evaluate("hkcanto_law", model=AnsweringLM(lambda _: "A"))
     names = [[row.metric for row in table(each)] for each in (results, plain)]
@@ -91,7 +99,9 @@ def test_the_record_is_in_the_samples_and_no_row_is_in_the_tables(tmp_path: Path
     log = run_inspect(tmp_path, tasks.law(), model, log_format="json")
     logged = json.loads(log.read_text("utf-8"))
     for each in logged["samples"]:
-        assert each["scores"]["judged"]["metadata"]["judgement"]["reasoning"] == expected
+        assert (
+            each["scores"]["judged"]["metadata"]["judgement"]["reasoning"] == expected
+        )
     (scores,) = logged["results"]["scores"]
     assert not any("reasoning" in name for name in scores["metrics"])
 
@@ -113,7 +123,9 @@ def test_reasoning_that_inspect_has_apart(tmp_path: Path) -> None:
         [ContentReasoning(reasoning="c2VjcmV0", redacted=True), ContentText(text="A")],
     ]
     outputs = [
-        ModelOutput.from_message(ChatMessageAssistant(content=parts), stop_reason="stop")
+        ModelOutput.from_message(
+            ChatMessageAssistant(content=parts), stop_reason="stop"
+        )
         for parts in own
     ]
     for output in outputs:
@@ -121,7 +133,9 @@ def test_reasoning_that_inspect_has_apart(tmp_path: Path) -> None:
     model = get_model("mockllm/apart", custom_outputs=outputs, memoize=False)
     run_inspect(tmp_path, tasks.law(), model, limit=4, max_samples=1)
     values = read(tmp_path).items.values
-    languages = [values[f"reasoning_{name}"] for name in ("cantonese", "english", "other")]
+    languages = [
+        values[f"reasoning_{name}"] for name in ("cantonese", "english", "other")
+    ]
     assert [int(np.nansum(each)) for each in languages] == [1, 1, 1]
     assert np.sort(values["reasoning_finished"])[:3].tolist() == [0.0, 0.0, 1.0]
     assert np.isnan(values["reasoning_finished"]).sum() == 1
@@ -139,7 +153,10 @@ def made(languages: dict[str, int], right: int, **answers: int) -> Run:
         "acc": acc,
         "acc_reasoning_cantonese": [a * c for a, c in zip(acc, cantonese, strict=True)],
         "reasoning_finished": [1.0] * (len(listed) - 1) + [0.0],
-        **{f"reasoning_{name}": [float(each == name) for each in listed] for name in SAID},
+        **{
+            f"reasoning_{name}": [float(each == name) for each in listed]
+            for name in SAID
+        },
     }
     for name, count in answers.items():
         values[f"answer_{name}"] = [1.0] * count + [0.0] * (len(listed) - count)
@@ -156,7 +173,9 @@ def test_wilsons_interval() -> None:
     )
 
 
-@pytest.mark.parametrize(("task", "has"), [("hkmmlu", 3), ("hkcanto_g2p", 2), ("hkmmlu_mc", 0)])
+@pytest.mark.parametrize(
+    ("task", "has"), [("hkmmlu", 3), ("hkcanto_g2p", 2), ("hkmmlu_mc", 0)]
+)
 def test_the_figures_are_those_of_every_kind_that_writes(task: str, has: int) -> None:
     own = [each for each in task_as_run(task).figures if "reasoning" in each.name]
     assert len(own) == has

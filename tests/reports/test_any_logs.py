@@ -87,14 +87,21 @@ def test_two_logs_of_a_task_of_lm_eval(sums: Callable[..., Path]) -> None:
     # Both have 0 to 9 right; only the old has 10 to 19, only the new 25 to 39.
     made = compared(f"old={old}", f"new={new}")
     (one,) = made["comparisons"]
-    assert (one["task"], one["figure"], one["items"]) == ("sums", "exact_match,none", COUNT)
+    assert (one["task"], one["figure"], one["items"]) == (
+        "sums",
+        "exact_match,none",
+        COUNT,
+    )
     assert (one["wins"], one["losses"], one["test"]) == (15, 10, "exact McNemar")
     assert (one["a"], one["b"]) == (20 / COUNT, 25 / COUNT)
-    assert one["p_value"] == pytest.approx(mcnemar([[10, 10], [15, 5]], exact=True).pvalue)
+    assert one["p_value"] == pytest.approx(
+        mcnemar([[10, 10], [15, 5]], exact=True).pvalue
+    )
     assert one["gain"]["low"] < 5 / COUNT < one["gain"]["high"]
     said = hkcanto("compare", f"old={old}", f"new={new}", "--any").stdout
-    assert "No difference shown between new and old on sums: exact_match,none 62.5" in " ".join(
-        said.split()
+    assert (
+        "No difference shown between new and old on sums: exact_match,none 62.5"
+        in " ".join(said.split())
     )
     assert "not tasks of hkcanto" in " ".join(said.split())
     assert "Rank" not in said
@@ -102,9 +109,15 @@ def test_two_logs_of_a_task_of_lm_eval(sums: Callable[..., Path]) -> None:
     assert "between x (2) and x (1) on sums" in " ".join(said.split())
 
 
-def test_what_differs_and_what_cannot_be_tested_is_said(sums: Callable[..., Path]) -> None:
+def test_what_differs_and_what_cannot_be_tested_is_said(
+    sums: Callable[..., Path],
+) -> None:
     old = sums("old", right_below(20))
-    shots = {"num_fewshot": 0, "system_instruction": "Add.", "apply_chat_template": False}
+    shots = {
+        "num_fewshot": 0,
+        "system_instruction": "Add.",
+        "apply_chat_template": False,
+    }
     new = sums("new", right_below(30), gen_kwargs="temperature=1", limit=30, **shots)
     text = " ".join(hkcanto("compare", old, new, "--any").stdout.split())
     assert "10 responses are to items of only one log" in text
@@ -113,7 +126,9 @@ def test_what_differs_and_what_cannot_be_tested_is_said(sums: Callable[..., Path
     assert "system_instruction_sha" in text
     refused = hkcanto("compare", old, new, "--any", "--metric", "bleu,none")
     assert refused.exit_code == 2  # BLEU has no value of an item
-    assert "no figure 'bleu,none' of items in both logs" in " ".join(refused.output.split())
+    assert "no figure 'bleu,none' of items in both logs" in " ".join(
+        refused.output.split()
+    )
     assert hkcanto("compare", old, new, "--any", "--gate", "2").exit_code == 2
 
 
@@ -127,9 +142,13 @@ def test_items_with_other_texts_and_the_same_ids_are_matched_by_id(
     assert "matched by id; 40 of 40 texts differ between the logs" in said
 
 
-def test_a_figure_that_is_not_the_mean_of_its_items_is_refused(sums: Callable[..., Path]) -> None:
+def test_a_figure_that_is_not_the_mean_of_its_items_is_refused(
+    sums: Callable[..., Path],
+) -> None:
     old, new = sums("old", right_below(20)), sums("new", right_below(30))
-    text = new.read_text("utf-8").replace('"exact_match,none": 0.75', '"exact_match,none": 0.8')
+    text = new.read_text("utf-8").replace(
+        '"exact_match,none": 0.75', '"exact_match,none": 0.8'
+    )
     new.write_text(text, "utf-8")
     refused = hkcanto("compare", old, new, "--any")
     assert refused.exit_code == 2
@@ -142,8 +161,16 @@ def test_two_logs_of_a_task_of_inspect_with_epochs(tmp_path: Path) -> None:
         for name, limit in (("old", 10), ("new", 30))
     ]
     (one,) = compared(f"old={logs[0]}", f"new={logs[1]}")["comparisons"]
-    assert (one["figure"], one["items"], one["test"]) == ("exact", COUNT, "paired permutation")
-    assert (one["a"], one["b"], one["p_value"] < 0.001) == (10 / COUNT, 30 / COUNT, True)
+    assert (one["figure"], one["items"], one["test"]) == (
+        "exact",
+        COUNT,
+        "paired permutation",
+    )
+    assert (one["a"], one["b"], one["p_value"] < 0.001) == (
+        10 / COUNT,
+        30 / COUNT,
+        True,
+    )
     # Two equal epochs of an item are one draw: the interval is that of 40 items, not of 80.
     assert 0.3 < one["gain"]["low"] < 0.5 < one["gain"]["high"] < 0.7
 
@@ -207,6 +234,8 @@ def test_a_share_stays_in_points_beside_a_figure_of_another_unit(
         other = samples.with_name(samples.name.replace("_sums_", "_words_"))
         other.write_text("".join(json.dumps(row) + "\n" for row in made), "utf-8")
         next(folder.glob("results_*.json")).write_text(json.dumps(results), "utf-8")
-    said = " ".join(hkcanto("compare", tmp_path / "a", tmp_path / "b", "--any").output.split())
+    said = " ".join(
+        hkcanto("compare", tmp_path / "a", tmp_path / "b", "--any").output.split()
+    )
     assert "gain +25.0 points" in said
     assert "gain 250.0, 95 %" in said

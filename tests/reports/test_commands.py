@@ -41,7 +41,9 @@ def other_engine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("HKCANTO_DATA_DIR", raising=False)
         patch.setenv("HKCANTO_DATA", "sample")
-        run_lm_eval(folder, "hkcanto_g2p", model="hkcanto-g2p", model_args="engine=tojyutping")
+        run_lm_eval(
+            folder, "hkcanto_g2p", model="hkcanto-g2p", model_args="engine=tojyutping"
+        )
     return folder
 
 
@@ -51,7 +53,9 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("HKCANTO_DATA_DIR", raising=False)
         patch.setenv("HKCANTO_DATA", "sample")
-        run_lm_eval(folder, "hkcanto_g2p", model="hkcanto-g2p", model_args="engine=pycantonese")
+        run_lm_eval(
+            folder, "hkcanto_g2p", model="hkcanto-g2p", model_args="engine=pycantonese"
+        )
     return folder
 
 
@@ -72,11 +76,15 @@ def test_a_report_of_both_harnesses_in_each_form(
         figures = {row["figure"] for row in csv.DictReader(text.splitlines())}
         assert figures >= {"cer_published", "acc", "unparsed_rate", "bleu"}
     else:
-        assert all(re.search(f"^## .*{heading}", text, re.MULTILINE) for heading in HEADINGS)
+        assert all(
+            re.search(f"^## .*{heading}", text, re.MULTILINE) for heading in HEADINGS
+        )
     assert [path.name for path in tmp_path.iterdir()] == [output.name]
 
 
-def test_every_figure_is_the_harnesses_own(lm_eval_logs: Path, inspect_logs: Path) -> None:
+def test_every_figure_is_the_harnesses_own(
+    lm_eval_logs: Path, inspect_logs: Path
+) -> None:
     done = hkcanto("report", lm_eval_logs, inspect_logs, "--format", "md")
     (checked,) = re.findall(r"(\d+) figures equal those of the harnesses", done.stdout)
     # In both harnesses: 6 figures of g2p, 9 of HKMMLU, 8 of culture, 4 of translation, 8 of TMMLU+.
@@ -91,11 +99,15 @@ def test_without_a_file_the_summary_is_printed(engine: Path) -> None:
     assert "--full" in done.stdout
 
 
-def test_two_models_are_a_row_a_task_at_80_columns(lm_eval_logs: Path, inspect_logs: Path) -> None:
+def test_two_models_are_a_row_a_task_at_80_columns(
+    lm_eval_logs: Path, inspect_logs: Path
+) -> None:
     runs = (f"a={lm_eval_logs}", f"b={inspect_logs}")
     done = CliRunner().invoke(app, ["report", *runs], env={"COLUMNS": "80"})
     assert done.exit_code == 0, done.output
-    table = done.stdout[done.stdout.index("Task by task") : done.stdout.index("Not shown")]
+    table = done.stdout[
+        done.stdout.index("Task by task") : done.stdout.index("Not shown")
+    ]
     said = " ".join(table.split())
     for task in ("HKMMLU", "Jyutping grapheme-to-phoneme", "Translation"):
         assert task in said
@@ -122,11 +134,20 @@ def test_a_report_needs_runs_or_the_example() -> None:
 
 @pytest.mark.slow
 def test_the_example_runs_nothing_from_the_current_folder(tmp_path: Path) -> None:
-    for module in ("lm_eval", "inspect_ai", "numpy", "sitecustomize", "pycantonese", "logging"):
+    for module in (
+        "lm_eval",
+        "inspect_ai",
+        "numpy",
+        "sitecustomize",
+        "pycantonese",
+        "logging",
+    ):
         ran = f"open({str(tmp_path / 'ran')!r}, 'a').write({module!r})\n"
         (tmp_path / f"{module}.py").write_text(ran, "utf-8")
     # Inspect reads `.env`; this one would make it run another model.
-    (tmp_path / ".env").write_text("INSPECT_EVAL_LIMIT=1\nHKCANTO_DATA_DIR=nowhere\n", "utf-8")
+    (tmp_path / ".env").write_text(
+        "INSPECT_EVAL_LIMIT=1\nHKCANTO_DATA_DIR=nowhere\n", "utf-8"
+    )
     (tmp_path / "hkcanto").mkdir()
     (tmp_path / "hkcanto" / "g2p").write_text("", "utf-8")
     # -P leaves the current folder off the path, as for an installed script.
@@ -158,7 +179,9 @@ def test_an_unknown_ending_is_refused_before_anything_is_read(tmp_path: Path) ->
     assert ".html" in done.output
 
 
-def test_a_file_that_cannot_be_written_leaves_nothing(engine: Path, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_leaves_nothing(
+    engine: Path, tmp_path: Path
+) -> None:
     (tmp_path / "a_file").touch()
     done = hkcanto("report", engine, "-o", tmp_path / "a_file" / "report.md")
     assert done.exit_code == 1
@@ -173,7 +196,9 @@ def test_two_runs_are_compared(engine: Path, other_engine: Path) -> None:
     assert "paired permutation" in unwrapped(done)
 
 
-def test_a_gate_says_yes_and_no_by_its_exit_status(engine: Path, other_engine: Path) -> None:
+def test_a_gate_says_yes_and_no_by_its_exit_status(
+    engine: Path, other_engine: Path
+) -> None:
     """ToJyutping makes 13 points fewer errors than PyCantonese on the sample sentences."""
     assert hkcanto("compare", engine, other_engine, "--gate", "2").exit_code == 0
     failed = hkcanto("compare", other_engine, engine, "--gate", "2")
@@ -181,12 +206,24 @@ def test_a_gate_says_yes_and_no_by_its_exit_status(engine: Path, other_engine: P
     assert "Gate not passed" in unwrapped(failed)
 
 
-def test_the_verdict_flips_where_it_is_said_to(engine: Path, other_engine: Path) -> None:
+def test_the_verdict_flips_where_it_is_said_to(
+    engine: Path, other_engine: Path
+) -> None:
     done = hkcanto("compare", other_engine, engine, "--gate", "2", "--format", "json")
     gate = json.loads(done.stdout)["gate"]
     assert (gate["verdict"], gate["delta"]) == ("not passed", 2)
-    assert hkcanto("compare", other_engine, engine, "--gate", gate["bound"] - 0.01).exit_code == 1
-    assert hkcanto("compare", other_engine, engine, "--gate", gate["bound"] + 0.01).exit_code == 0
+    assert (
+        hkcanto(
+            "compare", other_engine, engine, "--gate", gate["bound"] - 0.01
+        ).exit_code
+        == 1
+    )
+    assert (
+        hkcanto(
+            "compare", other_engine, engine, "--gate", gate["bound"] + 0.01
+        ).exit_code
+        == 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -232,7 +269,9 @@ def test_options_of_a_gate_that_make_no_sense_are_refused(
     assert any(word in done.output for word in ("need --gate", "the second of four"))
 
 
-def test_no_gate_is_passed_across_setups_unless_it_is_said(engine: Path, tmp_path: Path) -> None:
+def test_no_gate_is_passed_across_setups_unless_it_is_said(
+    engine: Path, tmp_path: Path
+) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("HKCANTO_DATA_DIR", raising=False)
         patch.setenv("HKCANTO_DATA", "sample")
@@ -276,9 +315,19 @@ def test_a_limited_run_passes_no_gate_on_a_rate_by_length(tmp_path: Path) -> Non
     for engine in ("pycantonese", "tojyutping"):
         args = f"engine={engine}"
         run_lm_eval(
-            tmp_path / engine, "hkcanto_g2p", model="hkcanto-g2p", model_args=args, limit=40
+            tmp_path / engine,
+            "hkcanto_g2p",
+            model="hkcanto-g2p",
+            model_args=args,
+            limit=40,
         )
-    arguments = ("compare", tmp_path / "pycantonese", tmp_path / "tojyutping", "--gate", "90")
+    arguments = (
+        "compare",
+        tmp_path / "pycantonese",
+        tmp_path / "tojyutping",
+        "--gate",
+        "90",
+    )
     assert hkcanto(*arguments).exit_code == 0  # every sentence counts alike
     done = hkcanto(*arguments, "--metric", "cer")
     assert done.exit_code == 2
@@ -289,19 +338,34 @@ def test_a_gate_above_all_points_is_refused(engine: Path, other_engine: Path) ->
     assert hkcanto("compare", engine, other_engine, "--gate", "101").exit_code == 2
 
 
-def test_json_has_the_effects_and_the_gate_by_name(engine: Path, other_engine: Path) -> None:
+def test_json_has_the_effects_and_the_gate_by_name(
+    engine: Path, other_engine: Path
+) -> None:
     named = (f"old={engine}", f"new={other_engine}")
-    made = json.loads(hkcanto("compare", *named, "--gate", "2", "--format", "json").stdout)
+    made = json.loads(
+        hkcanto("compare", *named, "--gate", "2", "--format", "json").stdout
+    )
     (one,), gate = made["comparisons"], made["gate"]
-    assert (one["task"], one["a"]["label"], one["b"]["label"]) == ("hkcanto_g2p", "old", "new")
+    assert (one["task"], one["a"]["label"], one["b"]["label"]) == (
+        "hkcanto_g2p",
+        "old",
+        "new",
+    )
     effect = one["effects"]["all"]
     assert effect["difference"]["value"] == pytest.approx(effect["b"] - effect["a"])
     assert effect["wins"] > effect["losses"]
     (task,) = gate["tasks"]
-    assert (gate["verdict"], task["verdict"], task["task"]) == ("passed", "passed", "hkcanto_g2p")
+    assert (gate["verdict"], task["verdict"], task["task"]) == (
+        "passed",
+        "passed",
+        "hkcanto_g2p",
+    )
     assert task["bound"] == gate["bound"] < 2
     assert task["method"] == gate["method"]
-    assert json.loads(hkcanto("compare", *named, "--format", "json").stdout)["gate"] is None
+    assert (
+        json.loads(hkcanto("compare", *named, "--format", "json").stdout)["gate"]
+        is None
+    )
 
 
 def test_markdown_for_a_pull_request_has_the_gate_first(
@@ -316,7 +380,9 @@ def test_markdown_for_a_pull_request_has_the_gate_first(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("order", "status"), [((0, 1), 0), ((1, 0), 1), ((0, 0), 2)], ids=["passed", "not", "refused"]
+    ("order", "status"),
+    [((0, 1), 0), ((1, 0), 1), ((0, 0), 2)],
+    ids=["passed", "not", "refused"],
 )
 @pytest.mark.parametrize("form", [(), ("--format", "md"), ("-o", "report.md")])
 def test_the_exit_status_does_not_depend_on_the_reader_of_the_pipe(
@@ -345,7 +411,9 @@ def test_the_exit_status_does_not_depend_on_the_reader_of_the_pipe(
 
 
 @pytest.mark.slow
-def test_the_status_is_that_of_the_gate_behind_a_pipe(engine: Path, other_engine: Path) -> None:
+def test_the_status_is_that_of_the_gate_behind_a_pipe(
+    engine: Path, other_engine: Path
+) -> None:
     compare = f"{sys.executable} -c '{MAIN}' compare --full --gate 2"
     script = f"{compare} {other_engine} {engine} | head -n 1; exit ${{PIPESTATUS[0]}}"
     assert subprocess.run(["bash", "-c", script], check=False).returncode == 1
@@ -357,7 +425,9 @@ def test_a_narrow_terminal_keeps_the_interval_and_who_wins(
     arguments = ["compare", str(engine), str(other_engine)]
     done = CliRunner().invoke(app, arguments, env={"COLUMNS": "80"})
     rows = [line for line in done.stdout.splitlines() if line.startswith("Jyutping")]
-    assert any(re.search(r"\+\d+\.\d \[\+\d+\.\d, \+\d+\.\d\]", row) for row in rows), rows
+    assert any(re.search(r"\+\d+\.\d \[\+\d+\.\d, \+\d+\.\d\]", row) for row in rows), (
+        rows
+    )
 
 
 def test_the_same_log_twice_is_refused_with_advice(engine: Path) -> None:
@@ -370,7 +440,9 @@ def test_two_conditions_in_one_folder_must_be_named(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("HKCANTO_DATA_DIR", raising=False)
         patch.setenv("HKCANTO_DATA", "sample")
-        files = [run_lm_eval(tmp_path, "hkcanto_law", num_fewshot=shots) for shots in (0, 1)]
+        files = [
+            run_lm_eval(tmp_path, "hkcanto_law", num_fewshot=shots) for shots in (0, 1)
+        ]
     done = hkcanto("compare", tmp_path)
     assert done.exit_code == 2
     assert "hkcanto compare a=LOG b=LOG" in " ".join(done.output.split())
@@ -387,14 +459,18 @@ def test_a_figure_that_a_task_lacks_is_named_and_leaves_the_gate_open(
     assert "hkmmlu has no figure 'cer_published'" in unwrapped(done)
 
 
-def test_runs_without_a_task_in_common_are_refused(engine: Path, tmp_path: Path) -> None:
+def test_runs_without_a_task_in_common_are_refused(
+    engine: Path, tmp_path: Path
+) -> None:
     run_lm_eval(tmp_path, "hkcanto_cultural")
     done = hkcanto("compare", engine, tmp_path)
     assert done.exit_code == 2
     assert "nothing to compare" in done.output
 
 
-def test_a_gate_is_not_passed_by_leaving_tasks_out(lm_eval_logs: Path, engine: Path) -> None:
+def test_a_gate_is_not_passed_by_leaving_tasks_out(
+    lm_eval_logs: Path, engine: Path
+) -> None:
     """The first run has HKMMLU, translation and more; the second only g2p."""
     assert hkcanto("compare", lm_eval_logs, engine).exit_code == 0
     assert hkcanto("compare", lm_eval_logs, engine, "--gate", "50").exit_code == 2
@@ -402,7 +478,11 @@ def test_a_gate_is_not_passed_by_leaving_tasks_out(lm_eval_logs: Path, engine: P
 
 def test_runs_of_different_items_are_refused(engine: Path, tmp_path: Path) -> None:
     run_lm_eval(
-        tmp_path, "hkcanto_g2p", model="hkcanto-g2p", model_args="engine=tojyutping", limit=40
+        tmp_path,
+        "hkcanto_g2p",
+        model="hkcanto-g2p",
+        model_args="engine=tojyutping",
+        limit=40,
     )
     done = hkcanto("compare", engine, tmp_path)
     assert done.exit_code == 2

@@ -65,7 +65,9 @@ def with_options(run: Run, **options: str) -> Run:
 def test_a_part_without_items_cannot_be_compared():
     a, b = (a_run("hkmmlu", {"acc": [1] * 40}, label=label) for label in "ab")
     for more in ({}, {"gate": 5.0}):
-        with pytest.raises(ComparisonError, match="no item has a value for acc_cantonese in both"):
+        with pytest.raises(
+            ComparisonError, match="no item has a value for acc_cantonese in both"
+        ):
             compare(a, b, metric="acc_cantonese", **more, **FAST)
 
 
@@ -109,7 +111,9 @@ def test_equal_runs_differ_in_nothing():
     found = compare(law(A, "old"), law(A, "new"), **FAST)
     assert found.overall.p_value == 1
     # Tango's, with no discordant item: ± z² / (n + z²).
-    assert found.overall.difference.high == pytest.approx(3.8415 / (12 + 3.8415), abs=1e-4)
+    assert found.overall.difference.high == pytest.approx(
+        3.8415 / (12 + 3.8415), abs=1e-4
+    )
     assert verdict(found).startswith(
         "No difference shown between new and old on Hong Kong law, 5-shot: Accuracy 41.7 against "
         "41.7, gain 0.0 points, 95 % [−24.2, +24.2] (exact McNemar, p = 1)."
@@ -140,7 +144,9 @@ def test_the_same_seed_gives_the_same_figures():
 def test_epochs_are_matched_in_order_and_count_as_one_item():
     ids = questions(12)
     clusters = [*range(12)] * 4
-    found = compare(*(law(side * 4, ids=ids * 4, clusters=clusters) for side in (A, B)), **FAST)
+    found = compare(
+        *(law(side * 4, ids=ids * 4, clusters=clusters) for side in (A, B)), **FAST
+    )
     effect = found.overall
     assert effect.p_value == pytest.approx(14 / 64)
     assert effect.test == "paired permutation"
@@ -169,7 +175,8 @@ def test_items_that_a_run_has_no_value_for_are_left_out_and_counted():
 
 def test_a_gate_is_not_passed_by_leaving_items_out():
     with pytest.raises(
-        ComparisonError, match="2 items have a value of acc in only one of model and model"
+        ComparisonError,
+        match="2 items have a value of acc in only one of model and model",
     ):
         compare(law([1, 0, np.nan, 1]), law([1, 1, 1, np.nan]), **FAST, gate=90)
     both = law([1, 0, np.nan] * 20)  # items without a value in both runs do not count
@@ -182,7 +189,13 @@ def test_a_gate_is_not_passed_by_leaving_items_out():
 def test_a_pooled_rate_is_summed_errors_over_summed_length_and_lower_is_better():
     lengths = [10, 30, 60]
     a, b = (
-        a_run("hkcanto_g2p", {"cer": rates}, label=label, weights={"cer": lengths}, shots=5)
+        a_run(
+            "hkcanto_g2p",
+            {"cer": rates},
+            label=label,
+            weights={"cer": lengths},
+            shots=5,
+        )
         for label, rates in (("old", [0.2, 0.1, 0.1]), ("new", [0.1, 0.1, 0.05]))
     )
     found = compare(a, b, metric="cer", **FAST)
@@ -190,7 +203,10 @@ def test_a_pooled_rate_is_summed_errors_over_summed_length_and_lower_is_better()
     assert (found.overall.a, found.overall.b) == pytest.approx((0.11, 0.07))
     assert (found.overall.wins, found.overall.losses, found.overall.ties) == (2, 0, 1)
     assert found.overall.p_value == 0.5  # 2 of the 2² exchanges
-    assert "Character error rate (lower is better) 7.0 against 11.0, gain +4.0 " in verdict(found)
+    assert (
+        "Character error rate (lower is better) 7.0 against 11.0, gain +4.0 "
+        in verdict(found)
+    )
     (table, *_) = tables(sections([found]))
     assert values(table, "Gain")[0].value == pytest.approx(4)
 
@@ -198,15 +214,23 @@ def test_a_pooled_rate_is_summed_errors_over_summed_length_and_lower_is_better()
 def test_a_pooled_rate_weighs_items_by_their_lengths():
     rng = np.random.default_rng(3)
     lengths, rates = rng.integers(1, 40, 80), rng.random((2, 80)) / 3
-    a, b = (a_run("hkcanto_g2p", {"cer": own}, weights={"cer": lengths}, shots=5) for own in rates)
+    a, b = (
+        a_run("hkcanto_g2p", {"cer": own}, weights={"cer": lengths}, shots=5)
+        for own in rates
+    )
     found = compare(a, b, metric="cer", **FAST, gate=30)
     value = (rates[1] - rates[0]) @ lengths / lengths.sum()
     assert found.overall.difference.value == pytest.approx(value)
     ends = paired_mean_interval(rates[1] - rates[0], weights=lengths)
     ends = agreeing(ends, found.overall.p_value, value)
-    assert (found.overall.difference.low, found.overall.difference.high) == pytest.approx(ends)
+    assert (
+        found.overall.difference.low,
+        found.overall.difference.high,
+    ) == pytest.approx(ends)
     largest = lengths.max()
-    expected = non_inferiority(rates[0], rates[1], delta=0.3, weights=lengths, largest=largest)
+    expected = non_inferiority(
+        rates[0], rates[1], delta=0.3, weights=lengths, largest=largest
+    )
     assert found.gate.bound == pytest.approx(100 * expected.bound)
     assert "weighted by length" in found.gate.method
 
@@ -215,7 +239,9 @@ def test_rates_above_one_cannot_hide_a_loss():
     """A loop of 20 times the length in 1 % of the answers is a loss of 20 points."""
     lengths = [10] * 60
     a = a_run("hkcanto_g2p", {"cer": [0.1] * 60}, weights={"cer": lengths}, shots=5)
-    b = a_run("hkcanto_g2p", {"cer": [0.1] * 59 + [20.0]}, weights={"cer": lengths}, shots=5)
+    b = a_run(
+        "hkcanto_g2p", {"cer": [0.1] * 59 + [20.0]}, weights={"cer": lengths}, shots=5
+    )
     for sides in ((a, b), (b, a)):
         assert "1 items have a cer above 1" in refusal(*sides, metric="cer")
     # Without a loop in the sample, the gate says what it bounds.
@@ -235,7 +261,9 @@ def test_the_headline_of_a_task_is_compared_without_being_asked_for():
 # --- averages, categories, subjects
 
 
-def several(task: str, label: str, seed: int, names: Sequence[str], **more: object) -> Run:
+def several(
+    task: str, label: str, seed: int, names: Sequence[str], **more: object
+) -> Run:
     rng = np.random.default_rng(seed)
     subjects = [name for i, name in enumerate(names) for _ in range(20 + 10 * i)]
     values = (rng.random(len(subjects)) < 0.6).astype(float)
@@ -266,7 +294,9 @@ def test_averages_are_those_of_the_report():
         for name, effect in averages.items():
             assert effect.a == pytest.approx(estimate(a, name).value)
             assert effect.b == pytest.approx(estimate(b, name).value)
-            assert effect.difference.low < effect.difference.value < effect.difference.high
+            assert (
+                effect.difference.low < effect.difference.value < effect.difference.high
+            )
         assert found.overall.a == pytest.approx(estimate(a, headline).value), task
         assert [effect.name for effect in found.parts["subjects"]] == [
             s.name for s in a.subjects
@@ -275,7 +305,9 @@ def test_averages_are_those_of_the_report():
             part = estimate(b, "acc", (effect.name,))
             assert effect.b == pytest.approx(part.value)
             assert effect.difference.items == part.items
-        assert {"acc_STEM", "acc_stem"} & {effect.name for effect in found.parts["parts"]}, task
+        assert {"acc_STEM", "acc_stem"} & {
+            effect.name for effect in found.parts["parts"]
+        }, task
         for effect in found.parts["parts"]:
             assert effect.a == pytest.approx(estimate(a, effect.name).value)
 
@@ -295,7 +327,10 @@ def test_p_values_of_subjects_are_adjusted_for_their_number():
     names = first_subjects("hkmmlu", 6)
     a, b = several("hkmmlu", "old", 0, names), several("hkmmlu", "new", 1, names)
     found = compare(a, b, **FAST).parts["subjects"]
-    alone = [mcnemar([[0, effect.losses], [effect.wins, 0]], exact=True).pvalue for effect in found]
+    alone = [
+        mcnemar([[0, effect.losses], [effect.wins, 0]], exact=True).pvalue
+        for effect in found
+    ]
     assert [effect.p_value for effect in found] == pytest.approx(alone)
     expected = multipletests(alone, method="holm")[1]
     assert [effect.p_by_holm for effect in found] == pytest.approx(list(expected))
@@ -371,7 +406,9 @@ def test_equal_translations_have_the_interval_of_no_difference_in_so_many():
 
 
 def test_the_gate_of_a_corpus_is_not_below_the_loss_of_the_figure():
-    found = compare(translated(0.1, 1, "old"), translated(0.5, 2, "new"), **FAST, gate=1)
+    found = compare(
+        translated(0.1, 1, "old"), translated(0.5, 2, "new"), **FAST, gate=1
+    )
     assert found.gate.bound >= -found.overall.difference.value
     assert not found.gate.passed
 
@@ -383,7 +420,8 @@ def test_the_verdict_flips_exactly_at_the_bound():
     for metric in ["acc", "unparsed_rate"]:
         rng = np.random.default_rng(4)
         a, b = (
-            a_run("hkcanto_law", {metric: (rng.random(400) < 0.5).astype(float)}) for _ in range(2)
+            a_run("hkcanto_law", {metric: (rng.random(400) < 0.5).astype(float)})
+            for _ in range(2)
         )
         bound = compare(a, b, metric=metric, **FAST, gate=0).gate.bound
         below, above = bound - 1e-9, bound + 1e-9
@@ -405,16 +443,24 @@ def test_the_gate_is_that_of_the_package():
     rng = np.random.default_rng(2)
     sides = rng.random((2, 60))
     a, b = (a_run("hkcanto_g2p", {"cer_published": side}) for side in sides)
-    found, expected = compare(a, b, **FAST, gate=3).gate, non_inferiority(*sides, delta=0.03)
+    found, expected = (
+        compare(a, b, **FAST, gate=3).gate,
+        non_inferiority(*sides, delta=0.03),
+    )
     assert found.bound == pytest.approx(100 * expected.bound)
     assert found.passed == expected.passed
-    assert (found.method, found.needed_items) == (expected.method, expected.needed_items)
+    assert (found.method, found.needed_items) == (
+        expected.method,
+        expected.needed_items,
+    )
 
 
 def test_the_gate_of_right_and_wrong_answers_is_on_wrong_ones():
     wrong = 1 - np.array(A), 1 - np.array(B)
     expected = non_inferiority(*wrong, delta=0.02)
-    assert compare(law(A), law(B), **FAST, gate=2).gate.bound == pytest.approx(100 * expected.bound)
+    assert compare(law(A), law(B), **FAST, gate=2).gate.bound == pytest.approx(
+        100 * expected.bound
+    )
 
 
 def test_equal_runs_pass_no_tolerance_finer_than_their_number_of_items():
@@ -464,14 +510,18 @@ def refusal(a: Run, b: Run, **how: object) -> str:
 
 def test_a_part_of_a_task_does_not_bound_a_rate_or_passages():
     """A part of a task does not tell the task's longest item or largest passage."""
-    rates = a_run("hkcanto_g2p", {"cer": [0.1] * 60}, weights={"cer": [10] * 60}, shots=5)
+    rates = a_run(
+        "hkcanto_g2p", {"cer": [0.1] * 60}, weights={"cer": [10] * 60}, shots=5
+    )
     assert compare(rates, rates, metric="cer", **FAST, gate=50).gate.passed
     said = refusal(limited(rates), limited(rates), metric="cer")
     assert "the largest length of an item" in said
     assert "without a limit" in said
     passages = law([1] * 60, clusters=[place // 2 for place in range(60)])
     assert compare(passages, passages, **FAST, gate=50).gate.passed
-    assert "number of questions on a passage" in refusal(limited(passages), limited(passages))
+    assert "number of questions on a passage" in refusal(
+        limited(passages), limited(passages)
+    )
     # An item's epochs are one cluster, too, but its size is known.
     epochs = law([1] * 60, clusters=[*range(30)] * 2, ids=questions(30) * 2)
     assert compare(limited(epochs), limited(epochs), **FAST, gate=50).gate.passed
@@ -502,7 +552,9 @@ def test_items_of_an_unfinished_run_are_not_a_sample():
 def test_runs_under_two_setups_pass_no_gate_unless_the_difference_is_named(compared):
     a, edited = law([1] * 60, "a"), changed(law([1] * 60, "b"), sent="1a2b3c4")
     assert "the runs differ in sent, but a gate" in refusal(a, edited)
-    b = with_options(changed(edited, shots=0), prompt="zh")  # which explains the difference in sent
+    b = with_options(
+        changed(edited, shots=0), prompt="zh"
+    )  # which explains the difference in sent
     with pytest.raises(ComparisonError) as caught:
         compared([a], [b], gate=50, allowed=["shots"])
     assert "the runs differ in prompt, but" in str(caught.value)
@@ -512,7 +564,9 @@ def test_runs_under_two_setups_pass_no_gate_unless_the_difference_is_named(compa
     assert "They differ in shots, prompt" in made.sections[0].blocks[1].text
 
 
-def test_a_verdict_names_the_figure_the_confidence_and_the_test_that_needs_more_items(compared):
+def test_a_verdict_names_the_figure_the_confidence_and_the_test_that_needs_more_items(
+    compared,
+):
     runs = [[law([1] * 60, label), g2p([0.5] * 30, label)] for label in "ab"]
     made, status = compared(*runs, gate=5)
     text = " ".join(notes(made.sections[:1]))
@@ -532,9 +586,13 @@ def test_a_verdict_names_the_figure_the_confidence_and_the_test_that_needs_more_
     )
 
 
-def test_more_candidates_than_declared_are_refused_and_undeclared_ones_are_noted(compared):
+def test_more_candidates_than_declared_are_refused_and_undeclared_ones_are_noted(
+    compared,
+):
     runs = [[law([1] * 60, label)] for label in "abcd"]
-    assert "give --candidates 3" in compared(*runs, gate=50)[0].sections[0].blocks[1].text
+    assert (
+        "give --candidates 3" in compared(*runs, gate=50)[0].sections[0].blocks[1].text
+    )
     with pytest.raises(HKCantoError, match="3 candidates are compared, not 2"):
         compared(*runs, gate=50, candidates=2)
     made, _ = compared(*runs, gate=50, candidates=10)
@@ -553,7 +611,10 @@ def test_mismatched_items_are_refused_with_the_difference():
     said = str(caught.value)
     assert isinstance(caught.value, HKCantoError)
     assert "8 items are only in old (results.json), such as hkmmlu/hk_law/10, " in said
-    assert "1 items are only in new (results.json), such as hkmmlu/hk_law/99. Run both" in said
+    assert (
+        "1 items are only in new (results.json), such as hkmmlu/hk_law/99. Run both"
+        in said
+    )
 
 
 def test_further_items_are_refused_in_logs_of_one_name():
@@ -565,7 +626,9 @@ def test_further_items_are_refused_in_logs_of_one_name():
 
 def test_another_version_of_the_task_is_refused():
     a, b = law(A, "old"), law(B, "new", version="2")
-    with pytest.raises(ComparisonError, match=r"old .* has version 5, new .* has 2: run both"):
+    with pytest.raises(
+        ComparisonError, match=r"old .* has version 5, new .* has 2: run both"
+    ):
         compare(a, b)
     assert a.comparable_as != b.comparable_as
 
@@ -583,7 +646,11 @@ def test_what_cannot_be_compared_is_refused():
             "has hkcanto_phonology: run both on the same task",
         ),
         (law(A, data="local-1234567"), None, "data ba2a58b, .* has local-1234567"),
-        (law(A), "bleu", "no figure 'bleu'; choose one of acc, acc_macro, unparsed_rate"),
+        (
+            law(A),
+            "bleu",
+            "no figure 'bleu'; choose one of acc, acc_macro, unparsed_rate",
+        ),
         (law(A), "unparsed_rate", "no item has a value for unparsed_rate"),
         (law([np.nan] * 12), None, "no item has a value for acc"),
     ]:
@@ -619,9 +686,12 @@ def test_conditions_may_differ_and_that_is_said():
 
 def test_another_harness_is_not_another_condition():
     run = law(A, "old")
-    said = notes(sections([compare(run, replace(law(B, "new"), harness="inspect"), **FAST)]))
+    said = notes(
+        sections([compare(run, replace(law(B, "new"), harness="inspect"), **FAST)])
+    )
     assert any(
-        "old and new also differ in harness lm-eval against inspect." in text for text in said
+        "old and new also differ in harness lm-eval against inspect." in text
+        for text in said
     )
     assert not any("conditions" in note for note in said)
 
@@ -639,7 +709,9 @@ def test_log_likelihood_against_generation_is_warned_of():
     names = first_subjects("hkmmlu", 2)
     a, b = several("hkmmlu", "m", 0, names), several("hkmmlu_mc", "m", 1, names)
     (section, *_) = sections([compare(a, b, **FAST)])
-    warnings = [b.text for b in section.blocks if isinstance(b, Note) and b.level == "warning"]
+    warnings = [
+        b.text for b in section.blocks if isinstance(b, Note) and b.level == "warning"
+    ]
     assert any("two measures" in text for text in warnings)
 
 
@@ -665,7 +737,8 @@ def test_several_models_are_compared_pairwise_and_adjusted_for_it():
     ]
     shown = [values(pairs, "Gain", "p by Holm", row=place) for place in range(3)]
     assert [(gain.value, p) for gain, p in shown] == [
-        (pytest.approx(100 * effect.difference.value), effect.p_by_holm) for effect in effects
+        (pytest.approx(100 * effect.difference.value), effect.p_by_holm)
+        for effect in effects
     ]
     well_formed([section])
 
@@ -686,11 +759,18 @@ def notes(made: Sequence[Section]) -> list[str]:
 
 
 def tables(made: Sequence[Section]) -> list[Table]:
-    return [block for section in made for block in section.blocks if isinstance(block, Table)]
+    return [
+        block
+        for section in made
+        for block in section.blocks
+        if isinstance(block, Table)
+    ]
 
 
 def values(table: Table, *titles: str, row: int = 0) -> list[object]:
-    places = [[column.title for column in table.columns].index(title) for title in titles]
+    places = [
+        [column.title for column in table.columns].index(title) for title in titles
+    ]
     return [table.rows[row].values[place] for place in places]
 
 
@@ -716,7 +796,11 @@ def test_the_verdict_is_a_sentence():
 def test_several_tasks_begin_with_who_leads_and_where_it_is_sure(compared):
     """In law only B is right 11 times at 5 shots, only A once at 0; in Jyutping only B twice."""
     runs = [
-        [law([0] * 11 + [1] * 9, "a"), g2p([1, 1, 1, 0], "a"), law([1, 1], "a", shots=0)],
+        [
+            law([0] * 11 + [1] * 9, "a"),
+            g2p([1, 1, 1, 0], "a"),
+            law([1, 1], "a", shots=0),
+        ],
         [law([1] * 20, "b"), g2p([0, 0, 1, 0], "b"), law([0, 1], "b", shots=0)],
     ]
     first, *others = compared(*runs)[0].sections
@@ -741,7 +825,10 @@ def test_the_first_verdict_is_followed_by_what_makes_it_less(compared):
     first, *_ = compared(*runs)[0].sections
     assert [(note.level, note.text) for note in first.blocks[1:-1]] == [
         ("warning", "Hong Kong law, 5-shot: Only 12 of the task's items were run."),
-        ("warning", "Jyutping grapheme-to-phoneme, 5-shot: Only 3 of the task's items were run."),
+        (
+            "warning",
+            "Jyutping grapheme-to-phoneme, 5-shot: Only 3 of the task's items were run.",
+        ),
         ("warning", "1 not compared: see below."),
     ]
 
@@ -758,8 +845,13 @@ def test_one_model_under_two_conditions_has_a_verdict_too(compared):
         [law([1] * 20), changed(g2p([0] * 20), shots=0)],
     ]
     first, *_ = compared(*runs)[0].sections
-    assert first.blocks[0].text.startswith("Second leads on 2 of 2 tasks, First on 0. Sig")
-    assert [column.title for column in first.blocks[-1].columns[1:3]] == ["First", "Second"]
+    assert first.blocks[0].text.startswith(
+        "Second leads on 2 of 2 tasks, First on 0. Sig"
+    )
+    assert [column.title for column in first.blocks[-1].columns[1:3]] == [
+        "First",
+        "Second",
+    ]
 
 
 def test_a_small_difference_is_not_called_none():
@@ -789,14 +881,18 @@ def test_the_second_table_has_every_part_and_subject():
 def test_two_runs_of_one_model_are_told_apart(compared):
     runs = [[law(A)], [replace(law(B), sources=(Path("other.json"),))]]
     text = compared(*runs)[0].sections[0].blocks[0].text
-    assert text.startswith("No difference shown between model (2) and model (1) on Hong Kong law")
+    assert text.startswith(
+        "No difference shown between model (2) and model (1) on Hong Kong law"
+    )
 
 
 def test_files_of_the_users_own_are_compared_if_their_questions_are_as_long():
     """lm-eval signs each subject's file, Inspect all of them together."""
     values = {"acc": [1, 0, 1]}
     a = a_run("hkcanto_law", values, data="local-mixed", question_lengths=[10, 20, 30])
-    b = a_run("hkcanto_law", values, data="local-1a2b3c4", question_lengths=[10, 20, 30])
+    b = a_run(
+        "hkcanto_law", values, data="local-1a2b3c4", question_lengths=[10, 20, 30]
+    )
     assert compare(a, b).overall.ties == 3
 
 
@@ -804,7 +900,9 @@ def test_files_of_the_users_own_with_other_questions_are_refused():
     values = {"acc": [1, 0, 1]}
     a = a_run("hkcanto_law", values, data="local-mixed", question_lengths=[10, 20, 30])
     b = a_run("hkcanto_law", values, data="local-mixed", question_lengths=[10, 20, 31])
-    with pytest.raises(ComparisonError, match="1 items differ in gold answer or length"):
+    with pytest.raises(
+        ComparisonError, match="1 items differ in gold answer or length"
+    ):
         compare(a, b)
 
 
@@ -815,9 +913,15 @@ def test_files_of_the_users_own_with_other_questions_are_refused():
 def compared(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Report, int]]:
     """Compare made-up runs as `hkcanto compare` does."""
 
-    def call(*runs: Sequence[Run], skipped: Sequence[SkippedLog] = (), **options: object):
+    def call(
+        *runs: Sequence[Run], skipped: Sequence[SkippedLog] = (), **options: object
+    ):
         read = Runs(
-            [replace(one, argument=place) for place, run in enumerate(runs) for one in run],
+            [
+                replace(one, argument=place)
+                for place, run in enumerate(runs)
+                for one in run
+            ],
             skipped,
         )
         monkeypatch.setattr(comparing, "read_runs", lambda *_, **__: read)
@@ -831,15 +935,21 @@ def g2p(values: Sequence[float], label: str = "model") -> Run:
 
 
 def left_out(report: Report) -> str:
-    return " ".join(notes([part for part in report.sections if part.name == "not-compared"]))
+    return " ".join(
+        notes([part for part in report.sections if part.name == "not-compared"])
+    )
 
 
 def test_runs_are_paired_by_task_and_condition(compared):
     made, status = compared(
-        [law(A, "a"), g2p([0, 1], "a")], [g2p([1, 1], "b"), law(B, "b"), law(B, "b", shots=0)]
+        [law(A, "a"), g2p([0, 1], "a")],
+        [g2p([1, 1], "b"), law(B, "b"), law(B, "b", shots=0)],
     )
     assert status == 0
-    assert [one["task"] for one in made.records["comparisons"]] == ["hkcanto_law", "hkcanto_g2p"]
+    assert [one["task"] for one in made.records["comparisons"]] == [
+        "hkcanto_law",
+        "hkcanto_g2p",
+    ]
     assert left_out(made) == "b on Hong Kong law, 0-shot: no partner in a."
 
 
@@ -856,7 +966,9 @@ def test_the_only_condition_of_a_task_is_paired_with_the_other_runs_only_one(com
 
 def test_two_prompts_in_one_run_must_be_named(compared):
     one = replace(law(A), sources=(Path("runs/x/results_1.json"),))
-    other = replace(with_options(law(B), prompt="yue"), sources=(Path("runs/x/results_2.json"),))
+    other = replace(
+        with_options(law(B), prompt="yue"), sources=(Path("runs/x/results_2.json"),)
+    )
     with pytest.raises(ComparisonError) as caught:
         compared([one, other])
     assert "by name: hkcanto compare a=LOG b=LOG" in str(caught.value)
@@ -888,9 +1000,9 @@ def test_none_of_three_runs_passes_a_gate_by_leaving_a_task_out(compared):
         made, status = compared(*runs, gate=50)
         assert status == 2, lacking
         assert f"no partner in {'abc'[lacking]}." in left_out(made), lacking
-        assert {one["compared"][2:] for one in made.records["gate"]["tasks"]} == {"against a"}, (
-            lacking
-        )
+        assert {one["compared"][2:] for one in made.records["gate"]["tasks"]} == {
+            "against a"
+        }, lacking
 
 
 def test_folders_of_one_model_a_task_are_two_runs(compared):
@@ -925,10 +1037,16 @@ def test_the_records_are_for_programs(compared):
     made, status = compared([a], [b], gate=2)
     found = compare(a, b, **FAST, gate=2)
     (one,), gate = made.records["comparisons"], made.records["gate"]
-    assert (one["a"]["label"], one["b"]["label"], one["metric"]) == ("old", "new", "acc")
+    assert (one["a"]["label"], one["b"]["label"], one["metric"]) == (
+        "old",
+        "new",
+        "acc",
+    )
     assert one["effects"]["all"] == found.overall
     assert one["effects"]["averages"]["acc_macro"] == found.parts["averages"][0]
-    assert list(one["effects"]["subjects"]) == [effect.name for effect in found.parts["subjects"]]
+    assert list(one["effects"]["subjects"]) == [
+        effect.name for effect in found.parts["subjects"]
+    ]
     assert (gate["delta"], gate["bound"]) == (2, found.gate.bound)
     assert gate["verdict"] == ("passed" if status == 0 else "not passed")
     (task,) = gate["tasks"]

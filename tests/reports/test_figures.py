@@ -43,7 +43,9 @@ def test_clustered_items_have_the_standard_error_that_statsmodels_computes():
     rng = np.random.default_rng(0)
     clusters = np.repeat(np.arange(12), 5)
     values = rng.normal(size=60) + np.repeat(rng.normal(size=12), 5)
-    fit = sm.OLS(values, np.ones(60)).fit(cov_type="cluster", cov_kwds={"groups": clusters})
+    fit = sm.OLS(values, np.ones(60)).fit(
+        cov_type="cluster", cov_kwds={"groups": clusters}
+    )
     shares, largest = np.full(60, 1 / 60), 2 * np.abs(values).max()
     number, quantile = effective_draws(values / largest, shares, clusters, 1.0)
     assert number == pytest.approx((largest / fit.bse[0]) ** 2)
@@ -68,8 +70,12 @@ def test_few_passages_have_students_t_and_not_the_normal_quantile():
     # 0.2 / 3 / 4, like that of 15 draws. Wilson's interval with t of 3 degrees of freedom, 3.182.
     right = np.concatenate([[1.0] * n + [0.0] * (5 - n) for n in (4, 3, 2, 1)])
     found = mean_estimate(right, np.repeat(np.arange(4), 5))
-    reach = 3.18245 * np.sqrt(0.25 / 15 + 3.18245**2 / (4 * 15**2)) / (1 + 3.18245**2 / 15)
-    assert (found.low, found.high) == pytest.approx((0.5 - reach, 0.5 + reach), abs=1e-5)
+    reach = (
+        3.18245 * np.sqrt(0.25 / 15 + 3.18245**2 / (4 * 15**2)) / (1 + 3.18245**2 / 15)
+    )
+    assert (found.low, found.high) == pytest.approx(
+        (0.5 - reach, 0.5 + reach), abs=1e-5
+    )
 
 
 def test_an_interval_of_scores_does_not_leave_their_range():
@@ -88,7 +94,9 @@ def test_the_standard_error_of_a_rate_is_that_of_a_ratio():
 
 
 def test_a_pooled_rate_is_errors_over_length_not_a_mean():
-    found = estimate(a_run("hkcanto_g2p", {"cer": [0.5, 0.1]}, weights={"cer": [2, 10]}), "cer")
+    found = estimate(
+        a_run("hkcanto_g2p", {"cer": [0.5, 0.1]}, weights={"cer": [2, 10]}), "cer"
+    )
     assert found.value == pytest.approx(2 / 12)
 
 
@@ -102,7 +110,9 @@ def test_the_interval_of_a_rate_is_that_of_a_weighted_mean():
 
 def test_a_share_of_all_words_has_an_interval_of_some_width():
     made = a_run(
-        "hkcanto_fluency", {"cantonese_ratio": [1.0] * 9}, weights={"cantonese_ratio": [5] * 9}
+        "hkcanto_fluency",
+        {"cantonese_ratio": [1.0] * 9},
+        weights={"cantonese_ratio": [5] * 9},
     )
     found = estimate(made, "cantonese_ratio")
     assert (found.value, found.high) == (1, 1)
@@ -110,15 +120,22 @@ def test_a_share_of_all_words_has_an_interval_of_some_width():
 
 
 def test_a_rate_of_empty_references_alone_has_no_interval():
-    found = estimate(a_run("hkcanto_g2p", {"cer": [3, 0]}, weights={"cer": [0, 0]}), "cer")
+    found = estimate(
+        a_run("hkcanto_g2p", {"cer": [3, 0]}, weights={"cer": [0, 0]}), "cer"
+    )
     assert (found.value, found.low, found.high) == (3, None, None)
 
 
 def test_wilsons_interval_is_that_of_statsmodels():
     for right, count in [(0, 1), (1, 1), (7, 7), (4, 500), (4996, 5000)]:
-        found = mean_estimate(np.repeat([1.0, 0.0], [right, count - right]), np.arange(count))
+        found = mean_estimate(
+            np.repeat([1.0, 0.0], [right, count - right]), np.arange(count)
+        )
         expected = proportion_confint(right, count, method="wilson")
-        assert (found.low, found.high) == pytest.approx(expected, abs=1e-12), (right, count)
+        assert (found.low, found.high) == pytest.approx(expected, abs=1e-12), (
+            right,
+            count,
+        )
         assert 0 <= found.low <= found.value <= found.high <= 1, (right, count)
 
 
@@ -127,9 +144,14 @@ def test_few_right_or_wrong_answers_have_the_modified_wilson_interval():
         end = chi2.ppf(0.05, 2 * few) / 2 / count
         other = proportion_confint(few, count, method="wilson")[1]
         values = np.repeat([1.0, 0.0], [few, count - few])
-        right, wrong = (mean_estimate(each, np.arange(count)) for each in (values, 1 - values))
+        right, wrong = (
+            mean_estimate(each, np.arange(count)) for each in (values, 1 - values)
+        )
         assert (right.low, right.high) == pytest.approx((end, other)), (few, count)
-        assert (wrong.low, wrong.high) == pytest.approx((1 - other, 1 - end)), (few, count)
+        assert (wrong.low, wrong.high) == pytest.approx((1 - other, 1 - end)), (
+            few,
+            count,
+        )
 
 
 def test_student_counts_the_passages_that_make_up_the_variance():
@@ -167,7 +189,9 @@ def test_figures_that_the_harness_reports_alike_agree():
 
 
 def test_a_rate_over_an_empty_reference_is_its_number_of_errors():
-    found = estimate(a_run("hkcanto_g2p", {"cer": [3, 0]}, weights={"cer": [0, 6]}), "cer")
+    found = estimate(
+        a_run("hkcanto_g2p", {"cer": [3, 0]}, weights={"cer": [0, 6]}), "cer"
+    )
     assert found.value == pytest.approx(3 / 6)
 
 
@@ -227,7 +251,9 @@ def test_tiny_subjects_that_are_all_right_do_not_make_a_mean_sure():
 
 def test_a_group_is_a_part_of_the_items():
     run = a_run(
-        "hkmmlu", {"acc": [1, 0, 0]}, parts=[("hk_specific",), ("hk_specific", "hkdse"), ()]
+        "hkmmlu",
+        {"acc": [1, 0, 0]},
+        parts=[("hk_specific",), ("hk_specific", "hkdse"), ()],
     )
     assert estimate(run, "acc_hk_specific").value == 0.5
     assert estimate(run, "acc_hkdse").value == 0
@@ -247,13 +273,17 @@ def test_a_corpus_figure_is_sacrebleus():
         Pair("我哋去飲茶啦", "我哋去飲茶喇喂", "我們去喝茶吧"),
     ]
     found = estimate(a_run("hkcanto_translation_zh_yue", {}, pairs=pairs), "bleu")
-    expected = corpus_bleu([p[0] for p in pairs], [[p[1] for p in pairs]], tokenize="zh").score
+    expected = corpus_bleu(
+        [p[0] for p in pairs], [[p[1] for p in pairs]], tokenize="zh"
+    ).score
     assert found.value == pytest.approx(expected)
     assert found.low <= found.value <= found.high
 
 
 def test_a_part_of_the_items_can_be_asked_for():
-    run = a_run("hkcanto_sentiment", {"acc": [1, 0, 0, 0]}, subjects=["a", "a", "b", "c"])
+    run = a_run(
+        "hkcanto_sentiment", {"acc": [1, 0, 0, 0]}, subjects=["a", "a", "b", "c"]
+    )
     assert estimate(run, "acc", ("a",)).value == 0.5
     assert estimate(run, "acc", ("z",)) is estimate(run, "acc", ()) is None
 
@@ -268,4 +298,8 @@ def test_the_interval_of_a_figure_that_one_response_can_move_says_what_it_cannot
     unseen = "knows of no runaway responses but those seen: up to 3 in n may be missing"
     assert unseen in estimate(run, "cer").note
     # Shares of aligned syllables and of gold ones are from 0 to 1.
-    assert estimate(run, "tone_error_rate").note == estimate(run, "cer_published").note == ""
+    assert (
+        estimate(run, "tone_error_rate").note
+        == estimate(run, "cer_published").note
+        == ""
+    )

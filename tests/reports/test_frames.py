@@ -25,7 +25,18 @@ from .building import a_run
 from .harness_runs import answer, answering_model, run_inspect
 
 COLUMNS = [
-    *("model", "task", "setup", "figure", "subject", "value", "low", "high", "n", "unit"),
+    *(
+        "model",
+        "task",
+        "setup",
+        "figure",
+        "subject",
+        "value",
+        "low",
+        "high",
+        "n",
+        "unit",
+    ),
     *("direction", "signature", "headline", "status", "step", "note"),
 ]
 NUMBERS = ["value", "low", "high", "n", "step"]
@@ -43,7 +54,10 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("HKCANTO_DATA_DIR", raising=False)
         patch.setenv("HKCANTO_DATA", "sample")
-        for name, read in (("checkpoint-1000", answer), ("checkpoint-2000", lambda _: "答案：A")):
+        for name, read in (
+            ("checkpoint-1000", answer),
+            ("checkpoint-2000", lambda _: "答案：A"),
+        ):
             run_inspect(folder / name, tasks.hkmmlu(), answering_model(read))
             engine = "pycantonese" if read is answer else "tojyutping"
             run_inspect(folder / name, tasks.g2p(), f"hkcanto/{engine}")
@@ -66,27 +80,40 @@ def logged(folder: Path, task: str = "hkmmlu") -> Mapping[str, Sequence[float]]:
     (path,) = folder.glob(f"*_{task}_*.eval")
     found: dict[str, list[float]] = defaultdict(list)
     for sample in read_eval_log(str(path)).samples or ():
-        found[sample.metadata["subject"]].append((sample.scores or {})["judged"].value["acc"])
+        found[sample.metadata["subject"]].append(
+            (sample.scores or {})["judged"].value["acc"]
+        )
     return found
 
 
 # ---------------------------------------------------------------------- runs
 
 
-def test_a_report_as_csv_has_a_row_for_each_figure(logs: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_report_as_csv_has_a_row_for_each_figure(
+    logs: tuple[Path, Path], tmp_path: Path
+) -> None:
     path = tmp_path / "x.csv"
     hkcanto("report", f"a={logs[0]}", f"b={logs[1]}", "-o", path)
     read = pd.read_csv(path)
     assert [*read.columns] == COLUMNS
     for name in COLUMNS:
-        assert pd.api.types.is_numeric_dtype(read[name]) == (name in (*NUMBERS, "headline")), name
+        assert pd.api.types.is_numeric_dtype(read[name]) == (
+            name in (*NUMBERS, "headline")
+        ), name
     assert pd.api.types.is_float_dtype(read.value)
     assert read.headline.dtype == bool
     key = ["model", "task", "setup", "figure", "subject"]
     assert not read.duplicated(key).any()
     # For each model, the headlines of HKMMLU and of Jyutping.
-    assert sorted(read[read.headline].figure) == ["acc", "acc", "cer_published", "cer_published"]
-    wide = read[read.headline].pivot_table(index="model", columns="task", values="value")
+    assert sorted(read[read.headline].figure) == [
+        "acc",
+        "acc",
+        "cer_published",
+        "cer_published",
+    ]
+    wide = read[read.headline].pivot_table(
+        index="model", columns="task", values="value"
+    )
     assert wide.shape == (2, 2)
 
 
@@ -101,8 +128,12 @@ def test_its_values_are_those_of_the_log(logs: tuple[Path, Path]) -> None:
         every = [value for values in of_log.values() for value in values]
         assert (whole.value, whole.n) == (pytest.approx(fmean(every)), len(every))
         by_subject = own[own.subject.notna()].set_index("subject")
-        assert by_subject.n.to_dict() == {name: len(values) for name, values in of_log.items()}
-        expected = {name: pytest.approx(fmean(values)) for name, values in of_log.items()}
+        assert by_subject.n.to_dict() == {
+            name: len(values) for name, values in of_log.items()
+        }
+        expected = {
+            name: pytest.approx(fmean(values)) for name, values in of_log.items()
+        }
         assert by_subject.value.to_dict() == expected
         assert not by_subject.headline.any()
         assert (own.low <= own.value).all()
@@ -118,7 +149,9 @@ def test_the_frame_is_the_csv(logs: tuple[Path, Path], tmp_path: Path) -> None:
     path, named = tmp_path / "x.csv", [f"a={logs[0]}", f"b={logs[1]}"]
     hkcanto("report", *named, "-o", path)
     frame = read_runs(named).to_frame()
-    pd.testing.assert_frame_equal(pd.read_csv(path), frame, check_dtype=False, rtol=1e-15)
+    pd.testing.assert_frame_equal(
+        pd.read_csv(path), frame, check_dtype=False, rtol=1e-15
+    )
     assert frame.dtypes[NUMBERS].map(lambda kind: kind.kind).tolist() == [*"fffii"]
 
 
@@ -145,7 +178,9 @@ def test_a_remark_stays_with_its_figure() -> None:
     assert "runaway" in row.note
 
 
-def test_what_csv_cannot_say_is_said_beside_it(logs: tuple[Path, Path], tmp_path: Path) -> None:
+def test_what_csv_cannot_say_is_said_beside_it(
+    logs: tuple[Path, Path], tmp_path: Path
+) -> None:
     for path in logs[0].glob("*.eval"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     (tmp_path / "broken.eval").write_bytes(b"PK")
@@ -193,7 +228,9 @@ def test_a_gate_is_in_the_row_of_its_figure(logs: tuple[Path, Path]) -> None:
 
 
 def test_a_part_is_not_taken_for_its_figure(logs: tuple[Path, Path]) -> None:
-    read = table("compare", f"a={logs[0]}", f"b={logs[1]}", "--metric", "acc_hk_specific")
+    read = table(
+        "compare", f"a={logs[0]}", f"b={logs[1]}", "--metric", "acc_hk_specific"
+    )
     assert {*read.figure} == {"acc_hk_specific"}
 
 
@@ -202,7 +239,15 @@ def test_a_part_is_not_taken_for_its_figure(logs: tuple[Path, Path]) -> None:
 
 def test_other_reports_have_one_type_a_column() -> None:
     for arguments in (
-        ("plan", "hkcanto_law", "hkcanto_dse_zh", "--discordance", "20", "--gate", "2.5"),
+        (
+            "plan",
+            "hkcanto_law",
+            "hkcanto_dse_zh",
+            "--discordance",
+            "20",
+            "--gate",
+            "2.5",
+        ),
         ("estimate", "hkcanto_law", "hkcanto_orthography"),
     ):
         read = table(*arguments)
@@ -213,7 +258,9 @@ def test_other_reports_have_one_type_a_column() -> None:
 
 
 def test_a_plan_says_of_what_its_points_are() -> None:
-    read = table("plan", "hkcanto_law", "--discordance", "0", "--gate", "2", "--gate", "2.5")
+    read = table(
+        "plan", "hkcanto_law", "--discordance", "0", "--gate", "2", "--gate", "2.5"
+    )
     takes = read[read.table == "takes"].set_index(["item_set", "points"])
     # If no question differs: ln(0.05) / ln(1 - δ), rounded up.
     assert takes.by_compare_gate.to_dict() == {
@@ -253,7 +300,18 @@ def test_json_is_as_its_schema_says(
     for arguments in (
         ("report", "100=0", "200=1"),
         ("compare", "a=0", "b=1"),
-        ("compare", "a=0", "b=1", "c=0", "--gate", "100", "--candidates", "2", "--look", "1/2"),
+        (
+            "compare",
+            "a=0",
+            "b=1",
+            "c=0",
+            "--gate",
+            "100",
+            "--candidates",
+            "2",
+            "--look",
+            "1/2",
+        ),
         ("plan", "0", "1"),
         ("plan", "hkcanto_law", "hkcanto_dse_zh", "--discordance", "20"),
         ("estimate", "hkcanto_law"),
@@ -261,9 +319,13 @@ def test_json_is_as_its_schema_says(
         given = []
         for each in arguments:
             name, equals, place = each.rpartition("=")
-            given.append(f"{name}{equals}{logs[int(place)]}" if place in ("0", "1") else each)
+            given.append(
+                f"{name}{equals}{logs[int(place)]}" if place in ("0", "1") else each
+            )
         done = CliRunner().invoke(app, [*given, "--format", "json"])
-        document = json.loads(done.stdout)  # also for a gate that is failed or incomplete
+        document = json.loads(
+            done.stdout
+        )  # also for a gate that is failed or incomplete
         schema.validate(document)
         assert document["tables"], arguments
 

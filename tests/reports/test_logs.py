@@ -59,8 +59,13 @@ def same_items(one: Run, other: Run) -> None:
     for name in ("ids", "subjects", "parts", "reasons", "pairs"):
         assert getattr(one.items, name) == getattr(other.items, name), name
     for name in ("question_lengths", "golds"):
-        assert getattr(one.items, name).tolist() == getattr(other.items, name).tolist(), name
-    alike = [np.equal.outer(side.items.clusters, side.items.clusters) for side in (one, other)]
+        assert (
+            getattr(one.items, name).tolist() == getattr(other.items, name).tolist()
+        ), name
+    alike = [
+        np.equal.outer(side.items.clusters, side.items.clusters)
+        for side in (one, other)
+    ]
     assert (alike[0] == alike[1]).all()
     for name, values in one.items.values.items():
         other_values = other.items.values[name].tolist()
@@ -68,7 +73,9 @@ def same_items(one: Run, other: Run) -> None:
     for name, weights in one.items.weights.items():
         assert weights.tolist() == other.items.weights[name].tolist(), name
     responses = [(text.response, text.answer, text.target) for text in one.items.texts]
-    assert responses == [(text.response, text.answer, text.target) for text in other.items.texts]
+    assert responses == [
+        (text.response, text.answer, text.target) for text in other.items.texts
+    ]
 
 
 def test_figures_of_the_items_are_those_that_the_harness_reports(
@@ -97,7 +104,9 @@ def test_the_figures_of_the_harness_are_read_by_name(
     reported = in_lm_eval["hkmmlu"].reported
     for name in ("acc", "acc_stem", "acc_hk_specific", "unparsed_rate"):
         assert reported[(), name] == rows["hkmmlu"][f"{name},none"]
-    assert reported.keys() == {((), each.name) for each in in_lm_eval["hkmmlu"].setup.table}
+    assert reported.keys() == {
+        ((), each.name) for each in in_lm_eval["hkmmlu"].setup.table
+    }
     of_tmmluplus = in_lm_eval["tmmluplus_gen_mc"].reported
     headline = rows["tmmluplus_gen_mc"]["acc_category_macro,none"]
     assert of_tmmluplus[(), "acc_category_macro"] == headline
@@ -133,7 +142,9 @@ def test_the_items_of_a_task_are_sorted_by_subject_and_number(
 def test_examples_may_be_turns_of_their_own(tmp_path: Path) -> None:
     run_inspect(tmp_path, tasks.cultural(subjects="food", multiturn=True))
     (run,) = read_runs([tmp_path])
-    questions = {each.id: each.text for each in load_task("hkcanto_cultural", ["food"]).samples}
+    questions = {
+        each.id: each.text for each in load_task("hkcanto_cultural", ["food"]).samples
+    }
     lengths = [len(questions[name]) for name in run.items.ids]
     assert run.items.question_lengths.tolist() == lengths
     assert run.options["turns"] == "multi"
@@ -177,7 +188,9 @@ def test_the_letter_of_a_log_likelihood_task_is_the_likeliest(
     lm_eval_logs: Path, in_lm_eval: dict[str, Run]
 ) -> None:
     items = in_lm_eval["tmmluplus_gen_mc"].items
-    responses = {id_: text.response for id_, text in zip(items.ids, items.texts, strict=True)}
+    responses = {
+        id_: text.response for id_, text in zip(items.ids, items.texts, strict=True)
+    }
     (file,) = lm_eval_logs.rglob("samples_tmmluplus_*.jsonl")
     lines = [json.loads(line) for line in file.open(encoding="utf-8")]
     assert len(lines) == len(responses)
@@ -259,7 +272,9 @@ def test_another_version_of_the_package_makes_no_difference(
     assert compare(one, other, resamples=100).overall.ties == 60
 
 
-def test_another_version_of_the_task_is_another_run(tmp_path: Path, lm_eval_logs: Path) -> None:
+def test_another_version_of_the_task_is_another_run(
+    tmp_path: Path, lm_eval_logs: Path
+) -> None:
     signed(lm_eval_logs, tmp_path / "old", "|v:2|", "|v:3|")
     shutil.copytree(lm_eval_logs / "pycantonese", tmp_path / "new")
     read = read_runs([tmp_path])
@@ -268,14 +283,20 @@ def test_another_version_of_the_task_is_another_run(tmp_path: Path, lm_eval_logs
     assert len({each.comparable_as for each in read}) == 2
 
 
-def test_texts_are_kept_only_if_asked_for(lm_eval_logs: Path, inspect_logs: Path) -> None:
+def test_texts_are_kept_only_if_asked_for(
+    lm_eval_logs: Path, inspect_logs: Path
+) -> None:
     for run in read_runs([lm_eval_logs, inspect_logs]):
         assert not run.items.texts
 
 
-def test_prompts_are_whole(in_lm_eval: dict[str, Run], in_inspect: dict[str, Run]) -> None:
+def test_prompts_are_whole(
+    in_lm_eval: dict[str, Run], in_inspect: dict[str, Run]
+) -> None:
     loaded = load_task("hkcanto_cultural")
-    sample = next(sample for sample in loaded.samples if sample.id == "hkcanto_cultural/food/1")
+    sample = next(
+        sample for sample in loaded.samples if sample.id == "hkcanto_cultural/food/1"
+    )
     prompt = loaded.prompt(sample)
     assert in_lm_eval["hkcanto_cultural"].items.texts[0].prompt == prompt.text()
     messages = [f"[{role}]\n{content}" for role, content in prompt.messages()]
@@ -288,8 +309,12 @@ def test_progress_is_told_by_log(inspect_logs: Path) -> None:
     assert told == [(number, 5) for number in range(1, 6)]
 
 
-def test_a_run_of_some_subjects_gives_way_to_one_of_all(tmp_path: Path, lm_eval_logs: Path) -> None:
-    (results,) = [file for file in lm_eval_logs.rglob("results_*") if "pycan" not in str(file)]
+def test_a_run_of_some_subjects_gives_way_to_one_of_all(
+    tmp_path: Path, lm_eval_logs: Path
+) -> None:
+    (results,) = [
+        file for file in lm_eval_logs.rglob("results_*") if "pycan" not in str(file)
+    ]
     shutil.copytree(results.parent, tmp_path / "first")
     run_lm_eval(tmp_path / "later", "hkmmlu_hk_law", model=AnsweringLM(lambda _: "B"))
     read = read_runs([tmp_path])
@@ -298,11 +323,19 @@ def test_a_run_of_some_subjects_gives_way_to_one_of_all(tmp_path: Path, lm_eval_
     assert len(run.items) == len(load_task("hkmmlu").samples)
     (skipped,) = read.skipped
     assert skipped.reason.startswith("hkmmlu: results_")
-    assert "counts, which is finished, larger or newer; to keep both, name them" in skipped.reason
-    assert len(read_runs([tmp_path / "first", f"law={tmp_path / 'later'}"])) == len(read) + 1
+    assert (
+        "counts, which is finished, larger or newer; to keep both, name them"
+        in skipped.reason
+    )
+    assert (
+        len(read_runs([tmp_path / "first", f"law={tmp_path / 'later'}"]))
+        == len(read) + 1
+    )
 
 
-def test_runs_of_single_subjects_are_one_run(tmp_path: Path, in_lm_eval: dict[str, Run]) -> None:
+def test_runs_of_single_subjects_are_one_run(
+    tmp_path: Path, in_lm_eval: dict[str, Run]
+) -> None:
     """As written by an array of jobs on a cluster."""
     for subject in in_lm_eval["hkcanto_cultural"].subjects:
         run_lm_eval(tmp_path / subject.name, f"hkcanto_cultural_{subject.name}")
@@ -351,8 +384,12 @@ def test_several_tasks_in_one_log_are_several_runs(
     assert sorted(zero_shot.items.ids) == sorted(alone.items.ids)
 
 
-def test_two_conditions_in_one_folder_are_told_by_place_and_source(tmp_path: Path) -> None:
-    logs = [run_inspect(tmp_path, tasks.cultural(subjects="food", shots=n)) for n in (0, 1)]
+def test_two_conditions_in_one_folder_are_told_by_place_and_source(
+    tmp_path: Path,
+) -> None:
+    logs = [
+        run_inspect(tmp_path, tasks.cultural(subjects="food", shots=n)) for n in (0, 1)
+    ]
     read = read_runs([tmp_path])
     assert [run.argument for run in read] == [0, 0]
     assert {each.shots: each.sources for each in read} == {
@@ -362,7 +399,9 @@ def test_two_conditions_in_one_folder_are_told_by_place_and_source(tmp_path: Pat
     assert len({each.comparable_as for each in read}) == 2
 
 
-def test_a_log_that_is_given_twice_has_the_place_of_the_first(lm_eval_logs: Path) -> None:
+def test_a_log_that_is_given_twice_has_the_place_of_the_first(
+    lm_eval_logs: Path,
+) -> None:
     (log,) = lm_eval_logs.glob("pycantonese/results_*.json")
     read = read_runs([log, log])
     assert [run.argument for run in read] == [0]
@@ -387,7 +426,8 @@ def test_a_file_that_is_not_a_log_is_refused_with_advice(
     (results,) = lm_eval_logs.glob("pycantonese/results_*.json")
     shutil.copy(results, tmp_path)
     with pytest.raises(
-        LogError, match="run lm_eval with --log_samples and do not rename files: hkcanto_g2p"
+        LogError,
+        match="run lm_eval with --log_samples and do not rename files: hkcanto_g2p",
     ):
         read_runs([tmp_path])
 
@@ -400,7 +440,15 @@ def test_runs_print_as_a_table(lm_eval_logs: Path) -> None:
     assert len(lines) == len(runs) == 5
     (of_g2p,) = (line for line in lines if "hkcanto_g2p" in line)
     assert of_g2p.split() == (
-        ["pycantonese", "hkcanto_g2p,", "5-shot", "cer_published", "24.6%", "60", "finished"]
+        [
+            "pycantonese",
+            "hkcanto_g2p,",
+            "5-shot",
+            "cer_published",
+            "24.6%",
+            "60",
+            "finished",
+        ]
     )
 
 
@@ -423,14 +471,19 @@ def test_what_was_sent_is_one_record_of_both_harnesses(tmp_path: Path) -> None:
     assert sent.system == hashlib.sha256("你係專家。".encode()).hexdigest()[:7]
     assert "system instruction" in " ".join(run.notes)
     run_lm_eval(
-        tmp_path / "lm_eval", "hkmmlu", limit=2, gen_kwargs="temperature=0.5,do_sample=True"
+        tmp_path / "lm_eval",
+        "hkmmlu",
+        limit=2,
+        gen_kwargs="temperature=0.5,do_sample=True",
     )
     (run,) = read_runs(tmp_path / "lm_eval")
     assert (run.sent.temperature, run.sent.max_tokens) == (0.5, 12)
     assert run.sent.stop == ("\n\n問題: ",)
     assert run.decoding == "temperature 0.5"
     # Rescored logs keep it.
-    done = CliRunner().invoke(app, ["rescore", str(tmp_path), "-o", str(tmp_path / "new")])
+    done = CliRunner().invoke(
+        app, ["rescore", str(tmp_path), "-o", str(tmp_path / "new")]
+    )
     assert done.exit_code == 0, done.output
     again = {each.harness: each.sent for each in read_runs(tmp_path / "new")}
     assert again == {"inspect": sent, "lm-eval": run.sent}

@@ -79,7 +79,9 @@ def samples_of(folder: Path) -> Path:
     return path
 
 
-def rezipped(log: Path, change: Callable[[str, bytes], bytes | None], method: int = 8) -> None:
+def rezipped(
+    log: Path, change: Callable[[str, bytes], bytes | None], method: int = 8
+) -> None:
     """Rewrite an archive; `change` returns the new content of each member."""
     import zipfile_zstd  # noqa: F401
 
@@ -108,7 +110,9 @@ def test_samples_that_are_cut_off(lm_eval_g2p: Path, beside: Beside) -> None:
     for whole in (12, 59):  # in a line
         samples.write_bytes(b"".join(lines[:whole]) + lines[whole][:90])
         read = read_runs([lm_eval_g2p])
-        pattern = rf"line {whole + 1}: cut off or damaged.*; it has {whole} of 60 samples"
+        pattern = (
+            rf"line {whole + 1}: cut off or damaged.*; it has {whole} of 60 samples"
+        )
         assert re.fullmatch(pattern, only_reason(read)), whole
         assert [len(each.items) for each in read] == [whole]
         assert not read[0].complete
@@ -158,13 +162,17 @@ def test_a_bad_sample_does_not_cost_the_others(lm_eval_g2p: Path) -> None:
     assert [len(each.items) for each in read] == [58]
 
 
-def test_results_and_samples_without_each_other(lm_eval_g2p: Path, beside: Beside) -> None:
+def test_results_and_samples_without_each_other(
+    lm_eval_g2p: Path, beside: Beside
+) -> None:
     samples = samples_of(lm_eval_g2p)
     moved = samples.rename(lm_eval_g2p.parent / samples.name)
     assert "run lm_eval with --log_samples" in only_reason(beside(lm_eval_g2p))
     moved.rename(samples)
     results_of(lm_eval_g2p).unlink()
-    with pytest.raises(LogError, match=r"a folder of logs\. Give the results_….json of lm-eval"):
+    with pytest.raises(
+        LogError, match=r"a folder of logs\. Give the results_….json of lm-eval"
+    ):
         read_runs(lm_eval_g2p)
 
 
@@ -179,7 +187,9 @@ def test_other_tasks_of_lm_eval(lm_eval_g2p: Path, beside: Beside) -> None:
 
 
 def test_signatures_of_another_kind(lm_eval_g2p: Path, beside: Beside) -> None:
-    parts = "shots:5|examples:paper|data:sample|sent:a1|read:b2|metric:published|v:0.1.0"
+    parts = (
+        "shots:5|examples:paper|data:sample|sent:a1|read:b2|metric:published|v:0.1.0"
+    )
     for signature, why in (
         (None, "no signature"),
         ("", "of another version of hkcanto"),
@@ -192,15 +202,24 @@ def test_signatures_of_another_kind(lm_eval_g2p: Path, beside: Beside) -> None:
         metadata = {"signature": signature}
         rewritten(
             results_of(lm_eval_g2p),
-            lambda log, new=metadata: log["configs"]["hkcanto_g2p"].update(metadata=new),
+            lambda log, new=metadata: log["configs"]["hkcanto_g2p"].update(
+                metadata=new
+            ),
         )
         assert why in only_reason(beside(lm_eval_g2p)), signature
 
 
 def test_results_in_an_unknown_form(lm_eval_g2p: Path, beside: Beside) -> None:
-    for text in ("[]", "{}", '{"results": [], "configs": {}}', '{"results": {}, "configs": 3}'):
+    for text in (
+        "[]",
+        "{}",
+        '{"results": [], "configs": {}}',
+        '{"results": {}, "configs": 3}',
+    ):
         results_of(lm_eval_g2p).write_text(text)
-        assert "not in a format that this version knows" in only_reason(beside(lm_eval_g2p)), text
+        assert "not in a format that this version knows" in only_reason(
+            beside(lm_eval_g2p)
+        ), text
 
 
 def test_samples_in_an_unknown_form(lm_eval_g2p: Path, beside: Beside) -> None:
@@ -223,7 +242,13 @@ def test_nesting_without_end(lm_eval_g2p: Path, beside: Beside) -> None:
 
 
 def test_hostile_responses_are_read(lm_eval_g2p: Path) -> None:
-    hostile = ["\ud800 hou2", "nei5 \x00 hou2", "a" * 1_000_000, "</table><script>", "\u202enei5"]
+    hostile = [
+        "\ud800 hou2",
+        "nei5 \x00 hou2",
+        "a" * 1_000_000,
+        "</table><script>",
+        "\u202enei5",
+    ]
     samples = samples_of(lm_eval_g2p)
     lines = [json.loads(line) for line in samples.open(encoding="utf-8")]
     lines.sort(key=lambda line: int(line["doc"]["id"].rpartition("/")[2]))
@@ -245,7 +270,9 @@ def test_hostile_responses_are_read(lm_eval_g2p: Path) -> None:
 
 def test_a_results_file_with_another_name(lm_eval_g2p: Path) -> None:
     results = results_of(lm_eval_g2p).rename(lm_eval_g2p / "g2p.json")
-    with pytest.raises(LogError, match=r"no samples_…_g2p\.jsonl; .*do not rename files"):
+    with pytest.raises(
+        LogError, match=r"no samples_…_g2p\.jsonl; .*do not rename files"
+    ):
         read_runs([results])
 
 
@@ -277,7 +304,11 @@ def test_archives_with_damage_inside(inspect_g2p: Path) -> None:
 def test_a_sample_of_gigabytes_is_left_out(method: int, inspect_g2p: Path) -> None:
     """A zip bomb: a member of a small archive unpacks to more than the memory."""
     log, bomb = inspect_g2p / "log.eval", b"\0" * (80 << 20)
-    rezipped(log, lambda name, data: bomb if name.endswith("/1_epoch_1.json") else data, method)
+    rezipped(
+        log,
+        lambda name, data: bomb if name.endswith("/1_epoch_1.json") else data,
+        method,
+    )
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     read = read_runs([inspect_g2p])
     assert [len(each.items) for each in read] == [59]
@@ -297,7 +328,9 @@ def test_a_sample_of_gigabytes_is_left_out(method: int, inspect_g2p: Path) -> No
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 1024
 
 
-def test_a_json_log_with_nan_and_a_bad_sample(tmp_path: Path, inspect_logs: Path) -> None:
+def test_a_json_log_with_nan_and_a_bad_sample(
+    tmp_path: Path, inspect_logs: Path
+) -> None:
     (log,) = inspect_logs.glob("*_cultural_*.json")
     (whole,) = read_runs([log])
     content = json.loads(log.read_text("utf-8"))
@@ -311,11 +344,15 @@ def test_a_json_log_with_nan_and_a_bad_sample(tmp_path: Path, inspect_logs: Path
     (run,) = read
     assert len(run.items) == len(whole.items) - 3
     assert np.isnan(run.items.values["acc"]).sum() == 1
-    assert only_reason(read).startswith("sample 2: not in a format that this version knows")
+    assert only_reason(read).startswith(
+        "sample 2: not in a format that this version knows"
+    )
 
 
 def test_archives_of_something_else(inspect_g2p: Path, beside: Beside) -> None:
-    rezipped(inspect_g2p / "log.eval", lambda name, data: data if "samples" in name else None)
+    rezipped(
+        inspect_g2p / "log.eval", lambda name, data: data if "samples" in name else None
+    )
     assert "not a log of Inspect" in only_reason(beside(inspect_g2p))
 
 
@@ -335,7 +372,9 @@ def test_other_tasks_of_inspect(inspect_g2p: Path, beside: Beside) -> None:
         return json.dumps(header).encode()
 
     rezipped(inspect_g2p / "log.eval", change)
-    assert only_reason(beside(inspect_g2p)) == "not a task of hkcanto: inspect_evals/gpqa"
+    assert (
+        only_reason(beside(inspect_g2p)) == "not a task of hkcanto: inspect_evals/gpqa"
+    )
 
 
 def test_inspect_logs_without_a_signature(inspect_g2p: Path, beside: Beside) -> None:
@@ -346,7 +385,9 @@ def test_inspect_logs_without_a_signature(inspect_g2p: Path, beside: Beside) -> 
     assert "no signature" in only_reason(beside(inspect_g2p))
 
 
-def test_a_run_of_inspect_that_has_just_begun(inspect_g2p: Path, beside: Beside) -> None:
+def test_a_run_of_inspect_that_has_just_begun(
+    inspect_g2p: Path, beside: Beside
+) -> None:
     rezipped(
         inspect_g2p / "log.eval",
         lambda name, data: data if name == "_journal/start.json" else None,
@@ -356,7 +397,9 @@ def test_a_run_of_inspect_that_has_just_begun(inspect_g2p: Path, beside: Beside)
     )
 
 
-def test_a_run_of_inspect_that_was_interrupted_has_what_it_has(inspect_g2p: Path) -> None:
+def test_a_run_of_inspect_that_was_interrupted_has_what_it_has(
+    inspect_g2p: Path,
+) -> None:
     def change(name: str, data: bytes) -> bytes | None:
         is_end = name in ("header.json", "summaries.json", "reductions.json")
         return None if is_end or name.endswith("0_epoch_1.json") else data
@@ -366,7 +409,11 @@ def test_a_run_of_inspect_that_was_interrupted_has_what_it_has(inspect_g2p: Path
     assert len(run.items) == 54
     assert (run.status, run.notes) == ("started", ())
     assert not run.reported
-    assert (run.status, run.unfinished, run.complete) == ("started", "not finished", False)
+    assert (run.status, run.unfinished, run.complete) == (
+        "started",
+        "not finished",
+        False,
+    )
 
 
 def ended(log: Path, status: str, kept: int = 10_000, **header: Any) -> Path:
@@ -406,13 +453,17 @@ def test_an_interrupted_run_is_called_so_and_neither_compared_nor_planned_with(
     for command in (["compare"], ["compare", "--gate", "50"], ["plan"]):
         done = CliRunner().invoke(app, [*command, f"a={whole}", f"b={law}"])
         assert done.exit_code == (1 if command == ["plan"] else 2)
-        assert re.search(r"b on hkmmlu .+: cancelled, with 5 of", " ".join(done.output.split()))
+        assert re.search(
+            r"b on hkmmlu .+: cancelled, with 5 of", " ".join(done.output.split())
+        )
     best = CliRunner().invoke(app, ["report", f"a={whole}", f"b={law}", "--best"])
     assert best.stdout.startswith("a\t")
     assert ": cancelled, with 5 of" in " ".join(best.stderr.split())
 
 
-def test_a_run_cancelled_in_its_second_epoch_has_all_items_and_is_not_whole(law: Path) -> None:
+def test_a_run_cancelled_in_its_second_epoch_has_all_items_and_is_not_whole(
+    law: Path,
+) -> None:
     ended(law, "cancelled")
     (run,) = read_runs([law])
     assert len(run.items) == len(set(run.items.ids))
@@ -431,7 +482,9 @@ def test_an_interrupted_run_gives_way_to_an_older_whole_one(law: Path) -> None:
         return json.dumps(header).encode()
 
     rezipped(later, change)
-    assert [path.name for run in read_runs([law.parent]) for path in run.sources] == ["later.eval"]
+    assert [path.name for run in read_runs([law.parent]) for path in run.sources] == [
+        "later.eval"
+    ]
     ended(later, "cancelled", 5)
     read = read_runs([law.parent])
     assert [path.name for run in read for path in run.sources] == [law.name]
@@ -468,7 +521,9 @@ def test_items_with_errors_are_left_out_and_counted(tmp_path: Path) -> None:
     total = len(task.dataset)
     missing = total - len(run.items)
     assert missing == sum("食水" in str(sample.input) for sample in task.dataset) > 0
-    assert run.notes == (f"{missing} of {total} items have no score, because of errors",)
+    assert run.notes == (
+        f"{missing} of {total} items have no score, because of errors",
+    )
 
 
 def test_the_models_that_answered_one_log_are_named(law: Path) -> None:
@@ -514,7 +569,9 @@ def judged(folder: Path, verdict: Callable[[str], str]) -> Run:
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
     def grade(messages: list[Any], *_: Any) -> ModelOutput:
-        code = re.search(r"\b[0-9a-f]{16}\b", "".join(message.text for message in messages))
+        code = re.search(
+            r"\b[0-9a-f]{16}\b", "".join(message.text for message in messages)
+        )
         assert code
         output = ModelOutput.from_content("grader", verdict(code[0]))
         output.usage = ModelUsage()

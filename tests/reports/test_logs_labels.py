@@ -37,16 +37,25 @@ def labels(*origins: tuple[Run, Path]) -> list[str]:
 
 def test_labels_are_short_and_differ_in_what_differs() -> None:
     # The end of the model's name, or the user's name for the argument
-    assert labels(origin("org/base-7b"), origin("/models/tuned/")) == ["base-7b", "tuned"]
+    assert labels(origin("org/base-7b"), origin("/models/tuned/")) == [
+        "base-7b",
+        "tuned",
+    ]
     named = [origin("m", "a", name="before"), origin("m", "b", name="after")]
     assert labels(*named) == ["before", "after"]
     named = [origin("org/m7", name="mine"), origin("org/m13", name="mine")]
     assert labels(*named) == ["mine (org/m7)", "mine (org/m13)"]
-    assert labels(origin("a/chat"), origin("b/chat")) == ["chat (a/chat)", "chat (b/chat)"]
+    assert labels(origin("a/chat"), origin("b/chat")) == [
+        "chat (a/chat)",
+        "chat (b/chat)",
+    ]
     # The part of the path, a number, or the harness
     runs = [origin("./out", "runs/base/logs"), origin("./out", "runs/tuned/logs")]
     assert labels(*runs) == ["out (base)", "out (tuned)"]
-    runs = [origin("org/m", dtype="bfloat16"), origin("org/m", dtype="bfloat16", load_in_4bit="1")]
+    runs = [
+        origin("org/m", dtype="bfloat16"),
+        origin("org/m", dtype="bfloat16", load_in_4bit="1"),
+    ]
     assert labels(*runs) == ["m (#1)", "m (#2)"]
     runs = [origin("m", dtype="x"), origin("hf/m", harness="inspect")]
     assert labels(*runs) == ["m (lm-eval)", "m (Inspect)"]
@@ -62,10 +71,15 @@ def test_labels_are_short_and_differ_in_what_differs() -> None:
         "m (Inspect, tuned)",
     ]
     # Models under different conditions are in different tables.
-    assert labels(origin("a/chat"), origin("b/chat", task="hkcanto_law")) == ["chat", "chat"]
+    assert labels(origin("a/chat"), origin("b/chat", task="hkcanto_law")) == [
+        "chat",
+        "chat",
+    ]
 
 
-def test_labels_of_real_logs(tmp_path: Path, lm_eval_logs: Path, inspect_logs: Path) -> None:
+def test_labels_of_real_logs(
+    tmp_path: Path, lm_eval_logs: Path, inspect_logs: Path
+) -> None:
     shutil.copytree(lm_eval_logs / "pycantonese", tmp_path / "base")
     another_run(lm_eval_logs / "pycantonese", tmp_path / "tuned")
 
@@ -74,12 +88,18 @@ def test_labels_of_real_logs(tmp_path: Path, lm_eval_logs: Path, inspect_logs: P
         return [each.label for each in runs if each.task == "hkcanto_g2p"]
 
     assert of_g2p(lm_eval_logs) == ["pycantonese"]
-    assert of_g2p(lm_eval_logs, inspect_logs) == ["pycantonese (lm-eval)", "pycantonese (Inspect)"]
+    assert of_g2p(lm_eval_logs, inspect_logs) == [
+        "pycantonese (lm-eval)",
+        "pycantonese (Inspect)",
+    ]
     assert of_g2p(tmp_path / "base", tmp_path / "tuned") == [
         "pycantonese (base)",
         "pycantonese (tuned)",
     ]
-    assert of_g2p(f"old={tmp_path / 'base'}", f"new={tmp_path / 'tuned'}") == ["old", "new"]
+    assert of_g2p(f"old={tmp_path / 'base'}", f"new={tmp_path / 'tuned'}") == [
+        "old",
+        "new",
+    ]
     # In one folder, they are two copies of a run.
     assert of_g2p(tmp_path) == ["pycantonese"]
 

@@ -43,11 +43,16 @@ def test_it_is_the_quantile_of_a_spline():
 
 def test_it_is_the_quantile_of_weighted_means_with_the_heaviest_unit_lost_once_more():
     rng = np.random.default_rng(0)
-    differences, weights = rng.normal(0.02, 0.2, 30), rng.integers(3, 40, 30).astype(float)
+    differences, weights = (
+        rng.normal(0.02, 0.2, 30),
+        rng.integers(3, 40, 30).astype(float),
+    )
     drawn = rng.exponential(size=(200_000, 31)) * np.append(weights, 60)
     means = drawn @ np.append(differences, 1) / drawn.sum(axis=1)
     found = loss_bound(differences, weights, largest=60)
-    assert (means < found).mean() == pytest.approx(0.95, abs=4 * np.sqrt(0.95 * 0.05 / 200_000))
+    assert (means < found).mean() == pytest.approx(
+        0.95, abs=4 * np.sqrt(0.95 * 0.05 / 200_000)
+    )
 
 
 def test_with_many_items_it_is_a_normal_bound():
@@ -63,7 +68,9 @@ def test_a_run_that_loses_everything_is_bounded_by_everything():
 
 @given(pairs, st.randoms(use_true_random=False))
 @settings(max_examples=40, deadline=None)
-def test_the_order_of_the_items_does_not_matter(sides: list[tuple[float, float]], random: object):
+def test_the_order_of_the_items_does_not_matter(
+    sides: list[tuple[float, float]], random: object
+):
     mixed = random.sample(sides, len(sides))
     assert bound(*zip(*mixed, strict=True)) == pytest.approx(
         bound(*zip(*sides, strict=True)), abs=1e-9
@@ -113,7 +120,9 @@ def test_epochs_that_are_equal_count_once():
 def test_clusters_are_means_weighted_by_their_size():
     # By hand: a cluster of 3 items that loses 1 / 3, and one of 1 item that loses 1.
     found = bound([0, 0, 0, 0], [1, 0, 0, 1], clusters=[7, 7, 7, 2], largest=3)
-    assert found == pytest.approx(loss_bound(np.array([1 / 3, 1]), np.array([3.0, 1.0])))
+    assert found == pytest.approx(
+        loss_bound(np.array([1 / 3, 1]), np.array([3.0, 1.0]))
+    )
     weighted = bound([0, 0], [1 / 3, 1], weights=[3, 1], largest=3)
     assert found == pytest.approx(weighted)
 
@@ -129,7 +138,9 @@ def test_the_unit_of_the_weights_does_not_matter():
 
 def test_equal_runs_need_the_rule_of_three():
     for delta, items in [(0.01, 299), (0.02, 149), (0.05, 59), (0.1, 29)]:
-        few, enough = (non_inferiority([0] * n, [0] * n, delta=delta) for n in (items - 1, items))
+        few, enough = (
+            non_inferiority([0] * n, [0] * n, delta=delta) for n in (items - 1, items)
+        )
         assert not few.passed, (delta, items)
         assert few.needed_items == items, (delta, items)
         assert enough.passed, (delta, items)
@@ -142,7 +153,9 @@ def test_weights_and_clusters_need_more_items():
     # By hand: P(W (1 - δ) E₀ > δ Σ wᵢ Eᵢ) = Π 1 / (1 + δ wᵢ / (W (1 - δ))) = 0.05.
     each = np.log1p(0.02 / 0.98 * np.array([0.25, 1])).mean()
     assert found.needed_items == np.ceil(np.log(20) / each)
-    epochs = non_inferiority([0] * 40, [0] * 40, delta=0.02, clusters=np.arange(40) // 4)
+    epochs = non_inferiority(
+        [0] * 40, [0] * 40, delta=0.02, clusters=np.arange(40) // 4
+    )
     assert epochs.needed_items == pytest.approx(4 * np.log(0.05) / np.log(0.98), abs=1)
 
 

@@ -48,7 +48,10 @@ def test_a_link_is_replaced_and_not_followed(logs: Path, tmp_path: Path) -> None
     report(logs, tmp_path / "x.html")
     assert (tmp_path / "precious.txt").read_text("utf-8") == "mine"
     assert not (tmp_path / "x.html").is_symlink()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["precious.txt", "x.html"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "precious.txt",
+        "x.html",
+    ]
 
 
 @pytest.mark.parametrize("form", ["html", "md", "json", "csv"])
@@ -56,7 +59,9 @@ def test_with_a_file_the_sentence_its_warnings_and_the_place_are_printed_and_no_
     logs: Path, tmp_path: Path, form: str
 ) -> None:
     output = tmp_path / f"x.{form}"
-    done = CliRunner().invoke(app, ["report", str(logs), "-o", str(output)], env={"COLUMNS": "80"})
+    done = CliRunner().invoke(
+        app, ["report", str(logs), "-o", str(output)], env={"COLUMNS": "80"}
+    )
     assert done.exit_code == 0, done.output
     assert len(done.output.splitlines()) <= 12
     said = " ".join(done.output.split())
@@ -76,7 +81,9 @@ def test_a_plan_in_a_file_is_not_printed_as_well(tmp_path: Path) -> None:
     assert len(output.read_text("utf-8").splitlines()) > 12
 
 
-def test_at_80_columns_the_summary_has_the_task_and_which_way_is_better(logs: Path) -> None:
+def test_at_80_columns_the_summary_has_the_task_and_which_way_is_better(
+    logs: Path,
+) -> None:
     done = CliRunner().invoke(app, ["report", str(logs)], env={"COLUMNS": "80"})
     table = done.stdout[done.stdout.index("Task by task") :]
     said = " ".join(table.split())

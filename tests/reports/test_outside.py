@@ -63,7 +63,9 @@ def runs(benchmark: None, tmp_path: Path) -> Sequence[Run]:
     del benchmark
     four = AnsweringLM(lambda _: "4")
     run_lm_eval(tmp_path / "logs", "sums", model=four)
-    run_inspect(tmp_path / "logs", tasks.run(task="sums"), answering_model(lambda _: "4"))
+    run_inspect(
+        tmp_path / "logs", tasks.run(task="sums"), answering_model(lambda _: "4")
+    )
     read = read_runs([tmp_path / "logs"])
     assert not read.skipped
     return read
@@ -98,7 +100,12 @@ def test_both_harnesses_are_read(runs: Sequence[Run]) -> None:
 def test_a_part_of_it_is_known_as_one_and_has_no_rank(tmp_path: Path) -> None:
     four = AnsweringLM(lambda _: "4")
     run_lm_eval(tmp_path / "logs", "sums", model=four, limit=2)
-    run_inspect(tmp_path / "logs", tasks.run(task="sums"), answering_model(lambda _: "4"), limit=2)
+    run_inspect(
+        tmp_path / "logs",
+        tasks.run(task="sums"),
+        answering_model(lambda _: "4"),
+        limit=2,
+    )
     parts = read_runs([tmp_path / "logs"])
     assert {part.harness for part in parts} == {"lm-eval", "inspect"}
     assert [(part.limited, part.complete) for part in parts] == [(True, False)] * 2
@@ -118,7 +125,12 @@ def test_it_is_in_every_part_of_a_report(runs: Sequence[Run]) -> None:
     assert [row[label] for row in parts.values()] == [
         *(0.5, pytest.approx(1 / 3), pytest.approx(2 / 3), 0)
     ]
-    notes = [block.text for part in sections for block in part.blocks if isinstance(block, Note)]
+    notes = [
+        block.text
+        for part in sections
+        for block in part.blocks
+        if isinstance(block, Note)
+    ]
     # In both harnesses: accuracy, its mean over subjects, each subject's, and unparsed_rate.
     assert "10 figures equal those of the harnesses." in notes
 
@@ -166,12 +178,19 @@ files = { test = "few.csv" }
 """,
         "utf-8",
     )
-    rows = ["question,A,B,C,D,answer", "一？,甲,乙,,,A", "二？,甲,乙,,,B", "三？,甲,乙,丙,丁,D"]
+    rows = [
+        "question,A,B,C,D,answer",
+        "一？,甲,乙,,,A",
+        "二？,甲,乙,,,B",
+        "三？,甲,乙,丙,丁,D",
+    ]
     (home / "few.csv").write_text("\n".join(rows), "utf-8")
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(home))
     asked: list[str] = []
     for name, letter in (("a", "A"), ("b", "B")):
-        model = AnsweringLM(lambda prompt, letter=letter: asked.append(prompt) or letter)
+        model = AnsweringLM(
+            lambda prompt, letter=letter: asked.append(prompt) or letter
+        )
         run_lm_eval(tmp_path / name, "few", model=model)
     assert {prompt.splitlines()[-1] for prompt in asked} == {r"\boxed{}"}
     made = read_runs([f"{name}={tmp_path / name}" for name in "ab"])

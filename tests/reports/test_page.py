@@ -68,7 +68,11 @@ def results(*tasks: str) -> Report:
     runs = [
         whole(task, share, label=label)
         for task in tasks or ("hkcanto_cultural", "hkcanto_law")
-        for label, share in (("gemma-3-270m", 0.3), ("Qwen2.5-7B-Instruct", 0.5), ("粵語", 0.7))
+        for label, share in (
+            ("gemma-3-270m", 0.3),
+            ("Qwen2.5-7B-Instruct", 0.5),
+            ("粵語", 0.7),
+        )
     ]
     shown = [*sections("results", runs), *sections("published", runs)]
     return report_of(shown, "Three models")
@@ -115,7 +119,9 @@ def test_a_page_loads_without_a_word_in_the_console_and_asks_the_network_for_not
     assert browser.requests() == {(tmp_path / "report.html").as_uri()}
 
 
-def test_a_page_of_66_subjects_and_five_models_takes_no_more_than_100_kilobytes() -> None:
+def test_a_page_of_66_subjects_and_five_models_takes_no_more_than_100_kilobytes() -> (
+    None
+):
     assert len(render(rich_report(), "html").encode()) < 100_000
 
 
@@ -138,7 +144,9 @@ def test_the_page_follows_the_readers_colour_scheme_until_a_button_says_otherwis
     browser.prefer("dark")
     dark = browser.run(script)
     assert all(before != after for before, after in zip(light, dark, strict=True))
-    browser.wait(lambda: browser.find("#theme").text == "Light theme")  # by an event, soon after
+    browser.wait(
+        lambda: browser.find("#theme").text == "Light theme"
+    )  # by an event, soon after
     browser.find("#theme").click()
     assert browser.run(script) == light
     assert browser.find("#theme").text == "Dark theme"
@@ -160,7 +168,9 @@ def test_contents_unfold_lead_to_the_sections_and_fold_away(opened: Opened) -> N
 def test_the_page_is_built_for_screen_readers(opened: Opened) -> None:
     browser = opened(hostile_report())
     assert browser.find("html").get_attribute("lang") == "en"
-    levels = [int(heading.tag_name[1]) for heading in browser.all("h1, h2, h3, h4, h5, h6")]
+    levels = [
+        int(heading.tag_name[1]) for heading in browser.all("h1, h2, h3, h4, h5, h6")
+    ]
     assert levels.count(1) == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))
     for table in browser.all("table"):
@@ -184,7 +194,9 @@ def test_a_table_may_be_called_as_its_section_is(opened: Opened) -> None:
 
 def test_chinese_is_marked_as_such_for_fonts_and_voices(opened: Opened) -> None:
     browser = opened(report(section(scores())))
-    languages = {name.text: name.get_attribute("lang") for name in browser.all("tbody th bdi")}
+    languages = {
+        name.text: name.get_attribute("lang") for name in browser.all("tbody th bdi")
+    }
     assert languages["粵語大模型-7B (this run)"] == "zh-HK"
     assert not languages["GPT-4o"]
 
@@ -192,7 +204,9 @@ def test_chinese_is_marked_as_such_for_fonts_and_voices(opened: Opened) -> None:
 def test_without_javascript_tables_plots_and_notes_are_still_there(
     browser: Browser, opened: Opened
 ) -> None:
-    browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    browser.driver.execute_cdp_cmd(
+        "Emulation.setScriptExecutionDisabled", {"value": True}
+    )
     try:
         opened(report(section(Note(HOSTILE), scores(), dots())))
         assert len(browser.all("tbody tr")) == 5 + 3
@@ -200,7 +214,9 @@ def test_without_javascript_tables_plots_and_notes_are_still_there(
         assert "window.pwned" in browser.find("aside").text
         assert not browser.find("#theme").is_displayed()
     finally:
-        browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+        browser.driver.execute_cdp_cmd(
+            "Emulation.setScriptExecutionDisabled", {"value": False}
+        )
 
 
 # ---------------------------------------------------------------- tables
@@ -264,7 +280,9 @@ def test_a_plot_moves_with_its_row_and_cannot_be_sorted_by(opened: Opened) -> No
     assert dict(after) == before
 
 
-def test_a_long_table_can_be_filtered_and_a_short_one_needs_no_filter(opened: Opened) -> None:
+def test_a_long_table_can_be_filtered_and_a_short_one_needs_no_filter(
+    opened: Opened,
+) -> None:
     browser = opened(report(section(scores(), subjects())))
     (field,) = browser.all(".filter input")
     field.send_keys("科目6")
@@ -296,13 +314,17 @@ def place(browser: Browser, value: float, first: str, second: str) -> float:
     """Return the position of a value, from the positions of two axis labels."""
     ticks = boxes(browser, "thead th.plot text")
     labels = dict(zip(browser.texts("thead th.plot text"), ticks, strict=True))
-    low, high = (float(label.replace("−", "-").replace("+", "")) for label in (first, second))
+    low, high = (
+        float(label.replace("−", "-").replace("+", "")) for label in (first, second)
+    )
     start, end = labels[first]["x"], labels[second]["x"]
     return start + (value - low) / (high - low) * (end - start)
 
 
 @pytest.mark.parametrize("width", [320, 1280])
-def test_a_dot_for_every_value_stands_where_the_axis_says(opened: Opened, width: int) -> None:
+def test_a_dot_for_every_value_stands_where_the_axis_says(
+    opened: Opened, width: int
+) -> None:
     browser = opened(report(section(dots())), width=width)
     # By row: both series, both series, and only one.
     values = [41, 71, 62, 75, 30]
@@ -320,10 +342,14 @@ def test_an_interval_is_a_line_from_end_to_end(opened: Opened) -> None:
     for line, ends in zip(found, expected, strict=True):
         for side, value in zip(("left", "right"), ends, strict=True):
             # A line's end adds at most half a stroke.
-            assert line[side] == pytest.approx(place(browser, value, "40", "60"), abs=1.5)
+            assert line[side] == pytest.approx(
+                place(browser, value, "40", "60"), abs=1.5
+            )
 
 
-def test_series_have_a_colour_each_and_a_key_of_it_in_their_headings(opened: Opened) -> None:
+def test_series_have_a_colour_each_and_a_key_of_it_in_their_headings(
+    opened: Opened,
+) -> None:
     browser = opened(report(section(dots())))
     colour = (
         "return [...document.querySelectorAll(arguments[0])]"
@@ -338,7 +364,9 @@ def test_series_have_a_colour_each_and_a_key_of_it_in_their_headings(opened: Ope
 
 def test_one_series_alone_needs_no_key(opened: Opened) -> None:
     made = dots()
-    alone = Table("one", "T", made.columns[:3], [Row(row.values[:3]) for row in made.rows])
+    alone = Table(
+        "one", "T", made.columns[:3], [Row(row.values[:3]) for row in made.rows]
+    )
     browser = opened(report(section(alone)))
     assert len(browser.all("tbody circle")) == 3
     assert not browser.all(".key")
@@ -346,7 +374,11 @@ def test_one_series_alone_needs_no_key(opened: Opened) -> None:
 
 def test_a_run_is_told_apart_from_the_papers_models(opened: Opened) -> None:
     columns = [Column("Model"), Column("Accuracy", "percent", drawn=True)]
-    rows = [Row(["mine", 0.5], "run"), Row(["theirs", 0.4], "published"), Row(["all", 1], "human")]
+    rows = [
+        Row(["mine", 0.5], "run"),
+        Row(["theirs", 0.4], "published"),
+        Row(["all", 1], "human"),
+    ]
     browser = opened(report(section(Table("t", "T", columns, rows))))
     fill = "return [...document.querySelectorAll('circle')].map(e => getComputedStyle(e).fill)"
     assert len(set(browser.run(fill))) == 3
@@ -367,14 +399,18 @@ def test_differences_have_a_line_where_there_is_none(
 
 @pytest.mark.parametrize("width", [320, 1280])
 @pytest.mark.parametrize("unit", ["percent", "points", "p"])
-def test_nothing_of_a_plot_is_outside_its_cell(opened: Opened, unit: Unit, width: int) -> None:
+def test_nothing_of_a_plot_is_outside_its_cell(
+    opened: Opened, unit: Unit, width: int
+) -> None:
     browser = opened(report(section(dots(unit))), width=width)
     cells = boxes(browser, "tbody td.plot")
     for row, cell in enumerate(cells, 1):
         drawn = f"tbody tr:nth-child({row}) td.plot svg :is(circle, line)"
         assert all(contained(each, cell) for each in boxes(browser, drawn))
     (heading,) = boxes(browser, "thead th.plot")
-    assert all(contained(each, heading) for each in boxes(browser, "thead th.plot text"))
+    assert all(
+        contained(each, heading) for each in boxes(browser, "thead th.plot text")
+    )
 
 
 def test_labels_of_an_axis_do_not_run_into_each_other(opened: Opened) -> None:
@@ -391,16 +427,24 @@ def test_what_is_drawn_is_hidden_from_screen_readers_which_have_the_figures(
     browser = opened(report(section(dots())))
     drawn = "[...document.querySelectorAll('circle, line, svg text')]"
     assert browser.run(f"return {drawn}.every(e => e.closest('[aria-hidden=true]'))")
-    assert browser.texts("tbody tr:nth-child(1) td.number") == ["90", "41.0 [35.0, 47.0]", "71.0"]
+    assert browser.texts("tbody tr:nth-child(1) td.number") == [
+        "90",
+        "41.0 [35.0, 47.0]",
+        "71.0",
+    ]
 
 
 @pytest.mark.parametrize("values", [[0.5], [0.5, 0.5], [0.0], [None, 0.3], [1e-9, 1e9]])
-def test_any_numbers_can_be_drawn(opened: Opened, values: Sequence[float | None]) -> None:
+def test_any_numbers_can_be_drawn(
+    opened: Opened, values: Sequence[float | None]
+) -> None:
     odd = [*values, float("nan"), float("inf")]
     rows = [Row([str(place), value]) for place, value in enumerate(odd)]
     ends = Estimate(0.5, float("-inf"), float("nan"), 2)
     columns = [Column("x"), Column("y", "number", drawn=True)]
-    browser = opened(report(section(Table("t", "T", columns, [*rows, Row(["ends", ends])]))))
+    browser = opened(
+        report(section(Table("t", "T", columns, [*rows, Row(["ends", ends])])))
+    )
     assert len(browser.all("circle")) == sum(value is not None for value in values) + 1
     assert not browser.all("line.span")
     assert browser.complaints() == []
@@ -447,7 +491,11 @@ def test_on_paper_headings_keep_their_text_and_what_is_to_be_clicked_is_gone(
     browser = opened(rich_report(), 1040)
     browser.prefer("light", "print")
     headings = browser.all("#table-scores thead th")
-    assert [heading.text for heading in headings][:3] == ["Model", "Accuracy %", "CER %"]
+    assert [heading.text for heading in headings][:3] == [
+        "Model",
+        "Accuracy %",
+        "CER %",
+    ]
     for heading in headings:
         (button,) = heading.find_elements("css selector", "button")
         arrow = "return getComputedStyle(arguments[0], '::after').display"
@@ -485,7 +533,9 @@ def test_hostile_text_neither_runs_nor_becomes_part_of_the_page(
     assert browser.run("return typeof window.pwned") == "undefined"
     assert browser.all("img") == []
     assert browser.run("return document.scripts.length") == 1  # the page's own
-    assert browser.find("h1").text.startswith("</td></table></script><script>window.pwned=1")
+    assert browser.find("h1").text.startswith(
+        "</td></table></script><script>window.pwned=1"
+    )
     assert "{{ 7*7 }}" in browser.find("h1").text
     assert browser.complaints() == []
     assert browser.requests() == {(tmp_path / "report.html").as_uri()}
@@ -497,7 +547,9 @@ def test_the_policy_would_stop_a_script_even_if_escaping_failed(
     opened(report(section(scores())))
     page = tmp_path / "report.html"
     injected = "<script>window.pwned = 1</script><img src=x onerror='window.pwned = 2'>"
-    page.write_text(page.read_text("utf-8").replace("<main", f"{injected}<main"), "utf-8")
+    page.write_text(
+        page.read_text("utf-8").replace("<main", f"{injected}<main"), "utf-8"
+    )
     browser.open(page)
     assert browser.run("return typeof window.pwned") == "undefined"
     assert any("Content Security Policy" in line for line in browser.complaints())

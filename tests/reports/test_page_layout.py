@@ -19,7 +19,11 @@ pytestmark = pytest.mark.browser
 
 SCREENS = {1440: 900, 1152: 800, 768: 1024, 360: 740}
 LARGE = ("hkmmlu", "tmmluplus_gen")
-MODELS = ["Qwen3-8B", "Qwen3-8B-tuned-canto", *(f"made-up-model-{n}" for n in range(3, 17))]
+MODELS = [
+    "Qwen3-8B",
+    "Qwen3-8B-tuned-canto",
+    *(f"made-up-model-{n}" for n in range(3, 17)),
+]
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +100,9 @@ def test_nothing_overlaps_or_is_clipped_and_the_page_does_not_scroll_sideways(
 
 @pytest.mark.parametrize("width", SCREENS)
 @pytest.mark.parametrize("limit", [0, 5])
-@pytest.mark.parametrize("task", ["hkcanto_cultural", "hkcanto_law", "hkcanto_g2p", "hkmmlu"])
+@pytest.mark.parametrize(
+    "task", ["hkcanto_cultural", "hkcanto_law", "hkcanto_g2p", "hkmmlu"]
+)
 def test_one_task_alone_is_laid_out_as_well(
     browser: Browser, tmp_path: Path, task: str, limit: int, width: int
 ) -> None:

@@ -42,7 +42,9 @@ from .sample_report import (
 )
 
 
-def printed(made: Report, width: int = 120, *, full: bool = False, **options: bool) -> str:
+def printed(
+    made: Report, width: int = 120, *, full: bool = False, **options: bool
+) -> str:
     console = Console(file=io.StringIO(), width=width, **options)
     show(made, console, full=full)
     assert isinstance(console.file, io.StringIO)
@@ -121,7 +123,9 @@ def test_there_is_no_best_without_a_rival() -> None:
     alone = Table("t", "T", columns, [one])
     equal = Table("t", "T", columns, [one, Row(["b", 0.5], "run")])
     in_parts = Table("t", "T", columns, [one, Row(["a", 0.6], "run")])
-    neither = Table("t", "T", [Column("Model"), Column("n")], [one, Row(["b", 0.6], "run")])
+    neither = Table(
+        "t", "T", [Column("Model"), Column("n")], [one, Row(["b", 0.6], "run")]
+    )
     for table in (alone, equal, in_parts, neither):
         assert not any(cell.best for row in shown(table) for cell in row.cells)
 
@@ -130,7 +134,10 @@ def test_rows_have_a_kind_where_there_are_several() -> None:
     kinds = {row.cells[0].text: row.kind for row in shown(scores())}
     assert (kinds["粵語大模型-7B (this run)"], kinds["Chance"]) == ("run", "random")
     only_runs = Table("t", "T", [Column("Model")], [Row(["a"], "run")])
-    assert (shown(only_runs)[0].kind, shown(only_runs)[0].cells[0].text) == ("other", "a")
+    assert (shown(only_runs)[0].kind, shown(only_runs)[0].cells[0].text) == (
+        "other",
+        "a",
+    )
 
 
 def test_beside_published_rows_a_run_says_what_it_is_in_every_format() -> None:
@@ -153,7 +160,12 @@ def test_columns_without_values_are_left_out_except_the_first() -> None:
 
 def test_keys_for_programs_are_words() -> None:
     titles = ("p by Holm", "Δ % (of all)", "粵語", "—")
-    assert [Column(title).key for title in titles] == ["p_by_holm", "δ_of_all", "粵語", "value"]
+    assert [Column(title).key for title in titles] == [
+        "p_by_holm",
+        "δ_of_all",
+        "粵語",
+        "value",
+    ]
 
 
 # Hostile text
@@ -225,7 +237,9 @@ def test_a_text_that_a_spreadsheet_would_run_is_quoted() -> None:
 
 
 def test_a_negative_number_is_not_quoted() -> None:
-    found = [line for line in lines(hostile_report()) if line["table"] == "hostile_table"]
+    found = [
+        line for line in lines(hostile_report()) if line["table"] == "hostile_table"
+    ]
     assert [line["value"] for line in found] == ["0.5", "-0.5"]
 
 
@@ -262,7 +276,10 @@ def test_json_has_the_tables_by_name_with_their_columns_keys() -> None:
     assert document["created"] == "2026-01-02T03:04:00+00:00"
     assert list(document["tables"]) == ["scores", "dots", "by_subject"]
     scores = document["tables"]["scores"]
-    assert (scores["section"], scores["caption"][:15]) == ("overview", "The papers' row")
+    assert (scores["section"], scores["caption"][:15]) == (
+        "overview",
+        "The papers' row",
+    )
     assert scores["rows"][0] == {
         "kind": "published",
         "model": "Claude 3.7",
@@ -287,11 +304,24 @@ def test_json_has_columns_of_one_name_apart() -> None:
 def test_json_has_the_notes_and_the_reports_own_records() -> None:
     made = report(section(Note("Careful.", "warning")))
     made = Report(
-        made.title, made.created, "1", made.sections, (), {"gate": Estimate(0.5, 0, 1, 2)}
+        made.title,
+        made.created,
+        "1",
+        made.sections,
+        (),
+        {"gate": Estimate(0.5, 0, 1, 2)},
     )
     document = json.loads(render(made, "json"))
-    assert document["notes"] == [{"section": "overview", "level": "warning", "text": "Careful."}]
-    assert document["gate"] == {"value": 0.5, "low": 0, "high": 1, "items": 2, "note": ""}
+    assert document["notes"] == [
+        {"section": "overview", "level": "warning", "text": "Careful."}
+    ]
+    assert document["gate"] == {
+        "value": 0.5,
+        "low": 0,
+        "high": 1,
+        "items": 2,
+        "note": "",
+    }
 
 
 def test_json_writes_a_figure_that_is_not_a_number_as_null() -> None:
@@ -316,7 +346,9 @@ def test_markdown_has_tables_as_github_reads_them() -> None:
         "hkmmlu\\|shots:5\\|v:0.1.0 |",
     ]
     assert "- *CER*: Share of characters that are wrong." in text
-    assert "> **Warning.** Sample data: these figures are comparable with nothing." in text
+    assert (
+        "> **Warning.** Sample data: these figures are comparable with nothing." in text
+    )
 
 
 def test_in_a_pull_request_all_but_the_summary_is_folded() -> None:
@@ -335,7 +367,9 @@ def test_in_a_pull_request_all_but_the_summary_is_folded() -> None:
 
 def test_a_folded_sections_title_cannot_break_out_of_its_summary() -> None:
     made = report(Section(HOSTILE, [Note("x")], "hostile"))
-    (line,) = [line for line in render(made, "github").splitlines() if "<summary>" in line]
+    (line,) = [
+        line for line in render(made, "github").splitlines() if "<summary>" in line
+    ]
     assert line.count("<") - line.count("\\<") == 3
     assert line.endswith("</summary>")
 
@@ -343,7 +377,9 @@ def test_a_folded_sections_title_cannot_break_out_of_its_summary() -> None:
 # Terminal
 
 
-def test_the_terminal_shows_figures_with_intervals_and_remarks_where_there_is_room() -> None:
+def test_the_terminal_shows_figures_with_intervals_and_remarks_where_there_is_room() -> (
+    None
+):
     text = printed(rich_report(), 160)
     assert "52.3 [49.1, 55.4]" in text
     assert re.search(r"\(one subject is +\n +missing\)", text)
@@ -364,7 +400,9 @@ def test_a_narrow_terminal_loses_the_last_columns_and_says_so() -> None:
     assert "… columns left out: 4 (-o report.html or --format md)" in narrow
 
 
-def test_the_terminal_shows_the_summary_and_names_the_rest_unless_asked_for_all() -> None:
+def test_the_terminal_shows_the_summary_and_names_the_rest_unless_asked_for_all() -> (
+    None
+):
     short = printed(rich_report(), 160)
     assert "Subject 0" not in short
     assert "Not shown: Subjects. All of it: --full, -o report.html" in short
@@ -415,8 +453,12 @@ def test_a_long_table_is_cut_unless_asked_for_but_never_the_users_own_row() -> N
 # Missing packages
 
 
-def test_a_page_without_its_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "hkcanto_tasks.results.reports.renderers.page", raising=False)
+def test_a_page_without_its_package_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(
+        sys.modules, "hkcanto_tasks.results.reports.renderers.page", raising=False
+    )
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(OptionError, match=r'pip install "hkcanto\[report\]"'):
         render(report(section(scores())), "html")
@@ -448,18 +490,33 @@ def test_the_terminal_never_shows_a_part_of_a_number() -> None:
         shown = re.findall(r"(?<!\S)1[\d,]*(?![\d,])", text)
         assert set(shown) <= {f"1,234,50{number}" for number in range(6)}, width
         assert shown or width < 60, width
-        assert all(len(line) <= width for line in printed(made, width).splitlines()), width
+        assert all(len(line) <= width for line in printed(made, width).splitlines()), (
+            width
+        )
 
 
 def test_the_terminal_never_cuts_the_heading_of_a_number() -> None:
     for width in range(60, 120, 2):
         names = {"Model": "tojyutping", "Task": "Jyutping grapheme-to-phoneme 粵拼轉寫"}
-        names |= {"Condition": "5-shot", "Measure": "CER as published (lower is better)"}
-        columns = [*map(Column, names), Column("Result", "percent"), Column("Items", "count")]
+        names |= {
+            "Condition": "5-shot",
+            "Measure": "CER as published (lower is better)",
+        }
+        columns = [
+            *map(Column, names),
+            Column("Result", "percent"),
+            Column("Items", "count"),
+        ]
         columns += [Column("Unparsed", "percent"), Column("Data")]
-        values = [Estimate(0.1123, 0.05, 0.174, 60), 60, Estimate(0.0, 0, 0.06, 60, "not all")]
+        values = [
+            Estimate(0.1123, 0.05, 0.174, 60),
+            60,
+            Estimate(0.0, 0, 0.06, 60, "not all"),
+        ]
         row = Row([*names.values(), *values, "sample"], "run")
-        text = printed(report(section(Table("results", "Results", columns, [row]))), width)
+        text = printed(
+            report(section(Table("results", "Results", columns, [row]))), width
+        )
         assert set(re.findall(r"Unpars\w*", text)) <= {"Unparsed"}, width
         assert not re.search(r"(?<!\S)0\.?(?!\S)", text), width
 
@@ -479,7 +536,10 @@ def models_and_tasks(models: int) -> Table:
         Column("Translation", "score", "", False, under="BLEU ↑, 0-shot"),
     ]
     rows = [
-        Row([f"model-{n}", models - n, unread, 0.6 + n / 100, 0.3 - n / 100, 20.0 + n], "run")
+        Row(
+            [f"model-{n}", models - n, unread, 0.6 + n / 100, 0.3 - n / 100, 20.0 + n],
+            "run",
+        )
         for n in reversed(range(models))
     ]
     rows += [Row(["Best published", None, 0.8, None, 0.05, 40.0], "best")]
@@ -505,25 +565,42 @@ def test_no_task_and_no_direction_is_ever_dropped_on_a_terminal(models: int) -> 
             assert all(f"model-{n}" in flat for n in range(min(models, 12)))
 
 
-def test_the_best_of_a_matrix_is_the_best_run_though_a_published_one_is_better() -> None:
+def test_the_best_of_a_matrix_is_the_best_run_though_a_published_one_is_better() -> (
+    None
+):
     cells = {row.cells[0].text: row.cells for row in shown(models_and_tasks(3))}
-    assert [cell.best for cell in cells["model-2"]] == [False, True, False, True, True, True]
+    assert [cell.best for cell in cells["model-2"]] == [
+        False,
+        True,
+        False,
+        True,
+        True,
+        True,
+    ]
     assert not any(cell.best for cell in cells["Best published"])
 
 
 def test_a_verdict_is_bold_and_a_report_answers_with_it_and_its_warnings() -> None:
-    notes = [Note("Read me.", "verdict"), Note("Careful.", "warning"), Note("An aside.")]
+    notes = [
+        Note("Read me.", "verdict"),
+        Note("Careful.", "warning"),
+        Note("An aside."),
+    ]
     made = report(section(*notes), section(Note("Other."), name="second"))
     assert [note.text for note in made.answer] == ["Read me.", "Careful."]
     assert "**Read me.**" in render(made, "md")
-    plain = report(section(Note("First."), Note("Second.")), section(Note("x"), name="second"))
+    plain = report(
+        section(Note("First."), Note("Second.")), section(Note("x"), name="second")
+    )
     assert [note.text for note in plain.answer] == ["First."]
     assert report(section(scores())).answer == []
 
 
 def test_an_unseen_loop_is_marked_beside_another_remark() -> None:
     both = Estimate(0.1, 0.05, 0.2, 9, f"limit; {UNSEEN}")
-    table = Table("t", "T", [Column("Model"), Column("CER", "percent")], [Row(["a", both], "run")])
+    table = Table(
+        "t", "T", [Column("Model"), Column("CER", "percent")], [Row(["a", both], "run")]
+    )
     (row,) = shown(table)
     assert (row.cells[1].interval, row.cells[1].note) == ("[5.0, 20.0] †", "limit")
 

@@ -79,17 +79,23 @@ def law() -> list[dict[str, Any]]:
 # ---------------------------------------------------------------------- our logs
 
 
-def test_logs_of_lm_eval_come_out_as_they_were(lm_eval_logs: Path, tmp_path: Path) -> None:
+def test_logs_of_lm_eval_come_out_as_they_were(
+    lm_eval_logs: Path, tmp_path: Path
+) -> None:
     said = rescored(lm_eval_logs, to=tmp_path / "again")
     before, after = judged(lm_eval_logs), judged(tmp_path / "again")
     assert len(before) > 150
     assert after == before
-    assert figures(tmp_path / "again") == pytest.approx(figures(lm_eval_logs), nan_ok=True)
+    assert figures(tmp_path / "again") == pytest.approx(
+        figures(lm_eval_logs), nan_ok=True
+    )
     assert len(re.findall(r" → .*, 0 read otherwise", said)) == 5
 
 
 @pytest.mark.slow
-def test_logs_of_inspect_come_out_as_they_were(inspect_logs: Path, tmp_path: Path) -> None:
+def test_logs_of_inspect_come_out_as_they_were(
+    inspect_logs: Path, tmp_path: Path
+) -> None:
     from inspect_ai.log import list_eval_logs, read_eval_log
 
     rescored(inspect_logs, to=tmp_path / "again")
@@ -99,11 +105,15 @@ def test_logs_of_inspect_come_out_as_they_were(inspect_logs: Path, tmp_path: Pat
         for sample in log.samples or []:
             task = log.eval.metadata["signature"].partition("|")[0].replace("-", "_")
             score = sample.scores["judged"]
-            before.setdefault((task, str(sample.id)), []).append(score.metadata["judgement"])
+            before.setdefault((task, str(sample.id)), []).append(
+                score.metadata["judgement"]
+            )
     after = judged(tmp_path / "again")
     assert len(before) > 150
     assert after == before
-    assert figures(tmp_path / "again") == pytest.approx(figures(inspect_logs), nan_ok=True)
+    assert figures(tmp_path / "again") == pytest.approx(
+        figures(inspect_logs), nan_ok=True
+    )
 
 
 def test_what_a_log_says_of_a_run_stays(inspect_logs: Path, tmp_path: Path) -> None:
@@ -113,10 +123,20 @@ def test_what_a_log_says_of_a_run_stays(inspect_logs: Path, tmp_path: Path) -> N
         {run.task: run for run in read_runs(folder)}
         for folder in (inspect_logs, tmp_path / "again", tmp_path / "twice")
     )
-    names = ("harness", "model", "created", "limited", "available", "backend", "generation")
+    names = (
+        "harness",
+        "model",
+        "created",
+        "limited",
+        "available",
+        "backend",
+        "generation",
+    )
 
     def about(run: Run) -> list[Any]:
-        known = [getattr(run, name) for name in (*names, "version_of_harness", "status")]
+        known = [
+            getattr(run, name) for name in (*names, "version_of_harness", "status")
+        ]
         return [*known, run.items.ids, run.items.output_tokens.tolist()]
 
     assert {task: about(run) for task, run in first.items()} == {
@@ -144,7 +164,10 @@ def test_reasoning_that_a_server_hands_over_apart(tmp_path: Path) -> None:
     def respond(messages: list[Any], *_: Any) -> ModelOutput:
         text = answer("".join(message.text for message in messages))
         thoughts = ("諗下先，係咪佢呢？", "係。")
-        content = [*(ContentReasoning(reasoning=own) for own in thoughts), ContentText(text=text)]
+        content = [
+            *(ContentReasoning(reasoning=own) for own in thoughts),
+            ContentText(text=text),
+        ]
         choice = ChatCompletionChoice(
             message=ChatMessageAssistant(content=content), stop_reason="max_tokens"
         )
@@ -152,7 +175,9 @@ def test_reasoning_that_a_server_hands_over_apart(tmp_path: Path) -> None:
         return ModelOutput(model="m", choices=[choice], usage=usage)
 
     model = get_model("mockllm/m", custom_outputs=respond, memoize=False)
-    log = run_inspect(tmp_path / "log", tasks.run(task="hkcanto_law", reasoning=True), model=model)
+    log = run_inspect(
+        tmp_path / "log", tasks.run(task="hkcanto_law", reasoning=True), model=model
+    )
     rescored(log, to=tmp_path / "again")
     rescored(tmp_path / "again", to=tmp_path / "twice")
     runs = [read_runs(tmp_path / name)[0] for name in ("log", "again", "twice")]
@@ -181,7 +206,9 @@ def test_an_old_reading_is_read_anew_and_the_change_is_said(tmp_path: Path) -> N
     old = sum(line["doc"]["judgement"]["values"]["acc"] for line in lines) / len(lines)
     write_jsonl(samples, lines)
     (results,) = (tmp_path / "old").rglob("results_*.json")
-    signature = json.loads(results.read_text("utf-8"))["configs"]["hkcanto_law"]["metadata"]
+    signature = json.loads(results.read_text("utf-8"))["configs"]["hkcanto_law"][
+        "metadata"
+    ]
     was = re.search(r"read:(\w+)\|.*\|v:(\d+)", signature["signature"])
     assert was
     older = results.read_text("utf-8").replace(f"read:{was[1]}", "read:0000000")
@@ -228,7 +255,9 @@ def test_a_run_with_a_second_look_is_scored_again(tmp_path: Path) -> None:
     assert after.items.values["acc"].tolist() == before.items.values["acc"].tolist()
 
 
-def test_a_limited_run_stays_one_and_a_broken_log_costs_only_itself(tmp_path: Path) -> None:
+def test_a_limited_run_stays_one_and_a_broken_log_costs_only_itself(
+    tmp_path: Path,
+) -> None:
     run_lm_eval(tmp_path / "runs", "hkcanto_law", limit=3)
     (tmp_path / "runs/broken.eval").write_bytes(b"PK")
     said = rescored(tmp_path / "runs", to=tmp_path / "again")
@@ -248,7 +277,8 @@ def test_a_log_and_its_rescored_one_are_two_rows_of_a_report(tmp_path: Path) -> 
     assert "was scored again by hkcanto" in done.stdout
     # The setup is the same, so a gate is allowed.
     second, first = (
-        run.sources[0] for run in sorted(runs, key=lambda run: "rescored" not in run.options)
+        run.sources[0]
+        for run in sorted(runs, key=lambda run: "rescored" not in run.options)
     )
     gate = hkcanto("compare", f"a={first}", f"b={second}", "--gate", "50")
     assert gate.exit_code == 0, gate.output
@@ -276,20 +306,28 @@ def test_answers_by_question_are_scored_as_a_run_scores_them(
         for row in map(json.loads, path.open(encoding="utf-8"))
     }
     samples = load_task("hkcanto_law").samples
-    assert right == {each.id: float(place % 2 == 0) for place, each in enumerate(samples)}
+    assert right == {
+        each.id: float(place % 2 == 0) for place, each in enumerate(samples)
+    }
     assert run.model == "gpt"
     assert run.counts.total() == len(samples)
     assert not run.limited
 
 
-def test_answers_of_a_log_are_judged_alike_as_a_file(lm_eval_logs: Path, tmp_path: Path) -> None:
+def test_answers_of_a_log_are_judged_alike_as_a_file(
+    lm_eval_logs: Path, tmp_path: Path
+) -> None:
     """By id and question."""
     for task in ("hkmmlu", "hkcanto_g2p", "hkcanto_translation_zh_yue"):
         (samples,) = lm_eval_logs.rglob(f"samples_{task}_2*.jsonl")
         lines = [json.loads(line) for line in samples.open(encoding="utf-8")]
         docs = [(line["doc"], line["filtered_resps"][0]) for line in lines]
         named = [
-            {"question": doc["question"] or doc["source"], "id": doc["id"], "response": response}
+            {
+                "question": doc["question"] or doc["source"],
+                "id": doc["id"],
+                "response": response,
+            }
             for doc, response in docs
         ]
         expected = {(task, doc["id"]): [doc["judgement"]] for doc, _ in docs}
@@ -306,7 +344,12 @@ def test_what_nobody_logged_is_unknown_and_has_no_rank(
         model = ("--model", f"org/{folder}")
         rescored(file, "--task", "hkcanto_law", *model, to=tmp_path / folder)
     (run,) = read_runs(tmp_path / "a")
-    parts = {"shots": "unknown", "sent": "unknown", "prompt": "unknown", "decoding": "unknown"}
+    parts = {
+        "shots": "unknown",
+        "sent": "unknown",
+        "prompt": "unknown",
+        "decoding": "unknown",
+    }
     assert parts.items() <= run.signature.parts.items()
     made = json.loads(hkcanto("report", tmp_path / "a", "--format", "json").stdout)
     assert all(not each["standings"] for each in made["runs"])
@@ -322,7 +365,8 @@ def test_what_nobody_logged_is_unknown_and_has_no_rank(
 @pytest.mark.realdata
 def test_answers_to_the_release_have_no_rank_either(tmp_path: Path) -> None:
     rows: list[Mapping[str, Any]] = [
-        {"id": each.id, "response": each.target} for each in load_task("hkcanto_g2p").samples
+        {"id": each.id, "response": each.target}
+        for each in load_task("hkcanto_g2p").samples
     ]
     file = write_jsonl(tmp_path / "best.jsonl", rows)
     rescored(file, "--task", "hkcanto_g2p", to=tmp_path / "new")
@@ -340,14 +384,19 @@ def test_answers_to_the_release_have_no_rank_either(tmp_path: Path) -> None:
 
 
 def shown(choices: Sequence[str | None], mark: str = ". ") -> str:
-    return "".join(f"\n{a}{mark}{text}" for a, text in zip("ABCD", choices, strict=False))
+    return "".join(
+        f"\n{a}{mark}{text}" for a, text in zip("ABCD", choices, strict=False)
+    )
 
 
 FORMS: Sequence[tuple[Callable[[Any, str], dict[str, Any]], str]] = (
     (lambda s, r: {"id": s.id, "response": r}, ""),
     (lambda s, r: {"qid": s.id, "output": r}, "response=output,id=qid"),
     (
-        lambda s, r: {"custom_id": s.id, "body": {"choices": [{"message": {"content": r}}]}},
+        lambda s, r: {
+            "custom_id": s.id,
+            "body": {"choices": [{"message": {"content": r}}]},
+        },
         "id=custom_id,response=body.choices.0.message.content",
     ),
     (lambda s, r: {"question": s.question + shown(s.choices), "response": r}, ""),
@@ -385,7 +434,9 @@ def test_ids_that_count_from_another_number_are_refused(tmp_path: Path) -> None:
         rows = []
         for sample in samples:
             subject, _, number = sample.id.rpartition("/")
-            rows.append({"id": f"{subject}/{int(number) + step}", "response": sample.target})
+            rows.append(
+                {"id": f"{subject}/{int(number) + step}", "response": sample.target}
+            )
         file = write_jsonl(tmp_path / "a.jsonl", rows)
         said = refused(file, "--task", "hkcanto_cultural", to=tmp_path / "new")
         assert "match no item of hkcanto_cultural" in said
@@ -398,12 +449,17 @@ def test_options_in_another_order_beside_an_id_are_refused(tmp_path: Path) -> No
         for each in load_task("hkcanto_law").samples
     ]
     said = refused(
-        write_jsonl(tmp_path / "a.jsonl", rows), "--task", "hkcanto_law", to=tmp_path / "new"
+        write_jsonl(tmp_path / "a.jsonl", rows),
+        "--task",
+        "hkcanto_law",
+        to=tmp_path / "new",
     )
     assert "no items have its id 'hkcanto_law/" in said
 
 
-def test_failed_requests_and_cut_off_answers_are_counted_and_said(tmp_path: Path) -> None:
+def test_failed_requests_and_cut_off_answers_are_counted_and_said(
+    tmp_path: Path,
+) -> None:
     """As a batch API writes them."""
     samples = load_task("hkcanto_law").samples
     rows: list[dict[str, Any]] = []
@@ -423,7 +479,11 @@ def test_failed_requests_and_cut_off_answers_are_counted_and_said(tmp_path: Path
     assert "2 answers were cut off at the token limit (finish_reason)" in said
     assert "answers are empty" not in said
     (run,) = read_runs(tmp_path / "new")
-    assert (len(run.items), run.status, run.unfinished) == (9, "incomplete", "items failed")
+    assert (len(run.items), run.status, run.unfinished) == (
+        9,
+        "incomplete",
+        "items failed",
+    )
     assert sorted(run.items.truncated.tolist()) == [0.0] * 7 + [1.0] * 2
     assert run.items.values["acc"].sum() == 7
     write_jsonl(file, rows[:2])
@@ -494,7 +554,10 @@ def test_items_with_one_question_are_identified_by_their_options(
 def test_absent_answers_are_empty_and_two_to_an_item_are_refused(
     law: list[dict[str, Any]], tmp_path: Path
 ) -> None:
-    law[0]["response"], law[1] = None, {k: v for k, v in law[1].items() if k != "response"}
+    law[0]["response"], law[1] = (
+        None,
+        {k: v for k, v in law[1].items() if k != "response"},
+    )
     file = write_jsonl(tmp_path / "a.jsonl", law)
     said = rescored(file, "--task", "hkcanto_law", to=tmp_path / "new")
     assert "2 answers are empty" in said
@@ -509,8 +572,13 @@ def test_absent_answers_are_empty_and_two_to_an_item_are_refused(
 
 def test_a_part_of_a_task_is_one_and_no_beginning_unless_it_is(tmp_path: Path) -> None:
     samples = load_task("hkmmlu").samples
-    for name, part, picked in (("first", samples[:20], False), ("last", samples[-20:], True)):
-        rows: list[Mapping[str, Any]] = [{"id": each.id, "response": "A"} for each in part]
+    for name, part, picked in (
+        ("first", samples[:20], False),
+        ("last", samples[-20:], True),
+    ):
+        rows: list[Mapping[str, Any]] = [
+            {"id": each.id, "response": "A"} for each in part
+        ]
         file = write_jsonl(tmp_path / f"{name}.jsonl", rows)
         said = rescored(file, "--task", "hkmmlu", to=tmp_path / name)
         assert f"it has 20 of the task's {len(samples)} items" in said
@@ -522,8 +590,16 @@ def test_what_cannot_be_scored_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "answers.jsonl"
     for text, more, why in (
         ('{"id": "hkcanto_law/a/1", "response": "A"}', [], "Give --task NAME"),
-        ('{"id": "hkcanto_law/a/1", "response": "A"}', ["--task", "hkcanto_lawn"], "hkcanto_law"),
-        ('{"id": "x", "output": "A"}', ["--task", "hkcanto_law"], "its columns are id, output"),
+        (
+            '{"id": "hkcanto_law/a/1", "response": "A"}',
+            ["--task", "hkcanto_lawn"],
+            "hkcanto_law",
+        ),
+        (
+            '{"id": "x", "output": "A"}',
+            ["--task", "hkcanto_law"],
+            "its columns are id, output",
+        ),
         (
             '{"n": 1, "response": "A"}',
             ["--task", "hkcanto_law"],
@@ -532,8 +608,16 @@ def test_what_cannot_be_scored_is_refused(tmp_path: Path) -> None:
         ("not json", ["--task", "hkcanto_law"], "line 1: it is not JSONL"),
         ("", ["--task", "hkcanto_law"], "its columns are none"),
         ('{"id": "x", "response": "A"}', ["--columns", "answer=b"], "give WHAT=COLUMN"),
-        ('{"id": "x", "response": "A"}', ["--task", "hkcanto_law_mc"], "--task hkcanto_law"),
-        ('{"id": "x", "response": ["A"]}', ["--task", "hkcanto_law"], "its response is a list"),
+        (
+            '{"id": "x", "response": "A"}',
+            ["--task", "hkcanto_law_mc"],
+            "--task hkcanto_law",
+        ),
+        (
+            '{"id": "x", "response": ["A"]}',
+            ["--task", "hkcanto_law"],
+            "its response is a list",
+        ),
     ):
         file.write_text(text)
         assert why in refused(file, *more, to=tmp_path / "new"), text
@@ -577,8 +661,12 @@ def test_a_reader_that_cannot_be_asked(
     ):
         rows = [{"id": each.id, "response": "唔知"} for each in load_task(task).samples]
         file = write_jsonl(tmp_path / f"{task}.jsonl", rows)
-        assert why in refused(file, "--task", task, "--reader", reader, to=tmp_path / "new")
+        assert why in refused(
+            file, "--task", task, "--reader", reader, to=tmp_path / "new"
+        )
     monkeypatch.setitem(sys.modules, "hkcanto.second_look", None)
     file = write_jsonl(tmp_path / "a.jsonl", law)
     options = ("--task", "hkcanto_law", "--reader", "openai/gpt-4o")
-    assert "pip install 'hkcanto[inspect]'" in refused(file, *options, to=tmp_path / "new")
+    assert "pip install 'hkcanto[inspect]'" in refused(
+        file, *options, to=tmp_path / "new"
+    )

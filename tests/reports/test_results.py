@@ -49,7 +49,9 @@ def notes(section: Section, level: str) -> list[str]:
 
 
 def papers(*runs: Run) -> dict[str, Table]:
-    found = [table for section in sections("published", runs) for table in tables(section)]
+    found = [
+        table for section in sections("published", runs) for table in tables(section)
+    ]
     return {table.name.replace("_", "-"): table for table in found}
 
 
@@ -94,7 +96,9 @@ def test_the_headline_is_averaged_as_the_paper_averages_it() -> None:
 
 
 def test_the_first_table_says_which_figure_it_has_and_where_lower_is_better() -> None:
-    made = first(whole("hkcanto_g2p", 0.1, metric="cer_published"), whole("hkcanto_cultural"))
+    made = first(
+        whole("hkcanto_g2p", 0.1, metric="cer_published"), whole("hkcanto_cultural")
+    )
     assert column(tables(made)[0], "Figure") == [
         *("CER as published (lower is better)", "Accuracy, mean over subjects")
     ]
@@ -108,7 +112,9 @@ def test_shares_and_scores_of_a_corpus_are_from_0_to_100() -> None:
 
 
 def test_the_rank_of_a_run_is_that_in_the_papers_headline() -> None:
-    table = at_a_glance(whole("hkcanto_cultural"), a_run("hkcanto_law", {"acc": [1, 0]}))
+    table = at_a_glance(
+        whole("hkcanto_cultural"), a_run("hkcanto_law", {"acc": [1, 0]})
+    )
     # 50 ± 6.2 % among 22 models; worked by hand in `test_standings`.
     assert column(table, "Rank") == ["14–21 of 23 (appendices†)", None]
 
@@ -119,10 +125,14 @@ def phonology() -> Run:
     return a_run("hkcanto_phonology", {"acc": [1] * 50 + [0] * 50}, parts=parts)
 
 
-@pytest.mark.parametrize("made", [phonology(), whole("hkcanto_cultural", subjects=["food"])])
+@pytest.mark.parametrize(
+    "made", [phonology(), whole("hkcanto_cultural", subjects=["food"])]
+)
 def test_a_rank_in_another_figure_than_the_headline_is_not_beside_it(made: Run) -> None:
     # Ranks of 24 in Homophone and in Food Culture: neither is the row's figure.
-    assert any(each["ranks"] for each in build_report([made]).records["runs"][0]["standings"])
+    assert any(
+        each["ranks"] for each in build_report([made]).records["runs"][0]["standings"]
+    )
     assert "Rank" not in [column.title for column in at_a_glance(made).columns]
 
 
@@ -132,7 +142,9 @@ def test_a_report_without_a_rank_has_no_column_of_ranks() -> None:
 
 
 def test_sample_data_is_warned_of_first() -> None:
-    warning, *_ = notes(first(a_run("hkcanto_law", {"acc": [1]}, data="sample")), "warning")
+    warning, *_ = notes(
+        first(a_run("hkcanto_law", {"acc": [1]}, data="sample")), "warning"
+    )
     assert "sample data: 1 of 1 runs" in warning
 
 
@@ -149,7 +161,10 @@ def cultural(**values: Sequence[float]) -> Run:
 
 def test_the_doubts_about_a_run_are_named() -> None:
     unread = {"acc": [1] * 40, "unparsed_rate": [1] + [0] * 39}
-    few = {"acc": [1] * 50, "unparsed_rate": [1] + [0] * 49}  # 1 of 50 is not more than 2 %
+    few = {
+        "acc": [1] * 50,
+        "unparsed_rate": [1] + [0] * 49,
+    }  # 1 of 50 is not more than 2 %
     other = RIGHT | {((), "acc"): 0.5, ((), "acc_macro"): 0.5}
     for made, doubts in (
         (whole("hkcanto_cultural"), "unchecked"),
@@ -187,7 +202,11 @@ def test_epochs_of_an_item_count_once() -> None:
 def test_a_difference_in_the_tenth_digit_is_one_of_rounding() -> None:
     run = a_run("hkcanto_law", {"acc": [1, 0]})
     doubts = [
-        str(column(at_a_glance(replace(run, reported={((), "acc"): 0.5 + by})), "Doubts")[0])
+        str(
+            column(
+                at_a_glance(replace(run, reported={((), "acc"): 0.5 + by})), "Doubts"
+            )[0]
+        )
         for by in (1e-8, 1e-10)
     ]
     assert ["unlike the harness" in text for text in doubts] == [True, False]
@@ -204,16 +223,29 @@ def test_a_run_stands_in_the_plot_where_its_score_puts_it() -> None:
     assert names[place - 1 : place + 2] == ["Yi 1.5 6B", "mine", "Mistral Nemo 12B"]
     assert names[0] == "Qwen2 72B"
     assert len(names) == 25 + 1
-    kinds = {name: row(table, name).kind for name in ("mine", "GPT4o", "Human", "Random")}
+    kinds = {
+        name: row(table, name).kind for name in ("mine", "GPT4o", "Human", "Random")
+    }
     assert list(kinds.values()) == ["run", "published", "human", "random"]
-    assert [each.title for each in table.columns][:3] == ["Model", "Rank", "Food Culture"]
+    assert [each.title for each in table.columns][:3] == [
+        "Model",
+        "Rank",
+        "Food Culture",
+    ]
     assert [each.title for each in table.columns if each.drawn] == ["Average"]
 
 
 def test_models_have_a_rank_runs_a_range_of_them_and_people_none() -> None:
     table = plot(whole("hkcanto_cultural"))
-    ranks = {name: value(table, name, "Rank") for name in ("Mistral Nemo 12B", "mine", "Human")}
-    assert ranks == {"Mistral Nemo 12B": "20", "mine": "14–21 of 23 (appendices†)", "Human": None}
+    ranks = {
+        name: value(table, name, "Rank")
+        for name in ("Mistral Nemo 12B", "mine", "Human")
+    }
+    assert ranks == {
+        "Mistral Nemo 12B": "20",
+        "mine": "14–21 of 23 (appendices†)",
+        "Human": None,
+    }
 
 
 def test_remarks_on_published_scores_are_shown_with_them() -> None:
@@ -229,7 +261,12 @@ def test_remarks_on_published_scores_are_shown_with_them() -> None:
 
 def test_the_fewest_errors_come_first() -> None:
     table = plot(whole("hkcanto_g2p", 0.1, metric="cer_published"))
-    assert column(table, "Model")[:4] == ["Rule Based", "GPT4o", "Claude 3.5 Sonnet", "mine"]
+    assert column(table, "Model")[:4] == [
+        "Rule Based",
+        "GPT4o",
+        "Claude 3.5 Sonnet",
+        "mine",
+    ]
     assert "lower is better" in table.caption
     assert table.columns[2].lower_is_better is True
 
@@ -242,7 +279,11 @@ def test_a_run_without_a_rank_says_why_and_one_without_a_figure_comes_last() -> 
     ]
     notes = {}
     part, local, complete = runs
-    for run, own in ((part, (part, complete)), (local, (local,)), (complete, (complete,))):
+    for run, own in (
+        (part, (part, complete)),
+        (local, (local,)),
+        (complete, (complete,)),
+    ):
         table, name = plot(*own), run.label
         of = value(table, name, "Average")
         assert isinstance(of, Estimate)
@@ -254,7 +295,9 @@ def test_a_run_without_a_rank_says_why_and_one_without_a_figure_comes_last() -> 
         "whole": "14–21 of 23 (appendices†)",
     }
     # Llama-3-8B-Instruct is one of the models without translation scores in the paper.
-    missing = a_run("hkmmlu_translation_yue_zh", {}, pairs=[Pair("他在這裡", "他在这里", "")])
+    missing = a_run(
+        "hkmmlu_translation_yue_zh", {}, pairs=[Pair("他在這裡", "他在这里", "")]
+    )
     ends = plot(missing).rows[-4:]
     place = [each.drawn for each in plot(missing).columns].index(True)
     assert all(each.values[place] is None for each in ends)
@@ -271,7 +314,10 @@ def test_published_tables_are_open_beside_one_task_and_folded_beside_several() -
         ("published_hkmmlu_9", ["Non-STEM DA"]),
         ("published_hkmmlu_11", ["TC"]),
     ]
-    runs = [whole("hkcanto_cultural"), whole("hkcanto_g2p", 0.1, metric="cer_published")]
+    runs = [
+        whole("hkcanto_cultural"),
+        whole("hkcanto_g2p", 0.1, metric="cer_published"),
+    ]
     (section,) = sections("published", runs)
     assert not section.is_summary
     assert [table.name for table in tables(section)] == [
@@ -302,7 +348,9 @@ def test_nothing_to_compare_gives_no_published_section() -> None:
 def test_signatures_are_in_a_table() -> None:
     run = replace(whole("hkcanto_cultural"), model="org/mine")
     (table,) = tables(build_report([run]).sections[-1])
-    shown = [column(table, title)[0] for title in ("Model", "Called", "Harness", "Run on")]
+    shown = [
+        column(table, title)[0] for title in ("Model", "Called", "Harness", "Run on")
+    ]
     assert shown == ["mine", "org/mine", "lm-eval", "2026-11-01 00:00"]
     assert column(table, "Signature") == [run.signature.text]
 
@@ -324,7 +372,9 @@ def test_of_many_figures_that_differ_four_are_named() -> None:
 
 
 def test_figures_of_categories_are_checked_too() -> None:
-    run = a_run("hkmmlu", {"acc": [1, 0, 0]}, subjects=["dentistry", "dentistry", "hk_law"])
+    run = a_run(
+        "hkmmlu", {"acc": [1, 0, 0]}, subjects=["dentistry", "dentistry", "hk_law"]
+    )
     checked = said(replace(run, reported={((), "acc_stem"): 0.5}))
     assert checked[0].startswith("1 figures equal")
 
@@ -343,7 +393,9 @@ def test_what_is_to_know_of_a_run_is_said() -> None:
 
 def test_the_papers_protocols_are_said_once() -> None:
     runs = [whole("hkcanto_cultural", label=label) for label in "ab"]
-    assert "People answered the questions without examples" in about("Table 7: Five-shot", *runs)
+    assert "People answered the questions without examples" in about(
+        "Table 7: Five-shot", *runs
+    )
     report = build_report(runs)
     texts = [
         block.text
@@ -366,12 +418,16 @@ def test_what_is_in_no_published_table_says_why_by_reason() -> None:
         whole("hkmmlu_mc", label="a"),
     ]
     pools, likelihood = [text for text in said(*runs) if text.startswith("Not beside")]
-    assert pools.startswith("Not beside published figures: a on hkcanto_law, b on hkcanto_law. ")
+    assert pools.startswith(
+        "Not beside published figures: a on hkcanto_law, b on hkcanto_law. "
+    )
     assert "Academic & Professional ZH: it pools several tasks" in pools
     assert "a on hkmmlu_mc. The letters were scored by log-likelihood" in likelihood
 
 
-def test_logs_that_were_not_read_are_listed_without_whole_paths_and_in_the_summary() -> None:
+def test_logs_that_were_not_read_are_listed_without_whole_paths_and_in_the_summary() -> (
+    None
+):
     run = a_run("hkcanto_law", {"acc": [1]})
     log = SkippedLog(Path("/home/someone/logs/run/broken.eval"), "It is no log.")
     made = build_report([run], [log]).sections[-1]
@@ -391,7 +447,9 @@ def document(*runs: Run) -> Any:
 def test_json_has_a_record_for_each_run() -> None:
     run = replace(whole("hkcanto_cultural"), reported={((), "acc_macro"): 0.5})
     (found,) = document(run)["runs"]
-    assert {name: found[name] for name in ("label", "harness", "task", "condition")} == {
+    assert {
+        name: found[name] for name in ("label", "harness", "task", "condition")
+    } == {
         "label": "mine",
         "harness": "lm-eval",
         "task": "hkcanto_cultural",
@@ -412,11 +470,16 @@ def test_json_has_the_places_of_a_run_with_the_papers_headline_first() -> None:
     assert (headline["ranks"], headline["of"]) == ([14, 21], 23)
     assert headline["followed"] == "appendices"
     assert headline["figure"]["value"] == pytest.approx(0.5)
-    assert [each["column"] for each in others][:2] == ["Food Culture", "History & Landmarks"]
+    assert [each["column"] for each in others][:2] == [
+        "Food Culture",
+        "History & Landmarks",
+    ]
     assert len(others) == 5
 
 
-def test_json_says_what_the_harness_reported_otherwise_and_why_there_is_no_rank() -> None:
+def test_json_says_what_the_harness_reported_otherwise_and_why_there_is_no_rank() -> (
+    None
+):
     run = replace(whole("hkcanto_cultural"), reported={((), "acc_macro"): 0.6})
     (found,) = document(run)["runs"]
     assert found["doubts"] == ["unlike the harness"]
@@ -475,7 +538,9 @@ def test_names_are_unique_and_rows_as_wide_as_their_table() -> None:
     found = [table for section in made.sections for table in tables(section)]
     assert len({section.name for section in made.sections}) == len(made.sections)
     assert len({table.name for table in found}) == len(found) > 8
-    assert all(len(table.columns) == len(row.values) for table in found for row in table.rows)
+    assert all(
+        len(table.columns) == len(row.values) for table in found for row in table.rows
+    )
 
 
 def test_a_report_of_nothing_can_be_made() -> None:

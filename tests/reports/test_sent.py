@@ -39,7 +39,9 @@ TASK = "hkcanto_phonology"
 class ChatLM(AnsweringLM):
     """A model for lm-eval with a chat template."""
 
-    def apply_chat_template(self, chat_history: Any, add_generation_prompt: bool = True) -> str:
+    def apply_chat_template(
+        self, chat_history: Any, add_generation_prompt: bool = True
+    ) -> str:
         del add_generation_prompt
         return "".join(f"<{each['role']}>{each['content']}" for each in chat_history)
 
@@ -89,7 +91,9 @@ def changed(change: Callable[[Task], None]) -> Task:
     return task
 
 
-def test_another_solver_or_data_set_in_inspect_is_another_prompt(tmp_path: Path) -> None:
+def test_another_solver_or_data_set_in_inspect_is_another_prompt(
+    tmp_path: Path,
+) -> None:
     def edits_question(task: Task) -> None:
         for sample in task.dataset:
             sample.input[-1].text += "?"
@@ -106,7 +110,11 @@ def test_another_solver_or_data_set_in_inspect_is_another_prompt(tmp_path: Path)
         ("none", tasks.phonology(), {}),
         ("generate", tasks.phonology(), {"solver": generate()}),
         ("thought", tasks.phonology(), {"solver": chain_of_thought()}),
-        ("template", tasks.phonology(), {"solver": [prompt_template("{prompt}!"), generate()]}),
+        (
+            "template",
+            tasks.phonology(),
+            {"solver": [prompt_template("{prompt}!"), generate()]},
+        ),
         ("system", tasks.phonology(), {"solver": [system_message("Hi."), generate()]}),
         ("twice", tasks.phonology(), {"solver": asks_again()}),
         ("hidden", tasks.phonology(), {"solver": hides_what_it_sent()}),
@@ -120,7 +128,9 @@ def test_another_solver_or_data_set_in_inspect_is_another_prompt(tmp_path: Path)
             assert bool(other_prompt(log)) == (name not in ("none", "generate"))
 
 
-def test_a_task_edited_in_python_or_yaml_in_lm_eval_is_another_prompt(tmp_path: Path) -> None:
+def test_a_task_edited_in_python_or_yaml_in_lm_eval_is_another_prompt(
+    tmp_path: Path,
+) -> None:
     def edits_document(task: CatalogueTask) -> None:
         docs = task.dataset["test"]
         docs[0] = {**docs[0], "question": "Which one?"}
@@ -148,7 +158,9 @@ def test_a_system_message_is_the_same_in_both_harnesses(tmp_path: Path) -> None:
     plain = run_lm_eval(tmp_path / "plain", TASK, **chat)
     assert not other_prompt(plain)
     own = run_lm_eval(tmp_path / "own", TASK, system_instruction="Hi.", **chat)
-    theirs = run_inspect(tmp_path / "theirs", tasks.phonology(), limit=2, system_message="Hi.")
+    theirs = run_inspect(
+        tmp_path / "theirs", tasks.phonology(), limit=2, system_message="Hi."
+    )
     assert other_prompt(own) == other_prompt(theirs) != ""
     status, said = hkcanto("compare", f"a={plain}", f"b={own}", "--gate", 100)
     assert status == 2
@@ -172,7 +184,8 @@ def test_a_gate_names_each_setting_that_was_sent_otherwise(tmp_path: Path) -> No
             log = run_lm_eval(tmp_path / name, TASK, limit=4, **how)
             _, said = hkcanto("compare", f"a={base}", f"b={log}")
             assert all(
-                f"{each} " in said.partition("also differ in ")[2] for each in name.split(",")
+                f"{each} " in said.partition("also differ in ")[2]
+                for each in name.split(",")
             )
             status, said = hkcanto("compare", f"a={base}", f"b={log}", "--gate", 100)
             assert status == 2
@@ -180,7 +193,10 @@ def test_a_gate_names_each_setting_that_was_sent_otherwise(tmp_path: Path) -> No
             arguments = ("--gate", 100, "--allow-differences", name)
             status, said = hkcanto("compare", f"a={base}", f"b={log}", *arguments)
             assert status < 2, said
-    again = [run_inspect(tmp_path / str(n), tasks.phonology(), limit=4, epochs=n) for n in (1, 2)]
+    again = [
+        run_inspect(tmp_path / str(n), tasks.phonology(), limit=4, epochs=n)
+        for n in (1, 2)
+    ]
     first, second = (read_runs(log).runs[0] for log in again)
     assert first.differs(second)["repeats"] == ("1", "2")
 
@@ -210,13 +226,17 @@ def test_answers_that_may_be_another_models_are_noted(tmp_path: Path) -> None:
     assert any("lm-eval's cache" in note for note in run.notes)
 
 
-def test_half_a_surrogate_pair_in_an_answer_is_logged_and_scored(tmp_path: Path) -> None:
+def test_half_a_surrogate_pair_in_an_answer_is_logged_and_scored(
+    tmp_path: Path,
+) -> None:
     def broken(_: str) -> str:
         return "係\ud800咯"
 
     for task in (TASK, "hkcanto_translation_yue_en"):
         with named(task):
-            log = run_lm_eval(tmp_path / "lm_eval" / task, task, model=AnsweringLM(broken), limit=2)
+            log = run_lm_eval(
+                tmp_path / "lm_eval" / task, task, model=AnsweringLM(broken), limit=2
+            )
             in_inspect = run_inspect(
                 *(tmp_path / "inspect" / task, tasks.run(task=task)),
                 model=answering_model(broken),
@@ -238,7 +258,10 @@ def test_both_harnesses_send_the_users_seed_or_none(
         chat = f"model=letters,base_url={server.url}/chat/completions"
         for number, (seed, sent) in enumerate([((), None), (("--seed", "42"), 42)]):
             with named(seed):
-                of_lm_eval, of_inspect = tmp_path / f"l{number}", tmp_path / f"i{number}"
+                of_lm_eval, of_inspect = (
+                    tmp_path / f"l{number}",
+                    tmp_path / f"i{number}",
+                )
                 for command in (
                     f"lm_eval --model local-chat-completions --model_args {chat} --tasks {TASK} "
                     f"--apply_chat_template --log_samples --output_path {of_lm_eval}",
@@ -246,7 +269,9 @@ def test_both_harnesses_send_the_users_seed_or_none(
                     f"--model-base-url {server.url} --display none --log-dir {of_inspect}",
                 ):
                     arguments = [*command.split(), "--limit", "2", *seed]
-                    subprocess.run([sys.executable, "-m", *arguments], check=True, cwd=tmp_path)
+                    subprocess.run(
+                        [sys.executable, "-m", *arguments], check=True, cwd=tmp_path
+                    )
                 assert {body.get("seed") for body in server.requests} == {sent}
                 server.requests.clear()
                 for log in (of_lm_eval, of_inspect):
@@ -272,7 +297,8 @@ def test_padded_counts_of_inspects_hf_provider_are_no_estimate(tmp_path: Path) -
     assert "has no token counts, so its texts are counted" in said
     _, plain = hkcanto("estimate", "hkmmlu", "--format", "json")
     rows = [
-        json.loads(text[text.index("{") :])["tables"]["estimate"]["rows"] for text in (said, plain)
+        json.loads(text[text.index("{") :])["tables"]["estimate"]["rows"]
+        for text in (said, plain)
     ]
     by_text = next(row for row in rows[1] if row["task"] == "hkmmlu")["prompt_tokens"]
     assert rows[0][0]["prompt_tokens"] == pytest.approx(by_text, rel=0.01)
@@ -284,7 +310,9 @@ def test_another_solver_is_a_setting_of_the_run(tmp_path: Path) -> None:
         run_inspect(tmp_path / name, tasks.phonology(), limit=2, **how)
         for name, how in (("ours", {}), ("theirs", {"solver": generate()}))
     )
-    found = [dict(read_runs(log).runs[0].settings).get("solver") for log in (ours, theirs)]
+    found = [
+        dict(read_runs(log).runs[0].settings).get("solver") for log in (ours, theirs)
+    ]
     assert found == [None, "generate"]
     labels = [run.label for run in read_runs(tmp_path).runs]
     assert len({*labels}) == 2  # neither hides the other
@@ -300,25 +328,33 @@ def answers_itself() -> Solver:
     return solve
 
 
-def test_answers_that_a_solver_or_a_task_class_wrote_are_not_the_models(tmp_path: Path) -> None:
+def test_answers_that_a_solver_or_a_task_class_wrote_are_not_the_models(
+    tmp_path: Path,
+) -> None:
     class Cheating(CatalogueTask):
         def apply_filters(self) -> Any:
             for each in self._instances:
                 each.resps = ["A"]
             return super().apply_filters()
 
-    log = run_inspect(tmp_path / "solver", tasks.phonology(), limit=2, solver=answers_itself())
+    log = run_inspect(
+        tmp_path / "solver", tasks.phonology(), limit=2, solver=answers_itself()
+    )
     (run,) = read_runs(log).runs
     assert run.departure == "other solver"
     assert "other solver" in doubts(run)
-    (run,) = read_runs(run_lm_eval(tmp_path / "class", Cheating({"task": TASK}), limit=2)).runs
+    (run,) = read_runs(
+        run_lm_eval(tmp_path / "class", Cheating({"task": TASK}), limit=2)
+    ).runs
     assert run.departure == "edited task"
     written = CatalogueTask({"task": "hkmmlu_mc", "output_type": "generate_until"})
     (run,) = read_runs(run_lm_eval(tmp_path / "type", written, limit=2)).runs
     assert run.departure == "edited task"
 
 
-def test_parts_of_a_task_are_joined_only_if_they_were_sent_alike(tmp_path: Path) -> None:
+def test_parts_of_a_task_are_joined_only_if_they_were_sent_alike(
+    tmp_path: Path,
+) -> None:
     for subject, how in (("economics", {"epochs": 3}), ("logic_reasoning", {})):
         run_inspect(tmp_path, tasks.hkmmlu(subjects=subject), limit=2, **how)
     assert len(read_runs(tmp_path).runs) == 2
@@ -331,9 +367,16 @@ def test_one_name_for_several_models_is_noted(tmp_path: Path) -> None:
         assert any(note.startswith("mine stands for several: ") for note in run.notes)
 
 
-def test_other_arguments_of_a_model_and_other_headers_are_a_difference(tmp_path: Path) -> None:
+def test_other_arguments_of_a_model_and_other_headers_are_a_difference(
+    tmp_path: Path,
+) -> None:
     one, other = (
-        run_inspect(tmp_path / name, tasks.phonology(), limit=2, extra_headers={"X-Adapter": name})
+        run_inspect(
+            tmp_path / name,
+            tasks.phonology(),
+            limit=2,
+            extra_headers={"X-Adapter": name},
+        )
         for name in ("a", "b")
     )
     (first,), (second,) = (read_runs(log).runs for log in (one, other))

@@ -53,13 +53,17 @@ def means(*values: object) -> np.ndarray:
 
 
 def test_mcnemar_equals_the_published_p_value():
-    assert mcnemar_p_value(CAVO["wins"], CAVO["losses"]) == pytest.approx(0.052479, abs=5e-7)
+    assert mcnemar_p_value(CAVO["wins"], CAVO["losses"]) == pytest.approx(
+        0.052479, abs=5e-7
+    )
 
 
 @given(st.integers(0, 300), st.integers(0, 300))
 @settings(max_examples=50, deadline=None)
 def test_mcnemar_equals_statsmodels(wins: int, losses: int):
-    expected = mcnemar([[10, losses], [wins, 5]], exact=True).pvalue if wins + losses else 1
+    expected = (
+        mcnemar([[10, losses], [wins, 5]], exact=True).pvalue if wins + losses else 1
+    )
     assert mcnemar_p_value(wins, losses) == pytest.approx(expected)
 
 
@@ -82,7 +86,9 @@ def test_holm_equals_statsmodels(p_values: list[float]):
 def test_mcnemar_equals_scipys_binomial_test(wins: int, losses: int):
     expected = binomtest(wins, wins + losses, 0.5).pvalue if wins + losses else 1
     # Below this, scipy's value is 0 for some numbers.
-    assert mcnemar_p_value(wins, losses) == pytest.approx(expected, rel=1e-9, abs=1e-250)
+    assert mcnemar_p_value(wins, losses) == pytest.approx(
+        expected, rel=1e-9, abs=1e-250
+    )
 
 
 def test_holm_of_no_test_is_empty():
@@ -96,12 +102,16 @@ def test_fishers_test_of_darwins_maize_is_exact():
     # Fisher (1935), "The Design of Experiments", section 21: of 2¹⁵ = 32,768 ways to give signs to
     # the differences, 1,726 give a total as large as Darwin's 314, in either direction.
     assert DARWIN.sum() == 314
-    p = randomization_p_value(means(DARWIN), means(0 * DARWIN), ratio, resamples=2**15, seed=0)
+    p = randomization_p_value(
+        means(DARWIN), means(0 * DARWIN), ratio, resamples=2**15, seed=0
+    )
     assert p == 1726 / 32768
 
 
 def test_drawing_exchanges_comes_close_to_all_of_them():
-    p = randomization_p_value(means(DARWIN), means(0 * DARWIN), ratio, resamples=2**14, seed=0)
+    p = randomization_p_value(
+        means(DARWIN), means(0 * DARWIN), ratio, resamples=2**14, seed=0
+    )
     assert p == pytest.approx(1726 / 32768, abs=4 * np.sqrt(0.05 * 0.95 / 2**14))
 
 
@@ -115,7 +125,9 @@ def test_a_mean_is_tested_as_scipy_does(differences: list[int]):
         ).pvalue
     else:
         expected = 1
-    found = randomization_p_value(means(values), means(0 * values), ratio, resamples=512, seed=0)
+    found = randomization_p_value(
+        means(values), means(0 * values), ratio, resamples=512, seed=0
+    )
     assert found == pytest.approx(expected)
 
 
@@ -143,7 +155,8 @@ def answers(count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     hard = rng.random(count)
     return tuple(
-        (hard + 0.2 * rng.normal(size=count) < level).astype(float) for level in (0.6, 0.63)
+        (hard + 0.2 * rng.normal(size=count) < level).astype(float)
+        for level in (0.6, 0.63)
     )
 
 
@@ -155,14 +168,19 @@ def test_resampling_in_batches_changes_nothing(monkeypatch: pytest.MonkeyPatch):
 
 
 @given(
-    st.lists(st.tuples(st.sampled_from([0, 0.5, 1]), st.sampled_from([0, 1])), min_size=1),
+    st.lists(
+        st.tuples(st.sampled_from([0, 0.5, 1]), st.sampled_from([0, 1])), min_size=1
+    ),
     st.integers(0, 99),
 )
 @settings(max_examples=50, deadline=None)
-def test_exchanging_the_models_changes_no_p_value(pairs: list[tuple[float, int]], seed: int):
+def test_exchanging_the_models_changes_no_p_value(
+    pairs: list[tuple[float, int]], seed: int
+):
     a, b = (means(side) for side in zip(*pairs, strict=True))
     p_values = [
-        randomization_p_value(*sides, ratio, resamples=50, seed=seed) for sides in ((a, b), (b, a))
+        randomization_p_value(*sides, ratio, resamples=50, seed=seed)
+        for sides in ((a, b), (b, a))
     ]
     assert p_values[0] == p_values[1]
 
@@ -203,7 +221,9 @@ def translations(count: int) -> tuple[list[str], list[str], list[str]]:
 
     def system(errors: float) -> list[str]:
         return [
-            "".join(rng.choice(letters) if rng.random() < errors else c for c in reference)
+            "".join(
+                rng.choice(letters) if rng.random() < errors else c for c in reference
+            )
             for reference in references
         ]
 
@@ -211,7 +231,9 @@ def translations(count: int) -> tuple[list[str], list[str], list[str]]:
 
 
 @pytest.mark.parametrize("name", ["bleu", "chrf"])
-def test_corpus_figures_have_sacrebleus_p_values(name: str, monkeypatch: pytest.MonkeyPatch):
+def test_corpus_figures_have_sacrebleus_p_values(
+    name: str, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("SACREBLEU_SEED", "12345")
     references, one, other = translations(96)
     metric = {
@@ -219,11 +241,18 @@ def test_corpus_figures_have_sacrebleus_p_values(name: str, monkeypatch: pytest.
         "chrf": sacrebleu.metrics.CHRF(),
     }[name]
     paired = PairedTest(
-        [("one", one), ("other", other)], {name: metric}, [references], "ar", n_samples=400
+        [("one", one), ("other", other)],
+        {name: metric},
+        [references],
+        "ar",
+        n_samples=400,
     )
-    expected = next(found for key, found in paired()[1].items() if key != "System")[1].p_value
+    expected = next(found for key, found in paired()[1].items() if key != "System")[
+        1
+    ].p_value
     rows, score = zip(
-        *(sufficient_statistics(name, side, references) for side in (one, other)), strict=True
+        *(sufficient_statistics(name, side, references) for side in (one, other)),
+        strict=True,
     )
 
     def statistic(sums: np.ndarray) -> np.ndarray:
@@ -239,12 +268,16 @@ def test_corpus_figures_have_sacrebleus_p_values(name: str, monkeypatch: pytest.
 
 def test_the_interval_ends_where_tangos_published_one_does():
     for table, high in [(CAVO, 0.1240), (BENTUR, 0.517)]:
-        assert paired_accuracy_interval(**table) == pytest.approx((0, high), abs=5e-4), (
+        assert paired_accuracy_interval(**table) == pytest.approx(
+            (0, high), abs=5e-4
+        ), (
             table,
             high,
         )
         mirrored = {**table, "losses": table["wins"], "wins": table["losses"]}
-        assert paired_accuracy_interval(**mirrored) == pytest.approx((-high, 0), abs=5e-4), (
+        assert paired_accuracy_interval(**mirrored) == pytest.approx(
+            (-high, 0), abs=5e-4
+        ), (
             table,
             high,
         )
@@ -280,7 +313,9 @@ def score_statistic(losses: int, wins: int, items: int, loss: float) -> float:
 
 @given(st.integers(0, 20), st.integers(0, 20), st.integers(1, 60))
 @settings(max_examples=60, deadline=None)
-def test_the_interval_ends_where_the_score_test_stops_rejecting(losses: int, wins: int, agree: int):
+def test_the_interval_ends_where_the_score_test_stops_rejecting(
+    losses: int, wins: int, agree: int
+):
     items = losses + wins + agree
     low, high = paired_accuracy_interval(wins, losses, items)
     z = norm.ppf(0.975)
@@ -321,14 +356,18 @@ def test_the_interval_of_a_mean_is_students_with_one_more_value():
 def test_equal_runs_have_the_interval_of_the_rule_of_three():
     end = 1 - 0.025 ** (1 / 40)
     assert paired_mean_interval([0.0] * 40) == pytest.approx((-end, end))
-    assert paired_mean_interval([0.0] * 40, largest=100) == pytest.approx((-100 * end, 100 * end))
+    assert paired_mean_interval([0.0] * 40, largest=100) == pytest.approx(
+        (-100 * end, 100 * end)
+    )
     epochs = paired_mean_interval([0.0] * 400, np.repeat(range(40), 10))
     assert epochs == pytest.approx((-end, end))
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=5), st.integers(0, 50))
 @settings(max_examples=30, deadline=None)
-def test_so_few_differing_items_never_exclude_no_difference(values: list[float], equal: int):
+def test_so_few_differing_items_never_exclude_no_difference(
+    values: list[float], equal: int
+):
     # No exact test rejects, either: 2 / 2⁵ > 0.05.
     low, high = paired_mean_interval(values + [0.0] * equal)
     assert low <= 0 <= high
@@ -362,7 +401,10 @@ def test_an_interval_agrees_with_its_p_value():
 
 
 def test_weights_are_as_many_items():
-    values, counts = np.array([0.1, -0.2, 0.4, 0, 0.3, -0.1, 0.2]), [1, 2, 3, 4, 5, 6, 7]
+    values, counts = (
+        np.array([0.1, -0.2, 0.4, 0, 0.3, -0.1, 0.2]),
+        [1, 2, 3, 4, 5, 6, 7],
+    )
     clusters = np.repeat(range(7), counts)
     assert paired_mean_interval(values, weights=counts) == pytest.approx(
         paired_mean_interval(np.repeat(values, counts), clusters)
@@ -372,7 +414,9 @@ def test_weights_are_as_many_items():
 # --- intervals of pooled rates and corpus figures
 
 
-def rate(errors: object, lengths: object, clusters: object = None) -> tuple[float, float]:
+def rate(
+    errors: object, lengths: object, clusters: object = None
+) -> tuple[float, float]:
     errors, lengths = (np.asarray(side, float) for side in (errors, lengths))
     clusters = np.arange(len(errors)) if clusters is None else np.asarray(clusters)
     found = rate_estimate(errors / lengths, lengths, clusters)

@@ -31,7 +31,10 @@ REPEATS = 1000
 ERROR = 3 * np.sqrt(0.95 * 0.05 / REPEATS)
 
 Numbers = np.ndarray
-ANSWERS = Path(os.environ.get("HKCANTO_DATA_DIR", "")) / "yue_benchmark/responses_by_model.csv.gz"
+ANSWERS = (
+    Path(os.environ.get("HKCANTO_DATA_DIR", ""))
+    / "yue_benchmark/responses_by_model.csv.gz"
+)
 
 
 def covers(interval: tuple[float, float], truth: float) -> bool:
@@ -72,7 +75,9 @@ def test_differences_of_accuracies_are_covered(items: int, wins: float, losses: 
 
 
 @pytest.mark.parametrize("items", SIZES)
-def test_equal_accuracies_are_covered_at_least_as_often_as_the_exact_test_says(items: int):
+def test_equal_accuracies_are_covered_at_least_as_often_as_the_exact_test_says(
+    items: int,
+):
     for share in (0.02, 0.05, 0.15):
         held = sum(
             chance
@@ -100,19 +105,24 @@ def sparse(rng: np.random.Generator, items: int) -> Numbers:
 
 @pytest.mark.parametrize("items", SIZES)
 @pytest.mark.parametrize(
-    ("draw", "truth"), [(normal, 0.01), (heavy_tailed, 0.005), (skewed, 0.1), (sparse, 0.01)]
+    ("draw", "truth"),
+    [(normal, 0.01), (heavy_tailed, 0.005), (skewed, 0.1), (sparse, 0.01)],
 )
 def test_mean_differences_are_covered(
     draw: Callable[[np.random.Generator, int], Numbers], truth: float, items: int
 ):
     rng = np.random.default_rng(items)
-    held = np.mean([covers(paired_mean_interval(draw(rng, items)), truth) for _ in range(REPEATS)])
+    held = np.mean(
+        [covers(paired_mean_interval(draw(rng, items)), truth) for _ in range(REPEATS)]
+    )
     # If three of 30 items differ, the interval always holds.
     most = 1 if draw is sparse and items < 78 else 0.97
     assert 0.95 - ERROR < held < most + ERROR
 
 
-def sentences(rng: np.random.Generator, items: int, rate: float) -> tuple[Numbers, Numbers]:
+def sentences(
+    rng: np.random.Generator, items: int, rate: float
+) -> tuple[Numbers, Numbers]:
     """Errors and lengths of sentences of 3 to 40 syllables, some harder than others."""
     lengths = np.minimum(40, 2 + rng.geometric(1 / 12, items))
     spread = 1 / 0.05 - 1  # an intraclass correlation of 0.05
@@ -155,7 +165,9 @@ def test_epochs_are_covered(questions: int, epochs: int):
         easy = rng.beta(2, 1, questions)
         shares = np.repeat(easy, epochs), np.repeat(easy * 0.9, epochs)
         a, b = (rng.random(len(clusters)) < share for share in shares)
-        held += covers(paired_mean_interval(b.astype(float) - a, clusters), -0.1 * 2 / 3)
+        held += covers(
+            paired_mean_interval(b.astype(float) - a, clusters), -0.1 * 2 / 3
+        )
     assert 0.95 - ERROR < held / REPEATS < 0.97 + ERROR
 
 
@@ -221,9 +233,13 @@ def test_what_people_would_say_is_covered_near_a_limit(items: int, share: float)
     ("count", "most", "share", "correlation"),
     [(8, 9, 0.6, 0.3), (14, 6, 0.8, 0.1), (30, 12, 0.9, 0.4), (40, 10, 0.97, 0.6)],
 )
-def test_uneven_passages_are_covered(count: int, most: int, share: float, correlation: float):
+def test_uneven_passages_are_covered(
+    count: int, most: int, share: float, correlation: float
+):
     # With Student's t on all passages, coverage of the last two is 92 % and 84 to 86 %.
-    assert 0.925 < held(STUDY.of_uneven_passages, count, most, share, correlation) < 0.99
+    assert (
+        0.925 < held(STUDY.of_uneven_passages, count, most, share, correlation) < 0.99
+    )
 
 
 @pytest.mark.parametrize(("few", "items"), [(1, 100), (1, 50), (2, 100)])
@@ -231,7 +247,9 @@ def test_a_share_of_which_few_are_wrong_is_covered(few: int, items: int):
     # By enumeration. Wilson's interval holds in 91 to 92 % if one wrong answer is expected.
     found = 0.0
     for wrong in range(12):
-        made = mean_estimate(np.repeat([0.0, 1.0], [wrong, items - wrong]), np.arange(items))
+        made = mean_estimate(
+            np.repeat([0.0, 1.0], [wrong, items - wrong]), np.arange(items)
+        )
         own = covers((made.low, made.high), 1 - few / items)
         found += own * binom.pmf(wrong, items, few / items)
     assert 0.93 < found < 0.99
@@ -245,11 +263,15 @@ def test_a_share_of_which_few_are_wrong_is_covered(few: int, items: int):
 BEST = load_script("performance/simulate_best.py")
 
 
-@pytest.mark.parametrize(("runs", "items", "correlation"), [(20, 150, 0.0), (5, 424, 0.8)])
+@pytest.mark.parametrize(
+    ("runs", "items", "correlation"), [(20, 150, 0.0), (5, 424, 0.8)]
+)
 def test_equal_runs_are_seldom_called_different_from_the_best(
     runs: int, items: int, correlation: float
 ):
-    naive, told, covered, luck, said = BEST.choice(items, np.full(runs, 0.6), correlation, 300)
+    naive, told, covered, luck, said = BEST.choice(
+        items, np.full(runs, 0.6), correlation, 300
+    )
     assert naive > 15  # for McNemar's test between the best and each other run
     assert told < 5 + 100 * 3 * np.sqrt(0.05 * 0.95 / 300)
     assert covered > 95 - 100 * 3 * np.sqrt(0.05 * 0.95 / 300)
@@ -264,7 +286,10 @@ GATES = load_script("performance/simulate_gates.py")
 @cache
 def passes(values: tuple[float, ...], counts: tuple[int, ...], delta: float) -> bool:
     differences = np.repeat(values, counts)
-    return differences.mean() < delta and loss_bound(differences, 1 + 0 * differences) < delta
+    return (
+        differences.mean() < delta
+        and loss_bound(differences, 1 + 0 * differences) < delta
+    )
 
 
 @pytest.mark.parametrize(
@@ -289,7 +314,9 @@ def test_rare_large_losses_seldom_pass(items: int, delta: float, loss: float):
     rng = np.random.default_rng(items)
     chances = [0.5 * (1 - delta / loss), 0.5 * (1 - delta / loss), delta / loss]
     counts = rng.multinomial(items, chances, size=REPEATS)
-    passed = np.mean([passes((-0.01, 0.01, loss), tuple(each), delta) for each in counts.tolist()])
+    passed = np.mean(
+        [passes((-0.01, 0.01, loss), tuple(each), delta) for each in counts.tolist()]
+    )
     assert passed < 0.055
 
 
@@ -298,7 +325,9 @@ def test_inferior_epochs_seldom_pass(questions: int, delta: float):
     # On the boundary: a lost question is lost in all epochs, because epochs are not independent.
     rng = np.random.default_rng(questions)
     lost = rng.binomial(questions, delta, size=REPEATS)
-    passed = np.mean([passes((0.0, 1.0), (questions - k, k), delta) for k in lost.tolist()])
+    passed = np.mean(
+        [passes((0.0, 1.0), (questions - k, k), delta) for k in lost.tolist()]
+    )
     assert passed < 0.055
 
 
@@ -318,7 +347,9 @@ def test_losses_in_heavy_units_seldom_pass(share: float, heavy: float, items: in
 
 
 # A part of a task whose headline is a mean over subjects of different sizes.
-@pytest.mark.parametrize("sizes", [(3, 97), (40, 60, 400), (8, 8, 8, 200), (5,) * 12 + (240,)])
+@pytest.mark.parametrize(
+    "sizes", [(3, 97), (40, 60, 400), (8, 8, 8, 200), (5,) * 12 + (240,)]
+)
 @pytest.mark.parametrize("in_small", [True, False])
 def test_losses_in_some_subjects_seldom_pass(sizes: tuple[int, ...], in_small: bool):
     # On the boundary: the small subjects lose, or all of them but the largest one win and lose.
@@ -342,10 +373,13 @@ def test_looks_that_share_the_error_seldom_pass_one_by_one(looks: int):
     # On the boundary: if the looks did not share the error, 12 and 17 % would pass at some look.
     rng, passed, delta = np.random.default_rng(looks), 0, 0.05
     for _ in range(REPEATS):
-        drawn = rng.multinomial(800 // looks, [0.1, 0.75, 0.15], size=looks).cumsum(axis=0)
+        drawn = rng.multinomial(800 // looks, [0.1, 0.75, 0.15], size=looks).cumsum(
+            axis=0
+        )
         passed += any(
             (own[2] - own[0]) / own.sum() < delta
-            and loss_bound(np.array([-1.0, 0, 1]), np.ones(3), 1 - 0.05 / looks, own) < delta
+            and loss_bound(np.array([-1.0, 0, 1]), np.ones(3), 1 - 0.05 / looks, own)
+            < delta
             for own in drawn.astype(float)
         )
     assert passed / REPEATS < 0.055

@@ -50,7 +50,9 @@ def test_a_run_has_the_best_and_the_worst_rank_that_its_interval_allows() -> Non
     # 81.5, 74.1, 75.9, 83.3, 87.0, 77.8, 74.1 and 75.9, but not for 64.8. People, with 81.7, are
     # not ranked.
     assert (found.figure.low, found.figure.high) == pytest.approx(wilson(27, 54))
-    scores = [row.values["Food Culture"] for row in found.table.rows if row.kind == "model"]
+    scores = [
+        row.values["Food Culture"] for row in found.table.rows if row.kind == "model"
+    ]
     ends = [
         confint_proportions_2indep(round(54 * score), 54, 27, 54, method="newcomb")
         for score in scores
@@ -88,7 +90,10 @@ def test_a_narrow_interval_leaves_one_rank() -> None:
     own = found.runs["mine"]
     # Half of 6,068, ±1.3. Better are 12 under STEM TC: 74.5, 75.0, 74.3, 55.6, 60.5, 73.5,
     # 59.6, 63.8, 55.9, 63.8, 71.9 and 56.2; next is 47.2.
-    assert (own["STEM TC"].ranks, own["STEM TC"].place.split(" ")[0]) == ((13, 13), "13")
+    assert (own["STEM TC"].ranks, own["STEM TC"].place.split(" ")[0]) == (
+        (13, 13),
+        "13",
+    )
     assert own["STEM TC"].of == 20 + 1
     assert found.headline.name == "STEM TC"
     assert "Other TC" not in own
@@ -99,25 +104,41 @@ def test_categories_that_are_not_those_of_the_papers_table_5_have_no_place() -> 
     assert [*own] == ["Avg. TC", "STEM TC", "Humanities TC"]
     assert all(each.ranks for each in own.values())
     column = beside("hkmmlu_1", whole("hkmmlu")).table.column("Other TC")
-    assert "this column has other questions than the category in Table 5" in column.unmeasured
-    part = whole("hkmmlu", subjects=[s.name for s in find_task("hkmmlu_social_sciences").subjects])
+    assert (
+        "this column has other questions than the category in Table 5"
+        in column.unmeasured
+    )
+    part = whole(
+        "hkmmlu",
+        subjects=[s.name for s in find_task("hkmmlu_social_sciences").subjects],
+    )
     for table in standings([part]):
         (own,) = table.runs.values()
         assert not any(each.ranks for each in own.values())
 
 
-def test_one_example_for_all_subjects_is_not_the_papers_one_shot_chain_of_thought() -> None:
+def test_one_example_for_all_subjects_is_not_the_papers_one_shot_chain_of_thought() -> (
+    None
+):
     for rationale, ranked in [("release", True), ("paper", False)]:
         made = whole("hkmmlu_cot_1shot", rationale=rationale)
-        for table, column in [("hkmmlu_3", "Avg. 1-CoT"), ("hkmmlu_9", "Non-STEM 1s-cot")]:
+        for table, column in [
+            ("hkmmlu_3", "Avg. 1-CoT"),
+            ("hkmmlu_9", "Non-STEM 1s-cot"),
+        ]:
             (found,) = [of[column] for of in beside(table, made).runs.values()]
             assert bool(found.ranks) == ranked, rationale
-            assert found.figure.note == ("" if ranked else "one example for all subjects")
+            assert found.figure.note == (
+                "" if ranked else "one example for all subjects"
+            )
 
 
 def test_a_rank_says_which_of_the_papers_two_protocols_its_run_follows() -> None:
     paper = standing("hkcanto_7", "Average", whole("hkcanto_cultural"))
-    assert (paper.followed, standing("hkmmlu_1", "Avg. TC", whole("hkmmlu")).followed) == (
+    assert (
+        paper.followed,
+        standing("hkmmlu_1", "Avg. TC", whole("hkmmlu")).followed,
+    ) == (
         "appendices",
         "",
     )
@@ -128,15 +149,24 @@ def test_a_rank_says_which_of_the_papers_two_protocols_its_run_follows() -> None
 
 def test_models_that_have_no_figure_in_a_column_do_not_count_in_it() -> None:
     # SenseChat's cell for History & Landmarks is N.A.
-    assert standing("hkcanto_7", "History & Landmarks", whole("hkcanto_cultural")).of == 22 + 1
+    assert (
+        standing("hkcanto_7", "History & Landmarks", whole("hkcanto_cultural")).of
+        == 22 + 1
+    )
 
 
 def test_the_best_of_all_is_first_and_the_worst_last() -> None:
     assert (
-        standing("hkcanto_7", "Average", whole("hkcanto_cultural", 1.0)).place.split(" ")[0] == "1"
+        standing("hkcanto_7", "Average", whole("hkcanto_cultural", 1.0)).place.split(
+            " "
+        )[0]
+        == "1"
     )
     assert (
-        standing("hkcanto_7", "Average", whole("hkcanto_cultural", 0.0)).place.split(" ")[0] == "23"
+        standing("hkcanto_7", "Average", whole("hkcanto_cultural", 0.0)).place.split(
+            " "
+        )[0]
+        == "23"
     )
 
 
@@ -154,7 +184,10 @@ def test_the_papers_models_share_the_better_rank_where_they_are_equal() -> None:
     assert ranks["Claude 3.5 Sonnet"] == ranks["Doubao Pro"] == 5
     assert ranks["Gemini 1.5 Pro"] == 7
     assert ranks["Human"] is ranks["Random"] is ranks["SenseChat"] is None
-    assert rank_of(table.row("SenseChat"), table, table.column("History & Landmarks")) is None
+    assert (
+        rank_of(table.row("SenseChat"), table, table.column("History & Landmarks"))
+        is None
+    )
 
 
 def test_ranks_are_plain_numbers_for_programs() -> None:
@@ -182,7 +215,10 @@ def test_a_figure_that_cannot_be_relied_on_is_shown_without_a_rank() -> None:
     ]:
         found = standing("hkcanto_7", "Average", made)
         assert found.figure.value == pytest.approx(0.5), (made, reason)
-        assert (found.ranks, found.place, found.figure.note) == (None, "", reason), (made, reason)
+        assert (found.ranks, found.place, found.figure.note) == (None, "", reason), (
+            made,
+            reason,
+        )
         assert found.of == 22 + 1, (made, reason)
 
 
@@ -207,7 +243,10 @@ def test_a_whole_group_of_subjects_that_was_run_alone_has_its_rank() -> None:
     assert standing("hkmmlu_9", "Non-STEM DA", made, of=of).ranks == (16, 17)
     assert standing("hkmmlu_1", "Avg. TC", made, of=of).figure.note == "not all items"
     lacking = part("hkmmlu_non_stem", "economics", "marketing_management")
-    assert standing("hkmmlu_9", "Non-STEM DA", lacking, of=of).figure.note == "not all items"
+    assert (
+        standing("hkmmlu_9", "Non-STEM DA", lacking, of=of).figure.note
+        == "not all items"
+    )
     hong_kong = whole("hkmmlu_hk_specific")
     assert standing("hkmmlu_11", "TC", hong_kong, of="mine subjects:hk_specific").ranks
 
@@ -218,7 +257,12 @@ def test_the_papers_headline_is_first_where_some_run_has_a_rank_in_it() -> None:
 
 
 def test_five_items_of_a_subject_have_no_rank() -> None:
-    made = a_run("hkcanto_cultural", {"acc": [1, 1, 1, 0, 1]}, label="mine", subjects=["food"] * 5)
+    made = a_run(
+        "hkcanto_cultural",
+        {"acc": [1, 1, 1, 0, 1]},
+        label="mine",
+        subjects=["food"] * 5,
+    )
     found = beside("hkcanto_7", made)
     for column, value in (("Food Culture", 0.8), ("Average", 0.8)):
         own = found.runs["mine"][column]
@@ -228,16 +272,23 @@ def test_five_items_of_a_subject_have_no_rank() -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "left_out"), [("hkmmlu", 1), ("hkcanto_cultural", 50), ("tmmluplus_gen", 200)]
+    ("task", "left_out"),
+    [("hkmmlu", 1), ("hkcanto_cultural", 50), ("tmmluplus_gen", 200)],
 )
 def test_a_run_with_a_limit_never_has_a_rank(task: str, left_out: int) -> None:
     # Except for a subject that it has completely; it lacks items of each task's largest subject.
-    run = beginning(task, sum(subject.rows for subject in find_task(task).subjects) - left_out)
+    run = beginning(
+        task, sum(subject.rows for subject in find_task(task).subjects) - left_out
+    )
     found = [each for table in standings([run]) for each in table.runs["mine"].values()]
     assert found
     for standing in found:
         wanted = {standing.column.category, standing.column.subject} - {""}
-        of = [subject for subject in run.setup.task.subjects if wanted.issubset(subject.sets)]
+        of = [
+            subject
+            for subject in run.setup.task.subjects
+            if wanted.issubset(subject.sets)
+        ]
         whole_subject = sum(name in {s.name for s in of} for name in run.items.subjects)
         if whole_subject < sum(subject.rows for subject in of):
             assert (standing.ranks, standing.figure.note) == (None, "not all items")
@@ -307,14 +358,21 @@ def test_an_average_without_all_of_its_parts_is_missing() -> None:
 
 
 def test_two_models_do_not_complete_each_others_rows() -> None:
-    runs = [whole("hkcanto_dse_en", label="a"), whole("hkcanto_professional_en", label="b")]
+    runs = [
+        whole("hkcanto_dse_en", label="a"),
+        whole("hkcanto_professional_en", label="b"),
+    ]
     assert names(*runs) == []
 
 
 def test_of_two_runs_the_whole_one_counts_then_the_later() -> None:
     first = whole("hkcanto_cultural")
-    later = replace(whole("hkcanto_cultural", 0.25), created=first.created + timedelta(days=1))
-    some = replace(part("hkcanto_cultural", "food"), created=first.created + timedelta(days=2))
+    later = replace(
+        whole("hkcanto_cultural", 0.25), created=first.created + timedelta(days=1)
+    )
+    some = replace(
+        part("hkcanto_cultural", "food"), created=first.created + timedelta(days=2)
+    )
     found = standing("hkcanto_7", "Average", some, later, first)
     assert found.behind == (later,)
     assert "another run of this model is shown" in why_left_out(first)
@@ -325,11 +383,17 @@ def test_of_two_runs_the_whole_one_counts_then_the_later() -> None:
 
 def test_another_measure_is_in_no_table_and_can_say_why() -> None:
     for made, reason in [
-        (whole("hkmmlu", data="sample"), "sample data cannot be compared with any others"),
+        (
+            whole("hkmmlu", data="sample"),
+            "sample data cannot be compared with any others",
+        ),
         (whole("hkmmlu_mc"), "scored by log-likelihood"),
         (whole("hkmmlu", shots=7), "no figure for it under this condition (7-shot)"),
         (whole("tmmluplus_gen_cot", shots=0), "no figure for it under this condition"),
-        (whole("hkcanto_cultural", cot="yes"), "under this condition (5-shot, cot:yes)"),
+        (
+            whole("hkcanto_cultural", cot="yes"),
+            "under this condition (5-shot, cot:yes)",
+        ),
         (whole("hkcanto_dse_en"), "Professional EN: it pools several tasks."),
         (
             a_run("hkcanto_translation_yue_en", {"empty": [0.0]}),
@@ -369,10 +433,14 @@ def test_an_option_that_is_not_the_papers_makes_a_row_of_its_own() -> None:
     assert [departures(run) for run in runs] == [[], ["prompt:yue"]]
     own = beside("hkcanto_7", *runs).runs
     assert own["mine"]["Average"].figure.value == 0.5
-    assert own["mine prompt:yue"]["Average"].figure.value == pytest.approx(0.25, abs=0.01)
+    assert own["mine prompt:yue"]["Average"].figure.value == pytest.approx(
+        0.25, abs=0.01
+    )
 
 
-def test_a_headline_without_a_direction_has_no_best(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_headline_without_a_direction_has_no_best(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     run = a_run("hkcanto_summarization", {"n_characters": [9.0]})
     monkeypatch.setattr(Run, "headline", run.figures["n_characters"])
     assert headline_column(run).lower_is_better is None

@@ -18,7 +18,12 @@ from .whole import whole
 
 TASKS = (
     *("hkcanto_law", "hkcanto_law_mc", "hkcanto_phonology", "hkcanto_dse_zh"),
-    *("hkcanto_professional_zh", "hkcanto_professional_en", "hkmmlu_mc", "tmmluplus_gen_mc"),
+    *(
+        "hkcanto_professional_zh",
+        "hkcanto_professional_en",
+        "hkmmlu_mc",
+        "tmmluplus_gen_mc",
+    ),
 )
 
 
@@ -43,7 +48,9 @@ def pair(task: str, wins: int, losses: int, items: int = 100) -> list[Run]:
     """Return two runs: only b is right on some items, only a on others, both on the rest."""
     a = [0.0] * wins + [1.0] * (items - wins)
     b = [1.0] * wins + [0.0] * losses + [1.0] * (items - wins - losses)
-    return [a_run(task, {"acc": each}, label=label) for label, each in (("a", a), ("b", b))]
+    return [
+        a_run(task, {"acc": each}, label=label) for label, each in (("a", a), ("b", b))
+    ]
 
 
 def shares(task: str, **of: int) -> list[Run]:
@@ -63,8 +70,12 @@ def test_on_a_single_task_two_models_are_compared_by_mcnemar() -> None:
         "b is better than a on Hong Kong law, 5-shot: Accuracy 96.0 against 85.0, gain +11.0 "
         "points, 95 % [+"
     )
-    assert text.endswith("(exact McNemar, p = 0.019). b wins 15 items, loses 4, ties 81.")
-    assert said(*pair("hkcanto_law", 13, 5)).startswith("No difference shown between b and a on")
+    assert text.endswith(
+        "(exact McNemar, p = 0.019). b wins 15 items, loses 4, ties 81."
+    )
+    assert said(*pair("hkcanto_law", 13, 5)).startswith(
+        "No difference shown between b and a on"
+    )
 
 
 def test_several_tasks_share_the_error_of_five_percent() -> None:
@@ -81,7 +92,9 @@ def test_several_tasks_share_the_error_of_five_percent() -> None:
     rows = tables(runs)["pairs"]
     assert [row["Sure"] for row in rows] == ["✓", *[None] * 7]
     p_values = [2 * 12_650 / 2**25] + [0.0192] * 7  # only their order matters here
-    assert (multipletests(p_values, method="holm")[1] < 0.05).tolist() == [True] + [False] * 7
+    assert (multipletests(p_values, method="holm")[1] < 0.05).tolist() == [True] + [
+        False
+    ] * 7
 
 
 def test_a_gain_is_positive_where_lower_is_better_too() -> None:
@@ -94,7 +107,8 @@ def test_a_gain_is_positive_where_lower_is_better_too() -> None:
     assert "Jyutping grapheme-to-phoneme, 5-shot +80.0 points" in text
     assert "Hong Kong law, 5-shot −37.0 points" in text
     gains = {
-        row["Task"]: row["Gain"] for row in tables([*runs, *pair("hkcanto_law", 3, 40)])["pairs"]
+        row["Task"]: row["Gain"]
+        for row in tables([*runs, *pair("hkcanto_law", 3, 40)])["pairs"]
     }
     assert gains == {
         "Jyutping grapheme-to-phoneme, 5-shot": pytest.approx(80),
@@ -102,17 +116,25 @@ def test_a_gain_is_positive_where_lower_is_better_too() -> None:
     }
 
 
-def test_the_surest_difference_is_the_first_row_and_tasks_of_one_model_the_last() -> None:
+def test_the_surest_difference_is_the_first_row_and_tasks_of_one_model_the_last() -> (
+    None
+):
     alone = whole("hkcanto_cultural", label="a")
     runs = [*pair("hkcanto_law", 5, 4), *pair("hkcanto_phonology", 30, 0), alone]
     rows = tables(runs)["pairs"]
     assert [row["Task"].split(",")[0] for row in rows] == [
         *("Phonological knowledge", "Hong Kong law", "Hong Kong cultural questions")
     ]
-    assert (rows[2]["a"], rows[2]["b"], rows[2]["Gain"]) == (pytest.approx(50), None, None)
+    assert (rows[2]["a"], rows[2]["b"], rows[2]["Gain"]) == (
+        pytest.approx(50),
+        None,
+        None,
+    )
     # Table 7's best model has 77.7 %.
     assert rows[2]["Best published"] == pytest.approx(77.7)
-    assert said(*runs).startswith("b leads on 2 of 2 tasks, a on 0. Significant gains of b (")
+    assert said(*runs).startswith(
+        "b leads on 2 of 2 tasks, a on 0. Significant gains of b ("
+    )
 
 
 def test_equal_models_lead_nowhere() -> None:
@@ -124,7 +146,9 @@ def test_equal_models_lead_nowhere() -> None:
 
 def test_models_with_nothing_in_common_are_not_compared() -> None:
     text = said(whole("hkcanto_law", label="a"), whole("hkcanto_cultural", label="b"))
-    assert text.startswith("Nothing is comparable between these 2 models: no two have complete")
+    assert text.startswith(
+        "Nothing is comparable between these 2 models: no two have complete"
+    )
     cancelled = [replace(run, status="cancelled") for run in pair("hkcanto_law", 5, 1)]
     assert said(*cancelled).startswith("Nothing is comparable between these 2 models")
     assert said() == "There is no run to report on."
@@ -156,7 +180,10 @@ def test_many_models_are_sorted_by_their_mean_rank_and_tie_or_lead() -> None:
         for block in build_report(runs).sections[0].blocks
         if isinstance(block, Table) and block.name == "matrix"
     )
-    ties = [[getattr(value, "note", "") for value in row.values[2:]] for row in matrix.rows[:3]]
+    ties = [
+        [getattr(value, "note", "") for value in row.values[2:]]
+        for row in matrix.rows[:3]
+    ]
     assert [["≈" in note for note in row] for row in ties] == [
         [False, False, False],
         [False, True, False],
@@ -188,7 +215,10 @@ def test_one_model_is_put_among_the_published_ones() -> None:
     both = whole("hkcanto_cultural"), whole("hkcanto_law")
     text = said(*both)
     assert text.startswith("mine: Hong Kong cultural questions, 5-shot 50.0 [")
-    assert "(Accuracy, mean over subjects), rank 14–21 of 23 (appendices†); Hong Kong law," in text
+    assert (
+        "(Accuracy, mean over subjects), rank 14–21 of 23 (appendices†); Hong Kong law,"
+        in text
+    )
     assert text.endswith("(Accuracy), no rank.")
     rows = tables(both)["tasks"]
     assert [(row["Score"], row["Rank"]) for row in rows] == [
@@ -203,7 +233,9 @@ def test_one_model_is_put_among_the_published_ones() -> None:
 def test_warnings_are_one_line() -> None:
     runs = [replace(checked(run), limited=True) for run in pair("hkcanto_law", 30, 0)]
     assert warned(*runs) == "run with --limit: 2 of 2 runs"
-    unread = a_run("hkcanto_law", {"acc": [1.0] * 10, "unparsed_rate": [1.0] * 3 + [0.0] * 7})
+    unread = a_run(
+        "hkcanto_law", {"acc": [1.0] * 10, "unparsed_rate": [1.0] * 3 + [0.0] * 7}
+    )
     text = "not all items: 1 of 1 runs · over 2% unread: 1 of 1 runs"
     assert warned(checked(unread)) == text
     assert warned(checked(whole("hkcanto_cultural"))) == ""
@@ -215,7 +247,9 @@ def test_warnings_are_one_line() -> None:
 def test_a_cancelled_or_limited_run_is_left_out() -> None:
     a, b = pair("hkcanto_law", 30, 0)
     short = replace(a_run("hkcanto_law", {"acc": [1.0] * 50}, label="c"), limited=True)
-    cancelled = replace(a_run("hkcanto_law", {"acc": [1.0] * 100}, label="d"), status="cancelled")
+    cancelled = replace(
+        a_run("hkcanto_law", {"acc": [1.0] * 100}, label="d"), status="cancelled"
+    )
     text = warned(*map(checked, (a, b, short, cancelled)))
     assert "cancelled: 1 of 4 runs" in text
     assert "run with --limit: 1 of 4 runs" in text
@@ -245,7 +279,10 @@ def test_a_limited_model_has_no_rank_and_does_not_lead() -> None:
 
 
 def test_without_a_shared_task_or_with_equal_ranks_no_model_leads_alone() -> None:
-    apart = [*shares("hkcanto_law", a=60, b=40), *shares("hkcanto_phonology", b=20, c=30)]
+    apart = [
+        *shares("hkcanto_law", a=60, b=40),
+        *shares("hkcanto_phonology", b=20, c=30),
+    ]
     said = build_report([*map(checked, apart)]).sections[0].blocks[0]
     assert isinstance(said, Note)
     assert said.text.startswith("No task was run in full by all models")
@@ -260,11 +297,18 @@ def test_without_a_shared_task_or_with_equal_ranks_no_model_leads_alone() -> Non
 
 def test_a_cell_says_what_is_wrong_with_its_run_alone() -> None:
     a, b, c = map(checked, shares("hkcanto_law", a=100, b=180, c=20))
-    runs = [replace(a, status="cancelled"), replace(b, limited=True), c, *shares("hkmmlu", c=9)]
+    runs = [
+        replace(a, status="cancelled"),
+        replace(b, limited=True),
+        c,
+        *shares("hkmmlu", c=9),
+    ]
     matrix = build_report(runs).sections[0].blocks[2]
     assert isinstance(matrix, Table)
     place = [column.title for column in matrix.columns].index("Hong Kong law")
-    notes = {row.values[0]: getattr(row.values[place], "note", "") for row in matrix.rows}
+    notes = {
+        row.values[0]: getattr(row.values[place], "note", "") for row in matrix.rows
+    }
     assert "cancelled" in notes["a"]
     assert "limit" in notes["b"]
     assert "limit" not in notes["c"]

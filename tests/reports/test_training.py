@@ -36,11 +36,14 @@ class Learning(AnsweringLM):
         super().__init__()
         self.right = right
 
-    def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:
+    def generate_until(
+        self, requests: list[Instance], disable_tqdm: bool = False
+    ) -> list[str]:
         del disable_tqdm
         known = sorted(request.doc["id"] for request in requests)[: self.right]
         return [
-            request.doc["target"] if request.doc["id"] in known else "唔知" for request in requests
+            request.doc["target"] if request.doc["id"] in known else "唔知"
+            for request in requests
         ]
 
 
@@ -57,13 +60,18 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Path]:
 
 
 def report(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, ["report", *map(str, arguments)], env={"COLUMNS": "80"})
+    return CliRunner().invoke(
+        app, ["report", *map(str, arguments)], env={"COLUMNS": "80"}
+    )
 
 
 def of_steps(
     scores: dict[int, Sequence[float]], task: str = "hkcanto_law", metric: str = "acc"
 ) -> list[Run]:
-    return [a_run(task, {metric: own}, label=f"checkpoint-{step}") for step, own in scores.items()]
+    return [
+        a_run(task, {metric: own}, label=f"checkpoint-{step}")
+        for step, own in scores.items()
+    ]
 
 
 def share(right: int, items: int = 40) -> list[float]:
@@ -84,7 +92,9 @@ def test_the_best_is_a_line_for_a_script(logs: Sequence[Path]) -> None:
     name = best.partition(" (")[0]
     assert best == f"{name} (checkpoint-1000)"
     assert float(figure) == pytest.approx(31 / ITEMS)
-    assert ties.split(",") == [label(step).replace("dummy", name) for step in (300, 400, 500)]
+    assert ties.split(",") == [
+        label(step).replace("dummy", name) for step in (300, 400, 500)
+    ]
     assert (task, condition) == ("hkmmlu", "0-shot")
     assert 0 < float(overstated) < 0.1
 
@@ -114,14 +124,22 @@ def test_the_best_alone_takes_no_file(logs: Sequence[Path], tmp_path: Path) -> N
     [
         ("checkpoint-500", "runs/tuned/checkpoint-500", ("runs/tuned", 500)),
         ("checkpoint-500", "checkpoint-500", ("training run", 500)),
-        ("checkpoint-500 (runs/A/checkpoint-500)", "runs/A/checkpoint-500", ("runs/A", 500)),
+        (
+            "checkpoint-500 (runs/A/checkpoint-500)",
+            "runs/A/checkpoint-500",
+            ("runs/A", 500),
+        ),
         ("step_1000", "out/step_1000", ("out", 1000)),
         ("stage1-step1000-tokens4B", "stage1-step1000-tokens4B", ("stage1", 1000)),
         ("global_step_200", "m/global_step_200/", ("m", 200)),
         ("global_step200", "m/global_step200", ("m", 200)),
         ("iter_0001000", "m/iter_0001000", ("m", 1000)),
         ("pythia-1b (revision=step1000)", "EleutherAI/pythia-1b", ("pythia-1b", 1000)),
-        ("pythia-1b@step143000", "EleutherAI/pythia-1b@step143000", ("pythia-1b", 143_000)),
+        (
+            "pythia-1b@step143000",
+            "EleutherAI/pythia-1b@step143000",
+            ("pythia-1b", 143_000),
+        ),
         ("mine@2000", "x", ("mine", 2000)),
         ("step-10k", "m/step-10k", ("m", 10_000)),
         ("step0", "m/step0", ("m", 0)),
@@ -131,14 +149,18 @@ def test_the_best_alone_takes_no_file(logs: Sequence[Path], tmp_path: Path) -> N
         ("gpt-4-0613", "openai/gpt-4-0613", None),
     ],
 )
-def test_steps_are_read_from_names(label: str, model: str, found: tuple[str, int] | None) -> None:
+def test_steps_are_read_from_names(
+    label: str, model: str, found: tuple[str, int] | None
+) -> None:
     run = replace(a_run("hkcanto_law", {"acc": [1.0]}), label=label, model=model)
     assert checkpoint(run) == found
 
 
 def test_a_step_may_be_in_the_folder_alone() -> None:
     run = a_run("hkcanto_law", {"acc": [1.0]}, label="mine")
-    run = replace(run, sources=(Path("logs/step-40/mine/results_2026-11-22T18-00.json"),))
+    run = replace(
+        run, sources=(Path("logs/step-40/mine/results_2026-11-22T18-00.json"),)
+    )
     assert checkpoint(run) == ("mine", 40)
 
 
@@ -157,10 +179,16 @@ def test_runs_are_put_in_the_order_of_training() -> None:
 
 
 def equal_runs(
-    rng: np.random.Generator, task: str = "hkcanto_law", runs: int = 20, items: int = 150, **of: Any
+    rng: np.random.Generator,
+    task: str = "hkcanto_law",
+    runs: int = 20,
+    items: int = 150,
+    **of: Any,
 ) -> list[Run]:
     """Checkpoints of equal true accuracy, on questions of different difficulty."""
-    hard = rng.normal(size=of.pop("units", items))[np.asarray(of.get("clusters", range(items)))]
+    hard = rng.normal(size=of.pop("units", items))[
+        np.asarray(of.get("clusters", range(items)))
+    ]
     return [
         a_run(
             task,
@@ -173,12 +201,17 @@ def equal_runs(
 
 
 @pytest.mark.parametrize("kind", ["questions", "subjects", "clusters"])
-def test_among_twenty_equal_checkpoints_one_is_called_different_in_five_percent(kind: str) -> None:
+def test_among_twenty_equal_checkpoints_one_is_called_different_in_five_percent(
+    kind: str,
+) -> None:
     rng, repeats, told, luck, said = np.random.default_rng(1), 200, 0, [], []
     of: dict[str, Any] = {"task": "hkcanto_law"}
     if kind == "subjects":
         names = [own.name for own in find_task("hkcanto_cultural").subjects]
-        of = {"task": "hkcanto_cultural", "subjects": [names[place % 5] for place in range(100)]}
+        of = {
+            "task": "hkcanto_cultural",
+            "subjects": [names[place % 5] for place in range(100)],
+        }
         of["subjects"] += [names[0]] * 50
     if kind == "clusters":
         of |= {"clusters": [place // 2 for place in range(150)], "units": 75}
@@ -235,7 +268,9 @@ def test_scores_of_a_corpus_are_compared_at_once() -> None:
             "hkmmlu_translation_yue_zh",
             {},
             label=f"checkpoint-{step}",
-            pairs=[Pair(own, text, "") for own, text in zip(outputs, texts, strict=True)],
+            pairs=[
+                Pair(own, text, "") for own, text in zip(outputs, texts, strict=True)
+            ],
         )
         for step, outputs in enumerate((worse, texts))
     ]
@@ -247,7 +282,9 @@ def test_of_errors_the_fewest_are_best() -> None:
     errors = {100: [0.8] * 30, 200: [0.5] * 30, 300: [0.2] * 30, 400: [0.3] * 30}
     weights = {"cer_published": [10.0] * 30}
     runs = [
-        a_run("hkcanto_g2p", {"cer_published": own}, label=f"step{step}", weights=weights)
+        a_run(
+            "hkcanto_g2p", {"cer_published": own}, label=f"step{step}", weights=weights
+        )
         for step, own in errors.items()
     ]
     (best,) = build_report(runs).records["best"]

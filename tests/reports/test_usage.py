@@ -38,11 +38,15 @@ def edit(log: Path, change: Callable[[dict[str, Any]], None]) -> None:
 
 @pytest.fixture
 def law(tmp_path: Path) -> Path:
-    return run_inspect(tmp_path, tasks.run(task="hkcanto_law"), limit=2, log_format="json")
+    return run_inspect(
+        tmp_path, tasks.run(task="hkcanto_law"), limit=2, log_format="json"
+    )
 
 
 def test_tokens_of_inspect_are_those_of_its_answers(tmp_path: Path) -> None:
-    run_inspect(tmp_path, tasks.run(task="hkcanto_law"), limit=4, epochs=2, log_format="eval")
+    run_inspect(
+        tmp_path, tasks.run(task="hkcanto_law"), limit=4, epochs=2, log_format="eval"
+    )
     found = usage_of(tmp_path)
     assert found["answers"] == 8
     assert (found["prompt_tokens"], found["answer_tokens"]) == (8 * 5, 8 * 7)
@@ -72,7 +76,9 @@ def test_cost_and_tokens_of_a_provider(law: Path) -> None:
     assert found["dollars"] == 0.5
 
 
-def test_a_judge_has_its_own_tokens_even_if_it_is_the_same_model(tmp_path: Path) -> None:
+def test_a_judge_has_its_own_tokens_even_if_it_is_the_same_model(
+    tmp_path: Path,
+) -> None:
     task = tasks.translation(judge=True)
     run_inspect(
         tmp_path, task, limit=2, model_roles={"grader": answering_model(lambda _: "{}")}
@@ -104,10 +110,17 @@ def test_time_is_that_in_which_some_sample_ran(tmp_path: Path) -> None:
     assert "seconds" not in usage_of(log)
 
 
-def test_the_time_of_a_server_that_loads_with_the_first_request_is_unknown(law: Path) -> None:
+def test_the_time_of_a_server_that_loads_with_the_first_request_is_unknown(
+    law: Path,
+) -> None:
     edit(law, lambda content: content["eval"].update(model="vllm/org/model"))
     assert "seconds" not in usage_of(law)
-    edit(law, lambda content: content["eval"].update(model_base_url="http://localhost:8000/v1"))
+    edit(
+        law,
+        lambda content: content["eval"].update(
+            model_base_url="http://localhost:8000/v1"
+        ),
+    )
     assert "seconds" in usage_of(law)
 
 
@@ -131,8 +144,12 @@ class Loading(AnsweringLM):
 
 @pytest.mark.slow
 def test_lm_eval_logs_no_tokens_and_the_time_of_all_tasks(tmp_path: Path) -> None:
-    run_lm_eval(tmp_path / "both", "hkcanto_law", "hkcanto_g2p", model=Loading(), limit=3)
-    assert [run["usage"] for run in reported(tmp_path / "both")["runs"]] == [{"answers": 3}] * 2
+    run_lm_eval(
+        tmp_path / "both", "hkcanto_law", "hkcanto_g2p", model=Loading(), limit=3
+    )
+    assert [run["usage"] for run in reported(tmp_path / "both")["runs"]] == [
+        {"answers": 3}
+    ] * 2
     run_lm_eval(tmp_path / "one", "hkcanto_law", model=Loading(), limit=3)
     found = usage_of(tmp_path / "one")
     assert found.keys() == {"answers", "seconds"}
@@ -141,7 +158,9 @@ def test_lm_eval_logs_no_tokens_and_the_time_of_all_tasks(tmp_path: Path) -> Non
 
 def test_runs_in_parts_add_up(tmp_path: Path) -> None:
     run_inspect(tmp_path / "stem", tasks.hkmmlu(subjects="stem"))
-    run_inspect(tmp_path / "other", tasks.hkmmlu(subjects="other,humanities,social_sciences"))
+    run_inspect(
+        tmp_path / "other", tasks.hkmmlu(subjects="other,humanities,social_sciences")
+    )
     found = usage_of(tmp_path)
     assert found["answers"] == 43
     assert (found["prompt_tokens"], found["answer_tokens"]) == (43 * 5, 43 * 7)

@@ -27,5 +27,7 @@ def whole(
             right = round(own * subject.rows)
             values += [1.0] * right + [0.0] * (subject.rows - right)
             names += [subject.name] * subject.rows
-    made = a_run(task, {metric: values}, label=label, subjects=names, shots=shots, data=data)
+    made = a_run(
+        task, {metric: values}, label=label, subjects=names, shots=shots, data=data
+    )
     return changed(made, options={**made.options, **options})

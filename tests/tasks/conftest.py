@@ -21,7 +21,12 @@ def server() -> Iterator[WebServer]:
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: WebServer) -> Path:
     """An empty cache; downloads are allowed, and go to the local server."""
-    for variable in ("HKCANTO_DATA", "HKCANTO_DATA_DIR", "HKCANTO_OFFLINE", "HF_HUB_OFFLINE"):
+    for variable in (
+        "HKCANTO_DATA",
+        "HKCANTO_DATA_DIR",
+        "HKCANTO_OFFLINE",
+        "HF_HUB_OFFLINE",
+    ):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HKCANTO_GITHUB_ENDPOINT", server.url)

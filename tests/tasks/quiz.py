@@ -73,7 +73,9 @@ def quiz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Quiz:
 def items(**options: Any) -> list[Sample]:
     """The scored items in the order of their ids."""
     samples = load_task("quiz", **options).samples
-    return sorted(samples, key=lambda sample: (sample.subject, len(sample.id), sample.id))
+    return sorted(
+        samples, key=lambda sample: (sample.subject, len(sample.id), sample.id)
+    )
 
 
 def read(**options: Any) -> list[tuple[str, tuple[str | None, ...], str]]:
@@ -90,5 +92,7 @@ def prompts(**options: Any) -> list[str]:
 def as_csv(rows: Sequence[Sequence[str]], header: Sequence[str] = ()) -> str:
     """Rows as a CSV file, every cell in quotation marks."""
     lines = [header, *rows] if header else rows
-    quoted = (",".join('"' + cell.replace('"', '""') + '"' for cell in line) for line in lines)
+    quoted = (
+        ",".join('"' + cell.replace('"', '""') + '"' for cell in line) for line in lines
+    )
     return "\r\n".join([*quoted, ""])

@@ -90,12 +90,26 @@ def test_a_kind_or_headline_that_does_not_exist_is_named_when_the_task_is_asked_
 ) -> None:
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
     for old, new, says in (
-        ('"multiple_choice"', '"multiple_chioce"', "no kind 'multiple_chioce'; there are .*number"),
-        ("files =", 'headline = "bleu"\nfiles =', "'my_quiz' has the headline 'bleu'.*acc"),
-        ("files =", 'table = ["accc"]\nfiles =', "'my_quiz' has 'accc' in its table.*acc"),
+        (
+            '"multiple_choice"',
+            '"multiple_chioce"',
+            "no kind 'multiple_chioce'; there are .*number",
+        ),
+        (
+            "files =",
+            'headline = "bleu"\nfiles =',
+            "'my_quiz' has the headline 'bleu'.*acc",
+        ),
+        (
+            "files =",
+            'table = ["accc"]\nfiles =',
+            "'my_quiz' has 'accc' in its table.*acc",
+        ),
     ):
         assert old in MINE
-        (tmp_path / "benchmark.toml").write_text(MINE.replace(old, new), encoding="utf-8")
+        (tmp_path / "benchmark.toml").write_text(
+            MINE.replace(old, new), encoding="utf-8"
+        )
         catalogue._catalogue.cache_clear()
         with pytest.raises(CatalogueError, match=says):
             load_task("my_quiz")
@@ -146,14 +160,19 @@ BROKEN = {
 
 @pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN)
 def test_a_broken_benchmark_stops_only_itself(
-    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    text: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     ours = named_tasks()
     for name in ("a_good", "z_good"):
         declared(tmp_path / "all", name)
     (tmp_path / "all" / "bad").mkdir()
     (tmp_path / "all" / "bad" / "benchmark.toml").write_text(text, encoding="utf-8")
-    monkeypatch.setenv("HKCANTO_BENCHMARKS", f"{tmp_path / 'nowhere'}:{tmp_path / 'all'}")
+    monkeypatch.setenv(
+        "HKCANTO_BENCHMARKS", f"{tmp_path / 'nowhere'}:{tmp_path / 'all'}"
+    )
     assert [*named_tasks()] == [*ours, "a_good_quiz", "z_good_quiz"]
     for name in ("a_good_quiz", "z_good_quiz"):
         assert [sample.target for sample in load_task(name).samples] == ["B"]
@@ -174,12 +193,18 @@ def test_of_two_benchmarks_with_one_name_the_later_is_left_out(
         monkeypatch.setenv("HKCANTO_BENCHMARKS", ":".join(map(str, order)))
         assert find_task("quiz_quiz").benchmark.home == str(order[0] / "quiz")
         (said,) = left_out()
-        assert said.startswith(f"{order[1]}/quiz/benchmark.toml: 'quiz' is taken by {order[0]}")
+        assert said.startswith(
+            f"{order[1]}/quiz/benchmark.toml: 'quiz' is taken by {order[0]}"
+        )
 
 
-def test_a_folder_may_be_named_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_may_be_named_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = declared(tmp_path, "quiz")
-    monkeypatch.setenv("HKCANTO_BENCHMARKS", f"{folder}:{folder}/quiz:{folder}/../{folder.name}")
+    monkeypatch.setenv(
+        "HKCANTO_BENCHMARKS", f"{folder}:{folder}/quiz:{folder}/../{folder.name}"
+    )
     assert "quiz_quiz" in named_tasks()
     assert left_out() == ()
 
@@ -200,4 +225,6 @@ def test_every_entry_has_a_chinese_title_and_a_source() -> None:
         assert benchmark.paper
         for task in benchmark.tasks:
             assert any("一" <= c <= "鿿" for c in task.chinese)
-            assert task.specified or benchmark.tasks == (task,)  # its paper is of it alone
+            assert task.specified or benchmark.tasks == (
+                task,
+            )  # its paper is of it alone

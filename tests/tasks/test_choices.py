@@ -14,7 +14,9 @@ from .quiz import Quiz, items, read
 
 def answered(cell: object, *, several: bool = False, **declared: Any) -> str:
     """The letters that an answer names among 大澳, 2, 中環."""
-    definition = TaskDefinition(name="quiz", title="", kind="", letters="ABC", **declared)
+    definition = TaskDefinition(
+        name="quiz", title="", kind="", letters="ABC", **declared
+    )
     row = Row(1, {"a": "大澳", "b": "2", "c": "中環", "answer": cell}, "quiz.csv", 2)
     choices = read_choices(row, definition, choice_columns(definition))
     return right_letters(row, choices, definition, ["answer"], several=several)
@@ -52,10 +54,14 @@ def test_an_answer_of_another_form_is_an_error_that_names_the_declaration() -> N
         ("text", "B"),
         ("text", "大"),
     ):
-        with pytest.raises(UnreadableRow, match=f"quiz.csv, row 2 .*answer = '{way}' is declared"):
+        with pytest.raises(
+            UnreadableRow, match=f"quiz.csv, row 2 .*answer = '{way}' is declared"
+        ):
             answered(cell, answer=way)
     for cell in ("", " ", None, ["A"]):
-        with pytest.raises(UnreadableRow, match="no answer: expected one in a column answer"):
+        with pytest.raises(
+            UnreadableRow, match="no answer: expected one in a column answer"
+        ):
             answered(cell)
 
 
@@ -114,7 +120,8 @@ def test_blank_options_are_shown_or_absent() -> None:
     short = Row(1, {"a": "甲", "b": "乙"})
     assert read_choices(short, absent, [*"abcd"]) == ("甲", "乙", None, None)
     with pytest.raises(
-        UnreadableRow, match="no text for its option 3 in a, b, c, d; found the columns a, b"
+        UnreadableRow,
+        match="no text for its option 3 in a, b, c, d; found the columns a, b",
     ):
         read_choices(short, shown, [*"abcd"])
     for cell in (None, True, float("nan"), ["丁"], {"text": "丁"}):
@@ -138,12 +145,20 @@ def test_options_in_one_declared_column_are_a_list_or_a_mapping(quiz: Quiz) -> N
     declared = 'letters = "AB"\ncolumns = { options = "choices" }'
     quiz(declared, *rows)
     assert read() == [("一？", ("甲", "007"), "B"), ("二？", ("甲", "乙"), "A")]
-    for cell in ("甲;乙", '["甲"]', {"text": ["甲"], "label": ["A"]}, [["甲"], ["乙"]], None):
+    for cell in (
+        "甲;乙",
+        '["甲"]',
+        {"text": ["甲"], "label": ["A"]},
+        [["甲"], ["乙"]],
+        None,
+    ):
         quiz(declared, {"question": "？", "choices": cell, "answer": "A"})
         with pytest.raises(DataCorrupt, match="no list of options"):
             items()
     quiz(declared, {"question": "？", "choices": ["甲", "乙", "丙"], "answer": "A"})
-    with pytest.raises(DataCorrupt, match="3 options, but the task has only the letters AB"):
+    with pytest.raises(
+        DataCorrupt, match="3 options, but the task has only the letters AB"
+    ):
         items()
 
 
@@ -180,5 +195,7 @@ def test_a_question_may_be_the_same_for_every_row(quiz: Quiz) -> None:
     quiz(f'{declared}\nanswer = "number"', {"s1": "好嘢", "s2": "嘢好", "label": 1})
     assert read() == [("邊句通順？", ("好嘢", "嘢好"), "A")]
     quiz('question = "{x}"', {"answer": "A"})
-    with pytest.raises(CatalogueError, match="the same for every row: put it in a prompt"):
+    with pytest.raises(
+        CatalogueError, match="the same for every row: put it in a prompt"
+    ):
         items()

@@ -48,7 +48,9 @@ def test_without_arguments_it_explains_itself() -> None:
 
 
 COMMANDS = [
-    each.name or each.callback.__name__ for each in app.registered_commands if each.callback
+    each.name or each.callback.__name__
+    for each in app.registered_commands
+    if each.callback
 ]
 MAIN = [task for task in named_tasks().values() if task.name == task.definition.name]
 
@@ -57,9 +59,16 @@ def in_terminal(columns: int, *arguments: str, status: int = 0) -> list[str]:
     """Run the command in a terminal of some width; returns its lines, without colours."""
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (50, columns))
-    command = [sys.executable, "-c", "from hkcanto_tasks.cli import app; app()", *arguments]
+    command = [
+        sys.executable,
+        "-c",
+        "from hkcanto_tasks.cli import app; app()",
+        *arguments,
+    ]
     env = {**os.environ, "TERM": "xterm"}
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env) as running:
+    with subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, env=env
+    ) as running:
         os.close(theirs)
         printed = b""
         try:
@@ -69,7 +78,9 @@ def in_terminal(columns: int, *arguments: str, status: int = 0) -> list[str]:
             pass
     os.close(ours)
     assert running.returncode == status, printed
-    return re.sub(r"\x1b\[[0-9;]*m", "", printed.decode()).replace("\r", "").splitlines()
+    return (
+        re.sub(r"\x1b\[[0-9;]*m", "", printed.decode()).replace("\r", "").splitlines()
+    )
 
 
 def test_list_has_each_task_by_both_names_and_fits_the_terminal() -> None:
@@ -78,13 +89,19 @@ def test_list_has_each_task_by_both_names_and_fits_the_terminal() -> None:
     for task in MAIN:
         (at,) = [n for n, line in enumerate(lines) if line.startswith(f"{task.name} ")]
         items, shots, *title = lines[at].removeprefix(task.name).split()
-        rows = 1597 if task.name == "hkcanto_sentiment" else sum(s.rows for s in task.subjects)
+        rows = (
+            1597
+            if task.name == "hkcanto_sentiment"
+            else sum(s.rows for s in task.subjects)
+        )
         drawn = 2000 if task.name.startswith("hkmmlu_translation") else rows
         assert (int(items), int(shots)) == (drawn, task.shots)
         assert title[0] == task.definition.title.split()[0]
         assert lines[at + 1].startswith(f"  {inspect_name(task)}"), task.name
     words = {word for line in lines for word in line.split()}
-    assert {task.name for task in named_tasks().values() if task.scope == "task"} <= words
+    assert {
+        task.name for task in named_tasks().values() if task.scope == "task"
+    } <= words
 
 
 def test_list_is_a_task_a_line_with_tabs_when_it_is_piped() -> None:
@@ -118,7 +135,9 @@ def test_list_and_show_have_the_same_of_a_task_for_scripts() -> None:
     of_list = listed["hkcanto_mmlu_en"]
     assert {key: shown[key] for key in of_list} == of_list
     assert of_list["variants"] == ["hkcanto_mmlu_en_mc"]
-    assert shown["inspect_command"] == "inspect eval hkcanto/mmlu -T language=en --model …"
+    assert (
+        shown["inspect_command"] == "inspect eval hkcanto/mmlu -T language=en --model …"
+    )
     assert shown["signature"].startswith("hkcanto-mmlu-en|shots:5|")
     assert (shown["stop"], shown["max_tokens"]) == (["\n"], 12)
     assert shown["figures"][0]["name"] == "acc"
@@ -135,14 +154,20 @@ def test_a_filter_without_a_match_says_so() -> None:
 
 def test_help_names_no_python_type() -> None:
     for command in ([], *([name] for name in COMMANDS), ["data", "fetch"]):
-        shown = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "80"}).output
+        shown = (
+            CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "80"}).output
+        )
         assert not re.search(r"<(bool|str|int|path|list|float)\b", shown), command
 
 
 def test_show_tells_all_of_a_task() -> None:
     output = hkcanto("show", "hkmmlu")
     for text in (
-        *("香港大規模多任務語言理解", "Cao et al., 2025", "lm_eval --model … --tasks hkmmlu\n"),
+        *(
+            "香港大規模多任務語言理解",
+            "Cao et al., 2025",
+            "lm_eval --model … --tasks hkmmlu\n",
+        ),
         *(
             "inspect eval hkcanto/hkmmlu --model …",
             "hkmmlu|shots:0|turns:single|prompt:paper|",
@@ -194,7 +219,8 @@ def test_show_of_a_subject_and_of_a_subject_in_a_variant() -> None:
     assert "牙醫學的專家" in output
     output = hkcanto("show", "hkmmlu_dentistry_cot")
     assert (
-        """lm_eval --model … --tasks hkmmlu_cot --metadata '{"subjects": "dentistry"}'""" in output
+        """lm_eval --model … --tasks hkmmlu_cot --metadata '{"subjects": "dentistry"}'"""
+        in output
     )
 
 
@@ -217,7 +243,10 @@ def test_show_takes_turns_as_an_option() -> None:
 
 def test_show_with_other_shots() -> None:
     output = hkcanto("show", "hkcanto_g2p", "--shots", "1")
-    assert """lm_eval --model … --tasks hkcanto_g2p --metadata '{"shots": 1}'\n""" in output
+    assert (
+        """lm_eval --model … --tasks hkcanto_g2p --metadata '{"shots": 1}'\n"""
+        in output
+    )
     assert "|shots:1|" in output
     assert "Example 2" not in output
     output = hkcanto("show", "hkcanto_cultural_0shot", "--shots", "2")
@@ -232,7 +261,10 @@ def test_show_says_what_is_wrong() -> None:
             ["hkcanto/mmlu", "-T", "language=fr"],
             "Choose one with -T language=yue or -T language=en",
         ),
-        (["hkcanto/mmmlu"], "no task 'hkcanto/mmmlu' in the catalogue. Did you mean hkcanto_mmlu"),
+        (
+            ["hkcanto/mmmlu"],
+            "no task 'hkcanto/mmmlu' in the catalogue. Did you mean hkcanto_mmlu",
+        ),
         (["hkmmlu_denistry"], "Did you mean hkmmlu_dentistry"),
         (["hkmmlu", "-T", "prompt"], "an option is given as name=value"),
         (["hkmmlu", "-T", "shots=many"], "shots='many' is not a number from 0"),
@@ -246,7 +278,9 @@ def test_show_says_what_is_wrong() -> None:
 def test_names_of_inspect_work_for_every_command() -> None:
     for name in ("dse", "hkcanto/dse"):
         assert hkcanto("show", name).startswith("hkcanto_dse_zh\n")
-        assert "hkcanto_dse_zh" in hkcanto("plan", name, "--discordance", "20", "--full")
+        assert "hkcanto_dse_zh" in hkcanto(
+            "plan", name, "--discordance", "20", "--full"
+        )
         assert "hkcanto_dse_zh" in hkcanto("estimate", name)
     assert hkcanto("show", "dse", "-T", "language=en").startswith("hkcanto_dse_en\n")
     assert "Choose one with" in hkcanto("show", "dse", "-T", "language=fr", status=1)
@@ -259,7 +293,9 @@ def test_what_is_printed_fits_the_terminal() -> None:
         assert max(map(cell_len, lines)) <= 80, arguments
         if arguments[0] == "show":
             (command,) = [line for line in lines if "inspect eval " in line]
-            assert command.endswith("--model …"), "a command that is folded cannot be copied"
+            assert command.endswith("--model …"), (
+                "a command that is folded cannot be copied"
+            )
             figures = lines[lines.index("Figures, the headline first") + 1 :]
             assert figures[0].split()[0] == "acc"
 
@@ -283,7 +319,9 @@ def test_show_never_prints_a_question_of_a_release(
         encoding="utf-8",
     )
     (tmp_path / "data" / "mine").mkdir(parents=True)
-    (tmp_path / "data" / "mine" / "test.csv").write_text("question,answer\n秘密,7\n", "utf-8")
+    (tmp_path / "data" / "mine" / "test.csv").write_text(
+        "question,answer\n秘密,7\n", "utf-8"
+    )
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
     monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.delenv("HKCANTO_DATA")
@@ -300,10 +338,18 @@ def test_path_is_what_include_path_wants() -> None:
 
 
 @pytest.mark.slow
-def test_doctor_finds_harnesses_registration_and_data(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_finds_harnesses_registration_and_data(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(doctor, "why_not", REALLY)
     output = hkcanto("doctor")
-    for text in ("lm-eval 0.4", "inspect-ai 0.3", "lm-eval finds", "inspect-ai finds", "sample"):
+    for text in (
+        "lm-eval 0.4",
+        "inspect-ai 0.3",
+        "lm-eval finds",
+        "inspect-ai finds",
+        "sample",
+    ):
         assert text in output
     assert len(output.splitlines()) <= 20
 
@@ -321,7 +367,9 @@ def test_doctor_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "Traceback" not in output
 
 
-def test_doctor_tells_scripts_what_it_tells_people(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_tells_scripts_what_it_tells_people(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     told = json.loads(hkcanto("doctor", "hkmmlu", "--json"))
     assert told["versions"].keys() >= {"hkcanto", "Python", "lm-eval", "inspect-ai"}
     assert [each["good"] for each in told["findings"]] == [True, True, True]
@@ -341,9 +389,21 @@ def test_doctor_keeps_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("module", "text", "says"),
     [
-        ("inspect_ai", "", "inspect-ai {inspect} cannot run our tasks: an import fails: "),
-        ("inspect_ai", "import sys; sys.exit(0)", "it ends the interpreter with status 0"),
-        ("inspect_ai", "import os; os.abort()", "it ends the interpreter with status -6"),
+        (
+            "inspect_ai",
+            "",
+            "inspect-ai {inspect} cannot run our tasks: an import fails: ",
+        ),
+        (
+            "inspect_ai",
+            "import sys; sys.exit(0)",
+            "it ends the interpreter with status 0",
+        ),
+        (
+            "inspect_ai",
+            "import os; os.abort()",
+            "it ends the interpreter with status -6",
+        ),
         ("inspect_ai", "import sys; sys.exit('no GPU')", "import fails: no GPU"),
         (
             "lm_eval",
@@ -446,7 +506,13 @@ def test_a_broken_benchmark_is_named_by_every_command_and_stops_only_itself(
 
 @pytest.mark.slow
 def test_it_is_said_on_stderr() -> None:
-    command = [sys.executable, "-c", "from hkcanto_tasks.cli import app; app()", "list", "--json"]
+    command = [
+        sys.executable,
+        "-c",
+        "from hkcanto_tasks.cli import app; app()",
+        "list",
+        "--json",
+    ]
     done = subprocess.run(
         command,
         env={**os.environ, "HKCANTO_BENCHMARKS": "/does/not/exist"},
@@ -462,7 +528,9 @@ def test_data_of_one_benchmark_that_is_not_there_stops_only_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "mine").mkdir()
-    text = f'{QUIZ}files = {{ test = "test.csv" }}\n'.replace("[data]", '[data]\npath = "x"')
+    text = f'{QUIZ}files = {{ test = "test.csv" }}\n'.replace(
+        "[data]", '[data]\npath = "x"'
+    )
     (tmp_path / "mine" / "benchmark.toml").write_text(text, encoding="utf-8")
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
     for command in ("path", "fetch", "verify"):

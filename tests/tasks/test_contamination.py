@@ -23,7 +23,9 @@ CLEAN = [
 
 
 def check(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, ["contamination", *map(str, arguments)], env={"COLUMNS": "80"})
+    return CliRunner().invoke(
+        app, ["contamination", *map(str, arguments)], env={"COLUMNS": "80"}
+    )
 
 
 def tables(done: Result) -> dict[str, list[dict[str, object]]]:
@@ -32,7 +34,9 @@ def tables(done: Result) -> dict[str, list[dict[str, object]]]:
 
 
 def written(path: Path, lines: list[object]) -> Path:
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8"
+    )
     return path
 
 
@@ -130,7 +134,13 @@ def test_n_grams_do_not_reach_from_one_text_into_the_next() -> None:
 
 
 def test_every_item_of_the_sample_is_found_in_the_other_script() -> None:
-    for task in (TASK, "hkcanto_law", "hkmmlu", "hkcanto_translation_zh_yue", "hkcanto_g2p"):
+    for task in (
+        TASK,
+        "hkcanto_law",
+        "hkmmlu",
+        "hkcanto_translation_zh_yue",
+        "hkcanto_g2p",
+    ):
         index = Index(items_of(task)[0])
         for sample in load_task(task).samples:
             text = to_simplified(sample.source or sample.text).replace("，", "")
@@ -149,7 +159,12 @@ def test_the_gold_translation_is_looked_for_as_well() -> None:
 
 
 def chat(text: str) -> object:
-    return {"messages": [{"role": "user", "content": text}, {"role": "assistant", "content": "B"}]}
+    return {
+        "messages": [
+            {"role": "user", "content": text},
+            {"role": "assistant", "content": "B"},
+        ]
+    }
 
 
 def _parquet(path: Path, texts: list[str]) -> None:
@@ -175,7 +190,9 @@ def _packed(path: Path, texts: list[str]) -> None:
 
 FORMS: dict[str, Callable[[Path, list[str]], object]] = {
     "a.jsonl": lambda path, texts: written(path, [chat(text) for text in texts]),
-    "a.json": lambda path, texts: path.write_text(json.dumps([chat(text) for text in texts])),
+    "a.json": lambda path, texts: path.write_text(
+        json.dumps([chat(text) for text in texts])
+    ),
     "a.csv": _csv,
     "a.txt": lambda path, texts: path.write_text("\n".join(texts), encoding="utf-8"),
     "a.parquet": _parquet,
@@ -188,19 +205,27 @@ def test_an_item_is_found_in_every_kind_of_file(tmp_path: Path) -> None:
     sample = next(each for each in load_task(TASK).samples if len(each.text) > 60)
     for name, write in FORMS.items():
         write(tmp_path / name, [CLEAN[0], sample.text, CLEAN[1]])
-    done = check(*(tmp_path / name for name in FORMS), "--benchmark", TASK, "--format", "json")
+    done = check(
+        *(tmp_path / name for name in FORMS), "--benchmark", TASK, "--format", "json"
+    )
 
     assert done.exit_code == 1, done.output
     # CSV is read as plain text, in which the header is a line.
     lines = {Path(str(row["file"])).name: row["line"] for row in tables(done)["lines"]}
     assert lines == {**dict.fromkeys(FORMS, 2), "a.csv": 3}
-    assert {(row["item"], row["share"]) for row in tables(done)["lines"]} == {(sample.id, 1)}
+    assert {(row["item"], row["share"]) for row in tables(done)["lines"]} == {
+        (sample.id, 1)
+    }
     assert sample.text[:20] not in done.stdout
 
 
-def test_an_item_over_several_lines_of_a_long_text_is_found_once(tmp_path: Path) -> None:
+def test_an_item_over_several_lines_of_a_long_text_is_found_once(
+    tmp_path: Path,
+) -> None:
     sample = load_task("hkcanto_law").samples[0]
-    filler = "".join(f"line {place} of a text about nothing\n" for place in range(4_000))
+    filler = "".join(
+        f"line {place} of a text about nothing\n" for place in range(4_000)
+    )
     file = tmp_path / "a.txt"
     file.write_text(filler + sample.text + "\n" + filler, encoding="utf-8")
     done = check(file, "--benchmark", "hkcanto_law", "--format", "json")
@@ -218,7 +243,9 @@ JSON = ("--benchmark", TASK, "--format", "json")
 def test_what_only_python_writes_is_json(tmp_path: Path) -> None:
     line = json.dumps({"score": float("nan"), "text": a_question() + "\ud83d"})
     (tmp_path / "a.jsonl").write_text(line + "\n\n", encoding="utf-8")
-    assert [row["line"] for row in tables(check(tmp_path / "a.jsonl", *JSON))["lines"]] == [1]
+    assert [
+        row["line"] for row in tables(check(tmp_path / "a.jsonl", *JSON))["lines"]
+    ] == [1]
 
 
 def test_maps_and_bytes_of_parquet_are_read(tmp_path: Path) -> None:
@@ -231,7 +258,9 @@ def test_maps_and_bytes_of_parquet_are_read(tmp_path: Path) -> None:
         "map": pyarrow.array(
             [[("k", one)], [], []], pyarrow.map_(pyarrow.string(), pyarrow.string())
         ),
-        "binary": pyarrow.array([None, two.encode(), b"\xff\xd8\x00"], pyarrow.binary()),
+        "binary": pyarrow.array(
+            [None, two.encode(), b"\xff\xd8\x00"], pyarrow.binary()
+        ),
         "list": pyarrow.array([[], [], [{"a": three}]]),
     }
     parquet.write_table(pyarrow.table(columns), tmp_path / "a.parquet")
@@ -244,7 +273,9 @@ def test_maps_and_bytes_of_parquet_are_read(tmp_path: Path) -> None:
 
 
 def test_clean_files_end_with_status_0(tmp_path: Path) -> None:
-    done = check(written(tmp_path / "a.jsonl", [{"text": text} for text in CLEAN * 100]))
+    done = check(
+        written(tmp_path / "a.jsonl", [{"text": text} for text in CLEAN * 100])
+    )
     assert done.exit_code == 0
     assert "sample data" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
@@ -279,7 +310,9 @@ def test_what_cannot_be_read_ends_with_status_2(tmp_path: Path) -> None:
         assert said in " ".join(done.output.split()), name
 
 
-def test_benchmarks_without_data_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_benchmarks_without_data_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("HKCANTO_DATA")
     monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HKCANTO_OFFLINE", "1")
@@ -287,5 +320,7 @@ def test_benchmarks_without_data_are_named(tmp_path: Path, monkeypatch: pytest.M
     done = check(file)
     # The fluency questions are ours and part of the package.
     assert done.exit_code == 0
-    assert "Not searched for, because its data is not here: HKMMLU" in " ".join(done.stdout.split())
+    assert "Not searched for, because its data is not here: HKMMLU" in " ".join(
+        done.stdout.split()
+    )
     assert check(file, "--benchmark", "hkmmlu").exit_code == 2

@@ -71,7 +71,9 @@ def test_what_the_release_may_have_is_taken(folder: Folder) -> None:
         plain.replace('"A"', '"a"'),
     ):
         found = load(folder, content).samples
-        assert {(s.question.replace("\n", ""), s.choices, s.target) for s in found} == expected
+        assert {
+            (s.question.replace("\n", ""), s.choices, s.target) for s in found
+        } == expected
 
 
 def test_a_file_may_be_in_any_folder_above_a_declared_one(folder: Folder) -> None:
@@ -79,12 +81,17 @@ def test_a_file_may_be_in_any_folder_above_a_declared_one(folder: Folder) -> Non
     assert load_task("hkmmlu_hk_law").samples
 
 
-def test_the_hubs_own_parquet_conversion_is_the_other_declared_form(folder: Folder) -> None:
+def test_the_hubs_own_parquet_conversion_is_the_other_declared_form(
+    folder: Folder,
+) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     path = folder({}) / "hkmmlu/hk_law/test/0000.parquet"
     path.parent.mkdir(parents=True)
-    rows = [dict(zip(HEADER, row, strict=True)) for row in (LAW, (*LAW[:3], None, None, "A"))]
+    rows = [
+        dict(zip(HEADER, row, strict=True))
+        for row in (LAW, (*LAW[:3], None, None, "A"))
+    ]
     parquet.write_table(pyarrow.Table.from_pylist(rows), path)
     path.parents[2].replace(path.parents[3] / "found")
     (path.parents[3] / "found/hk_law").replace(path.parents[3] / "hk_law")
@@ -98,9 +105,13 @@ def test_an_alias_is_declared_in_the_catalogue_or_by_the_user(
     folder({"test/human_behaviour.csv": as_csv([LAW], HEADER)})
     assert load_task("hkmmlu_human_behavior").samples
     folder({"test/songs.csv": as_csv([MUSIC], HEADER)})
-    with pytest.raises(DataNotFound, match=r"(?s)files: songs.*HKCANTO_ALIASES='songs=hk_music"):
+    with pytest.raises(
+        DataNotFound, match=r"(?s)files: songs.*HKCANTO_ALIASES='songs=hk_music"
+    ):
         load_task("hkmmlu_hk_music")
-    monkeypatch.setenv("HKCANTO_ALIASES", "tunes=hk_music, airs=hk_music\nsongs=hk_music\n")
+    monkeypatch.setenv(
+        "HKCANTO_ALIASES", "tunes=hk_music, airs=hk_music\nsongs=hk_music\n"
+    )
     assert load_task("hkmmlu_hk_music").samples
     folder({"test/hk_law.csv": as_csv([LAW], HEADER)})
     monkeypatch.setenv("HKCANTO_ALIASES", "hk_law=a_subject_of_another_benchmark")
@@ -141,22 +152,37 @@ def test_a_layout_that_is_not_declared_is_refused_with_the_expected_and_the_foun
 
 def test_a_file_that_is_not_data_is_refused(folder: Folder) -> None:
     for content, complaint in (
-        ("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", "Git LFS pointer"),
+        (
+            "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n",
+            "Git LFS pointer",
+        ),
         ("<!DOCTYPE html><html></html>", "HTML page"),
         ("", "empty"),
         (as_csv(MANY, HEADER).encode("utf-16"), "not UTF-8"),
         (as_csv(MANY, HEADER).encode("big5", "replace"), "not UTF-8"),
         (as_csv(MANY, HEADER)[:-9], "truncated"),
         (as_csv(MANY, HEADER).replace("律政司", "律\0政司", 1), "NUL character"),
-        (as_csv([("a", "b")] * 9, ("name", "value")), "9 of 9 rows cannot be read.*no text for"),
+        (
+            as_csv([("a", "b")] * 9, ("name", "value")),
+            "9 of 9 rows cannot be read.*no text for",
+        ),
         (as_csv(MANY), "rows cannot be read"),
-        (as_csv(MANY, ("question", "A", "B", "C", "D", "E", "answer")), "cells instead of 7"),
+        (
+            as_csv(MANY, ("question", "A", "B", "C", "D", "E", "answer")),
+            "cells instead of 7",
+        ),
         (as_csv(MANY, ("question", "A", "B", "C", "D", "a")), "column twice"),
         (as_csv([(*row[:5], "0") for row in MANY], HEADER), "names none of"),
         (as_csv([(*row[:5], row[1]) for row in MANY], HEADER), "names none of"),
         (as_csv(MANY, HEADER).replace("律", "\ufffd"), None),
-        (as_csv([(f"{n}\ufffd\ufffd", *LAW[1:]) for n in range(200)], HEADER), "wrong encoding"),
-        (as_csv([(f"Who {n}?", "x", "y", "z", "w", "A") for n in range(20)], HEADER), "no Chinese"),
+        (
+            as_csv([(f"{n}\ufffd\ufffd", *LAW[1:]) for n in range(200)], HEADER),
+            "wrong encoding",
+        ),
+        (
+            as_csv([(f"Who {n}?", "x", "y", "z", "w", "A") for n in range(20)], HEADER),
+            "no Chinese",
+        ),
         (to_simplified(as_csv(MANY, HEADER)), "Simplified"),
         (as_csv(MANY[:20] * 3, HEADER), "same questions several times"),
         (as_csv([*MANY, *[(*row[:5], "B") for row in MANY]], HEADER), "other answers"),
@@ -168,10 +194,14 @@ def test_a_file_that_is_not_data_is_refused(folder: Folder) -> None:
             load(folder, content)
 
 
-def test_two_files_for_a_subject_are_refused_even_if_they_are_equal(folder: Folder) -> None:
+def test_two_files_for_a_subject_are_refused_even_if_they_are_equal(
+    folder: Folder,
+) -> None:
     content = as_csv([LAW], HEADER)
     folder({"tc/test/hk_law.csv": content, "sc/test/hk_law.csv": content})
-    with pytest.raises(DataCorrupt, match=r"2 files for the test rows of hk_law: .*sc/test/hk_law"):
+    with pytest.raises(
+        DataCorrupt, match=r"2 files for the test rows of hk_law: .*sc/test/hk_law"
+    ):
         load_task("hkmmlu_hk_law")
 
 
@@ -185,9 +215,15 @@ def test_another_language_in_the_place_of_a_task_is_refused(folder: Folder) -> N
 def test_a_declaration_that_leads_nowhere_is_refused(quiz: Quiz) -> None:
     for more, says in (
         ("files = { dve = 'a.csv' }", "no file for the split 'test'"),
-        ("files = { test = 'a.csv', train = 'b.csv' }", "a split 'train'; there are test and dev"),
+        (
+            "files = { test = 'a.csv', train = 'b.csv' }",
+            "a split 'train'; there are test and dev",
+        ),
         ("files = 'a.csv'\nreader = 'rows.py:rows'", "files and reader"),
-        ("files = 'a.csv'\nsubjects = [{ name = 'a' }, { name = 'b' }]", "several subjects in one"),
+        (
+            "files = 'a.csv'\nsubjects = [{ name = 'a' }, { name = 'b' }]",
+            "several subjects in one",
+        ),
         ("files = 'a.csv'\nconfig = 'x'", "files and config or splits"),
         ("splits = { test = 'train' }", r"for a \[hub\] data set"),
         ("files = 'a.csv'\nsentences = { yeu = 'x' }", r"'yeu'; it has \['paper'\]"),
@@ -196,7 +232,10 @@ def test_a_declaration_that_leads_nowhere_is_refused(quiz: Quiz) -> None:
             r"'one_hot' - at `\$.tasks\[0\].answer`.*has all keys and their values",
         ),
         ("files = 'a.csv'\nanswers = { x = 'F' }", "its letters are ABCD"),
-        ("files = 'a.csv'\nsubjects = [{ name = '', stm = 'x' }]", "unknown field `stm`"),
+        (
+            "files = 'a.csv'\nsubjects = [{ name = '', stm = 'x' }]",
+            "unknown field `stm`",
+        ),
         ("reader = 'rows.txt:rows'", "reader"),
     ):
         with pytest.raises(CatalogueError, match=says):
@@ -240,11 +279,15 @@ def test_more_than_one_bad_row_in_a_hundred_is_an_error(folder: Folder) -> None:
     rows[3][5] = rows[50][5] = "E"
     assert len(load(folder, as_csv(rows, HEADER)).samples) == 198
     rows[70][5] = "E"
-    with pytest.raises(DataCorrupt, match=r"(?s)3 of 200 rows .* more than 2.*row 5 has an answer"):
+    with pytest.raises(
+        DataCorrupt, match=r"(?s)3 of 200 rows .* more than 2.*row 5 has an answer"
+    ):
         load(folder, as_csv(rows, HEADER))
 
 
-def test_a_bad_file_of_examples_costs_only_the_runs_that_show_it(folder: Folder) -> None:
+def test_a_bad_file_of_examples_costs_only_the_runs_that_show_it(
+    folder: Folder,
+) -> None:
     folder({"dev/hk_law.csv": as_csv([(*LAW[:5], "E")] * 5, HEADER)})
     loaded = load(folder, as_csv(MANY, HEADER))
     assert len(loaded.samples) == 200
@@ -255,10 +298,14 @@ def test_a_bad_file_of_examples_costs_only_the_runs_that_show_it(folder: Folder)
 # ---------------------------------------------------------------------- examples and counts
 
 
-def test_no_dev_file_is_needed_for_0_shots_and_its_absence_is_said(folder: Folder) -> None:
+def test_no_dev_file_is_needed_for_0_shots_and_its_absence_is_said(
+    folder: Folder,
+) -> None:
     loaded = load(folder, as_csv([LAW], HEADER))
     assert loaded.prompt(loaded.samples[0]).text()
-    with pytest.raises(OptionError, match=r"hk_law: shots=1.* no dev file for it\. Ask for 0"):
+    with pytest.raises(
+        OptionError, match=r"hk_law: shots=1.* no dev file for it\. Ask for 0"
+    ):
         loaded.at(shots=1).prompt(loaded.samples[0])
 
 
@@ -280,7 +327,9 @@ def test_a_chain_of_thought_takes_reasoning_where_there_is_any(folder: Folder) -
     load(folder, as_csv([LAW], HEADER))
     loaded = load_task("hkmmlu_cot_1shot")
     text = loaded.prompt(loaded.samples[0]).text()
-    assert "問題: 《英皇制誥》作爲香港殖民地時期的憲制性文件" in text  # Figure 22's example
+    assert (
+        "問題: 《英皇制誥》作爲香港殖民地時期的憲制性文件" in text
+    )  # Figure 22's example
     assert "|rationale:paper|" in loaded.signature
     folder({"dev/hk_law.csv": as_csv([(*MUSIC, "因為係。")], (*HEADER, "解析"))})
     loaded = load_task("hkmmlu_cot_1shot")
@@ -293,12 +342,19 @@ def test_tmmluplus_takes_its_reasoning_from_the_second_data_set(folder: Folder) 
     files["data/physics_dev.csv"] = as_csv([MUSIC], HEADER)
     folder(files, "tmmluplus")
     loaded = load_task("tmmluplus_gen_cot")
-    with pytest.raises(OptionError, match=r"(?s)ikala/tmmluplus_cot cannot be used.*fewshot 0"):
+    with pytest.raises(
+        OptionError, match=r"(?s)ikala/tmmluplus_cot cannot be used.*fewshot 0"
+    ):
         loaded.prompt(loaded.samples[0])
     explained = [(*MUSIC, f"因為{n}。") for n in range(5)]
-    folder({"data/physics_dev.csv": as_csv(explained, (*HEADER, "rationale"))}, "tmmluplus_cot")
+    folder(
+        {"data/physics_dev.csv": as_csv(explained, (*HEADER, "rationale"))},
+        "tmmluplus_cot",
+    )
     loaded = load_task("tmmluplus_gen_cot")
-    assert loaded.prompt(loaded.samples[0]).text().count("讓我們一步一步思考，因為") == 5
+    assert (
+        loaded.prompt(loaded.samples[0]).text().count("讓我們一步一步思考，因為") == 5
+    )
     assert "|rationale:tmmluplus_cot@local-" in loaded.signature
 
 
@@ -312,16 +368,27 @@ def test_missing_subjects_and_other_counts_are_said_once_in_one_line(
     (record,) = caplog.records
     message = record.getMessage()
     assert "65 of 66 subjects are missing: " in message
-    assert "…; 1 have an unpublished number of items: hk_law 1 (paper: 407), in " in message
+    assert (
+        "…; 1 have an unpublished number of items: hk_law 1 (paper: 407), in "
+        in message
+    )
     assert "not comparable with published scores" in message
     assert "\n" not in message
     assert loaded.remark == " (1 of 66 subjects)"
     assert loaded.differences[0].count(",") == 64  # the doctor shows them all
 
 
-def test_columns_that_nothing_shows_are_said(quiz: Quiz, caplog: pytest.LogCaptureFixture) -> None:
+def test_columns_that_nothing_shows_are_said(
+    quiz: Quiz, caplog: pytest.LogCaptureFixture
+) -> None:
     warn_once.cache_clear()
-    row = {"question": "邊個？", "A": "甲", "B": "乙", "answer": "A", "passage": "一段。"}
+    row = {
+        "question": "邊個？",
+        "A": "甲",
+        "B": "乙",
+        "answer": "A",
+        "passage": "一段。",
+    }
     quiz('letters = "AB"', row)
     (line,) = load_task("quiz").differences
     assert "no prompt shows the columns passage" in caplog.text
@@ -340,17 +407,24 @@ def test_formats_are_declared(quiz: Quiz) -> None:
     quiz(f'{declared}\nfiles = "a.tsv"\nquotes = false', files={"data/a.tsv": tsv})
     assert read() == expected
     odd = "question;A;B;answer\n一？;甲;'\"乙\"';B\n".replace("'", "")
-    quiz(f'{declared}\nfiles = "a.csv"\nquotes = false\ndelimiter = ";"', files={"data/a.csv": odd})
+    quiz(
+        f'{declared}\nfiles = "a.csv"\nquotes = false\ndelimiter = ";"',
+        files={"data/a.csv": odd},
+    )
     assert read() == expected
     bare = '一？,甲,"""乙""",B\n'
     quiz(f'{declared}\nfiles = "a.csv"\nheader = false', files={"data/a.csv": bare})
     assert read() == expected
-    nested = (
-        '{"data": {"items": [{"question": "一？", "A": "甲", "B": "\\"乙\\"", "answer": "B"}]}}'
+    nested = '{"data": {"items": [{"question": "一？", "A": "甲", "B": "\\"乙\\"", "answer": "B"}]}}'
+    quiz(
+        f'{declared}\nfiles = "a.json"\nrows = "data.items"',
+        files={"data/a.json": nested},
     )
-    quiz(f'{declared}\nfiles = "a.json"\nrows = "data.items"', files={"data/a.json": nested})
     assert read() == expected
-    quiz(f'{declared}\nfiles = "a.json"\nrows = "data.rows"', files={"data/a.json": nested})
+    quiz(
+        f'{declared}\nfiles = "a.json"\nrows = "data.rows"',
+        files={"data/a.json": nested},
+    )
     with pytest.raises(DataCorrupt, match="finds no 'rows'; there is items"):
         read()
 
@@ -369,7 +443,9 @@ def test_subjects_may_be_named_by_a_column(quiz: Quiz) -> None:
         ("law", "quiz/law/2"),
     ]
     quiz(declared, *rows, {**rows[0], "topic": "sport"})
-    with pytest.raises(DataCorrupt, match=r"row 4 belongs to the subject 'sport'.*not declare"):
+    with pytest.raises(
+        DataCorrupt, match=r"row 4 belongs to the subject 'sport'.*not declare"
+    ):
         items()
 
 
@@ -434,7 +510,9 @@ def test_what_cannot_be_declared_is_a_reader_of_at_most_ten_lines(quiz: Quiz) ->
     for name, (declared, files, reader, expected) in READERS.items():
         assert len(reader.strip().splitlines()) <= 10, name
         quiz(f'{declared}\nreader = "rows.py:rows"', files={**files, "rows.py": reader})
-        found = [(item.id, item.question, item.choices, item.target) for item in items()]
+        found = [
+            (item.id, item.question, item.choices, item.target) for item in items()
+        ]
         assert found == expected, name
 
 
@@ -466,7 +544,9 @@ def rows(folder, split):
 
 def test_a_readers_source_is_signed_and_its_errors_name_it(quiz: Quiz) -> None:
     row = '{"question": "問？", "choices": ["甲", "乙"], "answer": "A"}'
-    source = f"def rows(folder, split):\n    return [{row}] if split == 'test' else []\n"
+    source = (
+        f"def rows(folder, split):\n    return [{row}] if split == 'test' else []\n"
+    )
     declared = 'letters = "AB"\nreader = "rows.py:rows"'
     quiz(declared, files={"rows.py": source})
     signature = load_task("quiz").signature
@@ -495,15 +575,26 @@ def test_a_file_with_thousands_of_broken_rows_is_read_at_once(tmp_path: Path) ->
     (tmp_path / "rows.csv").write_text("a,b\n" + 'x"y",1\n"x"y,2\n' * 10_000, "utf-8")
     before = time.process_time()
     assert len(read_table(tmp_path / "rows.csv").bad) > 1_000
-    assert time.process_time() - before < 5  # 0.4 s; reading again from the start took 6.6
+    assert (
+        time.process_time() - before < 5
+    )  # 0.4 s; reading again from the start took 6.6
 
 
 @pytest.mark.parametrize(("rows", "every"), [(60, 2), (80, 2), (100, 2), (80, 4)])
-def test_rows_in_the_other_script_are_found_wherever_they_are(rows: int, every: int) -> None:
+def test_rows_in_the_other_script_are_found_wherever_they_are(
+    rows: int, every: int
+) -> None:
     texts = ["這個國家的經濟發展與對外貿易關係", "这个国家的经济发展与对外贸易关系"]
     samples = [
-        Sample(id=str(at), question=f"{texts[at % every == 1]}{at}", choices=(f"{at}",), target="A")
+        Sample(
+            id=str(at),
+            question=f"{texts[at % every == 1]}{at}",
+            choices=(f"{at}",),
+            target="A",
+        )
         for at in range(rows)
     ]
-    with pytest.raises(DataCorrupt, match="in Simplified script; Traditional is declared"):
+    with pytest.raises(
+        DataCorrupt, match="in Simplified script; Traditional is declared"
+    ):
         refuse_odd(samples, find_task("hkmmlu").definition, "x.csv")

@@ -15,7 +15,12 @@ from hkcanto_tasks.data.fetch import DataFolder
 from hkcanto_tasks.data.locating import locate
 from hkcanto_tasks.data.releases import GitHubRelease
 from hkcanto_tasks.declarations import Benchmark
-from hkcanto_tasks.errors import DataCorrupt, DataNotFound, HKCantoError, NetworkUnavailable
+from hkcanto_tasks.errors import (
+    DataCorrupt,
+    DataNotFound,
+    HKCantoError,
+    NetworkUnavailable,
+)
 
 from .declaring import declare, fetched
 from .web_server import Answer, WebServer
@@ -46,7 +51,9 @@ def release(tmp_path: Path, server: WebServer) -> Benchmark:
     """A release on the server: three files, and answers that only an older commit has."""
     lines = [f"{file} {sha256(text)}" for file, text in FILES.items()]
     gold = f"test/gold.json {sha256(ANSWERS)} {OLD}:data/answers.json"
-    server.answers |= {address(file): Answer(text.encode()) for file, text in FILES.items()}
+    server.answers |= {
+        address(file): Answer(text.encode()) for file, text in FILES.items()
+    }
     server.answers[GOLD] = Answer(ANSWERS.encode())
     published = GitHubRelease("someone/release", NEW, prefix="data/")
     return declare(tmp_path / "home", published, checksums="\n".join([*lines, gold]))
@@ -68,17 +75,24 @@ def in_another_process(release: Benchmark) -> subprocess.Popen[str]:
         f"locate(read_benchmark(pathlib.Path({release.home!r}, 'benchmark.toml'))).fetch()"
     )
     return subprocess.Popen(
-        [sys.executable, "-c", program], stderr=subprocess.PIPE, text=True, start_new_session=True
+        [sys.executable, "-c", program],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
 
 
-def test_only_the_file_asked_for_is_downloaded(folder: DataFolder, server: WebServer) -> None:
+def test_only_the_file_asked_for_is_downloaded(
+    folder: DataFolder, server: WebServer
+) -> None:
     assert fetched(folder, "test/x.csv").read_bytes() == FILES["test/x.csv"].encode()
     assert server.requests == {f"GET {address('test/x.csv')}": 1}
     assert folder.files() == ["test/x.csv"]
 
 
-def test_what_is_there_is_not_downloaded_again(folder: DataFolder, server: WebServer) -> None:
+def test_what_is_there_is_not_downloaded_again(
+    folder: DataFolder, server: WebServer
+) -> None:
     folder.fetch(["dev/x.csv", "test/x.csv"])
     folder.fetch()
     folder.fetch()
@@ -92,7 +106,9 @@ def test_the_whole_release_verifies(folder: DataFolder) -> None:
     assert folder.verify() == []
 
 
-def test_a_file_may_come_from_a_commit_of_its_own(folder: DataFolder, server: WebServer) -> None:
+def test_a_file_may_come_from_a_commit_of_its_own(
+    folder: DataFolder, server: WebServer
+) -> None:
     assert fetched(folder, "test/gold.json").read_text() == ANSWERS
     assert server.requests == {f"GET {GOLD}": 1}
     assert folder.revision("test/gold.json") == "0000000"
@@ -129,7 +145,11 @@ def test_a_bad_answer_is_an_error_that_leaves_nothing(
         (Answer(wrong.encode()), DataCorrupt, f"hash is {sha256(wrong)}, expected"),
         (Answer(wrong.encode()), DataCorrupt, sha256(FILES["dev/x.csv"])),
         (Answer(b""), DataCorrupt, "it is empty"),
-        (Answer(b"version https://git-lfs.github.com/spec/v1\n"), DataCorrupt, "LFS pointer"),
+        (
+            Answer(b"version https://git-lfs.github.com/spec/v1\n"),
+            DataCorrupt,
+            "LFS pointer",
+        ),
         (Answer(b"<html>Please log in</html>"), DataCorrupt, "HTML page"),
         (Answer(status=302, headers={"Location": "/login"}), DataNotFound, "HTTP 404"),
         (Answer(status=404), DataNotFound, r"(?s)HTTP 404.*HKCANTO_GITHUB_ENDPOINT"),
@@ -141,13 +161,17 @@ def test_a_bad_answer_is_an_error_that_leaves_nothing(
         with pytest.raises(error, match=f"(?i){complaint}") as raised:
             fetched(folder, "dev/x.csv")
         assert server.url in str(raised.value)
-        left = [path for path in cache.rglob("*") if path.is_file() and path.name != ".lock"]
+        left = [
+            path for path in cache.rglob("*") if path.is_file() and path.name != ".lock"
+        ]
         assert left == [], complaint
 
 
 def test_a_file_may_come_from_elsewhere(folder: DataFolder, server: WebServer) -> None:
     server.answers["/storage"] = server.answers[address("dev/x.csv")]
-    server.answers[address("dev/x.csv")] = Answer(status=302, headers={"Location": "/storage"})
+    server.answers[address("dev/x.csv")] = Answer(
+        status=302, headers={"Location": "/storage"}
+    )
     assert fetched(folder, "dev/x.csv").read_text() == FILES["dev/x.csv"]
 
 
@@ -159,7 +183,9 @@ def test_a_busy_server_is_asked_again(
 ) -> None:
     monkeypatch.setattr("hkcanto_tasks.data.fetch._WAITS", (0.1, 0.2))
     busy = [Answer(status=429), Answer(status=503)]
-    server.answers[address("dev/x.csv")] = Answer(FILES["dev/x.csv"].encode(), first=busy)
+    server.answers[address("dev/x.csv")] = Answer(
+        FILES["dev/x.csv"].encode(), first=busy
+    )
     start = time.monotonic()
     assert fetched(folder, "dev/x.csv").is_file()
     assert time.monotonic() - start >= 0.3
@@ -173,7 +199,9 @@ def test_a_busy_server_is_asked_again(
 def test_an_unknown_file_is_an_error_without_a_request(
     folder: DataFolder, server: WebServer
 ) -> None:
-    with pytest.raises(DataNotFound, match=r"no file 'test/z.csv'.*Did you mean test/y.csv"):
+    with pytest.raises(
+        DataNotFound, match=r"no file 'test/z.csv'.*Did you mean test/y.csv"
+    ):
         fetched(folder, "test/z.csv")
     assert not server.requests
 
@@ -202,15 +230,23 @@ def test_a_server_that_falls_silent_or_trickles_is_given_up(
     folder: DataFolder, server: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hkcanto_tasks.data.fetch._TIMEOUT", (0.5, 0.2))
-    server.answers[address("test/x.csv")] = Answer(FILES["test/x.csv"].encode(), hangs=True)
+    server.answers[address("test/x.csv")] = Answer(
+        FILES["test/x.csv"].encode(), hangs=True
+    )
     start = time.monotonic()
     with pytest.raises(NetworkUnavailable, match=r"(?i)timed out"):
         folder.fetch()
     monkeypatch.setattr("hkcanto_tasks.data.fetch._GRACE", 0.3)
-    server.answers[address("test/x.csv")] = Answer(FILES["test/x.csv"].encode(), drips=True)
-    with pytest.raises(NetworkUnavailable, match="it was too slow: nothing was complete in 0 s"):
+    server.answers[address("test/x.csv")] = Answer(
+        FILES["test/x.csv"].encode(), drips=True
+    )
+    with pytest.raises(
+        NetworkUnavailable, match="it was too slow: nothing was complete in 0 s"
+    ):
         folder.fetch()
-    assert time.monotonic() - start < PATIENCE  # that file takes 320 s, and no byte too long
+    assert (
+        time.monotonic() - start < PATIENCE
+    )  # that file takes 320 s, and no byte too long
     assert "test/x.csv" not in folder.files()
 
 
@@ -223,7 +259,9 @@ def test_offline_means_no_request(
         with monkeypatch.context() as offline:
             offline.setenv(variable, "1")
             assert fetched(folder, "dev/x.csv").is_file()
-            with pytest.raises(NetworkUnavailable, match=f"{variable} forbids it, and test/y.csv"):
+            with pytest.raises(
+                NetworkUnavailable, match=f"{variable} forbids it, and test/y.csv"
+            ):
                 fetched(folder, "test/y.csv")
     assert not server.requests
 
@@ -272,7 +310,9 @@ def test_a_link_out_of_the_cache_is_not_followed(
     (tmp_path / "elsewhere").mkdir()
     (cache / "release/bbbbbbb").mkdir(parents=True)
     (cache / "release/bbbbbbb/test").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(DataCorrupt, match=r"a path outside: 'test/x.csv'.*a link that leads out"):
+    with pytest.raises(
+        DataCorrupt, match=r"a path outside: 'test/x.csv'.*a link that leads out"
+    ):
         fetched(folder, "test/x.csv")
     assert not [*(tmp_path / "elsewhere").iterdir()]
 
@@ -283,7 +323,9 @@ def test_a_cache_that_others_can_change_is_refused(
     (cache / "release").mkdir(parents=True)
     for place in (cache, cache / "release"):
         place.chmod(0o777)
-        unsafe = rf"{place} is not safe: another user may .*drwxrwxrwx.*Set HKCANTO_CACHE"
+        unsafe = (
+            rf"{place} is not safe: another user may .*drwxrwxrwx.*Set HKCANTO_CACHE"
+        )
         with pytest.raises(DataNotFound, match=unsafe):
             locate(release)
         place.chmod(0o755)
@@ -295,7 +337,9 @@ def test_a_cache_that_others_can_change_is_refused(
         locate(release)
 
 
-def test_what_the_cache_is_made_of_is_ours_alone(folder: DataFolder, cache: Path) -> None:
+def test_what_the_cache_is_made_of_is_ours_alone(
+    folder: DataFolder, cache: Path
+) -> None:
     before = os.umask(0)
     try:
         folder.fetch()
@@ -315,7 +359,9 @@ def test_no_message_shows_the_password_of_a_mirror(
     mirror = server.url.replace("//", "//reader:hush%40hush@") + "/"
     monkeypatch.setenv("HKCANTO_GITHUB_ENDPOINT", mirror)
     folder.fetch(["test/x.csv"])
-    assert server.authorizations == {f"Basic {base64.b64encode(b'reader:hush@hush').decode()}"}
+    assert server.authorizations == {
+        f"Basic {base64.b64encode(b'reader:hush@hush').decode()}"
+    }
     answers = [Answer(status=status) for status in (401, 403, 404, 429, 500)]
     answers += [Answer(b"q,a,b,A\n", announced=9), Answer(b"q,a,b,B\n"), None]
     for answer in answers:

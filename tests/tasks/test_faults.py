@@ -44,8 +44,13 @@ def address(file: str) -> str:
 @pytest.fixture(autouse=True)
 def release(cache: Path, server: WebServer, tmp_path: Path, monkeypatch: Any) -> Path:
     """A release on GitHub, and HKMMLU on a hub; return the cache folder of the former."""
-    lines = (f"{file} {hashlib.sha256(text.encode()).hexdigest()}" for file, text in FILES.items())
-    server.answers |= {address(file): Answer(text.encode()) for file, text in FILES.items()}
+    lines = (
+        f"{file} {hashlib.sha256(text.encode()).hexdigest()}"
+        for file, text in FILES.items()
+    )
+    server.answers |= {
+        address(file): Answer(text.encode()) for file, text in FILES.items()
+    }
     published = GitHubRelease("someone/release", COMMIT, prefix="data/")
     declare(tmp_path / "home", published, checksums="\n".join(lines))
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path / "home"))
@@ -55,7 +60,9 @@ def release(cache: Path, server: WebServer, tmp_path: Path, monkeypatch: Any) ->
 
 def fetch(benchmark: str = "release", status: int = 0) -> str:
     """Run `hkcanto data fetch`; return its output, which never has a traceback."""
-    result = CliRunner().invoke(app, ["data", "fetch", benchmark], env={"COLUMNS": "200"})
+    result = CliRunner().invoke(
+        app, ["data", "fetch", benchmark], env={"COLUMNS": "200"}
+    )
     assert isinstance(result.exception, SystemExit | None), repr(result.exception)
     assert result.exit_code == status, result.output
     assert "Traceback" not in result.output
@@ -101,7 +108,9 @@ def test_waiting_for_another_process_is_announced(
         assert other.stdout
         other.stdout.readline()
         assert "5 files" in fetch()
-    (message,) = (each.getMessage() for each in caplog.records if each.name == "hkcanto")
+    (message,) = (
+        each.getMessage() for each in caplog.records if each.name == "hkcanto"
+    )
     assert f"it holds {release / '.lock'}. If there is no such process" in message
     assert "\n" not in message
 
@@ -111,13 +120,18 @@ def test_waiting_for_another_process_is_announced(
 def test_what_a_killed_process_left_is_removed(
     server: WebServer, cache: Path, benchmark: str
 ) -> None:
-    ats = (address("test/x.csv"), f"/datasets/chuxuecao/HKMMLU/resolve/{FIRST}/test/hk_law.csv")
+    ats = (
+        address("test/x.csv"),
+        f"/datasets/chuxuecao/HKMMLU/resolve/{FIRST}/test/hk_law.csv",
+    )
     whole = {at: server.answers[at] for at in ats}
     server.answers |= {at: replace(answer, hangs=True) for at, answer in whole.items()}
     command = [sys.executable, "-m", "hkcanto_tasks", "data", "fetch", benchmark]
     if not Path(sys.modules["hkcanto_tasks"].__path__[0], "__main__.py").exists():
         command[1:3] = ["-c", "from hkcanto_tasks.cli import app; app()"]
-    other = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    other = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     assert server.hanging.wait(30)
     other.send_signal(signal.SIGKILL)
     other.wait()
@@ -159,11 +173,17 @@ def test_what_is_in_the_way_in_the_cache_is_named(release: Path) -> None:
         line = refused()
         assert line.startswith(f"DataNotFound: {release / place}")
         assert "Set HKCANTO_CACHE to a folder that you can write to" in line
-        kept = [] if place == "." else left(release)  # a thread may still write to .partial
+        kept = (
+            [] if place == "." else left(release)
+        )  # a thread may still write to .partial
         if (place, what) == ("bbbbbbb/test/x.csv", "folder"):
             assert not [name for name in kept if not name.startswith(".partial")]
-        while release.exists():  # the thread's file may come after the others were removed
-            release.unlink() if place == "." else shutil.rmtree(release, ignore_errors=True)
+        while (
+            release.exists()
+        ):  # the thread's file may come after the others were removed
+            release.unlink() if place == "." else shutil.rmtree(
+                release, ignore_errors=True
+            )
 
 
 def test_what_can_be_replaced_in_the_cache_is(release: Path) -> None:
@@ -187,12 +207,20 @@ def test_a_registry_that_was_cut_is_said(cache: Path, server: WebServer) -> None
     for keep in (0, 1, 30, 60, 100, 140, -1):
         registry.write_bytes(whole[:keep])
         line = refused("hkmmlu")
-        assert line.startswith(f"DataCorrupt: {registry} is truncated or damaged. Delete it"), keep
+        assert line.startswith(
+            f"DataCorrupt: {registry} is truncated or damaged. Delete it"
+        ), keep
     registry.unlink()
     assert "1 files" in fetch("hkmmlu")
 
 
-CUT = [b"", b"\n\n", b"test/x.csv 0123", b"\xff\xfe\0", b"# 2 files\nx.csv " + b"0" * 64 + b"\n"]
+CUT = [
+    b"",
+    b"\n\n",
+    b"test/x.csv 0123",
+    b"\xff\xfe\0",
+    b"# 2 files\nx.csv " + b"0" * 64 + b"\n",
+]
 
 
 def test_a_catalogues_registry_that_was_cut_is_said(tmp_path: Path) -> None:
@@ -202,7 +230,9 @@ def test_a_catalogues_registry_that_was_cut_is_said(tmp_path: Path) -> None:
         recorded_files.cache_clear()
         (tmp_path / "home/checksums.sha256").write_bytes(content)
         line = refused()
-        assert line.startswith(f"CatalogueError: {tmp_path / 'home/checksums.sha256'}"), content
+        assert line.startswith(
+            f"CatalogueError: {tmp_path / 'home/checksums.sha256'}"
+        ), content
     recorded_files.cache_clear()
 
 
@@ -217,7 +247,9 @@ def broken(function: Callable[..., Any], name: str, code: int) -> Callable[..., 
     return fails
 
 
-def break_at(monkeypatch: pytest.MonkeyPatch, name: str, code: int = errno.EACCES) -> None:
+def break_at(
+    monkeypatch: pytest.MonkeyPatch, name: str, code: int = errno.EACCES
+) -> None:
     """Fail to open a file or list a folder, as for a user without permission."""
     monkeypatch.setattr("io.open", broken(io.open, name, code))
     monkeypatch.setattr("os.scandir", broken(os.scandir, name, code))
@@ -232,7 +264,9 @@ def test_what_cannot_be_read_in_the_cache_is_said(
             break_at(broken_disk, name, code)
             line = refused()
         path = release / "bbbbbbb/test/x.csv"
-        assert line.startswith(f"DataNotFound: {path} cannot be read: {os.strerror(code)}. Make")
+        assert line.startswith(
+            f"DataNotFound: {path} cannot be read: {os.strerror(code)}. Make"
+        )
     for name in ("test", "bbbbbbb"):
         with monkeypatch.context() as broken_disk:
             break_at(broken_disk, name)
@@ -247,12 +281,18 @@ def test_a_full_disk_is_said_and_nothing_is_left(
     opened = builtins.open
 
     def full(path: Any, *args: Any, **options: Any) -> Any:
-        return opened("/dev/full" if ".partial" in str(path) else path, *args, **options)
+        return opened(
+            "/dev/full" if ".partial" in str(path) else path, *args, **options
+        )
 
     monkeypatch.setattr("builtins.open", full)
     line = refused()
-    assert line.startswith(f"DataNotFound: {release} cannot be written: No space left on device.")
-    assert "Set HKCANTO_CACHE to a folder that you can write to, free disk space" in line
+    assert line.startswith(
+        f"DataNotFound: {release} cannot be written: No space left on device."
+    )
+    assert (
+        "Set HKCANTO_CACHE to a folder that you can write to, free disk space" in line
+    )
     assert not left(release)
 
 
@@ -273,7 +313,10 @@ def test_a_limit_on_the_size_of_files_is_said(cache: Path, benchmark: str) -> No
     )
     assert done.returncode == 1
     (line,) = without_bar(done.stderr).splitlines()
-    assert f"{cache / benchmark} cannot be written: File too large. Set HKCANTO_CACHE" in line
+    assert (
+        f"{cache / benchmark} cannot be written: File too large. Set HKCANTO_CACHE"
+        in line
+    )
     assert not left(cache / benchmark)
 
 
@@ -313,26 +356,36 @@ def test_a_path_without_a_file_is_reported(folder: Path) -> None:
         path.unlink()
 
 
-def test_a_file_that_cannot_be_read_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_read_is_said(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     break_at(monkeypatch, "hk_law.csv")
-    assert loading().startswith(f"{folder / 'hk_law.csv'} cannot be read: Permission denied. Make")
+    assert loading().startswith(
+        f"{folder / 'hk_law.csv'} cannot be read: Permission denied. Make"
+    )
 
 
 def test_a_folder_that_cannot_be_read_is_said(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     break_at(monkeypatch, "hkmmlu/test")
-    assert loading().startswith(f"{folder} cannot be read: Permission denied. Make it readable")
+    assert loading().startswith(
+        f"{folder} cannot be read: Permission denied. Make it readable"
+    )
 
 
 def test_a_folder_that_cannot_be_entered_is_said(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.stat", broken(os.stat, "hkmmlu", errno.EACCES))
-    assert loading().startswith(f"{folder.parent} cannot be read: Permission denied. Correct")
+    assert loading().startswith(
+        f"{folder.parent} cannot be read: Permission denied. Correct"
+    )
 
 
-def test_a_linked_folder_is_followed_and_a_loop_is_not(folder: Path, tmp_path: Path) -> None:
+def test_a_linked_folder_is_followed_and_a_loop_is_not(
+    folder: Path, tmp_path: Path
+) -> None:
     folder.rename(tmp_path / "elsewhere")
     folder.symlink_to(tmp_path / "elsewhere")
     (tmp_path / "elsewhere/back").symlink_to(tmp_path / "elsewhere")
@@ -375,6 +428,8 @@ def test_a_command_ends_in_a_message_whatever_it_prints_to_or_is_given() -> None
 def test_text_that_an_encoding_lacks_is_printed_as_escapes() -> None:
     program = [sys.executable, "-c", "from hkcanto_tasks.cli import app; app()", "list"]
     env = {**os.environ, "PYTHONIOENCODING": "cp1252"}
-    done = subprocess.run(program, capture_output=True, env=env, timeout=120, check=False)
+    done = subprocess.run(
+        program, capture_output=True, env=env, timeout=120, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert rb"\u7cb5\u62fc" in done.stdout  # 粵拼

@@ -39,8 +39,14 @@ SENT = {
     "the question": ("答案：", "答："),
     "the order of its parts": (r"{question}\n{options}", r"{options}\n{question}"),
     "a stop text": (r'["\n\n"]', r'["\n\n\n"]'),
-    "the column that is asked": ("[[tasks]]", '[[tasks]]\ncolumns = { question = "question_en" }'),
-    "whether a blank option is one": ("[[tasks]]", '[[tasks]]\nblank_options = "absent"'),
+    "the column that is asked": (
+        "[[tasks]]",
+        '[[tasks]]\ncolumns = { question = "question_en" }',
+    ),
+    "whether a blank option is one": (
+        "[[tasks]]",
+        '[[tasks]]\nblank_options = "absent"',
+    ),
 }
 
 
@@ -81,7 +87,9 @@ def test_an_edit_of_what_is_sent_is_signed(own: Callable[..., None]) -> None:
         assert before["sent"] != after["sent"], edited
 
 
-def test_another_file_of_worked_examples_is_other_data(own: Callable[..., None]) -> None:
+def test_another_file_of_worked_examples_is_other_data(
+    own: Callable[..., None],
+) -> None:
     made = []
     for edit in ((), ("dev.csv", "quiz.csv")):
         own(*edit)
@@ -98,14 +106,20 @@ def test_what_nobody_is_asked_is_not_signed(own: Callable[..., None]) -> None:
     assert hashes(load_task("quiz").signature) == before
 
 
-def test_an_edit_of_another_prompt_leaves_the_others_as_they_are(own: Callable[..., None]) -> None:
+def test_an_edit_of_another_prompt_leaves_the_others_as_they_are(
+    own: Callable[..., None],
+) -> None:
     other = "{question}\\n{options}"
     two = f'[prompts.other]\nquestion = "{other}"\n[[tasks]]'
     named = '\nprompts = { paper = "plain", zh = "other" }'
     own("[[tasks]]", two + named)
-    before = [hashes(load_task("quiz", prompt=name).signature) for name in ("paper", "zh")]
+    before = [
+        hashes(load_task("quiz", prompt=name).signature) for name in ("paper", "zh")
+    ]
     own("[[tasks]]", two.replace(other, other + "!") + named)
-    after = [hashes(load_task("quiz", prompt=name).signature) for name in ("paper", "zh")]
+    after = [
+        hashes(load_task("quiz", prompt=name).signature) for name in ("paper", "zh")
+    ]
     assert before[0] == after[0]
     assert before[1]["sent"] != after[1]["sent"]
 
@@ -122,7 +136,9 @@ def test_a_signature_does_not_depend_on_the_subjects_asked_first() -> None:
 def test_an_edit_of_how_it_is_read_is_signed(monkeypatch: pytest.MonkeyPatch) -> None:
     before = hashes(task_as_run("hkmmlu").signature("").text)
     signatures._hashes.clear()
-    monkeypatch.setattr(multiple_choice, "read_choice", lambda *_: ChoiceReading("A", "bare"))
+    monkeypatch.setattr(
+        multiple_choice, "read_choice", lambda *_: ChoiceReading("A", "bare")
+    )
     after = hashes(task_as_run("hkmmlu").signature("").text)
     assert (before["sent"], before["read"] != after["read"]) == (after["sent"], True)
 
@@ -134,7 +150,11 @@ def test_the_room_for_reasoning_the_colon_rule_and_opencc_are_signed(
         signatures._hashes.clear()
         return hashes(task_as_run("hkmmlu", **options).signature("").text)
 
-    reasoning, direct, simplified = signed(reasoning=True), signed(), signed(script="sc")
+    reasoning, direct, simplified = (
+        signed(reasoning=True),
+        signed(),
+        signed(script="sc"),
+    )
     monkeypatch.setattr(base, "REASONING_TOKENS", 8191)
     assert signed(reasoning=True)["sent"] != reasoning["sent"]
     assert signed() == direct
@@ -144,7 +164,9 @@ def test_the_room_for_reasoning_the_colon_rule_and_opencc_are_signed(
         import opencc
 
         convert = opencc.OpenCC(other).convert
-        monkeypatch.setattr(multiple_choice, "_to_simplified", lambda convert=convert: convert)
+        monkeypatch.setattr(
+            multiple_choice, "_to_simplified", lambda convert=convert: convert
+        )
         assert signed(script="sc")["sent"] != simplified["sent"], other
 
 
@@ -160,13 +182,17 @@ def test_compare_says_what_was_edited_between_two_runs(
     )
     assert "wins 0 items" in same
     assert "differ in sent" not in same
-    assert "(the prompt, worked examples, stop texts or token limit was edited)" in edited
+    assert (
+        "(the prompt, worked examples, stop texts or token limit was edited)" in edited
+    )
     first, second = re.search(r"sent (\w{7}) against (\w{7}) \(", edited).groups()
     assert first != second
 
 
 def test_options_explain_a_difference_and_are_named_instead_of_the_hash() -> None:
-    one, other = (task_as_run("hkmmlu", **own).signature("") for own in ({}, {"prompt": "zh"}))
+    one, other = (
+        task_as_run("hkmmlu", **own).signature("") for own in ({}, {"prompt": "zh"})
+    )
     assert one.sent != other.sent
     assert one.differs(other) == {"prompt": ("paper", "zh")}
     assert one.differs(one) == {}

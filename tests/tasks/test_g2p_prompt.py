@@ -25,7 +25,8 @@ def test_zero_shot_is_the_sentence_and_the_text_to_convert() -> None:
     task = load_task("hkcanto_g2p")
     sample = task.samples[0]
     assert (
-        task.at(shots=0).prompt(sample).text() == SENTENCE + f"Text to Convert: \n{sample.source}\n"
+        task.at(shots=0).prompt(sample).text()
+        == SENTENCE + f"Text to Convert: \n{sample.source}\n"
     )
 
 
@@ -34,7 +35,10 @@ def test_five_shots_number_the_papers_examples() -> None:
     text = task.at(shots=5).prompt(task.samples[0]).text()
     assert text.startswith(SENTENCE + FIRST + "Example 2\n")
     assert text.count("Example ") == 5
-    assert "學而時習之，不亦說乎\nhok6 ji4 si4 zaap6 zi1 bat1 jik6 jyut6 fu4\n\nText to" in text
+    assert (
+        "學而時習之，不亦說乎\nhok6 ji4 si4 zaap6 zi1 bat1 jik6 jyut6 fu4\n\nText to"
+        in text
+    )
 
 
 def test_chat_messages_hold_the_same_text_as_the_plain_prompt() -> None:
@@ -111,7 +115,10 @@ def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_row_that_is_wrong_is_named(release: Path) -> None:
     for text, says in (
         ('{"#": 1, "Honzi": "早晨"}', "row 1 has no text for the jyutping"),
-        ('{"#": 1, "Honzi": "早晨", "Jyutping": "zou2 (san4|san2"}', "row 1 .* malformed"),
+        (
+            '{"#": 1, "Honzi": "早晨", "Jyutping": "zou2 (san4|san2"}',
+            "row 1 .* malformed",
+        ),
         ('{"Honzi": "早晨", "Jyutping": "zou2 san4"}', "row 1 has no number"),
         (GOOD * 2, "numbers 7 occur"),
     ):

@@ -19,7 +19,12 @@ from hkcanto_tasks.catalogue import find_benchmark
 from hkcanto_tasks.data.fetch import DataFolder
 from hkcanto_tasks.data.locating import locate
 from hkcanto_tasks.data.releases import HubDataset
-from hkcanto_tasks.errors import DataCorrupt, DataNotFound, HKCantoError, NetworkUnavailable
+from hkcanto_tasks.errors import (
+    DataCorrupt,
+    DataNotFound,
+    HKCantoError,
+    NetworkUnavailable,
+)
 
 from .declaring import declare, fetched
 from .rows import COLUMNS, LAW, MUSIC, as_csv
@@ -52,7 +57,8 @@ def publish(
     """Make a commit the head of the data set's default branch, and the target of tags."""
     api, pages = f"/api/datasets/{repo}", f"/datasets/{repo}"
     contents = {
-        path: text.encode() if isinstance(text, str) else text for path, text in files.items()
+        path: text.encode() if isinstance(text, str) else text
+        for path, text in files.items()
     }
     siblings = [
         {"rfilename": path, "size": len(content), "blobId": blob_id(content)}
@@ -85,7 +91,9 @@ def test_the_files_allowed_are_downloaded_as_they_are() -> None:
     folder = at()
     folder.fetch()
     assert folder.files() == DATA
-    assert [fetched(folder, file).read_text("utf-8") for file in DATA] == [FILES[f] for f in DATA]
+    assert [fetched(folder, file).read_text("utf-8") for file in DATA] == [
+        FILES[f] for f in DATA
+    ]
     assert folder.verify() == []
     assert folder.revision("test/logic.csv") == folder.revision() == FIRST[:7]
 
@@ -97,12 +105,16 @@ def test_a_file_that_a_task_declares_is_downloaded_too(server: WebServer) -> Non
     assert folder.files() == ["test/x.csv", "translation/can2man.jsonl"]
 
 
-def test_later_runs_use_the_commit_of_the_first_without_asking(server: WebServer) -> None:
+def test_later_runs_use_the_commit_of_the_first_without_asking(
+    server: WebServer,
+) -> None:
     at().fetch()
     publish(server, SECOND, {"test/logic.csv": "Question,A,B,Answer\n"})
     server.requests.clear()
     later = at()
-    assert fetched(later, "test/logic.csv").read_text("utf-8") == FILES["test/logic.csv"]
+    assert (
+        fetched(later, "test/logic.csv").read_text("utf-8") == FILES["test/logic.csv"]
+    )
     assert later.revision() == FIRST[:7]
     assert not server.requests
 
@@ -111,10 +123,14 @@ def test_a_revision_asked_for_is_the_one_downloaded(server: WebServer) -> None:
     publish(server, SECOND, {"test/logic.csv": "Question,A,B,Answer\n"})
     folder = at(HubDataset("someone/questions", revision=FIRST))
     assert folder.revision("test/logic.csv") == FIRST[:7]
-    assert fetched(folder, "test/logic.csv").read_text("utf-8") == FILES["test/logic.csv"]
+    assert (
+        fetched(folder, "test/logic.csv").read_text("utf-8") == FILES["test/logic.csv"]
+    )
 
 
-def test_another_request_does_not_get_what_this_one_downloaded(server: WebServer) -> None:
+def test_another_request_does_not_get_what_this_one_downloaded(
+    server: WebServer,
+) -> None:
     at().fetch()
     publish(server, SECOND, FILES)
     wider = at(HubDataset("someone/questions"))
@@ -127,7 +143,9 @@ def test_a_file_altered_in_the_cache_is_downloaded_again() -> None:
     folder = at()
     fetched(folder, "test/logic.csv").write_text("altered")
     assert [problem.kind for problem in folder.verify()] == ["changed"]
-    assert fetched(folder, "test/logic.csv").read_text("utf-8") == FILES["test/logic.csv"]
+    assert (
+        fetched(folder, "test/logic.csv").read_text("utf-8") == FILES["test/logic.csv"]
+    )
 
 
 def test_before_the_download_everything_is_missing(server: WebServer) -> None:
@@ -160,16 +178,22 @@ def test_a_data_set_that_does_not_exist_says_so(server: WebServer) -> None:
     server.answers["/api/datasets/someone/nothing"] = Answer(
         status=401, headers={"X-Error-Code": "RepoNotFound"}
     )
-    with pytest.raises(DataNotFound, match=r"datasets/someone/nothing is not on the server.*401"):
+    with pytest.raises(
+        DataNotFound, match=r"datasets/someone/nothing is not on the server.*401"
+    ):
         at(HubDataset("someone/nothing")).fetch()
 
 
 def test_a_data_set_without_the_files_wanted_says_so() -> None:
-    with pytest.raises(DataNotFound, match=rf"at {FIRST} has no file that matches \*\.parquet"):
+    with pytest.raises(
+        DataNotFound, match=rf"at {FIRST} has no file that matches \*\.parquet"
+    ):
         at(HubDataset("someone/questions", allow=("*.parquet",))).fetch()
 
 
-def test_a_refused_connection_says_at_once_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refused_connection_says_at_once_what_to_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
     monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{port}")
@@ -188,7 +212,11 @@ def test_a_hub_that_falls_silent_or_trickles_is_given_up(
     file = f"/datasets/someone/questions/resolve/{FIRST}/test/logic.csv"
     start = time.monotonic()
     for place, fault, complaint in (
-        ("/api/datasets/someone/questions", replace(info, hangs=True), "timeout|timed out"),
+        (
+            "/api/datasets/someone/questions",
+            replace(info, hangs=True),
+            "timeout|timed out",
+        ),
         ("/api/datasets/someone/questions", replace(info, drips=True), "too slow"),
         (file, replace(server.answers[file], drips=True), "too slow"),
     ):
@@ -202,15 +230,21 @@ def test_a_hub_that_falls_silent_or_trickles_is_given_up(
     at().fetch()
 
 
-def test_a_busy_hub_is_asked_again(server: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_busy_hub_is_asked_again(
+    server: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("hkcanto_tasks.data.fetch._WAITS", (0, 0))
     place = "/api/datasets/someone/questions"
-    server.answers[place] = replace(server.answers[place], first=[Answer(status=429)] * 2)
+    server.answers[place] = replace(
+        server.answers[place], first=[Answer(status=429)] * 2
+    )
     at().fetch()
     assert server.requests[f"GET {place}"] == 3
 
 
-def test_offline_means_no_request(server: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_offline_means_no_request(
+    server: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(NetworkUnavailable, match="HF_HUB_OFFLINE forbids it"):
         at().fetch()
@@ -235,13 +269,19 @@ def test_processes_that_start_together_download_each_file_once(
         f"locate(read_benchmark(pathlib.Path({benchmark.home!r}, 'benchmark.toml'))).fetch()"
     )
     processes = [
-        subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [sys.executable, "-c", program], stderr=subprocess.PIPE, text=True
+        )
         for _ in range(3)
     ]
     for process in processes:
         _, errors = process.communicate(timeout=60)
         assert process.returncode == 0, errors
-    gets = {request: n for request, n in server.requests.items() if request.startswith("GET /data")}
+    gets = {
+        request: n
+        for request, n in server.requests.items()
+        if request.startswith("GET /data")
+    }
     assert len(gets) == len(DATA)
     assert set(gets.values()) == {1}
     assert at().verify() == []
@@ -251,7 +291,9 @@ def announce(server: WebServer, **entry: object) -> None:
     """Make the hub give other metadata for the file test/logic.csv."""
     at = "/api/datasets/someone/questions"
     info = json.loads(server.answers[at].body)
-    of_file = next(each for each in info["siblings"] if each["rfilename"] == "test/logic.csv")
+    of_file = next(
+        each for each in info["siblings"] if each["rfilename"] == "test/logic.csv"
+    )
     of_file |= entry
     server.answers[at] = Answer(json.dumps(info).encode())
 
@@ -278,7 +320,10 @@ def test_a_file_that_is_not_what_the_hub_announced_is_refused(
     "announced",
     [
         # The blob of a large file is the pointer to it.
-        {"blobId": "0" * 40, "lfs": {"sha256": SHA256, "size": len(LOGIC), "pointerSize": 130}},
+        {
+            "blobId": "0" * 40,
+            "lfs": {"sha256": SHA256, "size": len(LOGIC), "pointerSize": 130},
+        },
         {"blobId": None, "size": None},  # a mirror that gives only names
     ],
 )
@@ -295,7 +340,9 @@ def test_what_is_as_announced_is_taken_and_recorded(
 def test_names_that_lead_elsewhere_are_refused(server: WebServer, cache: Path) -> None:
     for name in ("../../../evil.csv", "half\ud800.csv", "long" * 99 + ".csv"):
         announce(server, rfilename=name)
-        with pytest.raises(DataCorrupt, match="list of files of someone/questions names a path"):
+        with pytest.raises(
+            DataCorrupt, match="list of files of someone/questions names a path"
+        ):
             at().fetch()
         publish(server, FIRST, FILES)
     assert not [request for request in server.requests if "resolve" in request]
@@ -337,36 +384,79 @@ def test_no_message_shows_the_password_of_a_hub(
 
 
 def test_hkmmlu_is_downloaded_and_read(server: WebServer) -> None:
-    files = {f"test/{stem}.csv": as_csv([LAW, MUSIC]) for stem in ("hk_law", "hk_music")}
+    files = {
+        f"test/{stem}.csv": as_csv([LAW, MUSIC]) for stem in ("hk_law", "hk_music")
+    }
     publish(server, FIRST, files, "chuxuecao/HKMMLU")
     loaded = load_task("hkmmlu")
-    assert sorted(sample.subject for sample in loaded.samples) == ["hk_law"] * 2 + ["hk_music"] * 2
+    assert (
+        sorted(sample.subject for sample in loaded.samples)
+        == ["hk_law"] * 2 + ["hk_music"] * 2
+    )
     assert f"|data:{FIRST[:7]}|" in loaded.at(shots=0).signature
 
 
 def test_tmmluplus_is_the_tag_of_the_paper_unless_another_is_asked_for(
     server: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    publish(server, FIRST, {"data/physics_test.csv": as_csv([LAW])}, "ikala/tmmluplus", "v1.0")
-    publish(server, SECOND, {"data/physics_test.csv": as_csv([MUSIC])}, "ikala/tmmluplus", "v1.1")
-    for revision, commit in (("", FIRST), ("v1.1", SECOND), (SECOND[:7], SECOND), ("", FIRST)):
-        publish(server, commit, FILES, "ikala/other", revision)  # also a commit's first digits
-        server.answers[f"/api/datasets/ikala/tmmluplus/revision/{SECOND[:7]}"] = server.answers[
-            "/api/datasets/ikala/tmmluplus/revision/v1.1"
-        ]
+    publish(
+        server,
+        FIRST,
+        {"data/physics_test.csv": as_csv([LAW])},
+        "ikala/tmmluplus",
+        "v1.0",
+    )
+    publish(
+        server,
+        SECOND,
+        {"data/physics_test.csv": as_csv([MUSIC])},
+        "ikala/tmmluplus",
+        "v1.1",
+    )
+    for revision, commit in (
+        ("", FIRST),
+        ("v1.1", SECOND),
+        (SECOND[:7], SECOND),
+        ("", FIRST),
+    ):
+        publish(
+            server, commit, FILES, "ikala/other", revision
+        )  # also a commit's first digits
+        server.answers[f"/api/datasets/ikala/tmmluplus/revision/{SECOND[:7]}"] = (
+            server.answers["/api/datasets/ikala/tmmluplus/revision/v1.1"]
+        )
         monkeypatch.setenv("HKCANTO_REVISION_TMMLUPLUS", revision)
-        assert f"|data:{commit[:7]}|" in load_task("tmmluplus_gen").at(shots=0).signature
+        assert (
+            f"|data:{commit[:7]}|" in load_task("tmmluplus_gen").at(shots=0).signature
+        )
 
 
 def test_the_data_stays_when_its_tag_moves(server: WebServer) -> None:
-    publish(server, FIRST, {"data/physics_test.csv": as_csv([LAW])}, "ikala/tmmluplus", "v1.0")
+    publish(
+        server,
+        FIRST,
+        {"data/physics_test.csv": as_csv([LAW])},
+        "ikala/tmmluplus",
+        "v1.0",
+    )
     locate(find_benchmark("tmmluplus")).fetch()
-    publish(server, SECOND, {"data/physics_test.csv": as_csv([MUSIC])}, "ikala/tmmluplus", "v1.0")
+    publish(
+        server,
+        SECOND,
+        {"data/physics_test.csv": as_csv([MUSIC])},
+        "ikala/tmmluplus",
+        "v1.0",
+    )
     assert f"|data:{FIRST[:7]}|" in load_task("tmmluplus_gen").at(shots=0).signature
 
 
-def test_the_reasoning_of_tmmluplus_is_downloaded_when_it_is_needed(server: WebServer) -> None:
-    files = {"data/physics_test.csv": as_csv([LAW]), "data/physics_dev.csv": as_csv([LAW] * 5)}
+def test_the_reasoning_of_tmmluplus_is_downloaded_when_it_is_needed(
+    server: WebServer,
+) -> None:
+    files = {
+        "data/physics_test.csv": as_csv([LAW]),
+        "data/physics_dev.csv": as_csv([LAW] * 5),
+    }
     publish(server, FIRST, files, "ikala/tmmluplus", "v1.0")
     explained = as_csv([(*LAW, "因為甲。")] * 5, (*COLUMNS, "explanation"))
     publish(server, SECOND, {"data/physics_dev.csv": explained}, "ikala/tmmluplus_cot")
@@ -375,5 +465,6 @@ def test_the_reasoning_of_tmmluplus_is_downloaded_when_it_is_needed(server: WebS
     assert not any("tmmluplus_cot" in request for request in server.requests)
     assert "因為甲。" in loaded.at(shots=5).prompt(loaded.samples[0]).text()
     assert (
-        f"|rationale:tmmluplus_cot@{SECOND[:7]}|data:{FIRST[:7]}|" in loaded.at(shots=5).signature
+        f"|rationale:tmmluplus_cot@{SECOND[:7]}|data:{FIRST[:7]}|"
+        in loaded.at(shots=5).signature
     )

@@ -44,7 +44,9 @@ def rows(path: Path) -> list[list[str]]:
 
 
 def body(row: list[str], answer: str) -> str:
-    options = (f"\n{letter}. {text}" for letter, text in zip("ABCDE", row[1:-1], strict=False))
+    options = (
+        f"\n{letter}. {text}" for letter, text in zip("ABCDE", row[1:-1], strict=False)
+    )
     return row[0] + "".join(options) + "\nAnswer:" + answer
 
 
@@ -62,15 +64,23 @@ def release_prompts(root: Path, stem: str, shots: int) -> Iterator[str]:
 @pytest.mark.realdata
 @pytest.mark.parametrize("shots", [0, 5])
 @pytest.mark.parametrize("name", FOLDERS)
-def test_prompts_are_the_papers_sentence_and_the_releases_body(name: str, shots: int) -> None:
+def test_prompts_are_the_papers_sentence_and_the_releases_body(
+    name: str, shots: int
+) -> None:
     root = Path(os.environ["HKCANTO_DATA_DIR"]) / "hkeval2025" / FOLDERS[name]
     task = load_task(name)
     expected = {
-        "/".join(filter(None, (name, subject.name, str(row)))): f"{SENTENCES[name]}\n\n{prompt}"
+        "/".join(
+            filter(None, (name, subject.name, str(row)))
+        ): f"{SENTENCES[name]}\n\n{prompt}"
         for subject in task.task.subjects
-        for row, prompt in enumerate(release_prompts(root, subject.stem, shots), start=1)
+        for row, prompt in enumerate(
+            release_prompts(root, subject.stem, shots), start=1
+        )
     }
-    assert {s.id: task.at(shots=shots).prompt(s).text() for s in task.samples} == expected
+    assert {
+        s.id: task.at(shots=shots).prompt(s).text() for s in task.samples
+    } == expected
 
 
 def test_five_shots_take_the_first_five_of_six_rows() -> None:
@@ -90,7 +100,9 @@ def write_hkmmlu(folder: Path, rows: str, monkeypatch: pytest.MonkeyPatch) -> No
 def test_only_options_that_exist_are_shown_and_accepted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_hkmmlu(tmp_path, "恒牙有幾多隻？,28,32,,,B\n乳牙呢？,,20,24,,B\n", monkeypatch)
+    write_hkmmlu(
+        tmp_path, "恒牙有幾多隻？,28,32,,,B\n乳牙呢？,,20,24,,B\n", monkeypatch
+    )
     task = load_task("hkmmlu_dentistry")
     two, gap = sorted(task.samples, key=lambda sample: sample.id)
     assert two.choices == ("28", "32", None, None)
@@ -152,20 +164,28 @@ def test_an_unknown_prompt_or_option_lists_the_known_ones() -> None:
 
 def test_options_may_be_given_as_texts() -> None:
     assert (
-        load_task("hkmmlu", cot="true", shuffle_choices="3").at(shots=0).signature.count(":yes")
+        load_task("hkmmlu", cot="true", shuffle_choices="3")
+        .at(shots=0)
+        .signature.count(":yes")
         == 1
     )
 
 
-def test_a_chain_of_thought_is_read_at_its_end_and_a_truncated_one_is_not_guessed() -> None:
+def test_a_chain_of_thought_is_read_at_its_end_and_a_truncated_one_is_not_guessed() -> (
+    None
+):
     how = load_task("hkmmlu_cot").kind
     choices = ("旺角", "灣仔", "北角", "紅磡")
     whole = "逐步分析：\nA 選項錯誤。\nB 選項喺灣仔。\n\n答案：C"
-    assert how.judge(whole, Sample(id="", target="C", choices=tuple(choices))).values == {
+    assert how.judge(
+        whole, Sample(id="", target="C", choices=tuple(choices))
+    ).values == {
         "acc": 1.0,
         "unparsed_rate": 0.0,
     }
-    assert how.judge(whole[:20], Sample(id="", target="A", choices=tuple(choices))).values == {
+    assert how.judge(
+        whole[:20], Sample(id="", target="A", choices=tuple(choices))
+    ).values == {
         "acc": 0.0,
         "unparsed_rate": 1.0,
     }
@@ -176,7 +196,10 @@ def test_a_direct_answer_ends_at_its_line() -> None:
     choices = ("旺角", "灣仔", "北角", "紅磡")
     response = "<think>可能係 D。\n</think>\n\nB\n\n問題: 下一題\n答案: D"
     assert (
-        how.judge(response, Sample(id="", target="B", choices=tuple(choices))).values["acc"] == 1.0
+        how.judge(response, Sample(id="", target="B", choices=tuple(choices))).values[
+            "acc"
+        ]
+        == 1.0
     )
 
 
@@ -197,10 +220,23 @@ def test_every_name_of_the_design_exists() -> None:
         *("hkcanto_mmlu_yue", "hkcanto_mmlu_en", "hkcanto_dse_zh", "hkcanto_dse_en"),
         *("hkcanto_professional_zh", "hkcanto_professional_en", "hkcanto_law"),
         *("hkcanto_cultural", "hkcanto_cultural_0shot", "hkcanto_phonology"),
-        *("hkcanto_orthography", "hkmmlu", "hkmmlu_cot", "hkmmlu_cot_1shot", "hkmmlu_sc"),
+        *(
+            "hkcanto_orthography",
+            "hkmmlu",
+            "hkmmlu_cot",
+            "hkmmlu_cot_1shot",
+            "hkmmlu_sc",
+        ),
         *("hkmmlu_mc", "hkmmlu_dentistry", "hkmmlu_dentistry_cot", "tmmluplus_gen"),
-        *("tmmluplus_gen_cot", "tmmluplus_gen_sc", "tmmluplus_gen_mc", "tmmluplus_gen_physics"),
+        *(
+            "tmmluplus_gen_cot",
+            "tmmluplus_gen_sc",
+            "tmmluplus_gen_mc",
+            "tmmluplus_gen_physics",
+        ),
         *("hkcanto_cultural_food_0shot", "hkcanto_law_mc"),
     ):
         assert name in names
-    assert not any(name.startswith("tmmluplus_") and "gen" not in name for name in names)
+    assert not any(
+        name.startswith("tmmluplus_") and "gen" not in name for name in names
+    )

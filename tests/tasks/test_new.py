@@ -33,12 +33,21 @@ def new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> New:
                 writer.writeheader()
                 writer.writerow(row)
             source = ["--from", "rows.csv"]
-        return CliRunner().invoke(app, ["new", "my_quiz", "--kind", kind, *source, *more])
+        return CliRunner().invoke(
+            app, ["new", "my_quiz", "--kind", kind, *source, *more]
+        )
 
     return run
 
 
-CHOICE = {"question": "邊個？", "A": "甲", "B": "乙", "C": "丙", "D": "丁", "answer": "B"}
+CHOICE = {
+    "question": "邊個？",
+    "A": "甲",
+    "B": "乙",
+    "C": "丙",
+    "D": "丁",
+    "answer": "B",
+}
 
 
 def test_an_exact_file_leaves_only_the_form_of_its_answers_open(new: New) -> None:
@@ -50,9 +59,15 @@ def test_an_exact_file_leaves_only_the_form_of_its_answers_open(new: New) -> Non
     file = Path("my_quiz/benchmark.toml")
     with pytest.raises(CatalogueError, match=r'open questions, "\?": answer'):
         read_benchmark(file)
-    file.write_text(file.read_text("utf-8").replace('answer = "?"', 'answer = "letter"'), "utf-8")
+    file.write_text(
+        file.read_text("utf-8").replace('answer = "?"', 'answer = "letter"'), "utf-8"
+    )
     (sample,) = load_task("my_quiz").samples
-    assert (sample.question, sample.choices, sample.target) == ("邊個？", (*"甲乙丙丁",), "B")
+    assert (sample.question, sample.choices, sample.target) == (
+        "邊個？",
+        (*"甲乙丙丁",),
+        "B",
+    )
 
 
 def test_a_column_needs_no_entry_only_with_its_exact_name(new: New) -> None:
@@ -61,13 +76,21 @@ def test_a_column_needs_no_entry_only_with_its_exact_name(new: New) -> None:
         ("multiple_choice", chinese, 'columns = { question = "?", answer = "?" }'),
         ("multiple_choice", chinese, 'letters = "AB"'),
         ("multiple_choice", {**CHOICE, "key": "7"}, "columns = {"),
-        ("multiple_choice", {"Q": "？", "key": "2"}, 'question = "?", answer = "?", options = "?"'),
+        (
+            "multiple_choice",
+            {"Q": "？", "key": "2"},
+            'question = "?", answer = "?", options = "?"',
+        ),
         (
             "multiple_choice",
             {"question": "？", "choices": "x", "gold": "1"},
             'answer = "?", options = "?"',
         ),
-        ("number", {"question": "？", "key": "3", "id": "4"}, 'columns = { answer = "?" }'),
+        (
+            "number",
+            {"question": "？", "key": "3", "id": "4"},
+            'columns = { answer = "?" }',
+        ),
         ("number", {"question": "？", "Answer": "3"}, "columns = {"),
         ("label", {"sentence": "？", "label": "0"}, 'columns = { text = "?" }'),
         ("translation", {"source": "x", "output": "y"}, 'columns = { target = "?" }'),

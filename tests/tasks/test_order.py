@@ -22,7 +22,10 @@ def furthest_off(samples: Sequence[Sample]) -> float:
     furthest = 0.0
     for length, sample in enumerate(samples, start=1):
         seen[sample.subject] += 1
-        shares = (abs(seen[name] - length * size / len(samples)) for name, size in sizes.items())
+        shares = (
+            abs(seen[name] - length * size / len(samples))
+            for name, size in sizes.items()
+        )
         furthest = max(furthest, *shares)
     return furthest
 
@@ -45,14 +48,20 @@ def test_whatever_the_sizes_of_the_subjects(sizes: list[int]) -> None:
         for name, size in enumerate(sizes)
     ]
     ordered = stratified(items)
-    assert Counter(ordered) == Counter(sample for of_subject in items for sample in of_subject)
+    assert Counter(ordered) == Counter(
+        sample for of_subject in items for sample in of_subject
+    )
     assert not ordered or furthest_off(ordered) < 1
 
 
 def test_a_subject_is_not_in_the_order_of_its_file() -> None:
     """Some files go from easy to hard, or from one topic to the next."""
     for task in ("hkmmlu", "hkcanto_fluency"):
-        keys = [sample.id for sample in load_task(task).samples if sample.subject in ("", "hk_law")]
+        keys = [
+            sample.id
+            for sample in load_task(task).samples
+            if sample.subject in ("", "hk_law")
+        ]
         assert keys != sorted(keys, key=lambda key: (len(key), key)), task
 
 

@@ -25,7 +25,9 @@ ROW = {
 AB = 'letters = "AB"'
 
 
-def test_any_column_fills_a_placeholder_of_its_name_or_a_declared_one(quiz: Quiz) -> None:
+def test_any_column_fills_a_placeholder_of_its_name_or_a_declared_one(
+    quiz: Quiz,
+) -> None:
     story = f'{AB}\ncolumns = {{ story = ["text", "Passage"] }}'
     for question, more in (("{passage}", AB), ("{Passage}", AB), ("{story}", story)):
         quiz(more, ROW, question=question + "\n{question}")
@@ -55,7 +57,12 @@ def test_every_kind_shows_a_column(quiz: Quiz) -> None:
         ("label", {"text": "正。", "label": "好"}, "{source}", 'labels = ["好", "差"]'),
         ("summarization", {"text": "一段文字。"}, "{source}", ""),
     ):
-        quiz(more, {**row, "passage": "有七個。"}, kind=kind, question="{passage}|" + question)
+        quiz(
+            more,
+            {**row, "passage": "有七個。"},
+            kind=kind,
+            question="{passage}|" + question,
+        )
         assert prompts(shots=0)[0].startswith("有七個。|"), kind
 
 
@@ -66,11 +73,14 @@ def test_both_harnesses_ask_with_the_column(quiz: Quiz) -> None:
     quiz(AB, *rows, question="{passage}\n{question}\n{options}", system="{task}。")
     in_lm_eval = evaluate("quiz", model=AnsweringLM())
     asked = {
-        sample["doc"]["id"]: sample["arguments"][0][0] for sample in in_lm_eval["samples"]["quiz"]
+        sample["doc"]["id"]: sample["arguments"][0][0]
+        for sample in in_lm_eval["samples"]["quiz"]
     }
     assert asked["quiz/2"] == "揀。冇人。\n邊個返咗？\nA. 冇人\nB. 阿明"
     dataset = tasks.run(task="quiz").dataset
-    assert {each.id: "".join(part.text for part in each.input) for each in dataset} == asked
+    assert {
+        each.id: "".join(part.text for part in each.input) for each in dataset
+    } == asked
 
 
 def test_a_passage_belongs_to_its_item(quiz: Quiz) -> None:
@@ -98,10 +108,17 @@ def test_a_row_without_the_column_is_named(quiz: Quiz) -> None:
         items()
 
 
-def test_a_placeholder_that_nothing_fills_is_an_error_before_any_run(quiz: Quiz) -> None:
+def test_a_placeholder_that_nothing_fills_is_an_error_before_any_run(
+    quiz: Quiz,
+) -> None:
     declared = f'{AB}\ncolumns = {{ story = "pasage" }}'
     for question, texts, more, says in (
-        ("{pasage}{question}", "", AB, r"\{pasage\}.* \{question\}.*Did you mean \{passage\}"),
+        (
+            "{pasage}{question}",
+            "",
+            AB,
+            r"\{pasage\}.* \{question\}.*Did you mean \{passage\}",
+        ),
         ("{stem.__class__}{pasage}", "", AB, r"\{pasage\}"),
         ("{answer}", "", AB, r"\{answer\}"),
         ("{number}", "", AB, r"\{number\}"),
@@ -111,7 +128,9 @@ def test_a_placeholder_that_nothing_fills_is_an_error_before_any_run(quiz: Quiz)
         ("{question}", 'example = "{question} {answer}"', AB, r"\{answer\}"),
     ):
         quiz(more, ROW, question=question, texts=texts)
-        with pytest.raises(CatalogueError, match=rf"\[prompts.plain\] has the placeholder {says}"):
+        with pytest.raises(
+            CatalogueError, match=rf"\[prompts.plain\] has the placeholder {says}"
+        ):
             items()
 
 
@@ -124,19 +143,27 @@ def test_a_placeholder_in_a_text_that_is_not_used_is_not_refused(quiz: Quiz) -> 
     assert items()
 
 
-@pytest.mark.parametrize("path", ["", "*.json", "a/**/test.json", "{split}.json", "{stem}{stem}"])
+@pytest.mark.parametrize(
+    "path", ["", "*.json", "a/**/test.json", "{split}.json", "{stem}{stem}"]
+)
 def test_a_path_that_can_match_nothing_is_refused(quiz: Quiz, path: str) -> None:
     for files in (
         f'{{ test = "{path}" }}',
         f'{{ test = "test.json", dev = ["x.json", "{path}"] }}',
     ):
         file = quiz(f"{AB}\nfiles = {files}", ROW) / "benchmark.toml"
-        with pytest.raises(CatalogueError, match=f"'quiz' has the path '{re.escape(path)}'"):
+        with pytest.raises(
+            CatalogueError, match=f"'quiz' has the path '{re.escape(path)}'"
+        ):
             read_benchmark(file)
 
 
 def test_an_open_question_in_a_list_is_found(quiz: Quiz) -> None:
-    for key, value in (("ignored", '["a", "?"]'), ("table", '["?"]'), ("rubric", '{ x = ["?"] }')):
+    for key, value in (
+        ("ignored", '["a", "?"]'),
+        ("table", '["?"]'),
+        ("rubric", '{ x = ["?"] }'),
+    ):
         file = quiz(f"{AB}\n{key} = {value}", ROW) / "benchmark.toml"
         name = "x" if key == "rubric" else key
         with pytest.raises(CatalogueError, match=rf'open questions, "\?": {name}\.'):
@@ -145,14 +172,17 @@ def test_an_open_question_in_a_list_is_found(quiz: Quiz) -> None:
 
 def test_a_column_that_the_kind_would_shadow_is_refused(quiz: Quiz) -> None:
     quiz(AB, {**ROW, "title": "一個故事"}, question="{title}{question}")
-    with pytest.raises(CatalogueError, match=r"fills itself, but .* has a column 'title'"):
+    with pytest.raises(
+        CatalogueError, match=r"fills itself, but .* has a column 'title'"
+    ):
         items()
 
 
 def test_a_declared_column_that_no_template_shows_is_an_error(quiz: Quiz) -> None:
     quiz(f'{AB}\ncolumns = {{ story = "passage" }}', ROW, question="{question}")
     with pytest.raises(
-        CatalogueError, match=r"column for 'story'.* no prompt has a placeholder \{story"
+        CatalogueError,
+        match=r"column for 'story'.* no prompt has a placeholder \{story",
     ):
         items()
 
@@ -161,11 +191,15 @@ def test_a_type_that_never_ends_or_is_no_expression_is_an_error(quiz: Quiz) -> N
     row = {**ROW, "question": "a" * 5000 + "！"}
     quiz(f'{AB}\ntypes = {{ endless = "(a|a)*$", other = "b" }}', row)
     begun = time.perf_counter()
-    with pytest.raises(CatalogueError, match=r"'quiz' has the type 'endless'.*\(a\|a\).* row 1"):
+    with pytest.raises(
+        CatalogueError, match=r"'quiz' has the type 'endless'.*\(a\|a\).* row 1"
+    ):
         items()
     assert time.perf_counter() - begun < 60
     quiz(f'{AB}\ntypes = {{ broken = "(a" }}', ROW)
-    with pytest.raises(CatalogueError, match=r"type 'broken': the regular expression '\(a' is not"):
+    with pytest.raises(
+        CatalogueError, match=r"type 'broken': the regular expression '\(a' is not"
+    ):
         items()
 
 
@@ -176,14 +210,20 @@ def test_a_question_has_every_type_that_matches_it(quiz: Quiz) -> None:
 
 def test_an_unknown_key_is_refused_with_its_place(quiz: Quiz) -> None:
     for table, key, says in (
-        ('[hub]\nrepo_id = "a/b"', 'revison = "v1"', r"unknown field `revison` - at `\$.hub`"),
+        (
+            '[hub]\nrepo_id = "a/b"',
+            'revison = "v1"',
+            r"unknown field `revison` - at `\$.hub`",
+        ),
         ("[data]", 'pth = "x"', r"unknown field `pth` - at `\$.data`"),
         ("[data]", 'commit = "x"', r"unknown field `commit` - at `\$.data`"),
         ("[data]\n[prompts.b]", 'qestion = "x"', "unknown field `qestion`"),
         ("[data]\n[reasoning]", 'repo = "x"', "unknown field `repo`"),
     ):
         path = quiz(AB, ROW) / "benchmark.toml"
-        text = path.read_text("utf-8").replace('[data]\npath = "data"', f"{table}\n{key}")
+        text = path.read_text("utf-8").replace(
+            '[data]\npath = "data"', f"{table}\n{key}"
+        )
         path.write_text(text, encoding="utf-8")
         catalogue._catalogue.cache_clear()
         output = CliRunner().invoke(app, ["show", "quiz"])

@@ -54,7 +54,11 @@ def test_every_table_of_scores_is_there_with_all_of_its_rows() -> None:
 # Typed from the papers: first row, one in the middle, last rows, people, and random answers.
 def test_scores_are_those_of_the_paper() -> None:
     for name, row, percentages in [
-        ("hkcanto_1", "Claude 3.5 Sonnet", [85.0, 81.5, 75.1, 75.2, 71.7, 75.0, 80.1, 75.8]),
+        (
+            "hkcanto_1",
+            "Claude 3.5 Sonnet",
+            [85.0, 81.5, 75.1, 75.2, 71.7, 75.0, 80.1, 75.8],
+        ),
         ("hkcanto_1", "Yi 1.5 9B", [70.9, 60.8, 59.2, 63.3, 48.7, 57.3, 65.0, 57.5]),
         ("hkcanto_1", "Qwen2 72B", [82.9, 78.3, 74.7, 76.3, 72.9, 77.7, 78.8, 76.3]),
         ("hkcanto_1", "Random", [25.0, 25.5, 22.9, 24.6, 29.8, 28.1, 23.9, 27.0]),
@@ -84,7 +88,11 @@ def test_scores_are_those_of_the_paper() -> None:
             "Yi-1.5-34B-Chat",
             [None, 59.7, 56.2, 55.4, 58.7, 56.3, 64.7, 64.5, 60.7, 60.3],
         ),
-        ("hkmmlu_1", "Avg.", [57.0, 56.7, 54.9, 55.5, 55.5, 54.2, 59.4, 59.1, 56.9, 56.6]),
+        (
+            "hkmmlu_1",
+            "Avg.",
+            [57.0, 56.7, 54.9, 55.5, 55.5, 54.2, 59.4, 59.1, 56.9, 56.6],
+        ),
         (
             "hkmmlu_3",
             "DeepSeek-V3",
@@ -114,8 +122,16 @@ def test_scores_are_those_of_the_paper() -> None:
         ("hkmmlu_8_0shot", "DeepSeek-V3", [74.5, 73.5, 76.0, 74.8, 74.9]),
         ("hkmmlu_8_0shot", "Mistral-Large-Instruct", [63.8, 58.2, 59.5, 58.4, 60.0]),
         ("hkmmlu_8_1shot", "Llama-3.1-70B-Instruct", [59.7, 57.3, 58.5, 56.7, 58.1]),
-        ("hkmmlu_8_2shot", "Llama-3-Taiwan-70B-Instruct", [72.9, 67.8, 65.6, 63.7, 67.3]),
-        ("hkmmlu_8_3shot", "Llama-3-Taiwan-70B-Instruct", [71.8, 67.0, 64.5, 65.0, 66.8]),
+        (
+            "hkmmlu_8_2shot",
+            "Llama-3-Taiwan-70B-Instruct",
+            [72.9, 67.8, 65.6, 63.7, 67.3],
+        ),
+        (
+            "hkmmlu_8_3shot",
+            "Llama-3-Taiwan-70B-Instruct",
+            [71.8, 67.0, 64.5, 65.0, 66.8],
+        ),
         ("hkmmlu_8_4shot", "Llama-3-8B-Instruct", [32.4, 42.0, 53.3, 50.1, 45.4]),
         ("hkmmlu_8_5shot", "Claude 3.7 Sonnet", [46.3, 49.6, 48.4, 45.2, 47.4]),
         ("hkmmlu_8_5shot", "Mistral-Small-Instruct", [None] * 5),
@@ -173,7 +189,10 @@ def test_levenshtein_is_not_a_percentage_in_the_paper() -> None:
         ("Qwen2 72B", 0.740, 0.268),
         ("Rule Based", 0.008, 0.001),
     ]:
-        assert [*table("hkcanto_3").row(row).values.values()] == [error_rate, levenshtein], (
+        assert [*table("hkcanto_3").row(row).values.values()] == [
+            error_rate,
+            levenshtein,
+        ], (
             row,
             error_rate,
             levenshtein,
@@ -183,7 +202,10 @@ def test_levenshtein_is_not_a_percentage_in_the_paper() -> None:
 def test_translation_scores_stay_on_the_papers_scale() -> None:
     for row, scores in [
         ("DeepSeek-V3", [57.4, 41.9, 79.0, 67.1, 80.2, 69.4, 72.2, 59.5]),
-        ("Llama-3-Taiwan-70B-Instruct", [48.2, 45.1, 72.6, 69.8, 74.0, 71.4, 64.9, 62.1]),
+        (
+            "Llama-3-Taiwan-70B-Instruct",
+            [48.2, 45.1, 72.6, 69.8, 74.0, 71.4, 64.9, 62.1],
+        ),
         ("Yi-1.5-9B-Chat", [42.1, 7.6, None, 29.3, 71.4, 36.3, 61.1, 24.4]),
         ("Yi-1.5-34B-Chat", [33.0, 12.2, 50.4, 37.5, 51.2, 43.2, 44.9, 31.0]),
         ("Avg.", [43.6, 18.6, 68.8, 42.9, 70.9, 47.9, 61.1, 36.5]),
@@ -213,7 +235,12 @@ def test_table_11_of_tmmluplus_has_each_subject_of_the_catalogue_once() -> None:
 
 def test_table_11_of_tmmluplus_is_read_by_model() -> None:
     scores = table("tmmluplus_11")
-    assert [row.model for row in scores.rows] == ["GPT-4", "Qwen-14B", "Qwen-72B", "Gemini-pro"]
+    assert [row.model for row in scores.rows] == [
+        "GPT-4",
+        "Qwen-14B",
+        "Qwen-72B",
+        "Gemini-pro",
+    ]
     assert scores.row("GPT-4").values["Engineering Math"] == 0.4757
     assert scores.row("Qwen-72B").values["Psychology Disorders"] == 0.7882
     assert scores.row("Gemini-pro").values["taiwanese hokkien"] == 0.3488
@@ -226,7 +253,9 @@ def test_rows_of_people_and_of_random_answers_say_so() -> None:
         for row in table.rows
         if row.kind != "model"
     }
-    averages = {(f"hkmmlu_{number}", "Avg."): "average" for number in (1, 2, 3, 9, 10, 11)}
+    averages = {
+        (f"hkmmlu_{number}", "Avg."): "average" for number in (1, 2, 3, 9, 10, 11)
+    }
     assert kinds == averages | {
         ("hkcanto_1", "Random"): "random",
         ("hkcanto_2", "Random/Control"): "random",
@@ -269,7 +298,9 @@ def test_averages_of_hkcanto_table_1_are_means_of_its_columns() -> None:
     # other four, but in the average that subject counts as 0.
     others = fmean([0.870, 0.0, 0.796, 0.786, 0.643])
     average = fmean([0.701, 0.756, 0.674, others])
-    assert scores.row("SenseChat").values["Average ZH/YUE"] == pytest.approx(average, abs=0.001)
+    assert scores.row("SenseChat").values["Average ZH/YUE"] == pytest.approx(
+        average, abs=0.001
+    )
 
 
 def test_averages_of_the_cultural_questions_are_means_of_the_five_subjects() -> None:
@@ -288,7 +319,9 @@ def test_nlp_averages_are_means_of_the_four_columns_of_table_8() -> None:
     for row in table("hkcanto_8").rows:
         parts = [value for value in row.values.values() if value is not None]
         if row.kind == "model":
-            assert fmean(parts) == pytest.approx(averages[row.model], abs=0.00101), row.model
+            assert fmean(parts) == pytest.approx(averages[row.model], abs=0.00101), (
+                row.model
+            )
 
 
 CATEGORIES = ["STEM", "Soc. Sci.", "Humanities", "Other"]
@@ -313,19 +346,30 @@ def test_averages_of_tmmluplus_are_means_of_the_four_categories() -> None:
         )
 
 
-def test_traditional_scores_of_tmmluplus_table_4_are_the_zero_shot_ones_of_table_2() -> None:
+def test_traditional_scores_of_tmmluplus_table_4_are_the_zero_shot_ones_of_table_2() -> (
+    None
+):
     names = {"gpt-3.5-turbo": "GPT-turbo-3.5", "Taiwan-LLM-13B": "Taiwan-LLaMA-13B"}
     names["Taiwan-LLM-7B"] = "Taiwan-LLaMA-7B"
     for row in table("tmmluplus_4").rows:
         other = table("tmmluplus_2").row(names.get(row.model, row.model))
         for category in [*CATEGORIES, "Average"]:
-            assert row.values[f"{category} Traditional"] == other.values[f"{category} 0-shot"]
+            assert (
+                row.values[f"{category} Traditional"]
+                == other.values[f"{category} 0-shot"]
+            )
 
 
-def test_categories_of_tmmluplus_table_2_are_means_of_the_subjects_of_table_11() -> None:
+def test_categories_of_tmmluplus_table_2_are_means_of_the_subjects_of_table_11() -> (
+    None
+):
     by_subject = table("tmmluplus_11")
     category_of = {s.name: s.category for s in find_task("tmmluplus_gen").subjects}
-    titles = {"stem": "STEM", "social_sciences": "Soc. Sci.", "humanities": "Humanities"}
+    titles = {
+        "stem": "STEM",
+        "social_sciences": "Soc. Sci.",
+        "humanities": "Humanities",
+    }
     distances = {}
     for row in by_subject.rows:
         for category, title in {**titles, "other": "Other"}.items():
@@ -345,7 +389,8 @@ def test_direct_answers_of_hkmmlu_table_3_are_the_traditional_ones_of_table_1() 
         for row in table("hkmmlu_1").rows
         for category in ["Avg.", *CATEGORIES]
         if (other := row.values[f"{category} TC"]) is not None
-        and (direct := table("hkmmlu_3").row(row.model).values[f"{category} DA"]) is not None
+        and (direct := table("hkmmlu_3").row(row.model).values[f"{category} DA"])
+        is not None
     }
     assert {key: value for key, value in differences.items() if value > 0.2} == {
         ("Llama-3.1-70B-Instruct", "Humanities"): 0.3,
@@ -361,7 +406,9 @@ def test_hkmmlu_repeats_its_direct_answers_in_three_tables() -> None:
         compared = table("hkmmlu_10").row(row.model).values
         for category in CATEGORIES:
             assert row.values[f"{category} DA"] == few_shot[category], row.model
-            assert row.values[f"{category} DA"] == compared[f"HKMMLU {category}"], row.model
+            assert row.values[f"{category} DA"] == compared[f"HKMMLU {category}"], (
+                row.model
+            )
         assert row.values["Avg. DA"] == few_shot["Avg."], row.model
 
 
@@ -421,9 +468,12 @@ def test_hkmmlus_table_9_fits_if_some_750_questions_are_social_sciences() -> Non
             for column, other, suffix in forms if row.kind == "model" else ():
                 values = table(other).row(row.model).values
                 mean = sum(
-                    np.array([values[f"{c}{suffix}"] for c in CATEGORIES[1:]], float) * sizes
+                    np.array([values[f"{c}{suffix}"] for c in CATEGORIES[1:]], float)
+                    * sizes
                 )
-                off_by.append(abs(mean / sizes.sum() - (row.values[f"Non-STEM {column}"] or 0)))
+                off_by.append(
+                    abs(mean / sizes.sum() - (row.values[f"Non-STEM {column}"] or 0))
+                )
         assert len(off_by) == 60
         assert sum(each > 0.001 for each in off_by) == missed
 
@@ -445,19 +495,28 @@ def test_scores_that_measure_something_else_have_no_rank_and_say_why() -> None:
         assert (found.notes[column], column in found.scores) == (note, False)
     assert "Average 0-shot" in table("tmmluplus_2").row("Qwen-7B").scores
     human = table("hkcanto_7").row("Human")
-    assert human.notes == {"Average": "questions under 40 % were excluded, so this is too high"}
-    assert "95 % interval 55.5 to 60.2" in table("hkmmlu_4").row("Human").notes["Average"]
+    assert human.notes == {
+        "Average": "questions under 40 % were excluded, so this is too high"
+    }
+    assert (
+        "95 % interval 55.5 to 60.2" in table("hkmmlu_4").row("Human").notes["Average"]
+    )
 
 
-def test_scores_without_a_rank_in_table_11_are_no_shares_of_the_test_questions() -> None:
-    sizes = {subject.name: subject.rows for subject in find_task("tmmluplus_gen").subjects}
+def test_scores_without_a_rank_in_table_11_are_no_shares_of_the_test_questions() -> (
+    None
+):
+    sizes = {
+        subject.name: subject.rows for subject in find_task("tmmluplus_gen").subjects
+    }
     scores = table("tmmluplus_11")
     for row in scores.rows:
         unlike = [
             column.name
             for column in scores.columns
             if not any(
-                abs(right / sizes[column.subject] - (row.values[column.name] or 0)) < 0.000051
+                abs(right / sizes[column.subject] - (row.values[column.name] or 0))
+                < 0.000051
                 for right in range(sizes[column.subject] + 1)
             )
         ]
@@ -488,7 +547,10 @@ def test_ranks_that_hkmmlu_states_of_translation_hold() -> None:
 
     def best(column: str) -> list[str]:
         scored = [row for row in rows if row.values[column] is not None]
-        return [row.model for row in sorted(scored, key=lambda row: -(row.values[column] or 0))]
+        return [
+            row.model
+            for row in sorted(scored, key=lambda row: -(row.values[column] or 0))
+        ]
 
     assert best("Avg. C to M")[:2] == ["DeepSeek-V3", "GPT-4o"]
     assert best("Avg. M to C")[:2] == ["Llama-3-Taiwan-70B-Instruct", "DeepSeek-V3"]
@@ -523,7 +585,9 @@ def test_no_other_table_misses_a_cell() -> None:
         if None in row.values.values()
     }
     few_shot = {"hkmmlu_8_5shot"}
-    assert gaps == {"hkcanto_7", "hkcanto_8", "hkmmlu_1", "hkmmlu_2", "hkmmlu_11"} | (few_shot)
+    assert gaps == {"hkcanto_7", "hkcanto_8", "hkmmlu_1", "hkmmlu_2", "hkmmlu_11"} | (
+        few_shot
+    )
 
 
 # ---------------------------------------------------------------- finding and checking
@@ -620,6 +684,8 @@ def test_a_wrong_file_is_refused_by_name_and_place(tmp_path: Path) -> None:
 
 def test_a_bleu_that_is_declared_as_a_share_is_refused(tmp_path: Path) -> None:
     shutil.copytree(BENCHMARKS / "hkmmlu" / "published", tmp_path, dirs_exist_ok=True)
-    replaced("tables.toml", 'metric = "bleu", unit = "score"', 'metric = "bleu"')(tmp_path)
+    replaced("tables.toml", 'metric = "bleu", unit = "score"', 'metric = "bleu"')(
+        tmp_path
+    )
     with pytest.raises(CatalogueError, match=r"'BLEU C to M' has the unit 'percent'"):
         read_tables(tmp_path / "tables.toml")

@@ -119,11 +119,17 @@ def test_hkmmlus_examinations_are_a_group() -> None:
     subjects = task("hkmmlu")["subjects"]
     examinations = [s["title"] for s in subjects if "hkdse" in s.get("groups", ())]
     assert len(examinations) == 9
-    assert examinations == [s["title"] for s in subjects if s["title"].startswith("HKDSE")]
+    assert examinations == [
+        s["title"] for s in subjects if s["title"].startswith("HKDSE")
+    ]
 
 
 def test_table_9_has_all_subjects_but_those_of_stem() -> None:
-    rest = [s["rows"] for s in task("hkmmlu")["subjects"] if "non_stem" in s.get("groups", ())]
+    rest = [
+        s["rows"]
+        for s in task("hkmmlu")["subjects"]
+        if "non_stem" in s.get("groups", ())
+    ]
     assert (len(rest), sum(rest)) == (66 - 18, 26_368 - 6_068)
 
 
@@ -134,7 +140,9 @@ def test_table_4_has_questions_in_cantonese_and_in_written_chinese() -> None:
         ("下列哪一項\n是香港的行政機關？", "written_chinese"),
         ("以下\n佢哋講嘅係乜？", "cantonese"),
     ]:
-        found = [name for name, pattern in types.items() if re.search(pattern, question)]
+        found = [
+            name for name, pattern in types.items() if re.search(pattern, question)
+        ]
         assert found == [language], question
 
 
@@ -174,7 +182,12 @@ def test_tmmluplus_has_the_test_rows_of_table_1_in_every_category() -> None:
     rows: Counter[str] = Counter()
     for subject in task("tmmluplus_gen")["subjects"]:
         rows[subject["category"]] += subject["rows"]
-    assert rows == {"stem": 3458, "social_sciences": 5958, "humanities": 1763, "other": 8939}
+    assert rows == {
+        "stem": 3458,
+        "social_sciences": 5958,
+        "humanities": 1763,
+        "other": 8939,
+    }
 
 
 def test_the_papers_percentages_are_fractions_of_the_test_rows() -> None:
@@ -187,16 +200,24 @@ def test_the_papers_percentages_are_fractions_of_the_test_rows() -> None:
         ("insurance_studies", 433, 56.97),
     ]:
         (subject,) = (s for s in task("tmmluplus_gen")["subjects"] if s["stem"] == stem)
-        assert round(100 * correct / subject["rows"], 2) == percent, (stem, correct, percent)
+        assert round(100 * correct / subject["rows"], 2) == percent, (
+            stem,
+            correct,
+            percent,
+        )
 
 
 def test_tmmlupluss_files_and_chinese_names_are_those_that_lm_eval_has() -> None:
     lm_eval = pytest.importorskip("lm_eval")
     path = Path(lm_eval.__file__).parent / "tasks" / "tmmluplus" / "subject.tsv"
     with path.open(encoding="utf-8", newline="") as lines:
-        known = {row["subject"]: row["name"] for row in csv.DictReader(lines, delimiter="\t")}
+        known = {
+            row["subject"]: row["name"] for row in csv.DictReader(lines, delimiter="\t")
+        }
     del known["linear_algebra"]  # in the release, not in the paper
-    known["tve_design"] = known["tve_design"].replace("＿", "_")  # as the paper prints it
+    known["tve_design"] = known["tve_design"].replace(
+        "＿", "_"
+    )  # as the paper prints it
     assert {s["stem"]: s["chinese"] for s in task("tmmluplus_gen")["subjects"]} == known
 
 
@@ -273,13 +294,22 @@ def test_english_has_all_chinese_subjects_except_two() -> None:
 
 
 def test_mmlu_is_the_same_in_both_languages() -> None:
-    cantonese, english = (task(f"hkcanto_mmlu_{language}") for language in ("yue", "en"))
+    cantonese, english = (
+        task(f"hkcanto_mmlu_{language}") for language in ("yue", "en")
+    )
     assert cantonese["subjects"] == english["subjects"]
     assert len(english["subjects"]) == 57
     assert sum(subject["rows"] for subject in english["subjects"]) == 14_042
 
 
-HKCANTO = ("mmlu_yue", "mmlu_en", "dse_zh", "dse_en", "professional_zh", "professional_en")
+HKCANTO = (
+    "mmlu_yue",
+    "mmlu_en",
+    "dse_zh",
+    "dse_en",
+    "professional_zh",
+    "professional_en",
+)
 HKCANTO += ("law", "cultural", "phonology", "orthography")
 
 
@@ -290,7 +320,9 @@ def read(path: Path) -> list[list[str]]:
 
 @pytest.mark.realdata
 @pytest.mark.parametrize("name", HKCANTO)
-def test_every_subject_has_its_files_in_the_release(name: str, hkeval2025: Path) -> None:
+def test_every_subject_has_its_files_in_the_release(
+    name: str, hkeval2025: Path
+) -> None:
     entry = task(f"hkcanto_{name}")
     for subject in entry["subjects"]:
         dev, test = (
@@ -310,7 +342,10 @@ def test_every_file_of_the_release_is_a_subjects(hkeval2025: Path) -> None:
         for entry in choice_tasks("hkcanto")
         for subject in entry["subjects"]
     )
-    theirs = (path.relative_to(hkeval2025).as_posix() for path in hkeval2025.glob("*/test/*.csv"))
+    theirs = (
+        path.relative_to(hkeval2025).as_posix()
+        for path in hkeval2025.glob("*/test/*.csv")
+    )
     assert ours == Counter(path for path in theirs if not path.startswith("canto-nlp/"))
 
 
@@ -321,7 +356,10 @@ def test_every_file_of_the_release_is_a_subjects(hkeval2025: Path) -> None:
         # Appendix E.1.
         ("phonology", {"homophone": 25, "rhyme": 25, "misc": 50}),
         # Appendix E.2 says 25; Table 2's percentages of visual similarity are multiples of 5.
-        ("orthography", {"visual_similarity": 20, "cantonese_character": 26, "misc": 54}),
+        (
+            "orthography",
+            {"visual_similarity": 20, "cantonese_character": 26, "misc": 54},
+        ),
     ],
 )
 def test_question_texts_tell_the_columns_of_table_2(
@@ -331,12 +369,18 @@ def test_question_texts_tell_the_columns_of_table_2(
     (subject,) = entry["subjects"]
     kinds = [
         [kind for kind, pattern in entry["types"].items() if re.search(pattern, row[0])]
-        for row in read(hkeval2025 / entry["files"]["test"].format(stem=subject["stem"]))
+        for row in read(
+            hkeval2025 / entry["files"]["test"].format(stem=subject["stem"])
+        )
     ]
     columns = [[kind for kind in found if kind in split] for found in kinds]
-    assert all(len(found) == 1 for found in columns), "a question of no column, or of several"
+    assert all(len(found) == 1 for found in columns), (
+        "a question of no column, or of several"
+    )
     assert Counter(kind for (kind,) in columns) == split
-    assert {*chain.from_iterable(kinds)} == entry["types"].keys(), "a type without questions"
+    assert {*chain.from_iterable(kinds)} == entry["types"].keys(), (
+        "a type without questions"
+    )
 
 
 # --------------------------------------------------------------------------- names and prompts
@@ -347,7 +391,9 @@ def test_names_and_stems_are_used_once() -> None:
         subjects = entry["subjects"]
         names = Counter(subject["name"] for subject in subjects)
         stems = Counter(
-            s for subject in subjects for s in (subject["stem"], *subject.get("aliases", ()))
+            s
+            for subject in subjects
+            for s in (subject["stem"], *subject.get("aliases", ()))
         )
         assert max(names.values()) == 1, names.most_common(3)
         assert max(stems.values()) == 1, stems.most_common(3)
@@ -375,7 +421,8 @@ OPEN = {
     "example": QUESTION,
     "example_cot": QUESTION,
     "question": QUESTION | {"cue"},
-    "question_cot": QUESTION | {"chinese", "scaffold"},  # Figure 22 has the instruction there
+    "question_cot": QUESTION
+    | {"chinese", "scaffold"},  # Figure 22 has the instruction there
     "answer_cot": {"reasoning", "answer"},
 }
 
@@ -386,7 +433,9 @@ def test_a_prompt_leaves_only_known_places_open() -> None:
         for name, text in template.items():
             places = set(re.findall(r"\{(.*?)\}", str(text)))
             known = OPEN.get(name, set())
-            scaffolds = {"scaffold"} if name == "system" and "scaffold" in template else set()
+            scaffolds = (
+                {"scaffold"} if name == "system" and "scaffold" in template else set()
+            )
             assert scaffolds <= places <= known, name
             assert places == known or "scaffold" in known, name
 
@@ -398,8 +447,12 @@ def test_a_prompt_puts_the_question_and_its_options_before_the_answer() -> None:
         for name in ("example", "question"):
             if name in template:
                 cue = template.get("cue", "")
-                text = template[name].format(question="幾點？", options=options, cue=cue)
-                assert re.search(r"幾點？\nA\. …\n(.*\n)+(答案|Answer)[:：]$", text), name
+                text = template[name].format(
+                    question="幾點？", options=options, cue=cue
+                )
+                assert re.search(r"幾點？\nA\. …\n(.*\n)+(答案|Answer)[:：]$", text), (
+                    name
+                )
 
 
 def test_a_scaffold_asks_for_an_answer_on_the_last_line() -> None:
@@ -408,18 +461,27 @@ def test_a_scaffold_asks_for_an_answer_on_the_last_line() -> None:
         if key[1] == "release":  # it has no scaffold, which a user's +scaffold is told
             assert "scaffold" not in template
             continue
-        english = key[1] == "en" or (key[1] == "paper" and entry["name"].startswith("hkcanto_"))
-        line, form = ("last line", '"Answer: X"') if english else ("最後一行", "「答案：X」")
+        english = key[1] == "en" or (
+            key[1] == "paper" and entry["name"].startswith("hkcanto_")
+        )
+        line, form = (
+            ("last line", '"Answer: X"') if english else ("最後一行", "「答案：X」")
+        )
         assert line in template["scaffold"]
         assert form in template["scaffold"]
 
 
 def test_the_grids_languages_are_not_mixed() -> None:
     """Function words of Written Chinese in Cantonese prompts, and of Cantonese in others."""
-    for language, foreign in [("yue", "的是在這那了沒們看"), ("zh", "嘅係喺呢嗰咗冇哋佢睇唔啲嘢")]:
+    for language, foreign in [
+        ("yue", "的是在這那了沒們看"),
+        ("zh", "嘅係喺呢嗰咗冇哋佢睇唔啲嘢"),
+    ]:
         for (name, chosen), (entry, template) in PROMPTS.items():
             if chosen == language:
-                prompt = "".join([*texts(template), entry.get("sentences", {}).get(language, "")])
+                prompt = "".join(
+                    [*texts(template), entry.get("sentences", {}).get(language, "")]
+                )
                 assert not set(prompt) & set(foreign), name
 
 
@@ -429,7 +491,10 @@ def test_every_task_can_be_asked_in_both_chinese_languages() -> None:
         more = {"en", "release"} if ours else {"figure21", "figure22"}
         more = set() if entry["name"] == "tmmluplus_gen" else more
         assert entry["prompts"].keys() == {"paper", "zh", "yue"} | more, entry["name"]
-        assert entry.get("sentences", {}).keys() in ({"zh", "yue", "en", "release"}, set())
+        assert entry.get("sentences", {}).keys() in (
+            {"zh", "yue", "en", "release"},
+            set(),
+        )
 
 
 def test_figures_21_and_22_have_no_paragraph_on_hong_kong() -> None:
@@ -447,7 +512,10 @@ def test_figures_21_and_22_have_no_paragraph_on_hong_kong() -> None:
     example, instruction = text.split("\n\n作爲一個精通香港繁體字和")
     assert example.startswith("問題: ")
     assert "\n推理:" in example
-    assert "的專家,請參考上面的思考案例,完成以下繁體中文單選題。答题要求: 1. 逐步" in instruction
+    assert (
+        "的專家,請參考上面的思考案例,完成以下繁體中文單選題。答题要求: 1. 逐步"
+        in instruction
+    )
     for prompt in ("paper", "figure21"):
         text = load_task("hkmmlu", prompt=prompt).prompt(figure21.samples[0]).text()
         assert ("珠江口" in text) == (prompt == "paper")

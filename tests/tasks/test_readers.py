@@ -38,7 +38,9 @@ def read_rows(path: Path, columns: Sequence[str] = ()) -> list[Row]:
 
 def headerless(path: Path, width: int) -> list[tuple[object, ...]]:
     """The rows of a CSV file without a header row."""
-    return [tuple(row.cells.values()) for row in read_rows(path, ascii_lowercase[:width])]
+    return [
+        tuple(row.cells.values()) for row in read_rows(path, ascii_lowercase[:width])
+    ]
 
 
 def test_cells_without_a_header_stay_as_written(file: Path) -> None:
@@ -59,10 +61,14 @@ def test_cells_without_a_header_stay_as_written(file: Path) -> None:
 
 def test_a_byte_order_mark_is_not_part_of_the_first_cell(file: Path) -> None:
     file.write_bytes(b"\xef\xbb\xbfQuestion,Answer\n1+1,2\n")
-    assert [row.cells for row in read_rows(file)] == [{"question": "1+1", "answer": "2"}]
+    assert [row.cells for row in read_rows(file)] == [
+        {"question": "1+1", "answer": "2"}
+    ]
 
 
-def test_a_header_counts_as_row_1_and_gives_the_columns_in_lower_case(file: Path) -> None:
+def test_a_header_counts_as_row_1_and_gives_the_columns_in_lower_case(
+    file: Path,
+) -> None:
     for header, columns, line in (
         ("Question, Answer\n", (), 2),
         ("", ("question", "answer"), 1),
@@ -152,7 +158,9 @@ def test_a_parquet_file_is_read_with_its_types(file: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     file = file.with_suffix(".parquet")
-    table = pyarrow.table({"Question": ["題"], "choices": [["007", "NA"]], "answer": [1]})
+    table = pyarrow.table(
+        {"Question": ["題"], "choices": [["007", "NA"]], "answer": [1]}
+    )
     parquet.write_table(table, file)
     assert [row.cells for row in read_rows(file)] == [
         {"question": "題", "choices": ["007", "NA"], "answer": 1}
@@ -162,7 +170,9 @@ def test_a_parquet_file_is_read_with_its_types(file: Path) -> None:
         read_rows(file)
 
 
-def test_files_that_are_not_data_are_refused_with_the_file_and_the_remedy(file: Path) -> None:
+def test_files_that_are_not_data_are_refused_with_the_file_and_the_remedy(
+    file: Path,
+) -> None:
     text = (".csv", ".jsonl", ".json")
     for content, endings, complaint in (
         (POINTER.encode(), ENDINGS, "Git LFS pointer.*git lfs pull"),
@@ -188,12 +198,37 @@ def test_a_row_that_does_not_fit_is_set_aside(file: Path) -> None:
     for name, content, bad, left in (
         ("a.csv", "h,i\nq,A\nq,a,A\nq,B\n", "row 3: 3 cells instead of 2", [1, 3]),
         ("a.csv", "h,i,j\nq,a,A\nq,A\nq,b,B\n", "row 3: 2 cells instead of 3", [1, 3]),
-        ("a.csv", 'h,i\nq,A\n"quote" in,B\nq,B\n', "row 3: a stray or missing quote", [1, 3]),
-        ("a.csv", 'h,i\nq,A\n"o,B\nq,B\n"x",C\n', "row 3: a stray or missing quote", [1, 3, 4]),
-        ("a.jsonl", '{"a": 1}\n[2]\n{"a": 3}\n', "row 2: a list in place of an object", [1, 3]),
+        (
+            "a.csv",
+            'h,i\nq,A\n"quote" in,B\nq,B\n',
+            "row 3: a stray or missing quote",
+            [1, 3],
+        ),
+        (
+            "a.csv",
+            'h,i\nq,A\n"o,B\nq,B\n"x",C\n',
+            "row 3: a stray or missing quote",
+            [1, 3, 4],
+        ),
+        (
+            "a.jsonl",
+            '{"a": 1}\n[2]\n{"a": 3}\n',
+            "row 2: a list in place of an object",
+            [1, 3],
+        ),
         ("a.jsonl", '{"a": 1}\n{"a": \n{"a": 3}\n', "row 2: no JSON object", [1, 3]),
-        ("a.jsonl", '{"a": 1}\n{"a": 1, "a": 2}\n', "row 2: no JSON object.* names a twice", [1]),
-        ("a.jsonl", '{"a": 1}\n{"a": NaN}\n{"a": 3}\n', "row 2: no JSON object.*NaN", [1, 3]),
+        (
+            "a.jsonl",
+            '{"a": 1}\n{"a": 1, "a": 2}\n',
+            "row 2: no JSON object.* names a twice",
+            [1],
+        ),
+        (
+            "a.jsonl",
+            '{"a": 1}\n{"a": NaN}\n{"a": 3}\n',
+            "row 2: no JSON object.*NaN",
+            [1, 3],
+        ),
         ("a.json", '[{"a": 1}, {"a": "x\\u0000"}]', "row 2: a NUL character", [1]),
     ):
         path = file.with_name(name)
@@ -201,7 +236,9 @@ def test_a_row_that_does_not_fit_is_set_aside(file: Path) -> None:
         table = read_table(path)
         assert [row.number for row in table.rows] == left, content
         (row,) = table.bad
-        assert re.match(f"{re.escape(str(path))}, {bad}", f"{row.where}: {row.what}"), content
+        assert re.match(f"{re.escape(str(path))}, {bad}", f"{row.where}: {row.what}"), (
+            content
+        )
 
 
 def test_a_file_that_breaks_off_is_refused(file: Path) -> None:
@@ -268,13 +305,17 @@ def test_the_release_has_the_published_numbers_of_questions(hkeval2025: Path) ->
         files = sorted((hkeval2025 / family / "test").glob("*"))
         tables = [read_rows(path, columns) for path in files]
         assert sum(map(len, tables)) == rows, family
-        assert {len(row.cells) for table in tables for row in table} == {options + 2}, family
+        assert {len(row.cells) for table in tables for row in table} == {options + 2}, (
+            family
+        )
     for file, count in JSON.items():
         assert len(read_rows(hkeval2025 / file)) == count, file
 
 
 @pytest.mark.realdata
-def test_every_cell_of_the_release_is_what_pandas_reads_as_text(hkeval2025: Path) -> None:
+def test_every_cell_of_the_release_is_what_pandas_reads_as_text(
+    hkeval2025: Path,
+) -> None:
     pandas = pytest.importorskip("pandas")
     for path in hkeval2025.rglob("*.csv"):
         frame = pandas.read_csv(

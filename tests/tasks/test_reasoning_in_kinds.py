@@ -24,8 +24,14 @@ def test_a_response_is_read_without_its_reasoning() -> None:
             case = f"{task}, {wrapping}"
             for began in (opening, ""):
                 wrapped = kind.judge(f"{began}{THOUGHT}{closing}{answer}", sample)
-                assert (wrapped.values, wrapped.answer) == (plain.values, plain.answer), case
+                assert (wrapped.values, wrapped.answer) == (
+                    plain.values,
+                    plain.answer,
+                ), case
                 assert wrapped.details == plain.details, case
             cut_off = kind.judge(opening + THOUGHT, sample)
-            assert (cut_off.values, cut_off.answer) == (nothing.values, nothing.answer), case
+            assert (cut_off.values, cut_off.answer) == (
+                nothing.values,
+                nothing.answer,
+            ), case
             assert cut_off.reason == "none: cut off", case

@@ -78,7 +78,9 @@ def rows_of(file: str) -> list[Row]:
     letters = "ABCDE"[: cells_per_row(file) - 2]
     rows = []
     for question, *rest in table(file).rows:
-        options = {letter: text for letter, text in zip(letters, rest, strict=False) if text}
+        options = {
+            letter: text for letter, text in zip(letters, rest, strict=False) if text
+        }
         label, *explanation = rest[len(letters) :]
         rows.append(Row(file, question, options, label, "".join(explanation)))
     return rows
@@ -114,7 +116,9 @@ def test_a_file_has_the_columns_of_its_release() -> None:
             assert read.columns == ("Question", "A", "B", "C", "D", "Answer"), file
         else:
             last = ("explanation",) if split_of(file) == "dev" else ()
-            assert read.columns == ("question", "A", "B", "C", "D", "answer", *last), file
+            assert read.columns == ("question", "A", "B", "C", "D", "answer", *last), (
+                file
+            )
 
 
 def test_every_subject_has_all_splits_of_the_release() -> None:
@@ -137,7 +141,9 @@ def test_there_are_examples_for_five_shots_and_one_law_file_has_a_sixth() -> Non
             assert len(ROWS[file]) == count, file
 
 
-def test_subjects_differ_in_size_so_that_averages_over_questions_and_subjects_differ() -> None:
+def test_subjects_differ_in_size_so_that_averages_over_questions_and_subjects_differ() -> (
+    None
+):
     for family in FAMILIES:
         sizes = {
             len(rows)
@@ -176,10 +182,14 @@ def test_a_translation_has_the_same_answers() -> None:
         assert originals, folder
         for file in originals:
             translated = ROWS[file.replace(one, other)]
-            assert [row.gold for row in ROWS[file]] == [row.gold for row in translated], file
+            assert [row.gold for row in ROWS[file]] == [
+                row.gold for row in translated
+            ], file
 
 
-def test_an_explanation_is_whole_sentences_that_leave_the_letter_to_the_prompt() -> None:
+def test_an_explanation_is_whole_sentences_that_leave_the_letter_to_the_prompt() -> (
+    None
+):
     assert EXPLAINED
     for row in EXPLAINED:
         assert row.explanation.endswith("。"), row
@@ -204,7 +214,10 @@ AWKWARD: dict[str, tuple[str, Callable[[Row], bool]]] = {
     "option NA": ("mmlu/test/global_facts", option("NA")),
     "option 007": ("mmlu/test/global_facts", option("007")),
     "option 0.10": ("tmmluplus/data/physics_test", option("0.10")),
-    "line breaks in a question": ("dse/dev/bio_zh", lambda row: row.question.count("\n") > 2),
+    "line breaks in a question": (
+        "dse/dev/bio_zh",
+        lambda row: row.question.count("\n") > 2,
+    ),
     "backslash and n, not a line break": (
         "linguistic_knowledge/test/phonology",
         lambda row: R"` \n" in row.question,
@@ -217,11 +230,20 @@ AWKWARD: dict[str, tuple[str, Callable[[Row], bool]]] = {
     "letter in options: Plan B": ("professional/test/boat_zh", option("Plan B")),
     "letter in options: Vitamin C": ("cultural/test/food", option("Vitamin C")),
     "label Ď": ("dse/test/bio_zh", lambda row: row.label == "Ď"),
-    "full-width label": ("hkmmlu/test/hk_transportation", lambda row: row.label == "Ｂ"),
+    "full-width label": (
+        "hkmmlu/test/hk_transportation",
+        lambda row: row.label == "Ｂ",
+    ),
     "comma and quotes": ("cultural/test/langauge", inside_an_option('"Dating", as')),
-    "option inside another": ("hkmmlu/test/hk_transportation", one_option_contains_another),
+    "option inside another": (
+        "hkmmlu/test/hk_transportation",
+        one_option_contains_another,
+    ),
     "none of the above (Chinese)": ("hkmmlu/test/economics", option("以上皆非")),
-    "none of the above (English)": ("linguistic_knowledge/test", option("None of the above")),
+    "none of the above (English)": (
+        "linguistic_knowledge/test",
+        option("None of the above"),
+    ),
     "two options": ("hkmmlu/test/hkdse_mathematics", lambda row: len(row.options) == 2),
     "three options": ("hkmmlu/test/dentistry", lambda row: len(row.options) == 3),
 }
@@ -243,7 +265,8 @@ def test_the_readme_lists_the_awkward_cells() -> None:
 CANTONESE = " in Cantonese?"
 FRAMES = {
     "homophone": "Which of the following character is a homophone of `*`" + CANTONESE,
-    "rhyme": "Which of the following character rhymes with the character `*`" + CANTONESE,
+    "rhyme": "Which of the following character rhymes with the character `*`"
+    + CANTONESE,
     "reading": "Which of the following character best represents the sound of `*` in the word `*`"
     + CANTONESE,
     "tones": "Which of the following words have the nearest tone or pitch pattern with `*`"
@@ -270,14 +293,20 @@ def kind_of(question: str) -> tuple[str, list[str]]:
     matches = {
         kind: list(found.groups())
         for kind, frame in FRAMES.items()
-        if (found := re.fullmatch(re.escape(frame).replace(r"\*", "(.+)"), question, re.DOTALL))
+        if (
+            found := re.fullmatch(
+                re.escape(frame).replace(r"\*", "(.+)"), question, re.DOTALL
+            )
+        )
     }
     (match,) = matches.items()
     return match
 
 
 def test_every_kind_of_linguistic_question_is_there() -> None:
-    tested = {kind_of(row.question)[0] for row in LINGUISTIC if split_of(row.file) == "test"}
+    tested = {
+        kind_of(row.question)[0] for row in LINGUISTIC if split_of(row.file) == "test"
+    }
     assert tested == set(FRAMES)
 
 
@@ -294,7 +323,11 @@ def spoken(text: str) -> list[Any]:
     import ToJyutping
 
     said = (jyutping for _, jyutping in ToJyutping.get_jyutping_list(text) if jyutping)
-    return [syllable for jyutping in said for syllable in pycantonese.parse_jyutping(jyutping)]
+    return [
+        syllable
+        for jyutping in said
+        for syllable in pycantonese.parse_jyutping(jyutping)
+    ]
 
 
 def rime(syllable: Any) -> str:
@@ -302,7 +335,9 @@ def rime(syllable: Any) -> str:
 
 
 def rimes(character: str) -> set[str]:
-    return {rime(pycantonese.parse_jyutping(reading)[0]) for reading in readings(character)}
+    return {
+        rime(pycantonese.parse_jyutping(reading)[0]) for reading in readings(character)
+    }
 
 
 def tones(text: str) -> list[str]:
@@ -323,7 +358,11 @@ def odd_ones(characters: Iterable[str]) -> set[str]:
     for part in ("onset", "nucleus", "coda", "tone"):
         values = Counter(getattr(sound, part) for sound in sounds.values())
         if values.most_common(1)[0][1] == 3:
-            odd |= {name for name, sound in sounds.items() if values[getattr(sound, part)] == 1}
+            odd |= {
+                name
+                for name, sound in sounds.items()
+                if values[getattr(sound, part)] == 1
+            }
     return odd
 
 
@@ -366,7 +405,9 @@ def test_the_sounds_decide_for_the_labelled_option_and_no_other() -> None:
         kind, about = kind_of(row.question)
         texts = {letter: text for letter, text in row.options.items() if letter != "E"}
         every = list(texts.values())
-        fitting = [letter for letter, text in texts.items() if fits(kind, about, text, every)]
+        fitting = [
+            letter for letter, text in texts.items() if fits(kind, about, text, every)
+        ]
         assert (fitting or ["E"]) == [row.gold], row.question
 
 
@@ -385,10 +426,14 @@ def test_the_subjects_are_files_of_the_release() -> None:
 @pytest.mark.realdata
 def test_the_columns_are_those_of_the_release() -> None:
     release = Path(os.environ["HKCANTO_DATA_DIR"])
-    every = [(family, file) for family in FAMILIES for file in files_of(family, release)]
+    every = [
+        (family, file) for family in FAMILIES for file in files_of(family, release)
+    ]
     assert {family for family, _ in every} == {*FAMILIES}
     for family, file in every:
-        sample = {split_of(name): name for name in FILES if name.startswith(f"{family}/")}
+        sample = {
+            split_of(name): name for name in FILES if name.startswith(f"{family}/")
+        }
         ours, theirs = table(sample[split_of(file)]), table(file, release)
         # Only some copies of TMMLU+ have explanations in the dev split.
         assert ours.columns[: len(theirs.columns)] == theirs.columns, file
@@ -409,7 +454,9 @@ def test_no_question_is_one_of_the_benchmarks() -> None:
 
     def identity(question: str, options: Iterable[str]) -> str:
         # All odd-one-out questions have the same text; only their characters differ.
-        return bare(question + "".join(options) if question == ODD_ONE_OUT else question)
+        return bare(
+            question + "".join(options) if question == ODD_ONE_OUT else question
+        )
 
     theirs = {identity(question, rest[:4]) for question, *rest in real}
     ours = {identity(row.question, list(row.options.values())[:4]) for row in EVERY_ROW}

@@ -27,8 +27,12 @@ ROWS = {
     "test": json_lines(G2P / "test/zh_to_jyutping_test_gold.json"),
 }
 EVERY_ROW = [(split, row) for split, rows in ROWS.items() for row in rows]
-ONLY_CHINESE = [case for case in EVERY_ROW if not re.search("[0-9A-Za-z]", case[1]["Honzi"])]
-DECISIONS: list[dict[str, Any]] = json.loads((G2P / "decisions.json").read_text("utf-8"))
+ONLY_CHINESE = [
+    case for case in EVERY_ROW if not re.search("[0-9A-Za-z]", case[1]["Honzi"])
+]
+DECISIONS: list[dict[str, Any]] = json.loads(
+    (G2P / "decisions.json").read_text("utf-8")
+)
 
 
 def bare(text: str) -> str:
@@ -42,7 +46,9 @@ def first_variant(gold: str) -> str:
 
 def spoken(pairs: Iterable[tuple[str, str | None]]) -> str:
     """An engine's output as one string; characters that it cannot pronounce stay as written."""
-    said = (f" {says} " if says else re.sub(r"[\W_]", " ", text) for text, says in pairs)
+    said = (
+        f" {says} " if says else re.sub(r"[\W_]", " ", text) for text, says in pairs
+    )
     return " ".join("".join(said).split())
 
 
@@ -81,7 +87,10 @@ def test_a_row_has_the_fields_and_the_notation_of_the_release() -> None:
 
 def test_every_character_has_one_syllable() -> None:
     for split, row in ONLY_CHINESE:
-        assert len(first_variant(row["Jyutping"]).split()) == len(bare(row["Honzi"])), (split, row)
+        assert len(first_variant(row["Jyutping"]).split()) == len(bare(row["Honzi"])), (
+            split,
+            row,
+        )
         for group in re.findall(r"\(([^)]+)\)", row["Jyutping"]):
             assert " " not in group, (split, row)
 
@@ -105,7 +114,9 @@ def test_decisions_name_a_row_and_a_reason() -> None:
         assert decision["text"] in row["Honzi"], decision
         assert decision["ours"] in row["Jyutping"], decision
         assert decision["reason"], decision
-        assert decision["pycantonese"] or decision["tojyutping"], f"nobody disagrees: {decision}"
+        assert decision["pycantonese"] or decision["tojyutping"], (
+            f"nobody disagrees: {decision}"
+        )
 
 
 @pytest.mark.slow
@@ -117,19 +128,28 @@ def test_decisions_explain_every_difference_from_an_engine(engine: str) -> None:
     except PackageNotFoundError:
         installed = "none"
     if installed != ENGINES[engine]:
-        pytest.skip(f"the audit is of {engine} {ENGINES[engine]}, installed is {installed}")
+        pytest.skip(
+            f"the audit is of {engine} {ENGINES[engine]}, installed is {installed}"
+        )
     for split, row in EVERY_ROW:
         corrected, rest = "", f" {read_aloud(engine, row['Honzi'])} "
         for decision in DECISIONS:
             theirs, ours = decision[engine], decision["ours"]
-            if (decision["split"], decision["#"]) != (split, row["#"]) or theirs is None:
+            if (decision["split"], decision["#"]) != (
+                split,
+                row["#"],
+            ) or theirs is None:
                 continue
-            assert not accepts(ours, theirs), f"stale, the sample accepts it: {decision}"
+            assert not accepts(ours, theirs), (
+                f"stale, the sample accepts it: {decision}"
+            )
             before, found, after = rest.partition(f" {theirs} ")
             assert found, f"stale, {engine} no longer says it: {decision}"
             corrected, rest = f"{corrected}{before} {first_variant(ours)}", f" {after}"
         said = (corrected + rest).strip()
-        assert accepts(row["Jyutping"], said), f"a difference has no decision: {split} {row}"
+        assert accepts(row["Jyutping"], said), (
+            f"a difference has no decision: {split} {row}"
+        )
 
 
 @pytest.mark.realdata
@@ -138,4 +158,6 @@ def test_no_sentence_is_one_of_the_benchmark() -> None:
     rows = [row for file in release.glob("*/*.json") for row in json_lines(file)]
     benchmark = {bare(row["Honzi"]) for row in rows}
     assert len(benchmark) >= 145
-    assert not benchmark & {bare(row["Honzi"]) for rows in ROWS.values() for row in rows}
+    assert not benchmark & {
+        bare(row["Honzi"]) for rows in ROWS.values() for row in rows
+    }

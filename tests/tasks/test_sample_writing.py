@@ -25,7 +25,9 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 def translations(direction: str) -> list[dict[str, Any]]:
-    return lines(NLP / f"{direction}_train.json") + lines(NLP / f"{direction}_test.json")
+    return lines(NLP / f"{direction}_train.json") + lines(
+        NLP / f"{direction}_test.json"
+    )
 
 
 def articles() -> list[str]:
@@ -42,7 +44,9 @@ for direction in DIRECTIONS:
     for row in translations(direction):
         SENTENCES[row["SourceL"]].add(row["SourceText"])
         SENTENCES[row["TargetL"]].add(row["TargetText"])
-HKMMLU_PAIRS = [(row["input"], row["output"]) for row in lines(HKMMLU / "can2man.jsonl")]
+HKMMLU_PAIRS = [
+    (row["input"], row["output"]) for row in lines(HKMMLU / "can2man.jsonl")
+]
 EVERY_TEXT = [
     *(text for texts in SENTENCES.values() for text in texts),
     *(text for pair in HKMMLU_PAIRS for text in pair),
@@ -76,14 +80,20 @@ def test_nine_sentences_in_three_languages() -> None:
 
 def test_back_and_forth_is_the_same_sentence() -> None:
     for there, back in (("yue_eng", "eng_yue"), ("yue_zh", "zh_yue")):
-        forward = [(row["SourceText"], row["TargetText"]) for row in translations(there)]
-        assert forward == [(row["TargetText"], row["SourceText"]) for row in translations(back)]
+        forward = [
+            (row["SourceText"], row["TargetText"]) for row in translations(there)
+        ]
+        assert forward == [
+            (row["TargetText"], row["SourceText"]) for row in translations(back)
+        ]
 
 
 def test_the_cantonese_is_fluent_and_the_written_chinese_is_not() -> None:
     cantonese = SENTENCES["yue"] | {yue for yue, _ in HKMMLU_PAIRS}
     written = SENTENCES["zh"] | {mandarin for _, mandarin in HKMMLU_PAIRS}
-    assert [text for text in cantonese if cantonese_fluency(text).label != "cantonese"] == []
+    assert [
+        text for text in cantonese if cantonese_fluency(text).label != "cantonese"
+    ] == []
     assert [text for text in cantonese if not cantonese_fluency(text).passed] == []
     assert [text for text in written if cantonese_fluency(text).passed] == []
 
@@ -110,7 +120,9 @@ def test_three_cantonese_texts_to_summarise() -> None:
 @pytest.mark.parametrize(
     ("source", "shortest", "longest"), [("openrice", 60, 440), ("facebook", 12, 60)]
 )
-def test_nine_texts_with_three_sentiments(source: str, shortest: int, longest: int) -> None:
+def test_nine_texts_with_three_sentiments(
+    source: str, shortest: int, longest: int
+) -> None:
     rows = reviews(source)
     assert all(list(row) == ["text", "sentiment"] for row in rows)
     assert Counter(row["sentiment"] for row in rows) == {
@@ -126,7 +138,9 @@ def test_nine_texts_with_three_sentiments(source: str, shortest: int, longest: i
 @pytest.mark.realdata
 def test_the_files_are_named_as_in_the_release_and_have_its_columns() -> None:
     release = Path(os.environ["HKCANTO_DATA_DIR"]) / "hkeval2025/canto-nlp"
-    assert {path.name for path in NLP.iterdir()} == {path.name for path in release.iterdir()}
+    assert {path.name for path in NLP.iterdir()} == {
+        path.name for path in release.iterdir()
+    }
     for path in NLP.iterdir():
         if path.name != "summarization.json":
             (first, *_), (ours, *_) = lines(release / path.name), lines(path)
@@ -137,7 +151,10 @@ def test_the_files_are_named_as_in_the_release_and_have_its_columns() -> None:
 def test_no_text_is_taken_from_a_release() -> None:
     root = Path(os.environ["HKCANTO_DATA_DIR"])
     published: set[str] = set()
-    for path in [*root.glob("hkeval2025/canto-nlp/*"), *root.glob("hkmmlu/translation/*")]:
+    for path in [
+        *root.glob("hkeval2025/canto-nlp/*"),
+        *root.glob("hkmmlu/translation/*"),
+    ]:
         content = path.read_text("utf-8")
         rows = (
             json.loads(content)
@@ -157,5 +174,7 @@ def test_no_text_is_taken_from_a_release() -> None:
     for text in EVERY_TEXT:
         for sentence in re.split(r"[。！？\n]", text):
             if len(sentence) >= 8:
-                match = process.extractOne(sentence, published, scorer=fuzz.ratio, score_cutoff=65)
+                match = process.extractOne(
+                    sentence, published, scorer=fuzz.ratio, score_cutoff=65
+                )
                 assert match is None, (sentence, match)

@@ -30,7 +30,10 @@ def test_equal_requests_are_signed_equally() -> None:
 
 
 def test_a_run_on_some_subjects_is_not_signed_as_the_whole() -> None:
-    every, food = signed("hkcanto_cultural"), signed("hkcanto_cultural", subjects="food")
+    every, food = (
+        signed("hkcanto_cultural"),
+        signed("hkcanto_cultural", subjects="food"),
+    )
     assert "subjects:" not in every
     assert food.replace("|subjects:food", "") == every
     two = signed("hkmmlu", subjects="dentistry,hk_law")
@@ -41,5 +44,7 @@ def test_a_run_on_some_subjects_is_not_signed_as_the_whole() -> None:
 def test_a_chain_of_thought_has_the_number_of_examples_that_its_variant_has() -> None:
     assert task_as_run("tmmluplus_gen").shots == 0
     assert (
-        task_as_run("tmmluplus_gen", cot=True).shots == task_as_run("tmmluplus_gen_cot").shots == 5
+        task_as_run("tmmluplus_gen", cot=True).shots
+        == task_as_run("tmmluplus_gen_cot").shots
+        == 5
     )

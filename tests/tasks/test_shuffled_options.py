@@ -12,7 +12,13 @@ from ..lm_eval.evaluating import evaluate
 from .quiz import Quiz, items
 
 FIRST = [
-    {"question": f"{number} 個人去邊？", "A": "中環", "B": "旺角", "C": "沙田", "answer": "A"}
+    {
+        "question": f"{number} 個人去邊？",
+        "A": "中環",
+        "B": "旺角",
+        "C": "沙田",
+        "answer": "A",
+    }
     for number in range(24)
 ]
 LETTERS = 'letters = "ABC"'
@@ -30,8 +36,12 @@ def test_a_right_option_in_one_place_is_said_everywhere(
         assert load_task("quiz").remark == f" ({said})"
         load_task("quiz")
     (message,) = caplog.messages
-    assert message.startswith(f"quiz: {said}: declare shuffle_options = 1 in its entry, in ")
-    assert said in evaluate("quiz", model=AnsweringLM())["configs"]["quiz"]["task_alias"]
+    assert message.startswith(
+        f"quiz: {said}: declare shuffle_options = 1 in its entry, in "
+    )
+    assert (
+        said in evaluate("quiz", model=AnsweringLM())["configs"]["quiz"]["task_alias"]
+    )
     assert said in tasks.run(task="quiz").display_name
 
 
@@ -54,12 +64,17 @@ def test_a_declared_shuffle_moves_options_and_answers_together(quiz: Quiz) -> No
     assert items() == samples
     assert "|shuffle_options:5|" in loaded.signature
     assert "shuffle_options" not in before.signature
-    assert loaded.signature.partition("|sent:")[2] != before.signature.partition("|sent:")[2]
+    assert (
+        loaded.signature.partition("|sent:")[2]
+        != before.signature.partition("|sent:")[2]
+    )
     quiz(f"{LETTERS}\nshuffle_options = 6", *FIRST)
     assert items() != samples
 
 
-def test_worked_examples_are_shuffled_with_their_answers_in_both_harnesses(quiz: Quiz) -> None:
+def test_worked_examples_are_shuffled_with_their_answers_in_both_harnesses(
+    quiz: Quiz,
+) -> None:
     from hkcanto import tasks
 
     quiz(f"{LETTERS}\nshuffle_options = 5", *FIRST)
@@ -70,7 +85,9 @@ def test_worked_examples_are_shuffled_with_their_answers_in_both_harnesses(quiz:
         assert example.sample is not None
         assert example.sample.target == example.answer
     found = evaluate("quiz", model=AnsweringLM())["samples"]["quiz"]
-    asked = {each["doc"]["id"]: (each["arguments"][0][0], each["target"]) for each in found}
+    asked = {
+        each["doc"]["id"]: (each["arguments"][0][0], each["target"]) for each in found
+    }
     assert {
         each.id: ("".join(part.text for part in each.input), each.target)
         for each in tasks.run(task="quiz").dataset

@@ -11,7 +11,12 @@ import pytest
 from hkcanto_tasks.catalogue import find_benchmark, read_benchmark
 from hkcanto_tasks.data.fetch import Problem
 from hkcanto_tasks.data.locating import locate
-from hkcanto_tasks.data.releases import GitHubRelease, HubDataset, RecordedFile, read_registry
+from hkcanto_tasks.data.releases import (
+    GitHubRelease,
+    HubDataset,
+    RecordedFile,
+    read_registry,
+)
 from hkcanto_tasks.declarations import Benchmark
 from hkcanto_tasks.errors import CatalogueError, DataNotFound, HKCantoError
 
@@ -49,7 +54,9 @@ def release(tmp_path: Path) -> Benchmark:
 @pytest.fixture
 def questions(tmp_path: Path) -> Benchmark:
     """A hub data set without recorded checksums."""
-    return declare(tmp_path / "other", HubDataset("someone/questions"), folder="questions")
+    return declare(
+        tmp_path / "other", HubDataset("someone/questions"), folder="questions"
+    )
 
 
 @pytest.fixture
@@ -76,12 +83,16 @@ def test_a_git_clone_is_a_local_folder_too(local: Path, tmp_path: Path) -> None:
     assert found.verify() == []
 
 
-def test_a_hub_data_set_keeps_its_data_folder(local: Path, questions: Benchmark) -> None:
+def test_a_hub_data_set_keeps_its_data_folder(
+    local: Path, questions: Benchmark
+) -> None:
     write(local / "questions", data__q_dev="q,A")
     assert locate(questions).files() == ["data/q_dev.csv"]
 
 
-def test_the_sample_wins_over_a_local_folder(local: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_sample_wins_over_a_local_folder(
+    local: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(local / "hkeval2025", dev__q="q,A")
     monkeypatch.setenv("HKCANTO_DATA", "sample")
     found = locate(find_benchmark("hkcanto"))
@@ -97,7 +108,9 @@ def test_the_sample_is_data_and_has_nothing_to_compare_with() -> None:
 
 
 def test_a_benchmark_without_a_sample_says_what_to_unset(release: Benchmark) -> None:
-    with pytest.raises(DataNotFound, match=r"release has no sample.*Unset HKCANTO_DATA"):
+    with pytest.raises(
+        DataNotFound, match=r"release has no sample.*Unset HKCANTO_DATA"
+    ):
         locate(release)
 
 
@@ -123,7 +136,9 @@ def test_the_cache_is_in_the_users_cache_folder_by_default(
     assert locate(find_benchmark("hkmmlu")).root.parent == tmp_path / "hkcanto/hkmmlu"
 
 
-def test_an_unknown_choice_names_the_known_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_choice_names_the_known_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("HKCANTO_DATA", "smaple")
     with pytest.raises(DataNotFound, match=r"'smaple' is unknown.*'sample'.*'release'"):
         locate(find_benchmark("hkmmlu"))
@@ -139,11 +154,15 @@ def test_a_data_dir_that_does_not_exist_is_named(
     local: Path, release: Benchmark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HKCANTO_DATA_DIR", str(local / "nowhere"))
-    with pytest.raises(DataNotFound, match=r"HKCANTO_DATA_DIR=.*nowhere is not a folder"):
+    with pytest.raises(
+        DataNotFound, match=r"HKCANTO_DATA_DIR=.*nowhere is not a folder"
+    ):
         locate(release)
 
 
-def test_a_recorded_file_that_lacks_says_how_to_get_it(local: Path, release: Benchmark) -> None:
+def test_a_recorded_file_that_lacks_says_how_to_get_it(
+    local: Path, release: Benchmark
+) -> None:
     (local / "release/test/a.csv").unlink()
     found = locate(release)
     with pytest.raises(DataNotFound, match=f"git show {OLD}:data/answers.csv"):
@@ -169,11 +188,16 @@ def test_a_revision_is_the_commit_that_a_file_comes_from(release: Benchmark) -> 
 
 def listed(**files: str) -> str:
     """The first digits of what `sha256sum FILES | sha256sum` prints."""
-    lines = (f"{sha256(text)}  {name.replace('__', '/')}.csv\n" for name, text in files.items())
+    lines = (
+        f"{sha256(text)}  {name.replace('__', '/')}.csv\n"
+        for name, text in files.items()
+    )
     return sha256("".join(lines))[:7]
 
 
-def test_a_changed_file_has_its_own_sha256_as_revision(local: Path, release: Benchmark) -> None:
+def test_a_changed_file_has_its_own_sha256_as_revision(
+    local: Path, release: Benchmark
+) -> None:
     write(local / "release", dev__q="q,C")
     found = locate(release)
     assert found.revision("dev/q.csv") == f"local-{listed(dev__q='q,C')}"
@@ -186,7 +210,9 @@ def test_a_recorded_file_in_the_place_of_another_is_not_the_recorded_one(
     write(local / "release", dev__q="a,B", test__a="q,A")
     assert locate(release).revision() == f"local-{listed(dev__q='a,B', test__a='q,A')}"
     write(local / "release", test__more="a,B")
-    assert locate(release).revision("test/more.csv") == f"local-{listed(test__more='a,B')}"
+    assert (
+        locate(release).revision("test/more.csv") == f"local-{listed(test__more='a,B')}"
+    )
 
 
 def test_the_revision_of_unrecorded_files_tells_any_change(
@@ -195,10 +221,19 @@ def test_the_revision_of_unrecorded_files_tells_any_change(
     write(local / "questions", a="1,A", b="2,B")
     found = locate(questions)
     before = found.revision("a.csv", "b.csv")
-    assert before == found.revision("b.csv", "a.csv") == f"local-{listed(a='1,A', b='2,B')}"
-    for changed in ({"a": "1,A", "b": "2,C"}, {"a": "2,B", "b": "1,A"}):  # the second: exchanged
+    assert (
+        before
+        == found.revision("b.csv", "a.csv")
+        == f"local-{listed(a='1,A', b='2,B')}"
+    )
+    for changed in (
+        {"a": "1,A", "b": "2,C"},
+        {"a": "2,B", "b": "1,A"},
+    ):  # the second: exchanged
         write(local / "questions", **changed)
-        assert found.revision("a.csv", "b.csv") == f"local-{listed(**changed)}" != before
+        assert (
+            found.revision("a.csv", "b.csv") == f"local-{listed(**changed)}" != before
+        )
 
 
 def test_a_revision_that_is_not_used_is_said(
@@ -212,7 +247,9 @@ def test_a_revision_that_is_not_used_is_said(
     for _ in range(2):
         locate(questions)
     (message,) = [line for line in caplog.messages if "has no effect" in line]
-    assert message.startswith("HKCANTO_REVISION_QUESTIONS=v2 has no effect: HKCANTO_DATA_DIR=")
+    assert message.startswith(
+        "HKCANTO_REVISION_QUESTIONS=v2 has no effect: HKCANTO_DATA_DIR="
+    )
 
 
 def test_a_folder_that_no_variable_can_mean_is_an_error(
@@ -236,7 +273,9 @@ def test_the_complete_release_has_no_problem(local: Path, release: Benchmark) ->
     assert locate(release).verify() == []
 
 
-def test_missing_changed_and_extra_files_are_problems(local: Path, release: Benchmark) -> None:
+def test_missing_changed_and_extra_files_are_problems(
+    local: Path, release: Benchmark
+) -> None:
     write(local / "release", test__a="a,C", test__notes="mine")
     (local / "release/dev/q.csv").unlink()
     problems = locate(release).verify()
@@ -267,7 +306,9 @@ def test_without_recorded_checksums_only_unreadable_files_are_a_problem(
 
 def test_a_registry_is_poochs_with_an_origin_as_git_writes_it(tmp_path: Path) -> None:
     registry = tmp_path / "r.sha256"
-    registry.write_text(f"# c\n\nx.csv {'1' * 64}\ny%20z.csv {'2' * 64} {OLD}:old/y.csv\n")
+    registry.write_text(
+        f"# c\n\nx.csv {'1' * 64}\ny%20z.csv {'2' * 64} {OLD}:old/y.csv\n"
+    )
     assert read_registry(registry, commit=NEW, prefix="data/") == {
         "x.csv": RecordedFile("1" * 64, NEW, "data/x.csv"),
         "y z.csv": RecordedFile("2" * 64, OLD, "old/y.csv"),
@@ -276,7 +317,12 @@ def test_a_registry_is_poochs_with_an_origin_as_git_writes_it(tmp_path: Path) ->
 
 def test_a_registry_line_that_is_wrong_is_named(tmp_path: Path) -> None:
     registry = tmp_path / "r.sha256"
-    for line in ("y.csv", "y.csv 12345", f"x.csv {'2' * 64}", f"y.csv {'2' * 64} https://a/b"):
+    for line in (
+        "y.csv",
+        "y.csv 12345",
+        f"x.csv {'2' * 64}",
+        f"y.csv {'2' * 64} https://a/b",
+    ):
         registry.write_text(f"x.csv {'1' * 64}\n{line}\n")
         with pytest.raises(CatalogueError, match=r"r\.sha256: line 2"):
             read_registry(registry, commit=NEW)
@@ -299,7 +345,9 @@ def test_local_data_needs_no_download_library() -> None:
 def test_the_real_release_is_complete_and_unaltered() -> None:
     found = locate(find_benchmark("hkcanto"))
     assert found.verify() == list[Problem]()
-    assert found.revision("phonetics-g2p/test/zh_to_jyutping_test_gold.json") == "b047f9f"
+    assert (
+        found.revision("phonetics-g2p/test/zh_to_jyutping_test_gold.json") == "b047f9f"
+    )
     assert found.revision("mmlu/test/anatomy_test.csv") == "ba2a58b"
 
 
@@ -330,7 +378,9 @@ def test_a_checksum_of_a_file_outside_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("cache")
-def test_a_folder_outside_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_outside_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "data").mkdir()
     toml = tmp_path / "home/benchmark.toml"
     for folder in ("", str(tmp_path / "data")):
@@ -356,7 +406,9 @@ def test_other_entries_that_lead_outside_are_refused(
     if entry == "prefix":
         (cache.parent / "data/release").mkdir(parents=True)
         monkeypatch.setenv("HKCANTO_DATA_DIR", str(cache.parent / "data"))
-    with pytest.raises(CatalogueError, match=rf"benchmark\.toml: {entry} names a path outside"):
+    with pytest.raises(
+        CatalogueError, match=rf"benchmark\.toml: {entry} names a path outside"
+    ):
         locate(benchmark)
 
 
@@ -368,32 +420,46 @@ def test_own_data_outside_is_refused(tmp_path: Path) -> None:
     for name in (*OUTSIDE, "..", "link/questions"):
         toml = OWN.replace("PATH", json.dumps(name))
         (home / "benchmark.toml").write_text(toml, encoding="utf-8")
-        with pytest.raises(CatalogueError, match=r"benchmark\.toml: path of \[data\] names a path"):
+        with pytest.raises(
+            CatalogueError, match=r"benchmark\.toml: path of \[data\] names a path"
+        ):
             locate(read_benchmark(home / "benchmark.toml"))
 
 
 def test_own_data_inside_is_taken(tmp_path: Path) -> None:
     (tmp_path / "a/b").mkdir(parents=True)
     (tmp_path / "here").symlink_to("a")
-    (tmp_path / "benchmark.toml").write_text(OWN.replace("PATH", '"./here/b"'), encoding="utf-8")
+    (tmp_path / "benchmark.toml").write_text(
+        OWN.replace("PATH", '"./here/b"'), encoding="utf-8"
+    )
     found = locate(read_benchmark(tmp_path / "benchmark.toml"))
     assert (found.kind, found.root) == ("own", tmp_path / "here/b")
 
 
 @pytest.mark.parametrize("link", ["test.csv", "more"])
-def test_a_link_out_of_a_benchmarks_own_folder_is_not_followed(tmp_path: Path, link: str) -> None:
+def test_a_link_out_of_a_benchmarks_own_folder_is_not_followed(
+    tmp_path: Path, link: str
+) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    (elsewhere / "test.csv").write_text("question,A,B,answer\n?,1,2,A\n", encoding="utf-8")
+    (elsewhere / "test.csv").write_text(
+        "question,A,B,answer\n?,1,2,A\n", encoding="utf-8"
+    )
     home = tmp_path / "home"
     home.mkdir()
     (home / "benchmark.toml").write_text(OWN.replace("PATH", '"."'), encoding="utf-8")
-    (home / link).symlink_to(elsewhere / "test.csv" if link == "test.csv" else elsewhere)
-    with pytest.raises(DataNotFound, match=f"own folder names a path outside: '{link}'"):
+    (home / link).symlink_to(
+        elsewhere / "test.csv" if link == "test.csv" else elsewhere
+    )
+    with pytest.raises(
+        DataNotFound, match=f"own folder names a path outside: '{link}'"
+    ):
         locate(read_benchmark(home / "benchmark.toml")).files()
 
 
-def test_the_users_own_links_are_followed(local: Path, tmp_path: Path, release: Benchmark) -> None:
+def test_the_users_own_links_are_followed(
+    local: Path, tmp_path: Path, release: Benchmark
+) -> None:
     (local / "release").rename(tmp_path / "elsewhere")
     (local / "release").symlink_to(tmp_path / "elsewhere")
     assert locate(release).verify() == []

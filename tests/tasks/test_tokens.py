@@ -17,12 +17,16 @@ def bytes_file(tmp_path: Path) -> Path:
     """A byte-level tokenizer without merges: a token for each byte in UTF-8."""
     alphabet = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
     made = tokenizers.Tokenizer(
-        tokenizers.models.BPE(vocab={each: i for i, each in enumerate(alphabet)}, merges=[])
+        tokenizers.models.BPE(
+            vocab={each: i for i, each in enumerate(alphabet)}, merges=[]
+        )
     )
     made.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     made.add_special_tokens(["<s>"])
     start = [("<s>", made.token_to_id("<s>"))]
-    made.post_processor = tokenizers.processors.TemplateProcessing("<s> $A", special_tokens=start)
+    made.post_processor = tokenizers.processors.TemplateProcessing(
+        "<s> $A", special_tokens=start
+    )
     made.enable_truncation(max_length=8)
     made.enable_padding()
     path = tmp_path / "bytes" / "tokenizer.json"
@@ -47,7 +51,9 @@ def test_a_folder_with_a_tokenizer_is_a_tokenizer(bytes_file: Path):
     assert load_tokenizer(str(bytes_file.parent))(["話"]) == [3]
 
 
-def test_a_lone_surrogate_is_counted_as_the_question_mark_that_replaces_it(bytes_file: Path):
+def test_a_lone_surrogate_is_counted_as_the_question_mark_that_replaces_it(
+    bytes_file: Path,
+):
     assert load_tokenizer(str(bytes_file))(["a\ud800b"]) == [3]
 
 
@@ -73,7 +79,9 @@ def test_without_a_network_the_hub_says_what_to_set(monkeypatch: pytest.MonkeyPa
         raise OSError("We couldn't connect\nto it")
 
     monkeypatch.setattr("huggingface_hub.HfApi.model_info", offline)
-    with pytest.raises(NetworkUnavailable, match=r"some/model .*connect to it.*HF_ENDPOINT"):
+    with pytest.raises(
+        NetworkUnavailable, match=r"some/model .*connect to it.*HF_ENDPOINT"
+    ):
         load_tokenizer("some/model")
 
 
@@ -83,12 +91,16 @@ def test_a_name_that_the_hub_cannot_have_is_said_to_be_wrong():
 
 
 def on_the_hub(monkeypatch: pytest.MonkeyPatch, files: list[str], path: Path):
-    found = SimpleNamespace(siblings=[SimpleNamespace(rfilename=name) for name in files])
+    found = SimpleNamespace(
+        siblings=[SimpleNamespace(rfilename=name) for name in files]
+    )
     monkeypatch.setattr("huggingface_hub.HfApi.model_info", lambda *_, **__: found)
     monkeypatch.setattr("huggingface_hub.hf_hub_download", lambda *_: str(path))
 
 
-def test_a_model_of_the_hub_is_downloaded(bytes_file: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_model_of_the_hub_is_downloaded(
+    bytes_file: Path, monkeypatch: pytest.MonkeyPatch
+):
     on_the_hub(monkeypatch, ["config.json", "tokenizer.json"], bytes_file)
     assert load_tokenizer("some/model")(["話"]) == [3]
 
@@ -101,8 +113,12 @@ def test_a_model_without_a_tokenizer_file_says_how_to_make_one(
         load_tokenizer("some/model")
 
 
-def test_a_model_in_the_cache_needs_no_network(bytes_file: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *_: str(bytes_file))
+def test_a_model_in_the_cache_needs_no_network(
+    bytes_file: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(
+        "huggingface_hub.try_to_load_from_cache", lambda *_: str(bytes_file)
+    )
     assert load_tokenizer("some/model")(["話"]) == [3]
 
 
@@ -115,5 +131,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch):
 def test_a_tokenizer_counts_as_transformers_does(tiny_model: Path):
     transformers = pytest.importorskip("transformers")
     text = "問題：香港嘅茶餐廳幾時開始有？\nA. 1950 年代\nB. Tuesday"
-    ids = transformers.AutoTokenizer.from_pretrained(tiny_model)(text, add_special_tokens=False)
+    ids = transformers.AutoTokenizer.from_pretrained(tiny_model)(
+        text, add_special_tokens=False
+    )
     assert load_tokenizer(str(tiny_model))([text]) == [len(ids["input_ids"])]

@@ -37,7 +37,9 @@ def test_the_behaviour_behind_a_version_does_not_change() -> None:
     pinned = json.loads(PINNED.read_text("utf-8"))
     for name, entry in ENTRIES.items():
         known, made = pinned.get(name, NEW), pins(entry)
-        assert entry.version != known["version"] or not (lost := changed(known["pins"], made)), (
+        assert entry.version != known["version"] or not (
+            lost := changed(known["pins"], made)
+        ), (
             f"{name} is not what its version {entry.version} was: {', '.join(lost)}. Take the"
             " change back, or raise `version` in its benchmark.toml."
         )
@@ -54,7 +56,9 @@ def test_a_change_of_prompt_stop_text_or_length_is_seen() -> None:
 
 def test_a_change_of_what_is_read_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     before = described(load_task("hkmmlu"))
-    monkeypatch.setattr(multiple_choice, "read_choice", lambda *_: ChoiceReading("A", "bare"))
+    monkeypatch.setattr(
+        multiple_choice, "read_choice", lambda *_: ChoiceReading("A", "bare")
+    )
     after = described(load_task("hkmmlu"))
     assert "acc" in (lost := {name for name in before if before[name] != after[name]})
     assert "prompts" not in lost
@@ -82,7 +86,10 @@ def pins(entry: TaskDefinition) -> dict[str, str]:
         of = "".join(f"{prompt}: " for prompt in options.values())
         of += "bpc: " if name.endswith("_bpc") else ""  # newer than the other pins
         found = described(load_task(name, **options))
-        kinds = [task_as_run(name, **options, reasoning=reasoning) for reasoning in (False, True)]
+        kinds = [
+            task_as_run(name, **options, reasoning=reasoning)
+            for reasoning in (False, True)
+        ]
         found["signature"] = list(map(fingerprints, kinds))
         for what, value in found.items():
             made[of + what].append([name, value])
@@ -90,14 +97,19 @@ def pins(entry: TaskDefinition) -> dict[str, str]:
 
 
 def _hash(what: object) -> str:
-    return hashlib.sha256(json.dumps(what, ensure_ascii=False).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(what, ensure_ascii=False).encode()).hexdigest()[
+        :16
+    ]
 
 
 def prompts(entry: TaskDefinition) -> Iterator[str]:
     for prompt in entry.prompts:
         yield prompt
         templates = named_tasks()[entry.name].benchmark.prompts
-        if entry.kind == "multiple_choice" and templates[entry.prompts[prompt]].scaffold:
+        if (
+            entry.kind == "multiple_choice"
+            and templates[entry.prompts[prompt]].scaffold
+        ):
             yield f"{prompt}+scaffold"
 
 
@@ -111,14 +123,20 @@ def described(loaded: LoadedTask) -> dict[str, Any]:
         for each in samples
         for count in dict.fromkeys([0, shots])
     ]
-    read = [how.judge(response, each).values for each in samples[:2] for response in probes()]
+    read = [
+        how.judge(response, each).values
+        for each in samples[:2]
+        for response in probes()
+    ]
     values = {
         name: [round(values[name], 6) if name in values else None for values in read]
         for name in dict.fromkeys(name for values in read for name in values)
     }
     figures = {
         figure.name: [figure.averages, figure.over, figure.part, figure.form == "rate"]
-        for figure in task_as_run(loaded.task.name).figures  # even if the sample data lacks some
+        for figure in task_as_run(
+            loaded.task.name
+        ).figures  # even if the sample data lacks some
     }
     return {"prompts": [asked, how.stop, how.max_tokens]} | {
         name: [figures.get(name), values.get(name)] for name in figures | values
@@ -133,9 +151,15 @@ def pin() -> None:
         for name, entry in ENTRIES.items():
             made[name] = {"version": entry.version, "pins": pins(entry)}
             old = known.get(name, NEW)
-            if entry.version == old["version"] and (lost := changed(old["pins"], pins(entry))):
-                raise SystemExit(f"{name} has changed: {', '.join(lost)}. Raise its `version`.")
-    PINNED.write_text(json.dumps(made, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+            if entry.version == old["version"] and (
+                lost := changed(old["pins"], pins(entry))
+            ):
+                raise SystemExit(
+                    f"{name} has changed: {', '.join(lost)}. Raise its `version`."
+                )
+    PINNED.write_text(
+        json.dumps(made, indent=1, sort_keys=True) + "\n", encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -49,7 +49,9 @@ def hkmmlu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Layout:
     monkeypatch.delenv("HKCANTO_DATA")
     monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path))
 
-    def write(file: str, rows: list[tuple[str, str]], columns: str = "input,output") -> None:
+    def write(
+        file: str, rows: list[tuple[str, str]], columns: str = "input,output"
+    ) -> None:
         path = tmp_path / "hkmmlu" / file
         path.parent.mkdir(parents=True, exist_ok=True)
         names = columns.split(",")
@@ -73,7 +75,9 @@ def test_the_three_shot_prompt_into_cantonese_is_the_papers() -> None:
     loaded = load_task("hkcanto_translation_zh_yue")
     first = loaded.samples[0]
     (one, two, three) = loaded.examples("")
-    sources = [example.question.partition("書面語：")[2] for example in (one, two, three)]
+    sources = [
+        example.question.partition("書面語：")[2] for example in (one, two, three)
+    ]
     # Appendix F, with (e.g. n) and (Text to translate) filled in.
     assert loaded.at(shots=3).prompt(first).text() == (
         "參考以下例子，將以下繁體中文句子翻譯成香港的廣東話：\n"
@@ -98,7 +102,9 @@ def test_the_three_shot_prompt_into_english_is_the_papers() -> None:
     loaded = load_task("hkcanto_translation_yue_en")
     first = loaded.samples[0]
     (one, two, three) = loaded.examples("")
-    sources = [example.question.partition("Cantonese: ")[2] for example in (one, two, three)]
+    sources = [
+        example.question.partition("Cantonese: ")[2] for example in (one, two, three)
+    ]
     assert loaded.at(shots=3).prompt(first).text() == (
         "Translate the following Cantonese text into English, referring to the examples below:\n"
         "\n"
@@ -151,7 +157,9 @@ def test_worked_examples_are_the_train_rows_in_order() -> None:
         rows = [json.loads(line) for line in path.open(encoding="utf-8")]
         shown = pairs(f"hkcanto_translation_{direction}")
         assert [answer for _, answer in shown] == [row["TargetText"] for row in rows]
-        for number, (row, (question, _)) in enumerate(zip(rows, shown, strict=True), start=1):
+        for number, (row, (question, _)) in enumerate(
+            zip(rows, shown, strict=True), start=1
+        ):
             assert str(number) in question
             assert question.endswith(row["SourceText"])
 
@@ -159,7 +167,10 @@ def test_worked_examples_are_the_train_rows_in_order() -> None:
 def test_hkmmlu_asks_as_in_figures_12_and_20() -> None:
     for task, asked in (
         # The text under the other caption of Figure 12; Figure 20 has it with the right example.
-        (HKMMLU[0], "请你将以下嘅粤语翻成普通话。直接输出译咗嘅句子,唔使解释或者其他批注。\n"),
+        (
+            HKMMLU[0],
+            "请你将以下嘅粤语翻成普通话。直接输出译咗嘅句子,唔使解释或者其他批注。\n",
+        ),
         (
             HKMMLU[1],
             "请将以下普通话翻译为粤语白话文。直接输出翻译过的句子,不需要解释或其他注释。\n",
@@ -167,7 +178,10 @@ def test_hkmmlu_asks_as_in_figures_12_and_20() -> None:
     ):
         loaded = load_task(task)
         first = loaded.samples[0]
-        assert loaded.at(shots=0).prompt(first).text() == f"{asked}問題: {first.source}\n答案:"
+        assert (
+            loaded.at(shots=0).prompt(first).text()
+            == f"{asked}問題: {first.source}\n答案:"
+        )
 
 
 def test_hkmmlu_has_no_worked_examples() -> None:
@@ -188,12 +202,18 @@ def test_the_summarisation_prompt_is_the_papers() -> None:
 
 
 def test_braces_in_a_text_stay_as_they_are(hkmmlu: Layout) -> None:
-    hkmmlu("can2man.jsonl", [("佢話{source}同{0}係乜嘢？", "他说{source}和{0}是什么？")])
+    hkmmlu(
+        "can2man.jsonl", [("佢話{source}同{0}係乜嘢？", "他说{source}和{0}是什么？")]
+    )
     assert "問題: 佢話{source}同{0}係乜嘢？\n" in text(HKMMLU[0], 0)
 
 
 def test_a_reasoning_model_gets_room_and_no_stop_text() -> None:
-    for name in ("hkcanto_sentiment", "hkcanto_translation_yue_en", "hkcanto_summarization"):
+    for name in (
+        "hkcanto_sentiment",
+        "hkcanto_translation_yue_en",
+        "hkcanto_summarization",
+    ):
         plain, reasoning = load_task(name).kind, load_task(name, reasoning=True).kind
         assert plain.stop
         assert not reasoning.stop
@@ -204,13 +224,16 @@ def test_a_base_model_that_runs_on_is_judged_by_its_first_answer() -> None:
     how = load_task("hkcanto_translation_zh_yue").kind
     ran_on = "部機壞咗。\n\n例子4：中文書面語：天氣很好。 廣東話：天氣好好。"
     assert (
-        how.judge(ran_on, Sample(id="", target="部機壞咗。", source="機器壞了。")).answer
+        how.judge(
+            ran_on, Sample(id="", target="部機壞咗。", source="機器壞了。")
+        ).answer
         == "部機壞咗。"
     )
     how = load_task("hkcanto_sentiment").kind
     assert (
         how.judge(
-            "Negative\n\nInput: 好正\n\nSentiment: Positive", Sample(id="", target="Negative")
+            "Negative\n\nInput: 好正\n\nSentiment: Positive",
+            Sample(id="", target="Negative"),
         ).values["acc"]
         == 1
     )
@@ -225,9 +248,15 @@ def cantonese(texts: list[str]) -> float:
 
 
 def test_the_cantonese_side_is_the_one_that_the_name_says() -> None:
-    for name in (*(f"hkcanto_translation_{direction}" for direction in DIRECTIONS), *HKMMLU):
+    for name in (
+        *(f"hkcanto_translation_{direction}" for direction in DIRECTIONS),
+        *HKMMLU,
+    ):
         samples = load_task(name).samples
-        texts = [sample.source for sample in samples], [sample.target for sample in samples]
+        texts = (
+            [sample.source for sample in samples],
+            [sample.target for sample in samples],
+        )
         ours, other = texts if "translation_yue" in name else reversed(texts)
         assert (cantonese(ours), cantonese(other)) == (1, 0), name
 
@@ -236,7 +265,10 @@ def test_the_cantonese_side_is_the_one_that_the_name_says() -> None:
 def test_real_pairs_of_hkmmlu_go_in_the_direction_of_the_name() -> None:
     for name in HKMMLU:
         samples = load_task(name).samples
-        texts = [sample.source for sample in samples], [sample.target for sample in samples]
+        texts = (
+            [sample.source for sample in samples],
+            [sample.target for sample in samples],
+        )
         ours, other = texts if "translation_yue" in name else reversed(texts)
         assert cantonese(ours) > 0.7, name
         assert cantonese(other) < 0.1, name
@@ -244,7 +276,9 @@ def test_real_pairs_of_hkmmlu_go_in_the_direction_of_the_name() -> None:
 
 def test_interchanged_files_are_refused(hkmmlu: Layout) -> None:
     hkmmlu("translation/man2can.jsonl", PAIRS)
-    with pytest.raises(DataCorrupt, match=r"into Cantonese, but of the first 40 rows 40 sources"):
+    with pytest.raises(
+        DataCorrupt, match=r"into Cantonese, but of the first 40 rows 40 sources"
+    ):
         load_task(HKMMLU[1])
     hkmmlu("translation/can2man.jsonl", [(mandarin, yue) for yue, mandarin in PAIRS])
     with pytest.raises(DataCorrupt, match="swapped"):
@@ -303,7 +337,9 @@ def test_a_repeated_number_is_refused(canto_nlp: Path) -> None:
     row = {"#": 4, "SourceText": "好攰呀", "TargetText": "很累啊"}
     path = canto_nlp / "yue_zh_test.json"
     path.write_text(f"{json.dumps(row)}\n{json.dumps(row)}\n", encoding="utf-8")
-    with pytest.raises(DataCorrupt, match=r"yue_zh_test\.json: .* occur more than once"):
+    with pytest.raises(
+        DataCorrupt, match=r"yue_zh_test\.json: .* occur more than once"
+    ):
         load_task("hkcanto_translation_yue_zh")
 
 
@@ -324,10 +360,15 @@ def test_rows_without_a_sentiment_are_refused(canto_nlp: Path) -> None:
 
 
 def numbers(name: str, **options: Any) -> list[int]:
-    return [int(sample.id.rpartition("/")[2]) for sample in load_task(name, **options).samples]
+    return [
+        int(sample.id.rpartition("/")[2])
+        for sample in load_task(name, **options).samples
+    ]
 
 
-def test_smaller_samples_are_parts_of_larger_ones_in_the_same_order(hkmmlu: Layout) -> None:
+def test_smaller_samples_are_parts_of_larger_ones_in_the_same_order(
+    hkmmlu: Layout,
+) -> None:
     hkmmlu("can2man.jsonl", PAIRS)
     five, twenty = numbers(HKMMLU[0], size=5), numbers(HKMMLU[0], size=20)
     assert len(five) == 5
@@ -385,7 +426,12 @@ def test_text_around_a_translation_is_counted_but_not_scored() -> None:
 def test_a_good_translation_has_no_fault() -> None:
     judgement = translated("我們明天出發。", "我們明天出發。", "我哋聽日出發。")
     assert not any(judgement.values.values())
-    assert {*judgement.values} == {"empty", "overgenerated", "wrong_script", "copied_source"}
+    assert {*judgement.values} == {
+        "empty",
+        "overgenerated",
+        "wrong_script",
+        "copied_source",
+    }
     assert judgement.answer == "我們明天出發。"
 
 
@@ -404,7 +450,10 @@ FAULTS = (
 
 def test_faults_of_a_translation() -> None:
     for response, target, source, fault in FAULTS:
-        assert translated(response, target, source).values[fault] == 1, (response, fault)
+        assert translated(response, target, source).values[fault] == 1, (
+            response,
+            fault,
+        )
 
 
 def test_a_sentence_equal_in_both_languages_is_not_a_copy() -> None:
@@ -417,14 +466,19 @@ def test_the_script_of_a_reference_that_tells_none_is_not_held_against_anyone() 
 
 
 def test_what_surrounds_a_translation_is_removed_and_named() -> None:
-    judgement = translated("譯文：「我們明天出發。」", "我們明天出發。", "我哋聽日出發。")
+    judgement = translated(
+        "譯文：「我們明天出發。」", "我們明天出發。", "我哋聽日出發。"
+    )
     assert judgement.answer == "我們明天出發。"
     assert judgement.details["removed"] == "label, quotes"
     assert "label, quotes" in judgement.explanation
 
 
 def test_the_means_of_the_faults_are_the_corpus_rates() -> None:
-    for name in (*(f"hkcanto_translation_{direction}" for direction in DIRECTIONS), *HKMMLU):
+    for name in (
+        *(f"hkcanto_translation_{direction}" for direction in DIRECTIONS),
+        *HKMMLU,
+    ):
         loaded = load_task(name)
         sources = [sample.source for sample in loaded.samples]
         targets = [sample.target for sample in loaded.samples]
@@ -439,11 +493,15 @@ def test_the_means_of_the_faults_are_the_corpus_rates() -> None:
             for fault in ("empty", "wrong_script", "copied_source"):
                 mean = fmean(judgement.values[fault] for judgement in judged)
                 assert mean == pytest.approx(corpus[fault]), (name, fault)
-            assert (corpus["chrf"] == pytest.approx(100)) == (responses is targets), name
+            assert (corpus["chrf"] == pytest.approx(100)) == (responses is targets), (
+                name
+            )
 
 
 def test_references_in_cantonese_are_fluent_and_written_chinese_is_not() -> None:
-    written = {sample.target for sample in load_task("hkcanto_translation_yue_zh").samples}
+    written = {
+        sample.target for sample in load_task("hkcanto_translation_yue_zh").samples
+    }
     for direction in ("en_yue", "zh_yue"):
         loaded = load_task(f"hkcanto_translation_{direction}")
         for sample in loaded.samples:
@@ -469,14 +527,24 @@ def test_cantonese_is_asked_of_translations_into_cantonese_only() -> None:
 
 
 @given(response=st.text(max_size=60), source=st.text(max_size=20))
-def test_any_response_gets_a_value_for_every_metric_of_an_item(response: str, source: str) -> None:
+def test_any_response_gets_a_value_for_every_metric_of_an_item(
+    response: str, source: str
+) -> None:
     for name in (
-        *("hkcanto_translation_yue_zh", "hkcanto_translation_zh_yue", "hkcanto_summarization"),
+        *(
+            "hkcanto_translation_yue_zh",
+            "hkcanto_translation_zh_yue",
+            "hkcanto_summarization",
+        ),
         *("hkcanto_fluency", "hkcanto_sentiment"),
     ):
         kind = task_as_run(name)
-        judgement = kind.judge(response, Sample(id="", target="我哋聽日出發。", source=source))
-        of_items = {figure.averages for figure in kind.figures if figure.form != "corpus"}
+        judgement = kind.judge(
+            response, Sample(id="", target="我哋聽日出發。", source=source)
+        )
+        of_items = {
+            figure.averages for figure in kind.figures if figure.form != "corpus"
+        }
         of_reasoning = {name for name in of_items if "reasoning" in name}
         assert judgement.values.keys() == of_items - of_reasoning
         assert judgement.weights.keys() == {
@@ -495,7 +563,9 @@ def test_a_summary_is_penalised_for_more_than_500_characters() -> None:
     ]
     assert [values["n_characters"] for values in judged] == [200, 500, 600, 1200]
     # "reducing the score proportionally to the excess length" (G.1): 100 over 500 makes 0.8.
-    assert [values["length_penalty"] for values in judged] == pytest.approx([1, 1, 0.8, 0])
+    assert [values["length_penalty"] for values in judged] == pytest.approx(
+        [1, 1, 0.8, 0]
+    )
 
 
 def test_a_summary_in_written_chinese_fails() -> None:
@@ -577,9 +647,14 @@ LABELS: tuple[tuple[str, str | None], ...] = (
 
 def test_the_label_that_a_response_settles_on() -> None:
     kind = load_task("hkcanto_sentiment").kind
-    for (response, label), target in product(LABELS, ("Positive", "Negative", "Neutral")):
+    for (response, label), target in product(
+        LABELS, ("Positive", "Negative", "Neutral")
+    ):
         judged = kind.judge(response, Sample(id="", target=target))
-        assert judged.values == {"acc": label == target, "unparsed_rate": label is None}, response
+        assert judged.values == {
+            "acc": label == target,
+            "unparsed_rate": label is None,
+        }, response
         assert judged.answer == (label or ""), response
 
 
@@ -589,7 +664,9 @@ def test_the_first_row_is_the_example_and_is_not_scored() -> None:
         (example,) = loaded.examples(source)
         samples = [sample for sample in loaded.samples if sample.subject == source]
         assert len(samples) == 8
-        assert example.question not in [loaded.kind.prompt(sample).question for sample in samples]
+        assert example.question not in [
+            loaded.kind.prompt(sample).question for sample in samples
+        ]
         prompt = loaded.at(shots=1).prompt(samples[0]).text()
         # The release's prompt; the paper prints none.
         assert prompt == (
@@ -619,7 +696,9 @@ def test_our_questions_are_cantonese_and_different() -> None:
     samples = load_task("hkcanto_fluency").samples
     judge = CantoneseDetector().judge
     assert {str(judge(sample.source)) for sample in samples} == {"cantonese"}
-    assert all(cantonese_fluency(sample.source).simplified_ratio == 0 for sample in samples)
+    assert all(
+        cantonese_fluency(sample.source).simplified_ratio == 0 for sample in samples
+    )
     assert len({sample.source for sample in samples}) == len(samples)
 
 
@@ -627,7 +706,10 @@ def test_our_questions_are_of_many_sorts() -> None:
     samples = load_task("hkcanto_fluency").samples
     categories = {sample.category for sample in samples}
     assert len(categories) >= 10
-    assert all(sample.id.startswith(f"hkcanto_fluency/{sample.category}_") for sample in samples)
+    assert all(
+        sample.id.startswith(f"hkcanto_fluency/{sample.category}_")
+        for sample in samples
+    )
     assert all(10 <= len(sample.source) <= 40 for sample in samples)
 
 
@@ -650,7 +732,10 @@ def test_the_real_data_has_the_papers_numbers() -> None:
     ):
         loaded = load_task(name)
         assert len(loaded.samples) == items, name
-        assert sum(len(loaded.examples(each.name)) for each in loaded.task.subjects) == examples
+        assert (
+            sum(len(loaded.examples(each.name)) for each in loaded.task.subjects)
+            == examples
+        )
         assert len({sample.id for sample in loaded.samples}) == items, name
 
 

@@ -57,7 +57,9 @@ class WebServer:
 
         self._http = _Listener(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._http.server_port}"
-        threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True).start()
+        threading.Thread(
+            target=self._http.serve_forever, args=(0.02,), daemon=True
+        ).start()
 
     def close(self) -> None:
         self._stop.set()

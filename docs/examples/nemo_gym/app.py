@@ -32,17 +32,27 @@ class ReasoningServer(SimpleResourcesServer):
 
     async def verify(self, body: QuestionRequest) -> QuestionResponse:
         """Return the request with its rewards."""
-        message = [{"content": body.response.output_text, "reasoning": _reasoning(body)}]
+        message = [
+            {"content": body.response.output_text, "reasoning": _reasoning(body)}
+        ]
         asked = {"question": [body.question], "options": [body.options]}
         (letter,) = choice_reward([message], [body.answer], **asked)
-        (share,) = reasoning_language_reward([message], language=[body.language], **asked)
-        earned = {"letter": letter, "language_share": share, "reward": letter + 0.5 * share}
+        (share,) = reasoning_language_reward(
+            [message], language=[body.language], **asked
+        )
+        earned = {
+            "letter": letter,
+            "language_share": share,
+            "reward": letter + 0.5 * share,
+        }
         return QuestionResponse(**body.model_dump() | earned)
 
 
 def _reasoning(body: QuestionRequest) -> str:
     """Return the reasoning that the server sent in items of its own, not in the text."""
-    items: list[Any] = [each for each in body.response.output if each.type == "reasoning"]
+    items: list[Any] = [
+        each for each in body.response.output if each.type == "reasoning"
+    ]
     parts = (part for each in items for part in [*(each.summary or [])])
     return "\n".join(part.text for part in parts)
 

@@ -82,7 +82,11 @@ def judged_run(path: Path) -> JudgedRun:
     """
     from inspect_ai.log import read_eval_log
 
-    log, samples, judges = read_eval_log(str(path)), dict[str, JudgedTranslation](), set[str]()
+    log, samples, judges = (
+        read_eval_log(str(path)),
+        dict[str, JudgedTranslation](),
+        set[str](),
+    )
     for sample in log.samples or []:
         score = (sample.scores or {}).get("judged_translation")
         judgements = score.metadata["judgements"] if score and score.metadata else []
@@ -94,12 +98,17 @@ def judged_run(path: Path) -> JudgedRun:
             score.answer or "",
             fmean(each["judged_accuracy"] for each in made),
             tuple(
-                tuple(ErrorSpan(e["category"], e["start"], e["end"]) for e in each["errors"])
+                tuple(
+                    ErrorSpan(e["category"], e["start"], e["end"])
+                    for e in each["errors"]
+                )
                 for each in made
             ),
         )
     if not samples:
-        raise ValueError(f"{path} has no judge's labels of translations; run task.py first")
+        raise ValueError(
+            f"{path} has no judge's labels of translations; run task.py first"
+        )
     return JudgedRun(log.eval.model, " + ".join(sorted(judges)), samples)
 
 
@@ -113,10 +122,16 @@ def compare(path: Path, runs: Sequence[JudgedRun]) -> dict[str, Table]:
     marked = {each.id: each for each in read_marked(path)}
     own = [run for run in runs if run.samples.keys() & marked.keys()]
     if runs and not own:
-        raise ValueError(f"no log has judgements of the translations in {path}; run task.py first")
-    shared = [each for each in marked.values() if all(each.id in run.samples for run in own)]
+        raise ValueError(
+            f"no log has judgements of the translations in {path}; run task.py first"
+        )
+    shared = [
+        each for each in marked.values() if all(each.id in run.samples for run in own)
+    ]
     if len(shared) < 2:
-        raise ValueError(f"{path} and the logs have {len(shared)} translations in common: too few")
+        raise ValueError(
+            f"{path} and the logs have {len(shared)} translations in common: too few"
+        )
     tables = {"ranks": ranks(shared, own)}
     for place, run in enumerate(own, 1):
         tables[f"bias_{place}"] = bias(run, shared)
@@ -130,7 +145,8 @@ def ranks(marked: Sequence[MarkedTranslation], runs: Sequence[JudgedRun]) -> Tab
     """Return how each judge and metric ranks the segments."""
     scores = [sentence_scores(each.translation, each.reference) for each in marked]
     values = {
-        f"Judge {run.judge}": [run.samples[each.id].accuracy for each in marked] for run in runs
+        f"Judge {run.judge}": [run.samples[each.id].accuracy for each in marked]
+        for run in runs
     }
     values |= {name: [each[name] for each in scores] for name in SCORES}
     people = {name: [of(each) for each in marked] for name, of in TARGETS.items()}
@@ -175,7 +191,9 @@ def spans(run: JudgedRun, marked: Sequence[MarkedTranslation]) -> Table:
         found = [
             [
                 _sum(kind)
-                for kind in zip(*(_overlaps(each, errors, category) for errors in own), strict=True)
+                for kind in zip(
+                    *(_overlaps(each, errors, category) for errors in own), strict=True
+                )
             ]
             for each, own in judged
         ]
@@ -194,7 +212,9 @@ def spans(run: JudgedRun, marked: Sequence[MarkedTranslation]) -> Table:
 
 
 def corrected(
-    marked: Sequence[MarkedTranslation], own: Sequence[JudgedRun], others: Sequence[JudgedRun]
+    marked: Sequence[MarkedTranslation],
+    own: Sequence[JudgedRun],
+    others: Sequence[JudgedRun],
 ) -> Table:
     """Return the means of other runs, less the bias that the same judge has here."""
     people = [each.accuracy for each in marked]
@@ -209,7 +229,9 @@ def corrected(
     return table
 
 
-def _placed(judged: JudgedTranslation, marked: MarkedTranslation) -> Iterator[list[ErrorSpan]]:
+def _placed(
+    judged: JudgedTranslation, marked: MarkedTranslation
+) -> Iterator[list[ErrorSpan]]:
     """Yield each judgement with common categories, and with positions in the whole translation."""
     before = marked.translation.find(judged.text)
     if before < 0:
@@ -238,7 +260,9 @@ class Overlap(NamedTuple):
     marked: int
 
 
-def overlap_of_characters(found: Sequence[ErrorSpan], marked: Sequence[ErrorSpan]) -> Overlap:
+def overlap_of_characters(
+    found: Sequence[ErrorSpan], marked: Sequence[ErrorSpan]
+) -> Overlap:
     """Compare two annotations of a text character by character; overlapping spans count once."""
     ours, theirs = (
         {place for span in spans for place in range(span.start, span.end)}
@@ -247,11 +271,15 @@ def overlap_of_characters(found: Sequence[ErrorSpan], marked: Sequence[ErrorSpan
     return Overlap(len(ours & theirs), len(ours), len(theirs))
 
 
-def overlap_of_spans(found: Sequence[ErrorSpan], marked: Sequence[ErrorSpan]) -> Overlap:
+def overlap_of_spans(
+    found: Sequence[ErrorSpan], marked: Sequence[ErrorSpan]
+) -> Overlap:
     """Compare two annotations span by span: overlapping spans are paired from left to right."""
     free = sorted(marked, key=lambda span: span.end)
     for span in sorted(found, key=lambda span: span.end):
-        touching = (each for each in free if each.start < span.end and span.start < each.end)
+        touching = (
+            each for each in free if each.start < span.end and span.start < each.end
+        )
         if (pair := next(touching, None)) is not None:
             free.remove(pair)
     return Overlap(len(marked) - len(free), len(found), len(marked))
@@ -276,11 +304,15 @@ def _sum(overlaps: Sequence[Overlap]) -> Overlap:
 
 def _f1(overlaps: Sequence[Overlap]) -> Estimate | None:
     """Return F1 over all segments, with the percentile interval of a bootstrap over them."""
-    counts = np.array([(2 * each.shared, each.found + each.marked) for each in overlaps])
+    counts = np.array(
+        [(2 * each.shared, each.found + each.marked) for each in overlaps]
+    )
     shared, both = counts.sum(0).tolist()
     if not both:
         return None
-    drawn = np.random.default_rng(0).integers(len(counts), size=(RESAMPLES, len(counts)))
+    drawn = np.random.default_rng(0).integers(
+        len(counts), size=(RESAMPLES, len(counts))
+    )
     sums = np.array([counts[rows].sum(0) for rows in drawn])
     ends = np.quantile(sums[:, 0] / np.maximum(sums[:, 1], 1), [0.025, 0.975])
     return Estimate(shared / both, *ends.tolist())
@@ -288,7 +320,9 @@ def _f1(overlaps: Sequence[Overlap]) -> Estimate | None:
 
 def _agreement(judge: Sequence[float], people: Sequence[float]) -> Agreement:
     by_judge = {str(at): value for at, value in enumerate(judge)}
-    [row] = agreement({"": by_judge}, {"": {str(at): [v] for at, v in enumerate(people)}})
+    [row] = agreement(
+        {"": by_judge}, {"": {str(at): [v] for at, v in enumerate(people)}}
+    )
     return row
 
 
@@ -297,22 +331,34 @@ def markdown(name: str, table: Table) -> str:
 
     def shown(value: Value) -> str:
         if isinstance(value, Estimate):
-            interval = "" if np.isnan(value.low) else f" [{value.low:.3f}, {value.high:.3f}]"
+            interval = (
+                "" if np.isnan(value.low) else f" [{value.low:.3f}, {value.high:.3f}]"
+            )
             return f"{value.value:.3f}{interval}"
-        return f"{value:.3f}" if isinstance(value, float) else str("" if value is None else value)
+        return (
+            f"{value:.3f}"
+            if isinstance(value, float)
+            else str("" if value is None else value)
+        )
 
     rows = [list(table[0]), ["---"] * len(table[0])]
     rows += [list(map(shown, row.values())) for row in table]
     lines = [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join([f"## {name}", "", CAPTIONS[name.partition("_")[0]], "", *lines, ""])
+    return "\n".join(
+        [f"## {name}", "", CAPTIONS[name.partition("_")[0]], "", *lines, ""]
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("file", type=Path, help="SiniticMTError's cantonese.jsonl")
-    parser.add_argument("logs", nargs="*", type=Path, help="Inspect logs with a judge's labels")
-    parser.add_argument("--json", type=Path, help="write the tables to this file as well")
+    parser.add_argument(
+        "logs", nargs="*", type=Path, help="Inspect logs with a judge's labels"
+    )
+    parser.add_argument(
+        "--json", type=Path, help="write the tables to this file as well"
+    )
     given = parser.parse_args(arguments)
     try:
         tables = compare(given.file, [judged_run(path) for path in given.logs])

@@ -31,7 +31,16 @@ Floats = NDArray[np.float64]
 Score = Callable[[str, str], float]
 
 BLOCK, SEED, RESAMPLES, SHOWN = 10, 0, 1000, 12
-REPORTED = ("bleu_2", "chrF nc2", "bleu", "chrf", "meteor", "rouge_l", "mean", "length ratio")
+REPORTED = (
+    "bleu_2",
+    "chrF nc2",
+    "bleu",
+    "chrf",
+    "meteor",
+    "rouge_l",
+    "mean",
+    "length ratio",
+)
 
 
 def width(text: str) -> str:
@@ -56,22 +65,30 @@ def families() -> dict[str, Score]:
     """Lexical figures from other packages."""
 
     def of(metric: BLEU | CHRF | TER, sign: int = 1) -> Score:
-        return lambda output, reference: sign * metric.sentence_score(output, [reference]).score
+        return lambda output, reference: (
+            sign * metric.sentence_score(output, [reference]).score
+        )
 
     orders = [*product(range(1, 7), [2]), *product(range(1, 4), [1, 3])]
     chrf = {
-        f"chrF nc{nc}" + f" beta{beta}" * (beta != 2): of(CHRF(char_order=nc, beta=beta))
+        f"chrF nc{nc}" + f" beta{beta}" * (beta != 2): of(
+            CHRF(char_order=nc, beta=beta)
+        )
         for nc, beta in orders
     }
     bleu = {
-        f"BLEU n{order}": of(BLEU(tokenize="zh", effective_order=True, max_ngram_order=order))
+        f"BLEU n{order}": of(
+            BLEU(tokenize="zh", effective_order=True, max_ngram_order=order)
+        )
         for order in range(1, 5)
     }
     return {
         **chrf,
         **bleu,
         "-TER": of(TER(normalized=True, asian_support=True), -1),
-        "-CER": lambda output, reference: -Levenshtein.distance(output, reference) / len(reference),
+        "-CER": lambda output, reference: (
+            -Levenshtein.distance(output, reference) / len(reference)
+        ),
         "Levenshtein similarity": Levenshtein.normalized_similarity,
         "length ratio": lambda output, reference: len(output) / len(reference),
     }
@@ -90,15 +107,22 @@ def candidates(marked: Sequence[MarkedTranslation]) -> dict[str, Floats]:
 
 def spearman(values: Floats, targets: Mapping[str, Floats]) -> list[float]:
     """Spearman's correlation with each target, and their mean."""
-    each = [float(stats.spearmanr(values, target).statistic) for target in targets.values()]
+    each = [
+        float(stats.spearmanr(values, target).statistic) for target in targets.values()
+    ]
     return [*each, float(np.mean(each))]
 
 
-def intervals(of: Callable[[NDArray[np.int64]], Sequence[float]], size: int) -> list[str]:
+def intervals(
+    of: Callable[[NDArray[np.int64]], Sequence[float]], size: int
+) -> list[str]:
     """Percentile intervals of figures over resampled translations."""
     generator = np.random.default_rng(SEED)
     drawn = [of(generator.integers(size, size=size)) for _ in range(RESAMPLES)]
-    return [f"[{low:.3f}, {high:.3f}]" for low, high in np.quantile(drawn, [0.025, 0.975], 0).T]
+    return [
+        f"[{low:.3f}, {high:.3f}]"
+        for low, high in np.quantile(drawn, [0.025, 0.975], 0).T
+    ]
 
 
 def main(path: Path) -> None:
@@ -108,9 +132,13 @@ def main(path: Path) -> None:
     chosen = set(random.Random(SEED).sample(blocks, len(blocks) // 2))
     to_choose = np.array([int(each.id) // BLOCK in chosen for each in marked])
     figures = candidates(marked)
-    targets = {name: np.array([of(each) for each in marked]) for name, of in TARGETS.items()}
+    targets = {
+        name: np.array([of(each) for each in marked]) for name, of in TARGETS.items()
+    }
 
-    print(f"To choose on, n = {to_choose.sum()}: Spearman with {'; '.join(targets)}; mean")
+    print(
+        f"To choose on, n = {to_choose.sum()}: Spearman with {'; '.join(targets)}; mean"
+    )
     half = {name: target[to_choose] for name, target in targets.items()}
     ranked = sorted(
         ((spearman(values[to_choose], half), name) for name, values in figures.items()),
@@ -120,7 +148,9 @@ def main(path: Path) -> None:
         if place <= SHOWN or name in REPORTED:
             print(f"{place:4} {name:32}", *(f"{value:7.3f}" for value in row))
 
-    print(f"\nHeld out, n = {(~to_choose).sum()}: Spearman, Kendall; less Spearman of chrf")
+    print(
+        f"\nHeld out, n = {(~to_choose).sum()}: Spearman, Kendall; less Spearman of chrf"
+    )
     half = {name: target[~to_choose] for name, target in targets.items()}
     base = figures["chrf"][~to_choose]
     for name in REPORTED:
@@ -134,7 +164,10 @@ def main(path: Path) -> None:
 
         ends = intervals(resampled, len(values))
         row, other = spearman(values, half), spearman(base, half)
-        kendall = [float(stats.kendalltau(values, target).statistic) for target in half.values()]
+        kendall = [
+            float(stats.kendalltau(values, target).statistic)
+            for target in half.values()
+        ]
         print(name)
         for place, target in enumerate([*half, "mean"]):
             tau = f"{kendall[place]:.3f}" if target in half else "     "

@@ -34,7 +34,9 @@ def marked_errors(path: str, judgements: int = 4) -> Task:
     ]
     dataset = MemoryDataset(samples, name="marked_errors")
     dataset.shuffle(seed=0)  # the beginning is a fair sample, for --limit
-    return Task(dataset, solver=_given(), scorer=judged_translation("en_yue", judgements))
+    return Task(
+        dataset, solver=_given(), scorer=judged_translation("en_yue", judgements)
+    )
 
 
 @solver

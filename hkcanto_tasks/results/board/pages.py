@@ -26,7 +26,9 @@ _Cell = tuple[PublishedResult, int | None]  # with its tier
 _HASHES = ("sent", "read", "metric", "pkg")
 _RELEASE = "release"  # the data of a paper
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
-_LOOKS = str.maketrans("01i", "oll", "-_.")  # of names: `Model-1O` looks like `model_l0`
+_LOOKS = str.maketrans(
+    "01i", "oll", "-_."
+)  # of names: `Model-1O` looks like `model_l0`
 _OF_NO_MATTER = ("data", "turns", "rationale")  # for what a result measures
 
 
@@ -63,7 +65,9 @@ def columns(results: Sequence[PublishedResult]) -> list[Column]:
     by_column = (groups[column] for column in sorted(groups))
     made = []
     for group in sorted(by_column, key=lambda group: places[group[0].setup.task.whole]):
-        by_age = sorted(group, key=lambda each: (each.created or _LONG_AGO, each.source))
+        by_age = sorted(
+            group, key=lambda each: (each.created or _LONG_AGO, each.source)
+        )
         newest = {(each.kind, each.model): each for each in by_age}.values()
         current = [each for each in group if each in newest]
         made.append(Column(current, tiers(current), _setting(group[0])))
@@ -75,7 +79,12 @@ def _papers() -> Iterable[PublishedResult]:
     scores: dict[tuple[str, str], PublishedResult] = {}
     for table in published_tables():
         for column in table.columns:
-            if len(column.tasks) != 1 or column.category or column.subject or column.unmeasured:
+            if (
+                len(column.tasks) != 1
+                or column.category
+                or column.subject
+                or column.unmeasured
+            ):
                 continue
             (task,) = column.named
             how = task_as_run(task.name, shots=column.shots_of(task))
@@ -86,17 +95,25 @@ def _papers() -> Iterable[PublishedResult]:
                 if (score := row.scores.get(column.name)) is not None:
                     value = {column.metric: of_items(score, items, how.headline)}
                     by = table.source
-                    made = PublishedResult("published", row.model, how, signature, value, by=by)
+                    made = PublishedResult(
+                        "published", row.model, how, signature, value, by=by
+                    )
                     scores.setdefault((made.key(*_OF_NO_MATTER), row.model), made)
     return scores.values()
 
 
 def _setting(result: PublishedResult) -> str:
     """Return a result's shots, how it differs from its task's default setup, and its data."""
-    default = task_as_run(result.setup.task.definition.name).signature(result.signature.data)
+    default = task_as_run(result.setup.task.definition.name).signature(
+        result.signature.data
+    )
     unlike = default.differs(result.signature).items()
-    settings = {part: text for part, (_, text) in unlike if part not in ("shots", *_HASHES)}
-    settings |= {} if result.signature.data == _RELEASE else {"data": result.signature.data}
+    settings = {
+        part: text for part, (_, text) in unlike if part not in ("shots", *_HASHES)
+    }
+    settings |= (
+        {} if result.signature.data == _RELEASE else {"data": result.signature.data}
+    )
     told = (f"{name} {text or 'none'}" for name, text in settings.items())
     return ", ".join([f"{result.signature.shots}-shot", *told])
 
@@ -104,12 +121,18 @@ def _setting(result: PublishedResult) -> str:
 def _labelled(results: Sequence[PublishedResult]) -> Iterator[PublishedResult]:
     """Yield results with the model's revision, models whose names look alike, and what differs
     between a model's runs."""
-    looks = {result.model: result.model.casefold().translate(_LOOKS) for result in results}
+    looks = {
+        result.model: result.model.casefold().translate(_LOOKS) for result in results
+    }
     groups: dict[tuple[str, str], list[PublishedResult]] = defaultdict(list)
     for result in results:
         revision = result.settings.get("revision", "main")
         model = result.model if revision == "main" else f"{result.model}@{revision}"
-        alike = [n for n in sorted(looks) if looks[n] == looks[result.model] and n != result.model]
+        alike = [
+            n
+            for n in sorted(looks)
+            if looks[n] == looks[result.model] and n != result.model
+        ]
         model += f" (not {', not '.join(alike)})" if alike else ""
         settings = {k: v for k, v in result.settings.items() if k != "revision"}
         run = replace(result, model=model, settings={"by": result.by, **settings})
@@ -118,12 +141,19 @@ def _labelled(results: Sequence[PublishedResult]) -> Iterator[PublishedResult]:
         counted = len({result.key() for result in group})
         telling = [
             name
-            for name in dict.fromkeys(chain.from_iterable(result.settings for result in group))
-            if len({(result.key(), result.settings.get(name)) for result in group}) > counted
+            for name in dict.fromkeys(
+                chain.from_iterable(result.settings for result in group)
+            )
+            if len({(result.key(), result.settings.get(name)) for result in group})
+            > counted
         ]
         for result in group:
-            told = ", ".join(f"{name} {result.settings.get(name) or 'unknown'}" for name in telling)
-            yield replace(result, model=f"{result.model} ({told})" if told else result.model)
+            told = ", ".join(
+                f"{name} {result.settings.get(name) or 'unknown'}" for name in telling
+            )
+            yield replace(
+                result, model=f"{result.model} ({told})" if told else result.model
+            )
 
 
 def tiers(results: Sequence[PublishedResult]) -> dict[PublishedResult, int]:
@@ -152,7 +182,9 @@ def tiers(results: Sequence[PublishedResult]) -> dict[PublishedResult, int]:
             leaders.append(result)
         tier_of[result] = len(leaders)
     for result in ranked:
-        tier_of.setdefault(result, 1 + sum(is_behind(result, leader) for leader in leaders))
+        tier_of.setdefault(
+            result, 1 + sum(is_behind(result, leader) for leader in leaders)
+        )
     return tier_of
 
 
@@ -174,9 +206,13 @@ def pages(
         tasks[column.results[0].setup.task.definition.name].append(column)
     tables = []
     for benchmark in benchmarks():
-        groups = [(task, tasks[task.name]) for task in benchmark.tasks if task.name in tasks]
+        groups = [
+            (task, tasks[task.name]) for task in benchmark.tasks if task.name in tasks
+        ]
         if groups:
-            tables.append((benchmark, groups, _rows([c for _, group in groups for c in group])))
+            tables.append(
+                (benchmark, groups, _rows([c for _, group in groups for c in group]))
+            )
     page, style, script = (
         files(__package__).joinpath(f"board.{ending}").read_text("utf-8")
         for ending in ("html.j2", "css", "js")
@@ -186,7 +222,11 @@ def pages(
     dates = (result.created for result in results if result.created)
     shared = {"KINDS": KINDS, "date": max(dates, default=None), "version": __version__}
     template = made.from_string(page, {**shared, **code(style, script)})
-    texts = {"index.html": template.render(title=title, up="", tables=tables, refused=refused)}
+    texts = {
+        "index.html": template.render(
+            title=title, up="", tables=tables, refused=refused
+        )
+    }
     for name, group in tasks.items():
         heading = group[0].results[0].setup.task.definition.title
         texts[f"tasks/{name}.html"] = template.render(
@@ -195,7 +235,9 @@ def pages(
     return texts
 
 
-def _rows(columns: Sequence[Column]) -> dict[Standing, list[tuple[str, Sequence[_Cell | None]]]]:
+def _rows(
+    columns: Sequence[Column],
+) -> dict[Standing, list[tuple[str, Sequence[_Cell | None]]]]:
     """Return the rows of a benchmark's table by kind, the best first.
 
     Models are ordered by the mean of their tiers as shares of each column's tiers. A column in

@@ -74,8 +74,15 @@ class PublishedResult:
         Args:
             ignored: Parts of the signature in which they may differ, too.
         """
-        parts = {"prompt": "paper", **self.signature.parts}  # some kinds have no option for it
-        kept = [f"{of}:{parts[of]}" for of in parts if of not in ("pkg", "rescored", *ignored)]
+        parts = {
+            "prompt": "paper",
+            **self.signature.parts,
+        }  # some kinds have no option for it
+        kept = [
+            f"{of}:{parts[of]}"
+            for of in parts
+            if of not in ("pkg", "rescored", *ignored)
+        ]
         return "|".join([self.signature.task, *sorted(kept)])
 
 
@@ -83,7 +90,9 @@ class PublishedResult:
 
 _Text = Annotated[str, msgspec.Meta(max_length=1000)]
 _Texts = Annotated[dict[_Text, _Text], msgspec.Meta(max_length=40)]
-_Settings = Annotated[dict[_Text, _Text | int | float | bool], msgspec.Meta(max_length=40)]
+_Settings = Annotated[
+    dict[_Text, _Text | int | float | bool], msgspec.Meta(max_length=40)
+]
 
 
 class _Uncertainty(msgspec.Struct, frozen=True):
@@ -108,20 +117,28 @@ class _Evaluation(msgspec.Struct, frozen=True):
 
 class _Publisher(_Details, frozen=True, kw_only=True):
     source_organization_name: Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
-    evaluator_relationship: Literal["first_party", "third_party", "collaborative", "other"]
+    evaluator_relationship: Literal[
+        "first_party", "third_party", "collaborative", "other"
+    ]
 
 
 class _Model(_Details, frozen=True, kw_only=True):
-    id: Annotated[str, msgspec.Meta(pattern=rf"(?a)^({MODEL.pattern})\Z", max_length=200)]
+    id: Annotated[
+        str, msgspec.Meta(pattern=rf"(?a)^({MODEL.pattern})\Z", max_length=200)
+    ]
 
 
 class _File(msgspec.Struct, frozen=True):
     schema_version: Annotated[str, msgspec.Meta(pattern=r"^0\.3\.")]
-    evaluation_timestamp: Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,10}(\.[0-9]{1,6})?\Z")]
+    evaluation_timestamp: Annotated[
+        str, msgspec.Meta(pattern=r"^[0-9]{1,10}(\.[0-9]{1,6})?\Z")
+    ]
     source_metadata: _Publisher
     eval_library: dict[str, Any]
     model_info: _Model
-    evaluation_results: Annotated[list[_Evaluation], msgspec.Meta(min_length=1, max_length=1000)]
+    evaluation_results: Annotated[
+        list[_Evaluation], msgspec.Meta(min_length=1, max_length=1000)
+    ]
 
 
 # ---------------------------------------------------------------------- reading one
@@ -146,12 +163,17 @@ def read_record(data: bytes, source: str) -> PublishedResult:
     harnesses = {library: name for name, library in LIBRARIES.items()}
     if not (harness := harnesses.get(str(file.eval_library.get("name")))):
         raise LogError(f"its harness is not {' or '.join(harnesses)}")
-    texts = {each.metric_config.additional_details.get("signature", "") for each in entries}
+    texts = {
+        each.metric_config.additional_details.get("signature", "") for each in entries
+    }
     if len(texts) > 1:
         raise LogError(f"it contradicts itself: it has {len(texts)} signatures")
     signature, how = described(*texts)
     details = entries[0].source_data.additional_details
-    items, expected = details.get("items"), items_of(how) or details.get("items_expected")
+    items, expected = (
+        details.get("items"),
+        items_of(how) or details.get("items_expected"),
+    )
     if items != str(expected):
         raise LogError(f"it has {items} of {expected} items")
     created = datetime.fromtimestamp(float(file.evaluation_timestamp), UTC)
@@ -194,9 +216,13 @@ def described(text: str) -> tuple[Signature, Kind]:
     now = how.signature(signature.data)
     if signature.version != now.version:
         what = f"it is of version {signature.version} of {signature.task}, not {now.version}"
-        raise LogError(f"{what}. Score its log again (hkcanto rescore), and publish that")
+        raise LogError(
+            f"{what}. Score its log again (hkcanto rescore), and publish that"
+        )
     unlike = now.differs(signature).items()
-    differences = [f"{part}:{b}, not {part}:{a}" for part, (a, b) in unlike if part not in _FREE]
+    differences = [
+        f"{part}:{b}, not {part}:{a}" for part, (a, b) in unlike if part not in _FREE
+    ]
     if differences:
         what = f"version {now.version} has not {', '.join(differences)}"
         raise LogError(f"its signature is unknown: {what}")
@@ -206,19 +232,25 @@ def described(text: str) -> tuple[Signature, Kind]:
 def items_of(how: Kind, part: str = "") -> int:
     """Return the published number of scored items of a task or a part; 0 if it is unknown."""
     subjects, most = how.task.subjects, getattr(how.options, "size", 0)
-    chosen = (each for each in subjects if part in ("", each.name, each.category, *each.sets))
+    chosen = (
+        each for each in subjects if part in ("", each.name, each.category, *each.sets)
+    )
     rows = [how.task.scored_rows(each) for each in chosen]
     return sum(min(count, most or count) for count in rows) if all(rows) else 0
 
 
-def _values(entries: Sequence[_Evaluation], how: Kind) -> Iterator[tuple[str, Estimate]]:
+def _values(
+    entries: Sequence[_Evaluation], how: Kind
+) -> Iterator[tuple[str, Estimate]]:
     """Yield each figure with its name.
 
     Raises:
         LogError: A figure is unknown, repeated or impossible, or the headline is missing.
     """
     figures, first = {figure.name: figure for figure in how.figures}, how.headline.name
-    names = [entry.metric_config.additional_details.get("name", "") for entry in entries]
+    names = [
+        entry.metric_config.additional_details.get("name", "") for entry in entries
+    ]
     if first not in names:
         raise LogError(f"its headline {first} is missing")
     for entry, name in zip(entries, names, strict=True):
@@ -226,11 +258,21 @@ def _values(entries: Sequence[_Evaluation], how: Kind) -> Iterator[tuple[str, Es
         if figure is None or figure.higher_is_better is None:
             raise LogError(f"its task has no figure {name!r} that is published")
         if names.count(name) > 1:
-            raise LogError(f"it contradicts itself: it has {name} {names.count(name)} times")
-        most, count = float(UNITS[figure.unit][1]), entry.score_details.uncertainty.num_samples
+            raise LogError(
+                f"it contradicts itself: it has {name} {names.count(name)} times"
+            )
+        most, count = (
+            float(UNITS[figure.unit][1]),
+            entry.score_details.uncertainty.num_samples,
+        )
         if not 0 <= score <= most or score == inf:
-            raise LogError(f"{name} is {score:g}, but a {figure.unit} is from 0 to {most:g}")
-        scored, is_accuracy = items_of(how, figure.part) or count, figure.averages == "acc"
+            raise LogError(
+                f"{name} is {score:g}, but a {figure.unit} is from 0 to {most:g}"
+            )
+        scored, is_accuracy = (
+            items_of(how, figure.part) or count,
+            figure.averages == "acc",
+        )
         if count > scored or (is_accuracy and count != scored):
             raise LogError(f"{name} has {count:,} items, but its task has {scored:,}")
         right = score * count if is_accuracy and figure.over == "questions" else 0
@@ -268,7 +310,9 @@ def read_results(
                     left_out.add((source, " ".join(one.split())))
     # The log of a run counts, not the record of it.
     logs = {_run(result) for result in results if result.kind == "checked"}
-    kept = [each for each in results if each.kind == "checked" or _run(each) not in logs]
+    kept = [
+        each for each in results if each.kind == "checked" or _run(each) not in logs
+    ]
     kept.sort(key=lambda each: (each.model, each.key(), str(each.created), each.source))
     refused: dict[str, list[str]] = defaultdict(list)
     for source, why in sorted(left_out):
@@ -279,7 +323,11 @@ def read_results(
 def _read(name: str, root: Path) -> Iterator[tuple[str, PublishedResult | str]]:
     """Yield each file or run at a path with its result, or with the reason to leave it out."""
     folder = root if root.is_dir() else root.parent
-    files = [root] if root.is_file() else sorted(file for file in root.rglob("*") if file.is_file())
+    files = (
+        [root]
+        if root.is_file()
+        else sorted(file for file in root.rglob("*") if file.is_file())
+    )
     shown = {file: file.relative_to(folder).as_posix() for file in files}
     files = [file for file in files if "/." not in f"/{shown[file]}"]
     logs = {*logs_in(folder)}.intersection(files)
@@ -302,11 +350,18 @@ def _read(name: str, root: Path) -> Iterator[tuple[str, PublishedResult | str]]:
             except HKCantoError as error:
                 yield source, str(error)
                 continue
-            values = {name: value for name in run.figures if (value := value_of(run, name))}
+            values = {
+                name: value for name in run.figures if (value := value_of(run, name))
+            }
             settings = {"harness": run.harness, **dict(run.settings)}
-            settings |= {name: f"{run.generation[name]}" for name in sorted(run.generation)}
+            settings |= {
+                name: f"{run.generation[name]}" for name in sorted(run.generation)
+            }
             made = run.created, "", "", source, settings
-            yield source, PublishedResult("checked", run.model, how, signature, values, *made)
+            yield (
+                source,
+                PublishedResult("checked", run.model, how, signature, values, *made),
+            )
     for file in files:
         if file.suffix != ".json" or file in logs:
             continue

@@ -50,7 +50,9 @@ def read_runs(
     if isinstance(arguments, str | Path):
         arguments = [arguments]
     given = [argument(each) for each in arguments]
-    logs = [(place, log) for place, (_, path) in enumerate(given) for log in _logs(path)]
+    logs = [
+        (place, log) for place, (_, path) in enumerate(given) for log in _logs(path)
+    ]
     runs: dict[int, list[Run]] = defaultdict(list)
     skipped: list[SkippedLog] = []
     seen: dict[Path, int] = {}
@@ -61,7 +63,9 @@ def read_runs(
     for done, (place, log) in enumerate(logs, 1):
         first = seen.setdefault(log.resolve(), place)
         if first != place:
-            skipped.append(SkippedLog(log, f"it was already read from {given[first][1]}"))
+            skipped.append(
+                SkippedLog(log, f"it was already read from {given[first][1]}")
+            )
         for each in read_log(log, rows) if first == place else ():
             if isinstance(each, Run):
                 runs[place].append(replace(each, argument=place, name=given[place][0]))
@@ -76,7 +80,9 @@ def read_runs(
         skipped += older
         for run in sorted(map(_join, newest), key=lambda run: tasks.index(run.task)):
             if copy := next((other for other in kept if run.is_copy_of(other)), None):
-                skipped.append(SkippedLog(run.sources[0], f"it is a copy of {copy.sources[0]}"))
+                skipped.append(
+                    SkippedLog(run.sources[0], f"it is a copy of {copy.sources[0]}")
+                )
             else:
                 kept.append(run)
     if not kept:
@@ -96,13 +102,17 @@ def argument(given: str | Path) -> tuple[str, Path]:
     with suppress(RuntimeError):  # of `~nobody`
         place = place.expanduser()
     if not place.exists():
-        raise LogError(f"{place} does not exist. Give a log or a folder of logs, or NAME=PATH.")
+        raise LogError(
+            f"{place} does not exist. Give a log or a folder of logs, or NAME=PATH."
+        )
     return name, place
 
 
 def logs_in(folder: Path) -> list[Path]:
     """Return the logs of both harnesses in a folder, whether or not they can be read."""
-    return [file for file in sorted(folder.rglob("*")) if file.is_file() and _reader(file)]
+    return [
+        file for file in sorted(folder.rglob("*")) if file.is_file() and _reader(file)
+    ]
 
 
 def _logs(path: Path) -> list[Path]:
@@ -156,15 +166,21 @@ def _newest(runs: Sequence[Run]) -> tuple[list[list[Run]], list[SkippedLog]]:
     key_of: dict[Run, Hashable] = {}
     for run in sorted(runs, key=rank):
         whole = replace(
-            run.signature.with_option("subjects", ""), data=run.signature.sort_of_data, package=""
+            run.signature.with_option("subjects", ""),
+            data=run.signature.sort_of_data,
+            package="",
         )
         key_of[run] = run.harness, run.model, run.settings, run.sent, whole
     kept, skipped = {key: list[Run]() for key in key_of.values()}, list[SkippedLog]()
     for run, key in reversed(key_of.items()):
         parts, subjects = kept[key], {*run.items.subjects}
-        if other := next((part for part in parts if subjects & {*part.items.subjects}), None):
+        if other := next(
+            (part for part in parts if subjects & {*part.items.subjects}), None
+        ):
             why = f"{run.task}: {other.sources[0].name} counts, which is finished, larger or newer"
-            skipped.append(SkippedLog(run.sources[0], f"{why}; to keep both, name them NAME=PATH"))
+            skipped.append(
+                SkippedLog(run.sources[0], f"{why}; to keep both, name them NAME=PATH")
+            )
         else:
             parts.append(run)
     return [*kept.values()], skipped
@@ -173,7 +189,10 @@ def _newest(runs: Sequence[Run]) -> tuple[list[list[Run]], list[SkippedLog]]:
 def _join(parts: Sequence[Run]) -> Run:
     """Join runs of one model under one setup on different subjects; the result has no label."""
     signature = joined(run.signature for run in parts)
-    rank = {each.name: place for place, each in enumerate(find_task(signature.task).subjects)}
+    rank = {
+        each.name: place
+        for place, each in enumerate(find_task(signature.task).subjects)
+    }
     runs = sorted(parts, key=lambda run: rank[run.items.subjects[0]])
     items, reported = runs[0].items, dict(runs[0].reported)
     if len(runs) > 1:
@@ -231,12 +250,20 @@ def labelled(runs: Sequence[Run], paths: Sequence[Path]) -> list[Run]:
     for name, group in by_name.items():
         conditions = {model[0]: {run.comparable_as for run in model} for model in group}
         models_of = Counter(chain.from_iterable(conditions.values()))
-        alike = [run for run, of in conditions.items() if any(models_of[one] > 1 for one in of)]
+        alike = [
+            run
+            for run, of in conditions.items()
+            if any(models_of[one] > 1 for one in of)
+        ]
         remarks = dict(zip(alike, _remarks(alike, paths), strict=True))
         for model in group:
             label, first = name + remarks.get(model[0], ""), model[0]
             label_of |= dict.fromkeys(model, label)
-            weights = [f"{name} {value}" for name, value in first.settings if name in _OF_WEIGHTS]
+            weights = [
+                f"{name} {value}"
+                for name, value in first.settings
+                if name in _OF_WEIGHTS
+            ]
             several[first.argument, label].add(", ".join([first.model, *weights]))
     made = []
     for run in runs:
@@ -254,7 +281,10 @@ def _remarks(alike: Sequence[Run], paths: Sequence[Path]) -> list[str]:
     columns = (
         [_HARNESS[run.harness] for run in alike],
         [run.model for run in alike],
-        ["/".join(part for part in path if part not in shared) or path[-1] for path in parts],
+        [
+            "/".join(part for part in path if part not in shared) or path[-1]
+            for path in parts
+        ],
         [f"#{number}" for number in range(1, len(alike) + 1)],
     )
     remarks: list[tuple[str, ...]] = [()] * len(alike)

@@ -59,7 +59,9 @@ class _Eval(msgspec.Struct):
 class _Log(msgspec.Struct):
     eval: _Eval
     status: str = "started"
-    invalidated: bool = False  # somebody invalidated some samples: Inspect will run these again
+    invalidated: bool = (
+        False  # somebody invalidated some samples: Inspect will run these again
+    )
     plan: dict[str, Any] = {}
     results: dict[str, Any] | None = None
     samples: list[msgspec.Raw] | None = None
@@ -76,7 +78,9 @@ class _Logged(msgspec.Struct, gc=False):
     scores: dict[str, dict[str, Any]] | None = None
     error: Any = None
     model_usage: dict[str, dict[str, Any]] = {}
-    role_usage: dict[str, dict[str, Any]] = {}  # such as a judge's, which model_usage includes
+    role_usage: dict[
+        str, dict[str, Any]
+    ] = {}  # such as a judge's, which model_usage includes
     started_at: datetime | None = None
     completed_at: datetime | None = None
     events: msgspec.Raw = msgspec.Raw(b"[]")
@@ -101,7 +105,9 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         logged = metadata.get("signatures") or {"": metadata.get("signature")}
         if logged == {"": None} and not about.task.startswith("hkcanto/"):
             raise LogError(f"not a task of hkcanto: {about.task}")
-        signatures = {str(task): known_signature(text) for task, text in dict(logged).items()}
+        signatures = {
+            str(task): known_signature(text) for task, text in dict(logged).items()
+        }
         items = {task: rows(signature) for task, signature in signatures.items()}
         usage: dict[str, list[Usage]] = {task: [] for task in signatures}
         spans = list[tuple[float, float]]()
@@ -117,16 +123,24 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 if needed and _SCORER not in (sample.scores or {}):
                     unscored += 1
                     continue
-                answered.add(str(sample.output.get("model") or ""))  # none before a request
+                answered.add(
+                    str(sample.output.get("model") or "")
+                )  # none before a request
                 used = _usage(sample)
-                if backend == "hf":  # it counts a batch's padding, in prompts and in answers
-                    used = msgspec.structs.replace(used, prompt_tokens=None, answer_tokens=None)
+                if (
+                    backend == "hf"
+                ):  # it counts a batch's padding, in prompts and in answers
+                    used = msgspec.structs.replace(
+                        used, prompt_tokens=None, answer_tokens=None
+                    )
                     sample.output["usage"] = None
                 _add(items[task], sample)
                 usage[task].append(used)
                 # A sample without usage has its answer from Inspect's cache.
                 if sample.started_at and sample.completed_at and sample.model_usage:
-                    spans.append((sample.started_at.timestamp(), sample.completed_at.timestamp()))
+                    spans.append(
+                        (sample.started_at.timestamp(), sample.completed_at.timestamp())
+                    )
             except shared.UNREADABLE as error:
                 problems.append(f"{name}: {shared.reason(error)}")
     scored = sum(map(len, items.values()))
@@ -140,14 +154,20 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     judging = [shared.settings_of(grader.config) for grader in graders]
     names = [grader.model for grader in graders]
     notes = [shared.WITH_SYSTEM] if planned.system else []
-    if names and any(score.get("scorer", "").startswith(f"{_SCORER}_") for score in scores):
-        how = " ".join(f"{name}={value}" for settings in judging for name, value in settings)
+    if names and any(
+        score.get("scorer", "").startswith(f"{_SCORER}_") for score in scores
+    ):
+        how = " ".join(
+            f"{name}={value}" for settings in judging for name, value in settings
+        )
         prompts = " ".join(filter(None, [metadata.get("judge", "prompts:1"), how]))
         notes.insert(0, f"judged by {', '.join(names)}, {prompts}")
     if len(models := sorted(answered - {""})) > 1:
         notes.append(f"answered by {', '.join(models)}")
     if unscored:
-        notes.append(f"{unscored} of {scored + unscored} items have no score, because of errors")
+        notes.append(
+            f"{unscored} of {scored + unscored} items have no score, because of errors"
+        )
     status = "invalidated" if log.invalidated else log.status
     if status == "success" and (unscored or problems):
         status = "incomplete"
@@ -177,10 +197,14 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
                 status=status,
                 backend=backend,
                 version_of_harness=about.packages.get("inspect_ai", "unknown"),
-                settings=shared.settings_of(about.model_generate_config | about.model_args | given),
+                settings=shared.settings_of(
+                    about.model_generate_config | about.model_args | given
+                ),
                 sent=sent,
                 log_id=about.eval_id,
-                usage=msgspec.structs.replace(Usage.total(usage[task]), seconds=seconds),
+                usage=msgspec.structs.replace(
+                    Usage.total(usage[task]), seconds=seconds
+                ),
             )
 
 
@@ -194,7 +218,9 @@ def opened(
     if path.suffix != ".eval":
         log = shared.decode(file.read(), _LOG)
         raw = enumerate(map(bytes, log.samples or ()), 1)
-        return log, {f"sample {n}": partial(shared.decode, data, decoder) for n, data in raw}
+        return log, {
+            f"sample {n}": partial(shared.decode, data, decoder) for n, data in raw
+        }
     try:
         # A name may occur more than once: the last one counts, as in Inspect.
         members = {info.filename: info for info in zipfile.ZipFile(file).infolist()}
@@ -265,7 +291,9 @@ def _requested(planned: Sent, sample: _Logged) -> Sent:
     with suppress(shared.UNREADABLE):
         events = msgspec.json.decode(sample.events)
         # A model event with a role is a judge's.
-        event = next(e for e in events if e.get("event") == "model" and not e.get("role"))
+        event = next(
+            e for e in events if e.get("event") == "model" and not e.get("role")
+        )
         config = {k: v for k, v in (event.get("config") or {}).items() if v is not None}
         sent = shared.sent_of(msgspec.structs.asdict(planned) | config)
         request = str((event.get("call") or {}).get("request") or "")
@@ -286,7 +314,10 @@ _COUNTED = (
 def _tokens(calls: Iterable[Mapping[str, Any]]) -> list[int]:
     """Return the sums of the prompt, answer, cached and reasoning tokens of some calls."""
     calls = list(calls)
-    return [sum(call.get(name) or 0 for call in calls for name in names) for names in _COUNTED]
+    return [
+        sum(call.get(name) or 0 for call in calls for name in names)
+        for names in _COUNTED
+    ]
 
 
 def _usage(sample: _Logged) -> Usage:
@@ -301,7 +332,9 @@ def _usage(sample: _Logged) -> Usage:
     prompt, answer, cached, reasoning = (count or None for count in counts)
     costs = [call.get("total_cost") for call in sample.model_usage.values()]
     dollars = sum(filter(None, costs)) if costs and None not in costs else None
-    return Usage(1, prompt, answer or 0, cached, reasoning, sum(judged[:2]) or None, dollars)
+    return Usage(
+        1, prompt, answer or 0, cached, reasoning, sum(judged[:2]) or None, dollars
+    )
 
 
 def _seconds(samples: Sequence[tuple[float, float]]) -> float:
@@ -343,7 +376,9 @@ def _add(items: ItemRows, sample: _Logged) -> None:
 def _parts(message: Mapping[str, Any], kind: str) -> Iterator[str]:
     """Yield the parts of a message of one kind: `text` or `reasoning`."""
     content: str | list[dict[str, Any]] = message.get("content", "")
-    for part in [{"type": "text", "text": content}] if isinstance(content, str) else content:
+    for part in (
+        [{"type": "text", "text": content}] if isinstance(content, str) else content
+    ):
         if part["type"] == kind:
             yield part.get("summary" if part.get("redacted") else kind) or ""
 
@@ -358,7 +393,9 @@ def _values(scores: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:
                     yield name, value
 
 
-def _reported(scores: list[dict[str, Any]], task: str) -> dict[tuple[tuple[str, ...], str], float]:
+def _reported(
+    scores: list[dict[str, Any]], task: str
+) -> dict[tuple[tuple[str, ...], str], float]:
     """Return Inspect's figures; if there are several tasks, only their headlines are logged."""
     judged: dict[str, Any] = {}
     reported: dict[str, Any] = {}
@@ -367,11 +404,14 @@ def _reported(scores: list[dict[str, Any]], task: str) -> dict[tuple[tuple[str, 
             judged |= score["metrics"]
         elif "mean" in score["metrics"]:  # a judge's
             reported[score["name"]] = score["metrics"]["mean"]
-    reported |= {task_as_run(task).headline.name: judged.get(task, {})} if task else judged
+    reported |= (
+        {task_as_run(task).headline.name: judged.get(task, {})} if task else judged
+    )
     return {
         ((), name): float(value)
         for name, figure in reported.items()
-        if not name.endswith("_stderr") and isinstance(value := figure.get("value"), int | float)
+        if not name.endswith("_stderr")
+        and isinstance(value := figure.get("value"), int | float)
     }
 
 
@@ -399,11 +439,18 @@ def judge_scores(path: Path) -> dict[str, dict[str, float]]:
                 for criterion, value in _values(judged):
                     if value is not None and not criterion.endswith("_rate"):
                         if abs(value) > _HIGHEST:
-                            raise LogError(f"{criterion!r}: {value:.3g} is not a judge score")
+                            raise LogError(
+                                f"{criterion!r}: {value:.3g} is not a judge score"
+                            )
                         values[criterion][str(sample.id)].append(value)
     except shared.UNREADABLE as error:
         raise LogError(f"{where}: {shared.reason(error)}") from error
     if not values:
         what = f"{path}: the log of {log.eval.task} has no scores of a judge"
-        raise LogError(f"{what}; run the task with -T judge=true and --model-role grader=…")
-    return {name: {item: fmean(of) for item, of in items.items()} for name, items in values.items()}
+        raise LogError(
+            f"{what}; run the task with -T judge=true and --model-role grader=…"
+        )
+    return {
+        name: {item: fmean(of) for item, of in items.items()}
+        for name, items in values.items()
+    }

@@ -56,7 +56,9 @@ class ItemRows:
         signature = signature.with_option("judge", "+".join(sorted(self._graders)))
         if all(sent == ours for sent, ours in self._requested.values()):
             return signature
-        sent = "\n".join(f"{item} {sent}" for item, (sent, _) in sorted(self._requested.items()))
+        sent = "\n".join(
+            f"{item} {sent}" for item, (sent, _) in sorted(self._requested.items())
+        )
         return signature.with_option("requests", sha256(sent.encode()).hexdigest()[:7])
 
     def __len__(self) -> int:
@@ -109,10 +111,28 @@ class ItemRows:
         if judged:
             values |= reasoning_values(judged, judgement.answer_language, values)
             truncated = truncated if judged.finished else 1.0
-        pair = Pair(judgement.answer, sample.target, sample.source) if self._pairs else None
-        kept = ItemText(prompt, response, judgement.answer, sample.target) if self.texts else None
-        passage, gold = hash((sample.subject, text[:_PASSAGE])), zlib.crc32(sample.target.encode())
-        which = sample.id, sample.subject, sample.parts, values, judgement.weights, passage
+        pair = (
+            Pair(judgement.answer, sample.target, sample.source)
+            if self._pairs
+            else None
+        )
+        kept = (
+            ItemText(prompt, response, judgement.answer, sample.target)
+            if self.texts
+            else None
+        )
+        passage, gold = (
+            hash((sample.subject, text[:_PASSAGE])),
+            zlib.crc32(sample.target.encode()),
+        )
+        which = (
+            sample.id,
+            sample.subject,
+            sample.parts,
+            values,
+            judgement.weights,
+            passage,
+        )
         counts = len(text), judgement.length, gold, output_tokens, truncated
         self._rows.append((*which, *counts, judgement.reason, pair, kept))
 
@@ -120,20 +140,42 @@ class ItemRows:
         """Return the items sorted by subject and id (9 before 10), epochs of an id in order."""
         self._rows.sort(key=lambda row: (self._order[row[1]], len(row[0]), row[0]))
         columns = zip(*self._rows, strict=True)
-        ids, subjects, parts, values, weights, passages, *numbers, reasons, pairs, texts = columns
+        (
+            ids,
+            subjects,
+            parts,
+            values,
+            weights,
+            passages,
+            *numbers,
+            reasons,
+            pairs,
+            texts,
+        ) = columns
         known: dict[int, int] = {}
         clusters = [known.setdefault(passage, len(known)) for passage in passages]
         counts = [np.array(column, np.int64) for column in (clusters, *numbers[:3])]
         ends = [np.array(column, np.float64) for column in numbers[3:]]
-        made: list[Any] = [ids, subjects, parts, _by_name(values, nan), _by_name(weights, 0.0)]
+        made: list[Any] = [
+            ids,
+            subjects,
+            parts,
+            _by_name(values, nan),
+            _by_name(weights, 0.0),
+        ]
         made += [*counts, *ends, reasons]
         made += [pairs if self._pairs else (), texts if self.texts else ()]
         return Items(*made)
 
 
-def _by_name(items: Sequence[Mapping[str, float | None]], fill: float) -> dict[str, Floats]:
+def _by_name(
+    items: Sequence[Mapping[str, float | None]], fill: float
+) -> dict[str, Floats]:
     names = [*dict.fromkeys(chain.from_iterable(items))][:_MOST_NAMES]
-    return {name: np.array([item.get(name, fill) for item in items], np.float64) for name in names}
+    return {
+        name: np.array([item.get(name, fill) for item in items], np.float64)
+        for name in names
+    }
 
 
 # ---------------------------------------------------------------------- decoding
@@ -179,7 +221,9 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[T]) -> T:
     except msgspec.ValidationError:
         raise
     except (msgspec.DecodeError, UnicodeDecodeError):
-        loaded = json.loads(data.decode("utf-8", "replace"), parse_constant=lambda _: None)
+        loaded = json.loads(
+            data.decode("utf-8", "replace"), parse_constant=lambda _: None
+        )
         return decoder.decode(valid(json.dumps(loaded, ensure_ascii=False)))
 
 
@@ -212,12 +256,18 @@ def settings_of(given: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
         (('dtype', 'bfloat16'),)
     """
     # A header may choose an adapter. Its value may be a secret, so only a hash is kept.
-    fields = (value for name, value in given.items() if name.endswith(("header", "headers")))
-    headers = [*chain.from_iterable(of.items() for of in fields if isinstance(of, Mapping))]
+    fields = (
+        value for name, value in given.items() if name.endswith(("header", "headers"))
+    )
+    headers = [
+        *chain.from_iterable(of.items() for of in fields if isinstance(of, Mapping))
+    ]
     chosen = sorted(pair for pair in headers if not _SECRET.search(pair[0]))
     known = sorted({**given, "header hash": hashed(chosen)}.items())
     settings = (pair for pair in known if pair[1] not in (None, ""))
-    return tuple((name, str(of)) for name, of in settings if not _OF_NO_MATTER.search(name))
+    return tuple(
+        (name, str(of)) for name, of in settings if not _OF_NO_MATTER.search(name)
+    )
 
 
 def sent_of(given: Mapping[str, Any], **more: Any) -> Sent:
@@ -235,11 +285,17 @@ def sent_of(given: Mapping[str, Any], **more: Any) -> Sent:
     further = {name: value for name, value in given.items() if name not in known}
     more = {"more": settings_of(further)} | more
     greedy = {"temperature": 0.0} if given.get("do_sample") is False else {}
-    named = {_FIELDS.get(name, name): value for name, value in given.items() if value is not None}
+    named = {
+        _FIELDS.get(name, name): value
+        for name, value in given.items()
+        if value is not None
+    }
     fields: dict[str, Any] = {}
     for name, value in (greedy | named | more).items():
         listed = [value] if name == "stop" and isinstance(value, str) else value
-        with suppress(KeyError, msgspec.ValidationError):  # a setting of another form is unknown
+        with suppress(
+            KeyError, msgspec.ValidationError
+        ):  # a setting of another form is unknown
             fields[name] = msgspec.convert(listed, _TYPES[name], strict=False)
     return Sent(**fields)
 

@@ -83,9 +83,13 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     system = given.get("system instruction", "")
     notes = [shared.WITH_SYSTEM] if system else []
     if cache:
-        notes.append(f"answers may come from lm-eval's cache {cache}, which mixes models up")
+        notes.append(
+            f"answers may come from lm-eval's cache {cache}, which mixes models up"
+        )
     if token := given.get("think_end_token"):
-        notes.append(f"lm-eval removed the reasoning up to {token}: its language is unknown")
+        notes.append(
+            f"lm-eval removed the reasoning up to {token}: its language is unknown"
+        )
     chat = shared.CHAT if results.chat_template is not None else ""
     answers = sum(of.get("effective") or 0 for of in results.counts.values())
     left = defaultdict[str, list[str]](list)  # why → tasks that are left out
@@ -97,7 +101,9 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             samples = path.with_name(f"samples_{name}_{stamp}.jsonl")
             metadata = config.get("metadata") or {}
             signature = known_signature(metadata.get("signature"))
-            expected, available = (int(results.counts[name][n]) for n in ("effective", "original"))
+            expected, available = (
+                int(results.counts[name][n]) for n in ("effective", "original")
+            )
             if not expected:
                 continue  # the data has none of the task's subjects
             if not samples.is_file():
@@ -142,20 +148,27 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             settings=settings,
             # The first request's settings count, then the task's.
             sent=shared.sent_of(
-                {"seed": given.get("seed"), **(config.get("generation_kwargs") or {})} | requested,
+                {"seed": given.get("seed"), **(config.get("generation_kwargs") or {})}
+                | requested,
                 template=(results.chat_template_sha or chat)[:7],
                 system=system,
                 repeats=config.get("repeats") or 1,
             ),
             log_id=str(results.date or ""),
-            usage=Usage(count, answer_tokens=tokens, seconds=took if took is None else float(took)),
+            usage=Usage(
+                count,
+                answer_tokens=tokens,
+                seconds=took if took is None else float(took),
+            ),
         )
         if results.rescored:  # what is known of the original run counts
             ended = {"status": run.status} if run.unfinished else {}
             run = replace(run, **msgspec.structs.asdict(results.rescored) | ended)
         yield run
     for why, names in left.items():
-        yield SkippedLog(path, f"{why}: {shorten(', '.join(names), 100, placeholder=' …')}")
+        yield SkippedLog(
+            path, f"{why}: {shorten(', '.join(names), 100, placeholder=' …')}"
+        )
 
 
 def _add_samples(items: ItemRows, path: Path) -> tuple[list[str], int, dict[str, Any]]:
@@ -180,7 +193,9 @@ def _add_samples(items: ItemRows, path: Path) -> tuple[list[str], int, dict[str,
                 response: Any = logged.filtered_resps
                 if not items.setup.is_generative:
                     if judgement is None:
-                        raise LogError("log-likelihoods without scores: do not use --predict_only")
+                        raise LogError(
+                            "log-likelihoods without scores: do not use --predict_only"
+                        )
                     response = judgement.answer
                 # A list is nested more than once with --metadata repeats or filters.
                 while isinstance(response, list):
@@ -211,8 +226,14 @@ def _request(arguments: msgspec.Raw) -> tuple[str, dict[str, Any]]:
     lm-eval 0.4 logs `{"gen_args_0": {"arg_0": prompt, "arg_1": settings}}`, 0.5 `[[prompt, …]]`.
     """
     requests = msgspec.json.decode(arguments)
-    first: Any = next(iter(requests.values() if isinstance(requests, dict) else requests), [])
-    prompt, settings = [*(first.values() if isinstance(first, dict) else first), "", None][:2]
+    first: Any = next(
+        iter(requests.values() if isinstance(requests, dict) else requests), []
+    )
+    prompt, settings = [
+        *(first.values() if isinstance(first, dict) else first),
+        "",
+        None,
+    ][:2]
     text = prompt if isinstance(prompt, str) else "\n\n".join(map(str, prompt))
     return text, settings if isinstance(settings, dict) else {}
 
@@ -220,12 +241,17 @@ def _request(arguments: msgspec.Raw) -> tuple[str, dict[str, Any]]:
 def _model(results: _Results) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return the model's name and its settings."""
     config, backend = results.config, str(results.config.get("model"))
-    arguments, generation = map(_arguments, (config.get("model_args"), config.get("gen_kwargs")))
+    arguments, generation = map(
+        _arguments, (config.get("model_args"), config.get("gen_kwargs"))
+    )
     # If no argument names the model, lm-eval invents a random name.
     name = results.model_name if results.model_name in arguments.values() else backend
     settings = {key: value for key, value in arguments.items() if value != name}
     settings |= {f"gen {key}": value for key, value in generation.items()}
-    settings |= {"backend": backend, "chat template": "yes" if results.chat_template_sha else ""}
+    settings |= {
+        "backend": backend,
+        "chat template": "yes" if results.chat_template_sha else "",
+    }
     settings["system instruction"] = (results.system_instruction_sha or "")[:7]
     return str(name), shared.settings_of(settings)
 

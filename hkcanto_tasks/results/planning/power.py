@@ -33,7 +33,9 @@ class Spread:
     Differences are from -1 to 1; 1 is 100 points.
     """
 
-    deviation: Estimate  # standard deviation of the difference on one item, with 95 % interval
+    deviation: (
+        Estimate  # standard deviation of the difference on one item, with 95 % interval
+    )
     discordance: Estimate | None  # for right and wrong answers; otherwise None
     values: Floats  # differences of independent units, each with its negative
     weights: Floats  # their weights in a mean
@@ -57,10 +59,14 @@ def of_deviation(deviation: float) -> Spread:
     """Return a normal spread with a standard deviation (0 to 1), clipped to -1 and 1."""
     values = np.clip(deviation * norm.ppf((np.arange(99) + 0.5) / 99), -1, 1)
     ones = np.ones(len(values))
-    return Spread(Estimate(deviation, None, None, 0), None, values, ones, ones / len(values))
+    return Spread(
+        Estimate(deviation, None, None, 0), None, values, ones, ones / len(values)
+    )
 
 
-def of_losses(losses: Floats, weights: Floats, clusters: ArrayLike, questions: int) -> Spread:
+def of_losses(
+    losses: Floats, weights: Floats, clusters: ArrayLike, questions: int
+) -> Spread:
     """Return the spread of observed differences.
 
     The standard deviation is that of a weighted mean of independent clusters, expressed per item:
@@ -122,7 +128,9 @@ def applied(function: Callable[[float], float], figure: Estimate) -> Estimate:
         >>> applied(math.sqrt, Estimate(0.25, 0.16, 0.36, 9)).high
         0.6
     """
-    low, high = (None if end is None else function(end) for end in (figure.low, figure.high))
+    low, high = (
+        None if end is None else function(end) for end in (figure.low, figure.high)
+    )
     return Estimate(function(figure.value), low, high, figure.items)
 
 
@@ -178,7 +186,9 @@ def items_for_bound(
 
     def tilted(slope: float) -> Floats:
         factors = np.exp(slope * spread.values - abs(slope) * top)
-        return np.asarray(spread.copies * factors / (spread.copies @ factors), np.float64)
+        return np.asarray(
+            spread.copies * factors / (spread.copies @ factors), np.float64
+        )
 
     def excess(exponent: float) -> float:
         """Return how far the bound of an unlucky run is above δ."""
@@ -186,8 +196,14 @@ def items_for_bound(
         mean = loss + _LUCK * spread.deviation.value / items**0.5
         if mean >= min(delta, worst or delta):
             return 1.0
-        off = spread.weights * (spread.values - mean)  # the tilted sum is 0 at this mean
-        slope = brentq(lambda slope: tilted(slope) @ off, -steepest, steepest) if mean else 0.0
+        off = spread.weights * (
+            spread.values - mean
+        )  # the tilted sum is 0 at this mean
+        slope = (
+            brentq(lambda slope: tilted(slope) @ off, -steepest, steepest)
+            if mean
+            else 0.0
+        )
         copies = items * spread.copies.sum() * tilted(slope)
         return loss_bound(spread.values, spread.weights, confidence, copies) - delta
 

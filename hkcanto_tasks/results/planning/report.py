@@ -13,7 +13,16 @@ from ...errors import ComparisonError, OptionError
 from ...figures import subject_weights
 from ...tasks import task_as_run
 from ..logs import read_runs
-from ..reports.blocks import Column, Estimate, Note, Report, Section, Value, report_of, table
+from ..reports.blocks import (
+    Column,
+    Estimate,
+    Note,
+    Report,
+    Section,
+    Value,
+    report_of,
+    table,
+)
 from ..runs import Run
 from ..statistics.estimates import mean_estimate
 from ..statistics.intervals import CONFIDENCE
@@ -37,7 +46,9 @@ class Part(NamedTuple):
     spread: Spread
 
 
-def of_runs(runs: Sequence[str], metric: str | None, sizes: Sequence[int], **tests: Any) -> Report:
+def of_runs(
+    runs: Sequence[str], metric: str | None, sizes: Sequence[int], **tests: Any
+) -> Report:
     """Return the plan for the tasks that runs have in common, with the observed spreads.
 
     The number of items is that of the whole task, even if the runs have only some of them.
@@ -57,18 +68,24 @@ def of_runs(runs: Sequence[str], metric: str | None, sizes: Sequence[int], **tes
         by_task[run.setup.task.definition.name].append(run)
     pairs = [pair for same in by_task.values() for pair in combinations(same, 2)]
     if not pairs:
-        raise ComparisonError("no task has two runs: give the logs of two runs of one task.")
+        raise ComparisonError(
+            "no task has two runs: give the logs of two runs of one task."
+        )
     parts = []
     for a, b in pairs:
         paired = match(a, b, metric, {})
         before, after = np.clip(paired.losses, 0, 1).T
         questions, share = len({a.items.ids[place] for place in paired.places}), None
-        if replace(paired, figure=replace(paired.figure, over="questions")).is_right_or_wrong:
+        if replace(
+            paired, figure=replace(paired.figure, over="questions")
+        ).is_right_or_wrong:
             share = mean_estimate(abs(after - before), paired.clusters)
         if share and paired.is_right_or_wrong:
             spread = power.of_discordance(share)
         else:
-            spread = power.of_losses(after - before, paired.sizes, paired.clusters, questions)
+            spread = power.of_losses(
+                after - before, paired.sizes, paired.clusters, questions
+            )
             spread = replace(spread, discordance=share)
         name = f"{a.task}: {b.label} against {a.label}"
         whole = sum(map(a.expected_of, a.setup.task.subjects))
@@ -106,7 +123,9 @@ def of_assumption(
         title = f"Plan for a discordance of {discordance:g} %"
     else:
         spread = power.of_deviation((deviation or 0.0) / 100)
-        title = f"Plan for differences with a standard deviation of {deviation:g} points"
+        title = (
+            f"Plan for differences with a standard deviation of {deviation:g} points"
+        )
     known = {each.name for each in benchmarks()}
     tasks = {
         task.name: task
@@ -118,9 +137,15 @@ def of_assumption(
     parts = []
     for name, task in (tasks | asked_for).items():
         how = task_as_run(task.name)
-        sizes_of = {each.name: rows for each in task.subjects if (rows := task.scored_rows(each))}
+        sizes_of = {
+            each.name: rows
+            for each in task.subjects
+            if (rows := task.scored_rows(each))
+        }
         items, over = sum(sizes_of.values()), how.headline.over
-        is_share = how.headline.unit == "share" and how.headline.form == "mean"  # no macro-F1
+        is_share = (
+            how.headline.unit == "share" and how.headline.form == "mean"
+        )  # no macro-F1
         if items and is_share == (discordance is not None):
             weighted = spread
             if over != "questions":
@@ -132,7 +157,9 @@ def of_assumption(
         elif name in asked_for:
             what = f"{task.name} has the headline {how.headline.title} and {items:,} declared items"
             how_to = "Plan shares of right answers with --discordance, other figures with --sd"
-            raise OptionError(f"{what}. {how_to}, and tasks without `rows` by --items N alone.")
+            raise OptionError(
+                f"{what}. {how_to}, and tasks without `rows` by --items N alone."
+            )
     planned = [Part("any", None, spread), *(parts if names else [])]
     return _plan(title, "", planned, [] if names else parts, sizes or _SIZES, **tests)
 
@@ -167,35 +194,65 @@ def _plan(
 
     def smallest(part: Part) -> Value:
         most = part.spread.discordance.value if part.spread.discordance else 1.0
-        points = part.spread.deviation.times(100 * power.smallest_difference(1, part.items or 1))
+        points = part.spread.deviation.times(
+            100 * power.smallest_difference(1, part.items or 1)
+        )
         return points if points.value < 100 * most else None
 
     def shown(row: tuple[Part, float]) -> Value:
-        return applied(lambda end: power.items_to_show(end, row[1] / 100), row[0].spread.deviation)
+        return applied(
+            lambda end: power.items_to_show(end, row[1] / 100), row[0].spread.deviation
+        )
 
     def passed(row: tuple[Part, float]) -> Value:
-        return power.items_for_bound(row[0].spread, row[1] / 100, loss / 100, confidence)
+        return power.items_for_bound(
+            row[0].spread, row[1] / 100, loss / 100, confidence
+        )
 
     disagree = "Share of items that exactly one run answers correctly."
     deviates = "Standard deviation of the differences, in points."
     of_parts: list[tuple[Column, Callable[[Part], Value]]] = [
         (Column("Item set"), lambda part: part.name),
         (Column("Items", "count"), lambda part: part.items),
-        (Column("Shows", "number", "Smallest difference shown, in points.", drawn=True), smallest),
+        (
+            Column(
+                "Shows", "number", "Smallest difference shown, in points.", drawn=True
+            ),
+            smallest,
+        ),
         (Column("Disagree", "percent", disagree), lambda part: part.spread.discordance),
-        (Column("SD", "number", deviates), lambda part: part.spread.deviation.times(100)),
+        (
+            Column("SD", "number", deviates),
+            lambda part: part.spread.deviation.times(100),
+        ),
     ]
     of_gates: list[tuple[Column, Callable[[tuple[Part, float]], Value]]] = [
         (Column("Points"), lambda row: f"{row[1]:g}"),
         (Column("Item set"), lambda row: row[0].name if len(parts) > 1 else None),
-        (Column("To show it", "count", "Items needed to show a difference of this size."), shown),
-        (Column("By compare --gate", "count", "Items needed to pass a gate of this size."), passed),
+        (
+            Column(
+                "To show it", "count", "Items needed to show a difference of this size."
+            ),
+            shown,
+        ),
+        (
+            Column(
+                "By compare --gate",
+                "count",
+                "Items needed to pass a gate of this size.",
+            ),
+            passed,
+        ),
         (Column("Existing", "count"), lambda row: row[0].items),
     ]
     caption = f"Gates: the second run loses {loss:g} points; {100 * confidence:.6g} % confidence."
     gated = [(part, gate) for part in parts for gate in gates]
     counted = [Part(f"any {n:,}", n, parts[0].spread) for n in sizes]
     listed = [*counted, *(part for part in [*parts, *others] if part.items)]
-    shows = table("shows", "Smallest difference shown, in points", listed, of_parts, about)
+    shows = table(
+        "shows", "Smallest difference shown, in points", listed, of_parts, about
+    )
     takes = table("takes", "Number of items needed", gated, of_gates, caption)
-    return report_of([Section("Plan", [Note(_METHOD), shows, takes], "plan", True)], title)
+    return report_of(
+        [Section("Plan", [Note(_METHOD), shows, takes], "plan", True)], title
+    )

@@ -15,7 +15,16 @@ from ...catalogue import chosen_tasks, known_signature
 from ...errors import LogError
 from ...tasks import LoadedTask, load_task
 from ..logs import read_runs
-from ..reports.blocks import Block, Column, Note, Report, Section, Value, report_of, table
+from ..reports.blocks import (
+    Block,
+    Column,
+    Note,
+    Report,
+    Section,
+    Value,
+    report_of,
+    table,
+)
 from ..rescoring.rescore import options_of
 from ..runs import Run
 from ..statistics.estimates import mean_estimate
@@ -24,8 +33,12 @@ from ..tokens import Count, load_tokenizer
 
 _OTHERS = 4  # characters of other scripts to a token
 _UNEVEN = 2  # items that may be missing, failed or unfinished
-_MEASURED = "as measured, for answering only (blank if a run had a cache or several tasks)"
-_BY_CHARACTERS = f"characters (one token per Chinese character, or per {_OTHERS} others)"
+_MEASURED = (
+    "as measured, for answering only (blank if a run had a cache or several tasks)"
+)
+_BY_CHARACTERS = (
+    f"characters (one token per Chinese character, or per {_OTHERS} others)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +89,16 @@ def _requests(loaded: LoadedTask, count: Count, run: Run | None = None) -> Reque
         run: The run, read with its texts.
     """
     kind, samples = loaded.kind, loaded.samples
-    letters = {} if kind.is_generative else {each.id: len(kind.lettered(each)) for each in samples}
+    letters = (
+        {}
+        if kind.is_generative
+        else {each.id: len(kind.lettered(each)) for each in samples}
+    )
     sent = {each.id: letters.get(each.id) or 1 for each in samples}
     prompts = [loaded.prompt(each).text() for each in samples]
-    tokens = {item: n * sent[item] for item, n in zip(sent, count(prompts), strict=True)}
+    tokens = {
+        item: n * sent[item] for item, n in zip(sent, count(prompts), strict=True)
+    }
     whole, requests, prompt = len(samples), sum(sent.values()), sum(tokens.values())
     if not run:
         times = zip(prompts, sent.values(), strict=True)
@@ -89,12 +108,16 @@ def _requests(loaded: LoadedTask, count: Count, run: Run | None = None) -> Reque
         limit = kind.max_tokens if kind.is_generative else 0
         answers = Estimate(requests * limit, None, None, requests)
         cacheable = sum(count(beginnings)) / max(1, prompt)
-        return Requests(loaded.task.name, whole, requests, prompt, answers, cacheable, limit)
+        return Requests(
+            loaded.task.name, whole, requests, prompt, answers, cacheable, limit
+        )
     items, usage = run.items, run.usage
     of_log: float | None = usage.prompt_tokens
     of_run = sum(tokens[item] for item in items.ids)  # without the server's template
     if of_log is None and run.harness != "inspect":
-        logged = zip(items.ids, count([each.prompt for each in items.texts]), strict=True)
+        logged = zip(
+            items.ids, count([each.prompt for each in items.texts]), strict=True
+        )
         of_log = sum(n * sent[item] for item, n in logged)
     scale = (of_run if of_log is None else of_log) / max(1, of_run)
     lengths = items.output_tokens
@@ -122,23 +145,35 @@ def _loaded(name: str, run: Run) -> LoadedTask:
     """Return the whole task at the setup of a run, if the run is representative of it."""
     where, signature = run.sources[0].name, run.signature
     if not signature.prompt_known:
-        raise LogError(f"{where} does not have the prompts. Estimate from the log of a run.")
+        raise LogError(
+            f"{where} does not have the prompts. Estimate from the log of a run."
+        )
     loaded = load_task(name, shots=signature.shots, **options_of(signature))
     here = known_signature(loaded.signature)
     if here.sort_of_data != signature.sort_of_data:
-        what = f"{where} is on data {signature.data!r}, but the data here is {here.data!r}"
-        raise LogError(f"{what}. Set HKCANTO_DATA or HKCANTO_DATA_DIR to the log's data.")
+        what = (
+            f"{where} is on data {signature.data!r}, but the data here is {here.data!r}"
+        )
+        raise LogError(
+            f"{what}. Set HKCANTO_DATA or HKCANTO_DATA_DIR to the log's data."
+        )
     subjects = {each.id: each.subject for each in loaded.samples}
     again = f"Run a quick look: `lm_eval --tasks {name} --limit 100 …`, or Inspect's --limit."
     if odd := [item for item in run.items.ids if item not in subjects]:
         what = f"items that {name} does not have here, such as {odd[0]}"
-        raise LogError(f"{where} has {what}: it is on more subjects, or on other data. {again}")
+        raise LogError(
+            f"{where} has {what}: it is on more subjects, or on other data. {again}"
+        )
     share = run.counts.total() / len(subjects)
     for subject, size in Counter(subjects.values()).items():
         seen = run.counts[subject]
         if abs(seen - share * size) > _UNEVEN + 0.1 * share * size:
-            what = f"{seen:,} of {size:,} items of {subject}, but {share:.1%} of all items"
-            raise LogError(f"{where} has {what}: it is not representative of {name}. {again}")
+            what = (
+                f"{seen:,} of {size:,} items of {subject}, but {share:.1%} of all items"
+            )
+            raise LogError(
+                f"{where} has {what}: it is not representative of {name}. {again}"
+            )
     return loaded
 
 
@@ -183,10 +218,14 @@ def report(
         counted = f"Tokens by the log's count, otherwise by {how}. Hours are {pace}."
         caption = f"{counted} Cost excludes a judge's tokens and any discount for cached prompts."
     else:
-        tasks = (load_task(task.name, allow_absent=True) for task in chosen_tasks(names))
+        tasks = (
+            load_task(task.name, allow_absent=True) for task in chosen_tasks(names)
+        )
         rows = [_requests(each, count) for each in tasks if each.samples]
         counted = f"Tokens by {how}, without a chat template."
-        caption = f"{counted} Hours and cost assume the longest answers and no prefix cache."
+        caption = (
+            f"{counted} Hours and cost assume the longest answers and no prefix cache."
+        )
 
     def hours(row: Requests) -> float | None:
         seconds = (row.prompt + row.answers.value) / speed if speed else row.seconds
@@ -201,24 +240,39 @@ def report(
         (Column("Task"), lambda row: row.task),
         (Column("Model"), lambda row: row.run.label if row.run else None),
         (Column("Condition"), lambda row: row.run.condition if row.run else None),
-        (Column("From"), lambda r: f"{r.run.counts.total():,} of {r.items:,}" if r.run else None),
+        (
+            Column("From"),
+            lambda r: f"{r.run.counts.total():,} of {r.items:,}" if r.run else None,
+        ),
         (Column("Requests", "count"), lambda row: row.requests),
         (Column("Prompt tokens", "count"), lambda row: row.prompt),
         (Column("Cacheable", "percent", cacheable), lambda row: row.cacheable),
-        (Column("Answer limit", "count", "Tokens of one answer."), lambda row: row.limit),
-        (Column("Answer tokens", "count"), lambda row: row.answers if row.run else None),
+        (
+            Column("Answer limit", "count", "Tokens of one answer."),
+            lambda row: row.limit,
+        ),
+        (
+            Column("Answer tokens", "count"),
+            lambda row: row.answers if row.run else None,
+        ),
         (Column("Judge tokens", "count"), lambda row: row.judge),
         (Column(f"Hours{at_most}", "number"), hours),
         (Column(f"Cost{at_most}", "number"), cost),
     ]
     title = "Estimates for whole tasks" if logs else "Requests and tokens of a run"
-    notes = dict.fromkeys(remark for row in rows if row.run for remark in _remarks(row.run))
+    notes = dict.fromkeys(
+        remark for row in rows if row.run for remark in _remarks(row.run)
+    )
     blocks: list[Block] = [table("estimate", title, rows, columns, caption)]
     blocks += [Note(each, "warning") for each in notes]
-    return report_of([Section("Estimate", blocks, "estimate", is_summary=True)], "Estimate")
+    return report_of(
+        [Section("Estimate", blocks, "estimate", is_summary=True)], "Estimate"
+    )
 
 
-def _from_logs(names: Sequence[str] | None, logs: Sequence[str], count: Count) -> list[Requests]:
+def _from_logs(
+    names: Sequence[str] | None, logs: Sequence[str], count: Count
+) -> list[Requests]:
     runs = read_runs(logs, texts=True)
     logged = {run.task: run.task for run in runs}
     tasks = {} if names else logged  # name → its whole task
@@ -229,5 +283,10 @@ def _from_logs(names: Sequence[str] | None, logs: Sequence[str], count: Count) -
             where = f"in {', '.join(logs)}, only of {', '.join(logged)}"
             raise LogError(f"no log of {', '.join(chosen.values())} {where}.")
         tasks |= chosen
-    pairs = ((name, run) for name, whole in tasks.items() for run in runs if run.task == whole)
+    pairs = (
+        (name, run)
+        for name, whole in tasks.items()
+        for run in runs
+        if run.task == whole
+    )
     return [_requests(_loaded(name, run), count, run) for name, run in pairs]

@@ -30,7 +30,9 @@ def publication(runs: Sequence[Run], by: Publisher) -> Publication:
         for run in runs:
             if run.model == model:
                 by_benchmark[run.setup.task.benchmark.name].append(run)
-        benchmarks = [(group[0].setup.task.benchmark, group) for group in by_benchmark.values()]
+        benchmarks = [
+            (group[0].setup.task.benchmark, group) for group in by_benchmark.values()
+        ]
         path = f"{model.replace(':', '_')}/card.md"
         texts[path] = template.render(by=by, benchmarks=benchmarks)
         submit.append(f"put {{folder}}/{path} into the README.md of {model}")

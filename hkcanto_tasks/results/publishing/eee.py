@@ -24,7 +24,12 @@ from ..statistics.intervals import Estimate
 from .runs import NotPublishable, Publication, Publisher, folder_of
 
 LIBRARIES = {"lm-eval": "lm_eval", "inspect": "inspect_ai"}
-_ENGINES = {"hf": "transformers", "vllm": "vllm", "sglang": "sglang", "gguf": "llama.cpp"}
+_ENGINES = {
+    "hf": "transformers",
+    "vllm": "vllm",
+    "sglang": "sglang",
+    "gguf": "llama.cpp",
+}
 UNITS: dict[Unit, tuple[str, int | str]] = {  # name and largest value
     "share": ("proportion", 1),
     "rate": ("rate", "Infinity"),
@@ -33,11 +38,15 @@ UNITS: dict[Unit, tuple[str, int | str]] = {  # name and largest value
     "number": ("number", "Infinity"),
 }
 VERSION = "0.3.0"
-_WITHHELD = "(not published, so that no model learns it; sample_id names it in the data set)"
+_WITHHELD = (
+    "(not published, so that no model learns it; sample_id names it in the data set)"
+)
 _DIGITS = 10  # sacreBLEU's 100 is 100.00000000000004
 
 
-def publication(runs: Sequence[Run], by: Publisher, *, items: bool = False) -> Publication:
+def publication(
+    runs: Sequence[Run], by: Publisher, *, items: bool = False
+) -> Publication:
     """Return the records, by their paths in the datastore.
 
     Args:
@@ -56,7 +65,9 @@ def publication(runs: Sequence[Run], by: Publisher, *, items: bool = False) -> P
     files = {}
     for run in runs:
         record = _record(run, by)
-        name = UUID(bytes=sha256(record["evaluation_id"].encode()).digest()[:16], version=4)
+        name = UUID(
+            bytes=sha256(record["evaluation_id"].encode()).digest()[:16], version=4
+        )
         path = f"data/{run.setup.task.benchmark.name}/{folder_of(run.model)}/{name}"
         if items and run.headline.unit == "share" and run.headline.form == "mean":
             path_of_items = f"{path}_samples.jsonl"
@@ -81,7 +92,11 @@ def _record(run: Run, by: Publisher) -> dict[str, Any]:
     # The schema has tokens and latency only in records of items.
     usage = {name: str(value) for name, value in run.usage.known.items()}
     engine = _ENGINES.get(run.backend)
-    model = {"name": run.model, "id": run.model, "developer": run.model.partition("/")[0]}
+    model = {
+        "name": run.model,
+        "id": run.model,
+        "developer": run.model.partition("/")[0],
+    }
     served_by = {"inference_engine": {"name": engine}} if engine else {}
     settings = {
         "deployment_type": "self_deployed" if engine else "unknown",
@@ -104,7 +119,10 @@ def _record(run: Run, by: Publisher) -> dict[str, Any]:
         "eval_library": {
             "name": LIBRARIES[run.harness],
             "version": run.version_of_harness,
-            "additional_details": {"plugin": f"hkcanto {run.signature.package}", **usage},
+            "additional_details": {
+                "plugin": f"hkcanto {run.signature.package}",
+                **usage,
+            },
         },
         "model_info": {**model, **served_by, "additional_details": settings},
         "evaluation_results": [
@@ -116,7 +134,9 @@ def _record(run: Run, by: Publisher) -> dict[str, Any]:
     }
 
 
-def _evaluation(run: Run, figure: Figure, estimate: Estimate, identity: str) -> dict[str, Any]:
+def _evaluation(
+    run: Run, figure: Figure, estimate: Estimate, identity: str
+) -> dict[str, Any]:
     """Return the entry of a figure.
 
     Raises:
@@ -132,25 +152,41 @@ def _evaluation(run: Run, figure: Figure, estimate: Estimate, identity: str) -> 
     source: dict[str, Any] = {"source_type": "other"}
     match benchmark.release:
         case HubDataset(repo_id=repository):
-            source = {"source_type": "hf_dataset", "hf_repo": repository, "hf_split": "test"}
+            source = {
+                "source_type": "hf_dataset",
+                "hf_repo": repository,
+                "hf_split": "test",
+            }
         case GitHubRelease(repository=repository, commit=commit):
             url = f"https://github.com/{repository}/tree/{commit}"
             source = {"source_type": "url", "url": [url]}
     # The number of items shows a reader without items that the run is complete.
     count = {"items": str(len({*run.items.ids})), "items_expected": str(run.expected)}
-    terms = {"revision": run.data, "paper": benchmark.paper, "terms": benchmark.terms, **count}
+    terms = {
+        "revision": run.data,
+        "paper": benchmark.paper,
+        "terms": benchmark.terms,
+        **count,
+    }
     is_accuracy = figure.averages == "acc"
     is_plain = is_accuracy and figure.over == "questions"
     uncertainty: dict[str, Any] = {"num_samples": estimate.items}
     if estimate.low is not None and estimate.high is not None:
-        ends = {"lower": round(estimate.low, _DIGITS), "upper": round(estimate.high, _DIGITS)}
+        ends = {
+            "lower": round(estimate.low, _DIGITS),
+            "upper": round(estimate.high, _DIGITS),
+        }
         uncertainty["confidence_interval"] = {**ends, "confidence_level": 0.95}
     note = {"details": {"note": estimate.note}} if estimate.note else {}
     reasons = run.setup.task.variant.cot or "reasoning" in run.options
     return {
         "evaluation_name": ".".join(filter(None, (run.task, figure.part))),
         "evaluation_result_id": f"{identity}/{figure.name}",
-        "source_data": {"dataset_name": benchmark.title, **source, "additional_details": terms},
+        "source_data": {
+            "dataset_name": benchmark.title,
+            **source,
+            "additional_details": terms,
+        },
         "metric_config": {
             "evaluation_description": figure.help,
             "metric_id": "accuracy" if is_plain else f"hkcanto.{figure.name}",
@@ -170,7 +206,10 @@ def _evaluation(run: Run, figure: Figure, estimate: Estimate, identity: str) -> 
         },
         "score_details": {"score": value, "uncertainty": uncertainty, **note},
         "generation_config": {
-            "generation_args": {**run.generation, **({"reasoning": True} if reasons else {})},
+            "generation_args": {
+                **run.generation,
+                **({"reasoning": True} if reasons else {}),
+            },
             "additional_details": {"shots": str(run.shots), **run.options},
         },
     }

@@ -36,14 +36,19 @@ def publication(runs: Sequence[Run], by: Publisher) -> Publication:
     """
     files, submit, others = dict[str, str](), list[str](), set[str]()
     for run in runs:
-        benchmark, folder = run.setup.task.benchmark, f"{folder_of(run.model)}/.eval_results"
+        benchmark, folder = (
+            run.setup.task.benchmark,
+            f"{folder_of(run.model)}/.eval_results",
+        )
         path = f"{folder}/{short_name(run.task, run.condition)}.yaml"
         if not benchmark.hub:
             others.add(f"{benchmark.title} is not a data set on the Hugging Face hub")
             continue
         default = f"{task_as_run(run.task).task.shots or 0}-shot"
         if run.condition != default:
-            others.add(f"{run.task}, {run.condition}: the leaderboard of this task is {default}")
+            others.add(
+                f"{run.task}, {run.condition}: the leaderboard of this task is {default}"
+            )
             continue
         if path in files:
             raise NotPublishable(
@@ -65,7 +70,11 @@ def publication(runs: Sequence[Run], by: Publisher) -> Publication:
         )
         entries = eval_result_entries_to_yaml([entry])
         files[path] = yaml.safe_dump(entries, sort_keys=False, allow_unicode=True)
-        submit.append(f"hf upload {run.model} {{folder}}/{folder} .eval_results --create-pr")
+        submit.append(
+            f"hf upload {run.model} {{folder}}/{folder} .eval_results --create-pr"
+        )
     if not files:
-        raise NotPublishable(f"{'; '.join(sorted(others))}. Publish it --to card or --to eee.")
+        raise NotPublishable(
+            f"{'; '.join(sorted(others))}. Publish it --to card or --to eee."
+        )
     return Publication(files, [*dict.fromkeys(submit)], sorted(others))

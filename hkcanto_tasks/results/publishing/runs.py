@@ -52,7 +52,9 @@ class Publication(NamedTuple):
     left_out: Sequence[str] = ()
 
 
-def sorted_out(read: Runs, tasks: Collection[str] = ()) -> tuple[list[Run], list[tuple[Run, str]]]:
+def sorted_out(
+    read: Runs, tasks: Collection[str] = ()
+) -> tuple[list[Run], list[tuple[Run, str]]]:
     """Return the runs in publishable form, and those that must not be published, with reasons.
 
     A model has the name that the user gave, or its own without Inspect's provider: `Qwen/Qwen3-8B`
@@ -65,7 +67,9 @@ def sorted_out(read: Runs, tasks: Collection[str] = ()) -> tuple[list[Run], list
     named = []
     for run in read.runs:
         model = run.model.partition("/")[2] if run.harness == "inspect" else ""
-        named.append((replace(run, model=run.name or model or run.model), bool(run.name)))
+        named.append(
+            (replace(run, model=run.name or model or run.model), bool(run.name))
+        )
     alike = Counter((run.model, run.comparable_as, run.harness) for run, _ in named)
     clean, refused = list[Run](), list[tuple[Run, str]]()
     for run, is_named in named:
@@ -75,8 +79,14 @@ def sorted_out(read: Runs, tasks: Collection[str] = ()) -> tuple[list[Run], list
         if reason := next(_refusals(run, more, is_named), ""):
             refused.append((run, reason))
         else:
-            settings = (of for of in run.settings if of[0] in _SETTINGS and _SAFE.fullmatch(of[1]))
-            clean.append(replace(run, label=run.model, notes=(), settings=tuple(settings)))
+            settings = (
+                of
+                for of in run.settings
+                if of[0] in _SETTINGS and _SAFE.fullmatch(of[1])
+            )
+            clean.append(
+                replace(run, label=run.model, notes=(), settings=tuple(settings))
+            )
     return clean, refused
 
 
@@ -104,7 +114,9 @@ def _refusals(run: Run, more: int, is_named: bool) -> Iterator[str]:
     if not checked.equal:
         yield f"its log has no figures of {run.harness} to check against. Run it to the end."
     what = "Give the model's name on the hub: publish ORGANISATION/NAME=PATH."
-    weights = [name for name, value in run.settings if name in _WEIGHTS and value not in _UNSET]
+    weights = [
+        name for name, value in run.settings if name in _WEIGHTS and value not in _UNSET
+    ]
     if weights and not is_named:
         yield f"{run.model} does not name all its weights, like an adapter ({weights[0]}). {what}"
     if not MODEL.fullmatch(run.model) or (Path(run.model).exists() and not is_named):
@@ -124,7 +136,9 @@ def _unlike(run: Run) -> Iterator[str]:
     with suppress(HKCantoError):
         loaded = load_task(run.task, shots=run.shots, **options_of(run.signature))
         if loaded.revision == run.data:
-            known = {sample.id: (sample.text, sample.target) for sample in loaded.samples}
+            known = {
+                sample.id: (sample.text, sample.target) for sample in loaded.samples
+            }
     if known is None and run.trusted_data:
         what = f"{run.label} on {run.task}: its questions were not compared with the release"
         _log.warning("%s: the data %s is not on this machine.", what, run.data)
@@ -147,5 +161,7 @@ def folder_of(model: str) -> str:
     """
     if "/" not in model:
         what = f"{model}: results are filed under a model's ORGANISATION/NAME"
-        raise NotPublishable(f"{what}. Give it: hkcanto publish ORGANISATION/{model}=PATH.")
+        raise NotPublishable(
+            f"{what}. Give it: hkcanto publish ORGANISATION/{model}=PATH."
+        )
     return model.replace(":", "_")

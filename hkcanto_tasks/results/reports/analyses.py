@@ -51,12 +51,20 @@ _READING = (
 )
 _COUNTS = {
     "answers": Column("Answers", "count"),
-    "prompt_tokens": Column("Prompt tokens", "count", "Including those from a prefix cache."),
-    "cached_tokens": Column("Cached tokens", "count", "Prompt tokens from a prefix cache."),
+    "prompt_tokens": Column(
+        "Prompt tokens", "count", "Including those from a prefix cache."
+    ),
+    "cached_tokens": Column(
+        "Cached tokens", "count", "Prompt tokens from a prefix cache."
+    ),
     "answer_tokens": Column("Answer tokens", "count", "Including reasoning."),
-    "reasoning_tokens": Column("Reasoning tokens", "count", "Part of the answer tokens."),
+    "reasoning_tokens": Column(
+        "Reasoning tokens", "count", "Part of the answer tokens."
+    ),
     "judge_tokens": Column("Judge tokens", "count", "A judge's prompts and answers."),
-    "dollars": Column("Cost in $", "number", "With judges, at the prices of --model-cost-config."),
+    "dollars": Column(
+        "Cost in $", "number", "With judges, at the prices of --model-cost-config."
+    ),
     "seconds": Column("Seconds", "number"),
 }
 _USAGE = (
@@ -67,15 +75,25 @@ _USAGE = (
 
 def sections(runs: Sequence[Run]) -> list[Section]:
     """Return the sections of subjects, reading problems, all figures, and tokens and time."""
-    groups, of_accuracy = side_by_side(runs), [run for run in runs if estimate(run, "acc")]
-    generated = [run for run in chain(*groups) if run.setup.is_generative and run.items.ids]
+    groups, of_accuracy = (
+        side_by_side(runs),
+        [run for run in runs if estimate(run, "acc")],
+    )
+    generated = [
+        run for run in chain(*groups) if run.setup.is_generative and run.items.ids
+    ]
     problems = [*_problems(generated)]
     used = [run for run in runs if len(run.usage.known) > 1]
     counts = [(column, attrgetter(f"usage.{name}")) for name, column in _COUNTS.items()]
     usage = table("usage", "Tokens and time", used, [MODEL, TASK, *counts], _USAGE)
     return [
         Section("Subjects", [*map(_subjects, side_by_side(of_accuracy))], "subjects"),
-        Section("Reading problems", [*problems, _reading(generated)], "reading", bool(problems)),
+        Section(
+            "Reading problems",
+            [*problems, _reading(generated)],
+            "reading",
+            bool(problems),
+        ),
         Section("All figures", [*map(_figures, groups)], "figures"),
         Section("Tokens and time", [usage], "usage"),
     ]
@@ -87,18 +105,26 @@ def _problems(runs: Sequence[Run]) -> Iterator[Note]:
         (_UNREAD, MANY_UNREAD, _unread),
         (_UNJUDGED, MANY_UNREAD, lambda run: estimate(run, "unjudged_rate")),
     ):
-        rates = [(run, rate) for run in runs if (rate := rate_of(run)) and rate.value > most]
+        rates = [
+            (run, rate) for run in runs if (rate := rate_of(run)) and rate.value > most
+        ]
         many = "; ".join(f"{run_title(run)} {rate.value:.1%}" for run, rate in rates)
         if many:
-            yield Note(text.format(many, _second_look([run for run, _ in rates])), "warning")
+            yield Note(
+                text.format(many, _second_look([run for run, _ in rates])), "warning"
+            )
 
 
 def _second_look(runs: Sequence[Run]) -> str:
     """Return how many requests `hkcanto.second_look` sends for runs with one right letter."""
     tokens = list[int]()
     for of in (run.items for run in runs if not getattr(run.setup, "SEVERAL", True)):
-        unread = np.greater(of.values.get("unparsed_rate", 0), 0) & (of.response_lengths > 0)
-        lengths = of.question_lengths + np.minimum(of.response_lengths, 4_000) + 89  # its prompt
+        unread = np.greater(of.values.get("unparsed_rate", 0), 0) & (
+            of.response_lengths > 0
+        )
+        lengths = (
+            of.question_lengths + np.minimum(of.response_lengths, 4_000) + 89
+        )  # its prompt
         tokens += lengths[unread].tolist()
     return f"{len(tokens):,} requests of {sum(tokens):,} tokens together"
 
@@ -124,12 +150,25 @@ def _reading(runs: Sequence[Run]) -> Table:
         known = run.items.output_tokens[~np.isnan(run.items.output_tokens)]
         return float(known.mean()) if len(known) else None
 
-    reasons = sorted({why for run in runs for why in run.items.reasons if why[:5] == "none:"})
+    reasons = sorted(
+        {why for run in runs for why in run.items.reasons if why[:5] == "none:"}
+    )
     columns: list[FigureColumn] = [
         *(MODEL, TASK),
-        (Column("Unread", "percent", "No answer could be read; they count as wrong."), _unread),
-        (Column("Truncated", "percent", "Ended at the length limit, if logged."), _truncated),
-        *((Column(why[6:].capitalize(), "percent"), partial(share, why)) for why in reasons),
+        (
+            Column(
+                "Unread", "percent", "No answer could be read; they count as wrong."
+            ),
+            _unread,
+        ),
+        (
+            Column("Truncated", "percent", "Ended at the length limit, if logged."),
+            _truncated,
+        ),
+        *(
+            (Column(why[6:].capitalize(), "percent"), partial(share, why))
+            for why in reasons
+        ),
         (Column("Output tokens", "number", "Mean per response, if logged."), tokens),
     ]
     return table("reading", "Responses", runs, columns, _READING)
@@ -139,7 +178,9 @@ def _subjects(runs: Sequence[Run]) -> Table:
     """Return averages, categories and subjects; no rows if there is only one subject."""
     some, few = runs[0], len(runs) <= 2
     present = {subject.name for run in runs for subject in run.subjects}
-    subjects = [subject for subject in some.setup.task.subjects if subject.name in present]
+    subjects = [
+        subject for subject in some.setup.task.subjects if subject.name in present
+    ]
     rows: list[tuple[Any, ...]] = [
         (figure.title, None, *(estimate(run, figure.name) for run in runs))
         for figure in some.setup.figures
@@ -152,7 +193,10 @@ def _subjects(runs: Sequence[Run]) -> Table:
     columns: list[tuple[Column, Callable[[Any], Any]]] = [
         (Column("Part"), itemgetter(0)),
         (Column("In Chinese"), itemgetter(1)),
-        (Column("Items", "count"), lambda row: max(value.items for value in row[2:] if value)),
+        (
+            Column("Items", "count"),
+            lambda row: max(value.items for value in row[2:] if value),
+        ),
         *(
             (Column(run.label, "percent", drawn=few, brief=not few), itemgetter(at))
             for at, run in enumerate(runs, 2)
@@ -160,14 +204,21 @@ def _subjects(runs: Sequence[Run]) -> Table:
     ]
     about = f"The headline is {measure_title(some, some.headline)}. Subjects also differ by chance."
     listed = rows if len(subjects) > 1 or len(rows) > 2 else []
-    return table(_name("subjects", some), task_title(some), listed, columns, about, kind="other")
+    return table(
+        _name("subjects", some), task_title(some), listed, columns, about, kind="other"
+    )
 
 
 def _figures(runs: Sequence[Run]) -> Table:
     """Return every figure of a task and its judges, on all items; no rows if it has only one."""
     some = runs[0]
-    known = [*(figure for figure in some.setup.figures if not figure.part), *JUDGED.values()]
-    rows = [figure for figure in known if any(estimate(run, figure.name) for run in runs)]
+    known = [
+        *(figure for figure in some.setup.figures if not figure.part),
+        *JUDGED.values(),
+    ]
+    rows = [
+        figure for figure in known if any(estimate(run, figure.name) for run in runs)
+    ]
 
     def value(run: Run, figure: Figure) -> Estimate | None:
         found = estimate(run, figure.name)
@@ -179,7 +230,9 @@ def _figures(runs: Sequence[Run]) -> Table:
         (Column("Meaning"), attrgetter("help")),
     ]
     listed, about = rows if len(rows) > 1 else [], "Shares and rates are in %."
-    return table(_name("figures", some), task_title(some), listed, columns, about, kind="other")
+    return table(
+        _name("figures", some), task_title(some), listed, columns, about, kind="other"
+    )
 
 
 def _name(what: str, run: Run) -> str:

@@ -20,7 +20,9 @@ Value = Estimate | str | float | int | None
 # `percent` shows 0.5 as 50.0; `score` is from 0 to 100;
 # `number` has four significant digits; `count` is an integer; `points` is a difference of
 # percentages (0.5 shown as +50.0), and `score_points` a difference of scores.
-Unit = Literal["text", "percent", "score", "number", "count", "p", "points", "score_points"]
+Unit = Literal[
+    "text", "percent", "score", "number", "count", "p", "points", "score_points"
+]
 Kind = Literal["run", "published", "human", "random", "best", "other"]
 
 _UNITS: Mapping[str, Unit] = {"score": "score", "count": "number", "number": "number"}
@@ -33,8 +35,12 @@ class Column:
     title: str
     unit: Unit = "text"
     help: str = ""  # the meaning of the figure, in one sentence
-    lower_is_better: bool | None = None  # for marking the best; None if neither good nor bad
-    drawn: bool = False  # on a page, a series of dots with intervals in the table's plot
+    lower_is_better: bool | None = (
+        None  # for marking the best; None if neither good nor bad
+    )
+    drawn: bool = (
+        False  # on a page, a series of dots with intervals in the table's plot
+    )
     beneath: bool = False  # on a page, shown in small print beneath the name of the row
     under: str = ""  # small text beneath its title, such as the condition
     brief: bool = False  # on a page, the interval is shown on hovering
@@ -107,8 +113,14 @@ def table(
     """
     listed = list(records)
     filled = [(column, [of(record) for record in listed]) for column, of in columns]
-    kept = [filled[0], *(pair for pair in filled[1:] if any(v is not None for v in pair[1]))]
-    rows = [Row(values, kind) for values in zip(*(values for _, values in kept), strict=True)]
+    kept = [
+        filled[0],
+        *(pair for pair in filled[1:] if any(v is not None for v in pair[1])),
+    ]
+    rows = [
+        Row(values, kind)
+        for values in zip(*(values for _, values in kept), strict=True)
+    ]
     return Table(name, title, [column for column, _ in kept], rows, caption)
 
 
@@ -153,7 +165,11 @@ class Report:
     @property
     def blocks(self) -> list[tuple[str, Block]]:
         """All blocks, each with the name of its section."""
-        return [(section.name, block) for section in self.sections for block in section.blocks]
+        return [
+            (section.name, block)
+            for section in self.sections
+            for block in section.blocks
+        ]
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -183,12 +199,16 @@ def report_of(
     """
     seen, kept = Counter[str](), list[Section]()
     for section in sections:
-        blocks = [block for block in section.blocks if isinstance(block, Note) or block.rows]
+        blocks = [
+            block for block in section.blocks if isinstance(block, Note) or block.rows
+        ]
         for place, block in enumerate(blocks):
             if isinstance(block, Table):
                 seen[block.name] += 1
                 if seen[block.name] > 1:
-                    blocks[place] = replace(block, name=f"{block.name}_{seen[block.name]}")
+                    blocks[place] = replace(
+                        block, name=f"{block.name}_{seen[block.name]}"
+                    )
         kept += [replace(section, blocks=blocks)] if blocks else []
     now = datetime.now().astimezone()
     return Report(title, now, __version__, kept, footer, records or {}, frame)

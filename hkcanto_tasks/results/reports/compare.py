@@ -16,8 +16,27 @@ from ..frames import Runs, effect_rows
 from ..logs import read_runs
 from ..runs import Run
 from ..statistics.intervals import CONFIDENCE, WIDE, Estimate
-from ..statistics.paired import RESAMPLES, SEED, Comparison, Effect, adjusted, pairwise, points_of
-from .blocks import Block, Column, Note, Report, Section, Table, Value, report_of, table, units_of
+from ..statistics.paired import (
+    RESAMPLES,
+    SEED,
+    Comparison,
+    Effect,
+    adjusted,
+    pairwise,
+    points_of,
+)
+from .blocks import (
+    Block,
+    Column,
+    Note,
+    Report,
+    Section,
+    Table,
+    Value,
+    report_of,
+    table,
+    units_of,
+)
 from .presentation import (
     condition_title,
     figure_title,
@@ -37,7 +56,9 @@ _HOW = (
     "Intervals of differences: Tango's for right and wrong answers and for means over subjects, "
     "Student's t for the others. Random numbers: seed {}, {:,} exchanges."
 )
-_OWN_FILES = "They ran on your own files: only the questions' lengths show that these are equal."
+_OWN_FILES = (
+    "They ran on your own files: only the questions' lengths show that these are equal."
+)
 _ASKED = "For some, neither the prompt nor the decoding was logged: that may be the difference."
 NOTHING = (
     "Nothing is comparable between these {} models: no two have complete runs of a task under the "
@@ -54,8 +75,12 @@ _GATE = {
     "title": Column("Task"),
     "figure": Column("Figure", beneath=True),
     "verdict": Column("Gate"),
-    "bound": Column("Loses at most", "number", "In points. The gate passes if δ is larger."),
-    "needed_items": Column("Needed", "count", "Items for a run equal to the first to pass."),
+    "bound": Column(
+        "Loses at most", "number", "In points. The gate passes if δ is larger."
+    ),
+    "needed_items": Column(
+        "Needed", "count", "Items for a run equal to the first to pass."
+    ),
     "compared": Column("Compared"),
     "method": Column("Method"),
 }
@@ -79,7 +104,11 @@ class Pair(NamedTuple):
     def gain(self) -> Estimate | None:
         """By how much the second run is better, in points."""
         up = 1 if self.figure.higher_is_better else -1
-        return self.effect.difference.times(up * points_of(self.figure)) if self.effect else None
+        return (
+            self.effect.difference.times(up * points_of(self.figure))
+            if self.effect
+            else None
+        )
 
     @property
     def p_value(self) -> float:
@@ -90,7 +119,10 @@ class Pair(NamedTuple):
 def pair_of(one: Comparison, best: float | None = None) -> Pair:
     """Return two runs that were compared, with the best published score."""
     points, effect = points_of(one.figure), one.overall
-    scores, measure = (points * effect.a, points * effect.b), measure_title(one.a, one.figure)
+    scores, measure = (
+        (points * effect.a, points * effect.b),
+        measure_title(one.a, one.figure),
+    )
     return Pair(task_title(one.a), one.figure, effect, measure, scores, best)
 
 
@@ -104,7 +136,9 @@ def pairs_blocks(pairs: Sequence[Pair], names: Sequence[str]) -> tuple[Note, Tab
     known = [(pair, pair.gain.value) for pair in pairs if pair.gain]
     behind, ahead = (sum(sign * gain > 1e-9 for _, gain in known) for sign in (-1, 1))
     sure = [(pair.title, gain) for pair, gain in known if pair.p_value < 0.05]
-    gains = listed(f"{title} {value_text(gain, 'score_points')} points" for title, gain in sure)
+    gains = listed(
+        f"{title} {value_text(gain, 'score_points')} points" for title, gain in sure
+    )
     said = (
         f"{names[1]} leads on {ahead} of {len(known)} tasks, {names[0]} on {behind}. Significant "
         f"gains of {names[1]} (all tasks together, 95 %): {gains or 'none'}."
@@ -123,7 +157,9 @@ def pairs_blocks(pairs: Sequence[Pair], names: Sequence[str]) -> tuple[Note, Tab
         (Column("Figure", beneath=True), attrgetter("measure")),
     ]
     caption = f"A gain is positive if {names[1]} is better."
-    return Note(said, "verdict"), table("pairs", "Task by task", pairs, columns, caption)
+    return Note(said, "verdict"), table(
+        "pairs", "Task by task", pairs, columns, caption
+    )
 
 
 def verdict(pair: Pair, names: Sequence[str]) -> str:
@@ -145,7 +181,9 @@ def verdict(pair: Pair, names: Sequence[str]) -> str:
     )
 
 
-def effects_table(name: str, title: str, pairs: Sequence[Pair], sides: Sequence[str]) -> Table:
+def effects_table(
+    name: str, title: str, pairs: Sequence[Pair], sides: Sequence[str]
+) -> Table:
     """Return a table of effects on one figure, for two runs or pairs of runs."""
     unit, points = units_of(pairs[0].figure) if pairs else ("percent", "score_points")
     won = "{0.wins:,}/{0.losses:,}/{0.ties:,}"
@@ -154,7 +192,10 @@ def effects_table(name: str, title: str, pairs: Sequence[Pair], sides: Sequence[
         (Column("Gain", points, _GAIN, drawn=len(pairs) > 1), attrgetter("gain")),
         (Column("Won/lost/tied"), lambda pair: won.format(pair.effect)),
         (Column("p", "p", "Two-sided, unadjusted."), attrgetter("effect.p_value")),
-        (Column("p by Holm", "p", "Adjusted for several tests."), attrgetter("effect.p_by_holm")),
+        (
+            Column("p by Holm", "p", "Adjusted for several tests."),
+            attrgetter("effect.p_by_holm"),
+        ),
         (Column(sides[0], unit), attrgetter("effect.a")),
         (Column(sides[1], unit), attrgetter("effect.b")),
         (Column("Test"), attrgetter("effect.test")),
@@ -208,14 +249,18 @@ def compare_runs(
     compared, refused = list[Sequence[Comparison]](), list[str]()
     for with_first, group in groups:
         try:
-            compared.append(pairwise(group, gate=gate if with_first else None, **options))
+            compared.append(
+                pairwise(group, gate=gate if with_first else None, **options)
+            )
         except ComparisonError as error:
             lacks = metric not in (None, *group[0].figures)
             (left_out if lacks else refused).append(str(error))
     not_compared = [*refused, *left_out]
     if not compared:
         advice = [] if refused else [_ADVICE]
-        raise ComparisonError("\n".join(["nothing to compare.", *not_compared, *advice]))
+        raise ComparisonError(
+            "\n".join(["nothing to compare.", *not_compared, *advice])
+        )
     made, every = [*sections(compared, not_compared)], [*chain.from_iterable(compared)]
     status = 2 if refused or (left_out and gate is not None) else 0
     records: dict[str, Any] = {"gate": None, "comparisons": [*map(_record, every)]}
@@ -223,7 +268,9 @@ def compare_runs(
         records["gate"], first = gate_of(every, gate, not_compared, look, candidates)
         made.insert(0, first)
         status = 1 if records["gate"]["verdict"] == "not passed" else status
-    title = " against ".join(reversed(list(dict.fromkeys(run.label for run in read.runs))))
+    title = " against ".join(
+        reversed(list(dict.fromkeys(run.label for run in read.runs)))
+    )
     how = _HOW.format(seed, resamples)
     frame = partial(effect_rows, every, gate)
     return report_of(made, title, [*footer_of(read.runs), how], records, frame), status
@@ -237,24 +284,37 @@ def sections(
     in_pairs = len(every) == len(compared)
     details, warned = list[Block](), defaultdict[str, list[str]](list)
     for group in compared:
-        one, sides = group[0], [*dict.fromkeys(side for pair in group for side in (pair.a, pair.b))]
+        one, sides = (
+            group[0],
+            [*dict.fromkeys(side for pair in group for side in (pair.a, pair.b))],
+        )
         for text in _warnings(group, sides):
             warned[text].append(task_title(one.a))
-        details += map(Note, dict.fromkeys(note for side in sides for note in side.notes))
+        details += map(
+            Note, dict.fromkeys(note for side in sides for note in side.notes)
+        )
         words = [word for run in (one.a, one.b) for word in (run.task, run.condition)]
         name = short_name("compare", *words, one.figure.name)
         title = f"{task_title(one.a)}: {figure_title(one.a, one.figure)}"
         if in_pairs:
-            details.append(effects_table(name, f"{title} by part", _parts(one), _names(sides)))
+            details.append(
+                effects_table(name, f"{title} by part", _parts(one), _names(sides))
+            )
         else:
             called = dict(zip(sides, _names(sides), strict=True))
             rows = [
-                Pair(f"{called[pair.b]} against {called[pair.a]}", pair.figure, pair.overall)
+                Pair(
+                    f"{called[pair.b]} against {called[pair.a]}",
+                    pair.figure,
+                    pair.overall,
+                )
                 for pair in group
             ]
             name, title = f"{name}_pairwise", f"{title}, pairwise"
             details.append(effects_table(name, title, rows, _SIDES))
-    first = [Note(f"{listed(tasks)}: {text}", "warning") for text, tasks in warned.items()]
+    first = [
+        Note(f"{listed(tasks)}: {text}", "warning") for text, tasks in warned.items()
+    ]
     if not_compared:
         first.append(Note(f"{len(not_compared)} not compared: see below.", "warning"))
     if in_pairs:
@@ -263,7 +323,9 @@ def sections(
         names = couples.pop() if len(couples) == 1 else _SIDES
         said, made = pairs_blocks([*map(pair_of, every)], names)
         yield Section("Results", [said, *first, made], "results", is_summary=True)
-        yield Section("Parts and subjects", details, "parts", is_summary=len(every) == 1)
+        yield Section(
+            "Parts and subjects", details, "parts", is_summary=len(every) == 1
+        )
     else:
         yield Section("Results", [*first, *details], "results", is_summary=True)
     notes = [Note(line, "warning") for line in not_compared]
@@ -294,12 +356,21 @@ def gate_of(
     for one in compared:
         if one.gate is None:
             continue
-        task: dict[str, Any] = {"task": one.a.definition.name, "title": one.a.definition.title}
+        task: dict[str, Any] = {
+            "task": one.a.definition.name,
+            "title": one.a.definition.title,
+        }
         cut_off = " (each answer's cut off at 1)" if one.figure.unlimited else ""
-        task |= {"metric": one.figure.name, "figure": figure_title(one.a, one.figure) + cut_off}
+        task |= {
+            "metric": one.figure.name,
+            "figure": figure_title(one.a, one.figure) + cut_off,
+        }
         task |= {"compared": " against ".join(_names([one.b, one.a]))}
         task |= {"differences": [*one.a.differs(one.b)]}
-        task |= {"verdict": "passed" if one.gate.passed else "not passed", "delta": delta}
+        task |= {
+            "verdict": "passed" if one.gate.passed else "not passed",
+            "delta": delta,
+        }
         tasks.append(task | asdict(one.gate))
     failed = [task for task in tasks if not task["passed"]]
     result = "not passed" if failed else "incomplete" if left_out else "passed"
@@ -311,7 +382,9 @@ def gate_of(
         text = f"Gate {result} ({who}): δ is {delta:g} points, and the loss is at most {bound:.3g} "
         text += f"points in {named}."
     method = "; ".join(dict.fromkeys(task["method"] for task in tasks))
-    needed = ((task["needed_items"], task["title"]) for task in failed if task["needed_items"])
+    needed = (
+        (task["needed_items"], task["title"]) for task in failed if task["needed_items"]
+    )
     few = listed(f"{items:,} items of {title}" for items, title in needed)
     sure = max((task["confidence"] for task in tasks), default=CONFIDENCE)
     level = f"{100 * sure:.6g} % confidence (look {look}, candidates: {candidates})"
@@ -320,7 +393,9 @@ def gate_of(
     remarks = {
         f"With so few items, not even an equal run passes; it needs about {few}.": few,
         f"The bounds are one-sided, each with {level}: {method}.": tasks,
-        f"To choose one of them by this gate, give --candidates {most}.": candidates == 1 < most,
+        f"To choose one of them by this gate, give --candidates {most}.": candidates
+        == 1
+        < most,
         f"They differ in {', '.join(unlike)}, as allowed.": unlike,
     }
     remark = " ".join(text for text, holds in remarks.items() if holds)
@@ -333,7 +408,9 @@ def gate_of(
     record = {"verdict": result, "delta": delta, "bound": bound, "method": method}
     record |= {"look": [*map(int, look.split("/"))], "candidates": candidates}
     record |= {"tasks": tasks, "not_compared": left_out}
-    return record, Section("Gate", blocks if tasks else blocks[:1], "gate", is_summary=True)
+    return record, Section(
+        "Gate", blocks if tasks else blocks[:1], "gate", is_summary=True
+    )
 
 
 def _groups(read: Runs) -> tuple[list[tuple[bool, list[Run]]], list[str], int]:
@@ -361,13 +438,22 @@ def _groups(read: Runs) -> tuple[list[tuple[bool, list[Run]]], list[str], int]:
         for run in side:
             task = run.definition.name
             only = len(sides) == 2 and all(of_side[task] == 1 for of_side in counts)
-            if groups[task if only else run.comparable_as].setdefault(place, run) is not run:
-                left_out.append(f"{run_title(run)}: another log has it too. Name each: NAME=PATH.")
+            if (
+                groups[task if only else run.comparable_as].setdefault(place, run)
+                is not run
+            ):
+                left_out.append(
+                    f"{run_title(run)}: another log has it too. Name each: NAME=PATH."
+                )
     for group in groups.values():
-        if others := [side[0].label for place, side in enumerate(sides) if place not in group]:
+        if others := [
+            side[0].label for place, side in enumerate(sides) if place not in group
+        ]:
             who = "; ".join(map(run_title, group.values()))
             left_out.append(f"{who}: no partner in {', '.join(others)}.")
-    kept = [(0 in group, [*group.values()]) for group in groups.values() if len(group) > 1]
+    kept = [
+        (0 in group, [*group.values()]) for group in groups.values() if len(group) > 1
+    ]
     return kept, left_out, len(sides) - 1
 
 
@@ -375,7 +461,9 @@ def _record(one: Comparison) -> Mapping[str, Any]:
     """Return a comparison as a record, its effects by name."""
     names = ("label", "task", "condition", "data")
     a, b = ({name: getattr(side, name) for name in names} for side in (one.a, one.b))
-    parts = {part: {effect.name: effect for effect in of} for part, of in one.parts.items()}
+    parts = {
+        part: {effect.name: effect for effect in of} for part, of in one.parts.items()
+    }
     figure = {"metric": one.figure.name, "unit": one.figure.unit, "a": a, "b": b}
     effects = {"unscored": one.unscored, "effects": {"all": one.overall, **parts}}
     return {"task": one.a.definition.name, **figure, **effects}
@@ -391,7 +479,11 @@ def _names(runs: Sequence[Run]) -> list[str]:
 
 def _warnings(compared: Sequence[Comparison], sides: Sequence[Run]) -> Iterator[str]:
     """Yield other differences of the runs, and limits of their figures."""
-    first, unscored, names = sides[0], max(one.unscored for one in compared), _names(sides)
+    first, unscored, names = (
+        sides[0],
+        max(one.unscored for one in compared),
+        _names(sides),
+    )
     is_part = not (first.is_sample or first.complete)
     warnings = {
         _TWO_MEASURES: len({side.setup.task.variant.scoring for side in sides}) > 1,
@@ -399,7 +491,8 @@ def _warnings(compared: Sequence[Comparison], sides: Sequence[Run]) -> Iterator[
         "This is the sample data: its figures mean nothing elsewhere.": first.is_sample,
         f"Only {len(set(first.items.ids)):,} of the task's items were run.": is_part,
         _ASKED: not all(side.signature.prompt_known for side in sides),
-        f"{unscored:,} items are left out, because a run has no value for them.": unscored > 0,
+        f"{unscored:,} items are left out, because a run has no value for them.": unscored
+        > 0,
     }
     yield from (text for text, holds in warnings.items() if holds)
     for name, side in zip(names[1:], sides[1:], strict=True):

@@ -86,7 +86,11 @@ def unread_of(run: Run) -> Estimate | None:
 def doubts(run: Run) -> Sequence[str]:
     """Return the doubts about a run's figures, short enough for a table cell."""
     checked = agreement(run)
-    lacks = len({*run.items.ids}) != run.expected and run.trusted_data and not run.unfinished
+    lacks = (
+        len({*run.items.ids}) != run.expected
+        and run.trusted_data
+        and not run.unfinished
+    )
     share = unread.value if (unread := unread_of(run)) else 0.0
     decoding = run.decoding if run.setup.is_generative else ""
     prompt_known = run.signature.prompt_known
@@ -97,7 +101,9 @@ def doubts(run: Run) -> Sequence[str]:
         run.departure: bool(run.departure),
         " ".join(name for name, _ in run.sent.more): bool(run.sent.more),
         run.unfinished: bool(run.unfinished),
-        "own data" if run.is_local else f"{run.data or 'unknown'} data": not run.trusted_data,
+        "own data"
+        if run.is_local
+        else f"{run.data or 'unknown'} data": not run.trusted_data,
         "run with --limit" if run.limited else "not all items": lacks,
         f"{share:.0%} unread": share > MANY_UNREAD,
         decoding: prompt_known and decoding not in ("", "greedy"),
@@ -109,6 +115,7 @@ def footer_of(runs: Sequence[Run]) -> Sequence[str]:
     """Return the footer: the scope of intervals, and the papers and terms of the benchmarks run."""
     used = {run.setup.task.benchmark.name: run.setup.task.benchmark for run in runs}
     ends = [
-        f"{of.title}: {of.paper.removeprefix(f'{of.title}: ')}. {of.terms}" for of in used.values()
+        f"{of.title}: {of.paper.removeprefix(f'{of.title}: ')}. {of.terms}"
+        for of in used.values()
     ]
     return [_COVERED, *ends]

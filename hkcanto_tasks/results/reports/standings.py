@@ -15,7 +15,13 @@ import numpy as np
 from ...declarations import TaskVariant
 from ...figures import weights
 from ..logs.items import CHANCE
-from ..published import PublishedColumn, PublishedRow, PublishedTable, published_tables, tables_of
+from ..published import (
+    PublishedColumn,
+    PublishedRow,
+    PublishedTable,
+    published_tables,
+    tables_of,
+)
 from ..runs import Items, Run
 from ..statistics.estimates import agreement, mean_estimate, value_of
 from ..statistics.intervals import Estimate, is_above, of_items
@@ -35,7 +41,9 @@ class Standing:
     column: PublishedColumn
     figure: Estimate
     behind: tuple[Run, ...]
-    ranks: tuple[int, int] | None  # the best and the worst rank that its 95 % interval allows
+    ranks: (
+        tuple[int, int] | None
+    )  # the best and the worst rank that its 95 % interval allows
     of: int  # the paper's models and the run
 
     def is_headline_of(self, run: Run) -> bool:
@@ -47,7 +55,9 @@ class Standing:
     def followed(self) -> str:
         """Which of the paper's two protocols the run follows; empty if the paper has only one."""
         options = self.behind[0].options
-        chosen = {options.get(name, "paper") for name in ("prompt", "examples")} - {"paper"}
+        chosen = {options.get(name, "paper") for name in ("prompt", "examples")} - {
+            "paper"
+        }
         return ("+".join(chosen) or "appendices") if self.table.two_protocols else ""
 
     @property
@@ -56,7 +66,9 @@ class Standing:
         if self.ranks is None:
             return ""
         best, worst = self.ranks
-        rank = f"{best} of {self.of}" if best == worst else f"{best}–{worst} of {self.of}"
+        rank = (
+            f"{best} of {self.of}" if best == worst else f"{best}–{worst} of {self.of}"
+        )
         return f"{rank} ({self.followed}†)" if self.followed else rank
 
 
@@ -73,7 +85,9 @@ class Beside:
     @cached_property
     def standings(self) -> list[Standing]:
         """The runs' figures in its columns."""
-        return [standing for columns in self.runs.values() for standing in columns.values()]
+        return [
+            standing for columns in self.runs.values() for standing in columns.values()
+        ]
 
     @cached_property
     def headline(self) -> PublishedColumn:
@@ -83,7 +97,9 @@ class Beside:
         ranked = {standing.column.name for standing in self.standings if standing.ranks}
         first = [self.table.column(self.table.headline)] if self.table.headline else []
         columns = [*first, *self.table.columns]
-        return max(columns, key=lambda column: (column.name in shown) + (column.name in ranked))
+        return max(
+            columns, key=lambda column: (column.name in shown) + (column.name in ranked)
+        )
 
 
 def standings(runs: Sequence[Run]) -> list[Beside]:
@@ -96,7 +112,10 @@ def standings(runs: Sequence[Run]) -> list[Beside]:
     for table in published_tables():
         of_runs = dict[str, Mapping[str, Standing]]()
         for name, group in named.items() if not table.transposed else ():
-            places = ((column.name, _standing(column, table, group)) for column in table.columns)
+            places = (
+                (column.name, _standing(column, table, group))
+                for column in table.columns
+            )
             if of_run := {column: place for column, place in places if place}:
                 of_runs[name] = of_run
         beside = Beside(table, of_runs)
@@ -105,7 +124,9 @@ def standings(runs: Sequence[Run]) -> list[Beside]:
     return tables
 
 
-def rank_of(row: PublishedRow, table: PublishedTable, column: PublishedColumn) -> int | None:
+def rank_of(
+    row: PublishedRow, table: PublishedTable, column: PublishedColumn
+) -> int | None:
     """Return a published model's rank among the others; equal scores share the better rank."""
     score = row.scores.get(column.name)
     if score is None:
@@ -119,7 +140,8 @@ def departures(run: Run) -> list[str]:
     return [
         f"{name}:{value}"
         for name, value in run.options.items()
-        if name not in ("cot", "script", "rescored") and value != str(getattr(defaults, name, None))
+        if name not in ("cot", "script", "rescored")
+        and value != str(getattr(defaults, name, None))
     ]
 
 
@@ -130,7 +152,9 @@ def why_incomparable(run: Run) -> str:
     if not run.signature.prompt_known:
         return "The prompts were not logged: the answers are from another tool's file."
     if run.departure or run.outdated:
-        return f"It is not the catalogue's task: {run.departure or f'it {run.outdated}'}."
+        return (
+            f"It is not the catalogue's task: {run.departure or f'it {run.outdated}'}."
+        )
     if run.setup.task.variant.scoring == "loglikelihood":
         return "The letters were scored by log-likelihood; the papers' models wrote their answers."
     return ""
@@ -144,7 +168,9 @@ def why_left_out(run: Run) -> str:
             other = "another run of this model is shown"
             why = "it pools several tasks" if len(column.tasks) > 1 else other
             where.append(f"{table.source}, {column.name}: {column.unmeasured or why}.")
-    no_figure = f"The papers have no figure for it under this condition ({run.condition})."
+    no_figure = (
+        f"The papers have no figure for it under this condition ({run.condition})."
+    )
     return why_incomparable(run) or " ".join(dict.fromkeys(where)) or no_figure
 
 
@@ -162,17 +188,25 @@ def _standing(
         value: Estimate | None = _mean(known)
         reason = next((part.figure.note for part in known if part.figure.note), "")
     else:
-        alike = [[run for run in runs if measures(run, column, task)] for task in column.named]
+        alike = [
+            [run for run in runs if measures(run, column, task)]
+            for task in column.named
+        ]
         if not all(alike):
             return None
-        behind = [max(of, key=lambda r: (r.is_complete(column.part), r.created)) for of in alike]
+        behind = [
+            max(of, key=lambda r: (r.is_complete(column.part), r.created))
+            for of in alike
+        ]
         value, reason = _pooled(behind, column), _why_unranked(behind, column)
     if value is None:
         return None
     others = len(_scores(table, column))
     reason = reason or ("" if others else "its table has no models")
     ranks = None if reason else _places(value, table, column)
-    return Standing(table, column, replace(value, note=reason), tuple(behind), ranks, others + 1)
+    return Standing(
+        table, column, replace(value, note=reason), tuple(behind), ranks, others + 1
+    )
 
 
 def _scores(table: PublishedTable, column: PublishedColumn) -> list[float]:
@@ -185,13 +219,16 @@ def _why_unranked(runs: Sequence[Run], column: PublishedColumn) -> str:
         next((run.unfinished for run in runs if run.unfinished), ""): True,
         "not all items": not all(run.is_complete(column.part) for run in runs),
         "unknown data": not all(run.trusted_data for run in runs),
-        "one example for all subjects": "paper" in [run.options.get("rationale") for run in runs],
+        "one example for all subjects": "paper"
+        in [run.options.get("rationale") for run in runs],
         "unlike the harness's figure": any(agreement(run).different for run in runs),
     }
     return next((reason for reason, holds in reasons.items() if reason and holds), "")
 
 
-def _places(value: Estimate, table: PublishedTable, column: PublishedColumn) -> tuple[int, int]:
+def _places(
+    value: Estimate, table: PublishedTable, column: PublishedColumn
+) -> tuple[int, int]:
     """Return the best and the worst rank that a run may have among the paper's models.
 
     A model is surely better, or surely worse, if the interval of the difference excludes 0. Its
@@ -200,7 +237,11 @@ def _places(value: Estimate, table: PublishedTable, column: PublishedColumn) -> 
     sign, figure = -1 if column.lower_is_better else 1, column.measure
     own, spans = value.times(sign), list[Estimate]()
     for score in _scores(table, column):
-        other = of_items(score, value.items, figure) if figure else Estimate(score, None, None, 0)
+        other = (
+            of_items(score, value.items, figure)
+            if figure
+            else Estimate(score, None, None, 0)
+        )
         if other.low is None and value.low is not None and value.high is not None:
             ends = score - (value.value - value.low), score + (value.high - value.value)
             other = Estimate(score, *ends, value.items)
@@ -220,7 +261,8 @@ def measures(run: Run, column: PublishedColumn, *tasks: TaskVariant) -> bool:
     script = "sc" if options.get("script", "").startswith("sc") else task.variant.script
     setup = task.definition.name, run.shots, cot, script
     return any(
-        setup == (of.definition.name, column.shots_of(of), of.variant.cot, of.variant.script)
+        setup
+        == (of.definition.name, column.shots_of(of), of.variant.cot, of.variant.script)
         for of in tasks or column.named
     )
 
@@ -257,7 +299,11 @@ def _mean(parts: Sequence[Standing]) -> Estimate:
 
 def headline_column(run: Run) -> Column:
     """Return the column of a run's headline in a table of models and tasks."""
-    figure, up, title = run.headline, run.headline.higher_is_better, run.definition.title
+    figure, up, title = (
+        run.headline,
+        run.headline.higher_is_better,
+        run.definition.title,
+    )
     under = f"{figure_title(run, figure)} {'↑' if up else '↓'}, {condition_title(run)}"
     under += ", sample data" if run.is_sample else ""
     lower = None if up is None else not up
@@ -271,14 +317,21 @@ def best_and_chance(run: Run) -> tuple[float | None, float | None]:
         (row, column.name)
         for table in (tables_of(run.task) if not why_incomparable(run) else ())
         for column in table.columns
-        if len(column.tasks) == 1 and not (column.part or column.mean_of or column.unmeasured)
+        if len(column.tasks) == 1
+        and not (column.part or column.mean_of or column.unmeasured)
         if column.metric == run.headline.name and measures(run, column)
         for row in table.rows
     ]
     scores = [row.scores[name] for row, name in rows if name in row.scores]
-    chance = next((row.values[name] for row, name in rows if row.kind == "random"), None)
+    chance = next(
+        (row.values[name] for row, name in rows if row.kind == "random"), None
+    )
     chances = run.items.values.get(CHANCE)
-    if chance is None and run.definition.kind == "multiple_choice" and chances is not None:
+    if (
+        chance is None
+        and run.definition.kind == "multiple_choice"
+        and chances is not None
+    ):
         # As the headline weighs the items, of which each may have another number of options.
         shares = weights(run.headline.over, run.items.subjects, run.setup.categories)
         chance = float(np.dot(shares, chances))

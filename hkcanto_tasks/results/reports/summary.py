@@ -61,17 +61,28 @@ from .standings import (
 )
 
 _NAMED = 4  # figures that differ from the harness's
-_OF_RUN = ("label", "model", "harness", "task", "condition", "created", "status", "notes")
-_KINDS: Mapping[RowKind, Kind] = {"model": "published", "human": "human", "random": "random"}
+_OF_RUN = (
+    "label",
+    "model",
+    "harness",
+    "task",
+    "condition",
+    "created",
+    "status",
+    "notes",
+)
+_KINDS: Mapping[RowKind, Kind] = {
+    "model": "published",
+    "human": "human",
+    "random": "random",
+}
 _INTERVAL = f"With 95 % interval: {WIDE}."
 _EXACT = "Published scores have the interval of a run on as many items."
 _RANKS = (
     "Rank among the paper's models; for a run, the ranks that its 95 % interval allows, or why it "
     f"has none. {_EXACT}"
 )
-_DOUBTS = (
-    "Failed checks: figures like the harness's, all items, at most 2 % unread, greedy, known data."
-)
+_DOUBTS = "Failed checks: figures like the harness's, all items, at most 2 % unread, greedy, known data."
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,12 +121,16 @@ def build_report(
     papers = [*map(paper_table, read.beside)]
     sections = [
         _first_section(read),
-        Section("Published scores", papers, "published", is_summary=len(read.groups) == 1),
+        Section(
+            "Published scores", papers, "published", is_summary=len(read.groups) == 1
+        ),
         *analyses.sections(runs),
         _last_section(read),
     ]
     records = {"runs": [*map(partial(_record, read), runs)], "best": best_records(runs)}
-    return report_of(sections, title or listed(labels, ", "), footer_of(runs), records, frame)
+    return report_of(
+        sections, title or listed(labels, ", "), footer_of(runs), records, frame
+    )
 
 
 def best_records(runs: Sequence[Run]) -> Sequence[Mapping[str, Any]]:
@@ -150,7 +165,10 @@ def _record(read: _Read, run: Run) -> Mapping[str, Any]:
                 "table": standing.table.name,
                 "source": standing.table.source,
                 "column": standing.column.name,
-                **{n: getattr(standing, n) for n in ("figure", "ranks", "of", "followed")},
+                **{
+                    n: getattr(standing, n)
+                    for n in ("figure", "ranks", "of", "followed")
+                },
             }
             for standing in read.standings(run)
         ],
@@ -170,13 +188,22 @@ def _first_section(read: _Read) -> Section:
 
 def _warnings(read: _Read, left_out: Sequence[Run]) -> list[str]:
     """Return one line of warnings, or none."""
-    many, every = f"over {MANY_UNREAD:.0%} unread", chain.from_iterable(map(doubts, read.runs))
+    many, every = (
+        f"over {MANY_UNREAD:.0%} unread",
+        chain.from_iterable(map(doubts, read.runs)),
+    )
     doubted = Counter(many if doubt.endswith(" unread") else doubt for doubt in every)
-    parts = [f"{text}: {count} of {len(read.runs)} runs" for text, count in doubted.items()]
+    parts = [
+        f"{text}: {count} of {len(read.runs)} runs" for text, count in doubted.items()
+    ]
     if read.skipped:
-        parts.append(f"logs not read, or not in full: {len(read.skipped)} (“How this was made”)")
+        parts.append(
+            f"logs not read, or not in full: {len(read.skipped)} (“How this was made”)"
+        )
     if left_out:
-        parts.append(f"runs not compared, as unfinished or on other items: {len(left_out)}")
+        parts.append(
+            f"runs not compared, as unfinished or on other items: {len(left_out)}"
+        )
     return [" · ".join(parts)] if parts else []
 
 
@@ -186,7 +213,10 @@ def _one(read: _Read) -> tuple[Note, Table, list[Run]]:
     for run in chain.from_iterable(read.groups):
         title, score, place = task_title(run), _in_points(run), read.place(run)
         shown = f"{value_text(score, 'score')} {interval_text(score, 'score')}".strip()
-        measure, rank = measure_title(run, run.headline), f"rank {place}" if place else "no rank"
+        measure, rank = (
+            measure_title(run, run.headline),
+            f"rank {place}" if place else "no rank",
+        )
         texts.append(f"{title} {shown} ({measure}), {rank}")
         note = "; ".join(doubts(run)) if len(read.runs) > 1 else ""
         noted = score and replace(score, note=note)
@@ -199,8 +229,16 @@ def _one(read: _Read) -> tuple[Note, Table, list[Run]]:
         Column("Figure", beneath=True),
     )
     getters = [(column, itemgetter(at)) for at, column in enumerate(columns)]
-    said = f"{read.labels[0]}: {listed(texts)}." if texts else "There is no run to report on."
-    return Note(said, "verdict"), table("tasks", "Task by task", rows, getters, kind="other"), []
+    said = (
+        f"{read.labels[0]}: {listed(texts)}."
+        if texts
+        else "There is no run to report on."
+    )
+    return (
+        Note(said, "verdict"),
+        table("tasks", "Task by task", rows, getters, kind="other"),
+        [],
+    )
 
 
 def _two(read: _Read) -> tuple[Note, Table, list[Run]]:
@@ -210,7 +248,9 @@ def _two(read: _Read) -> tuple[Note, Table, list[Run]]:
         some, best = group[0], _best_in_points(group[0])
         by_label = {run.label: run for run in reversed(group)}
         first, second = sides = [by_label.get(label) for label in read.labels]
-        scores = [score.value if run and (score := _in_points(run)) else None for run in sides]
+        scores = [
+            score.value if run and (score := _in_points(run)) else None for run in sides
+        ]
         measure = measure_title(some, some.headline)
         pair = Pair(task_title(some), some.headline, None, measure, scores, best)
         if first and second:
@@ -241,7 +281,9 @@ def _many(read: _Read) -> tuple[Note, Table, list[Run]]:
     """
     groups = [group for group in read.groups if len(group) > 1]
     confidence = 1 - (1 - CONFIDENCE) / max(1, len(groups))
-    races = [chosen for group in groups if (chosen := selection(tuple(group), confidence))]
+    races = [
+        chosen for group in groups if (chosen := selection(tuple(group), confidence))
+    ]
     left_out = [run for chosen in races for run in chosen.left_out]
     races = [chosen for chosen in races if chosen.differences]
     made = _matrix(read, races, left_out)
@@ -257,7 +299,9 @@ def _many(read: _Read) -> tuple[Note, Table, list[Run]]:
         for of in races
         if not of.ties or (len(races) == 1 and len(of.ties) < len(of.differences))
     ]
-    said += f". Significantly ahead (all tasks together, 95 %): {listed(ahead) or 'none'}."
+    said += (
+        f". Significantly ahead (all tasks together, 95 %): {listed(ahead) or 'none'}."
+    )
     return Note(said, "verdict"), made, left_out
 
 
@@ -285,10 +329,15 @@ def _matrix(read: _Read, races: Sequence[Selection], left_out: Sequence[Run]) ->
         for label in ordered
     ]
     best, chance = zip(*(best_and_chance(of[0]) for of in read.groups), strict=True)
-    rows += [Row(["Best published", None, *best], "best"), Row(["Chance", None, *chance], "random")]
+    rows += [
+        Row(["Best published", None, *best], "best"),
+        Row(["Chance", None, *chance], "random"),
+    ]
     columns = [
         Column("Model"),
-        Column("Mean rank", "score", "Over the tasks that all models have in full.", True),
+        Column(
+            "Mean rank", "score", "Over the tasks that all models have in full.", True
+        ),
         *(headline_column(of[0]) for of in read.groups),
     ]
     caption = (
@@ -324,7 +373,9 @@ def paper_table(beside: Beside) -> Table:
         values: list[Value] = [row.model, str(place) if place else None]
         for name, score in row.values.items():
             noted = name in row.notes and score is not None
-            values.append(Estimate(score or 0, None, None, 0, row.notes[name]) if noted else score)
+            values.append(
+                Estimate(score or 0, None, None, 0, row.notes[name]) if noted else score
+            )
         rows.append(Row(values, _KINDS.get(row.kind, "other")))
     for run, of_run in beside.runs.items():
         of = of_run.get(key.name)
@@ -333,7 +384,9 @@ def paper_table(beside: Beside) -> Table:
         for column in paper.columns:
             figure = of_run[column.name].figure if column.name in of_run else None
             # A figure is shown without its note if the row's rank has the same text.
-            values.append(replace(figure, note="") if figure and figure.note == rank else figure)
+            values.append(
+                replace(figure, note="") if figure and figure.note == rank else figure
+            )
         rows.append(Row(values, "run"))
     sign, at = 1 if key.lower_is_better else -1, 2 + paper.columns.index(key)
     rows.sort(key=lambda row: sign * (number(row.values[at]) or 0))
@@ -341,11 +394,19 @@ def paper_table(beside: Beside) -> Table:
     columns = [Column("Model"), Column("Rank", help=_RANKS, under=f"by {key.name}")]
     for column in paper.columns:
         about = ", ".join(filter(None, (*column.mean_of, *column.tasks, column.part)))
-        about = f"Not measured here: {column.unmeasured}." if column.unmeasured else f"Of {about}."
+        about = (
+            f"Not measured here: {column.unmeasured}."
+            if column.unmeasured
+            else f"Of {about}."
+        )
         unit = unit_of(measure) if (measure := column.measure) else column.unit
-        columns.append(Column(column.name, unit, about, column.lower_is_better, column is key))
+        columns.append(
+            Column(column.name, unit, about, column.lower_is_better, column is key)
+        )
     better = "lower" if key.lower_is_better else "higher"
-    caption = f"The paper's models and the runs, by {key.name}; {better} is better. {_EXACT}"
+    caption = (
+        f"The paper's models and the runs, by {key.name}; {better} is better. {_EXACT}"
+    )
     title = f"{paper.source}: {paper.title}"
     return Table(f"published_{paper.name}", title, columns, rows, caption)
 
@@ -373,7 +434,9 @@ def _last_section(read: _Read) -> Section:
     rows = [Row(["/".join(log.path.parts[-2:]), log.reason]) for log in read.skipped]
     columns_of_logs = [Column("File"), Column("Reason")]
     skipped = Table("skipped", "Logs not read, or not in full", columns_of_logs, rows)
-    return Section("How this was made", [made, *notes, skipped], "made", bool(read.skipped))
+    return Section(
+        "How this was made", [made, *notes, skipped], "made", bool(read.skipped)
+    )
 
 
 def _checks(runs: Sequence[Run]) -> Iterator[str]:
@@ -388,7 +451,10 @@ def _checks(runs: Sequence[Run]) -> Iterator[str]:
                 f"{run_title(run)}: {one.name}{place} is {one.ours:.6g} here, {one.reported:.6g} "
                 f"in {run.harness}. Was the log edited, or made by another version of this package?"
             )
-        if len(run.subjects) < (count := len(run.setup.task.subjects)) and not run.is_sample:
+        if (
+            len(run.subjects) < (count := len(run.setup.task.subjects))
+            and not run.is_sample
+        ):
             yield f"{run_title(run)} lacks {count - len(run.subjects)} of the {count} subjects."
         yield from (f"{run_title(run)}: {text}" for text in run.notes)
 
@@ -400,7 +466,9 @@ def _protocols(read: _Read) -> Iterator[str]:
             yield f"{paper.source}: {paper.protocol}"
         if paper.two_protocols:
             yield f"† The rows of {paper.source} may follow its appendices or its release."
-    used = {run for beside in read.beside for one in beside.standings for run in one.behind}
+    used = {
+        run for beside in read.beside for one in beside.standings for run in one.behind
+    }
     reasons = defaultdict[str, list[str]](list)
     for run in read.runs:
         if run not in used:

@@ -20,7 +20,13 @@ COLUMNS = ("id", "question", "choices", "response", "reasoning")
 _ROW = msgspec.json.Decoder(dict[str, Any])
 _BAD_REQUEST = 400  # and above: HTTP statuses of failed requests
 _BESIDE = ("error", "status", "status_code", "finish_reason")
-_AFTER_LETTERS = (".", ":", ")", "、", "")  # between a letter and its option, after a question
+_AFTER_LETTERS = (
+    ".",
+    ":",
+    ")",
+    "、",
+    "",
+)  # between a letter and its option, after a question
 _NAMED = 3  # examples in a message
 
 
@@ -87,11 +93,15 @@ def read_answers(path: Path, declared: Mapping[str, str]) -> list[Answer]:
             keys = [*dict.fromkeys(key for row in rows.values() for key in row)][:20]
             what = f"no {role} in a column {columns[role]!r}"
             has = f"its columns are {', '.join(keys) or 'none'}"
-            raise LogError(f"{path} has {what}; {has}. Name the right one: --columns {role}=NAME.")
+            raise LogError(
+                f"{path} has {what}; {has}. Name the right one: --columns {role}=NAME."
+            )
     return [_answer(path, number, row, columns) for number, row in rows.items()]
 
 
-def _answer(path: Path, line: int, row: Mapping[str, Any], columns: Mapping[str, str]) -> Answer:
+def _answer(
+    path: Path, line: int, row: Mapping[str, Any], columns: Mapping[str, str]
+) -> Answer:
     cells = {role: _path(row, column)[-1] for role, column in columns.items()}
     # Batch APIs say how a request ended in the row, or in an object on the path to the response.
     ending: dict[str, Any] = {}
@@ -103,17 +113,27 @@ def _answer(path: Path, line: int, row: Mapping[str, Any], columns: Mapping[str,
         return Answer(line, failure=f"status {status}")
     if "error" in ending and not cells["response"]:
         return Answer(line, failure="error")
-    choices = cells.pop("choices") or [row[key] for key in ascii_uppercase if key in row]
+    choices = cells.pop("choices") or [
+        row[key] for key in ascii_uppercase if key in row
+    ]
     if isinstance(choices, list):
         choices = dict(zip(ascii_uppercase, choices, strict=False))
     for role, cell in cells.items():
         if isinstance(cell, dict | list):
-            raise LogError(f"{path}, line {line}: its {role} is a {type(cell).__name__}, no text.")
+            raise LogError(
+                f"{path}, line {line}: its {role} is a {type(cell).__name__}, no text."
+            )
     if not isinstance(choices, dict):
-        raise LogError(f"{path}, line {line}: its choices are neither a list nor an object.")
+        raise LogError(
+            f"{path}, line {line}: its choices are neither a list nor an object."
+        )
     texts = {role: str(cell) for role, cell in cells.items() if cell is not None}
-    options = {str(letter): str(cell) for letter, cell in choices.items() if cell is not None}
-    return Answer(line, choices=options, finish=str(ending.get("finish_reason", "")), **texts)
+    options = {
+        str(letter): str(cell) for letter, cell in choices.items() if cell is not None
+    }
+    return Answer(
+        line, choices=options, finish=str(ending.get("finish_reason", "")), **texts
+    )
 
 
 def _path(row: Mapping[str, Any], column: str) -> list[Any]:
@@ -140,7 +160,10 @@ def with_items(
     by_text: dict[str, list[Sample]] = defaultdict(list)
     for sample in loaded.samples:
         options = [*zip(loaded.task.definition.letters, sample.choices, strict=False)]
-        texts = {_text(sample.question or sample.source, options, mark) for mark in _AFTER_LETTERS}
+        texts = {
+            _text(sample.question or sample.source, options, mark)
+            for mark in _AFTER_LETTERS
+        }
         for text in {_text(sample.question or sample.source), *texts}:
             by_text[text].append(sample)
     matched: dict[str, tuple[Answer, Sample]] = {}
@@ -153,11 +176,17 @@ def with_items(
         if len(samples) == 1:
             first, _ = matched.setdefault(samples[0].id, (answer, samples[0]))
             if first is not answer:
-                lines = f"lines {first.line} and {answer.line} both answer {samples[0].id}"
-                raise LogError(f"{path}: {lines}. Put further answers into a file of their own.")
+                lines = (
+                    f"lines {first.line} and {answer.line} both answer {samples[0].id}"
+                )
+                raise LogError(
+                    f"{path}: {lines}. Put further answers into a file of their own."
+                )
             continue
         key = f"id {answer.id!r}, question {answer.question[:30]!r} and options"
-        unmatched.append(f"line {answer.line}: {len(samples) or 'no'} items have its {key}")
+        unmatched.append(
+            f"line {answer.line}: {len(samples) or 'no'} items have its {key}"
+        )
     if unmatched:
         item = f"item of {loaded.task.name} (data {loaded.revision})"
         raise LogError(
@@ -168,7 +197,9 @@ def with_items(
     return [*matched.values()]
 
 
-def _text(question: str, options: Iterable[tuple[str, str | None]] = (), mark: str = "") -> str:
+def _text(
+    question: str, options: Iterable[tuple[str, str | None]] = (), mark: str = ""
+) -> str:
     """Return a question with its options, without differences in width and space."""
     listed = (f"{letter}{mark}{option}" for letter, option in options if option)
     return "".join(unicodedata.normalize("NFKC", "".join([question, *listed])).split())

@@ -51,7 +51,11 @@ class Scored:
     def is_changed(self) -> bool:
         """Whether the response was judged differently before."""
         then, now = self.before or self.judgement, self.judgement
-        return (then.answer, then.values, then.weights) != (now.answer, now.values, now.weights)
+        return (then.answer, then.values, then.weights) != (
+            now.answer,
+            now.values,
+            now.weights,
+        )
 
 
 class Rescored(ItemRows):
@@ -75,7 +79,9 @@ class Rescored(ItemRows):
         self.rubric, self.scored, self.remarks = rubric, list[Scored](), list[str]()
         self.made: Items | None = None
 
-    def add(self, sample: Sample, judgement: Judgement | None, response: str, **more: Any) -> None:
+    def add(
+        self, sample: Sample, judgement: Judgement | None, response: str, **more: Any
+    ) -> None:
         """Judge a response and add it; see `ItemRows.add`."""
         kind = self.setup
         now = kind.judge(response, sample, more.get("reasoning", ""))
@@ -102,7 +108,9 @@ class Rescored(ItemRows):
         pairs = zip(self.scored, judged, strict=True)
         items = (item_values([figure], scored.sample, each) for scored, each in pairs)
         values = (item.get(figure.name) for item in items)
-        return value(figure, values, self.setup.categories, language_of(self.setup.task))
+        return value(
+            figure, values, self.setup.categories, language_of(self.setup.task)
+        )
 
 
 def options_of(signature: Signature) -> dict[str, Any]:
@@ -166,7 +174,9 @@ def rescore(
         if file.suffix == ".jsonl":
             if not task:
                 how = "Give --task NAME, such as --task hkmmlu (hkcanto list)."
-                raise OptionError(f"{file} does not say which task its answers are for. {how}")
+                raise OptionError(
+                    f"{file} does not say which task its answers are for. {how}"
+                )
             loaded = loaded or load_task(task)
             runs.append(_of_answers(file, loaded, model or file.stem, columns))
         else:
@@ -187,7 +197,9 @@ def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
     collected = list[Rescored]()
 
     def rows_of(signature: Signature) -> Rescored:
-        kind = task_as_run(signature.task, shots=signature.shots, **options_of(signature))
+        kind = task_as_run(
+            signature.task, shots=signature.shots, **options_of(signature)
+        )
         collected.append(Rescored(kind, dict(signature.options).get("rubric", "none")))
         return collected[-1]
 
@@ -203,9 +215,13 @@ def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
             options["rubric"] = kind.rubric_hash
             if again.rubric != kind.rubric_hash:
                 what = f"it was judged with another rubric ({again.rubric}, now {kind.rubric_hash})"
-                again.remarks.append(f"{what}, which does not count without --grader MODEL")
+                again.remarks.append(
+                    f"{what}, which does not count without --grader MODEL"
+                )
         if old.version != ours.version:
-            again.remarks.append(f"version {old.version} of the task is now {ours.version}")
+            again.remarks.append(
+                f"version {old.version} of the task is now {ours.version}"
+            )
         if old.prompt_known and old.sent != ours.sent:
             hashes = f"sent:{old.sent}, now {ours.sent}"
             again.remarks.append(f"it had the prompts of an older version ({hashes})")
@@ -219,34 +235,49 @@ def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
 # ---------------------------------------------------------------------- files of other tools
 
 
-def _of_answers(file: Path, loaded: LoadedTask, model: str, columns: Mapping[str, str]) -> Rescored:
+def _of_answers(
+    file: Path, loaded: LoadedTask, model: str, columns: Mapping[str, str]
+) -> Rescored:
     if not loaded.kind.is_generative:
         what = f"{loaded.task.name} compares log-likelihoods, but {file} has texts"
         raise OptionError(f"{what}. Give --task {loaded.task.definition.name}.")
     answers = read_answers(file, columns)
     failures = Counter(answer.failure for answer in answers if answer.failure)
-    listed = ", ".join(f"{failure}: {count:,}" for failure, count in failures.most_common(_NAMED))
+    listed = ", ".join(
+        f"{failure}: {count:,}" for failure, count in failures.most_common(_NAMED)
+    )
     if failures.total() == len(answers):
         raise LogError(f"{file}: all {len(answers):,} requests failed ({listed}).")
-    matched = with_items(file, [answer for answer in answers if not answer.failure], loaded)
+    matched = with_items(
+        file, [answer for answer in answers if not answer.failure], loaded
+    )
     again = Rescored(loaded.kind)
     counts = Counter({f"requests failed ({listed}) and are left out": failures.total()})
     for answer, sample in matched:
         counts["answers are empty"] += not answer.response.strip()
-        counts["answers were cut off at the token limit (finish_reason)"] += answer.finish in _CUT
+        counts["answers were cut off at the token limit (finish_reason)"] += (
+            answer.finish in _CUT
+        )
         cut = {"truncated": float(answer.finish in _CUT)} if answer.finish else {}
         again.add(sample, None, answer.response, reasoning=answer.reasoning, **cut)
     again.remarks = [f"{count:,} {what}" for what, count in counts.items() if count]
-    total, first = len(loaded.samples), {sample.id for sample in loaded.samples[: len(matched)]}
+    total, first = (
+        len(loaded.samples),
+        {sample.id for sample in loaded.samples[: len(matched)]},
+    )
     if len(matched) < total:
         again.remarks.append(f"it has {len(matched):,} of the task's {total:,} items")
     signed = loaded.kind.at(subjects=loaded.asked).signature(loaded.revision)
-    options = {name: UNKNOWN if name in _OF_PROMPT else text for name, text in signed.options}
+    options = {
+        name: UNKNOWN if name in _OF_PROMPT else text for name, text in signed.options
+    }
     options |= {"turns": UNKNOWN, "decoding": UNKNOWN, _MARK[0]: _MARK[1]}
     again.run = Run(
         model=model,
         harness="other",
-        signature=replace(signed, shots=None, sent=UNKNOWN, options=tuple(options.items())),
+        signature=replace(
+            signed, shots=None, sent=UNKNOWN, options=tuple(options.items())
+        ),
         created=datetime.fromtimestamp(file.stat().st_mtime, UTC),
         sources=(file,),
         items=again.items(),
@@ -274,9 +305,13 @@ def reread(runs: Sequence[Rescored], reader: str) -> None:
     Raises:
         OptionError: Inspect is missing, the runs lack letters, or the model cannot be called.
     """
-    lettered = [r for r in runs if isinstance(r.setup, MultipleChoice) and not r.setup.SEVERAL]
+    lettered = [
+        r for r in runs if isinstance(r.setup, MultipleChoice) and not r.setup.SEVERAL
+    ]
     if not lettered:
-        raise OptionError(f"--reader {reader} is only for multiple choice; leave it out.")
+        raise OptionError(
+            f"--reader {reader} is only for multiple choice; leave it out."
+        )
     unread = []
     for run in lettered:
         for scored in run.scored:
@@ -295,7 +330,12 @@ def reread(runs: Sequence[Rescored], reader: str) -> None:
             values: dict[str, float | None] = dict.fromkeys(_FIGURES)
             if not isinstance(letter, BaseException):
                 answer = read or letter
-                flags = bool(read), bool(letter), not answer, answer == scored.sample.target
+                flags = (
+                    bool(read),
+                    bool(letter),
+                    not answer,
+                    answer == scored.sample.target,
+                )
                 values = dict(zip(_FIGURES, map(float, flags), strict=True))
             scored.more["further"] = {**(scored.more.get("further") or {}), **values}
 
@@ -310,9 +350,13 @@ def grade(runs: Sequence[Rescored], grader: str) -> None:
     Raises:
         OptionError: Inspect is missing, the runs lack a rubric, or the model cannot be called.
     """
-    with_rubric = [(again, again.setup) for again in runs if isinstance(again.setup, Judged)]
+    with_rubric = [
+        (again, again.setup) for again in runs if isinstance(again.setup, Judged)
+    ]
     if not with_rubric:
-        raise OptionError(f"--grader {grader} is only for tasks with a rubric; leave it out.")
+        raise OptionError(
+            f"--grader {grader} is only for tasks with a rubric; leave it out."
+        )
     waiting = [
         (kind, scored, scored.judgement.answer)
         for again, kind in with_rubric
@@ -323,7 +367,9 @@ def grade(runs: Sequence[Rescored], grader: str) -> None:
         for scored in again.scored:
             said = [replies[id(scored)]] if id(scored) in replies else []
             scored.judgement = kind.judged(scored.judgement, said)
-        unjudged = sum(scored.judgement.values["unjudged_rate"] or 0 for scored in again.scored)
+        unjudged = sum(
+            scored.judgement.values["unjudged_rate"] or 0 for scored in again.scored
+        )
         what = f"{unjudged:.0f} of {len(again.scored):,} answers are unjudged"
         again.remarks.append(f"judged by {grader}; {what}")
         signature = again.run.signature.with_option("judge", grader if replies else "")
@@ -346,13 +392,20 @@ def _ask(
             f"({error}). pip install 'hkcanto[inspect]', or leave {option} out."
         ) from error
     try:
-        replies = ask(model, [(kind, scored.sample, text) for kind, scored, text in asked])
+        replies = ask(
+            model, [(kind, scored.sample, text) for kind, scored, text in asked]
+        )
     except Exception as error:  # any error of Inspect or of the provider
         raise OptionError(f"{option} {model} cannot be called: {error}") from error
-    failures = [r if isinstance(r, BaseException) else getattr(r, "failure", "") for r in replies]
+    failures = [
+        r if isinstance(r, BaseException) else getattr(r, "failure", "")
+        for r in replies
+    ]
     if failures and all(failures):
         raise OptionError(f"{option} {model} cannot be called: {failures[0]}")
-    return {id(scored): reply for (_, scored, _), reply in zip(asked, replies, strict=True)}
+    return {
+        id(scored): reply for (_, scored, _), reply in zip(asked, replies, strict=True)
+    }
 
 
 # ---------------------------------------------------------------------- writing
@@ -368,24 +421,36 @@ def files_of(runs: Sequence[Rescored], folder: Path) -> dict[str, str]:
     for number, again in enumerate(runs, 1):
         run, name = again.run, again.run.signature.task
         judged = [scored.judgement for scored in again.scored]
-        figures = ((figure.name, again.figure(figure, judged)) for figure in again.setup.table)
-        values = {f"{figure},none": value for figure, value in figures if not isnan(value)}
+        figures = (
+            (figure.name, again.figure(figure, judged)) for figure in again.setup.table
+        )
+        values = {
+            f"{figure},none": value for figure, value in figures if not isnan(value)
+        }
         metadata = {"signature": run.signature.text}
         origin = {field: getattr(run, field) for field in Origin.__struct_fields__}
         results = {
             "results": {name: values},
-            "configs": {name: {"task": name, "dataset_path": "hkcanto", "metadata": metadata}},
+            "configs": {
+                name: {"task": name, "dataset_path": "hkcanto", "metadata": metadata}
+            },
             "n-samples": {name: {"original": len(judged), "effective": len(judged)}},
             "date": run.created.timestamp(),
             "model_name": run.model,
-            "rescored": origin | {"notes": [*dict.fromkeys([*run.notes, *again.remarks])]},
+            "rescored": origin
+            | {"notes": [*dict.fromkeys([*run.notes, *again.remarks])]},
         }
         lines = []
         for place, scored in enumerate(again.scored):
-            doc = {name: getattr(scored.sample, name) for name in Sample.__struct_fields__}
+            doc = {
+                name: getattr(scored.sample, name) for name in Sample.__struct_fields__
+            }
             doc["judgement"] = scored.judgement.logged()
             more = dict(scored.more)
-            sent = {"arguments": [[more.pop("prompt", "")]], "filtered_resps": [scored.response]}
+            sent = {
+                "arguments": [[more.pop("prompt", "")]],
+                "filtered_resps": [scored.response],
+            }
             lines.append({"doc_id": place, "doc": doc, **sent, **more})
         home = re.sub(r"[^\w.@+-]+", "__", run.model).strip("._") or "model"
         stem = f"{run.created:%Y-%m-%dT%H-%M-%S.%f}-rescored{number}"
@@ -396,5 +461,7 @@ def files_of(runs: Sequence[Rescored], folder: Path) -> dict[str, str]:
     written = {(folder / path).resolve() for path in files}
     for source in (path for again in runs for path in again.run.sources):
         if source.resolve() in written:
-            raise OptionError(f"{source} would be replaced by its new log: give another -o.")
+            raise OptionError(
+                f"{source} would be replaced by its new log: give another -o."
+            )
     return files

@@ -16,7 +16,15 @@ from numpy.typing import NDArray
 from ... import figures
 from ...figures import Figure, pseudo_values, sum_clusters, weights
 from ..runs import Floats, Ints, Run
-from .intervals import CONFIDENCE, NORMAL, UNSEEN, Estimate, Statistic, effective_draws, errors_of
+from .intervals import (
+    CONFIDENCE,
+    NORMAL,
+    UNSEEN,
+    Estimate,
+    Statistic,
+    effective_draws,
+    errors_of,
+)
 
 _TOLERANCE = 1e-9
 _SELDOM = 3.5  # three right, or three wrong, answers, with room for rounding
@@ -44,7 +52,9 @@ def agreement(run: Run) -> Agreement:
     equal, different = 0, list[Disagreement]()
     for (subjects, name), reported in run.reported.items():
         ours = None if math.isnan(reported) else estimate(run, name, subjects or None)
-        if ours and math.isclose(ours.value, reported, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE):
+        if ours and math.isclose(
+            ours.value, reported, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE
+        ):
             equal += 1
         elif ours:
             different.append(Disagreement(subjects, name, ours.value, reported))
@@ -53,12 +63,16 @@ def agreement(run: Run) -> Agreement:
 
 def value_of(run: Run, name: str, part: str = "") -> Estimate | None:
     """Return a figure of a run, of its task or of one category or subject."""
-    subjects = tuple(subject.name for subject in run.subjects_of(part)) if part else None
+    subjects = (
+        tuple(subject.name for subject in run.subjects_of(part)) if part else None
+    )
     return estimate(run, name, subjects)
 
 
 @lru_cache(maxsize=4096)
-def estimate(run: Run, name: str, subjects: tuple[str, ...] | None = None) -> Estimate | None:
+def estimate(
+    run: Run, name: str, subjects: tuple[str, ...] | None = None
+) -> Estimate | None:
     """Return a figure of a run, over all items or those of some subjects.
 
     It is a figure of the task (`acc`, `acc_macro`, `acc_hk_specific`, `cer`, `bleu`) or of a judge,
@@ -67,7 +81,11 @@ def estimate(run: Run, name: str, subjects: tuple[str, ...] | None = None) -> Es
     macro-F1 combines its labels.
     """
     items, figure = run.items, run.figures.get(name)
-    mask = np.ones(len(items), np.bool_) if subjects is None else items.of_subjects(subjects)
+    mask = (
+        np.ones(len(items), np.bool_)
+        if subjects is None
+        else items.of_subjects(subjects)
+    )
     if figure and figure.form == "corpus":
         return _corpus(run, figure, mask)
     of_items = items.values.get(figure.averages if figure else name)
@@ -85,7 +103,9 @@ def estimate(run: Run, name: str, subjects: tuple[str, ...] | None = None) -> Es
         # Subjects or categories have equal weight.
         names, codes = items.subject_codes
         strata = np.unique(codes[mask], return_inverse=True)[1]
-        shares = np.array(weights(figure.over, names[codes[mask]].tolist(), run.setup.categories))
+        shares = np.array(
+            weights(figure.over, names[codes[mask]].tolist(), run.setup.categories)
+        )
         found = weighted_estimate(values, shares, clusters, strata)
     else:
         found = mean_estimate(values, clusters)
@@ -180,7 +200,9 @@ def _wilson(share: float, count: float, quantile: float) -> tuple[float, float]:
 
 
 def _corpus(run: Run, figure: Figure, mask: NDArray[np.bool_]) -> Estimate | None:
-    pairs = [pair for pair, counts in zip(run.items.pairs, mask, strict=False) if counts]
+    pairs = [
+        pair for pair, counts in zip(run.items.pairs, mask, strict=False) if counts
+    ]
     if not pairs:
         return None
     language = figures.language_of(run.setup.task)
@@ -192,7 +214,9 @@ def _corpus(run: Run, figure: Figure, mask: NDArray[np.bool_]) -> Estimate | Non
             note = f"no item has the label {', '.join(unasked)}, whose F1 counts as 0"
     else:
         found = corpus_estimate(units, statistic, len(rows))
-    return replace(found, value=figures.corpus_value(figure, pairs, language), note=note)
+    return replace(
+        found, value=figures.corpus_value(figure, pairs, language), note=note
+    )
 
 
 def corpus_estimate(units: Floats, statistic: Statistic, items: int) -> Estimate:
@@ -214,7 +238,9 @@ def corpus_estimate(units: Floats, statistic: Statistic, items: int) -> Estimate
     alone = statistic(units)
     at_limit = float(((alone < _TOLERANCE) | (alone > 100 - _TOLERANCE)).mean())
     shares = np.full(count, 1 / count)
-    found = weighted_estimate(values, shares, np.arange(count), limits=(0, 100), at_limit=at_limit)
+    found = weighted_estimate(
+        values, shares, np.arange(count), limits=(0, 100), at_limit=at_limit
+    )
     return replace(found, value=value, items=items)
 
 
@@ -238,4 +264,6 @@ def macro_f1_estimate(units: Floats, items: int) -> Estimate:
     squares = (np.array(ends).reshape(-1, 2) - f1[known][:, None]) ** 2
     below, above = (2 * squares.sum(axis=0)) ** 0.5 / len(f1)
     value, unseen = float(f1.mean()), float((~known).mean())
-    return Estimate(value, max(0.0, value - below), min(1.0, value + above + unseen), items)
+    return Estimate(
+        value, max(0.0, value - below), min(1.0, value + above + unseen), items
+    )

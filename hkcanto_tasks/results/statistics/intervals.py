@@ -79,12 +79,17 @@ def effective_draws(
 
     of_items = np.zeros(len(values), np.intp) if strata is None else strata
     _, first, places = np.unique(
-        of_items * (int(clusters.max()) + 1) + clusters, return_index=True, return_inverse=True
+        of_items * (int(clusters.max()) + 1) + clusters,
+        return_index=True,
+        return_inverse=True,
     )
     group, weight = of_items[first], np.bincount(places, shares)
     means, mean = np.bincount(places, shares * values) / weight, float(shares @ values)
     units, whole = np.bincount(group), np.bincount(group, weight)
-    scale, centers = weight * (units / whole)[group], np.bincount(group, weight * means) / whole
+    scale, centers = (
+        weight * (units / whole)[group],
+        np.bincount(group, weight * means) / whole,
+    )
     limits = float(np.isin(means, (-1, 0, 1)).mean()) if at_limit is None else at_limit
     count = len(means)
     # For all units together, and for each stratum.
@@ -93,7 +98,9 @@ def effective_draws(
     freedom = count - 1 + 2 * limits
     common = (count * spread + limits * variance) / freedom if freedom else np.nan
     own = np.bincount(group, (scale * (means - centers[group])) ** 2)
-    each = (own + _OF_ALL * common) / (units - 1 + _OF_ALL) if len(units) > 1 else common
+    each = (
+        (own + _OF_ALL * common) / (units - 1 + _OF_ALL) if len(units) > 1 else common
+    )
     factors = whole**2 / units
     error, alike = float((factors * each).sum()), max(_ROUNDING, float(factors.sum()))
     draws = 1 / alike if error <= _ROUNDING * alike else variance / error
@@ -121,7 +128,9 @@ def paired_accuracy_interval(wins: int, losses: int, items: int) -> tuple[float,
     return agreeing(ends, mcnemar_p_value(wins, losses), wins - losses)
 
 
-def tango_interval(wins: float, losses: float, draws: tuple[float, float]) -> tuple[float, float]:
+def tango_interval(
+    wins: float, losses: float, draws: tuple[float, float]
+) -> tuple[float, float]:
     """Return Tango's interval for the shares of items that B wins and loses.
 
     The draws are those of `effective_draws`.
@@ -161,7 +170,9 @@ def paired_mean_interval(
     from scipy.special import stdtrit
 
     shares = np.asarray(differences, np.float64) / largest
-    of_items = np.ones(len(shares)) if weights is None else np.asarray(weights, np.float64)
+    of_items = (
+        np.ones(len(shares)) if weights is None else np.asarray(weights, np.float64)
+    )
     rows = sum_clusters(np.column_stack([shares * of_items, of_items]), clusters)
     (sums, units), (total, size), count = rows.T, rows.sum(axis=0), len(rows)
     mean, reach = float(total / size), np.inf
@@ -182,7 +193,9 @@ def errors_of(rates: Floats, weights: Floats) -> Floats:
     return np.where(weights == 0, rates, rates * weights)
 
 
-def agreeing(ends: tuple[float, float], p_value: float, difference: float) -> tuple[float, float]:
+def agreeing(
+    ends: tuple[float, float], p_value: float, difference: float
+) -> tuple[float, float]:
     """Return an interval adjusted to a test: 0 is inside unless the test rejects at 5 %."""
     low, high = ends
     if p_value >= 0.05:
@@ -312,11 +325,17 @@ def non_inferiority(
         raise ValueError("A, B and the weights must be equally many, and at least one.")
     bounded = np.concatenate([before, after, [delta]])
     if not ((bounded >= 0) & (bounded <= 1)).all() or not (units > 0).all():
-        raise ValueError("Losses and the tolerance must be from 0 to 1, and weights above 0.")
-    losses, units = sum_clusters(np.column_stack([units * (after - before), units]), clusters).T
+        raise ValueError(
+            "Losses and the tolerance must be from 0 to 1, and weights above 0."
+        )
+    losses, units = sum_clusters(
+        np.column_stack([units * (after - before), units]), clusters
+    ).T
     if largest is None and np.ptp(units) > _ROUNDING * units.max():
         span = f"{units.min():g} to {units.max():g}"
-        raise ValueError(f"Units weigh {span}. Give `largest`: the heaviest of the population.")
+        raise ValueError(
+            f"Units weigh {span}. Give `largest`: the heaviest of the population."
+        )
     heaviest = max(units.max(), largest or 0.0)
     bound = loss_bound(losses / units, units, confidence, largest=heaviest)
     # For equal runs: P(w E > δ / (1 - δ) Σ wᵢ Eᵢ), with E exponential variables, w the heaviest.
@@ -363,12 +382,19 @@ def loss_bound(
     values, sizes = np.append(1.0, kinds.real), np.append(heaviest, kinds.imag)
 
     def excess(mean: float) -> float:
-        return float(np.log(max(_tail(sizes * (values - mean), counts), _TINY) / (1 - confidence)))
+        return float(
+            np.log(
+                max(_tail(sizes * (values - mean), counts), _TINY) / (1 - confidence)
+            )
+        )
 
     start = float(np.average(values, weights=counts * sizes))
     if start >= 1 - 1e-9:
         return 1.0
-    width = float((counts * (sizes * (values - start)) ** 2).sum()) ** 0.5 / (counts * sizes).sum()
+    width = (
+        float((counts * (sizes * (values - start)) ** 2).sum()) ** 0.5
+        / (counts * sizes).sum()
+    )
     while excess(min(1.0, start + width)) > 0:
         width *= 2
     return float(brentq(excess, start, min(1.0, start + width), xtol=1e-12))
@@ -422,7 +448,9 @@ def _tail(terms: Floats, counts: Floats) -> float:
     while True:
         distances = scale * np.sinh(places)
         turns = np.outer(distances, ratios)
-        sizes = np.exp(-0.5 * (counts * np.log1p(turns**2)).sum(axis=1)) * np.cosh(places)
+        sizes = np.exp(-0.5 * (counts * np.log1p(turns**2)).sum(axis=1)) * np.cosh(
+            places
+        )
         turned = np.exp(1j * (counts * np.arctan(turns)).sum(axis=1))
         total += float((sizes * turned / (saddle + 1j * distances)).real.sum())
         if sizes[-1] < _NEGLIGIBLE:
@@ -515,4 +543,6 @@ def exchanges(count: int, resamples: int, seed: int) -> Iterator[NDArray[np.bool
     # In batches of a multiple of 32, random bits equal those that sacreBLEU draws all at once.
     most = max(32, _BATCH // max(count, 1) // 32 * 32)
     for start in range(0, resamples, most):
-        yield generator.integers(2, size=(min(most, resamples - start), count), dtype=np.bool_)
+        yield generator.integers(
+            2, size=(min(most, resamples - start), count), dtype=np.bool_
+        )

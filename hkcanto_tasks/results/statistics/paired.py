@@ -62,7 +62,9 @@ class Comparison:
     #: other `averages` of the same values, `parts` (categories and further sets), `subjects`
     parts: Mapping[str, Sequence[Effect]]
     unscored: int  # items left out because one side has no value for them
-    gate: NonInferiority | None  # the figure's gate, with its bound in points; None without one
+    gate: (
+        NonInferiority | None
+    )  # the figure's gate, with its bound in points; None without one
 
 
 def compare(
@@ -98,7 +100,9 @@ def compare(
     items = match(a, b, metric, {"seed": seed, "resamples": resamples})
     of_parts = _parts(items, a) if parts and items.figure.form != "corpus" else {}
     bound = None if gate is None else _gate(items, a, b, gate, confidence, allowed)
-    return Comparison(a, b, items.figure, items.effect(), of_parts, items.unscored, bound)
+    return Comparison(
+        a, b, items.figure, items.effect(), of_parts, items.unscored, bound
+    )
 
 
 def pairwise(
@@ -115,7 +119,10 @@ def pairwise(
         for a, b in combinations(runs, 2)
     ]
     overall = adjusted([one.overall for one in compared])
-    return [replace(one, overall=effect) for one, effect in zip(compared, overall, strict=True)]
+    return [
+        replace(one, overall=effect)
+        for one, effect in zip(compared, overall, strict=True)
+    ]
 
 
 def points_of(figure: Figure) -> int:
@@ -131,7 +138,9 @@ class Paired:
     places: NDArray[np.intp]  # in A
     a: Floats  # rows; `statistic` turns their sums into a figure
     b: Floats
-    losses: Floats  # of each side on each item, 0 is best; for a corpus, by sentence scores
+    losses: (
+        Floats  # of each side on each item, 0 is best; for a corpus, by sentence scores
+    )
     subjects: NDArray[np.str_]
     clusters: NDArray[np.int64]
     drawing: Mapping[str, Any]  # the resampling's seed and number
@@ -180,7 +189,10 @@ class Paired:
 
     def figures(self) -> list[float]:
         """Return the figure of each side."""
-        return [float(self.statistic(side.sum(axis=0, keepdims=True))[0]) for side in self.rows]
+        return [
+            float(self.statistic(side.sum(axis=0, keepdims=True))[0])
+            for side in self.rows
+        ]
 
     def effect(self, name: str = "") -> Effect:
         """Return how B differs from A, with the interval and test that fit the figure."""
@@ -192,8 +204,14 @@ class Paired:
             up, down = (wins, losses) if figure.higher_is_better else (losses, wins)
             ends = intervals.paired_accuracy_interval(up, down, count)
         else:
-            test = "approximate randomisation" if figure.form == "corpus" else "paired permutation"
-            p_value = intervals.randomization_p_value(*self.rows, self.statistic, **self.drawing)
+            test = (
+                "approximate randomisation"
+                if figure.form == "corpus"
+                else "paired permutation"
+            )
+            p_value = intervals.randomization_p_value(
+                *self.rows, self.statistic, **self.drawing
+            )
             ends = self._ends(a, b)
         ends = intervals.agreeing(ends, p_value, b - a)
         unseen = intervals.UNSEEN if figure.unlimited else ""
@@ -202,7 +220,9 @@ class Paired:
 
     def _ends(self, a: float, b: float) -> tuple[float, float]:
         if self.figure.form == "corpus":
-            before, after = (pseudo_values(units, self.statistic) for units in self.rows)
+            before, after = (
+                pseudo_values(units, self.statistic) for units in self.rows
+            )
             changes = after - before
             changes += b - a - changes.mean()
             most = max(100 / points_of(self.figure), float(np.abs(changes).max()))
@@ -210,24 +230,34 @@ class Paired:
         if self.figure.over == "questions":
             # Linearised if the two sides' lengths differ (Cochran 1977, section 6.4).
             sizes, sides = self.sizes, ((self.a, a), (self.b, b))
-            of_a, of_b = (side[:, 0] - value * (side[:, 1] - sizes) for side, value in sides)
+            of_a, of_b = (
+                side[:, 0] - value * (side[:, 1] - sizes) for side, value in sides
+            )
             changes = (of_b - of_a) / sizes
             most = max(1.0, float(np.abs(changes).max()))
             clusters = self.clusters
-            return intervals.paired_mean_interval(changes, clusters, weights=sizes, largest=most)
+            return intervals.paired_mean_interval(
+                changes, clusters, weights=sizes, largest=most
+            )
         # Tango's interval, for the number of draws with the stratified mean's variance.
         changes, shares = self.b[:, 0] - self.a[:, 0], self.shares / len(self.a)
-        gained, lost = (float(shares @ np.maximum(sign * changes, 0)) for sign in (1, -1))
+        gained, lost = (
+            float(shares @ np.maximum(sign * changes, 0)) for sign in (1, -1)
+        )
         variance = gained + lost - (gained - lost) ** 2
         strata = np.unique(self.subjects, return_inverse=True)[1]
-        draws = intervals.effective_draws(changes, shares, self.clusters, variance, strata)
+        draws = intervals.effective_draws(
+            changes, shares, self.clusters, variance, strata
+        )
         return intervals.tango_interval(gained, lost, draws)
 
 
 def _parts(items: Paired, run: Run) -> Mapping[str, Sequence[Effect]]:
     """Return the effects on other averages, on parts of the task, and on subjects."""
     figure = items.figure
-    alike = [other for other in run.figures.values() if other.averages == figure.averages]
+    alike = [
+        other for other in run.figures.values() if other.averages == figure.averages
+    ]
     averages, parts = list[Effect](), list[Effect]()
     for other in alike if not figure.part else ():
         if other.part:
@@ -238,14 +268,25 @@ def _parts(items: Paired, run: Run) -> Mapping[str, Sequence[Effect]]:
             averages.append(replace(items, figure=other).effect(other.name))
     # A subject that is a part is not repeated.
     present = {*items.subjects.tolist()} - {other.part for other in alike}
-    names = [each.name for each in run.subjects if each.name in present and len(present) > 1]
+    names = [
+        each.name for each in run.subjects if each.name in present and len(present) > 1
+    ]
     plain = replace(items, figure=replace(figure, over="questions"))
     subjects = [plain.where(items.subjects == name).effect(name) for name in names]
-    return {"averages": averages, "parts": adjusted(parts), "subjects": adjusted(subjects)}
+    return {
+        "averages": averages,
+        "parts": adjusted(parts),
+        "subjects": adjusted(subjects),
+    }
 
 
 def _gate(
-    items: Paired, a: Run, b: Run, delta: float, confidence: float, allowed: Collection[str]
+    items: Paired,
+    a: Run,
+    b: Run,
+    delta: float,
+    confidence: float,
+    allowed: Collection[str],
 ) -> NonInferiority:
     """Test that B is not inferior, from its loss on each item.
 
@@ -264,7 +305,9 @@ def _gate(
     passages = np.unique(items.clusters[first], return_counts=True)[1]
     design_effect = float((passages**2).sum() / passages.sum())
     if why := _refusal(items, a, b, allowed, design_effect):
-        raise ComparisonError(f"{a.definition.title}, {b.label} against {a.label}: {why}")
+        raise ComparisonError(
+            f"{a.definition.title}, {b.label} against {a.label}: {why}"
+        )
     singly = a.limited and not a.complete and design_effect <= _SINGLY
     clusters = questions if singly else items.clusters
     tested = intervals.non_inferiority(
@@ -313,21 +356,39 @@ def _refusal(
     if a.complete or not (a.limited or b.limited):
         return None
     if figure.form == "rate" or design_effect > _SINGLY:
-        what = "length of an item" if figure.form == "rate" else "number of questions on a passage"
+        what = (
+            "length of an item"
+            if figure.form == "rate"
+            else "number of questions on a passage"
+        )
         why = f"a part of the task does not show the largest {what}, so no bound on {name} holds"
-        return f"{why}. Run the task without a limit, or gate another figure (--metric)."
+        return (
+            f"{why}. Run the task without a limit, or gate another figure (--metric)."
+        )
     every, present = a.setup.task.subjects, a.subjects
     absent = [subject for subject in every if subject not in present]
-    names = [s.name for s in absent if figure.part in ("", *figures.parts_of(a.setup.task, s))]
+    names = [
+        s.name
+        for s in absent
+        if figure.part in ("", *figures.parts_of(a.setup.task, s))
+    ]
     if not a.trusted_data:  # the sizes of its subjects are not published
         return None
-    if figure.over == "questions" and not (a.in_proportion(every) or a.in_proportion(present)):
+    if figure.over == "questions" and not (
+        a.in_proportion(every) or a.in_proportion(present)
+    ):
         why = "the items are not in proportion to the sizes of the subjects"
-    elif figure.over != "questions" and names and sum(map(a.expected_of, present)) != a.available:
+    elif (
+        figure.over != "questions"
+        and names
+        and sum(map(a.expected_of, present)) != a.available
+    ):
         why = f"there is no item of {shorten(', '.join(names), 100, placeholder=' …')}"
     else:
         return None
-    return f"{why}, so {name} does not represent the whole task. Run it without a limit."
+    return (
+        f"{why}, so {name} does not represent the whole task. Run it without a limit."
+    )
 
 
 def adjusted(effects: Sequence[Effect]) -> Sequence[Effect]:
@@ -335,7 +396,10 @@ def adjusted(effects: Sequence[Effect]) -> Sequence[Effect]:
     if len(effects) < 2:
         return effects
     p_values = intervals.holm([effect.p_value for effect in effects])
-    return [replace(effect, p_by_holm=p) for effect, p in zip(effects, p_values, strict=True)]
+    return [
+        replace(effect, p_by_holm=p)
+        for effect, p in zip(effects, p_values, strict=True)
+    ]
 
 
 def match(a: Run, b: Run, name: str | None, drawing: Mapping[str, Any]) -> Paired:
@@ -354,7 +418,9 @@ def match(a: Run, b: Run, name: str | None, drawing: Mapping[str, Any]) -> Paire
     figure = a.figures.get(name) if name else a.headline
     if figure is None:
         choice = ", ".join(a.figures)
-        raise ComparisonError(f"{a.task} has no figure {name!r}; choose one of {choice}.")
+        raise ComparisonError(
+            f"{a.task} has no figure {name!r}; choose one of {choice}."
+        )
     if interrupted := a.interruption or b.interruption:
         raise ComparisonError(interrupted)
     local = a.is_local and b.is_local
@@ -369,14 +435,21 @@ def match(a: Run, b: Run, name: str | None, drawing: Mapping[str, Any]) -> Paire
     in_a, in_b = a.items.places, b.items.places
     only = [
         f"{len(ids):,} items are only in {file}, such as {', '.join(sorted(ids)[:5])}"
-        for file, ids in ((first, in_a.keys() - in_b.keys()), (second, in_b.keys() - in_a.keys()))
+        for file, ids in (
+            (first, in_a.keys() - in_b.keys()),
+            (second, in_b.keys() - in_a.keys()),
+        )
         if ids
     ]
     if only:
         what = f"the runs of {a.definition.name} differ in items: {'; '.join(only)}"
-        raise ComparisonError(f"{what}. Run both with the same limit, subjects and epochs.")
+        raise ComparisonError(
+            f"{what}. Run both with the same limit, subjects and epochs."
+        )
     names = sorted(in_a)
-    at, at_b = (np.array([places[name] for name in names], np.intp) for places in (in_a, in_b))
+    at, at_b = (
+        np.array([places[name] for name in names], np.intp) for places in (in_a, in_b)
+    )
     others = np.zeros(len(names), np.bool_)
     if a.options.get("shuffle_choices") == b.options.get("shuffle_choices"):
         others |= a.items.golds[at] != b.items.golds[at_b]
@@ -387,7 +460,10 @@ def match(a: Run, b: Run, name: str | None, drawing: Mapping[str, Any]) -> Paire
         what = f"{others.sum():,} items differ in gold answer or length between {first} and"
         such = f"such as {names[others.argmax()]}"
         raise ComparisonError(f"{what} {second}, {such}: run both on the same data.")
-    (rows, loss, statistic), (rows_b, loss_b, _) = _rows(a, figure, at), _rows(b, figure, at_b)
+    (rows, loss, statistic), (rows_b, loss_b, _) = (
+        _rows(a, figure, at),
+        _rows(b, figure, at_b),
+    )
     losses = np.column_stack([loss, loss_b])
     missing = np.isnan(losses).sum(axis=1)
     kept = missing == 0
@@ -399,20 +475,33 @@ def match(a: Run, b: Run, name: str | None, drawing: Mapping[str, Any]) -> Paire
         raise ComparisonError(f"{what}. {how}")
     subjects = np.array(a.items.subjects, np.str_)[at]
     columns = at, rows, rows_b, losses, subjects, a.items.clusters[at]
-    more = statistic, a.setup.categories, int((missing > 0).sum()), int((missing == 1).sum())
+    more = (
+        statistic,
+        a.setup.categories,
+        int((missing > 0).sum()),
+        int((missing == 1).sum()),
+    )
     return Paired(figure, *columns, drawing, *more).where(kept)
 
 
-def _rows(side: Run, figure: Figure, at: NDArray[np.intp]) -> tuple[Floats, Floats, Statistic]:
+def _rows(
+    side: Run, figure: Figure, at: NDArray[np.intp]
+) -> tuple[Floats, Floats, Statistic]:
     """Return rows, the loss on each item, and the function from sums of rows to the figure."""
     if figure.form == "corpus":
         if not (side.items.pairs and len(at)):
-            what = f"{figure.name} needs the texts of all items, but {side.label} has none"
+            what = (
+                f"{figure.name} needs the texts of all items, but {side.label} has none"
+            )
             raise ComparisonError(f"{what}. Run it again with --log_samples.")
         language = figures.language_of(side.setup.task)
         pairs = [side.items.pairs[place] for place in at]
         counts, statistic = figures.corpus_rows(figure, pairs, language)
-        return counts, 1 - np.array(figures.corpus_scores(figure, pairs, language)), statistic
+        return (
+            counts,
+            1 - np.array(figures.corpus_scores(figure, pairs, language)),
+            statistic,
+        )
     ones, is_rate = np.ones(len(side.items)), figure.form == "rate"
     values = side.items.values.get(figure.averages, np.nan * ones)[at]
     lengths = side.items.weights.get(figure.averages) if is_rate else None

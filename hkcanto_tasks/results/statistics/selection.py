@@ -58,7 +58,9 @@ class Selection:
 
 
 @lru_cache(maxsize=64)
-def selection(runs: tuple[Run, ...], confidence: float = CONFIDENCE) -> Selection | None:
+def selection(
+    runs: tuple[Run, ...], confidence: float = CONFIDENCE
+) -> Selection | None:
     """Pick the best of runs side by side; None if all of them were interrupted.
 
     The items are those of most runs: a run on other items is left out, as is an interrupted one.
@@ -69,23 +71,37 @@ def selection(runs: tuple[Run, ...], confidence: float = CONFIDENCE) -> Selectio
             5 % error.
     """
     left_out = {run: run.interruption for run in runs if run.interruption}
-    found = [run for run in runs if run not in left_out and estimate(run, run.headline.name)]
+    found = [
+        run for run in runs if run not in left_out and estimate(run, run.headline.name)
+    ]
     if not found:
         return None
     items = {run: frozenset(run.items.ids) for run in found}
     counts = Counter(items.values())
-    first, paired = max(found, key=lambda run: (counts[items[run]], len(items[run]))), {}
+    first, paired = (
+        max(found, key=lambda run: (counts[items[run]], len(items[run]))),
+        {},
+    )
     for run in found:
         try:
             paired[run] = match(first, run, None, {})
         except ComparisonError as error:
             left_out[run] = str(error)
-    kept = reduce(np.intersect1d, (pair.places for pair in paired.values())) if paired else ()
+    kept = (
+        reduce(np.intersect1d, (pair.places for pair in paired.values()))
+        if paired
+        else ()
+    )
     if not len(kept):  # no item has a value in all runs
         return None
-    names, alike = [*paired], [pair.where(np.isin(pair.places, kept)) for pair in paired.values()]
+    names, alike = (
+        [*paired],
+        [pair.where(np.isin(pair.places, kept)) for pair in paired.values()],
+    )
     rows, statistic = [pair.rows[1] for pair in alike], alike[0].statistic
-    parts = np.column_stack([pseudo_values(of_run, statistic) / len(of_run) for of_run in rows])
+    parts = np.column_stack(
+        [pseudo_values(of_run, statistic) / len(of_run) for of_run in rows]
+    )
     pairs = all_pairs(parts, confidence=confidence)
     figures = np.array([pair.figures()[1] for pair in alike])
     sign = -1 if first.headline.higher_is_better is False else 1
@@ -105,7 +121,11 @@ def selection(runs: tuple[Run, ...], confidence: float = CONFIDENCE) -> Selectio
 
 
 def all_pairs(
-    parts: Floats, *, confidence: float = CONFIDENCE, draws: int = _DRAWS, seed: int = SEED
+    parts: Floats,
+    *,
+    confidence: float = CONFIDENCE,
+    draws: int = _DRAWS,
+    seed: int = SEED,
 ) -> Pairs:
     """Compare all pairs of runs at once.
 
@@ -133,6 +153,8 @@ def all_pairs(
     figures = np.concatenate([2 * (batch @ centered) - total for batch in drawn])
     largest = np.zeros(len(figures))
     for place in range(1, centered.shape[1]):
-        moves = np.abs(figures[:, :place] - figures[:, place, None]) / usable[place, :place]
+        moves = (
+            np.abs(figures[:, :place] - figures[:, place, None]) / usable[place, :place]
+        )
         largest = np.maximum(largest, moves.max(axis=1))
     return Pairs(errors, float(np.quantile(largest, confidence)), figures)

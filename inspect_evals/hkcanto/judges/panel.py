@@ -121,11 +121,15 @@ def judge(
         source = state.metadata.get("source")
         if not isinstance(source, str) or not source:
             why = "the judge compares with the source text; the task must put it there"
-            raise ValueError(f"sample {state.sample_id}: metadata['source'] is {source!r}; {why}")
+            raise ValueError(
+                f"sample {state.sample_id}: metadata['source'] is {source!r}; {why}"
+            )
         text = judged_text(state.output.completion, stop, source, language)
 
         def ask(seed: int, grader: Model) -> Awaitable[Verdict]:
-            code = fresh_code(state.sample_id, state.epoch, source, text, str(grader), seed)
+            code = fresh_code(
+                state.sample_id, state.epoch, source, text, str(grader), seed
+            )
             return ask_judge(
                 grader,
                 prompt(source, target.text, text, code),
@@ -146,7 +150,11 @@ def judge(
             value={**values, "judge_failure_rate": failures / max(len(made), 1)},
             answer=text,
             explanation=blocks or "The text is empty.",
-            reason="no_response" if not text else None if succeeded else "grader_failed",
+            reason="no_response"
+            if not text
+            else None
+            if succeeded
+            else "grader_failed",
             metadata={"judgements": records, **more},
         )
 
@@ -168,15 +176,25 @@ def panel(judgements: int = 1) -> Sequence[Model]:
     return [get_model(role=ROLE, required=True)] * judgements
 
 
-def judged_text(response: str, stop: Sequence[str], source: str, language: str | None) -> str:
+def judged_text(
+    response: str, stop: Sequence[str], source: str, language: str | None
+) -> str:
     """Return a model's answer as judges see it, with the length limit of the automatic metrics."""
     answer = until_stop(strip_reasoning(valid(response)).strip(), stop)
-    cleaned = clean_output(answer, source=source, language=language).text if language else answer
+    cleaned = (
+        clean_output(answer, source=source, language=language).text
+        if language
+        else answer
+    )
     return cleaned[:LONGEST]
 
 
 async def ask_judge(
-    grader: Model, prompt: str, config: GenerateConfig, read: Callable[[str], Verdict], retry: str
+    grader: Model,
+    prompt: str,
+    config: GenerateConfig,
+    read: Callable[[str], Verdict],
+    retry: str,
 ) -> Verdict:
     """Ask a judge, and once more if its reply cannot be used; never raises.
 
@@ -196,7 +214,9 @@ async def ask_judge(
     for _ in range(_ATTEMPTS):
         try:
             output = await grader.generate(messages, config=config)
-        except Exception as error:  # a limit, timeout or reset costs this judgement, not the run
+        except (
+            Exception
+        ) as error:  # a limit, timeout or reset costs this judgement, not the run
             failure = valid(f"{type(error).__name__}: {error}")[:_LONGEST_REASON]
             break
         completion = valid(output.completion)
@@ -233,7 +253,9 @@ def _filled_in(form: type[Reply], reply: str, code: str) -> Reply:
     try:
         return form.model_validate(filled_in)
     except ValidationError as error:
-        places = ((".".join(map(str, wrong["loc"])), wrong["msg"]) for wrong in error.errors())
+        places = (
+            (".".join(map(str, wrong["loc"])), wrong["msg"]) for wrong in error.errors()
+        )
         raise Unusable("; ".join(map(": ".join, places))) from error
 
 
@@ -263,7 +285,11 @@ def render(name: str, code: str, texts: Mapping[str, str], **values: str) -> str
     for tag, text in texts.items():
         if text:
             blocks.append(f"<{tag}_{code}>\n{neutralize(text)}\n</{tag}_{code}>")
-    more = {"code": code, "data": fill(words["data"], {"code": code}), "texts": "\n\n".join(blocks)}
+    more = {
+        "code": code,
+        "data": fill(words["data"], {"code": code}),
+        "texts": "\n\n".join(blocks),
+    }
     return fill(words[name]["prompt"], {**words[name], **values, **more})
 
 

@@ -14,7 +14,9 @@ from hkcanto_tasks.samples import Sample
 from .panel import Unusable, Verdict, ask_judge, fresh_code, judge_texts, panel
 
 
-async def ask_role(how: Judged, sample: Sample, answer: str, epoch: int) -> Sequence[Said]:
+async def ask_role(
+    how: Judged, sample: Sample, answer: str, epoch: int
+) -> Sequence[Said]:
     """Have each model of the role `grader` judge an answer.
 
     Args:
@@ -27,7 +29,9 @@ async def ask_role(how: Judged, sample: Sample, answer: str, epoch: int) -> Sequ
         PrerequisiteError: The role has no model.
     """
     judges = enumerate(panel(), start=1)
-    return await collect(*(_ask(model, how, sample, answer, epoch, seed) for seed, model in judges))
+    return await collect(
+        *(_ask(model, how, sample, answer, epoch, seed) for seed, model in judges)
+    )
 
 
 def grade(grader: str, answers: Sequence[tuple[Judged, Sample, str]]) -> list[Said]:
@@ -43,7 +47,9 @@ def grade(grader: str, answers: Sequence[tuple[Judged, Sample, str]]) -> list[Sa
 
     async def ask() -> list[Said]:
         async with get_model(grader) as model:
-            return await asyncio.gather(*(_ask(model, *each, epoch=1, seed=1) for each in answers))
+            return await asyncio.gather(
+                *(_ask(model, *each, epoch=1, seed=1) for each in answers)
+            )
 
     return asyncio.run(ask())
 

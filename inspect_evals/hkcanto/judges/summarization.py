@@ -9,7 +9,13 @@ from inspect_ai.scorer import Metric, Scorer, mean, scorer, stderr
 from pydantic import AfterValidator, Field
 
 from hkcanto_metrics.fluency import cantonese_fluency
-from hkcanto_metrics.rubric import CRITERIA, LONGEST_SUMMARY, PASS, POINTS, summary_score
+from hkcanto_metrics.rubric import (
+    CRITERIA,
+    LONGEST_SUMMARY,
+    PASS,
+    POINTS,
+    summary_score,
+)
 
 from .panel import Form, Reply, Values, Verdict, judge, judge_texts, render
 
@@ -37,7 +43,9 @@ class Rating(Form):
 
     reason: str
     points: Annotated[
-        int, AfterValidator(_on_the_scale), Field(json_schema_extra={"enum": list(POINTS)})
+        int,
+        AfterValidator(_on_the_scale),
+        Field(json_schema_extra={"enum": list(POINTS)}),
     ]
 
 
@@ -95,19 +103,33 @@ def summary_prompt(source: str, key_points: str, summary: str, code: str) -> str
         code: The call's code, see `fresh_code`.
     """
     words = judge_texts()["criteria"].items()
-    criteria = (f"- **Category: {name.capitalize()}**\n\n{text}" for name, text in words)
+    criteria = (
+        f"- **Category: {name.capitalize()}**\n\n{text}" for name, text in words
+    )
     texts = {"original_text": source, "marking_scheme": key_points, "summary": summary}
     return render("summary", code, texts, criteria="\n\n".join(criteria))
 
 
-def _score(summary: str, verdicts: Sequence[Values]) -> tuple[Values, Mapping[str, Any]]:
+def _score(
+    summary: str, verdicts: Sequence[Values]
+) -> tuple[Values, Mapping[str, Any]]:
     detected = cantonese_fluency(summary, max_characters=LONGEST_SUMMARY)
     unlike = [(points["fluency"] == PASS) != detected.passed for points in verdicts]
     # If all judgements failed, the values are NaN, which Inspect counts as unscored.
-    values = dict.fromkeys(("judged_score", *CRITERIA, "fluency_disagreement_rate"), nan)
+    values = dict.fromkeys(
+        ("judged_score", *CRITERIA, "fluency_disagreement_rate"), nan
+    )
     if verdicts:
-        points = {name: fmean(verdict[name] for verdict in verdicts) for name in CRITERIA}
-        values |= {"judged_score": summary_score(points, detected.n_characters), **points}
+        points = {
+            name: fmean(verdict[name] for verdict in verdicts) for name in CRITERIA
+        }
+        values |= {
+            "judged_score": summary_score(points, detected.n_characters),
+            **points,
+        }
         values["fluency_disagreement_rate"] = fmean(unlike)
     penalty = detected.length_penalty
-    return values, {"length_penalty": penalty, "cantonese_fluency_passed": detected.passed}
+    return values, {
+        "length_penalty": penalty,
+        "cantonese_fluency_passed": detected.passed,
+    }

@@ -18,7 +18,17 @@ from hkcanto_metrics.error_spans import (
     translation_accuracy,
 )
 
-from .panel import Form, Reply, Unusable, Values, Verdict, judge, judge_texts, neutralize, render
+from .panel import (
+    Form,
+    Reply,
+    Unusable,
+    Values,
+    Verdict,
+    judge,
+    judge_texts,
+    neutralize,
+    render,
+)
 
 Direction = Literal["yue_en", "en_yue", "yue_zh", "zh_yue"]
 
@@ -55,7 +65,9 @@ class LabelledError(Form):
         omitted = self.category == OMISSION
         side, text = ("source", source) if omitted else ("translation", translation)
         try:
-            start, end = locate(neutralize(text), neutralize(self.text), self.occurrence)
+            start, end = locate(
+                neutralize(text), neutralize(self.text), self.occurrence
+            )
         except ValueError as problem:
             why = f"{self.category} is labelled in the {side}, where this does not stand: {problem}"
             raise Unusable(why) from problem
@@ -98,7 +110,10 @@ def judged_translation(
             annotators. A role with several models gets one judgement from each instead.
         stop: Stop texts: the model's answer ends before the first of them.
     """
-    prompt, of_nothing = partial(translation_prompt, direction), {"judged_accuracy": 0.0}
+    prompt, of_nothing = (
+        partial(translation_prompt, direction),
+        {"judged_accuracy": 0.0},
+    )
     return judge(LabelledErrors, prompt, _score, of_nothing, judgements, stop)
 
 
@@ -116,7 +131,11 @@ def translation_prompt(
     """
     languages, (before, into) = judge_texts()["languages"], direction.split("_")
     named = {"source_language": languages[before], "target_language": languages[into]}
-    texts = {"source": source, "reference_translation": reference, "translation": translation}
+    texts = {
+        "source": source,
+        "reference_translation": reference,
+        "translation": translation,
+    }
     return render("translation", code, texts, **named)
 
 

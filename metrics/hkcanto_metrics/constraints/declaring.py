@@ -101,7 +101,9 @@ class Verifier:
             return values
         takes = [f"{name} ({kind})" for name, kind in self.arguments.items()]
         if self.least is not None:
-            takes.append(f"exactly, about, or at_least and at_most (numbers from {self.least})")
+            takes.append(
+                f"exactly, about, or at_least and at_most (numbers from {self.least})"
+            )
         known = ", ".join(takes) or "no arguments"
         raise ValueError(f"constraint {self.name!r}: {problem}; it takes {known}")
 
@@ -116,7 +118,10 @@ class Verifier:
             at_least, at_most = math.ceil(about * 0.9), math.floor(about * 1.1)
         if exactly is not None:
             at_least = at_most = exactly
-        least, most = max(self.least, at_least or 0), math.inf if at_most is None else at_most
+        least, most = (
+            max(self.least, at_least or 0),
+            math.inf if at_most is None else at_most,
+        )
         counts = counts if isinstance(counts, list) else [counts]
         return bool(counts) and least <= min(counts) and max(counts) <= most
 
@@ -139,14 +144,21 @@ def register(topic: str, module: ModuleType) -> None:
             continue
         hints = get_type_hints(function, include_extras=True)
         least = getattr(hints.pop("return"), "__metadata__", (None,))[0]
-        defaults = dict.fromkeys(hints, msgspec.NODEFAULT) | (function.__kwdefaults__ or {})
+        defaults = dict.fromkeys(hints, msgspec.NODEFAULT) | (
+            function.__kwdefaults__ or {}
+        )
         del defaults["answer"]
         fields: list[Any] = [
             (argument, hints[argument], value) for argument, value in defaults.items()
         ]
         if least is not None:
-            fields += [(bound, Annotated[int, Meta(ge=least)] | None, None) for bound in _BOUNDS]
-        record = msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True)
+            fields += [
+                (bound, Annotated[int, Meta(ge=least)] | None, None)
+                for bound in _BOUNDS
+            ]
+        record = msgspec.defstruct(
+            name, fields, kw_only=True, forbid_unknown_fields=True
+        )
         VERIFIERS[name] = Verifier(name, topic, function, record, least)
 
 
@@ -177,9 +189,13 @@ about, or at_least and at_most (numbers from 1)
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or self.name not in VERIFIERS:
             near = get_close_matches(str(self.name), VERIFIERS, n=3) or VERIFIERS
-            raise ValueError(f"no constraint is named {self.name!r}; give {', '.join(near)}")
+            raise ValueError(
+                f"no constraint is named {self.name!r}; give {', '.join(near)}"
+            )
         if not isinstance(self.args, Mapping | None):
-            raise ValueError(f"constraint {self.name!r}: args is {self.args!r}; give a mapping")
+            raise ValueError(
+                f"constraint {self.name!r}: args is {self.args!r}; give a mapping"
+            )
         given = _given(self.args or {})
         VERIFIERS[self.name].read(given)
         msgspec.structs.force_setattr(self, "args", given)
@@ -245,7 +261,9 @@ def follows(response: str, constraint: Constraint) -> bool:
         >>> follows("", Constraint("avoids", {"words": ["的士"]}))
         False
     """
-    return VERIFIERS[constraint.name].holds(strip_reasoning(response), constraint.args or {})
+    return VERIFIERS[constraint.name].holds(
+        strip_reasoning(response), constraint.args or {}
+    )
 
 
 def follows_loosely(response: str, constraint: Constraint) -> bool:
@@ -268,9 +286,14 @@ def follows_loosely(response: str, constraint: Constraint) -> bool:
         (True, False)
     """
     lines = strip_reasoning(response).strip().split("\n")
-    kept = ["\n".join(lines[start:end]) for start, end in product((None, 1), (None, -1))]
+    kept = [
+        "\n".join(lines[start:end]) for start, end in product((None, 1), (None, -1))
+    ]
     variants = [*kept, *(text.replace("*", "") for text in kept)]
-    return any(VERIFIERS[constraint.name].holds(text, constraint.args or {}) for text in variants)
+    return any(
+        VERIFIERS[constraint.name].holds(text, constraint.args or {})
+        for text in variants
+    )
 
 
 def check_constraints(response: str, constraints: Sequence[Constraint]) -> Followed:
@@ -320,7 +343,9 @@ def pool_constraints(followed: Iterable[Followed]) -> dict[str, float]:
     """
     results = list(followed)
     if not results:
-        raise ValueError("no results to pool: the list is empty; check at least one response")
+        raise ValueError(
+            "no results to pool: the list is empty; check at least one response"
+        )
     figures = {}
     for name in ("strict", "loose"):
         prompts: list[tuple[bool, ...]] = [getattr(result, name) for result in results]
@@ -344,13 +369,16 @@ def _problem(values: Mapping[str, Any]) -> str:
     exceptions = [*map(narrow, values.get("not_in", ()))]
     most_words = len(words) if "words" in values else math.inf
     places = (values.get("sentence"), values.get("place"))
-    stray = [text for text in exceptions if not any(word in text != word for word in words)]
+    stray = [
+        text for text in exceptions if not any(word in text != word for word in words)
+    ]
     problems = {
         "no bound is given": "exactly" in values and not given,
         "exactly goes with no other bound": "exactly" in given and len(given) > 1,
         "about goes with no other bound": "about" in given and len(given) > 1,
         "at_least 0 is followed by every answer": least == 0,
-        f"at_least {least} is more than at_most {most}": "at_least" in given and least > most,
+        f"at_least {least} is more than at_most {most}": "at_least" in given
+        and least > most,
         f"the exception {stray[:1]} does not contain the word, or is not longer": stray,
         "0 does not exist; 1 is the first and -1 the last": 0 in places,
         f"{fewest} different words of {len(words)} are impossible": fewest > most_words,

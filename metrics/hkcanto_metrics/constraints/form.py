@@ -12,8 +12,22 @@ import regex
 from msgspec import Meta
 
 from hkcanto_metrics.constraints import reading
-from hkcanto_metrics.constraints.declaring import AnyTexts, Count, CountFrom1, Number, Text
-from hkcanto_metrics.constraints.reading import BULLET, CODE, HAN, LATIN, LETTER, NUMBERED, narrow
+from hkcanto_metrics.constraints.declaring import (
+    AnyTexts,
+    Count,
+    CountFrom1,
+    Number,
+    Text,
+)
+from hkcanto_metrics.constraints.reading import (
+    BULLET,
+    CODE,
+    HAN,
+    LATIN,
+    LETTER,
+    NUMBERED,
+    narrow,
+)
 from hkcanto_metrics.number import parse_number
 
 Level = Annotated[int, Meta(ge=1, le=6, description="number from 1 to 6")]
@@ -26,7 +40,9 @@ _EMOJI = regex.compile(
     r"(?V1)[\p{Emoji_Presentation}[\p{Emoji}&&\p{Extended_Pictographic}&&[\u2600-\U0001faff]]]"
     r"(?!\ufe0e)|\p{Emoji}\ufe0f|\u20e3"
 )
-_BOLD = re.compile(r"\*\*(?=[^\s*])[^*\n]+(?<!\s)\*\*|(?<!_)__(?=[^\s_])[^_\n]+(?<!\s)__(?!_)")
+_BOLD = re.compile(
+    r"\*\*(?=[^\s*])[^*\n]+(?<!\s)\*\*|(?<!_)__(?=[^\s_])[^_\n]+(?<!\s)__(?!_)"
+)
 _HEADING = re.compile(r"\s{0,3}(#{1,6})\s+\S")
 _PLACEHOLDERS: dict[str | None, str] = {
     "[]": r"\[(?![ xX]\])[^\[\]\n]+\](?!\()",
@@ -105,7 +121,11 @@ def json_depth(answer: str) -> CountFrom1:
     level, depth = [_json(answer)], 0
     while level := [each for each in level if isinstance(each, dict | list)]:
         depth += 1
-        level = [x for each in level for x in (each.values() if isinstance(each, dict) else each)]
+        level = [
+            x
+            for each in level
+            for x in (each.values() if isinstance(each, dict) else each)
+        ]
     return depth
 
 
@@ -136,7 +156,13 @@ def data_format(answer: str, *, form: Literal["xml", "yaml", "csv"]) -> bool:
             return isinstance(yaml.safe_load(text), dict | list)
         widths = {len(row) for row in csv.reader(text.split("\n"), strict=True)}
         return len(widths) == 1 and widths.pop() > 1 and "\n" in text
-    except (ValueError, RecursionError, ElementTree.ParseError, yaml.YAMLError, csv.Error):
+    except (
+        ValueError,
+        RecursionError,
+        ElementTree.ParseError,
+        yaml.YAMLError,
+        csv.Error,
+    ):
         return False
 
 
@@ -146,7 +172,9 @@ def _outer(found: list[re.Match[str] | None]) -> list[re.Match[str]]:
     return [each for each in items if len(each["indent"]) <= len(items[0]["indent"])]
 
 
-def bullet_items(answer: str, *, mark: Literal["-", "*", "+", "•"] | None = None) -> CountFrom1:
+def bullet_items(
+    answer: str, *, mark: Literal["-", "*", "+", "•"] | None = None
+) -> CountFrom1:
     """The number of items of a bullet list.
 
     Args:
@@ -182,7 +210,9 @@ def numbered_items(answer: str) -> CountFrom1:
     count = 0
     for item in _outer([NUMBERED.match(line) for line in answer.split("\n")]):
         circled = item["circled"]
-        number = unicodedata.numeric(circled) if circled else parse_number(item["number"])
+        number = (
+            unicodedata.numeric(circled) if circled else parse_number(item["number"])
+        )
         count += number == count + 1
     return count
 
@@ -238,12 +268,19 @@ def table_rows(answer: str, *, columns: Number | None = None) -> CountFrom1:
     for place, (header, rule) in enumerate(pairwise(rows)):
         if "|" in header and "|" in rule and _RULE.fullmatch(rule):
             table = [*takewhile(lambda row: "|" in row, rows[place:])]
-            widths = {len(_PIPE.split(row.removeprefix("|").removesuffix("|"))) for row in table}
-            return len(table) - 2 if len(widths) == 1 and columns in (None, *widths) else 0
+            widths = {
+                len(_PIPE.split(row.removeprefix("|").removesuffix("|")))
+                for row in table
+            }
+            return (
+                len(table) - 2 if len(widths) == 1 and columns in (None, *widths) else 0
+            )
     return 0
 
 
-def quoted(answer: str, *, marks: Literal["「」", "『』", "“”", '""', "《》"] = "「」") -> bool:
+def quoted(
+    answer: str, *, marks: Literal["「」", "『』", "“”", '""', "《》"] = "「」"
+) -> bool:
     """The whole answer is between one pair of quotation marks.
 
     Args:
@@ -260,10 +297,17 @@ def quoted(answer: str, *, marks: Literal["「」", "『』", "“”", '""', "�
     text, (opening, closing) = answer.strip(), marks
     steps = (-1 if each == closing else int(each == opening) for each in text[1:-1])
     depths = [*accumulate(steps, initial=1)]
-    return len(text) > 2 and text[0] + text[-1] == marks and all(depths) and depths[-1] == 1
+    return (
+        len(text) > 2
+        and text[0] + text[-1] == marks
+        and all(depths)
+        and depths[-1] == 1
+    )
 
 
-def title(answer: str, *, marks: Literal["《》", "〈〉", "【】", "「」", "<<>>"] = "《》") -> bool:
+def title(
+    answer: str, *, marks: Literal["《》", "〈〉", "【】", "「」", "<<>>"] = "《》"
+) -> bool:
     """The first line is a title between marks, with text below it.
 
     Args:
@@ -279,7 +323,9 @@ def title(answer: str, *, marks: Literal["《》", "〈〉", "【】", "「」",
     """
     first, *rest = reading.lines_of(answer) or [""]
     half = len(marks) // 2
-    return bool(rest and re.fullmatch(f"{marks[:half]}[^{marks}]+{marks[half:]}", first))
+    return bool(
+        rest and re.fullmatch(f"{marks[:half]}[^{marks}]+{marks[half:]}", first)
+    )
 
 
 def headings(answer: str, *, level: Level | None = None) -> Count:
@@ -331,10 +377,14 @@ def placeholders(answer: str, *, marks: Literal["[]", "【】"] | None = None) -
         >>> placeholders("[姓名]你好，【日期】見；睇[呢度](https://example.org)")
         2
     """
-    return len(re.findall(_PLACEHOLDERS.get(marks, "|".join(_PLACEHOLDERS.values())), answer))
+    return len(
+        re.findall(_PLACEHOLDERS.get(marks, "|".join(_PLACEHOLDERS.values())), answer)
+    )
 
 
-def quotations(answer: str, *, marks: Literal["「」", "『』", "“”"] | None = None) -> Count:
+def quotations(
+    answer: str, *, marks: Literal["「」", "『』", "“”"] | None = None
+) -> Count:
     """The number of quotations.
 
     Args:
@@ -348,7 +398,9 @@ def quotations(answer: str, *, marks: Literal["「」", "『』", "“”"] | No
         >>> quotations("佢話：「我聽過『早晨』。」")
         1
     """
-    return len(re.findall(_QUOTATIONS.get(marks, "|".join(_QUOTATIONS.values())), answer))
+    return len(
+        re.findall(_QUOTATIONS.get(marks, "|".join(_QUOTATIONS.values())), answer)
+    )
 
 
 def hashtags(answer: str) -> Count:
@@ -414,7 +466,9 @@ def punctuation(answer: str, *, marks: Text | None = None) -> Count:
 
 
 def _is_punctuation(character: str) -> bool:
-    is_mark = unicodedata.category(character)[0] == "P" and character not in _NO_PUNCTUATION
+    is_mark = (
+        unicodedata.category(character)[0] == "P" and character not in _NO_PUNCTUATION
+    )
     return is_mark or character == "~"
 
 
@@ -484,4 +538,6 @@ def ends_with_question(answer: str) -> bool:
         >>> ends_with_question("你話係咪呀？😀"), ends_with_question("係咪？係。")
         (True, False)
     """
-    return bool(reading.sentences_of(answer)) and "?" in narrow(LETTER.split(answer)[-1])
+    return bool(reading.sentences_of(answer)) and "?" in narrow(
+        LETTER.split(answer)[-1]
+    )

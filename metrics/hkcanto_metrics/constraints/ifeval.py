@@ -20,7 +20,8 @@ _LANGUAGES = {"en": "english", "zh": "written_chinese", "yue": "cantonese"}
 
 
 def read_ifeval(
-    instruction_id_list: Sequence[str], kwargs: Sequence[Mapping[str, Any] | None] | None
+    instruction_id_list: Sequence[str],
+    kwargs: Sequence[Mapping[str, Any] | None] | None,
 ) -> tuple[Constraint, ...]:
     """Read the instructions of a prompt in IFEval's form.
 
@@ -41,14 +42,23 @@ def read_ifeval(
     """
     kwargs = kwargs or []
     if not instruction_id_list or len(instruction_id_list) != len(kwargs):
-        raise ValueError(f"{len(instruction_id_list)} instructions have {len(kwargs)} kwargs")
+        raise ValueError(
+            f"{len(instruction_id_list)} instructions have {len(kwargs)} kwargs"
+        )
     asked: list[Constraint] = []
     for name, of_name in zip(instruction_id_list, kwargs, strict=True):
         if name not in _VERIFIERS:
-            raise ValueError(f"no instruction is named {name!r}; give {', '.join(_VERIFIERS)}")
-        given = {key: value for key, value in (of_name or {}).items() if value is not None}
+            raise ValueError(
+                f"no instruction is named {name!r}; give {', '.join(_VERIFIERS)}"
+            )
+        given = {
+            key: value for key, value in (of_name or {}).items() if value is not None
+        }
         try:
-            asked += [Constraint(ours, _filled(args, given)) for ours, args in _VERIFIERS[name]]
+            asked += [
+                Constraint(ours, _filled(args, given))
+                for ours, args in _VERIFIERS[name]
+            ]
         except ValueError as error:
             raise ValueError(f"the instruction {name!r}: {error}") from error
     return tuple(asked)
@@ -56,14 +66,20 @@ def read_ifeval(
 
 def _filled(args: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return our arguments, with IFEval's in their places."""
-    places = {key: value[1:] for key, value in args.items() if str(value).startswith("$")}
+    places = {
+        key: value[1:] for key, value in args.items() if str(value).startswith("$")
+    }
     filled = {**args, **{key: given.get(place) for key, place in places.items()}}
     if "language" in filled:
         filled["language"] = _LANGUAGES.get(str(filled["language"]), filled["language"])
     if (number := filled.pop("bound", None)) is not None:
-        relation = next((value for key, value in given.items() if key.endswith("relation")), "")
+        relation = next(
+            (value for key, value in given.items() if key.endswith("relation")), ""
+        )
         if relation not in ("", "at least", "less than"):
-            raise ValueError(f"the relation is {relation!r}; give 'at least' or 'less than'")
+            raise ValueError(
+                f"the relation is {relation!r}; give 'at least' or 'less than'"
+            )
         is_most = relation == "less than"
         filled["at_most" if is_most else "at_least"] = number - 1 if is_most else number
     return filled

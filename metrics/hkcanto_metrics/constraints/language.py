@@ -19,7 +19,9 @@ _ALSO_TRADITIONAL_WORDS = re.compile("拮据|海淀|白洋淀")
 # Characters restored to Simplified script (通用規範漢字表, 2013), or used in it for one meaning.
 _ALSO_SIMPLIFIED = "拚捱摺夥徵薹榘袷醣麴吒"
 
-PARTICLES = tuple("啦喇囉咯喎咩呀㗎架啊吖嘞啫咋嗱咧噃啩呢吓嘛嗎吧嘅啵哩哦喔添先㖭噶㖞嚹𠺢𠿪")
+PARTICLES = tuple(
+    "啦喇囉咯喎咩呀㗎架啊吖嘞啫咋嗱咧噃啩呢吓嘛嗎吧嘅啵哩哦喔添先㖭噶㖞嚹𠺢𠿪"
+)
 """Sentence-final particles of Cantonese and Written Chinese."""
 
 _DIGITS = "〇零一二兩两三四五六七八九十廿卅"
@@ -39,7 +41,9 @@ _CHINESE_NUMBER = re.compile(
 )
 
 
-def language(answer: str, *, language: Literal["cantonese", "written_chinese", "english"]) -> bool:
+def language(
+    answer: str, *, language: Literal["cantonese", "written_chinese", "english"]
+) -> bool:
     """The answer is in a language.
 
     Args:
@@ -82,8 +86,13 @@ def script(answer: str, *, script: Literal["traditional", "simplified"]) -> bool
         text = _ALSO_TRADITIONAL_WORDS.sub("", han)
         doubtful = [each for each in text if each not in _ALSO_TRADITIONAL]
     else:
-        simple = ((each, to_simplified(each).encode("gb2312", errors="ignore")) for each in han)
-        doubtful = [each for each, code in simple if code and each not in _ALSO_SIMPLIFIED]
+        simple = (
+            (each, to_simplified(each).encode("gb2312", errors="ignore"))
+            for each in han
+        )
+        doubtful = [
+            each for each, code in simple if code and each not in _ALSO_SIMPLIFIED
+        ]
     return bool(han) and not count_scripts("".join(doubtful))[script == "traditional"]
 
 
@@ -168,7 +177,9 @@ def latin_percent(answer: str) -> Count:
         >>> latin_percent("我 book 咗位")
         25
     """
-    return round(100 * len(reading.latin_words_of(answer)) / (len(reading.units_of(answer)) or 1))
+    return round(
+        100 * len(reading.latin_words_of(answer)) / (len(reading.units_of(answer)) or 1)
+    )
 
 
 def idioms(answer: str) -> Count:
@@ -188,7 +199,9 @@ def idioms(answer: str) -> Count:
 
     text = to_traditional(reading.narrow(answer))
     found = {text[i : i + 4] for i in range(len(text) - 3)}
-    return sum(len(reading.han_of(each)) == 4 and each in CHARS_TO_JYUTPING for each in found)
+    return sum(
+        len(reading.han_of(each)) == 4 and each in CHARS_TO_JYUTPING for each in found
+    )
 
 
 def code_mixed_sentences(answer: str) -> Count:
@@ -205,7 +218,10 @@ def code_mixed_sentences(answer: str) -> Count:
         1
     """
     sentences = reading.sentences_of(answer)
-    return sum(bool(reading.han_of(each) and reading.latin_words_of(each)) for each in sentences)
+    return sum(
+        bool(reading.han_of(each) and reading.latin_words_of(each))
+        for each in sentences
+    )
 
 
 def numerals(answer: str, *, form: Literal["arabic", "chinese"]) -> bool:

@@ -8,10 +8,14 @@ from msgspec import Meta
 from hkcanto_metrics.constraints import reading
 from hkcanto_metrics.constraints.declaring import CountFrom1, Counts, Number
 
-Lengths = Annotated[tuple[Number, ...], Meta(min_length=1, description="list of numbers from 1")]
+Lengths = Annotated[
+    tuple[Number, ...], Meta(min_length=1, description="list of numbers from 1")
+]
 
 
-def characters(answer: str, *, counting: Literal["units", "han", "all"] = "units") -> CountFrom1:
+def characters(
+    answer: str, *, counting: Literal["units", "han", "all"] = "units"
+) -> CountFrom1:
     """The length in characters (字數).
 
     Args:
@@ -29,7 +33,9 @@ def characters(answer: str, *, counting: Literal["units", "han", "all"] = "units
     """
     if counting == "all":
         return len(regex.findall(r"(?=\S)\X", answer))
-    return len(reading.units_of(answer) if counting == "units" else reading.han_of(answer))
+    return len(
+        reading.units_of(answer) if counting == "units" else reading.han_of(answer)
+    )
 
 
 def sentences(answer: str) -> CountFrom1:

@@ -33,8 +33,12 @@ NUMBERED = re.compile(
 )
 _EMPHASIS = " \t\r*_`~\u3000"
 
-_ABBREVIATED = rf"(?<!(?<![{LATIN}])[{LATIN}])(?<!(?<![{LATIN}])(?:Mr|Ms|Dr|St|No))(?<!Mrs)"
-_END = re.compile(rf"([。｡！？!?]+|(?<=[{LATIN}0-9)\]\"”」]){_ABBREVIATED}\.(?=\s|\Z))|\n+")
+_ABBREVIATED = (
+    rf"(?<!(?<![{LATIN}])[{LATIN}])(?<!(?<![{LATIN}])(?:Mr|Ms|Dr|St|No))(?<!Mrs)"
+)
+_END = re.compile(
+    rf"([。｡！？!?]+|(?<=[{LATIN}0-9)\]\"”」]){_ABBREVIATED}\.(?=\s|\Z))|\n+"
+)
 _ENDS = "。｡！？!?."
 # A pair nested in another is part of the outer one.
 _INSIDE = re.compile(
@@ -70,7 +74,9 @@ def narrow(text: str) -> str:
         >>> narrow("ＯＫ！你好"), narrow("\u0410I")  # with a Cyrillic А
         ('ok!你好', 'ai')
     """
-    return normalise(text).translate(script.TO_HALF_WIDTH).translate(_LOOK_ALIKE).lower()
+    return (
+        normalise(text).translate(script.TO_HALF_WIDTH).translate(_LOOK_ALIKE).lower()
+    )
 
 
 def lines_of(text: str) -> list[str]:
@@ -80,7 +86,9 @@ def lines_of(text: str) -> list[str]:
         >>> lines_of("## 買餸\\n\\n1. 菜心\\n- **魚**\\n---")
         ['買餸', '菜心', '魚']
     """
-    lines = (_without_marks(line) for line in text.split("\n") if not _FENCE.match(line))
+    lines = (
+        _without_marks(line) for line in text.split("\n") if not _FENCE.match(line)
+    )
     return [line for line in lines if LETTER.search(line)]
 
 
@@ -92,7 +100,11 @@ def items_of(text: str) -> list[str]:
         ['魚', '蝦']
     """
     lines = text.split("\n")
-    return [_without_marks(each) for each in lines if BULLET.match(each) or NUMBERED.match(each)]
+    return [
+        _without_marks(each)
+        for each in lines
+        if BULLET.match(each) or NUMBERED.match(each)
+    ]
 
 
 def paragraphs_of(text: str, *, blank_lines: bool = False) -> list[list[str]]:
@@ -109,13 +121,19 @@ def paragraphs_of(text: str, *, blank_lines: bool = False) -> list[list[str]]:
     """
     blocks = [lines_of(block) for block in re.split(r"\n[^\S\n]*\n", text.strip())]
     blocks = [lines for lines in blocks if lines]
-    return blocks if blank_lines or len(blocks) > 1 else [[line] for line in lines_of(text)]
+    return (
+        blocks
+        if blank_lines or len(blocks) > 1
+        else [[line] for line in lines_of(text)]
+    )
 
 
 def _plain(character: str) -> str:
     """A letter or digit in its usual form; numbers in circles, fractions and emoji as they are."""
     form = unicodedata.normalize("NFKC", character)
-    encircled = unicodedata.decomposition(character).startswith(("<circle>", "<fraction>"))
+    encircled = unicodedata.decomposition(character).startswith(
+        ("<circle>", "<fraction>")
+    )
     is_sign = (encircled and form.isnumeric()) or regex.match(r"\p{Emoji}", character)
     return form if form.isalnum() and not is_sign else character
 

@@ -19,10 +19,16 @@ from hkcanto_metrics.jyutping import is_valid, parse_syllable
 from hkcanto_metrics.script import to_traditional
 
 Tones = Annotated[
-    str, Meta(pattern=r"^[1-6平仄*]+$", description="text of tones: 1 to 6, 平, 仄, or * for any")
+    str,
+    Meta(
+        pattern=r"^[1-6平仄*]+$",
+        description="text of tones: 1 to 6, 平, 仄, or * for any",
+    ),
 ]
 _SCHEME = "text like AABA, in which a letter is twice, with - for a free line"
-Scheme = Annotated[str, Meta(pattern=r"^(?=.*([A-Z]).*\1)[A-Z-]+$", description=_SCHEME)]
+Scheme = Annotated[
+    str, Meta(pattern=r"^(?=.*([A-Z]).*\1)[A-Z-]+$", description=_SCHEME)
+]
 
 # The longest line that is read in context; PyCantonese is slow on long lines.
 _CONTEXT = 40
@@ -73,12 +79,18 @@ def _readings(text: str, least: float = 0.1) -> list[frozenset[str]]:
 def _fits(syllables: frozenset[str], symbol: str) -> bool:
     """Whether a reading has a tone. 平 (level) is 1 or 4 without a stop; 仄 is any other."""
     if symbol in "平仄":
-        return any((s[-1] in "14" and s[-2] not in "ptk") == (symbol == "平") for s in syllables)
+        return any(
+            (s[-1] in "14" and s[-2] not in "ptk") == (symbol == "平")
+            for s in syllables
+        )
     return symbol == "*" or any(each[-1] == symbol for each in syllables)
 
 
 def rhyme(
-    answer: str, *, scheme: Scheme | None = None, unit: Literal["lines", "verses"] = "lines"
+    answer: str,
+    *,
+    scheme: Scheme | None = None,
+    unit: Literal["lines", "verses"] = "lines",
 ) -> bool:
     """The last characters of the lines rhyme in Cantonese (押韻).
 
@@ -104,7 +116,9 @@ def rhyme(
     for letter in {*scheme} - {"-"}:
         lines = [line for line, own in zip(units, scheme, strict=True) if own == letter]
         ends = [map(parse_syllable, _readings(line, least=0)[-1]) for line in lines]
-        rimes = [{(end.nucleus, end.coda) for end in each if end.nucleus} for each in ends]
+        rimes = [
+            {(end.nucleus, end.coda) for end in each if end.nucleus} for each in ends
+        ]
         is_same = len({line[-1] for line in lines}) == 1
         if len(lines) > 1 and (is_same or not set.intersection(*rimes)):
             return False
@@ -130,7 +144,9 @@ def tones(answer: str, *, pattern: Tones, line: Number | None = None) -> bool:
     """
     lines = reading.lines_of(answer)
     text = "".join(lines if line is None else lines[line - 1 : line])
-    return len(reading.han_of(text)) == len(pattern) and all(map(_fits, _readings(text), pattern))
+    return len(reading.han_of(text)) == len(pattern) and all(
+        map(_fits, _readings(text), pattern)
+    )
 
 
 def line_end_tones(answer: str, *, pattern: Tones) -> bool:

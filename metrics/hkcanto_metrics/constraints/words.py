@@ -18,7 +18,10 @@ from hkcanto_metrics.constraints.reading import HAN, LATIN, LETTER, narrow
 Unit = Literal["lines", "items", "sentences", "words", "characters"]
 End = Literal["first", "last"]
 Han = Annotated[
-    str, Meta(pattern=f"^[{HAN}]{{2,}}$", description="text of two or more Chinese characters")
+    str,
+    Meta(
+        pattern=f"^[{HAN}]{{2,}}$", description="text of two or more Chinese characters"
+    ),
 ]
 Place = Annotated[int, Meta(description="number from 1, or from -1 back")]
 
@@ -48,7 +51,9 @@ def occurrences(answer: str, *, word: Text, not_in: AnyTexts = ()) -> Count:
         1
     """
     exceptions = sorted(map(_pattern, not_in), key=len, reverse=True)
-    found = re.finditer("|".join([*exceptions, f"(?P<word>{_pattern(word)})"]), narrow(answer))
+    found = re.finditer(
+        "|".join([*exceptions, f"(?P<word>{_pattern(word)})"]), narrow(answer)
+    )
     return sum(match["word"] is not None for match in found)
 
 
@@ -138,7 +143,9 @@ def ends_with(answer: str, *, text: Text) -> bool:
         (True, False)
     """
     marks = r"[\W_]*" if LETTER.match(text.strip()[-1]) else ""
-    return re.search(_pattern(text) + marks + r"\Z", narrow(answer.rstrip())) is not None
+    return (
+        re.search(_pattern(text) + marks + r"\Z", narrow(answer.rstrip())) is not None
+    )
 
 
 def word_order(answer: str, *, words: Texts) -> bool:
@@ -175,7 +182,10 @@ def one_of(answer: str, *, phrases: Texts) -> bool:
     """
     bare = _bare(answer)
     alike = [phrase for phrase in phrases if _bare(phrase) == bare]
-    return any(starts_with(answer, text=each) and ends_with(answer, text=each) for each in alike)
+    return any(
+        starts_with(answer, text=each) and ends_with(answer, text=each)
+        for each in alike
+    )
 
 
 def _bare(text: str) -> str:
@@ -219,12 +229,18 @@ def paragraph_starts_with(answer: str, *, paragraph: Number, text: Text) -> bool
         True
     """
     first_lines = [lines[0] for lines in reading.paragraphs_of(answer)]
-    return any(starts_with(line, text=text) for line in first_lines[paragraph - 1 : paragraph])
+    return any(
+        starts_with(line, text=text) for line in first_lines[paragraph - 1 : paragraph]
+    )
 
 
-def _each(units: Sequence[str], fits: Callable[..., bool], texts: Sequence[str]) -> bool:
+def _each(
+    units: Sequence[str], fits: Callable[..., bool], texts: Sequence[str]
+) -> bool:
     """Whether there are units, and each begins or ends with one of the texts."""
-    return bool(units) and all(any(fits(unit, text=text) for text in texts) for unit in units)
+    return bool(units) and all(
+        any(fits(unit, text=text) for text in texts) for unit in units
+    )
 
 
 def each_line_starts_with(answer: str, *, text: Text) -> bool:
@@ -298,7 +314,11 @@ def postscript(answer: str, *, mark: Text = "P.S.") -> bool:
 
 
 def acrostic(
-    answer: str, *, text: Han, place: End = "first", unit: Literal["lines", "verses"] = "lines"
+    answer: str,
+    *,
+    text: Han,
+    place: End = "first",
+    unit: Literal["lines", "verses"] = "lines",
 ) -> bool:
     """The first (藏頭) or the last (藏尾) characters of the lines spell a text.
 

@@ -24,5 +24,7 @@ class Metric(evaluate.Metric):  # type: ignore[misc]  # evaluate has no types
             description=inspect.getdoc(self),
             citation=self.CITATION,
             inputs_description=inspect.getdoc(self._compute),
-            features=datasets.Features({name: datasets.Value("string") for name in self.COLUMNS}),
+            features=datasets.Features(
+                {name: datasets.Value("string") for name in self.COLUMNS}
+            ),
         )

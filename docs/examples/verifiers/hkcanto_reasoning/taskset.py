@@ -55,6 +55,8 @@ class ReasoningTaskset(vf.Taskset[QuestionTask]):
             shown = zip("ABCD", row["options"], strict=True)
             options = "\n".join(f"{letter}. {text}" for letter, text in shown)
             yield QuestionTask(
-                QuestionData(prompt=f"{row['question']}\n{options}\n{row.pop('ask')}", **row),
+                QuestionData(
+                    prompt=f"{row['question']}\n{options}\n{row.pop('ask')}", **row
+                ),
                 self.config.task,
             )

@@ -26,14 +26,22 @@ def listed(names: Iterable[str], joint: str = "; ") -> str:
 
 def is_chinese(text: str) -> bool:
     """Return whether a text has Chinese characters."""
-    return bool(re.search("[\u2e80-\u2fdf\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]", text))
+    return bool(
+        re.search(
+            "[\u2e80-\u2fdf\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]", text
+        )
+    )
 
 
 def number(value: Value) -> float | None:
     """Return the number in a value; None for a text, None or NaN."""
     if isinstance(value, Estimate):
         value = value.value
-    return None if value is None or isinstance(value, str) or math.isnan(value) else float(value)
+    return (
+        None
+        if value is None or isinstance(value, str) or math.isnan(value)
+        else float(value)
+    )
 
 
 def value_text(value: Value, unit: Unit, digits: int = 1) -> str:
@@ -58,14 +66,18 @@ def value_text(value: Value, unit: Unit, digits: int = 1) -> str:
         case "points" | "score_points":
             text = f"{found:+z.{digits}f}"
             if not float(text):  # a small difference does not read as none
-                text = f"{found:+.1g}" if abs(found) > 0.0005 else text.removeprefix("+")
+                text = (
+                    f"{found:+.1g}" if abs(found) > 0.0005 else text.removeprefix("+")
+                )
         case "count":
             text = f"{found:,.0f}"
         case "p":
             text = "< 0.001" if found < 0.001 else f"{found:.2g}"
         case _:
             # Four significant digits, but at least those of the integer part.
-            text = f"{found:,.0f}" if abs(found) >= 1000 or found == 0 else f"{found:#.4g}"
+            text = (
+                f"{found:,.0f}" if abs(found) >= 1000 or found == 0 else f"{found:#.4g}"
+            )
             text = text.removesuffix(".")
     return text.replace("-", "−") if text.startswith("-") else text
 
@@ -79,7 +91,10 @@ def interval_text(value: Value, unit: Unit) -> str:
         >>> interval_text(Estimate(0.0, -0.0001, 0.0001, 9), "points")
         '[−0.01, +0.01]'
     """
-    if not isinstance(value, Estimate) or None in (number(value.low), number(value.high)):
+    if not isinstance(value, Estimate) or None in (
+        number(value.low),
+        number(value.high),
+    ):
         return ""
     for digits in range(1, 5):
         ends = [value_text(end, unit, digits) for end in (value.low, value.high)]
@@ -91,8 +106,12 @@ def interval_text(value: Value, unit: Unit) -> str:
 def caption(table: Table) -> str:
     """Return the caption of a table, with the meaning of the mark † beside an interval."""
     values = (value for row in table.rows for value in row.values)
-    marked = any(isinstance(value, Estimate) and UNSEEN in value.note for value in values)
-    return f"{table.caption} † The interval {UNSEEN}.".strip() if marked else table.caption
+    marked = any(
+        isinstance(value, Estimate) and UNSEEN in value.note for value in values
+    )
+    return (
+        f"{table.caption} † The interval {UNSEEN}.".strip() if marked else table.caption
+    )
 
 
 def heading(column: Column) -> str:
@@ -143,10 +162,16 @@ def shown(table: Table) -> list[ShownRow]:
     for row in table.rows:
         cells = []
         for column, value, top in zip(table.columns, row.values, best, strict=True):
-            text, interval = value_text(value, column.unit), interval_text(value, column.unit)
+            text, interval = (
+                value_text(value, column.unit),
+                interval_text(value, column.unit),
+            )
             note = one_line(value.note) if isinstance(value, Estimate) else ""
             if UNSEEN in note:
-                interval, note = f"{interval} †", note.replace(UNSEEN, "").removesuffix("; ")
+                interval, note = (
+                    f"{interval} †",
+                    note.replace(UNSEEN, "").removesuffix("; "),
+                )
             is_best = row.kind in _MODELS and top is not None and number(value) == top
             cells.append(ShownCell(text, interval.strip(), note, is_best))
         if row.kind == "run" and "published" in kinds:
@@ -161,7 +186,9 @@ def best_of(table: Table, place: int) -> float | None:
     rivals = ("run",) if any(row.kind == "best" for row in table.rows) else _MODELS
     models = [row for row in table.rows if row.kind in rivals]
     names = {row.values[0] for row in models}
-    numbers = {found for row in models if (found := number(row.values[place])) is not None}
+    numbers = {
+        found for row in models if (found := number(row.values[place])) is not None
+    }
     if lower is None or len(numbers) < 2 or len(names) < len(models):
         return None
     return (min if lower else max)(numbers)
@@ -182,7 +209,10 @@ def turned(table: Table) -> tuple[Sequence[Column], Sequence[ShownRow]]:
         task = ShownCell(heading(column)), ShownCell(column.under)
         # The line of warnings has the doubts about a figure; here only ties are marked.
         cells = (row.cells[place] for row in models)
-        values = (ShownCell(f"{c.text} ≈" if "≈" in c.note else c.text, best=c.best) for c in cells)
+        values = (
+            ShownCell(f"{c.text} ≈" if "≈" in c.note else c.text, best=c.best)
+            for c in cells
+        )
         rows.append(ShownRow([*task, *values], "task"))
     names = [Column(row.cells[0].text, "number") for row in models]
     return [Column("Task"), Column("Measure", beneath=True), *names], rows

@@ -30,7 +30,9 @@ def markdown(report: Report, *, folded: bool = False) -> str:
     ]
     for section in report.sections:
         is_folded, title = folded and not section.is_summary, _text(section.title)
-        head = f"<details><summary>{title}</summary>" if is_folded else f"{level}# {title}"
+        head = (
+            f"<details><summary>{title}</summary>" if is_folded else f"{level}# {title}"
+        )
         paragraphs.append(head)
         for block in section.blocks:
             if isinstance(block, Table):
@@ -47,14 +49,19 @@ def _table(table: Table) -> Iterator[str]:
     if told := caption(table):
         yield _text(told)
     lines = [
-        ["<br>".join(map(_text, filter(None, (heading(c), c.under)))) for c in table.columns],
+        [
+            "<br>".join(map(_text, filter(None, (heading(c), c.under))))
+            for c in table.columns
+        ],
         ["---:" if column.numeric else "---" for column in table.columns],
     ]
     for row in shown(table):
         name, *values = map(_cell, row.cells)
         lines.append([f"**{name}**" if row.kind == "run" else name, *values])
     yield "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-    if meanings := [f"- *{_text(c.title)}*: {_text(c.help)}" for c in table.columns if c.help]:
+    if meanings := [
+        f"- *{_text(c.title)}*: {_text(c.help)}" for c in table.columns if c.help
+    ]:
         yield "\n".join(meanings)
 
 

@@ -35,7 +35,10 @@ def page(report: Report) -> str:
 
 def code(style: str, script: str) -> dict[str, str]:
     """Return the style and script of a page, and a Content-Security-Policy for these alone."""
-    hashes = [base64.b64encode(sha256(text.encode()).digest()).decode() for text in (script, style)]
+    hashes = [
+        base64.b64encode(sha256(text.encode()).digest()).decode()
+        for text in (script, style)
+    ]
     policy = "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; base-uri 'none'; "
     policy = policy.format(*hashes) + "form-action 'none'"
     return {"policy": policy, "style": Markup(style), "script": Markup(script)}
@@ -46,7 +49,9 @@ def environment() -> Environment:
     return Environment(
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=lambda value: printable(value) if type(value) is str else value,  # not Markup
+        finalize=lambda value: (
+            printable(value) if type(value) is str else value
+        ),  # not Markup
         trim_blocks=True,
         lstrip_blocks=True,
     )

@@ -33,7 +33,9 @@ def plot(table: Table) -> Plot | None:
     """Return the plot of a table; None without numbers."""
     series = [place for place, column in enumerate(table.columns) if column.drawn]
     rows = [[_numbers(row.values[place]) for place in series] for row in table.rows]
-    drawn = [value for row in rows for mark in row for value in mark if value is not None]
+    drawn = [
+        value for row in rows for mark in row for value in mark if value is not None
+    ]
     if not drawn:
         return None
     unit = table.columns[series[0]].unit
@@ -48,7 +50,10 @@ def plot(table: Table) -> Plot | None:
             return None
         return round(_MARGIN + (100 - 2 * _MARGIN) * (value - low) / (high - low), 2)
 
-    ticks = [(x(tick), value_text(tick, unit).removesuffix(".0")) for tick in _ticks(low, high)]
+    ticks = [
+        (x(tick), value_text(tick, unit).removesuffix(".0"))
+        for tick in _ticks(low, high)
+    ]
     lines = 1 + len(series)
     dots = [
         [
@@ -58,7 +63,9 @@ def plot(table: Table) -> Plot | None:
         ]
         for row in rows
     ]
-    return Plot(series, ticks, x(0) if is_difference else None, dots, max(18, 9 * len(series)))
+    return Plot(
+        series, ticks, x(0) if is_difference else None, dots, max(18, 9 * len(series))
+    )
 
 
 def _numbers(value: Value) -> list[float | None]:

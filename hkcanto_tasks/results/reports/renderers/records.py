@@ -53,7 +53,9 @@ def _by_key(table: Table, row: Row) -> dict[str, Value]:
     """Return the values of a row by the keys of their columns; equal keys are numbered."""
     values = dict[str, Value]()
     for column, value in zip(table.columns, row.values, strict=True):
-        values[f"{column.key}_{len(values)}" if column.key in values else column.key] = value
+        values[
+            f"{column.key}_{len(values)}" if column.key in values else column.key
+        ] = value
     return values
 
 
@@ -101,7 +103,11 @@ def _rows_of_tables(report: Report) -> Iterator[Mapping[str, object]]:
             for key, value in _by_key(table, row).items():
                 cells[key] = value
                 if isinstance(value, Estimate):
-                    cells |= {key: value.value, f"{key}_low": value.low, f"{key}_high": value.high}
+                    cells |= {
+                        key: value.value,
+                        f"{key}_low": value.low,
+                        f"{key}_high": value.high,
+                    }
                     cells |= {f"{key}_note": value.note} if value.note else {}
             yield cells
 

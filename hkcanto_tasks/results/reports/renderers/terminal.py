@@ -35,11 +35,15 @@ def show(report: Report, console: Console, *, full: bool = False) -> None:
     """
     console.print()
     _print(console, report.title, "bold")
-    _print(console, f"{report.created:%Y-%m-%d %H:%M} · hkcanto {report.version}", "dim")
+    _print(
+        console, f"{report.created:%Y-%m-%d %H:%M} · hkcanto {report.version}", "dim"
+    )
     for section in report.sections:
         if full or section.is_summary:
             console.print()
-            console.rule(Text(one_line(section.title), style="bold"), align="left", style="dim")
+            console.rule(
+                Text(one_line(section.title), style="bold"), align="left", style="dim"
+            )
             for block in section.blocks:
                 console.print()
                 if isinstance(block, Table):
@@ -48,7 +52,11 @@ def show(report: Report, console: Console, *, full: bool = False) -> None:
                     show_note(block, console)
     if hidden := [s.title for s in report.sections if not (full or s.is_summary)]:
         console.print()
-        _print(console, f"Not shown: {listed(hidden)}. All of it: --full, -o report.html", "dim")
+        _print(
+            console,
+            f"Not shown: {listed(hidden)}. All of it: --full, -o report.html",
+            "dim",
+        )
     for line in report.footer if full else ():
         _print(console, line, "dim")
 
@@ -70,23 +78,34 @@ def _show_table(table: Table, console: Console, full: bool) -> None:
         _print(console, told, "dim")
     columns, rows = turned(table) if table.turnable else (table.columns, shown(table))
     cut = () if full else ("published", "other")
-    kept = [row for place, row in enumerate(rows) if place < LONG_TABLE or row.kind not in cut]
+    kept = [
+        row
+        for place, row in enumerate(rows)
+        if place < LONG_TABLE or row.kind not in cut
+    ]
     places = [place for place, column in enumerate(columns) if not column.beneath]
     count, unlimited = len(places), console.options.update(width=10_000)
     grid = _grid(columns, kept, places)
-    while console.measure(grid, options=unlimited).minimum > console.width and len(places) > 1:
+    while (
+        console.measure(grid, options=unlimited).minimum > console.width
+        and len(places) > 1
+    ):
         places.pop()
         grid = _grid(columns, kept, places)
     console.print(grid)
     left_out = {"rows": len(rows) - len(kept), "columns": count - len(places)}
-    if hints := [f"{what} left out: {count:,}" for what, count in left_out.items() if count]:
+    if hints := [
+        f"{what} left out: {count:,}" for what, count in left_out.items() if count
+    ]:
         _print(console, f"… {', '.join(hints)} (-o report.html or --format md)", "dim")
     for column in table.columns:
         if full and column.help:
             _print(console, f"{column.title}: {column.help}", "dim")
 
 
-def _grid(columns: Sequence[Column], rows: Sequence[ShownRow], places: Sequence[int]) -> Grid:
+def _grid(
+    columns: Sequence[Column], rows: Sequence[ShownRow], places: Sequence[int]
+) -> Grid:
     """Return some columns, the first with the texts beneath it.
 
     Numbers and intervals do not wrap, since half a number would mislead; notes do.
@@ -95,8 +114,13 @@ def _grid(columns: Sequence[Column], rows: Sequence[ShownRow], places: Sequence[
     beneath = [place for place, column in enumerate(columns) if column.beneath]
     for place in places:
         column, title = columns[place], heading(columns[place])
-        cells = [f"{row.cells[place].text} {row.cells[place].interval}".strip() for row in rows]
-        widest = max(map(cell_len, [*cells, *f"{title} {column.under}".split()]), default=0)
+        cells = [
+            f"{row.cells[place].text} {row.cells[place].interval}".strip()
+            for row in rows
+        ]
+        widest = max(
+            map(cell_len, [*cells, *f"{title} {column.under}".split()]), default=0
+        )
         head = Text.assemble(title, (f"\n{column.under}" if column.under else "", _DIM))
         if column.numeric:
             grid.add_column(head, justify="right", overflow="fold", width=widest)
@@ -107,7 +131,9 @@ def _grid(columns: Sequence[Column], rows: Sequence[ShownRow], places: Sequence[
         for cell in (row.cells[place] for place in places):
             more = [cell.interval, f"({cell.note})" if cell.note else ""]
             text = Text(cell.text, style="underline" if cell.best else "")
-            texts.append(text.append("".join(f" {part}" for part in more if part), style=_DIM))
+            texts.append(
+                text.append("".join(f" {part}" for part in more if part), style=_DIM)
+            )
         for place in beneath:
             texts[0].append(f"\n{row.cells[place].text}", style=_DIM)
         grid.add_row(*texts, style="bold cyan" if row.kind == "run" else "")

@@ -28,4 +28,6 @@ class HKCantoFluency(base.Metric):
             A dictionary of corpus figures; see `hkcanto_metrics.fluency.pool_fluency`.
         """
         texts = (clean_output(response).text for response in predictions)
-        return pool_fluency(cantonese_fluency(t, max_characters=max_characters) for t in texts)
+        return pool_fluency(
+            cantonese_fluency(t, max_characters=max_characters) for t in texts
+        )

@@ -13,7 +13,9 @@ class HKCantoJyutping(base.Metric):
 
     CITATION = "Cheng et al. (2025), https://doi.org/10.18653/v1/2025.conll-1.1"
 
-    def _compute(self, predictions: list[str], references: list[str]) -> dict[str, float]:
+    def _compute(
+        self, predictions: list[str], references: list[str]
+    ) -> dict[str, float]:
         """Score with `score_jyutping` and pool with `pool_jyutping`.
 
         Args:
