@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from . import __version__
+from .commands.console import Command, Group
 from .commands.doctor import data
 from .commands.output import option
-from .console import Command, Group
 
 _PANELS = {
     "Find tasks and data": ("list_", "show", "new", "doctor", "path"),

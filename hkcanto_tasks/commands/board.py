@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ..console import echo
+from .console import echo
 from .output import argument, option, write_files
 
 _RESULTS = (

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ..console import errors_without_traceback
+from .console import errors_without_traceback
 from .output import LOGS, FormatOption, Full, Output, format_of, option, progress, write
 
 _DELTA = (

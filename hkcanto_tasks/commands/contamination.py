@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from ..console import errors_without_traceback
 from ..errors import DataCorrupt
+from .console import errors_without_traceback
 from .output import FormatOption, Full, Output, argument, format_of, option, write
 
 _FILES = "JSON Lines with any fields, JSON, Parquet or plain text; also .gz and .zst."

@@ -16,11 +16,11 @@ from rich.text import Text
 
 from .. import __version__
 from ..catalogue import benchmarks, find_benchmark, left_out
-from ..console import Command, Json, echo, print_json, print_line, print_row
 from ..data.fetch import DataFolder, forbidden
 from ..data.locating import locate
 from ..declarations import Benchmark
 from ..errors import HKCantoError, NetworkUnavailable
+from .console import Command, Json, echo, print_json, print_line, print_row
 from .output import argument
 
 Name = Annotated[str | None, argument("One benchmark; by default all.", "BENCHMARK")]

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from rich.table import Table
 from rich.text import Text
 
-from ..console import Json, echo, out, print_json, print_line
 from ..declarations import Benchmark
+from .console import Json, echo, out, print_json, print_line
 from .output import argument
 
 _FILTER = argument("A part of a name, title or benchmark.", "FILTER")

@@ -13,10 +13,10 @@ from typing import Annotated
 
 from rich.text import Text
 
-from ..console import print_line, print_row
 from ..data.tables import read_table
 from ..errors import OptionError, on_disk
 from ..printable import one_line
+from .console import print_line, print_row
 from .output import argument, option
 
 _OPTIONAL = (

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 import typer
 from rich.progress import Progress
 
-from ..console import echo, err, out
 from ..errors import OptionError, on_disk
+from .console import echo, err, out
 
 if TYPE_CHECKING:
     from ..results.reports.blocks import Report

@@ -3,7 +3,7 @@
 from importlib.resources import files
 from typing import Annotated, Literal
 
-from ..console import echo
+from .console import echo
 from .output import argument
 
 _FOLDERS = {

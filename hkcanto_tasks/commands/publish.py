@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from ..console import echo
 from ..errors import OptionError
+from .console import echo
 from .output import argument, option, write_files
 
 Destination = Literal["eee", "hf", "card"]

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ..console import echo, err
+from .console import echo, err
 from .output import LOGS, FormatOption, Full, Output, format_of, option, progress, write
 
 _BEST = (

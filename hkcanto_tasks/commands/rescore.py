@@ -4,7 +4,7 @@ from math import isnan
 from pathlib import Path
 from typing import Annotated
 
-from ..console import err, print_line
+from .console import err, print_line
 from .output import argument, option, progress, write_files
 
 _PATHS = "Logs of lm-eval (with --log_samples) and Inspect, folders of these, or .jsonl of answers."

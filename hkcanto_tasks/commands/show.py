@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 from rich.table import Column, Table
 from rich.text import Text
 
-from ..console import Json, out, print_json, print_line, print_row
 from ..errors import OptionError
 from . import output as shared
+from .console import Json, out, print_json, print_line, print_row
 
 if TYPE_CHECKING:
     from ..describing import Description

@@ -16,8 +16,8 @@ from rich.table import Table
 from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
 
-from .errors import DataNotFound, HKCantoError
-from .printable import printable
+from ..errors import DataNotFound, HKCantoError
+from ..printable import printable
 
 
 class _SafeConsole(Console):
