@@ -10,7 +10,7 @@ from pathlib import Path
 from measuring import arguments, memory, seconds, timed
 
 from hkcanto_tasks.catalogue import benchmarks
-from hkcanto_tasks.results.contamination import Index, items_of, read
+from hkcanto_tasks.results.contamination import Index, items_of, training_texts
 
 
 def main() -> None:
@@ -25,7 +25,7 @@ def main() -> None:
 
     def look() -> None:
         nonlocal hits
-        hits += sum(1 for text in read(file) for _ in index.find(text))
+        hits += sum(1 for text in training_texts(file) for _ in index.find(text))
 
     took, size = seconds(look), file.stat().st_size
     print(

@@ -25,8 +25,8 @@ from hkcanto_tasks.results.statistics.estimates import (
 from hkcanto_tasks.results.statistics.intervals import (
     Estimate,
     is_above,
-    of_items,
     paired_mean_interval,
+    published_estimate,
 )
 
 Ends = tuple[float, float]
@@ -258,7 +258,9 @@ def published(rng: np.random.Generator, repeats: int) -> Table:
                     2 * share, 2 * (1 - share), items
                 )  # two models, the same items
                 a, b = (
-                    of_items(float((rng.random(items) < easy).mean()), items, acc)
+                    published_estimate(
+                        float((rng.random(items) < easy).mean()), items, acc
+                    )
                     for _ in range(2)
                 )
                 told = is_above(a, b) or is_above(b, a)

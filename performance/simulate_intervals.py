@@ -408,7 +408,7 @@ def plans(
     if gain > 0.05:
         return
     loss, delta = gain, gain + 0.02
-    spread = power.of_discordance(Estimate(share, None, None, 0))
+    spread = power.spread_of_discordance(Estimate(share, None, None, 0))
     items = power.items_for_bound(spread, delta, loss) or 1
     counts = np.array(drawn(items, [share - wins, wins]), float)
     passed = [

@@ -15,7 +15,7 @@ from hkcanto_tasks import load_task, read_runs, signatures
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import DataCorrupt, OptionError
 from hkcanto_tasks.kinds import constraints
-from hkcanto_tasks.results.statistics.estimates import agreement, value_of
+from hkcanto_tasks.results.statistics.estimates import harness_agreement, value_of
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.tasks import task_as_run
 
@@ -122,7 +122,7 @@ def test_a_judgement_says_which_were_not_followed(logs: Path) -> None:
 def test_figures_agree_with_the_harnesses(logs: Path) -> None:
     runs = read_runs([logs])
     for run in runs:
-        assert not agreement(run).different
+        assert not harness_agreement(run).different
         assert {name: value_of(run, name).value for name in FIGURES} == pytest.approx(
             FIGURES
         )

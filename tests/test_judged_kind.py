@@ -25,7 +25,7 @@ from hkcanto_tasks.cli import app
 from hkcanto_tasks.declarations import Level, Rubric
 from hkcanto_tasks.errors import HKCantoError
 from hkcanto_tasks.kinds.judged import Judged, read_level
-from hkcanto_tasks.results.statistics.estimates import agreement, value_of
+from hkcanto_tasks.results.statistics.estimates import harness_agreement, value_of
 
 from .answering import by_word
 from .lm_eval.evaluating import evaluate
@@ -259,7 +259,7 @@ def test_an_epoch_without_a_level_leaves_the_others(tmp_path: Path) -> None:
     assert found["unjudged_rate"] == 0.5
     (run,) = read_runs(tmp_path)
     assert value_of(run, "mean_level").value == 1
-    assert not agreement(run).different
+    assert not harness_agreement(run).different
 
 
 @pytest.mark.usefixtures("example")
@@ -334,7 +334,7 @@ def test_lm_evals_answers_judged_afterwards_are_judged_as_in_inspect(
         assert {name: value_of(run, name).value for name in FIGURES} == pytest.approx(
             FIGURES
         )
-        assert not agreement(run).different
+        assert not harness_agreement(run).different
         assert run.options["judge"] == "mockllm/judge"
     new, old = (
         read_runs(folder)[0].signature for folder in (tmp_path / "new", inspect)

@@ -15,7 +15,7 @@ from hkcanto_tasks import catalogue, load_task, read_runs, signatures
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import CatalogueError, DataCorrupt, OptionError
 from hkcanto_tasks.kinds import multi_answer
-from hkcanto_tasks.results.statistics.estimates import agreement, value_of
+from hkcanto_tasks.results.statistics.estimates import harness_agreement, value_of
 
 from .lm_eval.evaluating import evaluate, table
 from .reports.harness_runs import (
@@ -147,7 +147,7 @@ def test_reports_and_comparisons_have_its_figures(logs: Path) -> None:
     runs = read_runs([logs])
     assert sorted(run.harness for run in runs) == ["inspect", "lm-eval"]
     for run in runs:
-        assert not agreement(run).different
+        assert not harness_agreement(run).different
         assert {name: value_of(run, name).value for name in FIGURES} == pytest.approx(
             FIGURES
         )

@@ -59,7 +59,7 @@ def plan(
 
     tests = {"gates": gate or (2.0,), "loss": loss, "shared_by": looks * candidates}
     if assumed:
-        made = report.of_assumption(given, discordance, sd, items or (), **tests)
+        made = report.plan_from_assumption(given, discordance, sd, items or (), **tests)
     else:
-        made = report.of_runs(given, metric, items or (), **tests)
+        made = report.plan_from_runs(given, metric, items or (), **tests)
     write(made, output, kind, full=full)

@@ -143,7 +143,7 @@ class Index:
 # ---------------------------------------------------------------------- training files
 
 
-def read(path: Path) -> Iterator[list[tuple[int, str]]]:
+def training_texts(path: Path) -> Iterator[list[tuple[int, str]]]:
     """Yield the texts of a training file, each as its lines with their numbers.
 
     Args:
@@ -212,7 +212,7 @@ def report(
     """Search training files for benchmark items.
 
     Args:
-        files: See `read`.
+        files: See `training_texts`.
         names: Benchmarks or tasks; by default all benchmarks whose data is available.
 
     Returns:
@@ -244,7 +244,7 @@ def report(
     for path in files:
         try:
             for item, line, size in (
-                hit for text in read(path) for hit in index.find(text)
+                hit for text in training_texts(path) for hit in index.find(text)
             ):
                 key = item.id, line, str(path)
                 shares[key] = max(shares.get(key, 0.0), size)

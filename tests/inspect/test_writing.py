@@ -14,7 +14,7 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from hkcanto import tasks
 from hkcanto_tasks.results.logs import read_runs
-from hkcanto_tasks.results.statistics.estimates import agreement
+from hkcanto_tasks.results.statistics.estimates import harness_agreement
 
 from ..cases import named
 from ..lm_eval.evaluating import evaluate
@@ -102,7 +102,7 @@ def test_corpus_figures_are_of_every_epoch(tmp_path: Path) -> None:
     assert figures(both)["bleu"] == pytest.approx(expected)
     assert expected != pytest.approx(figures(once)["bleu"], abs=1e-4)
     (read,) = read_runs([tmp_path / "other"])
-    checked = agreement(read)
+    checked = harness_agreement(read)
     assert checked.equal > 5
     assert not checked.different
 
@@ -121,7 +121,7 @@ def test_rates_pool_the_responses_of_every_epoch(tmp_path: Path) -> None:
     assert pooled != pytest.approx(fmean(ratios), abs=0.01)
     assert figures(log)["cantonese_ratio"] == pytest.approx(pooled, abs=1e-12)
     (read,) = read_runs(tmp_path)
-    assert not agreement(read).different
+    assert not harness_agreement(read).different
 
 
 def test_fluency_and_sentiment_are_lm_evals(tmp_path: Path) -> None:

@@ -184,23 +184,27 @@ def test_a_plan_says_at_which_discordance_it_is() -> None:
 
 def test_the_deviation_of_independent_differences_is_the_usual_one() -> None:
     losses = np.random.default_rng(0).normal(0.1, 0.2, 50)
-    spread = power.of_losses(losses, np.ones(50), np.arange(50), 50)
+    spread = power.spread_of_losses(losses, np.ones(50), np.arange(50), 50)
     assert spread.deviation.value == pytest.approx(losses.std(ddof=1))
 
 
 def test_epochs_that_agree_say_no_more_than_one_and_others_do() -> None:
     rng = np.random.default_rng(0)
     once, places = rng.choice([-1.0, 0.0, 1.0], 60), np.repeat(np.arange(60), 4)
-    alone = power.of_losses(once, np.ones(60), np.arange(60), 60).deviation.value
-    same = power.of_losses(once[places], np.ones(240), places, 60).deviation.value
+    alone = power.spread_of_losses(once, np.ones(60), np.arange(60), 60).deviation.value
+    same = power.spread_of_losses(
+        once[places], np.ones(240), places, 60
+    ).deviation.value
     assert same == pytest.approx(alone)
-    others = power.of_losses(rng.permutation(once[places]), np.ones(240), places, 60)
+    others = power.spread_of_losses(
+        rng.permutation(once[places]), np.ones(240), places, 60
+    )
     assert others.deviation.value == pytest.approx(alone / 2, rel=0.2)
 
 
 def test_questions_on_one_passage_count_for_less() -> None:
     once, places = np.array([1.0, -1.0] * 20), np.repeat(np.arange(40), 5)
-    spread = power.of_losses(once[places], np.ones(200), places, 200)
+    spread = power.spread_of_losses(once[places], np.ones(200), places, 200)
     # A design effect of 5: the 200 items are worth 40.
     deviation = spread.deviation.value / np.sqrt(200)
     assert deviation == pytest.approx(once.std(ddof=1) / np.sqrt(40))
@@ -241,7 +245,7 @@ def test_so_has_a_gate_of_error_rates() -> None:
     lengths = rng.integers(3, 40, 4000).astype(float)
     rates -= (rates @ lengths) / lengths.sum()
     items = power.items_for_bound(
-        power.of_losses(rates, lengths, np.arange(4000), 4000), 0.03
+        power.spread_of_losses(rates, lengths, np.arange(4000), 4000), 0.03
     )
     assert items
     passed = []

@@ -13,8 +13,8 @@ from hkcanto_tasks.figures import ItemValue, Pair, standard_error
 from hkcanto_tasks.results.statistics.estimates import (
     Agreement,
     Disagreement,
-    agreement,
     estimate,
+    harness_agreement,
     mean_estimate,
 )
 from hkcanto_tasks.results.statistics.intervals import effective_draws
@@ -184,7 +184,7 @@ def test_figures_that_the_harness_reports_alike_agree():
         ((), "acc_macro"): float("nan"),
         ((), "judged_accuracy"): 1.0,  # no item has a value for it
     }
-    found = agreement(replace(run, reported=reported))
+    found = harness_agreement(replace(run, reported=reported))
     assert found == Agreement(1, [Disagreement(subject, "acc", 0.5, 0.25)])
 
 

@@ -19,7 +19,7 @@ from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import LogError
 from hkcanto_tasks.results.logs.items import ItemRows
 from hkcanto_tasks.results.runs import Items, Run
-from hkcanto_tasks.results.statistics.estimates import agreement, estimate
+from hkcanto_tasks.results.statistics.estimates import estimate, harness_agreement
 from hkcanto_tasks.results.statistics.paired import compare
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.tasks import load_task, task_as_run
@@ -84,7 +84,7 @@ def test_figures_of_the_items_are_those_that_the_harness_reports(
     runs = [*in_lm_eval.values(), *in_inspect.values()]
     assert {run.task for run in runs} >= {*BOTH, "tmmluplus_gen_mc", "tmmluplus_gen"}
     for run in runs:
-        assert not agreement(run).different
+        assert not harness_agreement(run).different
         assert ((), run.headline.name) in run.reported
         for (subjects, name), reported in run.reported.items():
             assert subjects == ()

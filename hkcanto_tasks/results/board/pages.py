@@ -14,7 +14,7 @@ from ..published import published_tables
 from ..reports.blocks import unit_of
 from ..reports.renderers.formatting import interval_text, value_text
 from ..reports.renderers.page import code, environment
-from ..statistics.intervals import is_above, of_items
+from ..statistics.intervals import is_above, published_estimate
 from .records import PublishedResult, Standing, items_of
 
 KINDS: Mapping[Standing, str] = {
@@ -93,7 +93,9 @@ def _papers() -> Iterable[PublishedResult]:
             signature, items = how.signature(_RELEASE), items_of(how)
             for row in table.rows:
                 if (score := row.scores.get(column.name)) is not None:
-                    value = {column.metric: of_items(score, items, how.headline)}
+                    value = {
+                        column.metric: published_estimate(score, items, how.headline)
+                    }
                     by = table.source
                     made = PublishedResult(
                         "published", row.model, how, signature, value, by=by

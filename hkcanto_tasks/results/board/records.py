@@ -26,7 +26,7 @@ from ..publishing.eee import LIBRARIES, UNITS
 from ..publishing.runs import MODEL, sorted_out
 from ..rescoring.rescore import options_of
 from ..statistics.estimates import value_of
-from ..statistics.intervals import Estimate, of_items
+from ..statistics.intervals import Estimate, published_estimate
 
 Standing = Literal["checked", "self-reported", "published"]
 
@@ -278,7 +278,7 @@ def _values(
         right = score * count if is_accuracy and figure.over == "questions" else 0
         if not isclose(right, round(right), abs_tol=1e-4):
             raise LogError(f"{name} is {score:g}, not a share of {count:,} items")
-        yield name, of_items(score, count, figure)
+        yield name, published_estimate(score, count, figure)
 
 
 # ---------------------------------------------------------------------- folders of results

@@ -42,11 +42,11 @@ class Spread:
     copies: Floats  # how many of each there are per item
 
 
-def of_discordance(share: Estimate) -> Spread:
+def spread_of_discordance(share: Estimate) -> Spread:
     """Return the spread of right and wrong answers with a given discordance (0 to 1).
 
     Examples:
-        >>> of_discordance(Estimate(0.25, None, None, 0)).deviation.value
+        >>> spread_of_discordance(Estimate(0.25, None, None, 0)).deviation.value
         0.5
     """
     copies = np.array([share.value / 2, 1 - share.value, share.value / 2])
@@ -55,7 +55,7 @@ def of_discordance(share: Estimate) -> Spread:
     return Spread(deviation, share, values, np.ones(3), copies)
 
 
-def of_deviation(deviation: float) -> Spread:
+def spread_of_deviation(deviation: float) -> Spread:
     """Return a normal spread with a standard deviation (0 to 1), clipped to -1 and 1."""
     values = np.clip(deviation * norm.ppf((np.arange(99) + 0.5) / 99), -1, 1)
     ones = np.ones(len(values))
@@ -64,7 +64,7 @@ def of_deviation(deviation: float) -> Spread:
     )
 
 
-def of_losses(
+def spread_of_losses(
     losses: Floats, weights: Floats, clusters: ArrayLike, questions: int
 ) -> Spread:
     """Return the spread of observed differences.
@@ -79,7 +79,7 @@ def of_losses(
         questions: The number of items, each counted once for all its epochs.
 
     Examples:
-        >>> spread = of_losses(np.array([0.5, -0.5]), np.ones(2), [0, 1], 2)
+        >>> spread = spread_of_losses(np.array([0.5, -0.5]), np.ones(2), [0, 1], 2)
         >>> round(spread.deviation.value, 4)  # √(2 (0.5² + 0.5²) / (2 - 1) / 2)
         0.7071
     """
@@ -106,7 +106,7 @@ def weighted(spread: Spread, weights: ArrayLike, shares: ArrayLike) -> Spread:
         shares: The share of the items in each subject; they add up to 1.
 
     Examples:
-        >>> two = weighted(of_discordance(Estimate(0.25, None, None, 0)), [0.5, 3], [0.8, 0.2])
+        >>> two = weighted(spread_of_discordance(Estimate(0.25, None, None, 0)), [0.5, 3], [0.8, 0.2])
         >>> two.deviation.value  # 0.5 times √(0.8 · 0.25 + 0.2 · 9)
         0.7071067811865476
     """
@@ -175,7 +175,8 @@ def items_for_bound(
         confidence: The confidence of the bound.
 
     Examples:
-        >>> items_for_bound(of_discordance(Estimate(0.0, None, None, 0)), 0.02)  # ln 0.05 / ln 0.98
+        >>> equal = spread_of_discordance(Estimate(0.0, None, None, 0))
+        >>> items_for_bound(equal, 0.02)  # ln 0.05 / ln 0.98
         149
     """
     worst = float(spread.values[spread.copies > 0].max())

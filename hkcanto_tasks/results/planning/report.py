@@ -46,7 +46,7 @@ class Part(NamedTuple):
     spread: Spread
 
 
-def of_runs(
+def plan_from_runs(
     runs: Sequence[str], metric: str | None, sizes: Sequence[int], **tests: Any
 ) -> Report:
     """Return the plan for the tasks that runs have in common, with the observed spreads.
@@ -81,9 +81,9 @@ def of_runs(
         ).is_right_or_wrong:
             share = mean_estimate(abs(after - before), paired.clusters)
         if share and paired.is_right_or_wrong:
-            spread = power.of_discordance(share)
+            spread = power.spread_of_discordance(share)
         else:
-            spread = power.of_losses(
+            spread = power.spread_of_losses(
                 after - before, paired.sizes, paired.clusters, questions
             )
             spread = replace(spread, discordance=share)
@@ -94,7 +94,7 @@ def of_runs(
     return _plan("Plan from two runs", about, parts, [], sizes, **tests)
 
 
-def of_assumption(
+def plan_from_assumption(
     names: Sequence[str],
     discordance: float | None,
     deviation: float | None,
@@ -119,10 +119,10 @@ def of_assumption(
             gate is not above the loss.
     """
     if discordance is not None:
-        spread = power.of_discordance(Estimate(discordance / 100, None, None, 0))
+        spread = power.spread_of_discordance(Estimate(discordance / 100, None, None, 0))
         title = f"Plan for a discordance of {discordance:g} %"
     else:
-        spread = power.of_deviation((deviation or 0.0) / 100)
+        spread = power.spread_of_deviation((deviation or 0.0) / 100)
         title = (
             f"Plan for differences with a standard deviation of {deviation:g} points"
         )

@@ -18,7 +18,7 @@ from ...tasks import load_task
 from ..frames import Runs
 from ..rescoring.rescore import of_log, options_of
 from ..runs import Run, SkippedLog
-from ..statistics.estimates import agreement
+from ..statistics.estimates import harness_agreement
 
 _log = logging.getLogger("hkcanto")
 MODEL = re.compile(r"(?![A-Za-z]:/)\w([\w.:@+-]*\w)?(/\w([\w.:@+-]*\w)?)?", re.ASCII)
@@ -92,7 +92,7 @@ def sorted_out(
 
 def _refusals(run: Run, more: int, is_named: bool) -> Iterator[str]:
     """Yield reasons not to publish a run; `more` other runs have the same model and setup."""
-    checked, items = agreement(run), len({*run.items.ids})
+    checked, items = harness_agreement(run), len({*run.items.ids})
     if run.is_sample:
         yield "sample data, whose figures mean nothing. Run it without HKCANTO_DATA=sample."
     if not run.signature.prompt_known:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ...figures import Figure
 from ..runs import UNREAD, Run
-from ..statistics.estimates import agreement, estimate
+from ..statistics.estimates import estimate, harness_agreement
 from ..statistics.intervals import Estimate
 from .blocks import Column, Value
 
@@ -85,7 +85,7 @@ def unread_of(run: Run) -> Estimate | None:
 
 def doubts(run: Run) -> Sequence[str]:
     """Return the doubts about a run's figures, short enough for a table cell."""
-    checked = agreement(run)
+    checked = harness_agreement(run)
     lacks = (
         len({*run.items.ids}) != run.expected
         and run.trusted_data

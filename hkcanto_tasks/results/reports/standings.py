@@ -23,8 +23,8 @@ from ..published import (
     tables_of,
 )
 from ..runs import Items, Run
-from ..statistics.estimates import agreement, mean_estimate, value_of
-from ..statistics.intervals import Estimate, is_above, of_items
+from ..statistics.estimates import harness_agreement, mean_estimate, value_of
+from ..statistics.intervals import Estimate, is_above, published_estimate
 from .blocks import Column, unit_of
 from .presentation import condition_title, figure_title
 
@@ -221,7 +221,9 @@ def _why_unranked(runs: Sequence[Run], column: PublishedColumn) -> str:
         "unknown data": not all(run.trusted_data for run in runs),
         "one example for all subjects": "paper"
         in [run.options.get("rationale") for run in runs],
-        "unlike the harness's figure": any(agreement(run).different for run in runs),
+        "unlike the harness's figure": any(
+            harness_agreement(run).different for run in runs
+        ),
     }
     return next((reason for reason, holds in reasons.items() if reason and holds), "")
 
@@ -238,7 +240,7 @@ def _places(
     own, spans = value.times(sign), list[Estimate]()
     for score in _scores(table, column):
         other = (
-            of_items(score, value.items, figure)
+            published_estimate(score, value.items, figure)
             if figure
             else Estimate(score, None, None, 0)
         )

@@ -17,7 +17,7 @@ from ...errors import ComparisonError
 from ..frames import checkpoint, figure_rows
 from ..published import RowKind
 from ..runs import Run, SkippedLog
-from ..statistics.estimates import agreement
+from ..statistics.estimates import harness_agreement
 from ..statistics.intervals import CONFIDENCE, WIDE, Estimate
 from ..statistics.paired import compare, points_of
 from ..statistics.selection import Selection, selection
@@ -440,12 +440,14 @@ def _last_section(read: _Read) -> Section:
 
 
 def _checks(runs: Sequence[Run]) -> Iterator[str]:
-    equal = sum(agreement(run).equal for run in runs if "rescored" not in run.options)
+    equal = sum(
+        harness_agreement(run).equal for run in runs if "rescored" not in run.options
+    )
     yield f"{equal:,} figures equal those of the harnesses."
     for run in runs:
         if again := run.options.get("rescored"):
             yield f"{run_title(run)} was scored again by hkcanto {again}."
-        for one in agreement(run).different[:_NAMED]:
+        for one in harness_agreement(run).different[:_NAMED]:
             place = f" of {', '.join(one.subjects)}" if one.subjects else ""
             yield (
                 f"{run_title(run)}: {one.name}{place} is {one.ours:.6g} here, {one.reported:.6g} "

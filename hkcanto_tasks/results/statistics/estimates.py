@@ -39,7 +39,7 @@ class Disagreement(NamedTuple):
     reported: float
 
 
-class Agreement(NamedTuple):
+class HarnessAgreement(NamedTuple):
     """How many of the harness's figures equal ours, and those that do not."""
 
     equal: int
@@ -47,7 +47,7 @@ class Agreement(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def agreement(run: Run) -> Agreement:
+def harness_agreement(run: Run) -> HarnessAgreement:
     """Recompute the figures that the harness reports for a run, and compare."""
     equal, different = 0, list[Disagreement]()
     for (subjects, name), reported in run.reported.items():
@@ -58,7 +58,7 @@ def agreement(run: Run) -> Agreement:
             equal += 1
         elif ours:
             different.append(Disagreement(subjects, name, ours.value, reported))
-    return Agreement(equal, different)
+    return HarnessAgreement(equal, different)
 
 
 def value_of(run: Run, name: str, part: str = "") -> Estimate | None:

@@ -230,14 +230,14 @@ class Estimate:
         return replace(self, value=factor * self.value, low=low, high=high)
 
 
-def of_items(value: float, items: int, figure: Figure) -> Estimate:
+def published_estimate(value: float, items: int, figure: Figure) -> Estimate:
     """Return a figure that is known without its items, such as a published one.
 
     A share or a rate has Wilson's interval, as of independent right and wrong answers. That is wide
     for a rate. Other figures, and shares of an unknown number of items, have no interval.
 
     Examples:
-        >>> found = of_items(0.625, 8, Figure("acc", "Accuracy", "share", True, ""))
+        >>> found = published_estimate(0.625, 8, Figure("acc", "Accuracy", "share", True, ""))
         >>> round(found.low, 3), round(found.high, 3)
         (0.306, 0.863)
     """
