@@ -21,12 +21,12 @@ from ..kinds.judged import Judged
 from .logs import read_runs
 from .logs.inspect import judge_scores
 from .reports.blocks import (
-    Column,
     Estimate,
     Report,
-    Row,
     Section,
-    Table,
+    TableBlock,
+    TableColumn,
+    TableRow,
     Value,
     report_of,
 )
@@ -35,19 +35,19 @@ from .statistics.estimates import mean_estimate
 
 _FEW = 5
 _OF_LEVELS = (
-    Column("Exact", "percent", "Share of people's levels that equal the judge's."),
-    Column(
+    TableColumn("Exact", "percent", "Share of people's levels that equal the judge's."),
+    TableColumn(
         "Weighted kappa", "number", "Cohen's, quadratic weights, of judge and person."
     ),
 )
 _OF_SCORES = (
-    *(Column(kind.title(), "number") for kind in get_args(Correlation)),
-    Column(
+    *(TableColumn(kind.title(), "number") for kind in get_args(Correlation)),
+    TableColumn(
         "Alpha", "number", "Krippendorff's, of the judge and the mean of the people."
     ),
-    Column("People's alpha", "number", "Among the people."),
-    Column("Bias", "number", "The judge's mean minus the people's mean."),
-    Column(
+    TableColumn("People's alpha", "number", "Among the people."),
+    TableColumn("Bias", "number", "The judge's mean minus the people's mean."),
+    TableColumn(
         "Corrected mean", "number", "Estimate of people's mean on all judged items."
     ),
 )
@@ -125,14 +125,14 @@ def agreement_report(log: Path, people: Path) -> Report:
             else ""
         )
         values += [row.alpha, row.human_alpha, _figure(row.bias, row.items)]
-        listed.append(Row([*values, _figure(row.corrected, row.items, note)]))
+        listed.append(TableRow([*values, _figure(row.corrected, row.items, note)]))
     title = "Agreement of the judge with people"
     columns = [
-        Column("Criterion"),
-        Column("Items", "count"),
+        TableColumn("Criterion"),
+        TableColumn("Items", "count"),
         *(_OF_LEVELS if run else ()),
     ]
-    made = Table("agreement", title, [*columns, *_OF_SCORES], listed)
+    made = TableBlock("agreement", title, [*columns, *_OF_SCORES], listed)
     return report_of([Section(title, [made], "agreement", True)], title)
 
 

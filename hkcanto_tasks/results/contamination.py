@@ -21,7 +21,16 @@ from ..catalogue import benchmarks, chosen_tasks
 from ..data.locating import locate
 from ..errors import DataCorrupt, DataNotFound
 from ..tasks import load_task
-from .reports.blocks import Block, Column, Note, Report, Row, Section, Table, report_of
+from .reports.blocks import (
+    Block,
+    Note,
+    Report,
+    Section,
+    TableBlock,
+    TableColumn,
+    TableRow,
+    report_of,
+)
 
 N, SHARE, FEW = 8, 0.6, 12
 """Units in an n-gram; the share of an item that must be found; the number of units that must be
@@ -259,28 +268,35 @@ def report(
         ids = {item.id for item in items}
         count = len(ids & places)
         rows.append(
-            Row([task, len(ids), count, count / len(ids), len(ids - looked_for), data])
+            TableRow(
+                [task, len(ids), count, count / len(ids), len(ids - looked_for), data]
+            )
         )
     rows.sort(key=lambda row: not row.values[2])  # a terminal shows the first 20
     short = f"Fewer than {N} units, or all boilerplate: not searched for."
-    share = Column(
+    share = TableColumn(
         "Share", "percent", "Share of the items, or of the item, that was found."
     )
     columns = [
-        Column("Task"),
-        Column("Items", "count"),
-        Column("Found", "count"),
+        TableColumn("Task"),
+        TableColumn("Items", "count"),
+        TableColumn("Found", "count"),
         share,
     ]
-    columns += [Column("Too short", "count", short), Column("Data")]
+    columns += [TableColumn("Too short", "count", short), TableColumn("Data")]
     caption = f"Found: {SHARE:.0%} of an item, or of a question without options, is in one place."
     blocks: list[Block] = [
-        Table("contamination", "Items found", columns, rows, caption)
+        TableBlock("contamination", "Items found", columns, rows, caption)
     ]
     blocks += [Note(text, "warning") for text in notes]
-    columns = [Column("Item"), Column("Line", "count"), Column("File"), share]
-    rows = [Row([*place, size]) for place, size in shares.items()]
-    blocks.append(Table("lines", "Places of the items", columns, rows))
+    columns = [
+        TableColumn("Item"),
+        TableColumn("Line", "count"),
+        TableColumn("File"),
+        share,
+    ]
+    rows = [TableRow([*place, size]) for place, size in shares.items()]
+    blocks.append(TableBlock("lines", "Places of the items", columns, rows))
     section = Section("Contamination", blocks, "contamination", is_summary=True)
     return report_of(
         [section], f"Benchmark items in {', '.join(map(str, files))}"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hkcanto_tasks.figures import Pair, parts_of
-from hkcanto_tasks.results.reports.blocks import Note, Section, Table
+from hkcanto_tasks.results.reports.blocks import Note, Section, TableBlock
 from hkcanto_tasks.results.reports.summary import build_report
 from hkcanto_tasks.results.runs import Items, Run, Sent
 from hkcanto_tasks.results.statistics.intervals import Estimate
@@ -105,7 +105,7 @@ def tables(runs: Sequence[Run]) -> dict[str, list[dict[str, Any]]]:
             for row in block.rows
         ]
         for block in blocks
-        if isinstance(block, Table)
+        if isinstance(block, TableBlock)
     }
 
 

@@ -7,13 +7,13 @@ from math import nan
 
 from hkcanto_tasks.results.reports.blocks import (
     Block,
-    Column,
+    DisplayUnit,
     Note,
     Report,
-    Row,
     Section,
-    Table,
-    Unit,
+    TableBlock,
+    TableColumn,
+    TableRow,
     Value,
 )
 from hkcanto_tasks.results.statistics.intervals import Estimate
@@ -43,7 +43,7 @@ def section(*blocks: Block, name: str = "overview", is_summary: bool = True) -> 
     return Section(name.capitalize(), blocks, name, is_summary)
 
 
-def scores() -> Table:
+def scores() -> TableBlock:
     """A leaderboard: the user's run among published, human and random rows."""
     own = [
         Estimate(0.523, 0.4911, 0.5539, 1_024, "one subject is missing"),
@@ -58,62 +58,66 @@ def scores() -> Table:
         ["Chance", 0.25, nan, -0.498, 26_368, None, ""],
     ]
     kinds = ("published", "published", "run", "human", "random")
-    return Table(
+    return TableBlock(
         "scores",
         "Accuracy on HKMMLU 香港大規模多任務語言理解",
         [
-            Column("Model"),
-            Column(
+            TableColumn("Model"),
+            TableColumn(
                 "Accuracy", "percent", "Share of questions answered correctly.", False
             ),
-            Column(
+            TableColumn(
                 "CER",
                 "percent",
                 "Share of characters that are wrong.",
                 lower_is_better=True,
             ),
-            Column("To GPT-4o", "points"),
-            Column("Items", "count"),
-            Column("Rank"),
-            Column("Signature"),
+            TableColumn("To GPT-4o", "points"),
+            TableColumn("Items", "count"),
+            TableColumn("Rank"),
+            TableColumn("Signature"),
         ],
-        [Row(own, kind) for own, kind in zip(values, kinds, strict=True)],
+        [TableRow(own, kind) for own, kind in zip(values, kinds, strict=True)],
         "The papers' rows are quoted; yours are computed from its log.",
     )
 
 
-def subjects(count: int = 66, models: int = 5) -> Table:
+def subjects(count: int = 66, models: int = 5) -> TableBlock:
     """A long table: an accuracy for each of many subjects and several models."""
     chance = random.Random(5)
     rows = []
     for place in range(count):
         values = [chance.uniform(0.2, 0.9) for _ in range(models)]
         figures = [Estimate(value, value - 0.05, value + 0.05, 400) for value in values]
-        rows.append(Row([f"Subject {place} 科目{place}", *figures]))
-    named = [Column(name, "percent") for name in MODELS[:models]]
-    columns = [Column("Subject"), *named]
-    return Table(
+        rows.append(TableRow([f"Subject {place} 科目{place}", *figures]))
+    named = [TableColumn(name, "percent") for name in MODELS[:models]]
+    columns = [TableColumn("Subject"), *named]
+    return TableBlock(
         "by_subject", "Accuracy by subject", columns, rows, "Wilson's intervals."
     )
 
 
-def dots(unit: Unit = "percent", label: str = "粵語大模型-7B") -> Table:
+def dots(unit: DisplayUnit = "percent", label: str = "粵語大模型-7B") -> TableBlock:
     """A table with a plot of two series; GPT-4o's first value has no interval."""
     rows = [
-        Row(["STEM", Estimate(0.41, 0.35, 0.47, 90), 0.71]),
-        Row(
+        TableRow(["STEM", Estimate(0.41, 0.35, 0.47, 90), 0.71]),
+        TableRow(
             [
                 "Humanities 人文",
                 Estimate(0.62, 0.55, 0.68, 90),
                 Estimate(0.75, 0.7, 0.8, 90),
             ]
         ),
-        Row(["Law", Estimate(-0.05 if unit == "points" else 0.3, None, None, 1), None]),
+        TableRow(
+            ["Law", Estimate(-0.05 if unit == "points" else 0.3, None, None, 1), None]
+        ),
     ]
-    columns = [Column("Category"), Column("Items", "count")]
-    columns += [Column(name, unit, drawn=True) for name in (label, "GPT-4o")]
-    rows = [Row([row.values[0], 90, *row.values[1:]]) for row in rows]
-    return Table("dots", "Accuracy by category", columns, rows, "GPT-4o leads in both.")
+    columns = [TableColumn("Category"), TableColumn("Items", "count")]
+    columns += [TableColumn(name, unit, drawn=True) for name in (label, "GPT-4o")]
+    rows = [TableRow([row.values[0], 90, *row.values[1:]]) for row in rows]
+    return TableBlock(
+        "dots", "Accuracy by category", columns, rows, "GPT-4o leads in both."
+    )
 
 
 def rich_report() -> Report:
@@ -133,19 +137,19 @@ def hostile_report() -> Report:
         Estimate(0.5, 0.4, 0.6, 9, HOSTILE),
         HOSTILE,
     ]
-    table = Table(
+    table = TableBlock(
         "hostile_table",
         HOSTILE,
         [
-            Column(HOSTILE, help=HOSTILE),
-            Column("beneath", beneath=True),
-            Column("value", "percent", drawn=True),
-            Column("text"),
-            Column("more"),
+            TableColumn(HOSTILE, help=HOSTILE),
+            TableColumn("beneath", beneath=True),
+            TableColumn("value", "percent", drawn=True),
+            TableColumn("text"),
+            TableColumn("more"),
         ],
         [
-            Row([*hostile, f"{HOSTILE} · {HOSTILE}"], "run"),
-            Row(["=cmd()", None, -0.5, "@x", "✓ all"], "published"),
+            TableRow([*hostile, f"{HOSTILE} · {HOSTILE}"], "run"),
+            TableRow(["=cmd()", None, -0.5, "@x", "✓ all"], "published"),
         ],
         HOSTILE,
     )

@@ -17,7 +17,7 @@ from hkcanto_tasks.errors import ComparisonError, HKCantoError
 from hkcanto_tasks.figures import Pair
 from hkcanto_tasks.results.frames import Runs
 from hkcanto_tasks.results.reports import compare as comparing
-from hkcanto_tasks.results.reports.blocks import Note, Report, Section, Table
+from hkcanto_tasks.results.reports.blocks import Note, Report, Section, TableBlock
 from hkcanto_tasks.results.reports.compare import gate_of
 from hkcanto_tasks.results.runs import Run, SkippedLog
 from hkcanto_tasks.results.statistics.estimates import estimate
@@ -758,16 +758,16 @@ def notes(made: Sequence[Section]) -> list[str]:
     return [block.text for s in made for block in s.blocks if isinstance(block, Note)]
 
 
-def tables(made: Sequence[Section]) -> list[Table]:
+def tables(made: Sequence[Section]) -> list[TableBlock]:
     return [
         block
         for section in made
         for block in section.blocks
-        if isinstance(block, Table)
+        if isinstance(block, TableBlock)
     ]
 
 
-def values(table: Table, *titles: str, row: int = 0) -> list[object]:
+def values(table: TableBlock, *titles: str, row: int = 0) -> list[object]:
     places = [
         [column.title for column in table.columns].index(title) for title in titles
     ]

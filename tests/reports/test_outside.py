@@ -8,7 +8,7 @@ import pytest
 from hkcanto import tasks
 from hkcanto_tasks import read_runs
 from hkcanto_tasks.results.published import published_tables, tables_of
-from hkcanto_tasks.results.reports.blocks import Estimate, Note, Section, Table
+from hkcanto_tasks.results.reports.blocks import Estimate, Note, Section, TableBlock
 from hkcanto_tasks.results.reports.standings import best_and_chance
 from hkcanto_tasks.results.reports.summary import build_report
 from hkcanto_tasks.results.runs import Run
@@ -77,7 +77,7 @@ def found(sections: Sequence[Section], name: str) -> dict[object, dict[str, obje
         block
         for section in sections
         for block in section.blocks
-        if isinstance(block, Table) and block.name == name
+        if isinstance(block, TableBlock) and block.name == name
     )
     headings = [column.title for column in table.columns]
     rows = [

@@ -9,12 +9,12 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 from hkcanto_tasks.results.reports.blocks import (
-    Column,
+    DisplayUnit,
     Note,
     Report,
-    Row,
-    Table,
-    Unit,
+    TableBlock,
+    TableColumn,
+    TableRow,
     report_of,
 )
 from hkcanto_tasks.results.reports.renderers import render
@@ -364,8 +364,8 @@ def test_series_have_a_colour_each_and_a_key_of_it_in_their_headings(
 
 def test_one_series_alone_needs_no_key(opened: Opened) -> None:
     made = dots()
-    alone = Table(
-        "one", "T", made.columns[:3], [Row(row.values[:3]) for row in made.rows]
+    alone = TableBlock(
+        "one", "T", made.columns[:3], [TableRow(row.values[:3]) for row in made.rows]
     )
     browser = opened(report(section(alone)))
     assert len(browser.all("tbody circle")) == 3
@@ -373,13 +373,13 @@ def test_one_series_alone_needs_no_key(opened: Opened) -> None:
 
 
 def test_a_run_is_told_apart_from_the_papers_models(opened: Opened) -> None:
-    columns = [Column("Model"), Column("Accuracy", "percent", drawn=True)]
+    columns = [TableColumn("Model"), TableColumn("Accuracy", "percent", drawn=True)]
     rows = [
-        Row(["mine", 0.5], "run"),
-        Row(["theirs", 0.4], "published"),
-        Row(["all", 1], "human"),
+        TableRow(["mine", 0.5], "run"),
+        TableRow(["theirs", 0.4], "published"),
+        TableRow(["all", 1], "human"),
     ]
-    browser = opened(report(section(Table("t", "T", columns, rows))))
+    browser = opened(report(section(TableBlock("t", "T", columns, rows))))
     fill = "return [...document.querySelectorAll('circle')].map(e => getComputedStyle(e).fill)"
     assert len(set(browser.run(fill))) == 3
     own, *others = (box["right"] - box["left"] for box in boxes(browser, "circle"))
@@ -388,7 +388,7 @@ def test_a_run_is_told_apart_from_the_papers_models(opened: Opened) -> None:
 
 @pytest.mark.parametrize(("unit", "zero"), [("points", True), ("percent", False)])
 def test_differences_have_a_line_where_there_is_none(
-    opened: Opened, unit: Unit, zero: bool
+    opened: Opened, unit: DisplayUnit, zero: bool
 ) -> None:
     browser = opened(report(section(dots(unit))))
     lines = boxes(browser, "tbody line.zero")
@@ -400,7 +400,7 @@ def test_differences_have_a_line_where_there_is_none(
 @pytest.mark.parametrize("width", [320, 1280])
 @pytest.mark.parametrize("unit", ["percent", "points", "p"])
 def test_nothing_of_a_plot_is_outside_its_cell(
-    opened: Opened, unit: Unit, width: int
+    opened: Opened, unit: DisplayUnit, width: int
 ) -> None:
     browser = opened(report(section(dots(unit))), width=width)
     cells = boxes(browser, "tbody td.plot")
@@ -439,11 +439,13 @@ def test_any_numbers_can_be_drawn(
     opened: Opened, values: Sequence[float | None]
 ) -> None:
     odd = [*values, float("nan"), float("inf")]
-    rows = [Row([str(place), value]) for place, value in enumerate(odd)]
+    rows = [TableRow([str(place), value]) for place, value in enumerate(odd)]
     ends = Estimate(0.5, float("-inf"), float("nan"), 2)
-    columns = [Column("x"), Column("y", "number", drawn=True)]
+    columns = [TableColumn("x"), TableColumn("y", "number", drawn=True)]
     browser = opened(
-        report(section(Table("t", "T", columns, [*rows, Row(["ends", ends])])))
+        report(
+            section(TableBlock("t", "T", columns, [*rows, TableRow(["ends", ends])]))
+        )
     )
     assert len(browser.all("circle")) == sum(value is not None for value in values) + 1
     assert not browser.all("line.span")
@@ -451,8 +453,10 @@ def test_any_numbers_can_be_drawn(
 
 
 def test_without_a_number_there_is_no_plot(opened: Opened) -> None:
-    columns = [Column("Model"), Column("Score", "percent", drawn=True)]
-    browser = opened(report(section(Table("t", "T", columns, [Row(["a", None])]))))
+    columns = [TableColumn("Model"), TableColumn("Score", "percent", drawn=True)]
+    browser = opened(
+        report(section(TableBlock("t", "T", columns, [TableRow(["a", None])])))
+    )
     assert not browser.all(".plot")
 
 

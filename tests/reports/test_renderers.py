@@ -13,12 +13,12 @@ from rich.console import Console
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.printable import printable
 from hkcanto_tasks.results.reports.blocks import (
-    Column,
     Note,
     Report,
-    Row,
     Section,
-    Table,
+    TableBlock,
+    TableColumn,
+    TableRow,
 )
 from hkcanto_tasks.results.reports.blocks import table as table_of
 from hkcanto_tasks.results.reports.renderers import render
@@ -99,10 +99,10 @@ def test_an_interval_is_shown_in_the_same_unit_if_it_has_both_ends() -> None:
 
 
 def test_a_heading_names_its_unit_once() -> None:
-    assert heading(Column("Accuracy", "percent")) == "Accuracy %"
-    assert heading(Column("Share in %", "percent")) == "Share in %"
-    assert heading(Column("Loss", "points")) == "Loss pts"
-    assert heading(Column("BLEU", "score_points")) == "BLEU pts"
+    assert heading(TableColumn("Accuracy", "percent")) == "Accuracy %"
+    assert heading(TableColumn("Share in %", "percent")) == "Share in %"
+    assert heading(TableColumn("Loss", "points")) == "Loss pts"
+    assert heading(TableColumn("BLEU", "score_points")) == "BLEU pts"
 
 
 def test_the_best_is_looked_for_among_models_and_in_the_columns_own_direction() -> None:
@@ -118,13 +118,19 @@ def test_the_best_is_looked_for_among_models_and_in_the_columns_own_direction() 
 
 
 def test_there_is_no_best_without_a_rival() -> None:
-    one = Row(["a", 0.5], "run")
-    columns = [Column("Model"), Column("acc", "percent", lower_is_better=False)]
-    alone = Table("t", "T", columns, [one])
-    equal = Table("t", "T", columns, [one, Row(["b", 0.5], "run")])
-    in_parts = Table("t", "T", columns, [one, Row(["a", 0.6], "run")])
-    neither = Table(
-        "t", "T", [Column("Model"), Column("n")], [one, Row(["b", 0.6], "run")]
+    one = TableRow(["a", 0.5], "run")
+    columns = [
+        TableColumn("Model"),
+        TableColumn("acc", "percent", lower_is_better=False),
+    ]
+    alone = TableBlock("t", "T", columns, [one])
+    equal = TableBlock("t", "T", columns, [one, TableRow(["b", 0.5], "run")])
+    in_parts = TableBlock("t", "T", columns, [one, TableRow(["a", 0.6], "run")])
+    neither = TableBlock(
+        "t",
+        "T",
+        [TableColumn("Model"), TableColumn("n")],
+        [one, TableRow(["b", 0.6], "run")],
     )
     for table in (alone, equal, in_parts, neither):
         assert not any(cell.best for row in shown(table) for cell in row.cells)
@@ -133,7 +139,7 @@ def test_there_is_no_best_without_a_rival() -> None:
 def test_rows_have_a_kind_where_there_are_several() -> None:
     kinds = {row.cells[0].text: row.kind for row in shown(scores())}
     assert (kinds["粵語大模型-7B (this run)"], kinds["Chance"]) == ("run", "random")
-    only_runs = Table("t", "T", [Column("Model")], [Row(["a"], "run")])
+    only_runs = TableBlock("t", "T", [TableColumn("Model")], [TableRow(["a"], "run")])
     assert (shown(only_runs)[0].kind, shown(only_runs)[0].cells[0].text) == (
         "other",
         "a",
@@ -148,9 +154,9 @@ def test_beside_published_rows_a_run_says_what_it_is_in_every_format() -> None:
 
 def test_columns_without_values_are_left_out_except_the_first() -> None:
     columns = [
-        (Column("x"), str),
-        (Column("y"), lambda _: None),
-        (Column("z"), lambda n: n or None),
+        (TableColumn("x"), str),
+        (TableColumn("y"), lambda _: None),
+        (TableColumn("z"), lambda n: n or None),
     ]
     made = table_of("t", "T", [0, 1], columns)
     assert [column.title for column in made.columns] == ["x", "z"]
@@ -160,7 +166,7 @@ def test_columns_without_values_are_left_out_except_the_first() -> None:
 
 def test_keys_for_programs_are_words() -> None:
     titles = ("p by Holm", "Δ % (of all)", "粵語", "—")
-    assert [Column(title).key for title in titles] == [
+    assert [TableColumn(title).key for title in titles] == [
         "p_by_holm",
         "δ_of_all",
         "粵語",
@@ -230,8 +236,8 @@ def test_the_terminal_gets_no_escape_sequence_and_no_markup_of_the_models() -> N
 
 def test_a_text_that_a_spreadsheet_would_run_is_quoted() -> None:
     for start in "=+-@\t\r":
-        columns = [Column("Model"), Column("x")]
-        table = Table("t", "T", columns, [Row(["a", f"{start}1+1"])])
+        columns = [TableColumn("Model"), TableColumn("x")]
+        table = TableBlock("t", "T", columns, [TableRow(["a", f"{start}1+1"])])
         (line,) = lines(report(section(table)))
         assert line["x"] == f"'{start}1+1".replace("\r", "\n"), start
 
@@ -295,8 +301,8 @@ def test_json_has_the_tables_by_name_with_their_columns_keys() -> None:
 
 
 def test_json_has_columns_of_one_name_apart() -> None:
-    columns = [Column("Model"), Column("x %"), Column("X")]
-    made = report(section(Table("t", "T", columns, [Row(["a", 1, 2])])))
+    columns = [TableColumn("Model"), TableColumn("x %"), TableColumn("X")]
+    made = report(section(TableBlock("t", "T", columns, [TableRow(["a", 1, 2])])))
     (row,) = json.loads(render(made, "json"))["tables"]["t"]["rows"]
     assert sorted(row.values(), key=str) == [1, 2, "a", "other"]
 
@@ -438,8 +444,8 @@ def test_columns_are_aligned_with_chinese_names() -> None:
 
 def test_a_long_table_is_cut_unless_asked_for_but_never_the_users_own_row() -> None:
     table = subjects()
-    own = Row(["mine", *table.rows[0].values[1:]], "run")
-    made = report(section(Table("t", "T", table.columns, [*table.rows, own])))
+    own = TableRow(["mine", *table.rows[0].values[1:]], "run")
+    made = report(section(TableBlock("t", "T", table.columns, [*table.rows, own])))
     short = printed(made, 160)
     assert "Subject 19 " in short
     assert "Subject 20 " not in short
@@ -478,14 +484,14 @@ def test_the_terminal_never_shows_a_part_of_a_number() -> None:
     """Columns without room are left out completely."""
     for width in range(40, 161, 3):
         columns = [
-            Column("Model"),
-            Column("Task and its condition"),
-            Column("Condition"),
-            *(Column(f"Figure {letter}", "count") for letter in "abcdef"),
+            TableColumn("Model"),
+            TableColumn("Task and its condition"),
+            TableColumn("Condition"),
+            *(TableColumn(f"Figure {letter}", "count") for letter in "abcdef"),
         ]
         texts = ["tojyutping", "grapheme-to-phoneme 粵拼轉寫", "5-shot"]
-        row = Row([*texts, *(1_234_500 + number for number in range(6))])
-        made = report(section(Table("counts", "Counts", columns, [row])))
+        row = TableRow([*texts, *(1_234_500 + number for number in range(6))])
+        made = report(section(TableBlock("counts", "Counts", columns, [row])))
         text = re.sub("left out: .*", "", printed(made, width))
         shown = re.findall(r"(?<!\S)1[\d,]*(?![\d,])", text)
         assert set(shown) <= {f"1,234,50{number}" for number in range(6)}, width
@@ -503,19 +509,19 @@ def test_the_terminal_never_cuts_the_heading_of_a_number() -> None:
             "Measure": "CER as published (lower is better)",
         }
         columns = [
-            *map(Column, names),
-            Column("Result", "percent"),
-            Column("Items", "count"),
+            *map(TableColumn, names),
+            TableColumn("Result", "percent"),
+            TableColumn("Items", "count"),
         ]
-        columns += [Column("Unparsed", "percent"), Column("Data")]
+        columns += [TableColumn("Unparsed", "percent"), TableColumn("Data")]
         values = [
             Estimate(0.1123, 0.05, 0.174, 60),
             60,
             Estimate(0.0, 0, 0.06, 60, "not all"),
         ]
-        row = Row([*names.values(), *values, "sample"], "run")
+        row = TableRow([*names.values(), *values, "sample"], "run")
         text = printed(
-            report(section(Table("results", "Results", columns, [row]))), width
+            report(section(TableBlock("results", "Results", columns, [row]))), width
         )
         assert set(re.findall(r"Unpars\w*", text)) <= {"Unparsed"}, width
         assert not re.search(r"(?<!\S)0\.?(?!\S)", text), width
@@ -524,27 +530,27 @@ def test_the_terminal_never_cuts_the_heading_of_a_number() -> None:
 # Models and tasks
 
 
-def models_and_tasks(models: int) -> Table:
+def models_and_tasks(models: int) -> TableBlock:
     """A matrix of four tasks; one is an error rate, and one has scores up to 100."""
     unread = Estimate(0.5, 0.45, 0.55, 400, "30% unread")
     columns = [
-        Column("Model"),
-        Column("Mean rank", "score", "", True),
-        Column("HKMMLU", "percent", "", False, under="Accuracy ↑, 0-shot"),
-        Column("Hong Kong law", "percent", "", False, under="Accuracy ↑, 5-shot"),
-        Column("Jyutping", "percent", "", True, under="CER ↓, 5-shot"),
-        Column("Translation", "score", "", False, under="BLEU ↑, 0-shot"),
+        TableColumn("Model"),
+        TableColumn("Mean rank", "score", "", True),
+        TableColumn("HKMMLU", "percent", "", False, under="Accuracy ↑, 0-shot"),
+        TableColumn("Hong Kong law", "percent", "", False, under="Accuracy ↑, 5-shot"),
+        TableColumn("Jyutping", "percent", "", True, under="CER ↓, 5-shot"),
+        TableColumn("Translation", "score", "", False, under="BLEU ↑, 0-shot"),
     ]
     rows = [
-        Row(
+        TableRow(
             [f"model-{n}", models - n, unread, 0.6 + n / 100, 0.3 - n / 100, 20.0 + n],
             "run",
         )
         for n in reversed(range(models))
     ]
-    rows += [Row(["Best published", None, 0.8, None, 0.05, 40.0], "best")]
-    rows += [Row(["Chance", None, 0.25, 0.25, None, None], "random")]
-    return Table("matrix", "Models and tasks", columns, rows, "", turnable=True)
+    rows += [TableRow(["Best published", None, 0.8, None, 0.05, 40.0], "best")]
+    rows += [TableRow(["Chance", None, 0.25, 0.25, None, None], "random")]
+    return TableBlock("matrix", "Models and tasks", columns, rows, "", turnable=True)
 
 
 @pytest.mark.parametrize("models", [1, 3, 16])
@@ -598,8 +604,11 @@ def test_a_verdict_is_bold_and_a_report_answers_with_it_and_its_warnings() -> No
 
 def test_an_unseen_loop_is_marked_beside_another_remark() -> None:
     both = Estimate(0.1, 0.05, 0.2, 9, f"limit; {UNSEEN}")
-    table = Table(
-        "t", "T", [Column("Model"), Column("CER", "percent")], [Row(["a", both], "run")]
+    table = TableBlock(
+        "t",
+        "T",
+        [TableColumn("Model"), TableColumn("CER", "percent")],
+        [TableRow(["a", both], "run")],
     )
     (row,) = shown(table)
     assert (row.cells[1].interval, row.cells[1].note) == ("[5.0, 20.0] †", "limit")

@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 
 from hkcanto_tasks.figures import Pair
-from hkcanto_tasks.results.reports.blocks import Note, Row, Section, Table, Value
+from hkcanto_tasks.results.reports.blocks import (
+    Note,
+    Section,
+    TableBlock,
+    TableRow,
+    Value,
+)
 from hkcanto_tasks.results.reports.renderers import render
 from hkcanto_tasks.results.reports.summary import build_report
 from hkcanto_tasks.results.runs import Run, Sent, SkippedLog
@@ -25,11 +31,11 @@ def first(*runs: Run) -> Section:
     return sections("results", runs)[0]
 
 
-def tables(section: Section) -> list[Table]:
-    return [block for block in section.blocks if isinstance(block, Table)]
+def tables(section: Section) -> list[TableBlock]:
+    return [block for block in section.blocks if isinstance(block, TableBlock)]
 
 
-def at_a_glance(*runs: Run) -> Table:
+def at_a_glance(*runs: Run) -> TableBlock:
     (found,) = (
         each
         for section in build_report(runs).sections
@@ -39,7 +45,7 @@ def at_a_glance(*runs: Run) -> Table:
     return found
 
 
-def plot(*runs: Run) -> Table:
+def plot(*runs: Run) -> TableBlock:
     return next(iter(papers(*runs).values()))
 
 
@@ -48,24 +54,24 @@ def notes(section: Section, level: str) -> list[str]:
     return [note.text for note in found if note.level == level]
 
 
-def papers(*runs: Run) -> dict[str, Table]:
+def papers(*runs: Run) -> dict[str, TableBlock]:
     found = [
         table for section in sections("published", runs) for table in tables(section)
     ]
     return {table.name.replace("_", "-"): table for table in found}
 
 
-def column(table: Table, title: str) -> list[Value]:
+def column(table: TableBlock, title: str) -> list[Value]:
     place = [column.title for column in table.columns].index(title)
     return [row.values[place] for row in table.rows]
 
 
-def value(table: Table, name: str, title: str) -> Value:
+def value(table: TableBlock, name: str, title: str) -> Value:
     place = [column.title for column in table.columns].index(title)
     return row(table, name).values[place]
 
 
-def row(table: Table, name: str) -> Row:
+def row(table: TableBlock, name: str) -> TableRow:
     return next(row for row in table.rows if row.values[0] == name)
 
 

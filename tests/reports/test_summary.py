@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from hkcanto_tasks.results.reports.blocks import Note, Table
+from hkcanto_tasks.results.reports.blocks import Note, TableBlock
 from hkcanto_tasks.results.reports.summary import build_report
 from hkcanto_tasks.results.runs import Run, SkippedLog
 from hkcanto_tasks.results.statistics.estimates import estimate
@@ -178,7 +178,7 @@ def test_many_models_are_sorted_by_their_mean_rank_and_tie_or_lead() -> None:
     matrix = next(
         block
         for block in build_report(runs).sections[0].blocks
-        if isinstance(block, Table) and block.name == "matrix"
+        if isinstance(block, TableBlock) and block.name == "matrix"
     )
     ties = [
         [getattr(value, "note", "") for value in row.values[2:]]
@@ -269,7 +269,7 @@ def test_a_limited_model_has_no_rank_and_does_not_lead() -> None:
     said, _, matrix = build_report([*map(checked, runs)]).sections[0].blocks
     assert isinstance(said, Note)
     assert said.text.startswith("The best mean rank is 1.0: a. Significantly ahead (")
-    assert isinstance(matrix, Table)
+    assert isinstance(matrix, TableBlock)
     assert [row.values[:2] for row in matrix.rows[:4]] == [
         ["a", 1],
         ["b", 2],
@@ -304,7 +304,7 @@ def test_a_cell_says_what_is_wrong_with_its_run_alone() -> None:
         *shares("hkmmlu", c=9),
     ]
     matrix = build_report(runs).sections[0].blocks[2]
-    assert isinstance(matrix, Table)
+    assert isinstance(matrix, TableBlock)
     place = [column.title for column in matrix.columns].index("Hong Kong law")
     notes = {
         row.values[0]: getattr(row.values[place], "note", "") for row in matrix.rows

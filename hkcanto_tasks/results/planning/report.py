@@ -14,11 +14,11 @@ from ...figures import subject_weights
 from ...tasks import task_as_run
 from ..logs import read_runs
 from ..reports.blocks import (
-    Column,
     Estimate,
     Note,
     Report,
     Section,
+    TableColumn,
     Value,
     report_of,
     table,
@@ -211,39 +211,42 @@ def _plan(
 
     disagree = "Share of items that exactly one run answers correctly."
     deviates = "Standard deviation of the differences, in points."
-    of_parts: list[tuple[Column, Callable[[Part], Value]]] = [
-        (Column("Item set"), lambda part: part.name),
-        (Column("Items", "count"), lambda part: part.items),
+    of_parts: list[tuple[TableColumn, Callable[[Part], Value]]] = [
+        (TableColumn("Item set"), lambda part: part.name),
+        (TableColumn("Items", "count"), lambda part: part.items),
         (
-            Column(
+            TableColumn(
                 "Shows", "number", "Smallest difference shown, in points.", drawn=True
             ),
             smallest,
         ),
-        (Column("Disagree", "percent", disagree), lambda part: part.spread.discordance),
         (
-            Column("SD", "number", deviates),
+            TableColumn("Disagree", "percent", disagree),
+            lambda part: part.spread.discordance,
+        ),
+        (
+            TableColumn("SD", "number", deviates),
             lambda part: part.spread.deviation.times(100),
         ),
     ]
-    of_gates: list[tuple[Column, Callable[[tuple[Part, float]], Value]]] = [
-        (Column("Points"), lambda row: f"{row[1]:g}"),
-        (Column("Item set"), lambda row: row[0].name if len(parts) > 1 else None),
+    of_gates: list[tuple[TableColumn, Callable[[tuple[Part, float]], Value]]] = [
+        (TableColumn("Points"), lambda row: f"{row[1]:g}"),
+        (TableColumn("Item set"), lambda row: row[0].name if len(parts) > 1 else None),
         (
-            Column(
+            TableColumn(
                 "To show it", "count", "Items needed to show a difference of this size."
             ),
             shown,
         ),
         (
-            Column(
+            TableColumn(
                 "By compare --gate",
                 "count",
                 "Items needed to pass a gate of this size.",
             ),
             passed,
         ),
-        (Column("Existing", "count"), lambda row: row[0].items),
+        (TableColumn("Existing", "count"), lambda row: row[0].items),
     ]
     caption = f"Gates: the second run loses {loss:g} points; {100 * confidence:.6g} % confidence."
     gated = [(part, gate) for part in parts for gate in gates]

@@ -17,10 +17,10 @@ from ...tasks import LoadedTask, load_task
 from ..logs import read_runs
 from ..reports.blocks import (
     Block,
-    Column,
     Note,
     Report,
     Section,
+    TableColumn,
     Value,
     report_of,
     table,
@@ -236,28 +236,28 @@ def report(
 
     at_most = "" if logs else ", at most"
     cacheable = "Prompt tokens that a prefix cache can serve."
-    columns: list[tuple[Column, Callable[[Requests], Value]]] = [
-        (Column("Task"), lambda row: row.task),
-        (Column("Model"), lambda row: row.run.label if row.run else None),
-        (Column("Condition"), lambda row: row.run.condition if row.run else None),
+    columns: list[tuple[TableColumn, Callable[[Requests], Value]]] = [
+        (TableColumn("Task"), lambda row: row.task),
+        (TableColumn("Model"), lambda row: row.run.label if row.run else None),
+        (TableColumn("Condition"), lambda row: row.run.condition if row.run else None),
         (
-            Column("From"),
+            TableColumn("From"),
             lambda r: f"{r.run.counts.total():,} of {r.items:,}" if r.run else None,
         ),
-        (Column("Requests", "count"), lambda row: row.requests),
-        (Column("Prompt tokens", "count"), lambda row: row.prompt),
-        (Column("Cacheable", "percent", cacheable), lambda row: row.cacheable),
+        (TableColumn("Requests", "count"), lambda row: row.requests),
+        (TableColumn("Prompt tokens", "count"), lambda row: row.prompt),
+        (TableColumn("Cacheable", "percent", cacheable), lambda row: row.cacheable),
         (
-            Column("Answer limit", "count", "Tokens of one answer."),
+            TableColumn("Answer limit", "count", "Tokens of one answer."),
             lambda row: row.limit,
         ),
         (
-            Column("Answer tokens", "count"),
+            TableColumn("Answer tokens", "count"),
             lambda row: row.answers if row.run else None,
         ),
-        (Column("Judge tokens", "count"), lambda row: row.judge),
-        (Column(f"Hours{at_most}", "number"), hours),
-        (Column(f"Cost{at_most}", "number"), cost),
+        (TableColumn("Judge tokens", "count"), lambda row: row.judge),
+        (TableColumn(f"Hours{at_most}", "number"), hours),
+        (TableColumn(f"Cost{at_most}", "number"), cost),
     ]
     title = "Estimates for whole tasks" if logs else "Requests and tokens of a run"
     notes = dict.fromkeys(

@@ -14,7 +14,7 @@ from ..runs import Run
 from ..statistics.estimates import estimate, mean_estimate
 from ..statistics.intervals import Estimate
 from ..statistics.paired import points_of
-from .blocks import Column, Note, Section, Table, Value, table
+from .blocks import Note, Section, TableBlock, TableColumn, Value, table
 from .presentation import (
     MANY_UNREAD,
     MODEL,
@@ -50,22 +50,24 @@ _READING = (
     "unread responses differ, figures differ in more than knowledge."
 )
 _COUNTS = {
-    "answers": Column("Answers", "count"),
-    "prompt_tokens": Column(
+    "answers": TableColumn("Answers", "count"),
+    "prompt_tokens": TableColumn(
         "Prompt tokens", "count", "Including those from a prefix cache."
     ),
-    "cached_tokens": Column(
+    "cached_tokens": TableColumn(
         "Cached tokens", "count", "Prompt tokens from a prefix cache."
     ),
-    "answer_tokens": Column("Answer tokens", "count", "Including reasoning."),
-    "reasoning_tokens": Column(
+    "answer_tokens": TableColumn("Answer tokens", "count", "Including reasoning."),
+    "reasoning_tokens": TableColumn(
         "Reasoning tokens", "count", "Part of the answer tokens."
     ),
-    "judge_tokens": Column("Judge tokens", "count", "A judge's prompts and answers."),
-    "dollars": Column(
+    "judge_tokens": TableColumn(
+        "Judge tokens", "count", "A judge's prompts and answers."
+    ),
+    "dollars": TableColumn(
         "Cost in $", "number", "With judges, at the prices of --model-cost-config."
     ),
-    "seconds": Column("Seconds", "number"),
+    "seconds": TableColumn("Seconds", "number"),
 }
 _USAGE = (
     "Tokens are the provider's count, which lm-eval does not log. Seconds depend on the machine "
@@ -140,7 +142,7 @@ def _truncated(run: Run) -> Estimate | None:
     return mean_estimate(run.items.truncated[known], run.items.clusters[known])
 
 
-def _reading(runs: Sequence[Run]) -> Table:
+def _reading(runs: Sequence[Run]) -> TableBlock:
     """Return how many responses could not be read and why, and their mean tokens."""
 
     def share(reason: str, run: Run) -> float | None:
@@ -156,25 +158,30 @@ def _reading(runs: Sequence[Run]) -> Table:
     columns: list[FigureColumn] = [
         *(MODEL, TASK),
         (
-            Column(
+            TableColumn(
                 "Unread", "percent", "No answer could be read; they count as wrong."
             ),
             _unread,
         ),
         (
-            Column("Truncated", "percent", "Ended at the length limit, if logged."),
+            TableColumn(
+                "Truncated", "percent", "Ended at the length limit, if logged."
+            ),
             _truncated,
         ),
         *(
-            (Column(why[6:].capitalize(), "percent"), partial(share, why))
+            (TableColumn(why[6:].capitalize(), "percent"), partial(share, why))
             for why in reasons
         ),
-        (Column("Output tokens", "number", "Mean per response, if logged."), tokens),
+        (
+            TableColumn("Output tokens", "number", "Mean per response, if logged."),
+            tokens,
+        ),
     ]
     return table("reading", "Responses", runs, columns, _READING)
 
 
-def _subjects(runs: Sequence[Run]) -> Table:
+def _subjects(runs: Sequence[Run]) -> TableBlock:
     """Return averages, categories and subjects; no rows if there is only one subject."""
     some, few = runs[0], len(runs) <= 2
     present = {subject.name for run in runs for subject in run.subjects}
@@ -190,15 +197,18 @@ def _subjects(runs: Sequence[Run]) -> Table:
         values = [estimate(run, "acc", (subject.name,)) for run in runs]
         rows.append((subject.title, subject.chinese or None, *values))
     rows = [row for row in rows if any(row[2:])]
-    columns: list[tuple[Column, Callable[[Any], Any]]] = [
-        (Column("Part"), itemgetter(0)),
-        (Column("In Chinese"), itemgetter(1)),
+    columns: list[tuple[TableColumn, Callable[[Any], Any]]] = [
+        (TableColumn("Part"), itemgetter(0)),
+        (TableColumn("In Chinese"), itemgetter(1)),
         (
-            Column("Items", "count"),
+            TableColumn("Items", "count"),
             lambda row: max(value.items for value in row[2:] if value),
         ),
         *(
-            (Column(run.label, "percent", drawn=few, brief=not few), itemgetter(at))
+            (
+                TableColumn(run.label, "percent", drawn=few, brief=not few),
+                itemgetter(at),
+            )
             for at, run in enumerate(runs, 2)
         ),
     ]
@@ -209,7 +219,7 @@ def _subjects(runs: Sequence[Run]) -> Table:
     )
 
 
-def _figures(runs: Sequence[Run]) -> Table:
+def _figures(runs: Sequence[Run]) -> TableBlock:
     """Return every figure of a task and its judges, on all items; no rows if it has only one."""
     some = runs[0]
     known = [
@@ -224,10 +234,10 @@ def _figures(runs: Sequence[Run]) -> Table:
         found = estimate(run, figure.name)
         return found and found.times(points_of(figure))
 
-    columns: list[tuple[Column, Callable[[Figure], Value]]] = [
-        (Column("Figure"), partial(figure_title, some)),
-        *((Column(run.label, "score"), partial(value, run)) for run in runs),
-        (Column("Meaning"), attrgetter("help")),
+    columns: list[tuple[TableColumn, Callable[[Figure], Value]]] = [
+        (TableColumn("Figure"), partial(figure_title, some)),
+        *((TableColumn(run.label, "score"), partial(value, run)) for run in runs),
+        (TableColumn("Meaning"), attrgetter("help")),
     ]
     listed, about = rows if len(rows) > 1 else [], "Shares and rates are in %."
     return table(

@@ -23,7 +23,7 @@ from ..logs.items import UNREADABLE, decode, reason
 from ..runs import places_of
 from ..statistics.paired import RESAMPLES, SEED, Paired, adjusted
 from .blocks import Note, Report, Section, report_of
-from .compare import Pair, effects_table, verdict
+from .compare import RunPair, effects_table, verdict
 
 _GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}  # Inspect's own values of these
 _NAMED = 5
@@ -88,7 +88,7 @@ def compare_any(
     names = [name or str(path) for name, path in given]
     if names[0] == names[1]:
         names = [f"{name} ({place})" for place, name in enumerate(names, 1)]
-    tests, notes = list[tuple[Pair, int]](), [*of_a, *of_b]
+    tests, notes = list[tuple[RunPair, int]](), [*of_a, *of_b]
     refused = [f"{task}: no partner." for task in a.keys() ^ b.keys()]
     for task in a.keys() & b.keys():
         try:
@@ -103,7 +103,11 @@ def compare_any(
         raise ComparisonError("\n".join(["nothing to compare.", *sorted(refused)]))
     tests.sort(key=lambda test: (test[0].p_value, test[0].title))
     effects = adjusted([pair.effect for pair, _ in tests if pair.effect])
-    pairs, records, rows = list[Pair](), list[dict[str, Any]](), list[dict[str, Any]]()
+    pairs, records, rows = (
+        list[RunPair](),
+        list[dict[str, Any]](),
+        list[dict[str, Any]](),
+    )
     for (pair, items), effect in zip(tests, effects, strict=True):
         pairs.append(pair._replace(effect=effect))
         gain = effect.difference.times(1 if pair.figure.higher_is_better else -1)
@@ -134,7 +138,7 @@ def compare_any(
 
 def _test(
     a: _Log, b: _Log, metric: str | None, **drawing: int
-) -> tuple[Pair, int, list[str]]:
+) -> tuple[RunPair, int, list[str]]:
     """Test a figure of a task: the effect, the number of independent items, and remarks."""
     of_a, of_b = (
         dict.fromkeys(chain(*(row[3] for row in side.rows))) for side in (a, b)
@@ -199,7 +203,7 @@ def _test(
     columns = np.arange(len(ids)), rows_a, rows_b, losses, np.full(len(ids), "")
     paired = Paired(figure, *columns, np.unique(ids, return_inverse=True)[1], drawing)
     notes = [remark for remark, holds in remarks.items() if holds]
-    return Pair(a.task, figure, paired.effect(), name), paired.units, notes
+    return RunPair(a.task, figure, paired.effect(), name), paired.units, notes
 
 
 # ---------------------------------------------------------------------- reading

@@ -20,20 +20,24 @@ Value = Estimate | str | float | int | None
 # `percent` shows 0.5 as 50.0; `score` is from 0 to 100;
 # `number` has four significant digits; `count` is an integer; `points` is a difference of
 # percentages (0.5 shown as +50.0), and `score_points` a difference of scores.
-Unit = Literal[
+DisplayUnit = Literal[
     "text", "percent", "score", "number", "count", "p", "points", "score_points"
 ]
-Kind = Literal["run", "published", "human", "random", "best", "other"]
+TableRowKind = Literal["run", "published", "human", "random", "best", "other"]
 
-_UNITS: Mapping[str, Unit] = {"score": "score", "count": "number", "number": "number"}
+_UNITS: Mapping[str, DisplayUnit] = {
+    "score": "score",
+    "count": "number",
+    "number": "number",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """A column of a table."""
 
     title: str
-    unit: Unit = "text"
+    unit: DisplayUnit = "text"
     help: str = ""  # the meaning of the figure, in one sentence
     lower_is_better: bool | None = (
         None  # for marking the best; None if neither good nor bad
@@ -56,27 +60,27 @@ class Column:
         return self.unit != "text"
 
 
-def unit_of(figure: Figure) -> Unit:
+def unit_of(figure: Figure) -> DisplayUnit:
     """Return the unit of a column of a figure."""
     return _UNITS.get(figure.unit, "percent")
 
 
-def units_of(figure: Figure) -> tuple[Unit, Unit]:
+def units_of(figure: Figure) -> tuple[DisplayUnit, DisplayUnit]:
     """Return the units of columns of a figure, and of its gains in points."""
     unit = unit_of(figure)
     return unit, "number" if unit == "number" else "score_points"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """A row of a table: a value for each column, and the kind of row."""
 
     values: Sequence[Value]
-    kind: Kind = "other"
+    kind: TableRowKind = "other"
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableBlock:
     """A table whose first column names the row.
 
     Its name, for programs, is unique in a report and has only letters, digits and `_`. The caption
@@ -86,8 +90,8 @@ class Table:
 
     name: str
     title: str
-    columns: Sequence[Column]
-    rows: Sequence[Row]
+    columns: Sequence[TableColumn]
+    rows: Sequence[TableRow]
     caption: str = ""
     turnable: bool = False
 
@@ -96,18 +100,19 @@ def table(
     name: str,
     title: str,
     records: Iterable[R],
-    columns: Sequence[tuple[Column, Callable[[R], Value]]],
+    columns: Sequence[tuple[TableColumn, Callable[[R], Value]]],
     caption: str = "",
     *,
-    kind: Kind = "run",
-) -> Table:
+    kind: TableRowKind = "run",
+) -> TableBlock:
     """Return a table with a row of the same kind for each record.
 
     Each column comes with a function from a record to its value. Columns without values are left
     out.
 
     Examples:
-        >>> made = table("t", "T", ["a", "bb"], [(Column("x"), str), (Column("n", "count"), len)])
+        >>> columns = [(TableColumn("x"), str), (TableColumn("n", "count"), len)]
+        >>> made = table("t", "T", ["a", "bb"], columns)
         >>> [list(row.values) for row in made.rows]
         [['a', 1], ['bb', 2]]
     """
@@ -118,10 +123,10 @@ def table(
         *(pair for pair in filled[1:] if any(v is not None for v in pair[1])),
     ]
     rows = [
-        Row(values, kind)
+        TableRow(values, kind)
         for values in zip(*(values for _, values in kept), strict=True)
     ]
-    return Table(name, title, [column for column, _ in kept], rows, caption)
+    return TableBlock(name, title, [column for column, _ in kept], rows, caption)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +138,7 @@ class Note:
     level: Literal["info", "warning", "verdict"] = "info"
 
 
-Block = Table | Note
+Block = TableBlock | Note
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +208,7 @@ def report_of(
             block for block in section.blocks if isinstance(block, Note) or block.rows
         ]
         for place, block in enumerate(blocks):
-            if isinstance(block, Table):
+            if isinstance(block, TableBlock):
                 seen[block.name] += 1
                 if seen[block.name] > 1:
                     blocks[place] = replace(

@@ -27,11 +27,11 @@ from ..statistics.paired import (
 )
 from .blocks import (
     Block,
-    Column,
     Note,
     Report,
     Section,
-    Table,
+    TableBlock,
+    TableColumn,
     Value,
     report_of,
     table,
@@ -72,17 +72,17 @@ _EDITED = {
 }
 """The cause if two setups differ only in a hash."""
 _GATE = {
-    "title": Column("Task"),
-    "figure": Column("Figure", beneath=True),
-    "verdict": Column("Gate"),
-    "bound": Column(
+    "title": TableColumn("Task"),
+    "figure": TableColumn("Figure", beneath=True),
+    "verdict": TableColumn("Gate"),
+    "bound": TableColumn(
         "Loses at most", "number", "In points. The gate passes if δ is larger."
     ),
-    "needed_items": Column(
+    "needed_items": TableColumn(
         "Needed", "count", "Items for a run equal to the first to pass."
     ),
-    "compared": Column("Compared"),
-    "method": Column("Method"),
+    "compared": TableColumn("Compared"),
+    "method": TableColumn("Method"),
 }
 """The columns of the gate's table, by the keys of its records."""
 _SIDES = ("First", "Second")
@@ -90,7 +90,7 @@ _GAIN = f"By how much the second is better, in points, with 95 % interval: {WIDE
 _SURE = "✓ if the difference is significant: 95 % for all tasks together (Holm)."
 
 
-class Pair(NamedTuple):
+class RunPair(NamedTuple):
     """Two runs of a task, or of a part of it. Only comparable runs have an effect."""
 
     title: str  # of the task or part
@@ -116,17 +116,19 @@ class Pair(NamedTuple):
         return (self.effect.p_by_holm or self.effect.p_value) if self.effect else inf
 
 
-def pair_of(one: Comparison, best: float | None = None) -> Pair:
+def pair_of(one: Comparison, best: float | None = None) -> RunPair:
     """Return two runs that were compared, with the best published score."""
     points, effect = points_of(one.figure), one.overall
     scores, measure = (
         (points * effect.a, points * effect.b),
         measure_title(one.a, one.figure),
     )
-    return Pair(task_title(one.a), one.figure, effect, measure, scores, best)
+    return RunPair(task_title(one.a), one.figure, effect, measure, scores, best)
 
 
-def pairs_blocks(pairs: Sequence[Pair], names: Sequence[str]) -> tuple[Note, Table]:
+def pairs_blocks(
+    pairs: Sequence[RunPair], names: Sequence[str]
+) -> tuple[Note, TableBlock]:
     """Return the verdict on two models, and a row for each of their tasks.
 
     The surest differences are first. P-values are adjusted for the number of tasks.
@@ -147,14 +149,17 @@ def pairs_blocks(pairs: Sequence[Pair], names: Sequence[str]) -> tuple[Note, Tab
         said = verdict(known[0][0] if known else pairs[0], names)
     pairs.sort(key=lambda pair: -abs(pair.gain.value) if pair.gain else 0)
     pairs.sort(key=lambda pair: pair.effect.p_value if pair.effect else inf)
-    columns: list[tuple[Column, Callable[[Pair], Value]]] = [
-        (Column("Task"), attrgetter("title")),
-        (Column(names[0], "score"), lambda pair: pair.scores[0]),
-        (Column(names[1], "score"), lambda pair: pair.scores[1]),
-        (Column("Gain", "score_points", _GAIN, drawn=True), attrgetter("gain")),
-        (Column("Sure", help=_SURE), lambda pair: "✓" if pair.p_value < 0.05 else None),
-        (Column("Best published", "score"), attrgetter("best")),
-        (Column("Figure", beneath=True), attrgetter("measure")),
+    columns: list[tuple[TableColumn, Callable[[RunPair], Value]]] = [
+        (TableColumn("Task"), attrgetter("title")),
+        (TableColumn(names[0], "score"), lambda pair: pair.scores[0]),
+        (TableColumn(names[1], "score"), lambda pair: pair.scores[1]),
+        (TableColumn("Gain", "score_points", _GAIN, drawn=True), attrgetter("gain")),
+        (
+            TableColumn("Sure", help=_SURE),
+            lambda pair: "✓" if pair.p_value < 0.05 else None,
+        ),
+        (TableColumn("Best published", "score"), attrgetter("best")),
+        (TableColumn("Figure", beneath=True), attrgetter("measure")),
     ]
     caption = f"A gain is positive if {names[1]} is better."
     return Note(said, "verdict"), table(
@@ -162,7 +167,7 @@ def pairs_blocks(pairs: Sequence[Pair], names: Sequence[str]) -> tuple[Note, Tab
     )
 
 
-def verdict(pair: Pair, names: Sequence[str]) -> str:
+def verdict(pair: RunPair, names: Sequence[str]) -> str:
     """Say in a sentence how the second run of a pair compares with the first."""
     (first, second), effect, gain = names, pair.effect, pair.gain
     if effect is None or gain is None:
@@ -182,24 +187,24 @@ def verdict(pair: Pair, names: Sequence[str]) -> str:
 
 
 def effects_table(
-    name: str, title: str, pairs: Sequence[Pair], sides: Sequence[str]
-) -> Table:
+    name: str, title: str, pairs: Sequence[RunPair], sides: Sequence[str]
+) -> TableBlock:
     """Return a table of effects on one figure, for two runs or pairs of runs."""
     unit, points = units_of(pairs[0].figure) if pairs else ("percent", "score_points")
     won = "{0.wins:,}/{0.losses:,}/{0.ties:,}"
-    columns: list[tuple[Column, Callable[[Any], Value]]] = [
-        (Column("Part"), attrgetter("title")),
-        (Column("Gain", points, _GAIN, drawn=len(pairs) > 1), attrgetter("gain")),
-        (Column("Won/lost/tied"), lambda pair: won.format(pair.effect)),
-        (Column("p", "p", "Two-sided, unadjusted."), attrgetter("effect.p_value")),
+    columns: list[tuple[TableColumn, Callable[[Any], Value]]] = [
+        (TableColumn("Part"), attrgetter("title")),
+        (TableColumn("Gain", points, _GAIN, drawn=len(pairs) > 1), attrgetter("gain")),
+        (TableColumn("Won/lost/tied"), lambda pair: won.format(pair.effect)),
+        (TableColumn("p", "p", "Two-sided, unadjusted."), attrgetter("effect.p_value")),
         (
-            Column("p by Holm", "p", "Adjusted for several tests."),
+            TableColumn("p by Holm", "p", "Adjusted for several tests."),
             attrgetter("effect.p_by_holm"),
         ),
-        (Column(sides[0], unit), attrgetter("effect.a")),
-        (Column(sides[1], unit), attrgetter("effect.b")),
-        (Column("Test"), attrgetter("effect.test")),
-        (Column("Figure", beneath=True), lambda pair: pair.measure or None),
+        (TableColumn(sides[0], unit), attrgetter("effect.a")),
+        (TableColumn(sides[1], unit), attrgetter("effect.b")),
+        (TableColumn("Test"), attrgetter("effect.test")),
+        (TableColumn("Figure", beneath=True), lambda pair: pair.measure or None),
     ]
     return table(name, title, pairs, columns)
 
@@ -303,7 +308,7 @@ def sections(
         else:
             called = dict(zip(sides, _names(sides), strict=True))
             rows = [
-                Pair(
+                RunPair(
                     f"{called[pair.b]} against {called[pair.a]}",
                     pair.figure,
                     pair.overall,
@@ -332,12 +337,12 @@ def sections(
     yield Section("Not compared", notes, "not-compared", is_summary=True)
 
 
-def _parts(one: Comparison) -> list[Pair]:
+def _parts(one: Comparison) -> list[RunPair]:
     """Return the effects on averages, on categories, and on subjects."""
     titles = {subject.name: subject.title for subject in one.a.setup.task.subjects}
     titles |= {figure.name: figure.title for figure in one.a.figures.values()}
     effects = chain.from_iterable(one.parts.values())
-    return [Pair(titles[effect.name], one.figure, effect) for effect in effects]
+    return [RunPair(titles[effect.name], one.figure, effect) for effect in effects]
 
 
 def gate_of(

@@ -9,14 +9,14 @@ from ...figures import Figure
 from ..runs import UNREAD, Run
 from ..statistics.estimates import estimate, harness_agreement
 from ..statistics.intervals import Estimate
-from .blocks import Column, Value
+from .blocks import TableColumn, Value
 
 _COVERED = "Intervals and p-values cover only the sampling of items, not prompt, seed and decoding."
 MANY_UNREAD = 0.02
 """Share of unread responses above which a figure is doubtful."""
 
-FigureColumn = tuple[Column, Callable[[Run], Value]]
-MODEL: FigureColumn = (Column("Model"), lambda run: run.label)
+FigureColumn = tuple[TableColumn, Callable[[Run], Value]]
+MODEL: FigureColumn = (TableColumn("Model"), lambda run: run.label)
 
 
 def side_by_side(runs: Iterable[Run]) -> list[list[Run]]:
@@ -43,7 +43,7 @@ def run_title(run: Run) -> str:
     return f"{run.label} on {task_title(run)}"
 
 
-TASK: FigureColumn = (Column("Task and condition"), task_title)
+TASK: FigureColumn = (TableColumn("Task and condition"), task_title)
 
 
 def condition_title(run: Run) -> str:

@@ -25,7 +25,7 @@ from ..published import (
 from ..runs import Items, Run
 from ..statistics.estimates import harness_agreement, mean_estimate, value_of
 from ..statistics.intervals import Estimate, is_above, published_estimate
-from .blocks import Column, unit_of
+from .blocks import TableColumn, unit_of
 from .presentation import condition_title, figure_title
 
 
@@ -299,7 +299,7 @@ def _mean(parts: Sequence[Standing]) -> Estimate:
     return Estimate(value, max(value - half, 0.0), min(value + half, 1.0), items)
 
 
-def headline_column(run: Run) -> Column:
+def headline_column(run: Run) -> TableColumn:
     """Return the column of a run's headline in a table of models and tasks."""
     figure, up, title = (
         run.headline,
@@ -309,7 +309,9 @@ def headline_column(run: Run) -> Column:
     under = f"{figure_title(run, figure)} {'↑' if up else '↓'}, {condition_title(run)}"
     under += ", sample data" if run.is_sample else ""
     lower = None if up is None else not up
-    return Column(title, unit_of(figure), figure.help, lower, under=under, brief=True)
+    return TableColumn(
+        title, unit_of(figure), figure.help, lower, under=under, brief=True
+    )
 
 
 def best_and_chance(run: Run) -> tuple[float | None, float | None]:

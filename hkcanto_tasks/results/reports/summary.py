@@ -23,19 +23,19 @@ from ..statistics.paired import compare, points_of
 from ..statistics.selection import Selection, selection
 from . import analyses
 from .blocks import (
-    Column,
-    Kind,
     Note,
     Report,
-    Row,
     Section,
-    Table,
+    TableBlock,
+    TableColumn,
+    TableRow,
+    TableRowKind,
     Value,
     report_of,
     table,
     unit_of,
 )
-from .compare import NOTHING, Pair, pair_of, pairs_blocks
+from .compare import NOTHING, RunPair, pair_of, pairs_blocks
 from .presentation import (
     MANY_UNREAD,
     MODEL,
@@ -71,7 +71,7 @@ _OF_RUN = (
     "status",
     "notes",
 )
-_KINDS: Mapping[RowKind, Kind] = {
+_KINDS: Mapping[RowKind, TableRowKind] = {
     "model": "published",
     "human": "human",
     "random": "random",
@@ -207,7 +207,7 @@ def _warnings(read: _Read, left_out: Sequence[Run]) -> list[str]:
     return [" · ".join(parts)] if parts else []
 
 
-def _one(read: _Read) -> tuple[Note, Table, list[Run]]:
+def _one(read: _Read) -> tuple[Note, TableBlock, list[Run]]:
     """Return a single model's tasks with the best published scores, drawn on one axis."""
     texts, rows = list[str](), list[tuple[Value, ...]]()
     for run in chain.from_iterable(read.groups):
@@ -222,11 +222,11 @@ def _one(read: _Read) -> tuple[Note, Table, list[Run]]:
         noted = score and replace(score, note=note)
         rows.append((title, noted, place, _best_in_points(run), measure))
     columns = (
-        Column("Task"),
-        Column("Score", "score", f"From 0 to 100. {_INTERVAL}", drawn=True),
-        Column("Rank", help=_RANKS),
-        Column("Best published", "score", drawn=True),
-        Column("Figure", beneath=True),
+        TableColumn("Task"),
+        TableColumn("Score", "score", f"From 0 to 100. {_INTERVAL}", drawn=True),
+        TableColumn("Rank", help=_RANKS),
+        TableColumn("Best published", "score", drawn=True),
+        TableColumn("Figure", beneath=True),
     )
     getters = [(column, itemgetter(at)) for at, column in enumerate(columns)]
     said = (
@@ -241,9 +241,9 @@ def _one(read: _Read) -> tuple[Note, Table, list[Run]]:
     )
 
 
-def _two(read: _Read) -> tuple[Note, Table, list[Run]]:
+def _two(read: _Read) -> tuple[Note, TableBlock, list[Run]]:
     """Return each task's pair of runs, compared as in `hkcanto compare`, and runs left out."""
-    pairs, left_out = list[Pair](), list[Run]()
+    pairs, left_out = list[RunPair](), list[Run]()
     for group in read.groups:
         some, best = group[0], _best_in_points(group[0])
         by_label = {run.label: run for run in reversed(group)}
@@ -252,7 +252,7 @@ def _two(read: _Read) -> tuple[Note, Table, list[Run]]:
             score.value if run and (score := _in_points(run)) else None for run in sides
         ]
         measure = measure_title(some, some.headline)
-        pair = Pair(task_title(some), some.headline, None, measure, scores, best)
+        pair = RunPair(task_title(some), some.headline, None, measure, scores, best)
         if first and second:
             try:
                 pair = pair_of(compare(first, second, parts=False), best)
@@ -274,7 +274,7 @@ def _best_in_points(run: Run) -> float | None:
     return best and best * points_of(run.headline)
 
 
-def _many(read: _Read) -> tuple[Note, Table, list[Run]]:
+def _many(read: _Read) -> tuple[Note, TableBlock, list[Run]]:
     """Return which model has the best mean rank, and where the best is ahead of all others.
 
     The differences hold for all tasks at once. Runs that are not comparable are left out.
@@ -305,7 +305,9 @@ def _many(read: _Read) -> tuple[Note, Table, list[Run]]:
     return Note(said, "verdict"), made, left_out
 
 
-def _matrix(read: _Read, races: Sequence[Selection], left_out: Sequence[Run]) -> Table:
+def _matrix(
+    read: _Read, races: Sequence[Selection], left_out: Sequence[Run]
+) -> TableBlock:
     """Return the table of models × tasks, sorted by the mean rank over the tasks that all have.
 
     A note of a headline says whether it ties with the best, and the doubts about it. Below the
@@ -325,17 +327,19 @@ def _matrix(read: _Read, races: Sequence[Selection], left_out: Sequence[Run]) ->
     ranks = _mean_ranks(read, {run.label for run in left_out})
     ordered = sorted(ranks, key=lambda label: (ranks[label] is None, ranks[label] or 0))
     rows = [
-        Row([label, ranks[label], *(cell(of.get(label)) for of in by_label)], "run")
+        TableRow(
+            [label, ranks[label], *(cell(of.get(label)) for of in by_label)], "run"
+        )
         for label in ordered
     ]
     best, chance = zip(*(best_and_chance(of[0]) for of in read.groups), strict=True)
     rows += [
-        Row(["Best published", None, *best], "best"),
-        Row(["Chance", None, *chance], "random"),
+        TableRow(["Best published", None, *best], "best"),
+        TableRow(["Chance", None, *chance], "random"),
     ]
     columns = [
-        Column("Model"),
-        Column(
+        TableColumn("Model"),
+        TableColumn(
             "Mean rank", "score", "Over the tasks that all models have in full.", True
         ),
         *(headline_column(of[0]) for of in read.groups),
@@ -345,7 +349,9 @@ def _matrix(read: _Read, races: Sequence[Selection], left_out: Sequence[Run]) ->
         "that do not differ significantly from the best."
     )
     rows = [row for row in rows if any(value is not None for value in row.values[1:])]
-    return Table("matrix", "Models and tasks", columns, rows, caption, turnable=True)
+    return TableBlock(
+        "matrix", "Models and tasks", columns, rows, caption, turnable=True
+    )
 
 
 def _mean_ranks(read: _Read, left_out: set[str]) -> dict[str, float | None]:
@@ -364,10 +370,10 @@ def _mean_ranks(read: _Read, left_out: set[str]) -> dict[str, float | None]:
     return {label: fmean(of) if of else None for label, of in ranks.items()}
 
 
-def paper_table(beside: Beside) -> Table:
+def paper_table(beside: Beside) -> TableBlock:
     """Return a published table with the runs in it, sorted and drawn by its headline."""
     paper, key = beside.table, beside.headline
-    rows = list[Row]()
+    rows = list[TableRow]()
     for row in paper.rows:
         place = rank_of(row, paper, key)
         values: list[Value] = [row.model, str(place) if place else None]
@@ -376,7 +382,7 @@ def paper_table(beside: Beside) -> Table:
             values.append(
                 Estimate(score or 0, None, None, 0, row.notes[name]) if noted else score
             )
-        rows.append(Row(values, _KINDS.get(row.kind, "other")))
+        rows.append(TableRow(values, _KINDS.get(row.kind, "other")))
     for run, of_run in beside.runs.items():
         of = of_run.get(key.name)
         rank = of.place or of.figure.note if of else None
@@ -387,11 +393,14 @@ def paper_table(beside: Beside) -> Table:
             values.append(
                 replace(figure, note="") if figure and figure.note == rank else figure
             )
-        rows.append(Row(values, "run"))
+        rows.append(TableRow(values, "run"))
     sign, at = 1 if key.lower_is_better else -1, 2 + paper.columns.index(key)
     rows.sort(key=lambda row: sign * (number(row.values[at]) or 0))
     rows.sort(key=lambda row: number(row.values[at]) is None)
-    columns = [Column("Model"), Column("Rank", help=_RANKS, under=f"by {key.name}")]
+    columns = [
+        TableColumn("Model"),
+        TableColumn("Rank", help=_RANKS, under=f"by {key.name}"),
+    ]
     for column in paper.columns:
         about = ", ".join(filter(None, (*column.mean_of, *column.tasks, column.part)))
         about = (
@@ -401,14 +410,14 @@ def paper_table(beside: Beside) -> Table:
         )
         unit = unit_of(measure) if (measure := column.measure) else column.unit
         columns.append(
-            Column(column.name, unit, about, column.lower_is_better, column is key)
+            TableColumn(column.name, unit, about, column.lower_is_better, column is key)
         )
     better = "lower" if key.lower_is_better else "higher"
     caption = (
         f"The paper's models and the runs, by {key.name}; {better} is better. {_EXACT}"
     )
     title = f"{paper.source}: {paper.title}"
-    return Table(f"published_{paper.name}", title, columns, rows, caption)
+    return TableBlock(f"published_{paper.name}", title, columns, rows, caption)
 
 
 # ---------------------------------------------------------------------- the last section
@@ -416,24 +425,31 @@ def paper_table(beside: Beside) -> Table:
 
 def _last_section(read: _Read) -> Section:
     """Return the section on how everything was made: signatures, checks, protocols, omissions."""
-    columns: list[tuple[Column, Callable[[Run], Value]]] = [
+    columns: list[tuple[TableColumn, Callable[[Run], Value]]] = [
         MODEL,
         TASK,
-        (Column("Score", "score", f"From 0 to 100. {_INTERVAL}"), _in_points),
-        (Column("Rank", help=_RANKS), read.place),
-        (Column("Doubts", help=_DOUBTS), lambda run: "; ".join(doubts(run)) or None),
-        (Column("Called"), lambda run: run.model),
-        (Column("Harness"), lambda run: run.harness),
-        (Column("Run on"), lambda run: f"{run.created:%Y-%m-%d %H:%M}"),
-        (Column("Signature"), lambda run: run.signature.text),
+        (TableColumn("Score", "score", f"From 0 to 100. {_INTERVAL}"), _in_points),
+        (TableColumn("Rank", help=_RANKS), read.place),
+        (
+            TableColumn("Doubts", help=_DOUBTS),
+            lambda run: "; ".join(doubts(run)) or None,
+        ),
+        (TableColumn("Called"), lambda run: run.model),
+        (TableColumn("Harness"), lambda run: run.harness),
+        (TableColumn("Run on"), lambda run: f"{run.created:%Y-%m-%d %H:%M}"),
+        (TableColumn("Signature"), lambda run: run.signature.text),
     ]
     about = "Compare numbers only if their signatures match (ignoring pkg)."
     made = table("runs", "Runs", read.runs, columns, about)
     notes = map(Note, [*_checks(read.runs), *_protocols(read)])
     # Reports are passed on, and need not show whole paths.
-    rows = [Row(["/".join(log.path.parts[-2:]), log.reason]) for log in read.skipped]
-    columns_of_logs = [Column("File"), Column("Reason")]
-    skipped = Table("skipped", "Logs not read, or not in full", columns_of_logs, rows)
+    rows = [
+        TableRow(["/".join(log.path.parts[-2:]), log.reason]) for log in read.skipped
+    ]
+    columns_of_logs = [TableColumn("File"), TableColumn("Reason")]
+    skipped = TableBlock(
+        "skipped", "Logs not read, or not in full", columns_of_logs, rows
+    )
     return Section(
         "How this was made", [made, *notes, skipped], "made", bool(read.skipped)
     )

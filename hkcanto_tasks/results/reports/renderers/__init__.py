@@ -7,10 +7,10 @@ from ..blocks import Report
 from .markdown import markdown
 from .records import json_document, tidy_csv
 
-Format = Literal["html", "md", "github", "json", "csv"]
+ReportFormat = Literal["html", "md", "github", "json", "csv"]
 
 
-def render(report: Report, format: Format) -> str:  # noqa: A002
+def render(report: Report, format: ReportFormat) -> str:  # noqa: A002
     r"""Return a report as the text of one file, which can always be encoded as UTF-8.
 
     `html` is one page that needs no network; `md` is GitHub's Markdown; `github` is the same for a

@@ -7,12 +7,16 @@ from typing import NamedTuple
 
 from ....printable import one_line
 from ...statistics.intervals import UNSEEN
-from ..blocks import Column, Estimate, Table, Unit, Value
+from ..blocks import DisplayUnit, Estimate, TableBlock, TableColumn, Value
 
 MISSING = "–"
 _NAMED = 4
 
-_SIGNS: dict[Unit, str] = {"percent": "%", "points": "pts", "score_points": "pts"}
+_SIGNS: dict[DisplayUnit, str] = {
+    "percent": "%",
+    "points": "pts",
+    "score_points": "pts",
+}
 _MODELS = ("run", "published")
 
 
@@ -44,7 +48,7 @@ def number(value: Value) -> float | None:
     )
 
 
-def value_text(value: Value, unit: Unit, digits: int = 1) -> str:
+def value_text(value: Value, unit: DisplayUnit, digits: int = 1) -> str:
     """Return a value as text; `digits` are the decimal places of percentages, scores and points.
 
     Examples:
@@ -82,7 +86,7 @@ def value_text(value: Value, unit: Unit, digits: int = 1) -> str:
     return text.replace("-", "−") if text.startswith("-") else text
 
 
-def interval_text(value: Value, unit: Unit) -> str:
+def interval_text(value: Value, unit: DisplayUnit) -> str:
     """Return the interval of a value as text, with enough digits that its ends differ; else empty.
 
     Examples:
@@ -103,7 +107,7 @@ def interval_text(value: Value, unit: Unit) -> str:
     return f"[{', '.join(ends)}]"
 
 
-def caption(table: Table) -> str:
+def caption(table: TableBlock) -> str:
     """Return the caption of a table, with the meaning of the mark † beside an interval."""
     values = (value for row in table.rows for value in row.values)
     marked = any(
@@ -114,11 +118,11 @@ def caption(table: Table) -> str:
     )
 
 
-def heading(column: Column) -> str:
+def heading(column: TableColumn) -> str:
     """Return the heading of a column, with its unit.
 
     Examples:
-        >>> heading(Column("Accuracy", "percent")), heading(Column("Items", "count"))
+        >>> heading(TableColumn("Accuracy", "percent")), heading(TableColumn("Items", "count"))
         ('Accuracy %', 'Items')
     """
     sign, name = _SIGNS.get(column.unit, ""), one_line(column.title)
@@ -142,7 +146,7 @@ class ShownRow(NamedTuple):
     kind: str
 
 
-def shown(table: Table) -> list[ShownRow]:
+def shown(table: TableBlock) -> list[ShownRow]:
     """Return the rows of a table as text: values formatted, the best marked.
 
     The best of a column is chosen among models: the user's runs and published rows, or only the
@@ -150,9 +154,10 @@ def shown(table: Table) -> list[ShownRow]:
     marked. Beside published rows, the user's runs say so after their names.
 
     Examples:
-        >>> from hkcanto_tasks.results.reports.blocks import Row
-        >>> table = Table("t", "T", [Column("Model"), Column("acc", "percent", "", False)], [
-        ...     Row(["ours", 0.5], "run"), Row(["GPT", 0.4], "published")])
+        >>> from hkcanto_tasks.results.reports.blocks import TableRow
+        >>> columns = [TableColumn("Model"), TableColumn("acc", "percent", "", False)]
+        >>> rows = [TableRow(["ours", 0.5], "run"), TableRow(["GPT", 0.4], "published")]
+        >>> table = TableBlock("t", "T", columns, rows)
         >>> [(row.cells[0].text, row.cells[1].text, row.cells[1].best) for row in shown(table)]
         [('ours (this run)', '50.0', True), ('GPT', '40.0', False)]
     """
@@ -180,7 +185,7 @@ def shown(table: Table) -> list[ShownRow]:
     return rows
 
 
-def best_of(table: Table, place: int) -> float | None:
+def best_of(table: TableBlock, place: int) -> float | None:
     """Return the best number of a column; None if there is no choice."""
     lower = table.columns[place].lower_is_better
     rivals = ("run",) if any(row.kind == "best" for row in table.rows) else _MODELS
@@ -194,13 +199,13 @@ def best_of(table: Table, place: int) -> float | None:
     return (min if lower else max)(numbers)
 
 
-def turned(table: Table) -> tuple[Sequence[Column], Sequence[ShownRow]]:
+def turned(table: TableBlock) -> tuple[Sequence[TableColumn], Sequence[ShownRow]]:
     """Return a table of models as one of tasks: columns and rows.
 
     Examples:
-        >>> from hkcanto_tasks.results.reports.blocks import Row
-        >>> tasks = [Column("Law", "percent", under="↑"), Column("BLEU", "score", under="↑")]
-        >>> made = Table("t", "T", [Column("Model"), *tasks], [Row(["a", 0.5, 9], "run")])
+        >>> from hkcanto_tasks.results.reports.blocks import TableRow
+        >>> tasks = [TableColumn("Law", "percent", under="↑"), TableColumn("BLEU", "score", under="↑")]
+        >>> made = TableBlock("t", "T", [TableColumn("Model"), *tasks], [TableRow(["a", 0.5, 9], "run")])
         >>> [[cell.text for cell in row.cells] for row in turned(made)[1]]
         [['Law %', '↑', '50.0'], ['BLEU', '↑', '9.0']]
     """
@@ -214,5 +219,5 @@ def turned(table: Table) -> tuple[Sequence[Column], Sequence[ShownRow]]:
             for c in cells
         )
         rows.append(ShownRow([*task, *values], "task"))
-    names = [Column(row.cells[0].text, "number") for row in models]
-    return [Column("Task"), Column("Measure", beneath=True), *names], rows
+    names = [TableColumn(row.cells[0].text, "number") for row in models]
+    return [TableColumn("Task"), TableColumn("Measure", beneath=True), *names], rows

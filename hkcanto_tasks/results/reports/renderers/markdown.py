@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from ....printable import one_line
-from ..blocks import Report, Table
+from ..blocks import Report, TableBlock
 from .formatting import ShownCell, caption, heading, shown
 
 # All characters with a special meaning to GitHub within a line; `&` and `<` would begin HTML.
@@ -35,7 +35,7 @@ def markdown(report: Report, *, folded: bool = False) -> str:
         )
         paragraphs.append(head)
         for block in section.blocks:
-            if isinstance(block, Table):
+            if isinstance(block, TableBlock):
                 paragraphs += _table(block)
             else:
                 paragraphs.append(_LEVELS[block.level].format(_text(block.text)))
@@ -44,7 +44,7 @@ def markdown(report: Report, *, folded: bool = False) -> str:
     return "\n\n".join(paragraphs) + "\n"
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: TableBlock) -> Iterator[str]:
     yield f"**{_text(table.title)}**"
     if told := caption(table):
         yield _text(told)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..blocks import Estimate, Table, Value
+from ..blocks import Estimate, TableBlock, Value
 from .formatting import number, value_text
 
 _MARGIN = 6.0
@@ -29,7 +29,7 @@ class Plot(NamedTuple):
     height: int
 
 
-def plot(table: Table) -> Plot | None:
+def plot(table: TableBlock) -> Plot | None:
     """Return the plot of a table; None without numbers."""
     series = [place for place, column in enumerate(table.columns) if column.drawn]
     rows = [[_numbers(row.values[place]) for place in series] for row in table.rows]

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from ....printable import valid
-from ..blocks import Estimate, Note, Report, Row, Table, Value
+from ..blocks import Estimate, Note, Report, TableBlock, TableRow, Value
 
 FORMAT_VERSION = 3
 
@@ -49,7 +49,7 @@ def json_document(report: Report) -> str:
     return valid(json.dumps(_plain(document), ensure_ascii=False, indent=1))
 
 
-def _by_key(table: Table, row: Row) -> dict[str, Value]:
+def _by_key(table: TableBlock, row: TableRow) -> dict[str, Value]:
     """Return the values of a row by the keys of their columns; equal keys are numbered."""
     values = dict[str, Value]()
     for column, value in zip(table.columns, row.values, strict=True):
@@ -97,7 +97,7 @@ def tidy_csv(report: Report) -> str:
 
 
 def _rows_of_tables(report: Report) -> Iterator[Mapping[str, object]]:
-    for table in (block for _, block in report.blocks if isinstance(block, Table)):
+    for table in (block for _, block in report.blocks if isinstance(block, TableBlock)):
         for row in table.rows:
             cells: dict[str, object] = {"table": table.name}
             for key, value in _by_key(table, row).items():

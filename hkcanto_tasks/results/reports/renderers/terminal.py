@@ -9,7 +9,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from ....printable import one_line
-from ..blocks import Column, Note, Report, Table
+from ..blocks import Note, Report, TableBlock, TableColumn
 from .formatting import ShownRow, caption, heading, listed, shown, turned
 
 LONG_TABLE = 20
@@ -46,7 +46,7 @@ def show(report: Report, console: Console, *, full: bool = False) -> None:
             )
             for block in section.blocks:
                 console.print()
-                if isinstance(block, Table):
+                if isinstance(block, TableBlock):
                     _show_table(block, console, full)
                 else:
                     show_note(block, console)
@@ -71,7 +71,7 @@ def _print(console: Console, text: str, style: str, prefix: str = "") -> None:
     console.print(Text.assemble((prefix, "bold yellow"), one_line(text), style=style))
 
 
-def _show_table(table: Table, console: Console, full: bool) -> None:
+def _show_table(table: TableBlock, console: Console, full: bool) -> None:
     """Print a table without the last columns that do not fit, and say what is left out."""
     _print(console, table.title, "bold")
     if told := caption(table):
@@ -104,7 +104,7 @@ def _show_table(table: Table, console: Console, full: bool) -> None:
 
 
 def _grid(
-    columns: Sequence[Column], rows: Sequence[ShownRow], places: Sequence[int]
+    columns: Sequence[TableColumn], rows: Sequence[ShownRow], places: Sequence[int]
 ) -> Grid:
     """Return some columns, the first with the texts beneath it.
 
