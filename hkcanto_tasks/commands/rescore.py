@@ -51,7 +51,7 @@ def rescore(
     files = rescoring.files_of(runs, output)
     write_files(files, output)
     for run in runs:
-        figure, (then, now) = run.setup.headline, run.headlines
+        figure, (then, now) = run.kind.headline, run.headlines
         factor, sign = (100, " %") if figure.unit in ("share", "rate") else (1, "")
         shown = "–" if isnan(now) else f"{factor * now:.2f}{sign}"
         if not isnan(then):

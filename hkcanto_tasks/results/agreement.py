@@ -72,7 +72,7 @@ def agreement_report(log: Path, people: Path) -> Report:
     """
     runs: list[Run] = []
     with suppress(LogError):
-        runs = [run for run in read_runs(log) if isinstance(run.setup, Judged)]
+        runs = [run for run in read_runs(log) if isinstance(run.kind, Judged)]
     if len(runs) > 1:
         raise LogError(
             f"{log} has {len(runs)} runs with a rubric. Give the log of one of them."
@@ -84,8 +84,8 @@ def agreement_report(log: Path, people: Path) -> Report:
         rows = agreement(judge, human)
     except (OSError, ValueError) as error:
         raise LogError(f"{log} and {people}: {error}") from error
-    if run and isinstance(run.setup, Judged):
-        scale = {each.number: each.name for each in run.setup.rubric.levels}
+    if run and isinstance(run.kind, Judged):
+        scale = {each.number: each.name for each in run.kind.rubric.levels}
         for item, levels in human["level"].items():
             if odd := [level for level in levels if level not in scale]:
                 named = ", ".join(

@@ -315,29 +315,29 @@ class Run:
     # ------------------------------------------------------------------ how it was made
 
     @cached_property
-    def setup(self) -> Kind:
+    def kind(self) -> Kind:
         """The setup of the task and variant with all subjects, and its figures."""
         return task_as_run(self.task, shots=self.shots)
 
     @property
     def definition(self) -> TaskDefinition:
         """The catalogue's entry of its task."""
-        return self.setup.task.definition
+        return self.kind.task.definition
 
     @cached_property
     def figures(self) -> Mapping[str, Figure]:
         """The figures of its task by name, the headline first."""
-        return {figure.name: figure for figure in self.setup.figures}
+        return {figure.name: figure for figure in self.kind.figures}
 
     @property
     def headline(self) -> Figure:
         """The figure to read first, averaged as the paper averages it."""
-        return self.setup.headline
+        return self.kind.headline
 
     @cached_property
     def condition(self) -> str:
         """The condition in words: the shots, and the options that are not the default."""
-        defaults, variant = self.setup.Options(), self.setup.task.variant
+        defaults, variant = self.kind.Options(), self.kind.task.variant
         of_variant = {"cot": "yes" if variant.cot else "", "script": variant.script}
         chosen = [
             f"{name}:{value}"
@@ -451,12 +451,12 @@ class Run:
     def subjects(self) -> Sequence[Subject]:
         """The catalogue's subjects for which it has items, in the paper's order."""
         return [
-            subject for subject in self.setup.task.subjects if self.counts[subject.name]
+            subject for subject in self.kind.task.subjects if self.counts[subject.name]
         ]
 
     def subjects_of(self, part: str) -> Sequence[Subject]:
         """Return the catalogue's subjects in a category or group, or the one of this name."""
-        return [subject for subject in self.setup.task.subjects if part in subject.sets]
+        return [subject for subject in self.kind.task.subjects if part in subject.sets]
 
     @cached_property
     def complete(self) -> bool:
@@ -479,11 +479,11 @@ class Run:
         """The number of items of the task, from the catalogue or else from the log."""
         if self.available and not self._is_declared:
             return self.available
-        return sum(map(self.expected_of, self.setup.task.subjects))
+        return sum(map(self.expected_of, self.kind.task.subjects))
 
     @property
     def _is_declared(self) -> bool:
-        return all(subject.rows for subject in self.setup.task.subjects)
+        return all(subject.rows for subject in self.kind.task.subjects)
 
     def expected_of(self, subject: Subject) -> int:
         """Return the number of scored items of a subject."""
@@ -492,7 +492,7 @@ class Run:
             return max(
                 1, count, round(count * self.available / max(1, self.counts.total()))
             )
-        scored = self.setup.task.scored_rows(subject)
+        scored = self.kind.task.scored_rows(subject)
         return min(scored, int(self.options.get("size", 0)) or scored)
 
     def in_proportion(self, subjects: Sequence[Subject]) -> bool:

@@ -530,7 +530,7 @@ def test_a_part_of_a_task_does_not_bound_a_rate_or_passages():
 def test_a_limit_by_subject_does_not_bound_the_accuracy_of_the_task():
     whole = limited(beginning("hkmmlu", 660))
     assert compare(whole, whole, **FAST, gate=50).gate.passed
-    subjects = [each.name for each in whole.setup.task.subjects for _ in range(10)]
+    subjects = [each.name for each in whole.kind.task.subjects for _ in range(10)]
     alike = limited(a_run("hkmmlu", {"acc": [1] * 660}, subjects=subjects))
     assert "not in proportion to the sizes of the subjects" in refusal(alike, alike)
     assert compare(alike, alike, metric="acc_macro", **FAST, gate=50).gate.passed

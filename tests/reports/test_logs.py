@@ -105,7 +105,7 @@ def test_the_figures_of_the_harness_are_read_by_name(
     for name in ("acc", "acc_stem", "acc_hk_specific", "unparsed_rate"):
         assert reported[(), name] == rows["hkmmlu"][f"{name},none"]
     assert reported.keys() == {
-        ((), each.name) for each in in_lm_eval["hkmmlu"].setup.table
+        ((), each.name) for each in in_lm_eval["hkmmlu"].kind.table
     }
     of_tmmluplus = in_lm_eval["tmmluplus_gen_mc"].reported
     headline = rows["tmmluplus_gen_mc"]["acc_category_macro,none"]
@@ -119,7 +119,7 @@ def test_the_items_of_a_task_are_sorted_by_subject_and_number(
     in_lm_eval: dict[str, Run],
 ) -> None:
     run = in_lm_eval["hkmmlu"]
-    order = [subject.name for subject in run.setup.task.subjects]
+    order = [subject.name for subject in run.kind.task.subjects]
     samples = sorted(
         load_task("hkmmlu").samples,
         key=lambda each: (order.index(each.subject), int(each.id.rpartition("/")[2])),
@@ -131,7 +131,7 @@ def test_the_items_of_a_task_are_sorted_by_subject_and_number(
     lengths = [len("\n".join(texts)) for texts in asked]
     assert run.items.question_lengths.tolist() == lengths
     assert run.options == {"prompt": "paper", "script": "tc"}
-    version = str(run.setup.task.definition.version)
+    version = str(run.kind.task.definition.version)
     assert (run.data, run.signature.version) == ("sample", version)
     assert run.signature.text.startswith(
         "hkmmlu|shots:0|turns:single|prompt:paper|script:tc|data:sample|"

@@ -286,7 +286,7 @@ def test_a_run_with_a_limit_never_has_a_rank(task: str, left_out: int) -> None:
         wanted = {standing.column.category, standing.column.subject} - {""}
         of = [
             subject
-            for subject in run.setup.task.subjects
+            for subject in run.kind.task.subjects
             if wanted.issubset(subject.sets)
         ]
         whole_subject = sum(name in {s.name for s in of} for name in run.items.subjects)

@@ -179,7 +179,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     seconds = _seconds(spans) if len(spans) == scored and alone and not loads else None
     for task, signature in signatures.items():
         if len(items[task]):
-            if any(judging) and isinstance(items[task].setup, Judged):
+            if any(judging) and isinstance(items[task].kind, Judged):
                 signature = signature.with_option("judging", shared.hashed(judging))
             yield Run(
                 model=about.model,

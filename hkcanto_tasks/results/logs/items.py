@@ -39,10 +39,10 @@ class ItemRows:
     NEEDS_SCORES: ClassVar[bool] = True
     """Whether a response without a judgement is left out."""
 
-    def __init__(self, setup: Kind, texts: bool = False) -> None:
-        self.setup, self.texts = setup, texts
-        self._pairs = any(figure.form in ("corpus", "rate") for figure in setup.FIGURES)
-        subjects = setup.task.definition.subjects
+    def __init__(self, kind: Kind, texts: bool = False) -> None:
+        self.kind, self.texts = kind, texts
+        self._pairs = any(figure.form in ("corpus", "rate") for figure in kind.FIGURES)
+        subjects = kind.task.definition.subjects
         self._order = {subject.name: place for place, subject in enumerate(subjects)}
         self._rows: list[tuple[Any, ...]] = []
         self._graders: set[str] = set()
@@ -98,7 +98,7 @@ class ItemRows:
             what = "no scores of this version, as with --predict_only"
             raise LogError(f"{what}: `hkcanto rescore` adds them")
         if sample.subject not in self._order:
-            what = f"subject {sample.subject!r} of {self.setup.task.name}"
+            what = f"subject {sample.subject!r} of {self.kind.task.name}"
             raise LogError(f"the catalogue of this version has no {what}")
         if requested:
             self._requested[sample.id] = requested

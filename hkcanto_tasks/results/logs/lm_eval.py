@@ -120,11 +120,11 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
             yield SkippedLog(samples, missing)
         if not count:
             continue
-        figures = {figure.name for figure in items.setup.figures}
+        figures = {figure.name for figure in items.kind.figures}
         # Our tasks log the time from the last request made to the first response, for all tasks of
         # the log. lm-eval's own time includes loading the model.
         took = metadata.get("seconds") if answers <= count and not cache else None
-        tokens = None if items.setup.is_generative else 0
+        tokens = None if items.kind.is_generative else 0
         run = Run(
             model=model,
             harness="lm-eval",
@@ -191,7 +191,7 @@ def _add_samples(items: ItemRows, path: Path) -> tuple[list[str], int, dict[str,
                     continue
                 judgement, reasoning = logged.doc.judgement, logged.reasoning
                 response: Any = logged.filtered_resps
-                if not items.setup.is_generative:
+                if not items.kind.is_generative:
                     if judgement is None:
                         raise LogError(
                             "log-likelihoods without scores: do not use --predict_only"

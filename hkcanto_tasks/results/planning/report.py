@@ -65,7 +65,7 @@ def plan_from_runs(
     """
     by_task: dict[str, list[Run]] = defaultdict(list)
     for run in read_runs(runs):
-        by_task[run.setup.task.definition.name].append(run)
+        by_task[run.kind.task.definition.name].append(run)
     pairs = [pair for same in by_task.values() for pair in combinations(same, 2)]
     if not pairs:
         raise ComparisonError(
@@ -88,7 +88,7 @@ def plan_from_runs(
             )
             spread = replace(spread, discordance=share)
         name = f"{a.task}: {b.label} against {a.label}"
-        whole = sum(map(a.expected_of, a.setup.task.subjects))
+        whole = sum(map(a.expected_of, a.kind.task.subjects))
         parts.append(Part(name, whole or questions, spread))
     about = "95 % intervals, from the runs' disagreement; items of the whole task."
     return _plan("Plan from two runs", about, parts, [], sizes, **tests)

@@ -29,9 +29,9 @@ def publication(runs: Sequence[Run], by: Publisher) -> Publication:
         by_benchmark: dict[str, list[Run]] = defaultdict(list)
         for run in runs:
             if run.model == model:
-                by_benchmark[run.setup.task.benchmark.name].append(run)
+                by_benchmark[run.kind.task.benchmark.name].append(run)
         benchmarks = [
-            (group[0].setup.task.benchmark, group) for group in by_benchmark.values()
+            (group[0].kind.task.benchmark, group) for group in by_benchmark.values()
         ]
         path = f"{model.replace(':', '_')}/card.md"
         texts[path] = template.render(by=by, benchmarks=benchmarks)

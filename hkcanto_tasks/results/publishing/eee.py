@@ -68,7 +68,7 @@ def publication(
         name = UUID(
             bytes=sha256(record["evaluation_id"].encode()).digest()[:16], version=4
         )
-        path = f"data/{run.setup.task.benchmark.name}/{folder_of(run.model)}/{name}"
+        path = f"data/{run.kind.task.benchmark.name}/{folder_of(run.model)}/{name}"
         if items and run.headline.unit == "share" and run.headline.form == "mean":
             path_of_items = f"{path}_samples.jsonl"
             text = files[path_of_items] = _items(run, record)
@@ -143,7 +143,7 @@ def _evaluation(
         NotPublishable: It is out of range.
     """
     unit, most = UNITS[figure.unit]
-    value, benchmark = round(estimate.value, _DIGITS), run.setup.task.benchmark
+    value, benchmark = round(estimate.value, _DIGITS), run.kind.task.benchmark
     if not 0 <= value <= float(most) or value == inf:
         raise NotPublishable(
             f"{figure.name} is {estimate.value}, but a {figure.unit} is from 0 to {float(most):g}. "
@@ -178,7 +178,7 @@ def _evaluation(
         }
         uncertainty["confidence_interval"] = {**ends, "confidence_level": 0.95}
     note = {"details": {"note": estimate.note}} if estimate.note else {}
-    reasons = run.setup.task.variant.cot or "reasoning" in run.options
+    reasons = run.kind.task.variant.cot or "reasoning" in run.options
     return {
         "evaluation_name": ".".join(filter(None, (run.task, figure.part))),
         "evaluation_result_id": f"{identity}/{figure.name}",

@@ -37,7 +37,7 @@ def publication(runs: Sequence[Run], by: Publisher) -> Publication:
     files, submit, others = dict[str, str](), list[str](), set[str]()
     for run in runs:
         benchmark, folder = (
-            run.setup.task.benchmark,
+            run.kind.task.benchmark,
             f"{folder_of(run.model)}/.eval_results",
         )
         path = f"{folder}/{short_name(run.task, run.condition)}.yaml"

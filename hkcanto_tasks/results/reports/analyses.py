@@ -82,7 +82,7 @@ def sections(runs: Sequence[Run]) -> list[Section]:
         [run for run in runs if estimate(run, "acc")],
     )
     generated = [
-        run for run in chain(*groups) if run.setup.is_generative and run.items.ids
+        run for run in chain(*groups) if run.kind.is_generative and run.items.ids
     ]
     problems = [*_problems(generated)]
     used = [run for run in runs if len(run.usage.known) > 1]
@@ -120,7 +120,7 @@ def _problems(runs: Sequence[Run]) -> Iterator[Note]:
 def _second_look(runs: Sequence[Run]) -> str:
     """Return how many requests `hkcanto.second_look` sends for runs with one right letter."""
     tokens = list[int]()
-    for of in (run.items for run in runs if not getattr(run.setup, "SEVERAL", True)):
+    for of in (run.items for run in runs if not getattr(run.kind, "SEVERAL", True)):
         unread = np.greater(of.values.get("unparsed_rate", 0), 0) & (
             of.response_lengths > 0
         )
@@ -186,11 +186,11 @@ def _subjects(runs: Sequence[Run]) -> TableBlock:
     some, few = runs[0], len(runs) <= 2
     present = {subject.name for run in runs for subject in run.subjects}
     subjects = [
-        subject for subject in some.setup.task.subjects if subject.name in present
+        subject for subject in some.kind.task.subjects if subject.name in present
     ]
     rows: list[tuple[Any, ...]] = [
         (figure.title, None, *(estimate(run, figure.name) for run in runs))
-        for figure in some.setup.figures
+        for figure in some.kind.figures
         if figure.averages == "acc" and figure.part not in present
     ]
     for subject in subjects if len(subjects) > 1 else ():
@@ -223,7 +223,7 @@ def _figures(runs: Sequence[Run]) -> TableBlock:
     """Return every figure of a task and its judges, on all items; no rows if it has only one."""
     some = runs[0]
     known = [
-        *(figure for figure in some.setup.figures if not figure.part),
+        *(figure for figure in some.kind.figures if not figure.part),
         *JUDGED.values(),
     ]
     rows = [

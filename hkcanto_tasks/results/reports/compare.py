@@ -339,7 +339,7 @@ def sections(
 
 def _parts(one: Comparison) -> list[RunPair]:
     """Return the effects on averages, on categories, and on subjects."""
-    titles = {subject.name: subject.title for subject in one.a.setup.task.subjects}
+    titles = {subject.name: subject.title for subject in one.a.kind.task.subjects}
     titles |= {figure.name: figure.title for figure in one.a.figures.values()}
     effects = chain.from_iterable(one.parts.values())
     return [RunPair(titles[effect.name], one.figure, effect) for effect in effects]
@@ -491,7 +491,7 @@ def _warnings(compared: Sequence[Comparison], sides: Sequence[Run]) -> Iterator[
     )
     is_part = not (first.is_sample or first.complete)
     warnings = {
-        _TWO_MEASURES: len({side.setup.task.variant.scoring for side in sides}) > 1,
+        _TWO_MEASURES: len({side.kind.task.variant.scoring for side in sides}) > 1,
         _OWN_FILES: first.is_local,
         "This is the sample data: its figures mean nothing elsewhere.": first.is_sample,
         f"Only {len(set(first.items.ids)):,} of the task's items were run.": is_part,

@@ -48,7 +48,7 @@ TASK: FigureColumn = (TableColumn("Task and condition"), task_title)
 
 def condition_title(run: Run) -> str:
     """Return the condition, with the options that a variant's name implies besides its shots."""
-    variant = run.setup.task.variant
+    variant = run.kind.task.variant
     words = {
         "chain of thought": variant.cot,
         "Simplified script": variant.script == "sc",
@@ -92,7 +92,7 @@ def doubts(run: Run) -> Sequence[str]:
         and not run.unfinished
     )
     share = unread.value if (unread := unread_of(run)) else 0.0
-    decoding = run.decoding if run.setup.is_generative else ""
+    decoding = run.decoding if run.kind.is_generative else ""
     prompt_known = run.signature.prompt_known
     texts = {
         "unlike the harness": bool(checked.different),
@@ -113,7 +113,7 @@ def doubts(run: Run) -> Sequence[str]:
 
 def footer_of(runs: Sequence[Run]) -> Sequence[str]:
     """Return the footer: the scope of intervals, and the papers and terms of the benchmarks run."""
-    used = {run.setup.task.benchmark.name: run.setup.task.benchmark for run in runs}
+    used = {run.kind.task.benchmark.name: run.kind.task.benchmark for run in runs}
     ends = [
         f"{of.title}: {of.paper.removeprefix(f'{of.title}: ')}. {of.terms}"
         for of in used.values()

@@ -136,7 +136,7 @@ def rank_of(
 
 def departures(run: Run) -> list[str]:
     """Return the options that differ from the paper's, except those that change the measure."""
-    defaults = run.setup.Options()
+    defaults = run.kind.Options()
     return [
         f"{name}:{value}"
         for name, value in run.options.items()
@@ -155,7 +155,7 @@ def why_incomparable(run: Run) -> str:
         return (
             f"It is not the catalogue's task: {run.departure or f'it {run.outdated}'}."
         )
-    if run.setup.task.variant.scoring == "loglikelihood":
+    if run.kind.task.variant.scoring == "loglikelihood":
         return "The letters were scored by log-likelihood; the papers' models wrote their answers."
     return ""
 
@@ -258,7 +258,7 @@ def measures(run: Run, column: PublishedColumn, *tasks: TaskVariant) -> bool:
 
     Task, shots, chain of thought and script are the same.
     """
-    options, task = run.options, run.setup.task
+    options, task = run.options, run.kind.task
     cot = task.variant.cot or options.get("cot", "").lower() in ("yes", "true")
     script = "sc" if options.get("script", "").startswith("sc") else task.variant.script
     setup = task.definition.name, run.shots, cot, script
@@ -337,6 +337,6 @@ def best_and_chance(run: Run) -> tuple[float | None, float | None]:
         and chances is not None
     ):
         # As the headline weighs the items, of which each may have another number of options.
-        shares = weights(run.headline.over, run.items.subjects, run.setup.categories)
+        shares = weights(run.headline.over, run.items.subjects, run.kind.categories)
         chance = float(np.dot(shares, chances))
     return (max if run.headline.higher_is_better else min)(scores, default=None), chance

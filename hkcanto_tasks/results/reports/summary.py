@@ -470,7 +470,7 @@ def _checks(runs: Sequence[Run]) -> Iterator[str]:
                 f"in {run.harness}. Was the log edited, or made by another version of this package?"
             )
         if (
-            len(run.subjects) < (count := len(run.setup.task.subjects))
+            len(run.subjects) < (count := len(run.kind.task.subjects))
             and not run.is_sample
         ):
             yield f"{run_title(run)} lacks {count - len(run.subjects)} of the {count} subjects."

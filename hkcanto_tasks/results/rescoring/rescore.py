@@ -83,7 +83,7 @@ class Rescored(ItemRows):
         self, sample: Sample, judgement: Judgement | None, response: str, **more: Any
     ) -> None:
         """Judge a response and add it; see `ItemRows.add`."""
-        kind = self.setup
+        kind = self.kind
         now = kind.judge(response, sample, more.get("reasoning", ""))
         if isinstance(kind, Judged) and kind.rubric_hash == self.rubric:
             now = kind.judged_again(now, judgement)
@@ -99,7 +99,7 @@ class Rescored(ItemRows):
     def headlines(self) -> tuple[float, float]:
         """The old and new headline; the old one is NaN if some response had no score."""
         before = [scored.before for scored in self.scored if scored.before]
-        headline, is_whole = self.setup.headline, len(before) == len(self.scored)
+        headline, is_whole = self.kind.headline, len(before) == len(self.scored)
         then = self.figure(headline, before) if is_whole else nan
         return then, self.figure(headline, [scored.judgement for scored in self.scored])
 
@@ -108,9 +108,7 @@ class Rescored(ItemRows):
         pairs = zip(self.scored, judged, strict=True)
         items = (item_values([figure], scored.sample, each) for scored, each in pairs)
         values = (item.get(figure.name) for item in items)
-        return value(
-            figure, values, self.setup.categories, language_of(self.setup.task)
-        )
+        return value(figure, values, self.kind.categories, language_of(self.kind.task))
 
 
 def options_of(signature: Signature) -> dict[str, Any]:
@@ -209,7 +207,7 @@ def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
             continue
         # By identity: a log may have two entries with one signature.
         again = next(rows for rows in collected if rows.made is run.items)
-        old, kind = run.signature, again.setup
+        old, kind = run.signature, again.kind
         ours, options = kind.signature(old.data), dict([*old.options, _MARK])
         if isinstance(kind, Judged):
             options["rubric"] = kind.rubric_hash
@@ -306,7 +304,7 @@ def reread(runs: Sequence[Rescored], reader: str) -> None:
         OptionError: Inspect is missing, the runs lack letters, or the model cannot be called.
     """
     lettered = [
-        r for r in runs if isinstance(r.setup, MultipleChoice) and not r.setup.SEVERAL
+        r for r in runs if isinstance(r.kind, MultipleChoice) and not r.kind.SEVERAL
     ]
     if not lettered:
         raise OptionError(
@@ -317,7 +315,7 @@ def reread(runs: Sequence[Rescored], reader: str) -> None:
         for scored in run.scored:
             split = split_reasoning(scored.response, scored.more.get("reasoning", ""))
             text = "" if scored.judgement.answer else split.answer.strip()
-            unread.append((run.setup, scored, text))
+            unread.append((run.kind, scored, text))
     letters = _ask("--reader", reader, "hkcanto.second_look:read_letters", unread)
     for run in lettered:
         asked = [letters[id(scored)] for scored in run.scored if id(scored) in letters]
@@ -351,7 +349,7 @@ def grade(runs: Sequence[Rescored], grader: str) -> None:
         OptionError: Inspect is missing, the runs lack a rubric, or the model cannot be called.
     """
     with_rubric = [
-        (again, again.setup) for again in runs if isinstance(again.setup, Judged)
+        (again, again.kind) for again in runs if isinstance(again.kind, Judged)
     ]
     if not with_rubric:
         raise OptionError(
@@ -422,7 +420,7 @@ def files_of(runs: Sequence[Rescored], folder: Path) -> dict[str, str]:
         run, name = again.run, again.run.signature.task
         judged = [scored.judgement for scored in again.scored]
         figures = (
-            (figure.name, again.figure(figure, judged)) for figure in again.setup.table
+            (figure.name, again.figure(figure, judged)) for figure in again.kind.table
         )
         values = {
             f"{figure},none": value for figure, value in figures if not isnan(value)

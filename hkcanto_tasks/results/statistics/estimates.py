@@ -104,7 +104,7 @@ def estimate(
         names, codes = items.subject_codes
         strata = np.unique(codes[mask], return_inverse=True)[1]
         shares = np.array(
-            weights(figure.over, names[codes[mask]].tolist(), run.setup.categories)
+            weights(figure.over, names[codes[mask]].tolist(), run.kind.categories)
         )
         found = weighted_estimate(values, shares, clusters, strata)
     else:
@@ -205,7 +205,7 @@ def _corpus(run: Run, figure: Figure, mask: NDArray[np.bool_]) -> Estimate | Non
     ]
     if not pairs:
         return None
-    language = figures.language_of(run.setup.task)
+    language = figures.language_of(run.kind.task)
     rows, statistic = figures.corpus_rows(figure, pairs, language)
     units, note = sum_clusters(rows, run.items.clusters[mask]), ""
     if figure.labels:

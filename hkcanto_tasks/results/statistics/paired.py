@@ -365,12 +365,10 @@ def _refusal(
         return (
             f"{why}. Run the task without a limit, or gate another figure (--metric)."
         )
-    every, present = a.setup.task.subjects, a.subjects
+    every, present = a.kind.task.subjects, a.subjects
     absent = [subject for subject in every if subject not in present]
     names = [
-        s.name
-        for s in absent
-        if figure.part in ("", *figures.parts_of(a.setup.task, s))
+        s.name for s in absent if figure.part in ("", *figures.parts_of(a.kind.task, s))
     ]
     if not a.trusted_data:  # the sizes of its subjects are not published
         return None
@@ -477,7 +475,7 @@ def match(a: Run, b: Run, name: str | None, drawing: Mapping[str, Any]) -> Paire
     columns = at, rows, rows_b, losses, subjects, a.items.clusters[at]
     more = (
         statistic,
-        a.setup.categories,
+        a.kind.categories,
         int((missing > 0).sum()),
         int((missing == 1).sum()),
     )
@@ -494,7 +492,7 @@ def _rows(
                 f"{figure.name} needs the texts of all items, but {side.label} has none"
             )
             raise ComparisonError(f"{what}. Run it again with --log_samples.")
-        language = figures.language_of(side.setup.task)
+        language = figures.language_of(side.kind.task)
         pairs = [side.items.pairs[place] for place in at]
         counts, statistic = figures.corpus_rows(figure, pairs, language)
         return (
