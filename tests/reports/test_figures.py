@@ -11,8 +11,8 @@ from statsmodels.stats.proportion import proportion_confint
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.figures import ItemValue, Pair, standard_error
 from hkcanto_tasks.results.statistics.estimates import (
-    Agreement,
     Disagreement,
+    HarnessAgreement,
     estimate,
     harness_agreement,
     mean_estimate,
@@ -185,7 +185,7 @@ def test_figures_that_the_harness_reports_alike_agree():
         ((), "judged_accuracy"): 1.0,  # no item has a value for it
     }
     found = harness_agreement(replace(run, reported=reported))
-    assert found == Agreement(1, [Disagreement(subject, "acc", 0.5, 0.25)])
+    assert found == HarnessAgreement(1, [Disagreement(subject, "acc", 0.5, 0.25)])
 
 
 def test_a_rate_over_an_empty_reference_is_its_number_of_errors():
