@@ -4,7 +4,7 @@ from typing import Any
 
 from inspect_ai.model import ChatMessage, ModelAPI, ModelOutput, ModelUsage, modelapi
 
-from hkcanto_tasks.engines import find_engine, sentence_of
+from hkcanto_tasks.kinds.g2p_engines import find_engine, sentence_of
 
 
 @modelapi(name="hkcanto")

@@ -6,7 +6,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 from tqdm import tqdm
 
-from hkcanto_tasks.engines import find_engine, sentence_of
+from hkcanto_tasks.kinds.g2p_engines import find_engine, sentence_of
 
 
 class RuleBasedG2P(LM):  # type: ignore[misc]

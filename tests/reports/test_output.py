@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from hkcanto_tasks import engines
 from hkcanto_tasks.cli import app
+from hkcanto_tasks.kinds import g2p_engines
 from hkcanto_tasks.tasks import load_task
 
 from .harness_runs import AnsweringLM, run_lm_eval
@@ -18,8 +18,8 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HKCANTO_DATA", "sample")
         assert load_task("hkcanto_g2p").samples
-        convert = engines.find_engine("pycantonese")
-        model = AnsweringLM(lambda prompt: convert(engines.sentence_of(prompt)))
+        convert = g2p_engines.find_engine("pycantonese")
+        model = AnsweringLM(lambda prompt: convert(g2p_engines.sentence_of(prompt)))
         run_lm_eval(folder, "hkcanto_g2p", model=model, limit=5)
     return folder
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from hkcanto_tasks import load_task
-from hkcanto_tasks.engines import find_engine, sentence_of
 from hkcanto_tasks.errors import DataCorrupt, OptionError
+from hkcanto_tasks.kinds.g2p_engines import find_engine, sentence_of
 
 # Appendix E.3: the sentence, and the first worked example without its printed line break.
 SENTENCE = (

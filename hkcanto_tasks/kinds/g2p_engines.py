@@ -6,8 +6,8 @@ seconds.
 
 from collections.abc import Callable
 
-from .catalogue import find_benchmark
-from .errors import OptionError
+from ..catalogue import find_benchmark
+from ..errors import OptionError
 
 Engine = Callable[[str], str]
 
