@@ -113,7 +113,7 @@ def agreement_report(log: Path, people: Path) -> Report:
                 _figure(weighted_kappa(*zip(*pairs, strict=True)), len(pairs))
             )
         for kind in get_args(Correlation):
-            correlation = rates.Estimate(getattr(row, kind), *row.intervals[kind])
+            correlation = rates.RateEstimate(getattr(row, kind), *row.intervals[kind])
             values.append(_figure(correlation, row.items))
         means = [fmean(scores) for _, scores in pairs]
         at_end = max(means.count(end) for end in (min(means), max(means)))
@@ -151,6 +151,6 @@ def _levels(run: Run) -> dict[str, float]:
     raise LogError(f"{where}: no answer has a level. Judge them: {command}.")
 
 
-def _figure(estimate: rates.Estimate, items: int, note: str = "") -> Estimate:
+def _figure(estimate: rates.RateEstimate, items: int, note: str = "") -> Estimate:
     low, high = (None if isnan(end) else end for end in (estimate.low, estimate.high))
     return Estimate(estimate.value, low, high, items, note)

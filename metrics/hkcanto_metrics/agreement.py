@@ -16,7 +16,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from hkcanto_metrics.rates import Estimate
+from hkcanto_metrics.rates import RateEstimate
 
 Correlation = Literal["pearson", "spearman", "kendall"]
 Scores = Sequence[float]
@@ -55,8 +55,8 @@ class Agreement:
     alpha: float
     human_alpha: float
     intervals: Mapping[Correlation, tuple[float, float]]
-    bias: Estimate
-    corrected: Estimate
+    bias: RateEstimate
+    corrected: RateEstimate
 
 
 def agreement(judge: JudgeScores, human: HumanScores) -> list[Agreement]:
@@ -142,7 +142,7 @@ def krippendorff_alpha(units: Iterable[Iterable[float]]) -> float:
     return 1 - observed / expected
 
 
-def correlation(kind: Correlation, judge: Scores, people: Scores) -> Estimate:
+def correlation(kind: Correlation, judge: Scores, people: Scores) -> RateEstimate:
     """Return a correlation with its 95 % interval, by a jackknife on Fisher's transformation.
 
     The standard error comes from how far the transformed correlation moves when each item is left
@@ -185,7 +185,9 @@ def correlation(kind: Correlation, judge: Scores, people: Scores) -> Estimate:
     return _jackknifed(value, without, outlier=kind == "pearson")
 
 
-def _jackknifed(value: float, without: Scores, *, outlier: bool = False) -> Estimate:
+def _jackknifed(
+    value: float, without: Scores, *, outlier: bool = False
+) -> RateEstimate:
     """Return a coefficient with its interval from the coefficients with each item left out.
 
     With ``outlier``, the one that moves farthest counts twice.
@@ -193,19 +195,19 @@ def _jackknifed(value: float, without: Scores, *, outlier: bool = False) -> Esti
     from scipy import stats
 
     if len(without) < _FEWEST or math.isnan(value):
-        return Estimate(float(value), math.nan, math.nan)
+        return RateEstimate(float(value), math.nan, math.nan)
     if not np.abs(without).max() < _PERFECT:  # also if one is undefined
-        return Estimate(float(value), -1.0, 1.0)
+        return RateEstimate(float(value), -1.0, 1.0)
     center, moves, freedom = math.atanh(value), np.arctanh(without), len(without) - 1
     squares = (moves - moves.mean()) ** 2
     if outlier:
         squares = np.append(squares, squares.max())
     reach = stats.t.ppf(0.975, freedom) * math.sqrt(squares.mean() * freedom)
     low, high = np.tanh([center - reach, center + reach]).tolist()
-    return Estimate(float(value), low, high)
+    return RateEstimate(float(value), low, high)
 
 
-def weighted_kappa(judge: Scores, people: Sequence[Scores]) -> Estimate:
+def weighted_kappa(judge: Scores, people: Sequence[Scores]) -> RateEstimate:
     """Return Cohen's kappa between a judge's and people's levels, with quadratic weights.
 
     1 is perfect agreement, 0 is what two raters with these levels would reach by chance. A
@@ -246,7 +248,7 @@ def weighted_kappa(judge: Scores, people: Sequence[Scores]) -> Estimate:
 
 def corrected_mean(
     human: Scores, judge: Scores, unlabelled: Scores = (), weight: float | None = None
-) -> Estimate:
+) -> RateEstimate:
     """Estimate people's mean score on all items if people scored some and a judge scored all.
 
     Prediction-powered inference: the judge's mean on many items is corrected by its mean error on
@@ -304,7 +306,7 @@ def corrected_mean(
         squared += weight**2 * rest.var() / len(rest)
     error = math.sqrt(squared)
     reach = float(stats.t.ppf(0.975, freedom)) * error
-    return Estimate(mean, mean - reach, mean + reach, error)
+    return RateEstimate(mean, mean - reach, mean + reach, error)
 
 
 def read_human_scores(

@@ -9,7 +9,7 @@ from statistics import fmean
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class RateEstimate:
     """A figure with its confidence interval.
 
     Attributes:

@@ -22,7 +22,7 @@ from marked_errors import CATEGORIES, TARGETS, MarkedTranslation, common, read_m
 from hkcanto_metrics.agreement import (
     Agreement,
     Correlation,
-    Estimate,
+    RateEstimate,
     agreement,
     corrected_mean,
 )
@@ -30,7 +30,7 @@ from hkcanto_metrics.error_spans import OMISSION, ErrorSpan
 from hkcanto_metrics.translation import SCORES, sentence_scores
 
 RESAMPLES = 1000
-Value = str | float | Estimate | None
+Value = str | float | RateEstimate | None
 Table = list[dict[str, Value]]
 CAPTIONS = {
     "ranks": "Correlation of each judge and metric with people's marks, over segments. The metrics "
@@ -159,7 +159,7 @@ def ranks(marked: Sequence[MarkedTranslation], runs: Sequence[JudgedRun]) -> Tab
         row: dict[str, Value] = {"judge or metric": label}
         for name, kind in kinds:
             value: float = getattr(found[name], kind)
-            row[f"{kind}, {name}"] = Estimate(value, *found[name].intervals[kind])
+            row[f"{kind}, {name}"] = RateEstimate(value, *found[name].intervals[kind])
         table.append(row)
     return table
 
@@ -302,7 +302,7 @@ def _sum(overlaps: Sequence[Overlap]) -> Overlap:
     return Overlap(*map(sum, zip(*overlaps, strict=True)))
 
 
-def _f1(overlaps: Sequence[Overlap]) -> Estimate | None:
+def _f1(overlaps: Sequence[Overlap]) -> RateEstimate | None:
     """Return F1 over all segments, with the percentile interval of a bootstrap over them."""
     counts = np.array(
         [(2 * each.shared, each.found + each.marked) for each in overlaps]
@@ -315,7 +315,7 @@ def _f1(overlaps: Sequence[Overlap]) -> Estimate | None:
     )
     sums = np.array([counts[rows].sum(0) for rows in drawn])
     ends = np.quantile(sums[:, 0] / np.maximum(sums[:, 1], 1), [0.025, 0.975])
-    return Estimate(shared / both, *ends.tolist())
+    return RateEstimate(shared / both, *ends.tolist())
 
 
 def _agreement(judge: Sequence[float], people: Sequence[float]) -> Agreement:
@@ -330,7 +330,7 @@ def markdown(name: str, table: Table) -> str:
     """Return a table with its caption in Markdown."""
 
     def shown(value: Value) -> str:
-        if isinstance(value, Estimate):
+        if isinstance(value, RateEstimate):
             interval = (
                 "" if np.isnan(value.low) else f" [{value.low:.3f}, {value.high:.3f}]"
             )

@@ -15,7 +15,7 @@ from hkcanto_metrics.constraints import reading
 from hkcanto_metrics.constraints.declaring import AnyTexts, Count, Number, Text, Texts
 from hkcanto_metrics.constraints.reading import HAN, LATIN, LETTER, narrow
 
-Unit = Literal["lines", "items", "sentences", "words", "characters"]
+TextUnit = Literal["lines", "items", "sentences", "words", "characters"]
 End = Literal["first", "last"]
 Han = Annotated[
     str,
@@ -340,7 +340,7 @@ def acrostic(
     return [reading.han_of(each)[edge] for each in units] == [*text]
 
 
-def distinct(answer: str, *, unit: Unit = "lines") -> bool:
+def distinct(answer: str, *, unit: TextUnit = "lines") -> bool:
     """No line, list item, sentence, word or character is repeated.
 
     Args:
