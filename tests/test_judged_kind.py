@@ -311,7 +311,7 @@ def test_lm_eval_says_that_it_has_no_judge(caplog: pytest.LogCaptureFixture) -> 
 def rescored(
     grader: Grader, source: Path, to: Path, monkeypatch: pytest.MonkeyPatch
 ) -> str:
-    monkeypatch.setattr("hkcanto.judges.rubric.get_model", lambda _: grader.model)
+    monkeypatch.setattr("hkcanto.model_calls.get_model", lambda _: grader.model)
     return hkcanto("rescore", source, "--grader", "mockllm/judge", "-o", to)
 
 

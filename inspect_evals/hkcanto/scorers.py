@@ -23,7 +23,7 @@ from inspect_ai.solver import TaskState
 
 from hkcanto_metrics.choice import read_choice
 from hkcanto_metrics.reasoning import split_reasoning
-from hkcanto_tasks.cut_off import FIRST, CutOff
+from hkcanto_tasks.adapters.cut_off import FIRST, CutOff
 from hkcanto_tasks.kinds.judged import Judged
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.signatures import request_hash
@@ -75,7 +75,7 @@ def judged(
             values = dict.fromkeys((figure.name for figure in kind.FIGURES), nan)
         cut_off.add(judgement)
         if cut_off.responses == FIRST and 2 * cut_off.cut >= FIRST:
-            _log.warning(cut_off.told)
+            _log.warning(cut_off.warning)
         return Score(
             value={**values, **judgement.values},
             answer=judgement.answer,

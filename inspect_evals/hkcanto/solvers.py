@@ -15,7 +15,7 @@ from inspect_ai.model._generate_config import active_generate_config
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from hkcanto_metrics.reasoning import ends_in_reasoning
-from hkcanto_tasks.cut_off import foretold
+from hkcanto_tasks.adapters.cut_off import room_warning
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.printable import valid
 from hkcanto_tasks.tasks import task_as_run
@@ -55,7 +55,7 @@ def ask(
         if task in untold:
             untold.discard(task)
             template, prompts[str(model)] = _template(model)
-            if said := foretold(
+            if said := room_warning(
                 setups[task], template, prompts[str(model)], "-T reasoning=true"
             ):
                 _log.warning(said)

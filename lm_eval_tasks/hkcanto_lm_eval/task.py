@@ -19,8 +19,8 @@ from lm_eval.api.metrics import mean
 from lm_eval.utils import info_once, warning_once
 
 from hkcanto_metrics.reasoning import ends_in_reasoning, opens_reasoning
+from hkcanto_tasks.adapters.cut_off import CutOff, room_warning
 from hkcanto_tasks.catalogue import benchmarks, share
-from hkcanto_tasks.cut_off import CutOff, foretold
 from hkcanto_tasks.declarations import Average
 from hkcanto_tasks.errors import OptionError, in_command, without_traceback
 from hkcanto_tasks.figures import item_values, language_of, metric_signatures, value
@@ -289,7 +289,7 @@ class CatalogueTask(Task):
             getattr(getattr(model, "tokenizer", None), "chat_template", None) or ""
         )
         if self._in_chat and (
-            warning := foretold(self._last.kind, template, str(context), _ROOM)
+            warning := room_warning(self._last.kind, template, str(context), _ROOM)
         ):
             _log.warning(warning)
         likelihood = self.OUTPUT_TYPE != "generate_until" and isinstance(context, str)
@@ -360,7 +360,7 @@ class CatalogueTask(Task):
         lm-eval calls this when it has all results, so this warns of responses that were cut off.
         """
         if 20 * self._cut_off.cut > self._cut_off.responses:
-            warning_once(_log, self._cut_off.told)
+            warning_once(_log, self._cut_off.warning)
         task, kind = self.loaded.task, self.kind
         value_of = partial(
             value, categories=kind.categories, language=language_of(task)

@@ -639,7 +639,7 @@ def test_a_reader_reads_what_the_rules_leave_unread(
 ) -> None:
     """Six of eleven answers are letters, all right; the model reads B in the other five."""
     reader = answering_model(lambda _: "B）")
-    monkeypatch.setattr("hkcanto.second_look.get_model", lambda _: reader)
+    monkeypatch.setattr("hkcanto.model_calls.get_model", lambda _: reader)
     file = write_jsonl(tmp_path / "a.jsonl", law)
     task = ("--task", "hkcanto_law")
     said = rescored(file, *task, "--reader", "mockllm/reader", to=tmp_path / "new")
@@ -664,7 +664,7 @@ def test_a_reader_that_cannot_be_asked(
         assert why in refused(
             file, "--task", task, "--reader", reader, to=tmp_path / "new"
         )
-    monkeypatch.setitem(sys.modules, "hkcanto.second_look", None)
+    monkeypatch.setitem(sys.modules, "hkcanto.model_calls", None)
     file = write_jsonl(tmp_path / "a.jsonl", law)
     options = ("--task", "hkcanto_law", "--reader", "openai/gpt-4o")
     assert "pip install 'hkcanto[inspect]'" in refused(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...adapters.second_look import LONGEST_RESPONSE, PROMPT_LENGTH
 from ...figures import Figure
 from ..frames import JUDGED
 from ..runs import Run
@@ -118,15 +119,14 @@ def _problems(runs: Sequence[Run]) -> Iterator[Note]:
 
 
 def _second_look(runs: Sequence[Run]) -> str:
-    """Return how many requests `hkcanto.second_look` sends for runs with one right letter."""
+    """Return how many requests a second look sends for runs with one right letter."""
     tokens = list[int]()
     for of in (run.items for run in runs if not getattr(run.kind, "SEVERAL", True)):
         unread = np.greater(of.values.get("unparsed_rate", 0), 0) & (
             of.response_lengths > 0
         )
-        lengths = (
-            of.question_lengths + np.minimum(of.response_lengths, 4_000) + 89
-        )  # its prompt
+        responses = np.minimum(of.response_lengths, LONGEST_RESPONSE)
+        lengths = PROMPT_LENGTH + of.question_lengths + responses
         tokens += lengths[unread].tolist()
     return f"{len(tokens):,} requests of {sum(tokens):,} tokens together"
 

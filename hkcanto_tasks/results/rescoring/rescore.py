@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from math import isnan, nan
 from pathlib import Path
-from pkgutil import resolve_name
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
 from hkcanto_metrics.reasoning import split_reasoning
 
 from ... import __version__
+from ...adapters.model_calls import LoggedAnswer, ModelCalls
+from ...adapters.second_look import ACCURACY, SHARES
 from ...errors import LogError, OptionError
 from ...figures import Figure, item_values, language_of, value
 from ...judgements import Judgement
@@ -290,7 +291,7 @@ def _of_answers(
 
 # ---------------------------------------------------------------------- a second look by a model
 
-_FIGURES = ("read", "forced", "none", "acc_reread")
+_FIGURES = (*SHARES, ACCURACY)
 
 
 def reread(runs: Sequence[Rescored], reader: str) -> None:
@@ -315,18 +316,20 @@ def reread(runs: Sequence[Rescored], reader: str) -> None:
         for scored in run.scored:
             split = split_reasoning(scored.response, scored.more.get("reasoning", ""))
             text = "" if scored.judgement.answer else split.answer.strip()
-            unread.append((run.kind, scored, text))
-    letters = _ask("--reader", reader, "hkcanto.second_look:read_letters", unread)
+            unread.append((scored, LoggedAnswer(run.kind, scored.sample, text)))
+    calls = _model_calls("--reader", reader)
+    letters = _replies("--reader", reader, calls.read_letters, unread)
     for run in lettered:
         asked = [letters[id(scored)] for scored in run.scored if id(scored) in letters]
-        failed = sum(isinstance(letter, BaseException) for letter in asked)
-        forced = sum(map(bool, asked)) - failed
+        failed = sum(bool(reply.failure) for reply in asked)
+        forced = sum(bool(reply.letter) for reply in asked)
         what = f"{forced} of {len(asked):,} answers that the rules left unread"
         run.remarks.append(f"{reader} read {what}; {failed} could not be asked")
         for scored in run.scored:
-            read, letter = scored.judgement.answer, letters.get(id(scored), "")
+            read, reply = scored.judgement.answer, letters.get(id(scored))
+            letter = reply.letter if reply else ""
             values: dict[str, float | None] = dict.fromkeys(_FIGURES)
-            if not isinstance(letter, BaseException):
+            if not (reply and reply.failure):
                 answer = read or letter
                 flags = (
                     bool(read),
@@ -356,11 +359,12 @@ def grade(runs: Sequence[Rescored], grader: str) -> None:
             f"--grader {grader} is only for tasks with a rubric; leave it out."
         )
     waiting = [
-        (kind, scored, scored.judgement.answer)
+        (scored, LoggedAnswer(kind, scored.sample, scored.judgement.answer))
         for again, kind in with_rubric
         for scored in again.scored  # empty if no judge is shown it
     ]
-    replies = _ask("--grader", grader, "hkcanto.judges.rubric:grade", waiting)
+    calls = _model_calls("--grader", grader)
+    replies = _replies("--grader", grader, calls.grade, waiting)
     for again, kind in with_rubric:
         for scored in again.scored:
             said = [replies[id(scored)]] if id(scored) in replies else []
@@ -374,36 +378,53 @@ def grade(runs: Sequence[Rescored], grader: str) -> None:
         again.run = replace(again.run, signature=signature)
 
 
-def _ask(
-    option: str, model: str, function: str, asked: Sequence[tuple[Kind, Scored, str]]
-) -> dict[int, Any]:
-    """Have Inspect ask a model about texts of responses; return its replies by response.
+class _Reply(Protocol):
+    @property
+    def failure(self) -> str: ...
 
-    An empty text is not asked about.
+
+_AnyKind = TypeVar("_AnyKind", bound=Kind)
+_AnyReply = TypeVar("_AnyReply", bound=_Reply)
+
+
+def _model_calls(option: str, model: str) -> ModelCalls:
+    """Return the adapter that can call a model: Inspect's.
+
+    Raises:
+        OptionError: Inspect is missing.
     """
-    asked = [item for item in asked if item[2]]
     try:
-        ask = resolve_name(function)
+        import hkcanto.model_calls as inspect_calls
     except ImportError as error:
         raise OptionError(
             f"{option} {model}: models are called through Inspect, which cannot be imported "
             f"({error}). pip install 'hkcanto[inspect]', or leave {option} out."
         ) from error
+    return inspect_calls
+
+
+def _replies(
+    option: str,
+    model: str,
+    call: Callable[[str, Sequence[LoggedAnswer[_AnyKind]]], Sequence[_AnyReply]],
+    answers: Sequence[tuple[Scored, LoggedAnswer[_AnyKind]]],
+) -> dict[int, _AnyReply]:
+    """Return a model's replies about answers, by the identity of the response.
+
+    The model is not asked about an empty answer.
+
+    Raises:
+        OptionError: The model cannot be called.
+    """
+    shown = [(scored, answer) for scored, answer in answers if answer.text]
     try:
-        replies = ask(
-            model, [(kind, scored.sample, text) for kind, scored, text in asked]
-        )
+        replies = call(model, [answer for _, answer in shown])
     except Exception as error:  # any error of Inspect or of the provider
         raise OptionError(f"{option} {model} cannot be called: {error}") from error
-    failures = [
-        r if isinstance(r, BaseException) else getattr(r, "failure", "")
-        for r in replies
-    ]
-    if failures and all(failures):
-        raise OptionError(f"{option} {model} cannot be called: {failures[0]}")
-    return {
-        id(scored): reply for (_, scored, _), reply in zip(asked, replies, strict=True)
-    }
+    if replies and all(reply.failure for reply in replies):
+        raise OptionError(f"{option} {model} cannot be called: {replies[0].failure}")
+    responses = (id(scored) for scored, _ in shown)
+    return dict(zip(responses, replies, strict=True))
 
 
 # ---------------------------------------------------------------------- writing

@@ -1,9 +1,8 @@
 """A judge that applies the rubric of a benchmark (the kind `judged`)."""
 
-import asyncio
 from collections.abc import Sequence
 
-from inspect_ai.model import GenerateConfig, Model, get_model
+from inspect_ai.model import GenerateConfig, Model
 from inspect_ai.util import collect
 
 from hkcanto_tasks.kinds.judged import ON_LINE, Judged, Said, read_level
@@ -15,12 +14,12 @@ from .panel import Unusable, Verdict, ask_judge, fresh_code, judge_texts, panel
 
 
 async def ask_role(
-    how: Judged, sample: Sample, answer: str, epoch: int
+    kind: Judged, sample: Sample, answer: str, epoch: int
 ) -> Sequence[Said]:
     """Have each model of the role `grader` judge an answer.
 
     Args:
-        how: The task's setup.
+        kind: The task.
         sample: The item.
         answer: The answer, without its reasoning.
         epoch: The number of the answer among those to the same item.
@@ -28,48 +27,51 @@ async def ask_role(
     Raises:
         PrerequisiteError: The role has no model.
     """
-    judges = enumerate(panel(), start=1)
-    return await collect(
-        *(_ask(model, how, sample, answer, epoch, seed) for seed, model in judges)
-    )
+    requests = [
+        judge_answer(grader, kind, sample, answer, epoch, seed)
+        for seed, grader in enumerate(panel(), start=1)
+    ]
+    return await collect(*requests)
 
 
-def grade(grader: str, answers: Sequence[tuple[Judged, Sample, str]]) -> list[Said]:
-    """Have a model judge logged answers.
+async def judge_answer(
+    grader: Model, kind: Judged, sample: Sample, answer: str, epoch: int, seed: int
+) -> Said:
+    """Return a judge's reply about an answer, or why it could not be asked.
 
     Args:
-        grader: The model, by its Inspect name.
-        answers: For each answer the setup, the item, and the answer without its reasoning.
-
-    Returns:
-        For each answer the judge's reply, or why it could not be asked.
+        grader: The judge.
+        kind: The task.
+        sample: The item.
+        answer: The answer, without its reasoning.
+        epoch: The number of the answer among those to the same item.
+        seed: The seed of the request.
     """
+    answer = valid(answer)
+    code = fresh_code(sample.id, epoch, answer, str(grader), seed)
+    line_code = code[:ON_LINE]
+    replies: list[str] = []
 
-    async def ask() -> list[Said]:
-        async with get_model(grader) as model:
-            return await asyncio.gather(
-                *(_ask(model, *each, epoch=1, seed=1) for each in answers)
-            )
-
-    return asyncio.run(ask())
-
-
-async def _ask(
-    grader: Model, how: Judged, sample: Sample, answer: str, epoch: int, seed: int
-) -> Said:
-    answer, texts = valid(answer), list[str]()
-
-    def read(reply: str) -> Verdict:
-        texts.append(reply)
+    def verdict(reply: str) -> Verdict:
+        replies.append(reply)
         try:
-            return Verdict({"level": read_level(reply, how.rubric, on_line).number}, {})
+            level = read_level(reply, kind.rubric, line_code)
         except ValueError as error:
             raise Unusable(str(error)) from error
+        return Verdict({"level": level.number}, {})
 
-    code = fresh_code(sample.id, epoch, answer, str(grader), seed)
-    on_line, prompt = code[:ON_LINE], how.request(answer, sample, code)
-    marker = {"marker": f"{how.rubric.marker} {on_line}"}
-    retry = fill(judge_texts()["retry_level"], marker, keep=True)
-    made = await ask_judge(grader, prompt, GenerateConfig(seed=seed), read, retry)
-    failure = "" if made.values or texts else str(made.record["failure"])
-    return Said(str(grader), texts[-1] if texts else "", failure, on_line)
+    retry = fill(
+        judge_texts()["retry_level"],
+        {"marker": f"{kind.rubric.marker} {line_code}"},
+        keep=True,
+    )
+    judged = await ask_judge(
+        grader,
+        kind.request(answer, sample, code),
+        GenerateConfig(seed=seed),
+        verdict,
+        retry,
+    )
+    if replies:  # even an unread one: it is logged, and read again from the log
+        return Said(str(grader), replies[-1], code=line_code)
+    return Said(str(grader), failure=str(judged.record["failure"]), code=line_code)
