@@ -86,24 +86,24 @@ class Items:
         return len(self.ids)
 
     @cached_property
-    def places(self) -> Mapping[str, int]:
+    def positions(self) -> Mapping[str, int]:
         """The index of each item by its id; from the second epoch on, by id and epoch."""
-        return places_of(self.ids)
+        return positions_by_name(self.ids)
 
     @cached_property
     def subject_codes(self) -> tuple[NDArray[np.str_], NDArray[np.intp]]:
         """The distinct subjects, and each item's index among them."""
         return np.unique(np.array(self.subjects, np.str_), return_inverse=True)
 
-    def of_subjects(self, names: Sequence[str]) -> NDArray[np.bool_]:
+    def subject_mask(self, names: Sequence[str]) -> NDArray[np.bool_]:
         """Return a mask of the items of some subjects."""
         known, places = self.subject_codes
         return np.isin(known, list(names))[places]
 
-    def of_part(self, name: str) -> NDArray[np.bool_]:
+    def part_mask(self, name: str) -> NDArray[np.bool_]:
         """Return a mask of the items of a part, such as `hk_specific` or a subject."""
         in_part = np.array([name in parts for parts in self.parts], np.bool_)
-        return in_part | self.of_subjects([name])
+        return in_part | self.subject_mask([name])
 
     @staticmethod
     def joined(parts: Sequence["Items"]) -> "Items":
@@ -134,11 +134,11 @@ class Items:
         return Items(**made)
 
 
-def places_of(names: Sequence[str]) -> dict[str, int]:
+def positions_by_name(names: Sequence[str]) -> dict[str, int]:
     """Return the index of each name; from its second occurrence on, with the epoch.
 
     Examples:
-        >>> places_of(["a", "b", "a"])
+        >>> positions_by_name(["a", "b", "a"])
         {'a': 0, 'b': 1, 'a in epoch 2': 2}
     """
     seen, places = Counter[str](), dict[str, int]()

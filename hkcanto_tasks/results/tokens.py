@@ -8,11 +8,11 @@ from ..errors import NetworkUnavailable, OptionError
 _BATCH, _TIMEOUT = 1024, 10.0  # texts, seconds
 _FILE = "tokenizer.json"
 
-Count = Callable[[Sequence[str]], Sequence[int]]
+TokenCounter = Callable[[Sequence[str]], Sequence[int]]
 """A tokenizer for counting: texts → the number of tokens of each, without special tokens."""
 
 
-def load_tokenizer(name: str) -> Count:
+def load_tokenizer(name: str) -> TokenCounter:
     """Load a tokenizer for counting, without ever running code that comes with it.
 
     The name is a `tokenizer.json` file, or a folder or a model on the Hugging Face hub that has one

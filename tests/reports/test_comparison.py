@@ -317,7 +317,7 @@ def test_a_mean_over_subjects_has_the_interval_of_theory():
     a, b = several("hkmmlu", "old", 0, names), several("hkmmlu", "new", 1, names)
     (macro,) = compare(a, b, **FAST).parts["averages"]
     gain = b.items.values["acc"] - a.items.values["acc"]
-    within = [gain[a.items.of_subjects([name])] for name in names]
+    within = [gain[a.items.subject_mask([name])] for name in names]
     error = np.sqrt(sum(part.var() / len(part) for part in within)) / len(names)
     width = macro.difference.high - macro.difference.low
     assert width == pytest.approx(2 * 1.96 * error, rel=0.06)

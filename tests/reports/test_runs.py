@@ -56,7 +56,7 @@ def test_the_condition_names_what_is_not_the_default():
 
 def test_items_of_subjects_are_found():
     made = a_run("hkcanto_sentiment", {"acc": [1, 1, 0]}, subjects=["a", "b", "a"])
-    assert made.items.of_subjects(["a", "z"]).tolist() == [True, False, True]
+    assert made.items.subject_mask(["a", "z"]).tolist() == [True, False, True]
 
 
 def test_clusters_stay_apart_when_runs_are_joined():

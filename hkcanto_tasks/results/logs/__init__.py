@@ -127,12 +127,16 @@ def _logs(path: Path) -> list[Path]:
 def _reader(file: Path) -> Callable[[Path, Rows], Iterator[Run | SkippedLog]] | None:
     """Return the reader of a log, by its name and first bytes; None if it is not a log."""
     if file.suffix == ".eval":
-        return inspect.read
+        return inspect.inspect_runs
     if file.suffix == ".json" and file.name.startswith("results_"):
-        return lm_eval.read
+        return lm_eval.lm_eval_runs
     if file.suffix == ".json":
         with suppress(OSError), file.open("rb") as opened:
-            return inspect.read if _HEAD_OF_INSPECT.match(opened.read(100)) else None
+            return (
+                inspect.inspect_runs
+                if _HEAD_OF_INSPECT.match(opened.read(100))
+                else None
+            )
     return None
 
 
@@ -144,7 +148,7 @@ def read_log(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
         rows: Makes the collector for the items of a task.
     """
     try:
-        yield from (_reader(path) or lm_eval.read)(path, rows)
+        yield from (_reader(path) or lm_eval.lm_eval_runs)(path, rows)
     except UNREADABLE as error:
         yield SkippedLog(path, reason(error))
 

@@ -95,10 +95,10 @@ _LOG, _SAMPLE = msgspec.json.Decoder(_Log), msgspec.json.Decoder(_Logged)
 _JUDGED = msgspec.json.Decoder(_Judged)  # of any log with a judge's scores
 
 
-def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
+def inspect_runs(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     """Read a log that ends in `.eval` or `.json`: yield a run per task, and parts left out."""
     with path.open("rb") as file:
-        log, samples = opened(path, file, _SAMPLE)
+        log, samples = head_and_samples(path, file, _SAMPLE)
         about, metadata = log.eval, log.eval.metadata or {}
         backend = about.model.partition("/")[0]
         # The name is empty if there is only one task.
@@ -211,7 +211,7 @@ def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
 # ---------------------------------------------------------------------- files
 
 
-def opened(
+def head_and_samples(
     path: Path, file: BinaryIO, decoder: msgspec.json.Decoder[Any]
 ) -> tuple[_Log, Mapping[str, Callable[[], Any]]]:
     """Return the head of a log, and a function for each sample that decodes it."""
@@ -431,7 +431,7 @@ def judge_scores(path: Path) -> dict[str, dict[str, float]]:
     where = str(path)
     try:
         with path.open("rb") as file:
-            log, samples = opened(path, file, _JUDGED)
+            log, samples = head_and_samples(path, file, _JUDGED)
             for name, load in samples.items():
                 where = f"{path}, {name}"
                 sample = load()

@@ -74,7 +74,7 @@ _RESULTS = msgspec.json.Decoder(_Results, strict=False)
 _LOGGED = msgspec.json.Decoder(_Logged)
 
 
-def read(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
+def lm_eval_runs(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
     """Read a results file and its samples files: yield a run per task, and parts left out."""
     results = shared.decode(path.read_bytes(), _RESULTS)
     model, settings = _model(results)

@@ -29,7 +29,7 @@ from ..rescoring.rescore import options_of
 from ..runs import Run
 from ..statistics.estimates import mean_estimate
 from ..statistics.intervals import Estimate
-from ..tokens import Count, load_tokenizer
+from ..tokens import TokenCounter, load_tokenizer
 
 _OTHERS = 4  # characters of other scripts to a token
 _UNEVEN = 2  # items that may be missing, failed or unfinished
@@ -77,7 +77,9 @@ def _by_characters(texts: Sequence[str]) -> list[int]:
     return [chinese + math.ceil((size - chinese) / _OTHERS) for chinese, size in sizes]
 
 
-def _requests(loaded: LoadedTask, count: Count, run: Run | None = None) -> Requests:
+def _requests(
+    loaded: LoadedTask, count: TokenCounter, run: Run | None = None
+) -> Requests:
     """Count what a task sends, or estimate it from a run of the task on some items.
 
     All prompts are known. If there is a run, their tokens by `count` are scaled by the ratio of the
@@ -271,7 +273,7 @@ def report(
 
 
 def _from_logs(
-    names: Sequence[str] | None, logs: Sequence[str], count: Count
+    names: Sequence[str] | None, logs: Sequence[str], count: TokenCounter
 ) -> list[Requests]:
     runs = read_runs(logs, texts=True)
     logged = {run.task: run.task for run in runs}

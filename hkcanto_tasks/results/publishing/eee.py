@@ -219,7 +219,7 @@ def _items(run: Run, record: dict[str, Any]) -> str:
     """Return a line of JSON for each item (and epoch), with its value and without its texts."""
     headline, *_ = record["evaluation_results"]
     lines = []
-    for name, place in run.items.places.items():
+    for name, place in run.items.positions.items():
         if np.isnan(value := run.items.values[run.headline.averages][place]):
             continue
         line = {

@@ -18,9 +18,9 @@ import numpy as np
 from ...errors import ComparisonError, LogError
 from ...figures import Figure
 from ..logs import argument, logs_in
-from ..logs.inspect import opened
+from ..logs.inspect import head_and_samples
 from ..logs.items import UNREADABLE, decode, reason
-from ..runs import places_of
+from ..runs import positions_by_name
 from ..statistics.paired import RESAMPLES, SEED, Paired, adjusted
 from .blocks import Note, Report, Section, report_of
 from .compare import RunPair, effects_table, verdict
@@ -160,7 +160,7 @@ def _test(
                 f"(--metric): {listed}"
             )
     by_id, by_text = (
-        [places_of([str(row[n]) for row in side.rows]) for side in (a, b)]
+        [positions_by_name([str(row[n]) for row in side.rows]) for side in (a, b)]
         for n in (0, 1)
     )
     is_by_id = (
@@ -281,7 +281,7 @@ def _lm_eval(path: Path) -> Iterator[_Log]:
 
 def _inspect(path: Path) -> Iterator[_Log]:
     with path.open("rb") as file:
-        head, samples = opened(path, file, _JSON)
+        head, samples = head_and_samples(path, file, _JSON)
         about = head.eval
         if about.task.startswith("hkcanto/"):
             raise LogError(_OURS)

@@ -84,7 +84,7 @@ def estimate(
     mask = (
         np.ones(len(items), np.bool_)
         if subjects is None
-        else items.of_subjects(subjects)
+        else items.subject_mask(subjects)
     )
     if figure and figure.form == "corpus":
         return _corpus(run, figure, mask)
@@ -93,7 +93,7 @@ def estimate(
         return None
     mask &= ~np.isnan(of_items)
     if figure and figure.part:
-        mask &= items.of_part(figure.part)
+        mask &= items.part_mask(figure.part)
     if not mask.any():
         return None
     values, clusters = of_items[mask], items.clusters[mask]

@@ -261,7 +261,7 @@ def _parts(items: Paired, run: Run) -> Mapping[str, Sequence[Effect]]:
     averages, parts = list[Effect](), list[Effect]()
     for other in alike if not figure.part else ():
         if other.part:
-            mask = run.items.of_part(other.part)[items.places]
+            mask = run.items.part_mask(other.part)[items.places]
             some = replace(items.where(mask), figure=other)
             parts += [some.effect(other.name)] if mask.any() else []
         elif other is not figure:
@@ -430,7 +430,7 @@ def match(a: Run, b: Run, name: str | None, drawing: Mapping[str, Any]) -> Paire
         if one != other:
             both = f"{first} has {what} {one}, {second} has {other}"
             raise ComparisonError(f"{both}: run both on the same {what}.")
-    in_a, in_b = a.items.places, b.items.places
+    in_a, in_b = a.items.positions, b.items.positions
     only = [
         f"{len(ids):,} items are only in {file}, such as {', '.join(sorted(ids)[:5])}"
         for file, ids in (
@@ -466,7 +466,7 @@ def match(a: Run, b: Run, name: str | None, drawing: Mapping[str, Any]) -> Paire
     missing = np.isnan(losses).sum(axis=1)
     kept = missing == 0
     if figure.part:
-        kept &= a.items.of_part(figure.part)[at]
+        kept &= a.items.part_mask(figure.part)[at]
     if not kept.any():
         what = f"no item has a value for {figure.name} in both {first} and {second}"
         how = "Run them again with this version, or compare another figure (--metric)."
