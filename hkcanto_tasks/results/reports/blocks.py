@@ -15,11 +15,11 @@ from ... import __version__
 from ...figures import Figure
 from ..statistics.intervals import Estimate as Estimate
 
-R = TypeVar("R")
+Record = TypeVar("Record")
 Value = Estimate | str | float | int | None
-# `percent` shows 0.5 as 50.0; `score` is from 0 to 100;
-# `number` has four significant digits; `count` is an integer; `points` is a difference of
-# percentages (0.5 shown as +50.0), and `score_points` a difference of scores.
+# `percent` shows 0.5 as 50.0; `score` is from 0 to 100; `number` has four significant digits;
+# `count` is an integer; `points` is a difference of percentages (0.5 shown as +50.0), and
+# `score_points` a difference of scores.
 DisplayUnit = Literal[
     "text", "percent", "score", "number", "count", "p", "points", "score_points"
 ]
@@ -38,16 +38,18 @@ class TableColumn:
 
     title: str
     unit: DisplayUnit = "text"
-    help: str = ""  # the meaning of the figure, in one sentence
-    lower_is_better: bool | None = (
-        None  # for marking the best; None if neither good nor bad
-    )
-    drawn: bool = (
-        False  # on a page, a series of dots with intervals in the table's plot
-    )
-    beneath: bool = False  # on a page, shown in small print beneath the name of the row
-    under: str = ""  # small text beneath its title, such as the condition
-    brief: bool = False  # on a page, the interval is shown on hovering
+    # The meaning of the figure, in one sentence.
+    help: str = ""
+    # For marking the best; None if neither good nor bad.
+    lower_is_better: bool | None = None
+    # On a page, a series of dots with intervals in the table's plot.
+    drawn: bool = False
+    # On a page, shown in small print beneath the name of the row.
+    beneath: bool = False
+    # Small text beneath its title, such as the condition.
+    under: str = ""
+    # On a page, the interval is shown on hovering.
+    brief: bool = False
 
     @property
     def key(self) -> str:
@@ -99,8 +101,8 @@ class TableBlock:
 def table(
     name: str,
     title: str,
-    records: Iterable[R],
-    columns: Sequence[tuple[TableColumn, Callable[[R], Value]]],
+    records: Iterable[Record],
+    columns: Sequence[tuple[TableColumn, Callable[[Record], Value]]],
     caption: str = "",
     *,
     kind: TableRowKind = "run",
@@ -117,16 +119,16 @@ def table(
         [['a', 1], ['bb', 2]]
     """
     listed = list(records)
-    filled = [(column, [of(record) for record in listed]) for column, of in columns]
-    kept = [
-        filled[0],
-        *(pair for pair in filled[1:] if any(v is not None for v in pair[1])),
-    ]
-    rows = [
-        TableRow(values, kind)
-        for values in zip(*(values for _, values in kept), strict=True)
-    ]
-    return TableBlock(name, title, [column for column, _ in kept], rows, caption)
+    kept = list[TableColumn]()
+    cells = list[list[Value]]()
+    for column, value_of in columns:
+        values = [value_of(record) for record in listed]
+        is_first = not kept
+        if is_first or any(value is not None for value in values):
+            kept.append(column)
+            cells.append(values)
+    rows = [TableRow(values, kind) for values in zip(*cells, strict=True)]
+    return TableBlock(name, title, kept, rows, caption)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +186,7 @@ class Report:
 
     @property
     def answer(self) -> Sequence[Note]:
-        """The verdict and the warnings of the first section, or else its first note."""
+        """The first section's verdict and warnings, or its first note if it has neither."""
         blocks = self.sections[0].blocks if self.sections else ()
         notes = [block for block in blocks if isinstance(block, Note)]
         return [note for note in notes if note.level != "info"] or notes[:1]
@@ -202,18 +204,19 @@ def report_of(
     Tables without rows are left out, and so are sections without anything else. Tables of one name
     are numbered.
     """
-    seen, kept = Counter[str](), list[Section]()
+    counts = Counter[str]()
+    kept = list[Section]()
     for section in sections:
-        blocks = [
-            block for block in section.blocks if isinstance(block, Note) or block.rows
-        ]
-        for place, block in enumerate(blocks):
-            if isinstance(block, TableBlock):
-                seen[block.name] += 1
-                if seen[block.name] > 1:
-                    blocks[place] = replace(
-                        block, name=f"{block.name}_{seen[block.name]}"
-                    )
-        kept += [replace(section, blocks=blocks)] if blocks else []
+        blocks = list[Block]()
+        for block in section.blocks:
+            if isinstance(block, Note):
+                blocks.append(block)
+            elif block.rows:
+                counts[block.name] += 1
+                number = counts[block.name]
+                name = block.name if number == 1 else f"{block.name}_{number}"
+                blocks.append(replace(block, name=name))
+        if blocks:
+            kept.append(replace(section, blocks=blocks))
     now = datetime.now().astimezone()
     return Report(title, now, __version__, kept, footer, records or {}, frame)
