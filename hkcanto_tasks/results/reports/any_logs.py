@@ -5,12 +5,13 @@ matched by their texts (or by ids, if all are the same), and a figure is tested 
 the items' values. There are no ranks, published scores and gates.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import isclose, nan
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -20,22 +21,38 @@ from ...figures import Figure
 from ..logs import argument, logs_in
 from ..logs.inspect import head_and_samples
 from ..logs.items import UNREADABLE, decode, reason
-from ..runs import positions_by_name
-from ..statistics.paired import RESAMPLES, SEED, Paired, adjusted
-from .blocks import Note, Report, Section, report_of
+from ..runs import Floats, positions_by_name
+from ..statistics.paired import RESAMPLES, SEED, Effect, Paired, adjusted
+from .blocks import Block, Note, Report, Section, report_of
 from .compare import RunPair, effects_table, verdict
 
-_GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}  # Inspect's own values of these
-_NAMED = 5
-_EFFECT = ("a", "b", "wins", "losses", "p_value", "p_by_holm", "test")
-_Row = tuple[str, str, str, Mapping[str, float]]
+# Inspect's own values of its grades.
+_GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+_MOST_VERDICTS = 5
+_EFFECT_KEYS = ("a", "b", "wins", "losses", "p_value", "p_by_holm", "test")
 _JSON = msgspec.json.Decoder(dict[str, Any])
-_OURS = "a log of a task of hkcanto: compare it without --any"
+_IS_OUR_TASK = "a log of a task of hkcanto: compare it without --any"
 _UNKNOWN = (
     "These are not tasks of hkcanto, so only the logs say what was run. Where they do not, prompt, "
     "template and decoding are unknown, and so are whether questions share a passage, which makes "
     "intervals too narrow, and which data it was."
 )
+
+
+class _Response(NamedTuple):
+    """A response in a log.
+
+    Attributes:
+        item_id: The item's id.
+        text: The question with its target, equal for the same item.
+        prompt_hash: A hash of the prompt as sent; empty if not logged.
+        values: Figure → its value for this response.
+    """
+
+    item_id: str
+    text: str
+    prompt_hash: str
+    values: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -45,8 +62,7 @@ class _Log:
     Attributes:
         task: The task's name in its harness.
         path: The log.
-        rows: For each response the item's id, the text of the question (equal for the same item), a
-            hash of the prompt as sent (empty if not logged), and the value of each figure.
+        responses: The responses in the log's order.
         reported: Figure → the harness's own value.
         settings: The settings of the run, by the log.
         higher: Figure without its filter → whether higher values are better, if the log says so.
@@ -54,10 +70,54 @@ class _Log:
 
     task: str
     path: Path
-    rows: Sequence[_Row]
+    responses: Sequence[_Response]
     reported: Mapping[str, float]
     settings: Mapping[str, Any]
     higher: Mapping[str, bool | None] = field(default_factory=dict)
+
+    @property
+    def figures(self) -> list[str]:
+        """The names of the figures that responses have."""
+        values = (response.values for response in self.responses)
+        return [*dict.fromkeys(chain(*values))]
+
+    def is_higher_better(self, figure: str) -> bool | None:
+        """Return whether higher values of a figure are better; None if the log does not say."""
+        return self.higher.get(figure.partition(",")[0])
+
+    def values(self, figure: str) -> list[float]:
+        """Return each response's value of a figure, NaN where it has none."""
+        return [response.values.get(figure, nan) for response in self.responses]
+
+
+class _Matched(NamedTuple):
+    """The responses of two logs, matched by item.
+
+    Attributes:
+        pairs: The two responses to each item that both logs have.
+        unmatched: The number of responses to items of only one log.
+        changed: The number of the first log's texts that the second does not have, if items are
+            matched by id; None if by text.
+    """
+
+    pairs: Sequence[tuple[_Response, _Response]]
+    unmatched: int
+    changed: int | None
+
+
+class _Test(NamedTuple):
+    """The test of a figure of a task, its number of independent items, and its limits."""
+
+    task: str
+    figure: Figure
+    effect: Effect
+    items: int
+    remarks: Sequence[str]
+
+    @property
+    def pair(self) -> RunPair:
+        """The two runs, as in a comparison of our own tasks."""
+        return RunPair(self.task, self.figure, self.effect, self.figure.name)
 
 
 def compare_any(
@@ -83,127 +143,210 @@ def compare_any(
         raise ComparisonError(
             "--any compares two logs: hkcanto compare a=LOG b=LOG --any"
         )
-    given = [argument(run) for run in runs]
-    (a, of_a), (b, of_b) = (_logs(path) for _, path in given)
-    names = [name or str(path) for name, path in given]
+    (name_a, path_a), (name_b, path_b) = map(argument, runs)
+    names = [name_a or str(path_a), name_b or str(path_b)]
     if names[0] == names[1]:
-        names = [f"{name} ({place})" for place, name in enumerate(names, 1)]
-    tests, notes = list[tuple[RunPair, int]](), [*of_a, *of_b]
-    refused = [f"{task}: no partner." for task in a.keys() ^ b.keys()]
-    for task in a.keys() & b.keys():
+        names = [f"{names[0]} (1)", f"{names[1]} (2)"]
+    logs_a, problems_a = _logs(path_a)
+    logs_b, problems_b = _logs(path_b)
+    tests = list[_Test]()
+    notes = [*problems_a, *problems_b]
+    refused = [f"{task}: no partner." for task in logs_a.keys() ^ logs_b.keys()]
+    for task in logs_a.keys() & logs_b.keys():
         try:
-            pair, items, remarks = _test(
-                a[task], b[task], metric, seed=seed, resamples=resamples
+            test = _test(
+                logs_a[task], logs_b[task], metric, seed=seed, resamples=resamples
             )
-            tests.append((pair, items))
-            notes += [f"{task}: {remark}" for remark in remarks]
         except ComparisonError as error:
             refused.append(f"{task}: {error}")
+        else:
+            tests.append(test)
+            notes += [f"{task}: {remark}" for remark in test.remarks]
     if not tests:
         raise ComparisonError("\n".join(["nothing to compare.", *sorted(refused)]))
-    tests.sort(key=lambda test: (test[0].p_value, test[0].title))
-    effects = adjusted([pair.effect for pair, _ in tests if pair.effect])
-    pairs, records, rows = (
-        list[RunPair](),
-        list[dict[str, Any]](),
-        list[dict[str, Any]](),
+    tests = _adjusted(tests)
+    blocks = _blocks(
+        [test.pair for test in tests],
+        names,
+        warnings=[*sorted(notes), *sorted(refused), _UNKNOWN],
     )
-    for (pair, items), effect in zip(tests, effects, strict=True):
-        pairs.append(pair._replace(effect=effect))
-        gain = effect.difference.times(1 if pair.figure.higher_is_better else -1)
-        record = {"task": pair.title, "figure": pair.figure.name, "items": items}
-        record |= {name: getattr(effect, name) for name in _EFFECT}
-        records.append(record | {"gain": gain})
-        rows.append(
-            record | {"gain": gain.value, "gain_low": gain.low, "gain_high": gain.high}
-        )
-    verdicts = [Note(verdict(pair, names), "verdict") for pair in pairs[:_NAMED]]
-    warnings = [
-        Note(text, "warning") for text in [*sorted(notes), *sorted(refused), _UNKNOWN]
+    return report_of(
+        [Section("Results", blocks, "results", is_summary=True)],
+        f"{names[1]} against {names[0]}",
+        [f"Random numbers: seed {seed}, {resamples:,} exchanges."],
+        {"comparisons": [_record(test) for test in tests]},
+        lambda: map(_csv_row, tests),
+    )
+
+
+def _adjusted(tests: Sequence[_Test]) -> list[_Test]:
+    """Return tests with p-values adjusted for their number, the surest first."""
+    ordered = sorted(tests, key=lambda test: (test.effect.p_value, test.task))
+    effects = adjusted([test.effect for test in ordered])
+    return [
+        test._replace(effect=effect)
+        for test, effect in zip(ordered, effects, strict=True)
     ]
-    made = []
+
+
+def _blocks(
+    pairs: Sequence[RunPair], names: Sequence[str], warnings: Sequence[str]
+) -> list[Block]:
+    """Return the verdicts, the warnings, and tables of shares and of other numbers."""
+    blocks = list[Block]()
+    for pair in pairs[:_MOST_VERDICTS]:
+        blocks.append(Note(verdict(pair, names), "verdict"))
+    for warning in warnings:
+        blocks.append(Note(warning, "warning"))
     for unit in ("share", "number"):
-        of_unit = [pair for pair in pairs if pair.figure.unit == unit]
-        made.append(effects_table(f"any_{unit}", "Task by task", of_unit, names))
-    section = Section(
-        "Results", [*verdicts, *warnings, *made], "results", is_summary=True
-    )
-    how = f"Random numbers: seed {seed}, {resamples:,} exchanges."
-    title = f"{names[1]} against {names[0]}"
-    return report_of([section], title, [how], {"comparisons": records}, lambda: rows)
+        alike = [pair for pair in pairs if pair.figure.unit == unit]
+        blocks.append(effects_table(f"any_{unit}", "Task by task", alike, names))
+    return blocks
+
+
+def _record(test: _Test) -> dict[str, Any]:
+    """Return a test as a record of JSON."""
+    sign = 1 if test.figure.higher_is_better else -1
+    return {
+        "task": test.task,
+        "figure": test.figure.name,
+        "items": test.items,
+        **{key: getattr(test.effect, key) for key in _EFFECT_KEYS},
+        "gain": test.effect.difference.times(sign),
+    }
+
+
+def _csv_row(test: _Test) -> dict[str, Any]:
+    """Return a test as a row of CSV, where the gain's interval has its own columns."""
+    record = _record(test)
+    gain = record["gain"]
+    ends = {"gain_low": gain.low, "gain_high": gain.high}
+    return record | {"gain": gain.value} | ends
 
 
 # ---------------------------------------------------------------------- the test
 
 
-def _test(
-    a: _Log, b: _Log, metric: str | None, **drawing: int
-) -> tuple[RunPair, int, list[str]]:
-    """Test a figure of a task: the effect, the number of independent items, and remarks."""
-    of_a, of_b = (
-        dict.fromkeys(chain(*(row[3] for row in side.rows))) for side in (a, b)
-    )
-    names = [name for name in of_a if name in of_b]
-    name, listed = metric or next(iter(names), ""), ", ".join(names)
-    if name not in names:
-        there = f"there are: {listed or 'none'}"
-        raise ComparisonError(f"no figure {name!r} of items in both logs; {there}")
-    for side in (a, b):
-        reported = side.reported.get(name)
-        mean = float(np.nanmean([row[3].get(name, nan) for row in side.rows]))
-        if reported is not None and not isclose(
-            reported, mean, rel_tol=1e-6, abs_tol=1e-9
-        ):
-            raise ComparisonError(
-                f"{name} is {reported:.6g} in {side.path}, but the mean of its items is "
-                f"{mean:.6g}: it is not a mean, so its items cannot be tested. Choose another "
-                f"(--metric): {listed}"
-            )
-    by_id, by_text = (
-        [positions_by_name([str(row[n]) for row in side.rows]) for side in (a, b)]
-        for n in (0, 1)
-    )
-    is_by_id = (
-        by_text[0].keys() != by_text[1].keys() and by_id[0].keys() == by_id[1].keys()
-    )
-    in_a, in_b = by_id if is_by_id else by_text
-    unlike = len(by_text[0].keys() - by_text[1].keys())
-    pairs = [
-        (a.rows[at], b.rows[in_b[text]]) for text, at in in_a.items() if text in in_b
-    ]
-    if not pairs:
+def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> _Test:
+    """Test a figure of a task on the items that both logs have."""
+    name = _tested_figure(a, b, metric)
+    matched = _matched(a, b)
+    if not matched.pairs:
         raise ComparisonError("the logs have no item (question and answer) in common")
-    values = np.array([[row[3].get(name, nan) for row in pair] for pair in pairs])
+    values = np.array(
+        [[side.values.get(name, nan) for side in pair] for pair in matched.pairs]
+    )
     known = ~np.isnan(values).any(axis=1)
     if not known.any():
         raise ComparisonError(f"no item has a value of {name} in both logs")
-    left, missing = len(in_a) + len(in_b) - 2 * len(pairs), int((~known).sum())
-    prompts = sum(first[2] != second[2] for first, second in pairs)
-    both, higher = (
-        a.settings.keys() | b.settings.keys(),
-        a.higher.get(name.partition(",")[0]),
-    )
-    other = sorted(key for key in both if a.settings.get(key) != b.settings.get(key))
-    remarks = {
-        f"matched by id; {unlike:,} of {len(in_a):,} texts differ between the logs": is_by_id,
-        f"{left:,} responses are to items of only one log, and are left out": left,
-        f"{missing:,} responses are left out, because a log has no value for them": missing,
-        f"the log does not say whether a higher {name} is better; taken as better": higher
-        is None,
-        f"{prompts:,} of {len(pairs):,} prompts differ between the logs": prompts,
-        f"the logs also differ in {', '.join(other)}": other,
-    }
-    values, ids = values[known], np.array([row[0] for row, _ in pairs])[known]
+    ids = np.array([first.item_id for first, _ in matched.pairs])
+    figure = _figure(name, a, values[known])
+    paired = _paired(figure, values[known], ids[known], drawing)
+    remarks = [*_remarks(a, b, matched, name, int((~known).sum()))]
+    return _Test(a.task, figure, paired.effect(), paired.units, remarks)
+
+
+def _tested_figure(a: _Log, b: _Log, metric: str | None) -> str:
+    """Return the name of the figure to test, which must be the mean of its items' values."""
+    in_b = b.figures
+    names = [name for name in a.figures if name in in_b]
+    name = metric or next(iter(names), "")
+    listed = ", ".join(names)
+    if name not in names:
+        raise ComparisonError(
+            f"no figure {name!r} of items in both logs; there are: {listed or 'none'}"
+        )
+    for log in (a, b):
+        reported = log.reported.get(name)
+        mean = float(np.nanmean(log.values(name)))
+        if reported is None or isclose(reported, mean, rel_tol=1e-6, abs_tol=1e-9):
+            continue
+        raise ComparisonError(
+            f"{name} is {reported:.6g} in {log.path}, but the mean of its items is "
+            f"{mean:.6g}: it is not a mean, so its items cannot be tested. Choose another "
+            f"(--metric): {listed}"
+        )
+    return name
+
+
+def _matched(a: _Log, b: _Log) -> _Matched:
+    """Match the responses of two logs by the items' texts, or by ids if only these are the same."""
+    in_a = positions_by_name([response.text for response in a.responses])
+    in_b = positions_by_name([response.text for response in b.responses])
+    changed: int | None = None
+    if in_a.keys() != in_b.keys():
+        ids_a = positions_by_name([response.item_id for response in a.responses])
+        ids_b = positions_by_name([response.item_id for response in b.responses])
+        if ids_a.keys() == ids_b.keys():
+            changed = len(in_a.keys() - in_b.keys())
+            in_a, in_b = ids_a, ids_b
+    pairs = [
+        (a.responses[position], b.responses[in_b[key]])
+        for key, position in in_a.items()
+        if key in in_b
+    ]
+    return _Matched(pairs, len(in_a) + len(in_b) - 2 * len(pairs), changed)
+
+
+def _remarks(
+    a: _Log,
+    b: _Log,
+    matched: _Matched,
+    name: str,
+    missing: int,
+) -> Iterator[str]:
+    """Say how items were matched, what is left out, and how else the logs differ."""
+    pairs = matched.pairs
+    if matched.changed is not None:
+        yield (
+            f"matched by id; {matched.changed:,} of {len(a.responses):,} texts differ "
+            "between the logs"
+        )
+    if matched.unmatched:
+        yield (
+            f"{matched.unmatched:,} responses are to items of only one log, and are "
+            "left out"
+        )
+    if missing:
+        yield f"{missing:,} responses are left out, because a log has no value for them"
+    if a.is_higher_better(name) is None:
+        yield f"the log does not say whether a higher {name} is better; taken as better"
+    prompts = sum(first.prompt_hash != second.prompt_hash for first, second in pairs)
+    if prompts:
+        yield f"{prompts:,} of {len(pairs):,} prompts differ between the logs"
+    keys = sorted(a.settings.keys() | b.settings.keys())
+    unlike = [key for key in keys if a.settings.get(key) != b.settings.get(key)]
+    if unlike:
+        yield f"the logs also differ in {', '.join(unlike)}"
+
+
+def _figure(name: str, log: _Log, values: Floats) -> Figure:
+    """Return a figure of a log: a share if all values are from 0 to 1, or else a number."""
     is_share = ((values >= 0) & (values <= 1)).all()
-    figure = Figure(
-        name, name, "share" if is_share else "number", higher is not False, ""
+    return Figure(
+        name,
+        title=name,
+        unit="share" if is_share else "number",
+        higher_is_better=log.is_higher_better(name) is not False,
+        help="",
     )
-    rows_a, rows_b = (np.column_stack([side, np.ones(len(ids))]) for side in values.T)
-    losses = 1 - values if figure.higher_is_better else values
-    columns = np.arange(len(ids)), rows_a, rows_b, losses, np.full(len(ids), "")
-    paired = Paired(figure, *columns, np.unique(ids, return_inverse=True)[1], drawing)
-    notes = [remark for remark, holds in remarks.items() if holds]
-    return RunPair(a.task, figure, paired.effect(), name), paired.units, notes
+
+
+def _paired(
+    figure: Figure, values: Floats, ids: Sequence[str], drawing: Mapping[str, int]
+) -> Paired:
+    """Return the values of two logs for the same items; the responses to an item are a cluster."""
+    ones = np.ones(len(ids))
+    return Paired(
+        figure,
+        places=np.arange(len(ids)),
+        a=np.column_stack([values[:, 0], ones]),
+        b=np.column_stack([values[:, 1], ones]),
+        losses=1 - values if figure.higher_is_better else values,
+        subjects=np.full(len(ids), ""),
+        clusters=np.unique(ids, return_inverse=True)[1],
+        drawing=drawing,
+    )
 
 
 # ---------------------------------------------------------------------- reading
@@ -211,114 +354,131 @@ def _test(
 
 def _logs(path: Path) -> tuple[dict[str, _Log], list[str]]:
     """Return the tasks of the logs at a path by name, and why files could not be read."""
-    logs, problems = dict[str, _Log](), list[str]()
+    logs = dict[str, _Log]()
+    problems = list[str]()
     for file in [path] if path.is_file() else logs_in(path):
+        is_lm_eval = file.name.startswith("results_")
         try:
-            read = _lm_eval if file.name.startswith("results_") else _inspect
-            found = {log.task: log for log in read(file)}
+            tasks = [*_lm_eval_logs(file)] if is_lm_eval else [_inspect_log(file)]
         except UNREADABLE as error:
             problems.append(f"{file} is left out: {reason(error)}.")
             continue
-        if twice := ", ".join(sorted(logs.keys() & found.keys())):
+        if twice := ", ".join(sorted({log.task for log in tasks} & logs.keys())):
             raise LogError(f"{path} has several logs of {twice}. Give the file of one.")
-        logs |= found
+        logs |= {log.task: log for log in tasks}
     if not logs:
-        raise LogError(
-            "\n".join([f"{path} has no log of lm-eval or Inspect.", *problems])
-        )
+        lines = [f"{path} has no log of lm-eval or Inspect.", *problems]
+        raise LogError("\n".join(lines))
     return logs, problems
 
 
 def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
     """Return the numbers among some values, with Inspect's grades as numbers."""
-    graded = {n: _GRADES.get(v) if isinstance(v, str) else v for n, v in values.items()}
-    return {
-        name: float(n)
-        for name, n in graded.items()
-        if isinstance(n, bool | int | float)
-    }
+    numbers = dict[str, float]()
+    for name, value in values.items():
+        number = _GRADES.get(value) if isinstance(value, str) else value
+        if isinstance(number, bool | int | float):
+            numbers[name] = float(number)
+    return numbers
 
 
-def _lm_eval(path: Path) -> Iterator[_Log]:
+def _text(*parts: Any) -> str:
+    """Return the parts of an item as one text, equal for the same item."""
+    return msgspec.json.encode(parts, order="sorted").decode()
+
+
+def _lm_eval_logs(path: Path) -> Iterator[_Log]:
     head = decode(path.read_bytes(), _JSON)
     for task, config in head["configs"].items():
         if config.get("dataset_path") == "hkcanto":
-            raise LogError(_OURS)
-        samples = path.with_name(
-            f"samples_{task}_{path.stem.removeprefix('results_')}.jsonl"
-        )
+            raise LogError(_IS_OUR_TASK)
+        stamp = path.stem.removeprefix("results_")
+        samples = path.with_name(f"samples_{task}_{stamp}.jsonl")
         if not samples.is_file():
             raise LogError(f"no {samples.name} beside it; run with --log_samples")
-        items: dict[tuple[str, str], tuple[str, dict[str, float]]] = {}
-        for line in samples.read_bytes().splitlines():
-            row = decode(line, _JSON)
-            text = msgspec.json.encode(
-                [row["doc"], row.get("target")], order="sorted"
-            ).decode()
-            key = str(row["doc_id"]), text  # with a line for each filter
-            _, values = items.setdefault(key, (str(row.get("prompt_hash", "")), {}))
-            metrics, of_filter = row.get("metrics", ()), row.get("filter", "none")
-            values |= _numbers(
-                {f"{name},{of_filter}": row.get(name) for name in metrics}
-            )
-        facts = (
-            (config, ("generation_kwargs", "repeats", "description")),
-            (
-                head.get("config", {}),
-                ("gen_kwargs", "limit", "fewshot_seed", "use_cache"),
-            ),
-            (head, ("chat_template_sha", "system_instruction_sha")),
+        yield _Log(
+            task,
+            path,
+            _lm_eval_responses(samples),
+            _numbers(head["results"].get(task, {})),
+            _lm_eval_settings(head, task),
+            head.get("higher_is_better", {}).get(task, {}),
         )
-        settings = {name: of.get(name) for of, names in facts for name in names}
-        settings |= {
-            name: head.get(name, {}).get(task) for name in ("n-shot", "versions")
-        }
-        reported = _numbers(head["results"].get(task, {}))
-        higher = head.get("higher_is_better", {}).get(task, {})
-        rows = [(*key, *item) for key, item in items.items()]
-        yield _Log(task, path, rows, reported, settings, higher)
 
 
-def _inspect(path: Path) -> Iterator[_Log]:
+def _lm_eval_responses(path: Path) -> list[_Response]:
+    """Return the responses in a file of samples, which has a line for each filter of a response."""
+    prompts = dict[tuple[str, str], str]()
+    values = defaultdict[tuple[str, str], dict[str, float]](dict)
+    for line in path.read_bytes().splitlines():
+        row = decode(line, _JSON)
+        item = str(row["doc_id"]), _text(row["doc"], row.get("target"))
+        prompts.setdefault(item, str(row.get("prompt_hash", "")))
+        suffix = row.get("filter", "none")
+        metrics = row.get("metrics", ())
+        values[item] |= _numbers(
+            {f"{name},{suffix}": row.get(name) for name in metrics}
+        )
+    return [
+        _Response(*item, prompt_hash, values[item])
+        for item, prompt_hash in prompts.items()
+    ]
+
+
+def _lm_eval_settings(head: Mapping[str, Any], task: str) -> dict[str, Any]:
+    """Return the settings of a task, of the run, and of the model's chat."""
+    sources = (
+        (head["configs"][task], ("generation_kwargs", "repeats", "description")),
+        (head.get("config", {}), ("gen_kwargs", "limit", "fewshot_seed", "use_cache")),
+        (head, ("chat_template_sha", "system_instruction_sha")),
+    )
+    settings = dict[str, Any]()
+    for source, names in sources:
+        for name in names:
+            settings[name] = source.get(name)
+    for name in ("n-shot", "versions"):
+        settings[name] = head.get(name, {}).get(task)
+    return settings
+
+
+def _inspect_log(path: Path) -> _Log:
     with path.open("rb") as file:
         head, samples = head_and_samples(path, file, _JSON)
         about = head.eval
         if about.task.startswith("hkcanto/"):
-            raise LogError(_OURS)
+            raise LogError(_IS_OUR_TASK)
         if head.status != "success":
             raise LogError(
                 f"it ended as {head.status!r}, and the items that finished first are not a random "
                 "part; finish it (inspect eval-retry LOG)"
             )
-        rows = []
-        for sample in (load() for load in samples.values()):
-            values = dict[str, Any]()
-            for scorer, score in (sample.get("scores") or {}).items():
-                value = score.get("value")
-                parts = value.items() if isinstance(value, dict) else [("", value)]
-                values |= {
-                    "/".join(filter(None, (scorer, part))): of for part, of in parts
-                }
-            asked = sample["input"]
-            if isinstance(asked, list):  # messages have random ids
-                asked = [
-                    [message.get("role"), message.get("content")] for message in asked
-                ]
-            question = [asked, sample.get("target", ""), sample.get("choices")]
-            text = msgspec.json.encode(question, order="sorted").decode()
-            rows.append((str(sample["id"]), text, "", _numbers(values)))
+        responses = [_inspect_response(load()) for load in samples.values()]
     settings = {
         "plan": head.plan.get("steps"),
         "generation": about.model_generate_config,
+        "epochs": about.config.get("epochs"),
+        "limit": about.config.get("limit"),
     }
-    settings |= {name: about.config.get(name) for name in ("epochs", "limit")}
     reported = dict[str, Any]()
     for score in (head.results or {}).get("scores") or []:
         metrics = score.get("metrics") or {}
-        means = [
-            metrics[name].get("value")
-            for name in ("accuracy", "mean")
-            if name in metrics
-        ]
-        reported[str(score.get("name"))] = next(iter(means), None)
-    yield _Log(about.task, path, rows, _numbers(reported), settings)
+        mean = "accuracy" if "accuracy" in metrics else "mean"
+        reported[str(score.get("name"))] = metrics.get(mean, {}).get("value")
+    return _Log(about.task, path, responses, _numbers(reported), settings)
+
+
+def _inspect_response(sample: Mapping[str, Any]) -> _Response:
+    values = dict[str, Any]()
+    for scorer, score in (sample.get("scores") or {}).items():
+        value = score.get("value")
+        if not isinstance(value, dict):
+            values[scorer] = value
+            continue
+        for part, number in value.items():
+            values[f"{scorer}/{part}" if part else scorer] = number
+    question = sample["input"]
+    if isinstance(question, list):
+        # Each message has a random id, which is left out.
+        question = [[part.get("role"), part.get("content")] for part in question]
+    text = _text(question, sample.get("target", ""), sample.get("choices"))
+    return _Response(str(sample["id"]), text, "", _numbers(values))
