@@ -24,6 +24,7 @@ from .catalogue import BENCHMARKS, find_task, named_tasks
 from .declarations import TaskVariant
 from .errors import CatalogueError, DataNotFound, OptionError, did_you_mean
 from .kinds.base import Kind
+from .signing import signature_of
 from .tasks import load_task, option_values, task_as_run
 
 UNITS = {"share": "0 to 1", "rate": "from 0", "score": "0 to 100"}
@@ -105,7 +106,7 @@ class Description:
             "Inspect": in_inspect
             or "none, because Inspect does not support log-likelihoods",
             "items": f"{items_of_run(task, setup) or 'unknown'}",
-            "signature": setup.signature("…").text,
+            "signature": signature_of(setup, "…").text,
             "response": response if setup.is_generative else likelihood,
             "variants": " ".join(
                 one.name for one in named if one.variant != task.variant

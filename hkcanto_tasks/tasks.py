@@ -25,6 +25,7 @@ from .kinds.base import Kind
 from .printable import warn_once
 from .prompts import Example, Prompt
 from .samples import Sample
+from .signing import signature_of
 
 _LONG = 120  # characters of a difference in a warning
 _SEED = "0/"
@@ -59,8 +60,8 @@ def task_as_run(
         OptionError: A subject or option does not exist, or an option cannot have that value.
 
     Examples:
-        >>> task_as_run("hkmmlu", "stem", cot=True).signature("…").text.split("|")[:4]
-        ['hkmmlu-cot', 'shots:0', 'turns:single', 'subjects:stem']
+        >>> task_as_run("hkmmlu", "stem", cot=True).task.name
+        'hkmmlu_cot'
     """
     task = find_task(name)
     refuse_unknown(name, options)
@@ -298,7 +299,9 @@ class LoadedTask:
         origins = {
             example.origin for subject in first for example in self.shots(subject.name)
         }
-        return self.kind.at(subjects=self.asked).signature(self.revision, origins).text
+        return signature_of(
+            self.kind.at(subjects=self.asked), self.revision, origins
+        ).text
 
 
 def load_task(

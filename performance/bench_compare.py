@@ -12,6 +12,7 @@ from measuring import arguments, memory, timed
 
 from hkcanto_tasks.figures import parts_of
 from hkcanto_tasks.results.runs import Items, Run
+from hkcanto_tasks.signing import signature_of
 from hkcanto_tasks.tasks import task_as_run
 
 TASK = "hkmmlu"
@@ -33,7 +34,7 @@ def answered(label: str, seed: int) -> Run:
         label=label,
         model=label,
         harness="lm-eval",
-        signature=how.signature("0123456"),
+        signature=signature_of(how, "0123456"),
         created=datetime.now(UTC),
         sources=(Path(f"{label}.json"),),
         items=Items(

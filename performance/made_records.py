@@ -14,6 +14,7 @@ from hkcanto_tasks.catalogue import find_task, named_tasks
 from hkcanto_tasks.figures import Figure
 from hkcanto_tasks.kinds.base import Kind
 from hkcanto_tasks.results.publishing.eee import UNITS
+from hkcanto_tasks.signing import signature_of
 from hkcanto_tasks.tasks import task_as_run
 
 START = 1_767_225_600  # 2026-01-01
@@ -72,7 +73,7 @@ def record(
         if figure.higher_is_better is not None
     }
     made = f"{START + day * DAY}.000"
-    signature = how.signature("ba2a58b").text
+    signature = signature_of(how, "ba2a58b").text
     items = sum(scored.values())
     whole = {"items": f"{items}", "items_expected": f"{items}"}
     return {

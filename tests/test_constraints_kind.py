@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from hkcanto import tasks
 from hkcanto_metrics.constraints import VERIFIERS, Constraint, follows
-from hkcanto_tasks import load_task, read_runs, signatures
+from hkcanto_tasks import load_task, read_runs, signing
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import DataCorrupt, OptionError
 from hkcanto_tasks.kinds import constraints
@@ -362,12 +362,12 @@ def test_a_change_in_a_verifiers_behaviour_changes_the_signature(
 
 @pytest.mark.usefixtures("example")
 def test_further_readings_are_in_the_signature(monkeypatch: pytest.MonkeyPatch) -> None:
-    _, before = signatures.fingerprints(task_as_run(TASK))
-    monkeypatch.setattr(signatures, "_hashes", {})
+    _, before = signing.fingerprints(task_as_run(TASK))
+    monkeypatch.setattr(signing, "_fingerprints", {})
     monkeypatch.setattr(
         constraints.Constraints, "further_readings", lambda _: ["another"]
     )
-    assert signatures.fingerprints(task_as_run(TASK))[1] != before
+    assert signing.fingerprints(task_as_run(TASK))[1] != before
 
 
 def test_the_answers_in_the_signature_are_right_and_wrong_as_they_were_made() -> None:

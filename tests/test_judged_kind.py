@@ -26,6 +26,7 @@ from hkcanto_tasks.declarations import Level, Rubric
 from hkcanto_tasks.errors import HKCantoError
 from hkcanto_tasks.kinds.judged import Judged, read_level
 from hkcanto_tasks.results.statistics.estimates import harness_agreement, value_of
+from hkcanto_tasks.signing import signature_of
 
 from .answering import by_word
 from .lm_eval.evaluating import evaluate
@@ -566,7 +567,7 @@ def test_any_change_of_a_rubric_is_another_signature(
         rubric = msgspec.structs.replace(first.rubric, **change)
         definition = msgspec.structs.replace(first.task.definition, rubric=rubric)
         other = Judged(replace(first.task, definition=definition), first.options)
-        assert other.signature("x").differs(first.signature("x")).keys() == {
+        assert signature_of(other, "x").differs(signature_of(first, "x")).keys() == {
             "rubric"
         }, change
 

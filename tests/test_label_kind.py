@@ -10,7 +10,7 @@ from inspect_ai.log import read_eval_log
 from typer.testing import CliRunner
 
 from hkcanto import tasks
-from hkcanto_tasks import catalogue, load_task, read_runs, signatures
+from hkcanto_tasks import catalogue, load_task, read_runs, signing
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import HKCantoError
@@ -278,14 +278,14 @@ def test_there_is_room_for_the_longest_label(declare: Declare) -> None:
 
 def test_other_labels_are_another_reading(declare: Declare) -> None:
     declare()
-    _, before = signatures.fingerprints(task_as_run("nli"))
+    _, before = signing.fingerprints(task_as_run("nli"))
     for other in (
         LABELS.replace(', "不蘊含"', ""),
         LABELS.replace("0]", "2]"),
         'labels = ["entailment", "not_entailment"]\n',
     ):
         declare(other)
-        assert signatures.fingerprints(task_as_run("nli"))[1] != before, other
+        assert signing.fingerprints(task_as_run("nli"))[1] != before, other
 
 
 def test_a_change_in_reading_changes_the_signature(
@@ -294,10 +294,10 @@ def test_a_change_in_reading_changes_the_signature(
     from hkcanto_metrics import labels as reader
 
     declare()
-    _, before = signatures.fingerprints(task_as_run("nli"))
-    monkeypatch.setattr(signatures, "_hashes", {})
+    _, before = signing.fingerprints(task_as_run("nli"))
+    monkeypatch.setattr(signing, "_fingerprints", {})
     monkeypatch.setattr(reader, "_is_denied", lambda *_: False)
-    assert signatures.fingerprints(task_as_run("nli"))[1] != before
+    assert signing.fingerprints(task_as_run("nli"))[1] != before
 
 
 # ---------------------------------------------------------------------- sentiment

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from hkcanto import tasks
 from hkcanto_metrics.choice import ChoiceSetReading
-from hkcanto_tasks import catalogue, load_task, read_runs, signatures
+from hkcanto_tasks import catalogue, load_task, read_runs, signing
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import CatalogueError, DataCorrupt, OptionError
 from hkcanto_tasks.kinds import multi_answer
@@ -284,7 +284,7 @@ def test_how_sets_are_read_is_signed(
     everything()
 
     def signed() -> dict[str, str]:
-        signatures._hashes.clear()
+        signing._fingerprints.clear()
         parts = load_task("all").signature.split("|")
         return dict(part.split(":", 1) for part in parts if ":" in part)
 

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hkcanto import tasks
-from hkcanto_tasks import load_task, read_runs, signatures
+from hkcanto_tasks import load_task, read_runs, signing
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import CatalogueError, DataCorrupt
 from hkcanto_tasks.results.statistics.estimates import value_of
@@ -161,7 +161,7 @@ def test_scripts_are_folded_only_if_declared(declare: Declare) -> None:
         loaded = load_task("cloze")
         (sample,) = [each for each in loaded.samples if "金＿＿" in each.question]
         values[more] = loaded.kind.judge("钟", sample).values["exact_match"]
-        values[f"read {more}"] = signatures.fingerprints(task_as_run("cloze"))[1]
+        values[f"read {more}"] = signing.fingerprints(task_as_run("cloze"))[1]
     assert values[""] == 0
     assert values["fold_scripts = true\n"] == 1
     assert values["read "] != values["read fold_scripts = true\n"]
@@ -178,7 +178,7 @@ def test_alternatives_in_one_cell_are_each_right_and_not_both_at_once(
         said = ("ni1", "答案：nei1。", "ni1/nei1", "nei", "nei4")
         right = [loaded.kind.judge(each, sample).values["exact_match"] for each in said]
         assert right == ([1, 1, 0, 0, 0] if more else [0, 0, 0, 0, 0]), more
-        read[more] = signatures.fingerprints(task_as_run("cloze"))[1]
+        read[more] = signing.fingerprints(task_as_run("cloze"))[1]
     assert len({*read.values()}) == 2
 
 

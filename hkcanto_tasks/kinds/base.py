@@ -16,8 +16,6 @@ import msgspec
 from hkcanto_metrics.language import identify_language, identify_reasoning
 from hkcanto_metrics.reasoning import split_reasoning
 
-from .. import __version__
-from ..data.rows import reader_of
 from ..data.tables import Row, UnreadableRow, as_text
 from ..declarations import PromptTemplate, Subject, TaskDefinition, TaskVariant, Variant
 from ..errors import CatalogueError, DataCorrupt, OptionError, did_you_mean
@@ -34,7 +32,6 @@ from ..prompts import (
     until_stop,
 )
 from ..samples import Sample
-from ..signatures import Signature, fingerprints, subset_of
 
 _Some = Sequence[Subject] | None
 
@@ -303,46 +300,6 @@ class Kind(ABC):
         return self.figures[0]
 
     # ------------------------------------------------------------------ signature
-
-    def signature(self, data: str, rationales: Iterable[str] = ()) -> Signature:
-        """Return the signature of its figures.
-
-        Args:
-            data: The name of the data.
-            rationales: The sources of the reasoning in the worked examples.
-        """
-        definition, (sent, read) = self.task.definition, fingerprints(self)
-        options = {
-            "turns": "multi" if self.multiturn and self.shots else "",
-            "subjects": subset_of(self.task),
-            **{
-                name: "yes" if on is True else str(on)
-                for name, on in self.chosen.items()
-            },
-            "rationale": "+".join(sorted(filter(None, rationales))),
-            "shuffle_options": str(definition.shuffle_options or ""),
-            "rubric": self.rubric_hash,  # the judge is named in the log
-        }
-        return Signature(
-            task=self.task.whole,
-            shots=self.shots,
-            options=tuple((name, text) for name, text in options.items() if text),
-            data=data,
-            sent=sent,
-            read=read,
-            metric=definition.metric if self.is_generative else "loglikelihood",
-            version=str(definition.version),
-            package=__version__,
-        )
-
-    @property
-    def reader_source(self) -> str:
-        """The source of the benchmark's reader; empty without one."""
-        if not self.task.definition.reader:
-            return ""
-        return reader_of(self.task.benchmark.home, self.task.definition)[0].read_text(
-            "utf-8"
-        )
 
     def made_up(self) -> Sample:
         """Return a made-up item, from which the hashes of a signature are computed.

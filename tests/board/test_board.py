@@ -19,6 +19,7 @@ from hkcanto_tasks.results.board.records import (
     read_results,
 )
 from hkcanto_tasks.results.statistics.intervals import Estimate
+from hkcanto_tasks.signing import signature_of
 from hkcanto_tasks.tasks import task_as_run
 
 from ..reports.browser import chromium
@@ -415,7 +416,7 @@ def result(
     value, *ends = interval
     low, high = ends or (None, None)
     values = {how.headline.name: Estimate(value, low, high, 500)}
-    return PublishedResult(kind, model, how, how.signature("release"), values)
+    return PublishedResult(kind, model, how, signature_of(how, "release"), values)
 
 
 def test_a_tier_ends_where_a_result_is_significantly_worse_than_its_best() -> None:

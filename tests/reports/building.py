@@ -13,6 +13,7 @@ from hkcanto_tasks.results.reports.blocks import Note, Section, TableBlock
 from hkcanto_tasks.results.reports.summary import build_report
 from hkcanto_tasks.results.runs import Items, Run, Sent
 from hkcanto_tasks.results.statistics.intervals import Estimate
+from hkcanto_tasks.signing import signature_of
 from hkcanto_tasks.tasks import task_as_run
 
 
@@ -36,7 +37,7 @@ def a_run(
     """Return a run whose items have these values; everything else is a plain default."""
     count = max([*map(len, values.values()), len(pairs)])
     how = task_as_run(task, shots=shots)
-    named, signed = how.task, how.signature(data)
+    named, signed = how.task, signature_of(how, data)
     subjects = subjects or [named.subjects[0].name] * count
     known = {subject.name: parts_of(named, subject) for subject in named.subjects}
     parts = [

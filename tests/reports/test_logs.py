@@ -22,6 +22,7 @@ from hkcanto_tasks.results.runs import Items, Run
 from hkcanto_tasks.results.statistics.estimates import estimate, harness_agreement
 from hkcanto_tasks.results.statistics.paired import compare
 from hkcanto_tasks.samples import Sample
+from hkcanto_tasks.signing import signature_of
 from hkcanto_tasks.tasks import load_task, task_as_run
 
 from .harness_runs import AnsweringLM, run_inspect, run_lm_eval
@@ -243,7 +244,7 @@ def test_one_condition_has_one_name_however_it_was_asked_for() -> None:
         ("hkmmlu_hk_law_mc", {}, "hkmmlu_mc"),
         ("hkmmlu_cot", {"script": "sc"}, "hkmmlu_cot"),
     ):
-        signature = task_as_run(name, **options).signature("sample")
+        signature = signature_of(task_as_run(name, **options), "sample")
         assert signature.task == task
         assert known_signature(signature.text) == signature
     with pytest.raises(LogError, match="of another version of hkcanto"):

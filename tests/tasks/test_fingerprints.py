@@ -8,9 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 from hkcanto_metrics.choice import ChoiceReading
-from hkcanto_tasks import signatures
+from hkcanto_tasks import signing
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.kinds import base, multiple_choice
+from hkcanto_tasks.signing import signature_of
 from hkcanto_tasks.tasks import load_task, task_as_run
 
 from ..test_outside_benchmark import in_inspect
@@ -52,7 +53,7 @@ SENT = {
 
 @pytest.fixture(autouse=True)
 def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(signatures, "_hashes", {})
+    monkeypatch.setattr(signing, "_fingerprints", {})
 
 
 @pytest.fixture
@@ -127,19 +128,19 @@ def test_an_edit_of_another_prompt_leaves_the_others_as_they_are(
 def test_a_signature_does_not_depend_on_the_subjects_asked_first() -> None:
     signed = []
     for first in ({"subjects": "food"}, {}):
-        signatures._hashes.clear()
-        task_as_run("hkcanto_cultural", **first).signature("")
-        signed.append(hashes(task_as_run("hkcanto_cultural").signature("").text))
+        signing._fingerprints.clear()
+        signature_of(task_as_run("hkcanto_cultural", **first), "")
+        signed.append(hashes(signature_of(task_as_run("hkcanto_cultural"), "").text))
     assert signed[0] == signed[1]
 
 
 def test_an_edit_of_how_it_is_read_is_signed(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = hashes(task_as_run("hkmmlu").signature("").text)
-    signatures._hashes.clear()
+    before = hashes(signature_of(task_as_run("hkmmlu"), "").text)
+    signing._fingerprints.clear()
     monkeypatch.setattr(
         multiple_choice, "read_choice", lambda *_: ChoiceReading("A", "bare")
     )
-    after = hashes(task_as_run("hkmmlu").signature("").text)
+    after = hashes(signature_of(task_as_run("hkmmlu"), "").text)
     assert (before["sent"], before["read"] != after["read"]) == (after["sent"], True)
 
 
@@ -147,8 +148,8 @@ def test_the_room_for_reasoning_the_colon_rule_and_opencc_are_signed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def signed(**options: object) -> dict[str, str]:
-        signatures._hashes.clear()
-        return hashes(task_as_run("hkmmlu", **options).signature("").text)
+        signing._fingerprints.clear()
+        return hashes(signature_of(task_as_run("hkmmlu", **options), "").text)
 
     reasoning, direct, simplified = (
         signed(reasoning=True),
@@ -191,7 +192,7 @@ def test_compare_says_what_was_edited_between_two_runs(
 
 def test_options_explain_a_difference_and_are_named_instead_of_the_hash() -> None:
     one, other = (
-        task_as_run("hkmmlu", **own).signature("") for own in ({}, {"prompt": "zh"})
+        signature_of(task_as_run("hkmmlu", **own), "") for own in ({}, {"prompt": "zh"})
     )
     assert one.sent != other.sent
     assert one.differs(other) == {"prompt": ("paper", "zh")}

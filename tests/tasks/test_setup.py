@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from hkcanto_tasks.signing import signature_of
 from hkcanto_tasks.tasks import task_as_run
 
 
 def signed(name: str, **asked: object) -> str:
-    return task_as_run(name, **asked).signature("data").text
+    return signature_of(task_as_run(name, **asked), "data").text
 
 
 EQUAL: tuple[tuple[tuple[str, dict[str, Any]], tuple[str, dict[str, Any]]], ...] = (

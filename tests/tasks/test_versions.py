@@ -20,7 +20,7 @@ from hkcanto_metrics.choice import ChoiceReading
 from hkcanto_tasks.catalogue import BENCHMARKS, named_tasks, read_benchmark
 from hkcanto_tasks.declarations import TaskDefinition
 from hkcanto_tasks.kinds import multiple_choice
-from hkcanto_tasks.signatures import fingerprints, probes
+from hkcanto_tasks.signing import fingerprints, probes
 from hkcanto_tasks.tasks import LoadedTask, load_task, task_as_run
 
 NEW: dict[str, Any] = {"version": 0, "pins": {}}

@@ -9,6 +9,7 @@ from itertools import chain
 
 from ... import __version__
 from ...catalogue import benchmarks, named_tasks
+from ...signing import signature_of
 from ...tasks import task_as_run
 from ..published import published_tables
 from ..reports.blocks import unit_of
@@ -90,7 +91,7 @@ def _papers() -> Iterable[PublishedResult]:
             how = task_as_run(task.name, shots=column.shots_of(task))
             if column.metric != how.headline.name:
                 continue
-            signature, items = how.signature(_RELEASE), items_of(how)
+            signature, items = signature_of(how, _RELEASE), items_of(how)
             for row in table.rows:
                 if (score := row.scores.get(column.name)) is not None:
                     value = {
@@ -106,9 +107,8 @@ def _papers() -> Iterable[PublishedResult]:
 
 def _setting(result: PublishedResult) -> str:
     """Return a result's shots, how it differs from its task's default setup, and its data."""
-    default = task_as_run(result.setup.task.definition.name).signature(
-        result.signature.data
-    )
+    kind = task_as_run(result.setup.task.definition.name)
+    default = signature_of(kind, result.signature.data)
     unlike = default.differs(result.signature).items()
     settings = {
         part: text for part, (_, text) in unlike if part not in ("shots", *_HASHES)

@@ -19,6 +19,7 @@ from ...catalogue import known_signature
 from ...errors import HKCantoError, LogError, on_disk
 from ...kinds.base import Kind
 from ...signatures import OF_A_JUDGE, Signature
+from ...signing import signature_of
 from ...tasks import task_as_run
 from ..logs import argument, logs_in, read_runs
 from ..logs.items import UNREADABLE, reason
@@ -213,7 +214,7 @@ def described(text: str) -> tuple[Signature, Kind]:
     if "subjects" in signature.parts:
         raise LogError("it covers only some subjects")
     how = task_as_run(signature.task, shots=signature.shots, **options_of(signature))
-    now = how.signature(signature.data)
+    now = signature_of(how, signature.data)
     if signature.version != now.version:
         what = f"it is of version {signature.version} of {signature.task}, not {now.version}"
         raise LogError(

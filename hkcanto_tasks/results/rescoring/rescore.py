@@ -24,6 +24,7 @@ from ...kinds.judged import Judged
 from ...kinds.multiple_choice import MultipleChoice
 from ...samples import Sample
 from ...signatures import OF_A_JUDGE, UNKNOWN, Signature
+from ...signing import signature_of
 from ...tasks import LoadedTask, load_task, task_as_run
 from ..logs import logs_in, read_log
 from ..logs.items import ItemRows
@@ -209,7 +210,7 @@ def of_log(file: Path) -> Iterator[Rescored | SkippedLog]:
         # By identity: a log may have two entries with one signature.
         again = next(rows for rows in collected if rows.made is run.items)
         old, kind = run.signature, again.kind
-        ours, options = kind.signature(old.data), dict([*old.options, _MARK])
+        ours, options = signature_of(kind, old.data), dict([*old.options, _MARK])
         if isinstance(kind, Judged):
             options["rubric"] = kind.rubric_hash
             if again.rubric != kind.rubric_hash:
@@ -266,7 +267,7 @@ def _of_answers(
     )
     if len(matched) < total:
         again.remarks.append(f"it has {len(matched):,} of the task's {total:,} items")
-    signed = loaded.kind.at(subjects=loaded.asked).signature(loaded.revision)
+    signed = signature_of(loaded.kind.at(subjects=loaded.asked), loaded.revision)
     options = {
         name: UNKNOWN if name in _OF_PROMPT else text for name, text in signed.options
     }
