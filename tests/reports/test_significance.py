@@ -163,7 +163,7 @@ def answers(count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 def test_resampling_in_batches_changes_nothing(monkeypatch: pytest.MonkeyPatch):
     a, b = (means(DARWIN), means(0 * DARWIN))
     p = randomization_p_value(a, b, ratio, resamples=200, seed=3)
-    monkeypatch.setattr(intervals, "_BATCH", 1)
+    monkeypatch.setattr(intervals, "_BATCH_NUMBERS", 1)
     assert randomization_p_value(a, b, ratio, resamples=200, seed=3) == p
 
 

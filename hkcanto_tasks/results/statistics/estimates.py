@@ -1,4 +1,4 @@
-"""Figures of runs with 95 % intervals, computed like the harness's.
+"""Figures of runs with 95 % intervals; their values are computed as the harness does.
 
 Items that are not independent (epochs of one item, questions on one passage) count as clusters
 (Miller 2024, "Adding Error Bars to Evals", section 2.2).
@@ -27,7 +27,7 @@ from .intervals import (
 )
 
 _TOLERANCE = 1e-9
-_SELDOM = 3.5  # three right, or three wrong, answers, with room for rounding
+_FEW_ANSWERS = 3.5  # three right, or three wrong, answers, with room for rounding
 
 
 class Disagreement(NamedTuple):
@@ -40,7 +40,7 @@ class Disagreement(NamedTuple):
 
 
 class HarnessAgreement(NamedTuple):
-    """How many of the harness's figures equal ours, and those that do not."""
+    """The number of the harness's figures that equal ours, and the figures that differ."""
 
     equal: int
     different: Sequence[Disagreement]
@@ -49,23 +49,26 @@ class HarnessAgreement(NamedTuple):
 @lru_cache(maxsize=256)
 def harness_agreement(run: Run) -> HarnessAgreement:
     """Recompute the figures that the harness reports for a run, and compare."""
-    equal, different = 0, list[Disagreement]()
+    equal = 0
+    different: list[Disagreement] = []
     for (subjects, name), reported in run.reported.items():
-        ours = None if math.isnan(reported) else estimate(run, name, subjects or None)
-        if ours and math.isclose(
-            ours.value, reported, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE
-        ):
+        if math.isnan(reported):
+            continue
+        ours = estimate(run, name, subjects or None)
+        if ours is None:
+            continue
+        if math.isclose(ours.value, reported, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE):
             equal += 1
-        elif ours:
+        else:
             different.append(Disagreement(subjects, name, ours.value, reported))
     return HarnessAgreement(equal, different)
 
 
 def value_of(run: Run, name: str, part: str = "") -> Estimate | None:
     """Return a figure of a run, of its task or of one category or subject."""
-    subjects = (
-        tuple(subject.name for subject in run.subjects_of(part)) if part else None
-    )
+    if not part:
+        return estimate(run, name)
+    subjects = tuple(subject.name for subject in run.subjects_of(part))
     return estimate(run, name, subjects)
 
 
@@ -80,36 +83,44 @@ def estimate(
     values (weighted by length for a pooled rate) or of a corpus figure's pseudo-values; that of
     macro-F1 combines its labels.
     """
-    items, figure = run.items, run.figures.get(name)
-    mask = (
-        np.ones(len(items), np.bool_)
-        if subjects is None
-        else items.subject_mask(subjects)
-    )
-    if figure and figure.form == "corpus":
-        return _corpus(run, figure, mask)
-    of_items = items.values.get(figure.averages if figure else name)
-    if of_items is None:
+    items = run.items
+    mask = np.ones(len(items), np.bool_)
+    if subjects is not None:
+        mask = items.subject_mask(subjects)
+    # A judge's figure is a plain mean of its values.
+    figure = run.figures.get(name) or Figure(name, name, "number", None, "")
+    if figure.form == "corpus":
+        return _corpus_figure(run, figure, mask)
+
+    values = items.values.get(figure.averages)
+    if values is None:
         return None
-    mask &= ~np.isnan(of_items)
-    if figure and figure.part:
+    mask &= ~np.isnan(values)
+    if figure.part:
         mask &= items.part_mask(figure.part)
     if not mask.any():
         return None
-    values, clusters = of_items[mask], items.clusters[mask]
-    if figure and figure.form == "rate" and name in items.weights:
-        found = rate_estimate(values, items.weights[name][mask], clusters)
-    elif figure and figure.over != "questions":
-        # Subjects or categories have equal weight.
-        names, codes = items.subject_codes
-        strata = np.unique(codes[mask], return_inverse=True)[1]
-        shares = np.array(
-            weights(figure.over, names[codes[mask]].tolist(), run.kind.categories)
-        )
-        found = weighted_estimate(values, shares, clusters, strata)
+
+    clusters = items.clusters[mask]
+    if figure.form == "rate" and name in items.weights:
+        found = rate_estimate(values[mask], items.weights[name][mask], clusters)
+    elif figure.over == "questions":
+        found = mean_estimate(values[mask], clusters)
     else:
-        found = mean_estimate(values, clusters)
-    return replace(found, note=UNSEEN if figure and figure.unlimited else "")
+        found = _mean_of_means(run, figure, values, mask)
+    return replace(found, note=UNSEEN if figure.unlimited else "")
+
+
+def _mean_of_means(
+    run: Run, figure: Figure, values: Floats, mask: NDArray[np.bool_]
+) -> Estimate:
+    """Return a mean over subjects or categories, which have equal weight."""
+    names, codes = run.items.subject_codes
+    codes = codes[mask]
+    shares = weights(figure.over, names[codes].tolist(), run.kind.categories)
+    strata = np.unique(codes, return_inverse=True)[1]
+    clusters = run.items.clusters[mask]
+    return weighted_estimate(values[mask], np.array(shares), clusters, strata)
 
 
 def mean_estimate(values: Floats, clusters: Ints) -> Estimate:
@@ -121,7 +132,8 @@ def mean_estimate(values: Floats, clusters: Ints) -> Estimate:
         >>> mean_estimate(np.array([1.0, 1.0, 0.0, 0.0]), np.arange(4)).value
         0.5
     """
-    found = weighted_estimate(values, np.full(len(values), 1 / len(values)), clusters)
+    shares = np.full(len(values), 1 / len(values))
+    found = weighted_estimate(values, shares, clusters)
     return replace(found, value=float(values.mean()))
 
 
@@ -141,7 +153,8 @@ def rate_estimate(rates: Floats, lengths: Floats, clusters: Ints) -> Estimate:
         >>> round(found.low, 3), found.high  # Wilson's: 1 / (1 + 1.96² / 30)
         (0.886, 1.0)
     """
-    total, known = float(lengths.sum()), lengths > 0
+    total = float(lengths.sum())
+    known = lengths > 0
     value = float(errors_of(rates, lengths).sum()) / (total or 1)
     if not total:
         return Estimate(value, None, None, len(rates))
@@ -171,13 +184,13 @@ def weighted_estimate(
     reach = high - low
     scaled = (values - low) / reach
     share = min(1.0, max(0.0, float(shares @ scaled)))
+    mean = low + reach * share
     variance = share * (1 - share)
     draws = effective_draws(scaled, shares, clusters, variance, strata, at_limit)
-    mean = low + reach * share
     if math.isnan(draws[0]):
         return Estimate(mean, None, None, len(values))
-    below, above = (low + reach * end for end in _wilson(share, *draws))
-    return Estimate(mean, below, above, len(values))
+    below, above = _wilson(share, *draws)
+    return Estimate(mean, low + reach * below, low + reach * above, len(values))
 
 
 def _wilson(share: float, count: float, quantile: float) -> tuple[float, float]:
@@ -190,47 +203,58 @@ def _wilson(share: float, count: float, quantile: float) -> tuple[float, float]:
     from scipy.special import gammaincinv
 
     z2 = quantile**2 / count
-    center, reach = share + z2 / 2, (z2 * share * (1 - share) + z2**2 / 4) ** 0.5
-    low, high = (center - reach) / (1 + z2), (center + reach) / (1 + z2)
+    center = share + z2 / 2
+    reach = (z2 * share * (1 - share) + z2**2 / 4) ** 0.5
+    low = (center - reach) / (1 + z2)
+    high = (center + reach) / (1 + z2)
     few = count * min(share, 1 - share)
-    if 0 < few < min(_SELDOM, count / 9):
+    if 0 < few < min(_FEW_ANSWERS, count / 9):
         end = float(gammaincinv(few, 1 - CONFIDENCE)) / count
-        low, high = (min(low, end), high) if share < 0.5 else (low, max(high, 1 - end))
+        if share < 0.5:
+            low = min(low, end)
+        else:
+            high = max(high, 1 - end)
     return max(0.0, min(share, low)), min(1.0, max(share, high))
 
 
-def _corpus(run: Run, figure: Figure, mask: NDArray[np.bool_]) -> Estimate | None:
-    pairs = [
-        pair for pair, counts in zip(run.items.pairs, mask, strict=False) if counts
-    ]
+def _corpus_figure(
+    run: Run, figure: Figure, mask: NDArray[np.bool_]
+) -> Estimate | None:
+    # A run without texts has no pairs.
+    chosen = zip(run.items.pairs, mask, strict=False)
+    pairs = [pair for pair, is_chosen in chosen if is_chosen]
     if not pairs:
         return None
     language = figures.language_of(run.kind.task)
     rows, statistic = figures.corpus_rows(figure, pairs, language)
-    units, note = sum_clusters(rows, run.items.clusters[mask]), ""
+    units = sum_clusters(rows, run.items.clusters[mask])
+    note = ""
     if figure.labels:
         found = macro_f1_estimate(units, len(rows))
-        if unasked := sorted({*figure.labels} - {pair.reference for pair in pairs}):
-            note = f"no item has the label {', '.join(unasked)}, whose F1 counts as 0"
+        unused = {*figure.labels} - {pair.reference for pair in pairs}
+        if unused:
+            labels = ", ".join(sorted(unused))
+            note = f"no item has the label {labels}, whose F1 counts as 0"
     else:
         found = corpus_estimate(units, statistic, len(rows))
-    return replace(
-        found, value=figures.corpus_value(figure, pairs, language), note=note
-    )
+    value = figures.corpus_value(figure, pairs, language)
+    return replace(found, value=value, note=note)
 
 
 def corpus_estimate(units: Floats, statistic: Statistic, items: int) -> Estimate:
     """Return a figure of texts, from 0 to 100, with its interval.
 
-    It is the interval of a mean, of the jackknife's `pseudo_values`. A unit counts as at a limit if
-    the figure is 0 or 100 on it alone. A percentile bootstrap holds in 60 to 90 % with 17 items.
+    The interval is that of the mean of the jackknife's `pseudo_values`. A unit counts as at a limit
+    if the figure is 0 or 100 on it alone. A percentile bootstrap covers in only 60 to 90 % with 17
+    items.
 
     Args:
         units: The summed counts of each independent unit.
         statistic: The figure of sums of units.
         items: The number of items behind them.
     """
-    value, count = float(statistic(units.sum(axis=0, keepdims=True))[0]), len(units)
+    value = float(statistic(units.sum(axis=0, keepdims=True))[0])
+    count = len(units)
     if count == 1:
         return Estimate(value, None, None, items)
     values = pseudo_values(units, statistic)
@@ -254,16 +278,22 @@ def macro_f1_estimate(units: Floats, items: int) -> Estimate:
     independent ones. A label that no item has and no answer gives counts as 0. Its F1 can be up to
     1, which is added to the upper end.
     """
-    right, read, real = np.split(units.sum(axis=0), 3)
-    either, ends = read + real - right, []
-    known = either > 0
-    for share, count in zip(right[known] / either[known], either[known], strict=True):
-        span = _wilson(share, count * len(units) / items, NORMAL)
-        ends.append([2 * end / (1 + end) for end in span])
-    f1 = 2 * right / np.maximum(read + real, 1)
-    squares = (np.array(ends).reshape(-1, 2) - f1[known][:, None]) ** 2
+    right, answered, labelled = np.split(units.sum(axis=0), 3)
+    union = answered + labelled - right
+    known = union > 0
+    jaccard = right[known] / union[known]
+    draws = union[known] * len(units) / items
+    f1 = 2 * right / np.maximum(answered + labelled, 1)
+    squares = (_f1_ends(jaccard, draws) - f1[known][:, None]) ** 2
     below, above = (2 * squares.sum(axis=0)) ** 0.5 / len(f1)
-    value, unseen = float(f1.mean()), float((~known).mean())
-    return Estimate(
-        value, max(0.0, value - below), min(1.0, value + above + unseen), items
-    )
+    value = float(f1.mean())
+    low = max(0.0, value - below)
+    high = min(1.0, value + above + float((~known).mean()))
+    return Estimate(value, low, high, items)
+
+
+def _f1_ends(jaccard: Floats, draws: Floats) -> Floats:
+    """Return both ends of the interval of each label's F1."""
+    spans = [_wilson(j, n, NORMAL) for j, n in zip(jaccard, draws, strict=True)]
+    ends = np.array(spans, np.float64).reshape(-1, 2)
+    return 2 * ends / (1 + ends)

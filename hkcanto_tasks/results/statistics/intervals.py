@@ -13,6 +13,7 @@ intervals hold" in `docs/methods.md` says where the intervals of this module fal
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,19 +24,75 @@ from ..runs import Floats, Ints
 Statistic = Callable[[Floats], Floats]
 """Sums (resamples × columns) → the figure of each resample."""
 
+Interval = tuple[float, float]
+"""The lower and the upper end."""
+
 CONFIDENCE = 0.95
 
 NORMAL = 1.959963984540054
 """The quantile of the normal distribution for 95 %."""
 
-_UPPER = (1 + CONFIDENCE) / 2
-# With fewer units that differ, no exact test can separate two runs at 5 %: 2 / 2⁵ > 0.05.
-_FEWEST = 6
-_ROUNDING, _TINY = 1e-12, 1e-300
-_MOST_COPIES = 1e9
-_BATCH = 1 << 22  # numbers held at once: 32 MB
-_OF_ALL = 20  # units added to each stratum
-_STEP, _NEGLIGIBLE = 0.05, 1e-15  # for an integral by the trapezoid rule
+_UPPER_LEVEL = (1 + CONFIDENCE) / 2
+# With fewer discordant units, no exact test can separate two runs at 5 %: 2 / 2⁵ > 0.05.
+_MIN_DISCORDANT = 6
+_ROUNDING = 1e-12
+_TINY = 1e-300
+_MAX_COPIES = 1e9
+_BATCH_NUMBERS = 1 << 22  # numbers held at once: 32 MB
+_ADDED_UNITS = 20  # units with the overall variance, added to each stratum
+_TRAPEZOID_STEP = 0.05
+_NEGLIGIBLE = 1e-15
+
+
+@dataclass(frozen=True, eq=False)
+class _Units:
+    """The independent units (clusters of items) of a stratified mean."""
+
+    strata: NDArray[np.intp]
+    weights: Floats
+    means: Floats
+
+    @cached_property
+    def sizes(self) -> NDArray[np.intp]:
+        """The number of units in each stratum."""
+        return np.bincount(self.strata)
+
+    @cached_property
+    def stratum_weights(self) -> Floats:
+        """The weight of each stratum."""
+        return np.asarray(np.bincount(self.strata, self.weights), np.float64)
+
+    @cached_property
+    def factors(self) -> Floats:
+        """The factor of each stratum's variance in the variance of the mean."""
+        return np.asarray(self.stratum_weights**2 / self.sizes, np.float64)
+
+    def squares(self, centers: Floats | float) -> Floats:
+        """Return squared deviations, scaled by the unit's weight in its stratum."""
+        scales = (self.sizes / self.stratum_weights)[self.strata]
+        deviations = self.weights * scales * (self.means - centers)
+        return np.asarray(deviations**2, np.float64)
+
+    def stratum_variances(self, common: float) -> Floats | float:
+        """Return each stratum's variance, drawn towards the overall variance."""
+        if len(self.sizes) == 1:
+            return common
+        sums = np.bincount(self.strata, self.weights * self.means)
+        centers = sums / self.stratum_weights
+        squares = np.bincount(self.strata, self.squares(centers[self.strata]))
+        freedom = self.sizes - 1 + _ADDED_UNITS
+        return np.asarray((squares + _ADDED_UNITS * common) / freedom, np.float64)
+
+
+def _units(values: Floats, shares: Floats, clusters: Ints, strata: Ints) -> _Units:
+    _, first, positions = np.unique(
+        strata * (int(clusters.max()) + 1) + clusters,
+        return_index=True,
+        return_inverse=True,
+    )
+    weights = np.asarray(np.bincount(positions, shares), np.float64)
+    means = np.bincount(positions, shares * values) / weights
+    return _Units(strata[first], weights, means)
 
 
 def effective_draws(
@@ -77,40 +134,31 @@ def effective_draws(
     """
     from scipy.special import stdtrit
 
-    of_items = np.zeros(len(values), np.intp) if strata is None else strata
-    _, first, places = np.unique(
-        of_items * (int(clusters.max()) + 1) + clusters,
-        return_index=True,
-        return_inverse=True,
-    )
-    group, weight = of_items[first], np.bincount(places, shares)
-    means, mean = np.bincount(places, shares * values) / weight, float(shares @ values)
-    units, whole = np.bincount(group), np.bincount(group, weight)
-    scale, centers = (
-        weight * (units / whole)[group],
-        np.bincount(group, weight * means) / whole,
-    )
-    limits = float(np.isin(means, (-1, 0, 1)).mean()) if at_limit is None else at_limit
-    count = len(means)
-    # For all units together, and for each stratum.
-    squares = (scale * (means - mean)) ** 2
-    spread = np.bincount(group, squares) @ (whole / units)
-    freedom = count - 1 + 2 * limits
-    common = (count * spread + limits * variance) / freedom if freedom else np.nan
-    own = np.bincount(group, (scale * (means - centers[group])) ** 2)
-    each = (
-        (own + _OF_ALL * common) / (units - 1 + _OF_ALL) if len(units) > 1 else common
-    )
-    factors = whole**2 / units
-    error, alike = float((factors * each).sum()), max(_ROUNDING, float(factors.sum()))
-    draws = 1 / alike if error <= _ROUNDING * alike else variance / error
-    if limits == 1:
+    if strata is None:
+        strata = np.zeros(len(values), np.intp)
+    units = _units(values, shares, clusters, strata)
+    count = len(units.means)
+    if at_limit is None:
+        at_limit = float(np.isin(units.means, (-1, 0, 1)).mean())
+
+    squares = units.squares(float(shares @ values))
+    spread = np.bincount(units.strata, squares) @ (units.stratum_weights / units.sizes)
+    freedom = count - 1 + 2 * at_limit
+    common = float("nan")
+    if freedom:
+        common = float(count * spread + at_limit * variance) / freedom
+
+    error = float((units.factors * units.stratum_variances(common)).sum())
+    concentration = max(_ROUNDING, float(units.factors.sum()))
+    is_exact = error <= _ROUNDING * concentration
+    draws = 1 / concentration if is_exact else variance / error
+    if at_limit == 1:
         return draws, NORMAL
-    sure = 2 * count * squares.mean() ** 2 / max(_TINY, squares.var())
-    return draws, float(stdtrit(min(count - 1, sure), _UPPER))
+    kurtosis_freedom = 2 * count * squares.mean() ** 2 / max(_TINY, squares.var())
+    return draws, float(stdtrit(min(count - 1, kurtosis_freedom), _UPPER_LEVEL))
 
 
-def paired_accuracy_interval(wins: int, losses: int, items: int) -> tuple[float, float]:
+def paired_accuracy_interval(wins: int, losses: int, items: int) -> Interval:
     """Return the 95 % interval of the accuracy of B minus that of A, on independent items.
 
     It is Tango's score interval for a difference of paired proportions (Tango, 1998, "Equivalence
@@ -128,17 +176,18 @@ def paired_accuracy_interval(wins: int, losses: int, items: int) -> tuple[float,
     return agreeing(ends, mcnemar_p_value(wins, losses), wins - losses)
 
 
-def tango_interval(
-    wins: float, losses: float, draws: tuple[float, float]
-) -> tuple[float, float]:
+def tango_interval(wins: float, losses: float, draws: tuple[float, float]) -> Interval:
     """Return Tango's interval for the shares of items that B wins and loses.
 
     The draws are those of `effective_draws`.
     """
-    if np.isnan(draws[0]):
+    count, quantile = draws
+    if np.isnan(count):
         return -1.0, 1.0
-    up, down = draws[0] * wins, draws[0] * losses
-    return -_largest_loss(down, up, *draws), _largest_loss(up, down, *draws)
+    won = count * wins
+    lost = count * losses
+    low = -_largest_loss(lost, won, count, quantile)
+    return low, _largest_loss(won, lost, count, quantile)
 
 
 def paired_mean_interval(
@@ -147,7 +196,7 @@ def paired_mean_interval(
     *,
     weights: ArrayLike | None = None,
     largest: float = 1.0,
-) -> tuple[float, float]:
+) -> Interval:
     """Return the 95 % interval of a (weighted) mean of paired differences, such as of error rates.
 
     It is Student's t interval from the jackknife over clusters, with an added cluster that is as
@@ -167,25 +216,41 @@ def paired_mean_interval(
         >>> round(low, 4), round(high, 4)  # 1 - 0.025^(1/100)
         (-0.0362, 0.0362)
     """
+    shares = np.asarray(differences, np.float64) / largest
+    if weights is None:
+        weights = np.ones(len(shares))
+    item_weights = np.asarray(weights, np.float64)
+    rows = sum_clusters(
+        np.column_stack([shares * item_weights, item_weights]), clusters
+    )
+    sums, units = rows.T
+    discordant = (np.abs(sums) > _ROUNDING * units).sum()
+    reach = _jackknife_reach(rows)
+    if discordant < _MIN_DISCORDANT or not reach > _ROUNDING:
+        means = np.clip(sums / units, -1, 1)
+        low = -loss_bound(-means, units, _UPPER_LEVEL)
+        high = loss_bound(means, units, _UPPER_LEVEL)
+    else:
+        total, weight = rows.sum(axis=0)
+        mean = float(total / weight)
+        low = max(-1.0, mean - reach)
+        high = min(1.0, mean + reach)
+    return largest * low, largest * high
+
+
+def _jackknife_reach(rows: Floats) -> float:
+    """Return half of Student's interval of a ratio of sums; infinite for a single unit."""
     from scipy.special import stdtrit
 
-    shares = np.asarray(differences, np.float64) / largest
-    of_items = (
-        np.ones(len(shares)) if weights is None else np.asarray(weights, np.float64)
-    )
-    rows = sum_clusters(np.column_stack([shares * of_items, of_items]), clusters)
-    (sums, units), (total, size), count = rows.T, rows.sum(axis=0), len(rows)
-    mean, reach = float(total / size), np.inf
-    if not (units == size).any():  # as with a single unit
-        moves = (sums - mean * units) / (size - units)  # on leaving each unit out
-        variance = ((moves**2).sum() + (moves**2).max()) * (count - 1) / (count + 1)
-        reach = float(stdtrit(count - 1, _UPPER) * variance**0.5)
-    if (np.abs(sums) > _ROUNDING * units).sum() < _FEWEST or not reach > _ROUNDING:
-        means = np.clip(sums / units, -1, 1)
-        low, high = (sign * loss_bound(sign * means, units, _UPPER) for sign in (-1, 1))
-    else:
-        low, high = max(-1.0, mean - reach), min(1.0, mean + reach)
-    return largest * low, largest * high
+    sums, weights = rows.T
+    total, weight = rows.sum(axis=0)
+    if (weights == weight).any():
+        return np.inf
+    count = len(rows)
+    moves = (sums - total / weight * weights) / (weight - weights)  # without each unit
+    squares = moves**2
+    variance = (squares.sum() + squares.max()) * (count - 1) / (count + 1)
+    return float(stdtrit(count - 1, _UPPER_LEVEL) * variance**0.5)
 
 
 def errors_of(rates: Floats, weights: Floats) -> Floats:
@@ -193,14 +258,14 @@ def errors_of(rates: Floats, weights: Floats) -> Floats:
     return np.where(weights == 0, rates, rates * weights)
 
 
-def agreeing(
-    ends: tuple[float, float], p_value: float, difference: float
-) -> tuple[float, float]:
+def agreeing(ends: Interval, p_value: float, difference: float) -> Interval:
     """Return an interval adjusted to a test: 0 is inside unless the test rejects at 5 %."""
     low, high = ends
     if p_value >= 0.05:
         return min(low, 0.0), max(high, 0.0)
-    return (max(low, 0.0), high) if difference > 0 else (low, min(high, 0.0))
+    if difference > 0:
+        return max(low, 0.0), high
+    return low, min(high, 0.0)
 
 
 WIDE = "wider than necessary with one or two wrong answers, or with few passages"
@@ -224,17 +289,19 @@ class Estimate:
     note: str = ""  # a remark for readers, such as `not all items`
 
     def times(self, factor: float) -> "Estimate":
-        """Return it in another unit, or with the other sign."""
-        ends = [end if end is None else factor * end for end in (self.low, self.high)]
-        low, high = ends if factor > 0 else reversed(ends)
+        """Return the estimate in another unit, or with the other sign."""
+        low = None if self.low is None else factor * self.low
+        high = None if self.high is None else factor * self.high
+        if factor <= 0:
+            low, high = high, low
         return replace(self, value=factor * self.value, low=low, high=high)
 
 
 def published_estimate(value: float, items: int, figure: Figure) -> Estimate:
-    """Return a figure that is known without its items, such as a published one.
+    """Return the estimate of a figure that is known without its items, such as a published one.
 
-    A share or a rate has Wilson's interval, as of independent right and wrong answers. That is wide
-    for a rate. Other figures, and shares of an unknown number of items, have no interval.
+    A share or a rate has Wilson's interval, as if answers were independent and right or wrong. That
+    is wide for a rate. Other figures, and shares of an unknown number of items, have no interval.
 
     Examples:
         >>> found = published_estimate(0.625, 8, Figure("acc", "Accuracy", "share", True, ""))
@@ -245,12 +312,13 @@ def published_estimate(value: float, items: int, figure: Figure) -> Estimate:
         return Estimate(value, None, None, items)
     extra = NORMAL**2 / items
     half = (extra * (value * (1 - value) + extra / 4)) ** 0.5
-    low, high = ((value + extra / 2 + end) / (1 + extra) for end in (-half, half))
+    low = (value + extra / 2 - half) / (1 + extra)
+    high = (value + extra / 2 + half) / (1 + extra)
     return Estimate(value, max(0.0, low), min(1.0, high), items)
 
 
-def is_above(one: Estimate, other: Estimate) -> bool:
-    """Return whether one of two figures is significantly above the other.
+def is_above(first: Estimate, second: Estimate) -> bool:
+    """Return whether the first of two figures is significantly above the second.
 
     It is if the 95 % interval of their difference is above 0 (Newcombe, 1998, "Interval estimation
     for the difference between independent proportions", method 10). That is cautious for figures on
@@ -260,9 +328,9 @@ def is_above(one: Estimate, other: Estimate) -> bool:
         >>> is_above(Estimate(0.8, 0.7, 0.9, 50), Estimate(0.6, 0.5, 0.7, 50))  # 0.2 > √0.02
         True
     """
-    below = 0 if one.low is None else one.value - one.low
-    above = 0 if other.high is None else other.high - other.value
-    return bool(one.value - other.value > (below**2 + above**2) ** 0.5)
+    below = 0 if first.low is None else first.value - first.low
+    above = 0 if second.high is None else second.high - second.value
+    return bool(first.value - second.value > (below**2 + above**2) ** 0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,31 +387,45 @@ def non_inferiority(
         >>> non_inferiority([0, 1, 0, 0], [0, 1, 0, 0], delta=0.02).needed_items
         149
     """
-    before, after = np.asarray(a, np.float64), np.asarray(b, np.float64)
-    units = np.asarray(np.ones(len(before)) if weights is None else weights, np.float64)
-    if not 0 < len(before) == len(after) == len(units):
+    losses_a = np.asarray(a, np.float64)
+    losses_b = np.asarray(b, np.float64)
+    items = len(losses_a)
+    if weights is None:
+        weights = np.ones(items)
+    item_weights = np.asarray(weights, np.float64)
+    if not 0 < items == len(losses_b) == len(item_weights):
         raise ValueError("A, B and the weights must be equally many, and at least one.")
-    bounded = np.concatenate([before, after, [delta]])
-    if not ((bounded >= 0) & (bounded <= 1)).all() or not (units > 0).all():
+    bounded = np.concatenate([losses_a, losses_b, [delta]])
+    if not ((bounded >= 0) & (bounded <= 1)).all() or not (item_weights > 0).all():
         raise ValueError(
             "Losses and the tolerance must be from 0 to 1, and weights above 0."
         )
-    losses, units = sum_clusters(
-        np.column_stack([units * (after - before), units]), clusters
-    ).T
+
+    weighted = item_weights * (losses_b - losses_a)
+    losses, units = sum_clusters(np.column_stack([weighted, item_weights]), clusters).T
     if largest is None and np.ptp(units) > _ROUNDING * units.max():
-        span = f"{units.min():g} to {units.max():g}"
         raise ValueError(
-            f"Units weigh {span}. Give `largest`: the heaviest of the population."
+            f"Units weigh {units.min():g} to {units.max():g}. "
+            "Give `largest`: the heaviest of the population."
         )
     heaviest = max(units.max(), largest or 0.0)
     bound = loss_bound(losses / units, units, confidence, largest=heaviest)
-    # For equal runs: P(w E > δ / (1 - δ) Σ wᵢ Eᵢ), with E exponential variables, w the heaviest.
-    odds = delta / max(1 - delta, _TINY)
-    evidence = max(float(np.log1p(odds * units / heaviest).sum()), _TINY)
-    copies = -np.log(1 - confidence) / evidence
-    needed = int(np.ceil(copies * len(before))) if 1 < copies < _MOST_COPIES else None
+    copies = _passing_copies(units / heaviest, delta, confidence)
+    needed = None
+    if 1 < copies < _MAX_COPIES:
+        needed = int(np.ceil(copies * items))
     return NonInferiority(bound < delta, bound, confidence, "Gaffke's bound", needed)
+
+
+def _passing_copies(weights: Floats, delta: float, confidence: float) -> float:
+    """Return how many copies of units pass a gate δ if two runs are equal in every item.
+
+    It solves P(w E > δ / (1 - δ) Σ wᵢ Eᵢ) = 1 - confidence, with exponential variables E and w the
+    heaviest weight; the weights are relative to it.
+    """
+    odds = delta / max(1 - delta, _TINY)
+    evidence = max(float(np.log1p(odds * weights).sum()), _TINY)
+    return float(-np.log(1 - confidence) / evidence)
 
 
 def loss_bound(
@@ -376,25 +458,22 @@ def loss_bound(
     """
     from scipy.optimize import brentq
 
-    kinds, places = np.unique(differences + 1j * weights, return_inverse=True)
-    counts = np.append(1.0, np.bincount(places, copies))  # the added unit is the first
+    distinct, positions = np.unique(differences + 1j * weights, return_inverse=True)
     heaviest = max(weights.max(), largest or 0.0)
-    values, sizes = np.append(1.0, kinds.real), np.append(heaviest, kinds.imag)
+    # The added unit is the first.
+    counts = np.append(1.0, np.bincount(positions, copies))
+    values = np.append(1.0, distinct.real)
+    sizes = np.append(heaviest, distinct.imag)
 
     def excess(mean: float) -> float:
-        return float(
-            np.log(
-                max(_tail(sizes * (values - mean), counts), _TINY) / (1 - confidence)
-            )
-        )
+        tail = max(_tail(sizes * (values - mean), counts), _TINY)
+        return float(np.log(tail / (1 - confidence)))
 
     start = float(np.average(values, weights=counts * sizes))
     if start >= 1 - 1e-9:
         return 1.0
-    width = (
-        float((counts * (sizes * (values - start)) ** 2).sum()) ** 0.5
-        / (counts * sizes).sum()
-    )
+    squares = counts * (sizes * (values - start)) ** 2
+    width = float(squares.sum()) ** 0.5 / (counts * sizes).sum()
     while excess(min(1.0, start + width)) > 0:
         width *= 2
     return float(brentq(excess, start, min(1.0, start + width), xtol=1e-12))
@@ -434,8 +513,8 @@ def _tail(terms: Floats, counts: Floats) -> float:
     terms = terms / terms[0]
 
     # Sums, not @: for long vectors, @ starts threads, which takes longer than the product itself.
-    def slope(at: float) -> float:
-        return float((counts * terms / (1 - at * terms)).sum())
+    def slope(point: float) -> float:
+        return float((counts * terms / (1 - point * terms)).sum())
 
     if slope(0.0) >= 0:  # it is at least 1 / e (Grünbaum, 1960)
         return 1.0
@@ -444,18 +523,18 @@ def _tail(terms: Floats, counts: Floats) -> float:
     ratios = terms / (1 - saddle * terms)
     scale = float((counts * ratios**2).sum()) ** -0.5
     height = np.exp(-float((counts * np.log1p(-saddle * terms)).sum()))
-    total, places = 0.5 / saddle, _STEP * np.arange(1, 33)
+    total = 0.5 / saddle
+    steps = _TRAPEZOID_STEP * np.arange(1, 33)
     while True:
-        distances = scale * np.sinh(places)
+        distances = scale * np.sinh(steps)
         turns = np.outer(distances, ratios)
-        sizes = np.exp(-0.5 * (counts * np.log1p(turns**2)).sum(axis=1)) * np.cosh(
-            places
-        )
-        turned = np.exp(1j * (counts * np.arctan(turns)).sum(axis=1))
-        total += float((sizes * turned / (saddle + 1j * distances)).real.sum())
+        decay = np.exp(-0.5 * (counts * np.log1p(turns**2)).sum(axis=1))
+        sizes = decay * np.cosh(steps)
+        phases = np.exp(1j * (counts * np.arctan(turns)).sum(axis=1))
+        total += float((sizes * phases / (saddle + 1j * distances)).real.sum())
         if sizes[-1] < _NEGLIGIBLE:
-            return min(1.0, float(height * scale * total * _STEP / np.pi))
-        places = places + len(places) * _STEP
+            return min(1.0, float(height * scale * total * _TRAPEZOID_STEP / np.pi))
+        steps = steps + len(steps) * _TRAPEZOID_STEP
 
 
 # ---------------------------------------------------------------------- tests
@@ -489,23 +568,28 @@ def randomization_p_value(
         seed: Seed of the exchanges.
 
     Examples:
-        >>> one, other = np.array([[0.0, 1.0]] * 4), np.array([[1.0, 1.0]] * 4)
-        >>> randomization_p_value(one, other, ratio, resamples=100, seed=0)  # 2 of 2⁴
+        >>> wrong, right = np.array([[0.0, 1.0]] * 4), np.array([[1.0, 1.0]] * 4)
+        >>> randomization_p_value(wrong, right, ratio, resamples=100, seed=0)  # 2 of 2⁴
         0.125
     """
     moves = (a - b)[(a != b).any(axis=1)]
     if not len(moves):
         return 1.0
-    totals = a.sum(axis=0, keepdims=True), b.sum(axis=0, keepdims=True)
-    figure_a, figure_b = (float(statistic(total)[0]) for total in totals)
+    total_a = a.sum(axis=0, keepdims=True)
+    total_b = b.sum(axis=0, keepdims=True)
+    figure_a = float(statistic(total_a)[0])
+    figure_b = float(statistic(total_b)[0])
     threshold = abs(figure_b - figure_a) - _ROUNDING * (abs(figure_a) + abs(figure_b))
-    extreme = drawn = 0
+    extreme = 0
+    drawn = 0
     for exchanged in exchanges(len(moves), resamples, seed):
         moved = exchanged.astype(np.float64) @ moves
-        differences = statistic(totals[1] + moved) - statistic(totals[0] - moved)
+        differences = statistic(total_b + moved) - statistic(total_a - moved)
         extreme += int((np.abs(differences) >= threshold).sum())
         drawn += len(exchanged)
-    return extreme / drawn if drawn == 2 ** len(moves) else (extreme + 1) / (drawn + 1)
+    if drawn == 2 ** len(moves):
+        return extreme / drawn
+    return (extreme + 1) / (drawn + 1)
 
 
 def mcnemar_p_value(wins: int, losses: int) -> float:
@@ -528,21 +612,21 @@ def holm(p_values: Sequence[float]) -> list[float]:
         [0.02, 0.04]
     """
     values = np.asarray(p_values, np.float64)
-    order, factors = np.argsort(values), np.arange(len(values), 0, -1)
+    order = np.argsort(values)
+    factors = np.arange(len(values), 0, -1)
     adjusted = np.empty_like(values)
     adjusted[order] = np.minimum(1, np.maximum.accumulate(values[order] * factors))
     return list(map(float, adjusted))
 
 
 def exchanges(count: int, resamples: int, seed: int) -> Iterator[NDArray[np.bool_]]:
-    """Yield all exchanges of the items if they are few; otherwise random ones. Both in batches."""
+    """Yield batches of exchanges of the items: all exchanges if they are few, else random ones."""
     if count < 63 and 2**count <= resamples:
         yield (np.arange(2**count)[:, None] >> np.arange(count)) % 2 == 1
         return
     generator = np.random.default_rng(seed)
     # In batches of a multiple of 32, random bits equal those that sacreBLEU draws all at once.
-    most = max(32, _BATCH // max(count, 1) // 32 * 32)
-    for start in range(0, resamples, most):
-        yield generator.integers(
-            2, size=(min(most, resamples - start), count), dtype=np.bool_
-        )
+    batch = max(32, _BATCH_NUMBERS // max(count, 1) // 32 * 32)
+    for start in range(0, resamples, batch):
+        size = min(batch, resamples - start), count
+        yield generator.integers(2, size=size, dtype=np.bool_)
