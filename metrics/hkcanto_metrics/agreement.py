@@ -15,6 +15,7 @@ from statistics import fmean
 from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hkcanto_metrics.rates import RateEstimate
 
@@ -22,11 +23,12 @@ Correlation = Literal["pearson", "spearman", "kendall"]
 Scores = Sequence[float]
 HumanScores = Mapping[str, Mapping[str, Scores]]
 JudgeScores = Mapping[str, Mapping[str, float]]
+_ScoresByItem = dict[str, dict[str, list[float]]]
 
-_FEWEST = 5  # items that a jackknife needs
+_FEWEST_FOR_JACKKNIFE = 5
 _PERFECT = 1 - 1e-9
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
-_LARGEST = 1e9  # the largest score accepted: the squares of larger ones soon overflow
+_LARGEST_SCORE = 1e9  # the squares of larger ones soon overflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,32 +86,43 @@ def agreement(judge: JudgeScores, human: HumanScores) -> list[Agreement]:
             raise ValueError(
                 f"the judge did not score {criterion!r}; it scored {', '.join(judge)}"
             )
-        judged = judge[criterion]
-        shared = [item for item in scores if item in judged]
-        if not shared:
-            ids = f"the judge has {min(judged)!r}, the people have {min(scores)!r}"
-            raise ValueError(
-                f"{criterion}: no item in common; give both the same ids: {ids}"
-            )
-        by_judge = [float(judged[item]) for item in shared]
-        by_people = [fmean(scores[item]) for item in shared]
-        others = [score for item, score in judged.items() if item not in scores]
-        kinds = get_args(Correlation)
-        correlations = {kind: correlation(kind, by_judge, by_people) for kind in kinds}
-        row = Agreement(
-            criterion,
-            len(shared),
-            **{kind: each.value for kind, each in correlations.items()},
-            alpha=krippendorff_alpha(zip(by_judge, by_people, strict=True)),
-            human_alpha=krippendorff_alpha(scores[item] for item in shared),
-            intervals={
-                kind: (each.low, each.high) for kind, each in correlations.items()
-            },
-            bias=corrected_mean(np.subtract(by_judge, by_people).tolist(), by_judge),
-            corrected=corrected_mean(by_people, by_judge, others),
-        )
-        rows.append(row)
+        rows.append(_criterion_agreement(criterion, judge[criterion], scores))
     return rows
+
+
+def _criterion_agreement(
+    criterion: str, judge: Mapping[str, float], human: Mapping[str, Scores]
+) -> Agreement:
+    shared = [item for item in human if item in judge]
+    if not shared:
+        ids = f"the judge has {min(judge)!r}, the people have {min(human)!r}"
+        raise ValueError(
+            f"{criterion}: no item in common; give both the same ids: {ids}"
+        )
+    judge_scores = [float(judge[item]) for item in shared]
+    human_means = [fmean(human[item]) for item in shared]
+    unlabelled = [score for item, score in judge.items() if item not in human]
+    errors = np.subtract(judge_scores, human_means).tolist()
+
+    correlations = {
+        kind: correlation(kind, judge_scores, human_means)
+        for kind in get_args(Correlation)
+    }
+    intervals = {
+        kind: (estimate.low, estimate.high) for kind, estimate in correlations.items()
+    }
+    return Agreement(
+        criterion=criterion,
+        items=len(shared),
+        pearson=correlations["pearson"].value,
+        spearman=correlations["spearman"].value,
+        kendall=correlations["kendall"].value,
+        alpha=krippendorff_alpha(zip(judge_scores, human_means, strict=True)),
+        human_alpha=krippendorff_alpha(human[item] for item in shared),
+        intervals=intervals,
+        bias=corrected_mean(errors, judge_scores),
+        corrected=corrected_mean(human_means, judge_scores, unlabelled),
+    )
 
 
 def krippendorff_alpha(units: Iterable[Iterable[float]]) -> float:
@@ -132,8 +145,14 @@ def krippendorff_alpha(units: Iterable[Iterable[float]]) -> float:
         >>> round(krippendorff_alpha([[1, 1], [2, 2], [3, 4]]), 3)
         0.878
     """
-    pairable = [scores for unit in units if len(scores := list(unit)) > 1]
-    pooled = np.concatenate(pairable) if pairable else np.zeros(1)
+    pairable = []
+    for unit in units:
+        scores = list(unit)
+        if len(scores) > 1:
+            pairable.append(scores)
+    if not pairable:
+        return math.nan
+    pooled = np.concatenate(pairable)
     if not np.ptp(pooled):
         return math.nan
     # Disagreement is the mean squared difference of all pairs, which is twice the variance.
@@ -162,27 +181,29 @@ def correlation(kind: Correlation, judge: Scores, people: Scores) -> RateEstimat
 
     Examples:
         >>> judge, people = [5, 4, 4, 3, 2, 2, 1, 1], [5, 5, 3, 3, 3, 1, 2, 1]
-        >>> found = correlation("pearson", judge, people)
-        >>> [round(end, 2) for end in (found.low, found.high)]
+        >>> estimate = correlation("pearson", judge, people)
+        >>> [round(end, 2) for end in (estimate.low, estimate.high)]
         [0.36, 0.97]
     """
+    pairs = np.array([judge, people], float)
+    samples = [pairs]
+    if len(judge) >= _FEWEST_FOR_JACKKNIFE:
+        for item in range(len(judge)):
+            samples.append(np.delete(pairs, item, axis=1))
+    with warnings.catch_warnings(action="ignore"):  # equal scores give NaN
+        value, *without = (_coefficient(kind, sample) for sample in samples)
+    return _jackknifed(value, without, outlier=kind == "pearson")
+
+
+def _coefficient(kind: Correlation, pairs: NDArray[np.float64]) -> float:
     from scipy import stats
 
-    both = np.array([judge, people], float)
-    places = range(len(judge)) if len(judge) >= _FEWEST else ()
-    samples = [both, *(np.delete(both, place, axis=1) for place in places)]
+    if kind == "kendall":
+        return float(stats.kendalltau(*pairs).statistic)
     if kind == "spearman":
-        samples = [stats.rankdata(sample, axis=1) for sample in samples]
-    with warnings.catch_warnings(action="ignore"):  # equal scores give NaN
-        if kind == "kendall":
-            value, *without = (
-                stats.kendalltau(*sample).statistic for sample in samples
-            )
-        else:
-            value, *without = (
-                np.corrcoef(sample - sample[:, :1])[0, 1] for sample in samples
-            )
-    return _jackknifed(value, without, outlier=kind == "pearson")
+        pairs = stats.rankdata(pairs, axis=1)
+    # Equal scores become exact zeros, so that their correlation is undefined.
+    return float(np.corrcoef(pairs - pairs[:, :1])[0, 1])
 
 
 def _jackknifed(
@@ -194,15 +215,18 @@ def _jackknifed(
     """
     from scipy import stats
 
-    if len(without) < _FEWEST or math.isnan(value):
+    if len(without) < _FEWEST_FOR_JACKKNIFE or math.isnan(value):
         return RateEstimate(float(value), math.nan, math.nan)
     if not np.abs(without).max() < _PERFECT:  # also if one is undefined
         return RateEstimate(float(value), -1.0, 1.0)
-    center, moves, freedom = math.atanh(value), np.arctanh(without), len(without) - 1
+    center = math.atanh(value)
+    moves = np.arctanh(without)
     squares = (moves - moves.mean()) ** 2
     if outlier:
         squares = np.append(squares, squares.max())
-    reach = stats.t.ppf(0.975, freedom) * math.sqrt(squares.mean() * freedom)
+    freedom = len(without) - 1
+    error = math.sqrt(squares.mean() * freedom)
+    reach = stats.t.ppf(0.975, freedom) * error
     low, high = np.tanh([center - reach, center + reach]).tolist()
     return RateEstimate(float(value), low, high)
 
@@ -226,24 +250,33 @@ def weighted_kappa(judge: Scores, people: Sequence[Scores]) -> RateEstimate:
         >>> weighted_kappa([0, 1, 2, 3], [[0], [1], [2], [2]]).value
         0.875
     """
-    sums = np.zeros((len(judge), 5))
-    for row, a, levels in zip(sums, judge, people, strict=True):
-        n, total = len(levels), sum(levels)
-        row[:] = (
-            n,
-            a * n,
-            total,
-            a * total,
-            n * a * a + sum(level * level for level in levels),
-        )
-    totals = np.vstack([sums.sum(axis=0), sums.sum(axis=0) - sums])
-    pairs, of_judge, of_people, products, squares = totals.T
+    item_sums = np.zeros((len(judge), 5))
+    for row, level, levels in zip(item_sums, judge, people, strict=True):
+        row[:] = _kappa_sums(level, levels)
+    total = item_sums.sum(axis=0)
+    # The first row has all items, each other row leaves one of them out.
+    sums = np.vstack([total, total - item_sums])
+    pairs, judge_sum, people_sum, products, squares = sums.T
     with np.errstate(invalid="ignore"):
-        chance = squares - 2 * of_judge * of_people / pairs
-        value, *without = 1 - (squares - 2 * products) / np.where(
-            chance > 1e-9, chance, np.nan
-        )
+        chance = squares - 2 * judge_sum * people_sum / pairs
+        chance = np.where(chance > 1e-9, chance, np.nan)
+        value, *without = 1 - (squares - 2 * products) / chance
     return _jackknifed(value, without)
+
+
+def _kappa_sums(judge_level: float, levels: Scores) -> tuple[float, ...]:
+    """Return the sums over an item's pairs of levels from which kappa is computed."""
+    pairs = len(levels)
+    people_sum = sum(levels)
+    judge_squares = pairs * judge_level * judge_level
+    people_squares = sum(level * level for level in levels)
+    return (
+        pairs,
+        judge_level * pairs,
+        people_sum,
+        judge_level * people_sum,
+        judge_squares + people_squares,
+    )
 
 
 def corrected_mean(
@@ -280,33 +313,47 @@ def corrected_mean(
     """
     from scipy import stats
 
-    truth, guess, rest = (
-        np.asarray(side, float) for side in (human, judge, unlabelled)
-    )
+    truth = np.asarray(human, float)
+    guess = np.asarray(judge, float)
+    rest = np.asarray(unlabelled, float)
     if not len(truth) or len(truth) != len(guess):
         raise ValueError(
             f"{len(truth)} human scores and {len(guess)} of the judge: give pairs"
         )
     freedom: float = len(truth) - 1
-    if len(rest) and weight is None:
-        freedom -= 1
-        variance = np.var([*guess, *rest], ddof=1) * (1 + len(truth) / len(rest))
-        shared = np.cov(truth, guess, bias=True)[0, 1] if variance else 0
-        weight = float(np.clip(shared / (variance or 1), 0, 1))
-    weight = weight or 0.0
+    if weight is None:
+        weight = 0.0
+        if len(rest):
+            weight = _least_variance_weight(truth, guess, rest)
+            freedom -= 1
     errors = truth - weight * guess
-    mean, squared = float(errors.mean()), math.nan
+    mean = float(errors.mean())
+    variance = math.nan
     if freedom > 0:
-        squared = errors.var(ddof=len(truth) - freedom) / len(truth)
+        variance = errors.var(ddof=len(truth) - freedom) / len(truth)
         squares = (errors - mean) ** 2
-        if spread := squares.var():
-            freedom = min(freedom, 2 * len(truth) * squares.mean() ** 2 / spread)
+        spread = squares.var()
+        if spread:
+            from_kurtosis = 2 * len(truth) * squares.mean() ** 2 / spread
+            freedom = min(freedom, from_kurtosis)
     if len(rest):
         mean += weight * float(rest.mean())
-        squared += weight**2 * rest.var() / len(rest)
-    error = math.sqrt(squared)
+        variance += weight**2 * rest.var() / len(rest)
+    error = math.sqrt(variance)
     reach = float(stats.t.ppf(0.975, freedom)) * error
     return RateEstimate(mean, mean - reach, mean + reach, error)
+
+
+def _least_variance_weight(
+    truth: NDArray[np.float64],
+    guess: NDArray[np.float64],
+    rest: NDArray[np.float64],
+) -> float:
+    variance = np.var([*guess, *rest], ddof=1) * (1 + len(truth) / len(rest))
+    if not variance:
+        return 0.0
+    covariance = np.cov(truth, guess, bias=True)[0, 1]
+    return float(np.clip(covariance / variance, 0, 1))
 
 
 def read_human_scores(
@@ -328,42 +375,55 @@ def read_human_scores(
         ValueError: The file is not a CSV in UTF-8, lacks ``id``, a criterion or a score, or a
             row or a score is malformed. The message names the file, line and column.
     """
-    scores: dict[str, dict[str, list[float]]] = {}
     with Path(path).open(encoding="utf-8-sig", newline="") as file:
         rows = csv.reader(file, strict=True)
         try:
             header = [name.strip() for name in next(rows, [])]
-            named = [column for column in header if column in criteria]
-            if header.count("id") != 1 or not named or len({*named}) < len(named):
-                wanted = f"it must have 'id' and at least one of {', '.join(criteria)}, none twice"
-                raise ValueError(
-                    f"the header is {', '.join(header) or 'empty'}; {wanted}"
-                )
+            columns = _criterion_columns(header, criteria)
+            scores: _ScoresByItem = {criterion: {} for criterion in columns}
             for cells in rows:
-                bare = [cell.strip() for cell in cells]
-                if any(bare) and len(bare) != len(header):
-                    what = (
-                        f"a row has more or fewer cells than the header's {len(header)}"
-                    )
-                    raise ValueError(
-                        f"{what}; leave missing scores empty, quote texts with commas"
-                    )
-                row = dict(zip(header, bare, strict=False))
-                for criterion in filter(row.get, named):
-                    item, cell = row["id"], row[criterion]
-                    score = (
-                        float(cell) if item and _NUMBER.fullmatch(cell) else math.nan
-                    )
-                    if not abs(score) <= _LARGEST:
-                        problem = f"{criterion!r}: {cell!r:.80} is not a number, or has no 'id'"
-                        raise ValueError(f"{problem}; leave missing scores blank")
-                    scores.setdefault(criterion, {}).setdefault(item, []).append(score)
-            if not scores:
+                _add_row(scores, header, cells)
+            if not any(scores.values()):
                 raise ValueError(
-                    f"there are no scores in the columns {', '.join(named)}"
+                    f"there are no scores in the columns {', '.join(columns)}"
                 )
         except (csv.Error, ValueError) as error:
+            line = max(1, rows.line_num)
+            raise ValueError(f"{path}, line {line}: {error}") from error
+    return {criterion: by_item for criterion, by_item in scores.items() if by_item}
+
+
+def _criterion_columns(header: list[str], criteria: Collection[str]) -> list[str]:
+    columns = [name for name in header if name in criteria]
+    has_repeats = len({*columns}) < len(columns)
+    if header.count("id") != 1 or not columns or has_repeats:
+        names = ", ".join(header) or "empty"
+        wanted = f"'id' and at least one of {', '.join(criteria)}, none twice"
+        raise ValueError(f"the header is {names}; it must have {wanted}")
+    return columns
+
+
+def _add_row(scores: _ScoresByItem, header: list[str], cells: list[str]) -> None:
+    stripped = [cell.strip() for cell in cells]
+    if not any(stripped):
+        return
+    if len(stripped) != len(header):
+        raise ValueError(
+            f"a row has more or fewer cells than the header's {len(header)}; "
+            "leave missing scores empty, quote texts with commas"
+        )
+    row = dict(zip(header, stripped, strict=True))
+    for criterion, by_item in scores.items():
+        cell = row[criterion]
+        if not cell:
+            continue
+        if not row["id"] or not _is_score(cell):
             raise ValueError(
-                f"{path}, line {max(1, rows.line_num)}: {error}"
-            ) from error
-    return {criterion: scores[criterion] for criterion in named if criterion in scores}
+                f"{criterion!r}: {cell!r:.80} is not a number, or has no 'id'; "
+                "leave missing scores blank"
+            )
+        by_item.setdefault(row["id"], []).append(float(cell))
+
+
+def _is_score(cell: str) -> bool:
+    return bool(_NUMBER.fullmatch(cell)) and abs(float(cell)) <= _LARGEST_SCORE
