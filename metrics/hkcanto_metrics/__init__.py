@@ -14,7 +14,7 @@ from typing import Any
 _STUB = Path(__file__).with_suffix(".pyi").read_text("utf-8")
 _HOME = {
     name: module
-    for module, name in re.findall(r"^from (\S+) import (\w+)", _STUB, re.M)
+    for module, name in re.findall(r"^from (\S+) import[\s(]+(\w+)", _STUB, re.M)
 }
 __all__ = list(_HOME)
 
