@@ -5,8 +5,8 @@ from pathlib import Path
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
+from hkcanto_tasks.results.board.folders import read_results
 from hkcanto_tasks.results.board.pages import pages
-from hkcanto_tasks.results.board.records import read_results
 
 PLACE = "leaderboard"
 

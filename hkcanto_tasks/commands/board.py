@@ -30,8 +30,8 @@ def board(
 
     Untrusted results are left out, with reasons.
     """
+    from ..results.board.folders import read_results
     from ..results.board.pages import pages
-    from ..results.board.records import read_results
 
     right, refused = read_results(results or [])
     for reason, paths in refused.items():

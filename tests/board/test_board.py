@@ -12,12 +12,9 @@ from statsmodels.stats.proportion import proportion_confint
 from typer.testing import CliRunner
 
 from hkcanto_tasks.cli import app
+from hkcanto_tasks.results.board.folders import read_results
 from hkcanto_tasks.results.board.pages import columns, tiers
-from hkcanto_tasks.results.board.records import (
-    PublishedResult,
-    read_record,
-    read_results,
-)
+from hkcanto_tasks.results.board.records import PublishedResult, read_record
 from hkcanto_tasks.results.statistics.intervals import Estimate
 from hkcanto_tasks.signing import signature_of
 from hkcanto_tasks.tasks import task_as_run
@@ -80,7 +77,7 @@ def test_published_shares_tie_as_ours_do(board: Board) -> None:
         each
         for column in columns([])
         for each in column.results
-        if each.setup.task.definition.name == "hkcanto_cultural"
+        if each.kind.task.definition.name == "hkcanto_cultural"
         and each.headline.value == 0.772
     ]
     assert (found[0].headline.low, found[0].headline.high) == pytest.approx(
@@ -346,7 +343,7 @@ def test_a_papers_score_is_beside_the_papers_own_prompt_only(results: Results) -
     results.add("org/b-7b")
     found = columns(read_results([str(results.folder)])[0])
     beside = {
-        each.model: any(other.kind == "published" for other in column.results)
+        each.model: any(other.standing == "published" for other in column.results)
         for column in found
         for each in column.results
     }
@@ -410,13 +407,13 @@ def test_only_web_addresses_become_links(results: Results, board: Board) -> None
 
 
 def result(
-    model: str, task: str, *interval: float, kind: Any = "checked"
+    model: str, task: str, *interval: float, standing: Any = "checked"
 ) -> PublishedResult:
-    how = task_as_run(task)
+    kind = task_as_run(task)
     value, *ends = interval
     low, high = ends or (None, None)
-    values = {how.headline.name: Estimate(value, low, high, 500)}
-    return PublishedResult(kind, model, how, signature_of(how, "release"), values)
+    values = {kind.headline.name: Estimate(value, low, high, 500)}
+    return PublishedResult(standing, model, kind, signature_of(kind, "release"), values)
 
 
 def test_a_tier_ends_where_a_result_is_significantly_worse_than_its_best() -> None:
@@ -427,8 +424,8 @@ def test_a_tier_ends_where_a_result_is_significantly_worse_than_its_best() -> No
         result("b", "hkcanto_cultural", 0.63, 0.60, 0.66),
         result("c", "hkcanto_cultural", 0.57, 0.54, 0.60),
         result("d", "hkcanto_cultural", 0.90),
-        result("e", "hkcanto_cultural", 0.99, 0.98, 1.0, kind="self-reported"),
-        result("f", "hkcanto_cultural", 0.57, 0.54, 0.60, kind="self-reported"),
+        result("e", "hkcanto_cultural", 0.99, 0.98, 1.0, standing="self-reported"),
+        result("f", "hkcanto_cultural", 0.57, 0.54, 0.60, standing="self-reported"),
     ]
     found = {each.model: tier for each, tier in tiers(made).items()}
     assert found == {"a": 1, "b": 1, "c": 2, "e": 1, "f": 2}

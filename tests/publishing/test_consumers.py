@@ -15,7 +15,7 @@ from huggingface_hub import SpaceCard
 from typer.testing import CliRunner
 
 from hkcanto_tasks.cli import app
-from hkcanto_tasks.results.board.records import read_results
+from hkcanto_tasks.results.board.folders import read_results
 
 from ..lm_eval.environments import pip
 from ..reports.harness_runs import AnsweringLM, run_lm_eval

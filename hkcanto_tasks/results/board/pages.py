@@ -6,38 +6,42 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.resources import files
 from itertools import chain
+from typing import NamedTuple
+
+from jinja2 import Template
 
 from ... import __version__
 from ...catalogue import benchmarks, named_tasks
+from ...declarations import Benchmark, TaskDefinition
+from ...kinds.base import Kind
 from ...signing import signature_of
 from ...tasks import task_as_run
-from ..published import published_tables
+from ..published import PublishedColumn, published_tables
 from ..reports.blocks import unit_of
 from ..reports.renderers.formatting import interval_text, value_text
 from ..reports.renderers.page import code, environment
 from ..statistics.intervals import is_above, published_estimate
-from .records import PublishedResult, Standing, items_of
+from .records import PublishedResult, Standing, published_item_count
 
-KINDS: Mapping[Standing, str] = {
+STANDINGS: Mapping[Standing, str] = {
     "checked": "Checked: figures computed from the logs",
     "self-reported": "Self-reported: records without logs, which nobody could check",
     "published": "Published in papers",
 }
-_Cell = tuple[PublishedResult, int | None]  # with its tier
 _HASHES = ("sent", "read", "metric", "pkg")
-_RELEASE = "release"  # the data of a paper
+_PAPERS_DATA = "release"
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
-_LOOKS = str.maketrans(
-    "01i", "oll", "-_."
-)  # of names: `Model-1O` looks like `model_l0`
-_OF_NO_MATTER = ("data", "turns", "rationale")  # for what a result measures
+# `Model-1O` looks like `model_l0`.
+_LOOK_ALIKES = str.maketrans("01i", "oll", "-_.")
+# A paper's score may be beside results that differ from it in these parts of a signature.
+_IGNORED_BESIDE_PAPERS = ("data", "turns", "rationale")
 
 
 # ---------------------------------------------------------------------- columns
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class BoardColumn:
     """Results that differ only in the model.
 
     Attributes:
@@ -50,112 +54,159 @@ class Column:
     tiers: Mapping[PublishedResult, int]
     setting: str
 
+    @property
+    def kind(self) -> Kind:
+        """The task as it was run."""
+        return self.results[0].kind
 
-def columns(results: Sequence[PublishedResult]) -> list[Column]:
+
+def columns(results: Sequence[PublishedResult]) -> list[BoardColumn]:
     """Return the columns of results and of the papers' scores, in the order of the catalogue."""
     groups: dict[str, list[PublishedResult]] = defaultdict(list)
     for result in _labelled(results):
         groups[result.key()].append(result)
-    measured: dict[str, list[list[PublishedResult]]] = defaultdict(list)
-    for group in groups.values():
-        measured[group[0].key(*_OF_NO_MATTER)].append(group)
-    for score in _papers():
-        for group in measured[score.key(*_OF_NO_MATTER)] or [groups[score.key()]]:
-            group.append(score)
-    places = {name: place for place, name in enumerate(named_tasks())}
-    by_column = (groups[column] for column in sorted(groups))
-    made = []
-    for group in sorted(by_column, key=lambda group: places[group[0].setup.task.whole]):
-        by_age = sorted(
-            group, key=lambda each: (each.created or _LONG_AGO, each.source)
-        )
-        newest = {(each.kind, each.model): each for each in by_age}.values()
-        current = [each for each in group if each in newest]
-        made.append(Column(current, tiers(current), _setting(group[0])))
-    return made
+    _add_papers(groups)
+    board_columns = []
+    for key in sorted(groups):
+        newest = _newest(groups[key])
+        setting = _setting(groups[key][0])
+        board_columns.append(BoardColumn(newest, tiers(newest), setting))
+    order = {name: position for position, name in enumerate(named_tasks())}
+    board_columns.sort(key=lambda column: order[column.kind.task.whole])
+    return board_columns
 
 
-def _papers() -> Iterable[PublishedResult]:
-    """Return the papers' headlines of whole tasks; of a model's scores, that of the first table."""
-    scores: dict[tuple[str, str], PublishedResult] = {}
-    for table in published_tables():
-        for column in table.columns:
-            if (
-                len(column.tasks) != 1
-                or column.category
-                or column.subject
-                or column.unmeasured
-            ):
-                continue
-            (task,) = column.named
-            how = task_as_run(task.name, shots=column.shots_of(task))
-            if column.metric != how.headline.name:
-                continue
-            signature, items = signature_of(how, _RELEASE), items_of(how)
-            for row in table.rows:
-                if (score := row.scores.get(column.name)) is not None:
-                    value = {
-                        column.metric: published_estimate(score, items, how.headline)
-                    }
-                    by = table.source
-                    made = PublishedResult(
-                        "published", row.model, how, signature, value, by=by
-                    )
-                    scores.setdefault((made.key(*_OF_NO_MATTER), row.model), made)
-    return scores.values()
+def _newest(results: Sequence[PublishedResult]) -> list[PublishedResult]:
+    """Return the newest result of each model and standing, in the order of the results."""
+    newest: dict[tuple[Standing, str], PublishedResult] = {}
+    for result in sorted(
+        results, key=lambda result: (result.created or _LONG_AGO, result.source)
+    ):
+        newest[result.standing, result.model] = result
+    return [result for result in results if result in newest.values()]
 
 
 def _setting(result: PublishedResult) -> str:
     """Return a result's shots, how it differs from its task's default setup, and its data."""
-    kind = task_as_run(result.setup.task.definition.name)
-    default = signature_of(kind, result.signature.data)
-    unlike = default.differs(result.signature).items()
-    settings = {
-        part: text for part, (_, text) in unlike if part not in ("shots", *_HASHES)
-    }
-    settings |= (
-        {} if result.signature.data == _RELEASE else {"data": result.signature.data}
-    )
-    told = (f"{name} {text or 'none'}" for name, text in settings.items())
-    return ", ".join([f"{result.signature.shots}-shot", *told])
+    data = result.signature.data
+    default_kind = task_as_run(result.kind.task.definition.name)
+    default = signature_of(default_kind, data)
+    settings = [f"{result.signature.shots}-shot"]
+    for part, (_, text) in default.differs(result.signature).items():
+        if part not in ("shots", *_HASHES):
+            settings.append(f"{part} {text or 'none'}")
+    if data != _PAPERS_DATA:
+        settings.append(f"data {data or 'none'}")
+    return ", ".join(settings)
+
+
+# ---------------------------------------------------------------------- the papers' scores
+
+
+def _add_papers(groups: dict[str, list[PublishedResult]]) -> None:
+    """Add the papers' scores to the groups that measure the same, or to groups of their own."""
+    groups_by_measure: dict[str, list[list[PublishedResult]]] = defaultdict(list)
+    for group in groups.values():
+        groups_by_measure[group[0].key(*_IGNORED_BESIDE_PAPERS)].append(group)
+    for score in _papers_scores():
+        measured = groups_by_measure[score.key(*_IGNORED_BESIDE_PAPERS)]
+        for group in measured or [groups.setdefault(score.key(), [])]:
+            group.append(score)
+
+
+def _papers_scores() -> Iterable[PublishedResult]:
+    """Return the papers' headlines of whole tasks; of a model's scores, that of the first table."""
+    scores: dict[tuple[str, str], PublishedResult] = {}
+    for table in published_tables():
+        for column in table.columns:
+            kind = _kind_of_headline(column)
+            if kind is None:
+                continue
+            signature = signature_of(kind, _PAPERS_DATA)
+            items = published_item_count(kind)
+            for row in table.rows:
+                score = row.scores.get(column.name)
+                if score is None:
+                    continue
+                value = published_estimate(score, items, kind.headline)
+                result = PublishedResult(
+                    standing="published",
+                    model=row.model,
+                    kind=kind,
+                    signature=signature,
+                    values={column.metric: value},
+                    by=table.source,
+                )
+                key = result.key(*_IGNORED_BESIDE_PAPERS), row.model
+                scores.setdefault(key, result)
+    return scores.values()
+
+
+def _kind_of_headline(column: PublishedColumn) -> Kind | None:
+    """Return the task whose headline a paper's column is; None if it is something else."""
+    is_part = column.category or column.subject
+    if len(column.tasks) != 1 or is_part or column.unmeasured:
+        return None
+    (task,) = column.named
+    kind = task_as_run(task.name, shots=column.shots_of(task))
+    return kind if column.metric == kind.headline.name else None
+
+
+# ---------------------------------------------------------------------- names of models
 
 
 def _labelled(results: Sequence[PublishedResult]) -> Iterator[PublishedResult]:
-    """Yield results with the model's revision, models whose names look alike, and what differs
-    between a model's runs."""
-    looks = {
-        result.model: result.model.casefold().translate(_LOOKS) for result in results
-    }
-    groups: dict[tuple[str, str], list[PublishedResult]] = defaultdict(list)
+    """Yield results under names that tell apart similar models and the runs of a model."""
+    models_by_look: dict[str, list[str]] = defaultdict(list)
+    for model in sorted({result.model for result in results}):
+        models_by_look[_look(model)].append(model)
+    runs_by_model: dict[tuple[str, str], list[PublishedResult]] = defaultdict(list)
     for result in results:
-        revision = result.settings.get("revision", "main")
-        model = result.model if revision == "main" else f"{result.model}@{revision}"
-        alike = [
-            n
-            for n in sorted(looks)
-            if looks[n] == looks[result.model] and n != result.model
-        ]
-        model += f" (not {', not '.join(alike)})" if alike else ""
-        settings = {k: v for k, v in result.settings.items() if k != "revision"}
-        run = replace(result, model=model, settings={"by": result.by, **settings})
-        groups[result.kind, model].append(run)
-    for group in groups.values():
-        counted = len({result.key() for result in group})
-        telling = [
-            name
-            for name in dict.fromkeys(
-                chain.from_iterable(result.settings for result in group)
-            )
-            if len({(result.key(), result.settings.get(name)) for result in group})
-            > counted
-        ]
-        for result in group:
-            told = ", ".join(
-                f"{name} {result.settings.get(name) or 'unknown'}" for name in telling
-            )
-            yield replace(
-                result, model=f"{result.model} ({told})" if told else result.model
-            )
+        model = _model_name(result, models_by_look[_look(result.model)])
+        settings = {"by": result.by, **result.settings}
+        settings.pop("revision", None)  # It is in the name.
+        run = replace(result, model=model, settings=settings)
+        runs_by_model[result.standing, model].append(run)
+    for runs in runs_by_model.values():
+        names = _distinguishing_settings(runs)
+        for run in runs:
+            remarks = [
+                f"{name} {run.settings.get(name) or 'unknown'}" for name in names
+            ]
+            if remarks:
+                run = replace(run, model=f"{run.model} ({', '.join(remarks)})")
+            yield run
+
+
+def _look(model: str) -> str:
+    """Return a text that is equal for names that look alike."""
+    return model.casefold().translate(_LOOK_ALIKES)
+
+
+def _model_name(result: PublishedResult, look_alikes: Sequence[str]) -> str:
+    """Return a model's name with its revision and the models that it must not be taken for."""
+    name = result.model
+    revision = result.settings.get("revision", "main")
+    if revision != "main":
+        name += f"@{revision}"
+    others = [model for model in look_alikes if model != result.model]
+    if others:
+        name += f" (not {', not '.join(others)})"
+    return name
+
+
+def _distinguishing_settings(runs: Sequence[PublishedResult]) -> list[str]:
+    """Return the settings that differ between runs of one model under one setup."""
+    setups = {run.key() for run in runs}
+    distinguishing = []
+    for name in dict.fromkeys(chain.from_iterable(run.settings for run in runs)):
+        setups_and_values = {(run.key(), run.settings.get(name)) for run in runs}
+        if len(setups_and_values) > len(setups):
+            distinguishing.append(name)
+    return distinguishing
+
+
+# ---------------------------------------------------------------------- tiers
 
 
 def tiers(results: Sequence[PublishedResult]) -> dict[PublishedResult, int]:
@@ -166,31 +217,69 @@ def tiers(results: Sequence[PublishedResult]) -> dict[PublishedResult, int]:
     cautious, since the models answered the same items. Self-reported results open no tier if others
     are there. Results without an interval have none.
     """
-
-    higher = all(result.setup.headline.higher_is_better for result in results)
-
-    def is_behind(result: PublishedResult, leader: PublishedResult) -> bool:
-        """Return whether a result is significantly worse than another."""
-        best, other = (leader, result) if higher else (result, leader)
-        return is_above(best.headline, other.headline)
-
-    sign = -1 if higher else 1
     ranked = [result for result in results if result.headline.low is not None]
-    ranked.sort(key=lambda result: (sign * result.headline.value, result.model))
-    checked = [result for result in ranked if result.kind != "self-reported"] or ranked
-    leaders, tier_of = list[PublishedResult](), dict[PublishedResult, int]()
-    for result in checked:
-        if not leaders or is_behind(result, leaders[-1]):
+    ranked.sort(key=_rank)
+    checked = [result for result in ranked if result.standing != "self-reported"]
+    leaders = list[PublishedResult]()
+    tier_of = dict[PublishedResult, int]()
+    for result in checked or ranked:
+        if not leaders or _is_behind(result, leaders[-1]):
             leaders.append(result)
         tier_of[result] = len(leaders)
     for result in ranked:
-        tier_of.setdefault(
-            result, 1 + sum(is_behind(result, leader) for leader in leaders)
-        )
+        if result not in tier_of:
+            better = [leader for leader in leaders if _is_behind(result, leader)]
+            tier_of[result] = 1 + len(better)
     return tier_of
 
 
+def _rank(result: PublishedResult) -> tuple[float, str]:
+    """Return a key that sorts the best result first, and equal ones by model."""
+    value = result.headline.value
+    higher_is_better = result.kind.headline.higher_is_better
+    return (-value if higher_is_better else value), result.model
+
+
+def _is_behind(result: PublishedResult, leader: PublishedResult) -> bool:
+    """Return whether a result is significantly worse than a tier's best."""
+    if result.kind.headline.higher_is_better:
+        return is_above(leader.headline, result.headline)
+    return is_above(result.headline, leader.headline)
+
+
 # ---------------------------------------------------------------------- pages
+
+
+class Cell(NamedTuple):
+    """A result in a benchmark's table, and its tier."""
+
+    result: PublishedResult
+    tier: int | None
+
+
+@dataclass
+class ModelRow:
+    """A model's row in a benchmark's table.
+
+    Attributes:
+        standing: The standing of its results.
+        model: The model.
+        cells: A cell for each column; None without a result.
+        rank: A number that is smaller for a better model.
+    """
+
+    standing: Standing
+    model: str
+    cells: list[Cell | None]
+    rank: float
+
+
+class BenchmarkTable(NamedTuple):
+    """A benchmark, its tasks with their columns, and rows by standing."""
+
+    benchmark: Benchmark
+    tasks: Sequence[tuple[TaskDefinition, Sequence[BoardColumn]]]
+    rows: Mapping[Standing, Sequence[ModelRow]]
 
 
 def pages(
@@ -203,58 +292,86 @@ def pages(
         refused: The files left out, by reason.
         title: Title of the site.
     """
-    tasks: dict[str, list[Column]] = defaultdict(list)
+    columns_by_task: dict[str, list[BoardColumn]] = defaultdict(list)
     for column in columns(results):
-        tasks[column.results[0].setup.task.definition.name].append(column)
-    tables = []
-    for benchmark in benchmarks():
-        groups = [
-            (task, tasks[task.name]) for task in benchmark.tasks if task.name in tasks
-        ]
-        if groups:
-            tables.append(
-                (benchmark, groups, _rows([c for _, group in groups for c in group]))
-            )
-    page, style, script = (
-        files(__package__).joinpath(f"board.{ending}").read_text("utf-8")
-        for ending in ("html.j2", "css", "js")
+        columns_by_task[column.kind.task.definition.name].append(column)
+    template = _template(results)
+    index = template.render(
+        title=title, up="", tables=_tables(columns_by_task), refused=refused
     )
-    made = environment()
-    made.filters |= {"number": value_text, "interval": interval_text, "unit": unit_of}
-    dates = (result.created for result in results if result.created)
-    shared = {"KINDS": KINDS, "date": max(dates, default=None), "version": __version__}
-    template = made.from_string(page, {**shared, **code(style, script)})
-    texts = {
-        "index.html": template.render(
-            title=title, up="", tables=tables, refused=refused
-        )
-    }
-    for name, group in tasks.items():
-        heading = group[0].results[0].setup.task.definition.title
+    texts = {"index.html": index}
+    for name, task_columns in columns_by_task.items():
         texts[f"tasks/{name}.html"] = template.render(
-            title=heading, up="../", columns=group, board=title
+            title=task_columns[0].kind.task.definition.title,
+            up="../",
+            columns=task_columns,
+            board=title,
         )
     return texts
 
 
-def _rows(
-    columns: Sequence[Column],
-) -> dict[Standing, list[tuple[str, Sequence[_Cell | None]]]]:
-    """Return the rows of a benchmark's table by kind, the best first.
+def _template(results: Iterable[PublishedResult]) -> Template:
+    page, style, script = (
+        files(__package__).joinpath(f"board.{ending}").read_text("utf-8")
+        for ending in ("html.j2", "css", "js")
+    )
+    page_environment = environment()
+    page_environment.filters |= {
+        "number": value_text,
+        "interval": interval_text,
+        "unit": unit_of,
+    }
+    dates = [result.created for result in results if result.created]
+    shared = {
+        "STANDINGS": STANDINGS,
+        "date": max(dates, default=None),
+        "version": __version__,
+    }
+    return page_environment.from_string(page, {**shared, **code(style, script)})
+
+
+def _tables(
+    columns_by_task: Mapping[str, Sequence[BoardColumn]],
+) -> list[BenchmarkTable]:
+    """Return the tables of the benchmarks that have results."""
+    tables = []
+    for benchmark in benchmarks():
+        tasks = [
+            (task, columns_by_task[task.name])
+            for task in benchmark.tasks
+            if task.name in columns_by_task
+        ]
+        if tasks:
+            benchmark_columns = [*chain.from_iterable(group for _, group in tasks)]
+            tables.append(BenchmarkTable(benchmark, tasks, _rows(benchmark_columns)))
+    return tables
+
+
+def _rows(columns: Sequence[BoardColumn]) -> dict[Standing, list[ModelRow]]:
+    """Return the rows of a benchmark's table by standing, the best first.
 
     Models are ordered by the mean of their tiers as shares of each column's tiers. A column in
     which a model has no tier counts as the last tier.
     """
-    cells: dict[tuple[Standing, str], list[_Cell | None]] = {}
-    lost: dict[tuple[Standing, str], float] = defaultdict(lambda: float(len(columns)))
-    for place, column in enumerate(columns):
-        last = max(column.tiers.values(), default=1)
+    rows: dict[tuple[Standing, str], ModelRow] = {}
+    for position, column in enumerate(columns):
+        last_tier = max(column.tiers.values(), default=1)
         for result in column.results:
-            row = cells.setdefault((result.kind, result.model), [None] * len(columns))
+            standing = result.standing
+            model = result.model
+            if (standing, model) not in rows:
+                empty: list[Cell | None] = [None] * len(columns)
+                rows[standing, model] = ModelRow(
+                    standing, model, empty, rank=len(columns)
+                )
+            row = rows[standing, model]
             tier = column.tiers.get(result)
-            row[place] = result, tier
-            lost[result.kind, result.model] -= 1 - (tier or last) / last
-    rows: dict[Standing, list[tuple[str, Sequence[_Cell | None]]]] = {}
-    for kind, name in sorted(cells, key=lambda key: (lost[key], key)):
-        rows.setdefault(kind, []).append((name, cells[kind, name]))
-    return {kind: rows[kind] for kind in KINDS if kind in rows}
+            row.cells[position] = Cell(result, tier)
+            row.rank -= 1 - (tier or last_tier) / last_tier
+    ordered = sorted(rows.values(), key=lambda row: (row.rank, row.standing, row.model))
+    rows_by_standing = {}
+    for standing in STANDINGS:
+        of_standing = [row for row in ordered if row.standing == standing]
+        if of_standing:
+            rows_by_standing[standing] = of_standing
+    return rows_by_standing

@@ -4,35 +4,33 @@ A record has no items, and a contributor may have edited it. So this module refu
 contradicts itself or the catalogue, and computes the intervals itself.
 """
 
-from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import inf, isclose
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
 
 from ...catalogue import known_signature
-from ...errors import HKCantoError, LogError, on_disk
+from ...errors import LogError
+from ...figures import Figure
 from ...kinds.base import Kind
 from ...signatures import OF_A_JUDGE, Signature
 from ...signing import signature_of
 from ...tasks import task_as_run
-from ..logs import argument, logs_in, read_runs
-from ..logs.items import UNREADABLE, reason
 from ..publishing.eee import LIBRARIES, UNITS
-from ..publishing.runs import MODEL, sorted_out
+from ..publishing.runs import MODEL
 from ..rescoring.rescore import options_of
-from ..statistics.estimates import value_of
 from ..statistics.intervals import Estimate, published_estimate
 
 Standing = Literal["checked", "self-reported", "published"]
 
-_FREE = ("rationale", "rescored", *OF_A_JUDGE)  # parts of a signature that no setup has
+_PARTS_OUTSIDE_THE_KIND = ("rationale", "rescored", *OF_A_JUDGE)
 _NOT_SETTINGS = ("deployment_type", "model_availability", "backend")
+_ROUNDING = 1e-4  # of a number of right answers
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +38,10 @@ class PublishedResult:
     """A model's figures on a task: from logs, from a record, or from a paper.
 
     Attributes:
-        kind: `checked` if its logs were read, `self-reported` for a record alone, `published` for
-            a score in a paper.
-        model: The model's name; on a board with its revision and what else tells runs apart.
-        setup: The task as it was run.
+        standing: `checked` if its logs were read, `self-reported` for a record alone, `published`
+            for a score in a paper.
+        model: The model's name; on a board with whatever tells its runs apart.
+        kind: The task as it was run.
         signature: Its signature.
         values: Figure → value with interval.
         created: When the model was run; None for a paper.
@@ -53,9 +51,9 @@ class PublishedResult:
         settings: How it was run: harness, dtype, temperature.
     """
 
-    kind: Standing
+    standing: Standing
     model: str
-    setup: Kind
+    kind: Kind
     signature: Signature
     values: Mapping[str, Estimate]
     created: datetime | None = None
@@ -67,7 +65,7 @@ class PublishedResult:
     @property
     def headline(self) -> Estimate:
         """The figure to read first."""
-        return self.values[self.setup.headline.name]
+        return self.values[self.kind.headline.name]
 
     def key(self, *ignored: str) -> str:
         """Return a text that is equal for results that differ only in the model.
@@ -75,16 +73,12 @@ class PublishedResult:
         Args:
             ignored: Parts of the signature in which they may differ, too.
         """
-        parts = {
-            "prompt": "paper",
-            **self.signature.parts,
-        }  # some kinds have no option for it
-        kept = [
-            f"{of}:{parts[of]}"
-            for of in parts
-            if of not in ("pkg", "rescored", *ignored)
-        ]
-        return "|".join([self.signature.task, *sorted(kept)])
+        # Some kinds have no option for the prompt. They use the paper's.
+        parts = {"prompt": "paper", **self.signature.parts}
+        for name in ("pkg", "rescored", *ignored):
+            parts.pop(name, None)
+        texts = sorted(f"{name}:{part}" for name, part in parts.items())
+        return "|".join([self.signature.task, *texts])
 
 
 # ---------------------------------------------------------------------- the form of a file
@@ -115,6 +109,16 @@ class _Evaluation(msgspec.Struct, frozen=True):
     source_data: _Details
     generation_config: dict[str, _Settings] = {}
 
+    @property
+    def figure(self) -> str:
+        """The name of its figure; empty if it has none."""
+        return self.metric_config.additional_details.get("name", "")
+
+    @property
+    def signature(self) -> str:
+        """Its signature; empty if it has none."""
+        return self.metric_config.additional_details.get("signature", "")
+
 
 class _Publisher(_Details, frozen=True, kw_only=True):
     source_organization_name: Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
@@ -142,7 +146,7 @@ class _File(msgspec.Struct, frozen=True):
     ]
 
 
-# ---------------------------------------------------------------------- reading one
+# ---------------------------------------------------------------------- reading a record
 
 
 def read_record(data: bytes, source: str) -> PublishedResult:
@@ -160,48 +164,78 @@ def read_record(data: bytes, source: str) -> PublishedResult:
         MsgspecError: It is not in the form of a record.
     """
     file = msgspec.json.decode(data, type=_File)
-    entries, by, model = file.evaluation_results, file.source_metadata, file.model_info
-    harnesses = {library: name for name, library in LIBRARIES.items()}
-    if not (harness := harnesses.get(str(file.eval_library.get("name")))):
-        raise LogError(f"its harness is not {' or '.join(harnesses)}")
-    texts = {
-        each.metric_config.additional_details.get("signature", "") for each in entries
-    }
-    if len(texts) > 1:
-        raise LogError(f"it contradicts itself: it has {len(texts)} signatures")
-    signature, how = described(*texts)
-    details = entries[0].source_data.additional_details
-    items, expected = (
-        details.get("items"),
-        items_of(how) or details.get("items_expected"),
-    )
-    if items != str(expected):
-        raise LogError(f"it has {items} of {expected} items")
-    created = datetime.fromtimestamp(float(file.evaluation_timestamp), UTC)
-    if created > datetime.now(UTC):
-        raise LogError(f"its time is in the future: {created:%Y-%m-%d}")
-    values = dict(_values(entries, how))
-    args = entries[0].generation_config.get("generation_args", {})
-    logs = by.additional_details.get("logs", "")
-    settings = {"harness": harness, **model.additional_details}
-    settings = {name: settings[name] for name in settings if name not in _NOT_SETTINGS}
+    harness = _harness(file)
+    signature, kind = checked_signature(_signature_text(file))
+    _check_item_count(file, kind)
+    created = _time_of_run(file)
+    values = _values(file.evaluation_results, kind)
+    publisher = file.source_metadata
+    relationship = publisher.evaluator_relationship.replace("_", " ")
+    url = publisher.additional_details.get("logs", "")
+    is_web_address = url.startswith(("https://", "http://"))
     return PublishedResult(
-        kind="self-reported",
-        model=model.id,
-        setup=how,
+        standing="self-reported",
+        model=file.model_info.id,
+        kind=kind,
         signature=signature,
         values=values,
         created=created,
-        by=f"{by.source_organization_name} ({by.evaluator_relationship.replace('_', ' ')})",
-        url=logs if logs.startswith(("https://", "http://")) else "",
+        by=f"{publisher.source_organization_name} ({relationship})",
+        url=url if is_web_address else "",
         source=source,
-        settings=settings | {name: f"{args[name]}" for name in sorted(args)},
+        settings=_settings(file, harness),
     )
 
 
+def _harness(file: _File) -> str:
+    harnesses = {library: harness for harness, library in LIBRARIES.items()}
+    harness = harnesses.get(str(file.eval_library.get("name")))
+    if harness is None:
+        raise LogError(f"its harness is not {' or '.join(harnesses)}")
+    return harness
+
+
+def _signature_text(file: _File) -> str:
+    texts = {entry.signature for entry in file.evaluation_results}
+    if len(texts) > 1:
+        raise LogError(f"it contradicts itself: it has {len(texts)} signatures")
+    return texts.pop()
+
+
+def _check_item_count(file: _File, kind: Kind) -> None:
+    """Raise an error if a record does not cover all items of its task."""
+    details = file.evaluation_results[0].source_data.additional_details
+    items = details.get("items")
+    expected = published_item_count(kind) or details.get("items_expected")
+    if items != str(expected):
+        raise LogError(f"it has {items} of {expected} items")
+
+
+def _time_of_run(file: _File) -> datetime:
+    created = datetime.fromtimestamp(float(file.evaluation_timestamp), UTC)
+    if created > datetime.now(UTC):
+        raise LogError(f"its time is in the future: {created:%Y-%m-%d}")
+    return created
+
+
+def _settings(file: _File, harness: str) -> dict[str, str]:
+    """Return the harness and the settings of the model and of generation."""
+    settings = {"harness": harness, **file.model_info.additional_details}
+    for name in _NOT_SETTINGS:
+        settings.pop(name, None)
+    generation = file.evaluation_results[0].generation_config
+    arguments = generation.get("generation_args", {})
+    for name in sorted(arguments):
+        settings[name] = str(arguments[name])
+    return settings
+
+
+# ---------------------------------------------------------------------- the catalogue's side
+
+
 @lru_cache(maxsize=1024)
-def described(text: str) -> tuple[Signature, Kind]:
-    """Return a signature and the setup that it describes, which must be the catalogue's.
+def checked_signature(text: str) -> tuple[Signature, Kind]:
+    """Return a signature and the task as it was run, which must be the catalogue's.
 
     Raises:
         LogError: The prompts are not the catalogue's, the data is unknown, or only a part of the
@@ -213,167 +247,86 @@ def described(text: str) -> tuple[Signature, Kind]:
         raise LogError(f"its data ({signature.data}) is not a published revision")
     if "subjects" in signature.parts:
         raise LogError("it covers only some subjects")
-    how = task_as_run(signature.task, shots=signature.shots, **options_of(signature))
-    now = signature_of(how, signature.data)
-    if signature.version != now.version:
-        what = f"it is of version {signature.version} of {signature.task}, not {now.version}"
+    kind = task_as_run(signature.task, shots=signature.shots, **options_of(signature))
+    ours = signature_of(kind, signature.data)
+    if signature.version != ours.version:
         raise LogError(
-            f"{what}. Score its log again (hkcanto rescore), and publish that"
+            f"it is of version {signature.version} of {signature.task}, not "
+            f"{ours.version}. Score its log again (hkcanto rescore), and publish that"
         )
-    unlike = now.differs(signature).items()
     differences = [
-        f"{part}:{b}, not {part}:{a}" for part, (a, b) in unlike if part not in _FREE
+        f"{part}:{theirs}, not {part}:{our_part}"
+        for part, (our_part, theirs) in ours.differs(signature).items()
+        if part not in _PARTS_OUTSIDE_THE_KIND
     ]
     if differences:
-        what = f"version {now.version} has not {', '.join(differences)}"
-        raise LogError(f"its signature is unknown: {what}")
-    return signature, how
+        raise LogError(
+            f"its signature is unknown: version {ours.version} has not "
+            f"{', '.join(differences)}"
+        )
+    return signature, kind
 
 
-def items_of(how: Kind, part: str = "") -> int:
+def published_item_count(kind: Kind, part: str = "") -> int:
     """Return the published number of scored items of a task or a part; 0 if it is unknown."""
-    subjects, most = how.task.subjects, getattr(how.options, "size", 0)
-    chosen = (
-        each for each in subjects if part in ("", each.name, each.category, *each.sets)
-    )
-    rows = [how.task.scored_rows(each) for each in chosen]
-    return sum(min(count, most or count) for count in rows) if all(rows) else 0
+    rows = [
+        kind.task.scored_rows(subject)
+        for subject in kind.task.subjects
+        if part in ("", subject.name, subject.category, *subject.sets)
+    ]
+    if not all(rows):
+        return 0
+    # Some tasks draw a fixed number of items from each subject's rows.
+    size = getattr(kind.options, "size", 0)
+    return sum(min(count, size or count) for count in rows)
 
 
-def _values(
-    entries: Sequence[_Evaluation], how: Kind
-) -> Iterator[tuple[str, Estimate]]:
-    """Yield each figure with its name.
+# ---------------------------------------------------------------------- figures
+
+
+def _values(entries: Sequence[_Evaluation], kind: Kind) -> dict[str, Estimate]:
+    """Return the figures of a record with our intervals.
 
     Raises:
         LogError: A figure is unknown, repeated or impossible, or the headline is missing.
     """
-    figures, first = {figure.name: figure for figure in how.figures}, how.headline.name
-    names = [
-        entry.metric_config.additional_details.get("name", "") for entry in entries
-    ]
-    if first not in names:
-        raise LogError(f"its headline {first} is missing")
-    for entry, name in zip(entries, names, strict=True):
-        figure, score = figures.get(name), entry.score_details.score
+    counts = Counter(entry.figure for entry in entries)
+    if kind.headline.name not in counts:
+        raise LogError(f"its headline {kind.headline.name} is missing")
+    figures = {figure.name: figure for figure in kind.figures}
+    values = {}
+    for entry in entries:
+        name = entry.figure
+        figure = figures.get(name)
         if figure is None or figure.higher_is_better is None:
             raise LogError(f"its task has no figure {name!r} that is published")
-        if names.count(name) > 1:
-            raise LogError(
-                f"it contradicts itself: it has {name} {names.count(name)} times"
-            )
-        most, count = (
-            float(UNITS[figure.unit][1]),
-            entry.score_details.uncertainty.num_samples,
-        )
-        if not 0 <= score <= most or score == inf:
-            raise LogError(
-                f"{name} is {score:g}, but a {figure.unit} is from 0 to {most:g}"
-            )
-        scored, is_accuracy = (
-            items_of(how, figure.part) or count,
-            figure.averages == "acc",
-        )
-        if count > scored or (is_accuracy and count != scored):
-            raise LogError(f"{name} has {count:,} items, but its task has {scored:,}")
-        right = score * count if is_accuracy and figure.over == "questions" else 0
-        if not isclose(right, round(right), abs_tol=1e-4):
-            raise LogError(f"{name} is {score:g}, not a share of {count:,} items")
-        yield name, published_estimate(score, count, figure)
+        if counts[name] > 1:
+            raise LogError(f"it contradicts itself: it has {name} {counts[name]} times")
+        values[name] = _checked_value(entry.score_details, figure, kind)
+    return values
 
 
-# ---------------------------------------------------------------------- folders of results
-
-
-def read_results(
-    arguments: Sequence[str],
-) -> tuple[Sequence[PublishedResult], Mapping[str, Sequence[str]]]:
-    """Read records and logs, mixed freely.
-
-    Args:
-        arguments: Folders or files; `NAME=PATH` names the model of the logs in it.
-
-    Returns:
-        The results, and the files left out by reason, the most frequent first.
+def _checked_value(details: _Score, figure: Figure, kind: Kind) -> Estimate:
+    """Return a figure with our interval.
 
     Raises:
-        LogError: A path does not exist.
-        DataNotFound: The system refuses.
+        LogError: It is out of range, or cannot be the figure of its number of items.
     """
-    results, left_out = list[PublishedResult](), set[tuple[str, str]]()
-    for given in arguments:
-        name, root = argument(given)
-        with on_disk(root):
-            for source, one in _read(name, root):
-                if isinstance(one, PublishedResult):
-                    results.append(one)
-                else:
-                    left_out.add((source, " ".join(one.split())))
-    # The log of a run counts, not the record of it.
-    logs = {_run(result) for result in results if result.kind == "checked"}
-    kept = [
-        each for each in results if each.kind == "checked" or _run(each) not in logs
-    ]
-    kept.sort(key=lambda each: (each.model, each.key(), str(each.created), each.source))
-    refused: dict[str, list[str]] = defaultdict(list)
-    for source, why in sorted(left_out):
-        refused[why].append(source)
-    return kept, dict(sorted(refused.items(), key=lambda pair: -len(pair[1])))
-
-
-def _read(name: str, root: Path) -> Iterator[tuple[str, PublishedResult | str]]:
-    """Yield each file or run at a path with its result, or with the reason to leave it out."""
-    folder = root if root.is_dir() else root.parent
-    files = (
-        [root]
-        if root.is_file()
-        else sorted(file for file in root.rglob("*") if file.is_file())
-    )
-    shown = {file: file.relative_to(folder).as_posix() for file in files}
-    files = [file for file in files if "/." not in f"/{shown[file]}"]
-    logs = {*logs_in(folder)}.intersection(files)
-    # One run may have several logs in a folder, so a folder with logs is read as a whole.
-    homes = {log.parent if root.is_dir() else log for log in logs}
-    for home in sorted(home for home in homes if homes.isdisjoint(home.parents)):
-        try:
-            read = read_runs(f"{name}={home}" if name else str(home))
-        except HKCantoError as error:
-            yield home.relative_to(folder).as_posix(), str(error)
-            continue
-        clean, refused = sorted_out(read)
-        left_out = ((run.sources[0], why) for run, why in refused)
-        for log, why in [*read.skipped, *left_out]:
-            yield shown.get(log, log.name), why
-        for run in clean:
-            source = shown.get(run.sources[0], run.sources[0].name)
-            try:
-                signature, how = described(run.signature.text)
-            except HKCantoError as error:
-                yield source, str(error)
-                continue
-            values = {
-                name: value for name in run.figures if (value := value_of(run, name))
-            }
-            settings = {"harness": run.harness, **dict(run.settings)}
-            settings |= {
-                name: f"{run.generation[name]}" for name in sorted(run.generation)
-            }
-            made = run.created, "", "", source, settings
-            yield (
-                source,
-                PublishedResult("checked", run.model, how, signature, values, *made),
-            )
-    for file in files:
-        if file.suffix != ".json" or file in logs:
-            continue
-        try:
-            yield shown[file], read_record(file.read_bytes(), shown[file])
-        except UNREADABLE as error:
-            yield shown[file], reason(error)
-
-
-def _run(result: PublishedResult) -> Hashable:
-    """Return a key that a record and the log of the same run share."""
-    again = dict(result.signature.options).get("rescored")
-    made = round(result.created.timestamp(), 3) if result.created else 0.0
-    return result.model, result.settings["harness"], result.key(), again, made
+    name = figure.name
+    score = details.score
+    largest = float(UNITS[figure.unit][1])
+    if not 0 <= score <= largest or score == inf:
+        raise LogError(
+            f"{name} is {score:g}, but a {figure.unit} is from 0 to {largest:g}"
+        )
+    count = details.uncertainty.num_samples
+    expected = published_item_count(kind, figure.part) or count
+    is_accuracy = figure.averages == "acc"
+    # A figure other than an accuracy may leave out items, such as empty answers.
+    if count > expected or (is_accuracy and count != expected):
+        raise LogError(f"{name} has {count:,} items, but its task has {expected:,}")
+    if is_accuracy and figure.over == "questions":
+        right_answers = score * count
+        if not isclose(right_answers, round(right_answers), abs_tol=_ROUNDING):
+            raise LogError(f"{name} is {score:g}, not a share of {count:,} items")
+    return published_estimate(score, count, figure)
