@@ -444,7 +444,7 @@ def _read(kind: Kind, release: ReleaseRows, subject: Subject, split: str) -> _Re
         DataCorrupt: The rows cannot all be from the release.
         UnreadableRow: A worked example cannot be read.
     """
-    table = release.read(subject, split)
+    table = release.table(subject, split)
     samples, unreadable = kind.read(table.rows, subject)
     files = ", ".join(release.files(subject, split)) or kind.task.definition.reader
     where = f"{release.folder.root}: {files}"

@@ -1,6 +1,7 @@
 """Refuse items that cannot all be from the release: damaged, repeated, in another language."""
 
 import re
+from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from random import Random
 
@@ -14,12 +15,12 @@ _ODD_SHARE = 0.1
 """The share of a file's rows that may be odd: 6 of 424 in HKMMLU's law are in Simplified script,
 78 of 1,534 in MMLU's have broken quotation marks, 2 of 125 on insurance contradict each other."""
 
-_ENOUGH = 10
+_ENOUGH_ROWS = 10
 """Files with fewer rows may have no Chinese row, or rows that are all the same."""
 
-_LOOKED_AT = 60  # rows of a file whose script is counted
+_ROWS_OF_SCRIPT = 60  # rows of a file whose script is counted
 _DAMAGED = re.compile("[\ufffd\x80-\x84\x86-\x9f]")
-_HAN = re.compile("[\u3400-\u9fff]")
+_HAN_CHARACTER = re.compile("[\u3400-\u9fff]")
 
 
 def refuse_odd(
@@ -33,54 +34,70 @@ def refuse_odd(
         where: The file, for the message.
 
     Raises:
-        DataCorrupt: The first problem that was found.
+        DataCorrupt: The first problem in the file.
     """
-    rows, has_choices = len(samples), bool(samples and samples[0].choices)
-    few, remedy = max(1, _ODD_SHARE * rows), "Fetch it again."
-    texts = [sample.question or sample.source for sample in samples]
-    whole = "".join(texts)
-    is_sound = whole.isascii() or not _DAMAGED.search(whole)
-    damaged = 0 if is_sound else sum(map(bool, map(_DAMAGED.search, texts)))
-    if damaged > few:
-        odd = f"characters that no text contains (U+FFFD, control) in {damaged} of {rows} rows"
-        raise DataCorrupt(
-            f"{where} has {odd}: it was read in a wrong encoding. {remedy}"
-        )
+    questions = [sample.question or sample.source for sample in samples]
+    has_choices = bool(samples and samples[0].choices)
     is_chinese = definition.is_traditional or definition.language in ("zh", "yue")
-    shown = (
-        "".join(filter(None, (sample.question, *sample.choices))) for sample in samples
-    )
-    if (
-        is_chinese
-        and rows >= _ENOUGH
-        and has_choices
-        and not any(map(_HAN.search, shown))
-    ):
-        raise DataCorrupt(
-            f"{where} has no Chinese character: it is in another language. {remedy}"
-        )
+    _refuse_damaged(questions, where)
+    if is_chinese and has_choices and len(samples) >= _ENOUGH_ROWS:
+        _refuse_other_language(samples, where)
     if definition.is_traditional:
-        some = Random(0).sample(samples, min(rows, _LOOKED_AT))  # rows may alternate
-        counts = (count_scripts(sample.text) for sample in some)
-        simplified = sum(of_sc > of_tc for of_tc, of_sc in counts)
-        if simplified > max(1, _ODD_SHARE * len(some)):
-            odd = f"{simplified} of {len(some)} rows in Simplified script; Traditional is declared"
-            raise DataCorrupt(
-                f"{where} has {odd}. Put the release's Traditional file in its place."
-            )
-    if has_choices and rows - len({*texts}) > _ENOUGH:
-        targets: dict[Hashable, set[str]] = {}  # of each question
-        for item in samples:
-            asked = (item.question, item.choices, *item.cells.values())
-            targets.setdefault(asked, set()).add(item.target)
-        contrary, repeated = (
-            sum(len(of) > 1 for of in targets.values()),
-            rows - len(targets),
+        _refuse_simplified(samples, where)
+    # Few questions occur twice, so the costlier look at choices and targets is rare.
+    if has_choices and len(samples) - len(set(questions)) > _ENOUGH_ROWS:
+        _refuse_repeated(samples, where)
+
+
+def _refuse_damaged(questions: Sequence[str], where: str) -> None:
+    if not _DAMAGED.search("".join(questions)):
+        return
+    rows = len(questions)
+    damaged = sum(1 for question in questions if _DAMAGED.search(question))
+    if damaged > max(1, _ODD_SHARE * rows):
+        raise DataCorrupt(
+            f"{where} has characters that no text contains (U+FFFD, control) in "
+            f"{damaged} of {rows} rows: it was read in a wrong encoding. Fetch it again."
         )
-        if contrary > max(few, _ENOUGH) or (
-            len(targets) > _ENOUGH and repeated >= rows / 2
-        ):
-            odd = f"{contrary} with other answers, {repeated} repeated of {rows} rows"
-            raise DataCorrupt(
-                f"{where} asks the same questions several times: {odd}. {remedy}"
-            )
+
+
+def _refuse_other_language(samples: Sequence[Sample], where: str) -> None:
+    for sample in samples:
+        texts = filter(None, (sample.question, *sample.choices))
+        if _HAN_CHARACTER.search("".join(texts)):
+            return
+    raise DataCorrupt(
+        f"{where} has no Chinese character: it is in another language. Fetch it again."
+    )
+
+
+def _refuse_simplified(samples: Sequence[Sample], where: str) -> None:
+    # Rows may alternate between scripts, so they are drawn at random.
+    drawn = Random(0).sample(samples, min(len(samples), _ROWS_OF_SCRIPT))
+    simplified = 0
+    for sample in drawn:
+        n_traditional, n_simplified = count_scripts(sample.text)
+        if n_simplified > n_traditional:
+            simplified += 1
+    if simplified > max(1, _ODD_SHARE * len(drawn)):
+        raise DataCorrupt(
+            f"{where} has {simplified} of {len(drawn)} rows in Simplified script; Traditional is "
+            "declared. Put the release's Traditional file in its place."
+        )
+
+
+def _refuse_repeated(samples: Sequence[Sample], where: str) -> None:
+    rows = len(samples)
+    targets: defaultdict[Hashable, set[str]] = defaultdict(set)  # of each question
+    for sample in samples:
+        question = (sample.question, sample.choices, *sample.cells.values())
+        targets[question].add(sample.target)
+    repeated = rows - len(targets)
+    contradictory = sum(1 for answers in targets.values() if len(answers) > 1)
+    many_contradict = contradictory > max(_ODD_SHARE * rows, _ENOUGH_ROWS)
+    many_repeat = len(targets) > _ENOUGH_ROWS and repeated >= rows / 2
+    if many_contradict or many_repeat:
+        raise DataCorrupt(
+            f"{where} asks the same questions several times: {contradictory} with other answers, "
+            f"{repeated} repeated of {rows} rows. Fetch it again."
+        )

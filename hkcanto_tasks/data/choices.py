@@ -15,7 +15,7 @@ _SEVERAL_LETTERS = re.compile(
         "{0}", r"(?:[^\w~–-]|_)"
     )
 )
-_LABEL = re.compile(r"\s*[(（]?([A-Ja-j]|\d{1,2})[.．。、:：)）]\s*(.+)", re.DOTALL)
+_LABELLED = re.compile(r"\s*[(（]?([A-Ja-j]|\d{1,2})[.．。、:：)）]\s*(.+)", re.DOTALL)
 Text = str | None
 
 
@@ -56,50 +56,76 @@ def read_choices(
         >>> read_choices(row, hkmmlu, ["a", "b", "c", "d"])
         ('旺角', '灣仔', None, None)
     """
-    letters, may_lack = definition.letters, definition.blank_options == "absent"
-    cells: Any = [*map(row.cells.get, columns)]
-    if len(columns) == 1:  # a list, or a mapping from letter to text
-        cells = cells[0]
-        if isinstance(cells, Mapping) and {*cells} <= {*letters}:
-            last = max(map(letters.index, cells), default=-1)
-            cells = [cells.get(letter) for letter in letters[: last + 1]]
-        if not isinstance(cells, list) or any(
-            isinstance(cell, list | Mapping) for cell in cells
-        ):
-            what = f"no list of options, and no mapping from letters, in the column {columns[0]!r}"
-            raise row.problem(f"{what}; found {row.named()}")
-    removes = definition.option_labels == "remove"
-    try:  # by far the most frequent form
-        if len(cells) == len(letters) and all(map(str.strip, cells)) and not removes:
-            return tuple(cells)
-    except TypeError:
+    letters = definition.letters
+    cells: list[Any] = [*map(row.cells.get, columns)]
+    if len(columns) == 1:
+        cells = _listed_cells(cells[0], row, columns, letters)
+    may_be_ready = definition.option_labels == "shown" and len(cells) == len(letters)
+    try:
+        if may_be_ready and all(map(str.strip, cells)):
+            return tuple(cells)  # nearly all rows
+    except TypeError:  # a cell that is not a text
         pass
-    texts: list[Text] = []
-    for place, cell in enumerate(cells, start=1):
-        text = as_text(cell)
-        if text is None and not (
-            may_lack and (cell is None or cell != cell)
-        ):  # NaN of Parquet
-            what = f"no text for its option {place} in {', '.join(columns)}; found {row.named()}"
-            others = 'columns = { options = […] }, letters, or blank_options = "absent"'
-            raise row.problem(f"{what} (declare {others})")
-        if removes and text and text.strip():
-            label = _LABEL.fullmatch(text)
-            if not label or label[1].upper() not in (chr(64 + place), str(place)):
-                what = f"an option without the label {chr(64 + place)} or {place}"
-                raise row.problem(
-                    f'{what}, though option_labels = "remove" is declared'
-                )
-            text = label[2]
-        texts.append(text if (text and text.strip()) or not may_lack else None)
-    if len(texts) > len(letters):
-        why = f"{len(texts)} options, but the task has only the letters {letters}"
+    texts = [
+        _choice(cell, number, row, definition, columns)
+        for number, cell in enumerate(cells, start=1)
+    ]
+    lacking = len(letters) - len(texts)
+    if lacking < 0:
         raise row.problem(
-            f'{why}: declare more of them, such as letters = "ABCDEFGHIJ"'
+            f"{len(texts)} options, but the task has only the letters {letters}: "
+            'declare more of them, such as letters = "ABCDEFGHIJ"'
         )
     if len(texts) - texts.count(None) < 2:
         raise row.problem("fewer than two options")
-    return tuple(texts + [None] * (len(letters) - len(texts)))
+    return (*texts, *[None] * lacking)
+
+
+def _listed_cells(
+    cell: Any, row: Row, columns: Sequence[str], letters: str
+) -> list[Any]:
+    """Return the choices in a cell that is a list, or a mapping from letter to text."""
+    if isinstance(cell, Mapping) and set(cell) <= set(letters):
+        last = max(map(letters.index, cell), default=-1)
+        cell = [cell.get(letter) for letter in letters[: last + 1]]
+    is_list = isinstance(cell, list)
+    if not is_list or any(isinstance(choice, list | Mapping) for choice in cell):
+        raise row.problem(
+            "no list of options, and no mapping from letters, in the column "
+            f"{columns[0]!r}; found {row.named()}"
+        )
+    return [*cell]
+
+
+def _choice(
+    cell: Any, number: int, row: Row, definition: TaskDefinition, columns: Sequence[str]
+) -> Text:
+    """Return the text of one choice; None for an absent one, if the task allows it."""
+    may_lack = definition.blank_options == "absent"
+    is_absent = cell is None or cell != cell  # Parquet has NaN for it
+    text = as_text(cell)
+    if text is None and not (may_lack and is_absent):
+        raise row.problem(
+            f"no text for its option {number} in {', '.join(columns)}; found {row.named()} "
+            "(declare columns = { options = […] }, letters, or "
+            'blank_options = "absent")'
+        )
+    if text and text.strip() and definition.option_labels == "remove":
+        text = _without_label(text, number, row)
+    is_blank = not text or not text.strip()
+    return None if is_blank and may_lack else text
+
+
+def _without_label(text: str, number: int, row: Row) -> str:
+    """Return a choice without the label before it, which must be its letter or number."""
+    letter = chr(64 + number)
+    labelled = _LABELLED.fullmatch(text)
+    if not labelled or labelled[1].upper() not in (letter, str(number)):
+        raise row.problem(
+            f"an option without the label {letter} or {number}, though "
+            'option_labels = "remove" is declared'
+        )
+    return labelled[2]
 
 
 def right_letters(
@@ -128,26 +154,15 @@ def right_letters(
         >>> right_letters(row, ["旺角", "灣仔"], find_task("hkmmlu").definition, ["answer"])
         'B'
     """
-    letters, answers, cell = definition.letters, definition.answers, row.find(columns)
-    if definition.answer == "letter" and isinstance(cell, str) and len(cell) == 1:
-        place = -1 if cell in answers else letters.find(cell)
-        if place >= 0 and choices[place] is not None:  # by far the most frequent form
-            return cell
-    pairs = zip(letters, choices, strict=False)
-    there = {letter: text for letter, text in pairs if text is not None}
-    parts = [_plain(as_text(cell) or "")]
-    if several and parts[0] not in answers:
-        parts = _parts(row, cell, definition.answer)
-    named = set()
-    for part in filter(None, parts):
-        meant = {*(answers.get(part) or _letter(part, there, definition))}
-        if not meant or not meant <= {*there}:
-            shown = f" {part!r}" if re.fullmatch(r"[\d.-]{1,9}|[A-Za-z]", part) else ""
-            declared = f"answer = {definition.answer!r} is declared; `answers` has other meanings"
-            raise row.problem(
-                f"an answer{shown} that names none of {', '.join(there)} ({declared})"
-            )
-        named |= meant
+    pairs = zip(definition.letters, choices, strict=False)
+    texts = {letter: text for letter, text in pairs if text is not None}
+    cell = row.find(columns)
+    is_plain = definition.answer == "letter" and isinstance(cell, str)
+    if is_plain and cell in texts and cell not in definition.answers:
+        return cell  # nearly all rows
+    named: set[str] = set()
+    for part in filter(None, _parts(row, cell, definition, several)):
+        named.update(_letters(part, row, texts, definition))
     if not named:
         raise row.lacks("answer", "answer", columns)
     if len(named) > 1 and not several:
@@ -155,32 +170,54 @@ def right_letters(
     return "".join(sorted(named))
 
 
-def _letter(cell: str, there: Mapping[str, str], definition: TaskDefinition) -> str:
-    """Return the letter that one answer names; empty if it names none, or more than one."""
-    letters, answer = definition.letters, definition.answer
-    if "letter" in answer and len(cell) == 1 and cell.upper() in letters:
-        return cell.upper()
-    if answer == "text":
-        alike = [letter for letter, text in there.items() if _plain(text) == cell]
+def _letters(
+    answer: str, row: Row, texts: Mapping[str, str], definition: TaskDefinition
+) -> str:
+    """Return the letters of the choices that one answer names."""
+    letters = definition.answers.get(answer) or _letter(answer, texts, definition)
+    if letters and texts.keys() >= set(letters):
+        return letters
+    # The text of a row is not quoted, only a letter or number.
+    is_short = re.fullmatch(r"[\d.-]{1,9}|[A-Za-z]", answer)
+    quoted = f" {answer!r}" if is_short else ""
+    raise row.problem(
+        f"an answer{quoted} that names none of {', '.join(texts)} (answer = "
+        f"{definition.answer!r} is declared; `answers` has other meanings)"
+    )
+
+
+def _letter(answer: str, texts: Mapping[str, str], definition: TaskDefinition) -> str:
+    """Return the letter that an answer names; empty if it names none, or more than one."""
+    letters = definition.letters
+    form = definition.answer
+    if form == "text":
+        alike = [letter for letter, text in texts.items() if _plain(text) == answer]
         return alike[0] if len(alike) == 1 else ""
-    if answer == "letter" or not re.fullmatch(r"\d{1,2}", cell):
+    if "letter" in form and len(answer) == 1 and answer.upper() in letters:
+        return answer.upper()
+    if form == "letter" or not re.fullmatch(r"\d{1,2}", answer):
         return ""
-    place = int(cell) - (answer != "index")
-    return letters[place] if 0 <= place < len(letters) else ""
+    position = int(answer) if form == "index" else int(answer) - 1
+    return letters[position] if 0 <= position < len(letters) else ""
 
 
-def _parts(row: Row, cell: object, answer: str) -> list[str]:
+def _parts(
+    row: Row, cell: object, definition: TaskDefinition, several: bool
+) -> list[str]:
     """Divide `ABD`, `A, B`, `1,2`, a list, or texts with semicolons between them."""
+    form = definition.answer
+    answer = _plain(as_text(cell) or "")
+    if not several or answer in definition.answers:
+        return [answer]
     if isinstance(cell, list):
         texts = [_plain(as_text(part) or "") for part in cell]
         if not all(texts):
             raise row.problem("entries that are not texts in the list of its answers")
         return texts
-    whole = _plain(as_text(cell) or "")
-    if answer == "letter" and _SEVERAL_LETTERS.fullmatch(whole):
-        return re.findall("[A-J]", whole.upper())
-    between = r"[;|\n]" if answer in ("letter", "text") else r"[,;、|\s]+"
-    return [part.strip() for part in re.split(between, whole)]
+    if form == "letter" and _SEVERAL_LETTERS.fullmatch(answer):
+        return re.findall("[A-J]", answer.upper())
+    separator = r"[;|\n]" if form in ("letter", "text") else r"[,;、|\s]+"
+    return [part.strip() for part in re.split(separator, answer)]
 
 
 @lru_cache(4096)

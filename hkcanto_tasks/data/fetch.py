@@ -19,6 +19,7 @@ import shutil
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -43,13 +44,16 @@ _REMEDY = (
     "Set HKCANTO_CACHE to a folder that you can write to, free disk space or empty it."
 )
 _COMMIT = "[0-9a-f]{40}"
+_YES = ("1", "ON", "TRUE", "YES")
 _CONNECTIONS = 8
 _SILENT_WAIT = 2.0  # seconds of waiting for another process before it is logged
 _TIMEOUT = (3.05, 10.0)  # seconds to wait for a connection, and for more bytes
 # Some file must be complete after _GRACE seconds, plus one second for every _SLOWEST bytes of the
 # largest one.
-_GRACE, _SLOWEST = 60.0, 10 * 1024
+_GRACE = 60.0
+_SLOWEST = 10 * 1024
 _CUT_OFF = ("ChunkedEncodingError", "IncompleteRead", "ProtocolError")  # a connection
+_BUSY = (429, 500, 502, 503, 504)  # status codes of a server
 _WAITS = (1.0, 2.0, 4.0, 8.0)  # seconds before a busy server is asked again
 
 
@@ -124,21 +128,20 @@ class DataFolder:
             return sorted(self._below("")) if self.root.is_dir() else []
 
     def _below(self, folder: str) -> Iterator[str]:
-        here = self.root / folder
-        for entry in [*os.scandir(here)]:
+        parent = self.root / folder
+        for entry in [*os.scandir(parent)]:
             path = f"{folder}{entry.name}"
             if entry.name.startswith("."):
                 continue
-            if (is_link := entry.is_symlink()) and self.kind in ("own", "sample"):
+            is_link = entry.is_symlink()
+            if is_link and self.kind in ("own", "sample"):
                 inside(
                     self.root, path, "A link in a benchmark's own folder", DataNotFound
                 )
-            above = (here, *here.parents) if is_link else ()
+            # Asking the system again whether each file is a folder would double the time.
             if not (Path(entry).is_dir() if is_link else entry.is_dir()):
                 yield path
-            elif not any(
-                one.resolve().is_relative_to(os.path.realpath(entry)) for one in above
-            ):
+            elif not (is_link and _leads_above(Path(entry), parent)):
                 yield from self._below(f"{path}/")
 
     def revision(self, *files: str, hashes: Mapping[str, str] | None = None) -> str:
@@ -159,20 +162,21 @@ class DataFolder:
         if self.kind == "sample":
             return "sample"
         self.fetch(files or None)
-        commits, others = set(), []
+        commits = set()
+        changed = []  # as `sha256sum` prints them
         for file in sorted({*files} or self.files()):
             content = (hashes or {}).get(file) or digest(self.root / file)
             entry = self.recorded.get(file)
             if entry and entry.sha256 == content:
                 commits.add(entry.commit[:7])
             else:
-                others.append(f"{content}  {file}\n")
-        listed = hashlib.sha256(
-            "".join(others).encode("utf-8", "surrogateescape")
-        ).hexdigest()[:7]
+                changed.append(f"{content}  {file}\n")
+        listed = "".join(changed).encode("utf-8", "surrogateescape")
+        digits = hashlib.sha256(listed).hexdigest()[:7]
         if self.kind == "own":
-            return listed
-        return "+".join([*sorted(commits), *([f"local-{listed}"] if others else [])])
+            return digits
+        local = [f"local-{digits}"] if changed else []
+        return "+".join([*sorted(commits), *local])
 
     def verify(self) -> list[Problem]:
         """Compare every file with the record, without downloading any.
@@ -182,32 +186,33 @@ class DataFolder:
             record, only files that cannot be data are reported.
         """
         if self.kind == "cache" and not self.recorded:
-            return [
-                Problem(
-                    "*", "missing", f"nothing is downloaded to {self.root.parent} yet"
-                )
-            ]
-        present, problems = {*self.files()}, []
-        for file in sorted(present | {*self.recorded}):
+            detail = f"nothing is downloaded to {self.root.parent} yet"
+            return [Problem("*", "missing", detail)]
+        present = {*self.files()}
+        problems = []
+        for file in sorted(present | self.recorded.keys()):
             try:
                 content = read_bytes(self.root / file)
             except HKCantoError as error:
                 kind = "unreadable" if file in present else "missing"
                 problems.append(Problem(file, kind, str(error)))
                 continue
-            entry, reason = self.recorded.get(file), refusal(content)
-            if self.recorded and not entry:
-                problems.append(Problem(file, "extra", "it is not in the release"))
-            elif (
-                entry and (found := hashlib.sha256(content).hexdigest()) != entry.sha256
-            ):
-                detail = (
-                    reason or f"its sha256 is {found}, not the recorded {entry.sha256}"
-                )
-                problems.append(Problem(file, "changed", detail))
-            elif reason and not entry:
-                problems.append(Problem(file, "unreadable", reason))
+            problems.extend(self._problems(file, content))
         return problems
+
+    def _problems(self, file: str, content: bytes) -> Iterator[Problem]:
+        """Compare the content of a file with the record."""
+        entry = self.recorded.get(file)
+        reason = refusal(content)
+        if entry:
+            sha256 = hashlib.sha256(content).hexdigest()
+            if sha256 != entry.sha256:
+                hashes = f"its sha256 is {sha256}, not the recorded {entry.sha256}"
+                yield Problem(file, "changed", reason or hashes)
+        elif self.recorded:
+            yield Problem(file, "extra", "it is not in the release")
+        elif reason:
+            yield Problem(file, "unreadable", reason)
 
     def absent(self, file: str) -> DataNotFound:
         """Return the error for a missing file.
@@ -215,16 +220,24 @@ class DataFolder:
         Args:
             file: Path in the folder.
         """
-        entry, path = self.recorded.get(file), self.root / file
+        entry = self.recorded.get(file)
+        path = self.root / file
         if entry and self.kind == "local":
-            remedy = f"Unset HKCANTO_DATA_DIR, or run `git show {entry.commit}:{entry.origin}`"
             return DataNotFound(
-                f"{path} {no_file(path)}. {remedy} in a clone of the release."
+                f"{path} {no_file(path)}. Unset HKCANTO_DATA_DIR, or run "
+                f"`git show {entry.commit}:{entry.origin}` in a clone of the release."
             )
         hint = did_you_mean(file, {*self.recorded, *self.files()}) or "Check the name."
         return DataNotFound(
             f"{self.name} has no file {file!r} in {self.root}. {hint.rstrip()}"
         )
+
+
+def _leads_above(link: Path, folder: Path) -> bool:
+    """Return whether a link leads to the folder that has it, or to one above."""
+    target = link.resolve()
+    parents = (folder, *folder.parents)
+    return any(parent.resolve().is_relative_to(target) for parent in parents)
 
 
 def digest(path: Path, like: str = "") -> str:
@@ -238,11 +251,11 @@ def digest(path: Path, like: str = "") -> str:
     if not is_file(path):
         return ""
     with on_disk(path), path.open("rb") as file:
-        head = b"blob %d\0" % os.fstat(file.fileno()).st_size
-        blob = partial(hashlib.sha1, head, usedforsecurity=False)
-        return hashlib.file_digest(
-            file, blob if len(like) == 40 else hashlib.sha256
-        ).hexdigest()
+        if len(like) != 40:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+        size = os.fstat(file.fileno()).st_size
+        blob = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+        return hashlib.file_digest(file, lambda: blob).hexdigest()
 
 
 class GitHubFolder(DataFolder):
@@ -269,45 +282,52 @@ class GitHubFolder(DataFolder):
         self, name: str, home: Path, repo: str, root: Path, recorded: Registry
     ) -> None:
         super().__init__(name, "cache", root, recorded)
-        self.home, self.repository, self.partial = home, repo, home / ".partial"
+        self.home = home
+        self.repository = repo
+        self.partial = home / ".partial"
 
     def fetch(
         self, files: Sequence[str] | None = None, *, progress: bool = False
     ) -> None:
         """Download missing files, one process at a time; see `DataFolder.fetch`."""
-        if not (lacking := self.lacking(files)):
+        lacking = self.lacking(files)
+        if not lacking:
             return
         if variable := forbidden():
             raise self.failure(
                 f"{variable} forbids it, and {lacking[0]} is not in {self.home}"
             )
-        from filelock import FileLock, Timeout
-
-        lock = FileLock(self.home / ".lock")
         with on_disk(self.home, "written", _REMEDY):
-            for place in (self.home.parent, self.home):
-                place.mkdir(0o755, parents=True, exist_ok=True)
-                own_cache(place)
-            try:
-                held = lock.acquire(timeout=_SILENT_WAIT)
-            except Timeout:
-                why = f"it holds {lock.lock_file}. If there is no such process, delete that file"
-                _log.warning(
-                    f"Waiting for another process to download {self.name}: {why}."
-                )
-                held = lock.acquire()
-            with held:
-                self.look()  # while this process waited, another may have fetched them
+            for folder in (self.home.parent, self.home):
+                folder.mkdir(0o755, parents=True, exist_ok=True)
+                safe_cache(folder)
+            with self._locked():
+                self.look()  # another process may have downloaded them meanwhile
                 if lacking := self.lacking(files):
-                    shutil.rmtree(
-                        self.partial, ignore_errors=True
-                    )  # left by a killed process
+                    self._remove_partial()  # left by a killed process
                     self.partial.mkdir()
                     try:
                         self.fill(lacking, progress)
                     finally:
-                        shutil.rmtree(self.partial, ignore_errors=True)
+                        self._remove_partial()
             self.lacking(files)  # the names of a hub's files were not known before
+
+    def _locked(self) -> AbstractContextManager[Any]:
+        """Wait until no other process downloads the release; say so if it takes long."""
+        from filelock import FileLock, Timeout
+
+        lock = FileLock(self.home / ".lock")
+        try:
+            return lock.acquire(timeout=_SILENT_WAIT)
+        except Timeout:
+            _log.warning(
+                f"Waiting for another process to download {self.name}: it holds "
+                f"{lock.lock_file}. If there is no such process, delete that file."
+            )
+            return lock.acquire()
+
+    def _remove_partial(self) -> None:
+        shutil.rmtree(self.partial, ignore_errors=True)
 
     def look(self) -> None:
         """Update the root and the record, which never change for a GitHub release."""
@@ -341,34 +361,38 @@ class GitHubFolder(DataFolder):
         from pooch import HTTPDownloader
         from tqdm import tqdm
 
-        server, secret = self.endpoint()
-        download = HTTPDownloader(timeout=_TIMEOUT, headers={**headers, **secret})
+        server, authorization = self.endpoint()
+        request = HTTPDownloader(timeout=_TIMEOUT, headers={**headers, **authorization})
 
         def load(url: str, file: str, path: Path) -> None:
-            expected, target = files[file].sha256, self.inside(file)
-            download(url, str(path), None)
-            if expected not in ("", content := digest(path, expected)):
-                what = refusal(read_bytes(path)) or "another file"
-                hashes = f"its hash is {content}, expected {expected}; {what}. It was not kept"
-                why = f"{url} is not the file recorded for {target}: {hashes}"
-                raise self.failure(why, DataCorrupt)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            path.replace(target)
+            target = self.inside(file)
+            request(url, str(path), None)
+            self._keep(path, target, files[file].sha256, url)
 
         requests = []
         for number, (file, entry) in enumerate(files.items()):
-            path = self.address.format(
-                self.repository, entry.commit, quote(entry.origin)
-            )
-            requests.append((f"{server}/{path}", file, self.partial / str(number)))
+            path = quote(entry.origin)
+            address = self.address.format(self.repository, entry.commit, path)
+            requests.append((f"{server}/{address}", file, self.partial / str(number)))
         largest = max((entry.size or 0 for entry in files.values()), default=0)
-        arriving, title = (
-            self.receive(load, requests, largest),
-            f"Downloading {self.name}",
-        )
+        arriving = self.receive(load, requests, largest)
+        title = f"Downloading {self.name}"
         hidden = False if progress else None  # None: unless stderr is a terminal
         for _ in tqdm(arriving, title, len(files), unit="file", disable=hidden):
             pass
+
+    def _keep(self, path: Path, target: Path, expected: str, url: str) -> None:
+        """Move a downloaded file into its place, if its content is the expected one."""
+        content = digest(path, expected)
+        if expected and content != expected:
+            reason = refusal(read_bytes(path)) or "another file"
+            raise self.failure(
+                f"{url} is not the file recorded for {target}: its hash is {content}, "
+                f"expected {expected}; {reason}. It was not kept",
+                DataCorrupt,
+            )
+        target.parent.mkdir(parents=True, exist_ok=True)
+        path.replace(target)
 
     def inside(self, file: str) -> Path:
         """Return the local path of a file that the release lists."""
@@ -405,12 +429,14 @@ class GitHubFolder(DataFolder):
                 for _ in requests:
                     yield arriving.next(patience)
         except NothingYet as error:
-            why = f"it was too slow: nothing was complete in {patience:.0f} s"
-            raise self.failure(why) from error
+            raise self.failure(
+                f"it was too slow: nothing was complete in {patience:.0f} s"
+            ) from error
 
     def _patiently(self, load: Callable[..., Any], request: tuple[Any, ...]) -> Any:
         """Call a function of a library; ask a busy server again, and convert a network's error."""
-        waits, url = iter(_WAITS), request[0]
+        url = request[0]
+        waits = iter(_WAITS)
         while True:
             try:
                 return load(*request)
@@ -418,29 +444,36 @@ class GitHubFolder(DataFolder):
                 if isinstance(error, HKCantoError) or getattr(error, "errno", None):
                     raise  # an error of the network has no errno
                 status = getattr(getattr(error, "response", None), "status_code", None)
-                is_cut = type(error).__name__ in _CUT_OFF
-                may_pass = is_cut or status in (429, 500, 502, 503, 504)
-                if may_pass and (wait := next(waits, None)) is not None:
-                    what = f"is busy (HTTP {status})" if status else "broke off"
-                    _log.warning("%s %s; asking again in %g s.", url, what, wait)
-                    time.sleep(wait)
-                    continue
-                kind: type[HKCantoError] = NetworkUnavailable
-                why = f"{url}: {type(error).__name__}: {shorten(str(error), 160)}"
-                if status in (401, 404, 410):
-                    kind = DataNotFound
-                    why = f"{url} is not on the server, or not public (HTTP {status})"
-                if status in (401, 403, 404):
-                    why += ". A gated data set needs HF_TOKEN=<token>"
-                raise self.failure(why, kind) from error
+                is_cut_off = type(error).__name__ in _CUT_OFF
+                wait = next(waits, None) if is_cut_off or status in _BUSY else None
+                if wait is None:
+                    raise self._network_failure(url, error, status) from error
+                fault = f"is busy (HTTP {status})" if status else "broke off"
+                _log.warning("%s %s; asking again in %g s.", url, fault, wait)
+                time.sleep(wait)
+
+    def _network_failure(
+        self, url: str, error: Exception, status: int | None
+    ) -> HKCantoError:
+        """Return the error for a request that failed, by the status code of the answer."""
+        advice = ""
+        if status in (401, 403, 404):
+            advice = ". A gated data set needs HF_TOKEN=<token>"
+        if status in (401, 404, 410):
+            why = f"{url} is not on the server, or not public (HTTP {status})"
+            return self.failure(why + advice, DataNotFound)
+        why = f"{url}: {type(error).__name__}: {shorten(str(error), 160)}"
+        return self.failure(why + advice)
 
     def endpoint(self) -> tuple[str, dict[str, str]]:
         """Return the server's URL, and headers with the user and password that it contained."""
-        given = (os.environ.get(self.mirror) or self.server).rstrip("/")
-        if not (parts := re.fullmatch(r"(\w+://)([^/]*)@(.*)", given)):
-            return given, {}
-        secret = base64.b64encode(unquote(parts[2]).encode()).decode()
-        return parts[1] + parts[3], {"authorization": f"Basic {secret}"}
+        url = (os.environ.get(self.mirror) or self.server).rstrip("/")
+        parts = re.fullmatch(r"(\w+://)([^/]*)@(.*)", url)
+        if not parts:
+            return url, {}
+        scheme, user, address = parts.groups()
+        secret = base64.b64encode(unquote(user).encode()).decode()
+        return scheme + address, {"authorization": f"Basic {secret}"}
 
     def failure(
         self, why: str, kind: type[HKCantoError] = NetworkUnavailable
@@ -475,33 +508,30 @@ class HubFolder(GitHubFolder):
 
     def __init__(self, name: str, home: Path, release: HubDataset) -> None:
         super().__init__(name, home, release.repo_id, home / "not-downloaded", {})
-        self._allow, self._commit, self._pin = (
-            release.allow,
-            "",
-            revision_variable(name),
-        )
+        self._allow = release.allow
+        self._commit = ""
+        self._pin = revision_variable(name)
         self._revision = os.environ.get(self._pin) or release.revision or ""
-        named = quote(self._revision or "default", safe="")
+        revision = quote(self._revision or "default", safe="")
         self._registry = inside(
-            home, f"registry.{named}.sha256", self._pin, DataNotFound
+            home, f"registry.{revision}.sha256", self._pin, DataNotFound
         )
-        self._request = f"# {release.repo_id}@{named} {' '.join(release.allow)}"
+        self._request = f"# {release.repo_id}@{revision} {' '.join(release.allow)}"
         self.look()
 
     def look(self) -> None:
         """Set the commit and the files from an earlier download of the same request, if any."""
         if not is_file(self._registry):
             return
-        request, *lines = (
-            read_bytes(self._registry).decode("utf-8", "replace").split("\n")
-        )
+        registry = read_bytes(self._registry).decode("utf-8", "replace")
+        request, *lines = registry.split("\n")
         if lines and request != self._request:
             return
         head = re.fullmatch(rf"# ({_COMMIT}) (\d+)", lines[0]) if lines else None
         if not head or int(head[2]) != len(lines) - 2:
-            why = f"{self._registry} is truncated or damaged. Delete it and fetch again"
             raise DataCorrupt(
-                f"{why} (the newest data, unless {self._pin}=<commit> is set)."
+                f"{self._registry} is truncated or damaged. Delete it and fetch again "
+                f"(the newest data, unless {self._pin}=<commit> is set)."
             )
         self._commit = head[1]
         self.root = inside(self.home, self._commit, str(self._registry))
@@ -512,11 +542,15 @@ class HubFolder(GitHubFolder):
         from huggingface_hub import utils
 
         hub: Any = utils
-        commit, listed = self._ask(self._commit or self._revision)
+        commit, listed = self._listed(self._commit or self._revision)
         names = sorted(hub.filter_repo_objects(listed, allow_patterns=[*self._allow]))
         if not names:
-            why = f"{self.repository} at {commit} has no file that matches {', '.join(self._allow)}"
-            raise self.failure(f"{why}: its layout has changed", DataNotFound)
+            patterns = ", ".join(self._allow)
+            raise self.failure(
+                f"{self.repository} at {commit} has no file that matches {patterns}: "
+                "its layout has changed",
+                DataNotFound,
+            )
         self.root = inside(self.home, commit, str(self._registry))
         files: dict[str, RecordedFile] = {}
         for name in names:
@@ -525,43 +559,53 @@ class HubFolder(GitHubFolder):
                 files[name] = replace(listed[name], sha256=expected)
         headers = {**hub.build_hf_headers(), "accept-encoding": "identity"}
         self.download(files, headers, progress)
+        self._record(commit, names)
+        self.look()
+
+    def _record(self, commit: str, names: Sequence[str]) -> None:
+        """Write the registry of the complete files."""
         lines = [self._request, f"# {commit} {len(names)}"]
-        lines += [f"{quote(name)} {digest(self.root / name)}" for name in names]
+        for name in names:
+            lines.append(f"{quote(name)} {digest(self.root / name)}")
         unfinished = self.partial / "registry"
         unfinished.write_text("\n".join([*lines, ""]), encoding="utf-8")
         unfinished.replace(self._registry)
-        self.look()
 
-    def _ask(self, revision: str) -> tuple[str, Registry]:
+    def _listed(self, revision: str) -> tuple[str, Registry]:
         """Ask the hub for the commit and the files of a revision."""
         from huggingface_hub import HfApi
 
         server, headers = self.endpoint()
-        ask = partial(HfApi(server, headers=headers).dataset_info, self.repository)
-        ask = partial(
-            ask, revision=revision or None, timeout=_TIMEOUT[1], files_metadata=True
-        )
         url = f"{server}/datasets/{self.repository}"
-        (info,) = self.receive(lambda _: ask(), [(url,)])
+        request = partial(
+            HfApi(server, headers=headers).dataset_info,
+            self.repository,
+            revision=revision or None,
+            timeout=_TIMEOUT[1],
+            files_metadata=True,
+        )
+        (info,) = self.receive(lambda _: request(), [(url,)])
         expected = revision if re.fullmatch(_COMMIT, revision) else _COMMIT
         if not re.fullmatch(expected, str(info.sha)):
-            why = f"{url} answers with commit {info.sha}, not with the requested one"
-            raise self.failure(why, DataCorrupt)
+            raise self.failure(
+                f"{url} answers with commit {info.sha}, not with the requested one",
+                DataCorrupt,
+            )
         files = {}
         for file in info.siblings or ():
-            content, size = file.blob_id or "", file.size
-            if file.lfs:
-                content, size = file.lfs.sha256, file.lfs.size
-            files[file.rfilename] = RecordedFile(
-                content, info.sha, file.rfilename, size
-            )
+            content = file.lfs.sha256 if file.lfs else file.blob_id or ""
+            size = file.lfs.size if file.lfs else file.size
+            name = file.rfilename
+            files[name] = RecordedFile(content, info.sha, name, size)
         return info.sha, files
 
 
 def forbidden() -> str:
     """Name the variable that forbids downloads; an empty text if none does."""
-    names, yes = ("HKCANTO_OFFLINE", "HF_HUB_OFFLINE"), ("1", "ON", "TRUE", "YES")
-    return next((name for name in names if os.environ.get(name, "").upper() in yes), "")
+    for name in ("HKCANTO_OFFLINE", "HF_HUB_OFFLINE"):
+        if os.environ.get(name, "").upper() in _YES:
+            return name
+    return ""
 
 
 def revision_variable(name: str) -> str:
@@ -574,7 +618,7 @@ def revision_variable(name: str) -> str:
     return f"HKCANTO_REVISION_{re.sub('[^A-Z0-9]', '_', name.upper())}"
 
 
-def own_cache(folder: Path) -> Path:
+def safe_cache(folder: Path) -> Path:
     """Return a folder of the cache; refuse it if another user can change its contents.
 
     It holds the registries of hub data sets, and anyone who can write to one can change scores.
@@ -591,8 +635,8 @@ def own_cache(folder: Path) -> Path:
         state = folder.stat()
     if state.st_uid == os.getuid() and not state.st_mode & stat.S_IWOTH:
         return folder
-    seen = f"its owner is {state.st_uid}, its mode {stat.filemode(state.st_mode)}"
-    why = f"the cache folder {folder} is not safe: another user may change it ({seen})"
     raise DataNotFound(
-        f"{why}. Set HKCANTO_CACHE to a folder that only you may write to."
+        f"the cache folder {folder} is not safe: another user may change it (its owner "
+        f"is {state.st_uid}, its mode {stat.filemode(state.st_mode)}). "
+        "Set HKCANTO_CACHE to a folder that only you may write to."
     )

@@ -10,6 +10,7 @@
 
 import os
 from fnmatch import fnmatch
+from itertools import chain
 from pathlib import Path
 
 from ..declarations import Benchmark
@@ -17,7 +18,14 @@ from ..errors import DataNotFound, on_disk
 from ..printable import warn_once
 from . import fetch
 from .fetch import DataFolder
-from .releases import FolderData, GitHubRelease, HubDataset, inside, recorded_files
+from .releases import (
+    FolderData,
+    GitHubRelease,
+    HubDataset,
+    Registry,
+    inside,
+    recorded_files,
+)
 
 
 def locate(benchmark: Benchmark) -> DataFolder:
@@ -42,74 +50,92 @@ def locate(benchmark: Benchmark) -> DataFolder:
         ...     locate(find_benchmark("hkmmlu")).kind
         'cache'
     """
-    release, home, name = benchmark.release, Path(benchmark.home), benchmark.folder
-    declared = home / "benchmark.toml"
-    chosen = os.environ.get("HKCANTO_DATA") or "release"
+    release = benchmark.release
+    home = Path(benchmark.home)
+    name = benchmark.folder
     if isinstance(release, FolderData):
-        root = inside(home, release.path, f"{declared}: path of [data]")
+        root = inside(home, release.path, f"{home / 'benchmark.toml'}: path of [data]")
         if not root.is_dir():
             raise DataNotFound(f"{root}, the data of {name}, is not a folder.")
         return DataFolder(name, "own", root)
-    if chosen == "sample":
-        if not (home / "sample").is_dir():
+    source = os.environ.get("HKCANTO_DATA") or "release"
+    if source == "sample":
+        root = home / "sample"
+        if not root.is_dir():
             raise DataNotFound(
                 f"{name} has no sample data in {home}. Unset HKCANTO_DATA."
             )
-        return DataFolder(name, "sample", home / "sample")
-    if chosen != "release":
+        return DataFolder(name, "sample", root)
+    if source != "release":
         raise DataNotFound(
-            f"HKCANTO_DATA={chosen!r} is unknown. Set it to 'sample' or 'release'."
+            f"HKCANTO_DATA={source!r} is unknown. Set it to 'sample' or 'release'."
         )
-    is_github = isinstance(release, GitHubRelease)
-    recorded = recorded_files(release, benchmark.home) if is_github else {}
+    recorded: Registry = {}
+    prefix = ""
+    if isinstance(release, GitHubRelease):
+        recorded = recorded_files(release, benchmark.home)
+        prefix = release.prefix
     if parent := _folder("HKCANTO_DATA_DIR"):
-        variable = fetch.revision_variable(name)
-        if pin := os.environ.get(variable):
-            warn_once(
-                f"{variable}={pin} has no effect: HKCANTO_DATA_DIR={parent} is set."
+        root = _copy(benchmark, parent, prefix)
+        return DataFolder(name, "local", root, recorded)
+    return _cached(benchmark, release, recorded)
+
+
+def _copy(benchmark: Benchmark, parent: Path, prefix: str) -> Path:
+    """Return the folder of a release's data in the user's folder of releases."""
+    name = benchmark.folder
+    declared = f"{benchmark.home}/benchmark.toml"
+    variable = fetch.revision_variable(name)
+    if pin := os.environ.get(variable):
+        warn_once(f"{variable}={pin} has no effect: HKCANTO_DATA_DIR={parent} is set.")
+    with on_disk(parent, remedy="Correct HKCANTO_DATA_DIR, or unset it to download."):
+        root = inside(parent, name, f"{declared}: folder", links=True)
+        if not root.is_dir():
+            fault = "is not a folder"
+            if parent.is_dir():
+                names = sorted(path.name for path in parent.glob("[!.]*/"))
+                fault = f"has no folder {name!r}, only {', '.join(names) or 'none'}"
+            raise DataNotFound(
+                f"HKCANTO_DATA_DIR={parent} {fault}. "
+                "Set it to the folder of the releases, or unset it to download."
             )
-        with on_disk(
-            parent, remedy="Correct HKCANTO_DATA_DIR, or unset it to download."
-        ):
-            root = inside(parent, name, f"{declared}: folder", links=True)
-            if not root.is_dir():
-                names = (
-                    ", ".join(sorted(path.name for path in parent.glob("[!.]*/")))
-                    or "none"
-                )
-                there = f"has no folder {name!r}, only {names}"
-                raise DataNotFound(
-                    f"HKCANTO_DATA_DIR={parent} {there if parent.is_dir() else 'is not a folder'}. "
-                    "Set it to the folder of the releases, or unset it to download."
-                )
-            # A git clone may have the data in a subfolder.
-            prefix = release.prefix if isinstance(release, GitHubRelease) else ""
-            clone = inside(root, prefix, f"{declared}: prefix", links=True)
-        return DataFolder(name, "local", clone if clone.is_dir() else root, recorded)
+        # A git clone may have the data in a subfolder.
+        clone = inside(root, prefix, f"{declared}: prefix", links=True)
+    return clone if clone.is_dir() else root
+
+
+def _cached(
+    benchmark: Benchmark, release: GitHubRelease | HubDataset, recorded: Registry
+) -> DataFolder:
+    """Return the folder of a release in the user's cache, which downloads missing files."""
     from platformdirs import user_cache_path
 
-    cache = fetch.own_cache(_folder("HKCANTO_CACHE") or user_cache_path("hkcanto"))
-    place = fetch.own_cache(inside(cache, name, f"{declared}: folder"))
+    name = benchmark.folder
+    declared = f"{benchmark.home}/benchmark.toml"
+    cache = fetch.safe_cache(_folder("HKCANTO_CACHE") or user_cache_path("hkcanto"))
+    home = fetch.safe_cache(inside(cache, name, f"{declared}: folder"))
     if isinstance(release, GitHubRelease):
         # One folder per commit, so that versions of the package do not replace each other's files.
-        root = inside(place, release.commit[:7], f"{declared}: commit")
-        return fetch.GitHubFolder(name, place, release.repository, root, recorded)
-    every = {
-        path for task in benchmark.tasks for of in task.paths.values() for path in of
-    }
-    wanted = sorted(path.replace("{stem}", "*").replace("**/", "*") for path in every)
-    more = (
-        one for one in wanted if not any(fnmatch(one, known) for known in release.allow)
-    )
-    release = HubDataset(release.repo_id, release.revision, (*release.allow, *more))
-    return fetch.HubFolder(name, place, release)
+        root = inside(home, release.commit[:7], f"{declared}: commit")
+        return fetch.GitHubFolder(name, home, release.repository, root, recorded)
+    patterns = set()
+    for task in benchmark.tasks:
+        for path in chain.from_iterable(task.paths.values()):
+            patterns.add(path.replace("{stem}", "*").replace("**/", "*"))
+    allow = release.allow
+    for pattern in sorted(patterns):
+        if not any(fnmatch(pattern, known) for known in release.allow):
+            allow = (*allow, pattern)
+    release = HubDataset(release.repo_id, release.revision, allow)
+    return fetch.HubFolder(name, home, release)
 
 
 def _folder(variable: str) -> Path | None:
     """Return the folder that an environment variable names."""
-    given = os.environ.get(variable)
+    path = os.environ.get(variable)
     try:
-        return Path(given).expanduser() if given else None
+        return Path(path).expanduser() if path else None
     except RuntimeError as error:
-        why = f"{variable}={given} is in the home of an unknown user. Correct the name."
-        raise DataNotFound(why) from error
+        raise DataNotFound(
+            f"{variable}={path} is in the home of an unknown user. Correct the name."
+        ) from error

@@ -97,8 +97,8 @@ Registry = Mapping[str, RecordedFile]
 def inside(
     root: Path,
     name: str,
-    said: str,
-    kind: type[HKCantoError] = CatalogueError,
+    entry: str,
+    error: type[HKCantoError] = CatalogueError,
     links: bool = False,
 ) -> Path:
     r"""Join a folder and an untrusted name, and refuse to leave the folder.
@@ -108,8 +108,8 @@ def inside(
     Args:
         root: The folder.
         name: A relative path.
-        said: The file and entry that name it, for the message.
-        kind: The kind of error to raise.
+        entry: The file and entry that name it, for the message.
+        error: The error to raise.
         links: Whether symbolic links may lead out of the folder, as the user's own may.
 
     Raises:
@@ -123,20 +123,22 @@ def inside(
         Traceback (most recent call last):
         hkcanto_tasks.errors.CatalogueError: line 1 names a path outside: '../x.csv'. Name one in...
     """
-    strict = PureWindowsPath(
-        name
-    )  # it knows drives, and accepts both slashes as separators
+    # A Windows path knows drives, and takes both slashes for separators.
+    path = PureWindowsPath(name)
     # No file's name has a NUL character, half of a surrogate pair, or more than 255 bytes.
-    within = not re.search("[\0\ud800-\udfff]", name) and not strict.anchor
-    within = within and all(
-        part != ".." and len(part.encode()) <= 255 for part in strict.parts
+    is_named = not path.anchor and not re.search("[\0\ud800-\udfff]", name)
+    if is_named and all(map(_is_plain_part, path.parts)):
+        joined = root / name
+        if links or Path(realpath(joined)).is_relative_to(realpath(root)):
+            return joined
+    raise error(
+        f"{entry} names a path outside: {name[:300]!r}. Name one in {root}, without `..`, "
+        "drive, odd character, long name or a link that leads out."
     )
-    if within and (links or Path(realpath(root / name)).is_relative_to(realpath(root))):
-        return root / name
-    limits = "without `..`, drive, odd character, long name or a link that leads out"
-    raise kind(
-        f"{said} names a path outside: {name[:300]!r}. Name one in {root}, {limits}."
-    )
+
+
+def _is_plain_part(part: str) -> bool:
+    return part != ".." and len(part.encode()) <= 255
 
 
 def read_registry(
@@ -167,30 +169,36 @@ def read_registry(
         >>> recorded["phonetics-g2p/test/zh_to_jyutping_test_gold.json"].commit[:7]
         'b047f9f'
     """
-    registry: dict[str, RecordedFile] = {}
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = f"{path}, the checksums of a release on GitHub, cannot be read: {error}"
-        raise CatalogueError(f"{why}. Correct or restore it.") from error
-    announced = None
-    for number, line in enumerate(lines, start=1):
-        if not line or line.startswith("#"):
-            announced = re.fullmatch(r"# (\d+) files", line) or announced
+        raise CatalogueError(
+            f"{path}, the checksums of a release on GitHub, cannot be read: {error}. "
+            "Correct or restore it."
+        ) from error
+    registry: dict[str, RecordedFile] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if re.fullmatch("(#.*)?", line):
             continue
         match = re.fullmatch(r"(\S+) ([0-9a-f]{64})(?: ([0-9a-f]{40}):(\S+))?", line)
-        if not match or (file := unquote(match[1])) in registry:
-            why = f"line {number} is not `<file> <sha256> [<commit>:<path>]`, or names a file twice"
-            raise CatalogueError(f"{path}: {why}: {line!r}. Correct the line.")
+        file = unquote(match[1]) if match else ""
+        if not match or file in registry:
+            raise CatalogueError(
+                f"{path}: line {number} is not `<file> <sha256> [<commit>:<path>]`, or "
+                f"names a file twice: {line!r}. Correct the line."
+            )
         inside(path.parent, file, f"{path}: line {number}", links=True)
         registry[file] = RecordedFile(
             match[2], match[3] or commit, match[4] or prefix + file
         )
-    if not registry or (announced and int(announced[1]) != len(registry)):
-        expected = f", not the {announced[1]} that it announces" if announced else ""
-        raise CatalogueError(
-            f"{path} names {len(registry)} files{expected}. Correct the list."
-        )
+    for announced in re.findall(r"(?m)^# (\d+) files$", text):
+        if int(announced) != len(registry):
+            raise CatalogueError(
+                f"{path} names {len(registry)} files, not the {announced} that it "
+                "announces. Correct the list."
+            )
+    if not registry:
+        raise CatalogueError(f"{path} names 0 files. Correct the list.")
     return registry
 
 

@@ -2,8 +2,10 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from textwrap import shorten
 from types import ModuleType
@@ -25,6 +27,7 @@ class ReleaseRows:
         headerless: The columns of a CSV file without a header row.
 
     Attributes:
+        folder: The data.
         subject_columns: The columns that name the subject of a row, if a file has several.
 
     Raises:
@@ -35,89 +38,49 @@ class ReleaseRows:
     def __init__(
         self, folder: DataFolder, task: TaskVariant, headerless: Sequence[str]
     ) -> None:
-        self.folder, self._task, self._headerless = folder, task, headerless
+        self.folder = folder
+        self._task = task
+        self._definition = task.definition
+        self._headerless = headerless
+        self.subject_columns = _subject_columns(task.definition)
+        self._subject_of = _subjects_of_stems(task)
         self._hashes: dict[str, str] = {}
         self._configurations: dict[str, Mapping[str, Any]] = {}
-        self._tables: dict[tuple[str, ...], tuple[Table, dict[str, list[Row]]]] = {}
-        definition = task.definition
-        every = definition.subjects
-        self._name_of = {
-            stem: subject.name for subject in every for stem in subject.stems
-        }
-        names = {
-            subject.name for subject in every
-        }  # an alias may be another benchmark's
-        given = []
-        for text in filter(
-            str.strip, re.split(r"[,\n]", os.environ.get("HKCANTO_ALIASES", ""))
-        ):
-            stem, equals, name = map(str.strip, text.partition("="))
-            if not equals:
-                raise DataNotFound(
-                    f"HKCANTO_ALIASES has {text!r}. Write it as stem=subject,…."
-                )
-            given.append(stem)
-            if name in names and self._name_of.setdefault(stem, name) != name:
-                why = f"{stem!r} is already the file of {self._name_of[stem]!r} in {task.name}"
-                raise DataNotFound(
-                    f"HKCANTO_ALIASES: {why}, not of {name!r}. Remove this alias."
-                )
-        declared = definition.columns.get("subject", ())
-        if definition.reader and any(names):
-            declared = declared or "subject"
-        columns = (declared,) if isinstance(declared, str) else declared
-        self.subject_columns = tuple(name.lower() for name in columns)
-        recorded = (
-            [*folder.recorded] if folder.kind == "cache" and definition.paths else []
-        )
+        self._last_table = _SubjectTable((), Table([], []), {})
+        # Recorded files are matched with subjects before they are downloaded.
+        recorded: list[str] = []
+        if folder.kind == "cache" and task.definition.paths:
+            recorded = [*folder.recorded]
         if folder.kind == "cache" and not recorded:
             folder.fetch()
-        self._files: dict[tuple[str, str], list[str]] = {}  # split, subject → files
-        self._stems: list[str] = []
-        there = recorded or folder.files()
-        for split, paths in definition.paths.items():
-            self._match(split, paths, there)
-        others = {
-            stem
-            for one in task.benchmark.tasks
-            for of in one.subjects
-            for stem in of.stems
-        }
-        known = {*given, *self._name_of, *others}
-        unmatched = [stem for stem in dict.fromkeys(self._stems) if stem not in known]
-        missing = [
-            one.name for one in task.subjects if ("test", one.name) not in self._files
-        ]
-        if missing and unmatched:
-            raise DataNotFound(
-                f"{task.name}: in {folder.root}, some subjects have no file, and some files belong "
-                f"to no known subject.\n  expected: {' or '.join(definition.paths['test'])}\n"
-                f"  subjects: {', '.join(missing)}\n  files: {', '.join(unmatched)}\n"
-                f"Match them: HKCANTO_ALIASES='{unmatched[0]}={missing[0]},…', or `aliases`."
-            )
+        self._files = self._matched(recorded or folder.files())
         if recorded:
-            chosen = {subject.name for subject in task.subjects}
-            files = (
-                files for (_, name), files in self._files.items() if name in chosen
-            )
-            folder.fetch([*dict.fromkeys(file for named in files for file in named)])
+            folder.fetch([*dict.fromkeys(chain.from_iterable(self._files.values()))])
 
     # ------------------------------------------------------------------ files
 
-    def _match(self, split: str, paths: Iterable[str], files: Iterable[str]) -> None:
-        """Find the files of each subject by the declared paths of a split."""
-        for path in paths:
-            fixed = path.removeprefix("**/")
-            pattern = re.escape(fixed).replace(r"\{stem\}", "(?P<stem>[^/]+)", 1)
-            fitting = re.compile(pattern if fixed == path else f"(?:.*/)?{pattern}")
-            for match in filter(None, map(fitting.fullmatch, files)):
-                if stem := match.groupdict().get("stem"):
-                    names = [self._name_of[stem]] if stem in self._name_of else []
-                    self._stems += [stem] if split == "test" else []
-                else:
-                    names = [subject.name for subject in self._task.definition.subjects]
-                for name in names:
-                    self._files.setdefault((split, name), []).append(match[0])
+    def _matched(self, files: Sequence[str]) -> dict[tuple[str, str], list[str]]:
+        """Match files with split and subject by the declared paths."""
+        matched: dict[tuple[str, str], list[str]] = {}
+        unmatched: dict[str, None] = {}  # stems of test files
+        subjects = dict.fromkeys(subject.name for subject in self._task.subjects)
+        for split, file, stem in _fitting(files, self._definition.paths):
+            if stem and split == "test" and stem not in self._subject_of:
+                unmatched[stem] = None
+            names = {self._subject_of.get(stem)} if stem else subjects.keys()
+            for name in subjects.keys() & names:
+                matched.setdefault((split, name), []).append(file)
+        missing = [name for name in subjects if ("test", name) not in matched]
+        if missing and unmatched:
+            stem = next(iter(unmatched))
+            raise DataNotFound(
+                f"{self._task.name}: in {self.folder.root}, some subjects have no file, and some "
+                "files belong to no known subject.\n"
+                f"  expected: {' or '.join(self._definition.paths['test'])}\n"
+                f"  subjects: {', '.join(missing)}\n  files: {', '.join(unmatched)}\n"
+                f"Match them: HKCANTO_ALIASES='{stem}={missing[0]},…', or `aliases`."
+            )
+        return matched
 
     def files(self, subject: Subject, split: str) -> tuple[str, ...]:
         """Return the files with a subject's rows of a split, as paths in the folder.
@@ -125,113 +88,104 @@ class ReleaseRows:
         Raises:
             DataCorrupt: There are two, of which only one can be the release's.
         """
-        definition = self._task.definition
-        if definition.config or definition.splits:
-            return self._of_configuration(subject, split)
+        if self._definition.config or self._definition.splits:
+            return self._configured_files(subject, split)
         files = self._files.get((split, subject.name), ())
         if len(files) > 1:
-            rows = (
-                f"{split} rows of {subject.name or subject.title}: {', '.join(files)}"
+            raise DataCorrupt(
+                f"{self._task.name}: {self.folder.root} has {len(files)} files for the {split} "
+                f"rows of {subject.name or subject.title}: {', '.join(files)}. "
+                "Keep only the release's in this folder."
             )
-            what = f"{self._task.name}: {self.folder.root} has {len(files)} files for the {rows}"
-            raise DataCorrupt(f"{what}. Keep only the release's in this folder.")
         return tuple(files)
 
     def missing(self) -> DataNotFound:
         """Return the error for data that has none of the subjects."""
-        task, there = self._task, ", ".join(self.folder.files()) or "no files"
-        paths, stem = task.definition.paths.get("test", ()), task.subjects[0].stem
+        task = self._task
+        present = ", ".join(self.folder.files()) or "no files"
+        stem = task.subjects[0].stem
+        paths = self._definition.paths.get("test", ())
         expected = " or ".join(path.replace("{stem}", stem) for path in paths)
-        lacks = (
-            f"{self.folder.root} has no test file of {task.name}; expected {expected}"
-        )
-        fix = f"Correct `files` in {task.benchmark.home}/benchmark.toml, or write a reader"
         return DataNotFound(
-            f"{lacks}. It has {shorten(there, 300, placeholder=' …')}. {fix}."
+            f"{self.folder.root} has no test file of {task.name}; expected {expected}. "
+            f"It has {shorten(present, 300, placeholder=' …')}. Correct `files` in "
+            f"{task.benchmark.home}/benchmark.toml, or write a reader."
         )
 
-    def _of_configuration(self, subject: Subject, split: str) -> tuple[str, ...]:
+    def _configured_files(self, subject: Subject, split: str) -> tuple[str, ...]:
         """Return the files of a hub data set's split, as `datasets` finds them."""
-        from datasets import load_dataset_builder
-
-        definition, root = self._task.definition, self.folder.root
-        config = definition.config.replace("{stem}", subject.stem)
-        name = definition.splits.get(split, "")
-        if not name:
+        root = self.folder.root
+        configured_split = self._definition.splits.get(split, "")
+        if not configured_split:
             return ()
-        place = root / config if config and (root / config).is_dir() else root
-        try:
-            if config not in self._configurations:
-                named = None if place != root else config or None
-                builder = load_dataset_builder(str(place), named)
-                self._configurations[config] = builder.config.data_files or {}
-            data_files = self._configurations[config]
-        except Exception as error:  # of whatever kind the library's versions raise
-            why = f"`datasets` finds no configuration {config!r} in {root}: {error}"
+        configuration = self._definition.config.replace("{stem}", subject.stem)
+        if configuration not in self._configurations:
+            self._configurations[configuration] = _data_files(root, configuration)
+        data_files = self._configurations[configuration]
+        if configured_split not in data_files:
             raise DataNotFound(
-                f"{why}. Correct `config`, or name the files instead."
-            ) from error
-        if name not in data_files:
-            there = ", ".join(map(str, data_files))
-            why = f"the data set in {root} has no split {name!r}; there are {there}"
-            raise DataNotFound(
-                f'{why}. Declare the right one: splits = {{ {split} = "…" }}.'
+                f"the data set in {root} has no split {configured_split!r}; there are "
+                f"{', '.join(map(str, data_files))}. "
+                f'Declare the right one: splits = {{ {split} = "…" }}.'
             )
-        return tuple(
-            Path(file).relative_to(root).as_posix() for file in data_files[name]
-        )
+        paths = map(Path, data_files[configured_split])
+        return tuple(path.relative_to(root).as_posix() for path in paths)
 
     # ------------------------------------------------------------------ rows
 
-    def read(self, subject: Subject, split: str) -> Table:
+    def table(self, subject: Subject, split: str) -> Table:
         """Return a subject's rows of a split; an empty table if there are none.
 
         Raises:
             DataCorrupt: A file holds invalid data, or the subject of a row is unknown.
             CatalogueError: The benchmark's reader fails.
         """
-        of = self._task.definition
-        by_reader = of.reader
-        files = () if by_reader else self.files(subject, split)
-        key = (split,) if by_reader else files
-        if not key:
+        by_reader = bool(self._definition.reader)
+        source = (split,) if by_reader else self.files(subject, split)
+        if not source:
             return Table([], [])
-        if (
-            key not in self._tables
-        ):  # only the last file is kept: one of several subjects
-            table = self._of_reader(split) if by_reader else Table([], [])
-            for file in files:
-                path, columns = (
-                    self.folder.root / file,
-                    () if of.header else self._headerless,
-                )
-                content = read_bytes(path)
-                self._hashes[file] = sha256(content).hexdigest()
-                part = read_table(path, columns, of, content)
-                table.rows.extend(part.rows)
-                table.bad.extend(part.bad)
-            rows_of: dict[str, list[Row]] = {}
-            for row in table.rows if self.subject_columns else ():
-                stem = (as_text(row.find(self.subject_columns)) or "").strip()
-                if stem not in self._name_of:
-                    what = f"{row.where} belongs to the subject {stem[:40]!r}"
-                    fix = f"Declare it in `subjects`, or as HKCANTO_ALIASES='{stem[:40]}=…'."
-                    raise DataCorrupt(
-                        f"{what}, which {of.name} does not declare. {fix}"
-                    )
-                rows_of.setdefault(self._name_of[stem], []).append(row)
-            self._tables = {key: (table, rows_of)}
-        table, rows_of = self._tables[key]
-        return (
-            Table(rows_of.get(subject.name, []), table.bad)
-            if self.subject_columns
-            else table
-        )
+        # Only the last table is kept: several subjects may share its file.
+        if source != self._last_table.source:
+            table = self._yielded(split) if by_reader else self._read(source)
+            self._last_table = _SubjectTable(source, table, self._by_subject(table))
+        last = self._last_table
+        if not self.subject_columns:
+            return last.table
+        return Table(last.rows.get(subject.name, []), last.table.bad)
 
-    def _of_reader(self, split: str) -> Table:
+    def _read(self, files: Sequence[str]) -> Table:
+        """Return the rows of some files."""
+        columns = () if self._definition.header else self._headerless
+        table = Table([], [])
+        for file in files:
+            path = self.folder.root / file
+            content = read_bytes(path)
+            self._hashes[file] = sha256(content).hexdigest()
+            part = read_table(path, columns, self._definition, content)
+            table.rows.extend(part.rows)
+            table.bad.extend(part.bad)
+        return table
+
+    def _by_subject(self, table: Table) -> dict[str, list[Row]]:
+        """Return the rows of each subject, if a column names the subject of a row."""
+        by_subject: dict[str, list[Row]] = {}
+        for row in table.rows if self.subject_columns else ():
+            stem = (as_text(row.find(self.subject_columns)) or "").strip()
+            name = self._subject_of.get(stem)
+            if name is None:
+                raise DataCorrupt(
+                    f"{row.where} belongs to the subject {stem[:40]!r}, which "
+                    f"{self._definition.name} does not declare. Declare it in `subjects`, "
+                    f"or as HKCANTO_ALIASES='{stem[:40]}=…'."
+                )
+            by_subject.setdefault(name, []).append(row)
+        return by_subject
+
+    def _yielded(self, split: str) -> Table:
         """Return the rows that the benchmark's reader yields."""
-        path, function = reader_of(self._task.benchmark.home, self._task.definition)
-        name = f"{self._task.benchmark.home}/{self._task.definition.reader}"
+        home = self._task.benchmark.home
+        path, function = reader_of(home, self._definition)
+        name = f"{home}/{self._definition.reader}"
         try:
             # Compiled from the source that the signature hashes: a cached .pyc may be an older one.
             module = ModuleType(f"hkcanto_reader_{path.stem}")
@@ -241,12 +195,9 @@ class ReleaseRows:
         except DataCorrupt:
             raise
         except Exception as error:
-            where, why = (
-                self.folder.root,
-                f"{type(error).__name__}: {error}. Correct the reader.",
-            )
             raise CatalogueError(
-                f"{name} fails on the {split} rows in {where}: {why}"
+                f"{name} fails on the {split} rows in {self.folder.root}: "
+                f"{type(error).__name__}: {error}. Correct the reader."
             ) from error
 
     def revision(self, splits: Mapping[str, Iterable[Subject]]) -> str:
@@ -255,15 +206,100 @@ class ReleaseRows:
         Args:
             splits: Split → the subjects whose rows of it were read.
         """
-        if self._task.definition.reader:
+        if self._definition.reader:
             return self.folder.revision()
-        pairs = (
-            (subject, split)
-            for split, subjects in splits.items()
-            for subject in subjects
-        )
-        files = {file for pair in pairs for file in self.files(*pair)}
+        files: set[str] = set()
+        for split, subjects in splits.items():
+            for subject in subjects:
+                files.update(self.files(subject, split))
         return self.folder.revision(*files, hashes=self._hashes) if files else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _SubjectTable:
+    """The rows of some files, and of each subject in them."""
+
+    source: tuple[str, ...]
+    table: Table
+    rows: Mapping[str, list[Row]]
+
+
+def _subject_columns(definition: TaskDefinition) -> tuple[str, ...]:
+    """Return the columns that name the subject of a row, in lower case."""
+    declared = definition.columns.get("subject", ())
+    if definition.reader and any(subject.name for subject in definition.subjects):
+        declared = declared or "subject"
+    names = (declared,) if isinstance(declared, str) else declared
+    return tuple(name.lower() for name in names)
+
+
+def _user_aliases() -> list[tuple[str, str]]:
+    """Return the user's names for files: pairs of a stem and its subject."""
+    aliases = []
+    for text in re.split(r"[,\n]", os.environ.get("HKCANTO_ALIASES", "")):
+        if not text.strip():
+            continue
+        stem, equals, name = map(str.strip, text.partition("="))
+        if not equals:
+            raise DataNotFound(
+                f"HKCANTO_ALIASES has {text!r}. Write it as stem=subject,…."
+            )
+        aliases.append((stem, name))
+    return aliases
+
+
+def _subjects_of_stems(task: TaskVariant) -> dict[str, str | None]:
+    """Return the subject of each name that a file may have; None for those of other tasks."""
+    subject_of: dict[str, str | None] = {}
+    for subject in task.definition.subjects:
+        subject_of.update(dict.fromkeys(subject.stems, subject.name))
+    names = set(subject_of.values())
+    aliases = _user_aliases()
+    for stem, name in aliases:
+        # An alias may be for a subject of another benchmark.
+        if name in names and subject_of.setdefault(stem, name) != name:
+            raise DataNotFound(
+                f"HKCANTO_ALIASES: {stem!r} is already the file of {subject_of[stem]!r} in "
+                f"{task.name}, not of {name!r}. Remove this alias."
+            )
+    others = [stem for stem, _ in aliases]
+    for definition in task.benchmark.tasks:
+        for subject in definition.subjects:
+            others.extend(subject.stems)
+    return dict.fromkeys(others) | subject_of
+
+
+def _fitting(
+    files: Iterable[str], declared: Mapping[str, Iterable[str]]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield split, file and stem of the files that fit a declared path.
+
+    The stem is empty if the path has no `{stem}`.
+    """
+    for split, paths in declared.items():
+        for path in paths:
+            fixed = path.removeprefix("**/")
+            pattern = re.escape(fixed).replace(r"\{stem\}", "(?P<stem>[^/]+)", 1)
+            fitting = re.compile(pattern if fixed == path else f"(?:.*/)?{pattern}")
+            for match in filter(None, map(fitting.fullmatch, files)):
+                yield split, match[0], match.groupdict().get("stem", "")
+
+
+def _data_files(root: Path, configuration: str) -> Mapping[str, Any]:
+    """Return the files of each split of a hub data set's configuration or folder."""
+    from datasets import load_dataset_builder
+
+    try:
+        if configuration and (root / configuration).is_dir():
+            builder = load_dataset_builder(str(root / configuration), None)
+        else:
+            builder = load_dataset_builder(str(root), configuration or None)
+        return builder.config.data_files or {}
+    except Exception as error:  # the types depend on the library's version
+        raise DataNotFound(
+            f"`datasets` finds no configuration {configuration!r} in {root}: {error}. "
+            "Correct `config`, or name the files instead."
+        ) from error
 
 
 def reader_of(home: str, definition: TaskDefinition) -> tuple[Path, str]:
@@ -273,8 +309,8 @@ def reader_of(home: str, definition: TaskDefinition) -> tuple[Path, str]:
         CatalogueError: The file is missing or outside the benchmark's folder.
     """
     file, _, function = definition.reader.partition(":")
-    said = f"{home}/benchmark.toml: reader of {definition.name!r}"
-    path = inside(Path(home), file, said)
+    entry = f"{home}/benchmark.toml: reader of {definition.name!r}"
+    path = inside(Path(home), file, entry)
     if not is_file(path):
-        raise CatalogueError(f"{said} is {path}, which does not exist. Write it.")
+        raise CatalogueError(f"{entry} is {path}, which does not exist. Write it.")
     return path, function

@@ -23,13 +23,17 @@ import msgspec
 from ..declarations import TaskDefinition, repeated
 from ..errors import DataCorrupt, DataNotFound, on_disk
 
-_AGAIN = "Delete the file and fetch it again"
+_FETCH_AGAIN = "Delete the file and fetch it again"
 
 PLAIN = TaskDefinition(name="", title="", kind="")
 """A task that declares nothing of a file's form."""
 
 # The endings of files that `read_table` reads.
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+
+
+# The form of a column's name. The text of a question must not appear in messages.
+_COLUMN_NAME = re.compile(r".{0,4}|(?a:[\w #./()-]{0,24})", re.DOTALL)
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
@@ -93,9 +97,10 @@ class Row(msgspec.Struct, frozen=True, gc=False):
             role: The role of the cell, as it is declared.
             columns: The columns that may have it.
         """
-        expected = f"no {what}: expected one in a column {' or '.join(columns)}"
-        hint = f'(declare columns = {{ {role} = "…" }} for another)'
-        return self.problem(f"{expected}, found {self.named()} {hint}")
+        return self.problem(
+            f"no {what}: expected one in a column {' or '.join(columns)}, found "
+            f'{self.named()} (declare columns = {{ {role} = "…" }} for another)'
+        )
 
     def named(self) -> str:
         """Name the row's columns for a message, unless the "header" is in fact an item.
@@ -104,9 +109,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
             >>> Row(1, {"input": "我哋"}).named(), Row(1, {"邊個最高?": ""}).named()
             ('the columns input', 'a first row that is not a header')
         """
-        # A heading is a column's name; a question must not appear in messages.
-        name = re.compile(r".{0,4}|(?a:[\w #./()-]{0,24})", re.DOTALL)
-        if all(map(name.fullmatch, self.cells)):
+        if all(map(_COLUMN_NAME.fullmatch, self.cells)):
             return f"the columns {', '.join(self.cells)}"
         return "a first row that is not a header"
 
@@ -154,22 +157,23 @@ def as_text(cell: object) -> str | None:
     """
     if cell is None or isinstance(cell, str):
         return cell
-    is_number = (
-        isinstance(cell, int | float) and not isinstance(cell, bool) and cell == cell
-    )
-    return str(cell) if is_number else None
+    if isinstance(cell, bool) or not isinstance(cell, int | float):
+        return None
+    return str(cell) if cell == cell else None  # NaN differs from itself
 
 
-_PAGE = "it is an HTML page, such as the error page of a proxy"
-# The beginning of a file that is no data → what it is, and what to do.
-_NO_DATA = (
-    (rb"\Z", f"it is empty. {_AGAIN}"),
+_NOT_DATA = (
+    (r"\Z", f"it is empty. {_FETCH_AGAIN}"),
     (
-        rb"version https://git-lfs",
+        "version https://git-lfs",
         "it is a Git LFS pointer. Run `git lfs pull`, or fetch the data",
     ),
-    (rb"(?i)<(!doctype|!--|html|head|body|\?xml)", f"{_PAGE}. {_AGAIN}"),
+    (
+        r"(?i)<(!doctype|!--|html|head|body|\?xml)",
+        f"it is an HTML page, such as the error page of a proxy. {_FETCH_AGAIN}",
+    ),
 )
+"""How a file begins that is not data; what it is, and what to do."""
 
 
 def refusal(content: bytes) -> str | None:
@@ -186,7 +190,10 @@ def refusal(content: bytes) -> str | None:
         'it is an HTML page'
     """
     opening = content.removeprefix(b"\xef\xbb\xbf").lstrip()[:200]
-    return next((why for pattern, why in _NO_DATA if re.match(pattern, opening)), None)
+    for pattern, reason in _NOT_DATA:
+        if re.match(pattern.encode(), opening):
+            return reason
+    return None
 
 
 def is_file(path: Path) -> bool:
@@ -215,12 +222,9 @@ def read_bytes(path: Path) -> bytes:
 
 def no_file(path: Path) -> str:
     """Say what a path is if it is not a file."""
-    there = path.exists() or path.is_symlink()
-    return (
-        "is a folder, pipe or broken link where a file belongs"
-        if there
-        else "does not exist"
-    )
+    if path.exists() or path.is_symlink():
+        return "is a folder, pipe or broken link where a file belongs"
+    return "does not exist"
 
 
 def read_table(
@@ -253,7 +257,8 @@ def read_table(
         ...     [row.cells["input"] for row in read_table(path).rows]
         ['我哋', '007']
     """
-    ending, content = path.suffix.lower(), content or read_bytes(path)
+    ending = path.suffix.lower()
+    content = content or read_bytes(path)
     if reason := refusal(content):
         raise DataCorrupt(f"{path}: {reason}.")
     if ending not in ENDINGS:
@@ -261,14 +266,15 @@ def read_table(
             f"{path} has none of the endings {', '.join(ENDINGS)}. Write a reader."
         )
     if form.rows and ending != ".json":
-        what = f"{path}: rows = {form.rows!r} names keys of a JSON object"
-        raise DataCorrupt(f"{what}. Remove `rows`, or name a JSON file.")
+        raise DataCorrupt(
+            f"{path}: rows = {form.rows!r} names keys of a JSON object. "
+            "Remove `rows`, or name a JSON file."
+        )
     if ending == ".parquet":
         return table_of(_parquet(path, content), str(path))
     text = _text(path, content)
     if ending in (".csv", ".tsv"):
-        delimiter = form.delimiter or ("\t" if ending == ".tsv" else ",")
-        return _csv(path, text, columns, delimiter, form.quotes)
+        return _csv(path, text, columns, form)
     if form.rows or (ending == ".json" and text.lstrip().startswith("[")):
         return table_of(_json(path, text, form.rows), str(path))
     return table_of(_json_lines(path, text), str(path))
@@ -286,18 +292,14 @@ def table_of(cells: Iterable[Any], file: str) -> Table:
     """
     table = Table([], [])
     for number, row in enumerate(cells, start=1):
-        where, wrong = f"{file}, row {number}", ""
+        where = f"{file}, row {number}"
         if isinstance(row, UnreadableRow):
             table.bad.append(row)
             continue
         if isinstance(row, str):
             row = {"text": row}
-        if not isinstance(row, Mapping):
-            wrong = f"a {type(row).__name__} in place of an object with named cells"
-        elif any(isinstance(cell, str) and "\0" in cell for cell in row.values()):
-            wrong = "a NUL character, which no text contains"
-        if wrong:
-            table.bad.append(UnreadableRow(where, wrong))
+        if problem := _problem(row):
+            table.bad.append(UnreadableRow(where, problem))
             continue
         named = {str(name).strip().lower(): cell for name, cell in row.items()}
         if len(named) < len(row):
@@ -309,75 +311,88 @@ def table_of(cells: Iterable[Any], file: str) -> Table:
     return table
 
 
+def _problem(row: object) -> str:
+    """Say why a value is not a row; empty if it is one."""
+    if not isinstance(row, Mapping):
+        return f"a {type(row).__name__} in place of an object with named cells"
+    for cell in row.values():
+        if isinstance(cell, str) and "\0" in cell:
+            return "a NUL character, which no text contains"
+    return ""
+
+
 # ---------------------------------------------------------------------- formats
 
 
-def _csv(
-    path: Path, text: str, columns: Sequence[str], delimiter: str, quotes: bool
-) -> Table:
-    table, file, number, truncated = Table([], []), str(path), 0, ""
+def _csv(path: Path, text: str, columns: Sequence[str], form: TaskDefinition) -> Table:
+    table = Table([], [])
+    file = str(path)
     names = _column_names(path, columns)
-    for place, row in enumerate(_csv_rows(text, delimiter, quotes), start=1):
+    number = 0  # of the row, without a header and blank rows
+    truncated = ""  # what is wrong with the last row, if the file may break off there
+    for line, row in enumerate(_csv_rows(path, text, form), start=1):
         if isinstance(row, csv.Error):
             if not names:
                 raise DataCorrupt(
-                    f"{path}: its header row is not valid CSV: {row}. {_AGAIN}."
+                    f"{path}: its header row is not valid CSV: {row}. {_FETCH_AGAIN}."
                 )
-            wrong, breaks_off = (
-                f"a stray or missing quote ({row})",
-                "unexpected end" in str(row),
-            )
+            problem = f"a stray or missing quote ({row})"
+            breaks_off = "unexpected end" in str(row)
         elif not any(map(str.strip, row)):
             continue
         elif not names:
             names = _column_names(path, row)
             continue
         elif len(row) == len(names):
-            number, truncated = number + 1, ""
-            table.rows.append(
-                Row(number, dict(zip(names, row, strict=True)), file, place)
-            )
+            number += 1
+            truncated = ""
+            cells = dict(zip(names, row, strict=True))
+            table.rows.append(Row(number, cells, file, line))
             continue
         else:
-            wrong = f"{len(row)} cells instead of {len(names)}"
+            problem = f"{len(row)} cells instead of {len(names)}"
             breaks_off = len(row) < len(names) and not text.endswith(("\n", "\r"))
         number += 1
-        table.bad.append(UnreadableRow(f"{file}, row {place}", wrong))
-        truncated = f"row {place}, the last one, has {wrong}" if breaks_off else ""
+        table.bad.append(UnreadableRow(f"{file}, row {line}", problem))
+        truncated = f"row {line}, the last one, has {problem}" if breaks_off else ""
     if truncated:
-        why = f"{truncated}. The file may be truncated. {_AGAIN}, or correct that row"
-        raise DataCorrupt(f"{path}: {why}.")
+        raise DataCorrupt(
+            f"{path}: {truncated}. The file may be truncated. {_FETCH_AGAIN}, "
+            "or correct that row."
+        )
     return table
 
 
 def _column_names(path: Path, header: Sequence[str]) -> list[str]:
     names = [name.strip().lower() for name in header]
     for name in repeated(filter(None, names)):
-        why = f"{path}: the header row names a column twice: column {names.index(name) + 1}"
         raise DataCorrupt(
-            f"{why}. Rename one, or declare header = false if it is no header."
+            f"{path}: the header row names a column twice: column {names.index(name) + 1}. "
+            "Rename one, or declare header = false if it is no header."
         )
     return names
 
 
 def _csv_rows(
-    text: str, delimiter: str, quotes: bool
+    path: Path, text: str, form: TaskDefinition
 ) -> Iterator[list[str] | csv.Error]:
     """Yield each row, or the error of an unreadable row, and go on with the next line."""
-    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
-    lines, start = [*io.StringIO(text, newline="")], 0
+    delimiter = form.delimiter or ("\t" if path.suffix.lower() == ".tsv" else ",")
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if form.quotes else csv.QUOTE_NONE
+    lines = [*io.StringIO(text, newline="")]
+    start = 0
     while True:
         rest = islice(lines, start, None)
         reader = csv.reader(rest, delimiter=delimiter, quoting=quoting, strict=True)
-        done = 0
+        complete = 0  # lines of the rows before the unreadable one
         try:
             for row in reader:
-                done = reader.line_num
+                complete = reader.line_num
                 yield row
             return
         except csv.Error as error:
             yield error
-            start += done + 1
+            start += complete + 1
 
 
 def _parquet(path: Path, content: bytes) -> list[dict[str, object]]:
@@ -392,7 +407,7 @@ def _parquet(path: Path, content: bytes) -> list[dict[str, object]]:
         ).to_pylist()
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise DataCorrupt(
-            f"{path} is not a complete Parquet file: {error}. {_AGAIN}."
+            f"{path} is not a complete Parquet file: {error}. {_FETCH_AGAIN}."
         ) from error
     return rows
 
@@ -401,19 +416,19 @@ def _text(path: Path, content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line, byte = (
-            content.count(b"\n", 0, error.start) + 1,
-            f"{content[error.start]:#04x}",
-        )
-        why = f"line {line} is not UTF-8: byte {byte} at offset {error.start} ({error.reason})"
-        raise DataCorrupt(f"{path}: {why}. {_AGAIN}, or save it as UTF-8.") from error
+        line = content.count(b"\n", 0, error.start) + 1
+        byte = f"{content[error.start]:#04x}"
+        raise DataCorrupt(
+            f"{path}: line {line} is not UTF-8: byte {byte} at offset {error.start} "
+            f"({error.reason}). {_FETCH_AGAIN}, or save it as UTF-8."
+        ) from error
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
-        raise DataCorrupt(f"{path}: line {line} has a NUL character. {_AGAIN}.")
+        raise DataCorrupt(f"{path}: line {line} has a NUL character. {_FETCH_AGAIN}.")
     return text
 
 
-_EXPECTED = "rows are expected here: a list of objects, or an object on each line"
+_ROWS_EXPECTED = "rows are expected here: a list of objects, or an object on each line"
 
 
 def _json(path: Path, text: str, keys: str) -> Iterable[object]:
@@ -421,26 +436,29 @@ def _json(path: Path, text: str, keys: str) -> Iterable[object]:
     try:
         value = _parsed(text)
     except (ValueError, RecursionError) as error:
-        why = f"is truncated or not valid JSON: {error or 'cells nested too deeply'}"
-        raise DataCorrupt(f"{path} {why}. {_AGAIN}, or correct it.") from error
+        fault = error or "cells nested too deeply"
+        raise DataCorrupt(
+            f"{path} is truncated or not valid JSON: {fault}. {_FETCH_AGAIN}, or correct it."
+        ) from error
     for key in keys.split(".") if keys else ():
         if not isinstance(value, dict) or key not in value:
-            there = (
-                ", ".join([*value][:5])
-                if isinstance(value, dict)
-                else type(value).__name__
-            )
-            why = (
-                f"{path}: rows = {json.dumps(keys)} finds no {key!r}; there is {there}"
-            )
-            raise DataCorrupt(
-                f"{why}. Correct `rows` in the benchmark.toml, or write a reader."
-            )
+            raise _no_key(path, keys, key, value)
         value = value[key]
     if not isinstance(value, list):
-        why = f"{path}: it is a JSON {type(value).__name__}, but {_EXPECTED}"
-        raise DataCorrupt(f'{why}. If a key leads to the rows, name it: rows = "…".')
+        raise DataCorrupt(
+            f"{path}: it is a JSON {type(value).__name__}, but {_ROWS_EXPECTED}. "
+            'If a key leads to the rows, name it: rows = "…".'
+        )
     return value
+
+
+def _no_key(path: Path, keys: str, key: str, value: object) -> DataCorrupt:
+    """Return the error for a declared key that a JSON value lacks."""
+    present = [*value][:5] if isinstance(value, dict) else [type(value).__name__]
+    return DataCorrupt(
+        f"{path}: rows = {json.dumps(keys)} finds no {key!r}; there is "
+        f"{', '.join(present)}. Correct `rows` in the benchmark.toml, or write a reader."
+    )
 
 
 def _json_lines(path: Path, text: str) -> Iterator[object]:
@@ -451,9 +469,12 @@ def _json_lines(path: Path, text: str) -> Iterator[object]:
             yield _parsed(line)
         except (ValueError, RecursionError) as error:
             fault = error or "nested too deeply"
-            if number == 1 or (number == len(lines) and not text.endswith("\n")):
-                why = f"is not JSON Lines or row {number} is truncated: {fault}; {_EXPECTED}"
-                raise DataCorrupt(f"{path} {why}. {_AGAIN}.") from error
+            is_cut_off = number == len(lines) and not text.endswith("\n")
+            if number == 1 or is_cut_off:
+                raise DataCorrupt(
+                    f"{path} is not JSON Lines or row {number} is truncated: {fault}; "
+                    f"{_ROWS_EXPECTED}. {_FETCH_AGAIN}."
+                ) from error
             yield UnreadableRow(
                 f"{path}, row {number}", f"no JSON object for one row: {fault}"
             )
@@ -466,11 +487,11 @@ def _refuse(name: str) -> object:
 
 def _named_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Refuse an object with a key twice: most readers take the last value, others the first."""
-    named = dict(pairs)
-    if len(named) < len(pairs):
+    cells = dict(pairs)
+    if len(cells) < len(pairs):
         twice = ", ".join(repeated(name for name, _ in pairs))
         raise ValueError(f"an object that names {twice} twice")
-    return named
+    return cells
 
 
 _parsed = partial(json.loads, object_pairs_hook=_named_once, parse_constant=_refuse)
