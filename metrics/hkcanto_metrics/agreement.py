@@ -23,6 +23,7 @@ Correlation = Literal["pearson", "spearman", "kendall"]
 Scores = Sequence[float]
 HumanScores = Mapping[str, Mapping[str, Scores]]
 JudgeScores = Mapping[str, Mapping[str, float]]
+_Array = NDArray[np.float64]
 _ScoresByItem = dict[str, dict[str, list[float]]]
 
 _FEWEST_FOR_JACKKNIFE = 5
@@ -195,7 +196,7 @@ def correlation(kind: Correlation, judge: Scores, people: Scores) -> RateEstimat
     return _jackknifed(value, without, outlier=kind == "pearson")
 
 
-def _coefficient(kind: Correlation, pairs: NDArray[np.float64]) -> float:
+def _coefficient(kind: Correlation, pairs: _Array) -> float:
     from scipy import stats
 
     if kind == "kendall":
@@ -203,7 +204,8 @@ def _coefficient(kind: Correlation, pairs: NDArray[np.float64]) -> float:
     if kind == "spearman":
         pairs = stats.rankdata(pairs, axis=1)
     # Equal scores become exact zeros, so that their correlation is undefined.
-    return float(np.corrcoef(pairs - pairs[:, :1])[0, 1])
+    judge, people = pairs - pairs[:, :1]
+    return float(np.corrcoef(judge, people)[0, 1])
 
 
 def _jackknifed(
@@ -345,9 +347,9 @@ def corrected_mean(
 
 
 def _least_variance_weight(
-    truth: NDArray[np.float64],
-    guess: NDArray[np.float64],
-    rest: NDArray[np.float64],
+    truth: _Array,
+    guess: _Array,
+    rest: _Array,
 ) -> float:
     variance = np.var([*guess, *rest], ddof=1) * (1 + len(truth) / len(rest))
     if not variance:

@@ -15,7 +15,7 @@ function of two lines:
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any, Literal
 
@@ -28,12 +28,16 @@ Rewards = list[float | None]
 Score = Callable[..., float | None]
 
 # Code or name of a language → its names in `identify_language`.
-_WRITTEN_CHINESE = ["written_chinese", "simplified_mandarin"]
-_LANGUAGES = {"yue": ["cantonese"], "zh": _WRITTEN_CHINESE, "en": ["english"]}
+_LANGUAGES = {
+    "yue": ["cantonese"],
+    "zh": ["written_chinese", "simplified_mandarin"],
+    "en": ["english"],
+}
 _LANGUAGES |= {names[0]: names for names in _LANGUAGES.values()}
-_LETTERS = "ABCDEFGHIJ"
+_OPTION_LETTERS = "ABCDEFGHIJ"
+_LETTERS_BY_INDEX: dict[float, str] = dict(enumerate(_OPTION_LETTERS))
 _LONGEST_JYUTPING = 20_000
-_TONE = re.compile("[a-z][1-6]")
+_TONED_LETTER = re.compile("[a-z][1-6]")
 # Two syllables with | or / between them, several in braces, or two tones of one syllable.
 _ALTERNATIVES = re.compile(
     r"[a-z][1-6]\s*(?:[|/~]|\bor\b|或)\s*[a-z]+[1-6]|\{[^{}]*[1-6][^{}\w]+[a-z]+[1-6]"
@@ -72,30 +76,41 @@ def choice_reward(
         ValueError: Options are missing or too many, or the answer is not one of them.
 
     Examples:
-        >>> of_both = {"answer": ["B", "B"], "options": [["旺角", "灣仔"]] * 2}
-        >>> choice_reward(["答案係B。", "A 同 B"], **of_both)
+        >>> columns = {"answer": ["B", "B"], "options": [["旺角", "灣仔"]] * 2}
+        >>> choice_reward(["答案係B。", "A 同 B"], **columns)
         [1.0, 0.0]
     """
     from hkcanto_metrics.choice import read_choice
 
     def score(
-        text: str, answer: Any, options: dict[str, str], question: str
+        text: str, answer: Any, options: Any, choices: Any, question: Any
     ) -> float | None:
+        shown = _shown_options(options, choices)
+        asked_text = _question_text(question)
         if answer is None:
             return None
-        is_index = isinstance(answer, int | float) and not isinstance(answer, bool)
-        letter = dict(enumerate(_LETTERS)).get(answer, answer) if is_index else answer
-        if letter not in [*options]:
-            shown = ", ".join(options) or "(none)"
+        letter = answer
+        if isinstance(answer, int | float) and not isinstance(answer, bool):
+            letter = _LETTERS_BY_INDEX.get(answer, answer)
+        if letter not in [*shown]:
+            letters = ", ".join(shown) or "(none)"
             expected = "give a letter or a number from 0, and the options in a column `options`"
             raise ValueError(
-                f"the answer {answer!r} is not one of the options {shown}; {expected}"
+                f"the answer {answer!r} is not one of the options {letters}; {expected}"
             )
-        read = read_choice(strip_reasoning(text).lstrip(), options, question).letter
-        return float(read == letter)
+        response = strip_reasoning(text).lstrip()
+        read = read_choice(response, shown, asked_text)
+        return float(read.letter == letter)
 
-    asked = {"options": options, "choices": choices, "question": question}
-    return _rewards("choice_reward", score, completions, answer=answer, **asked)
+    return _rewards(
+        "choice_reward",
+        score,
+        completions,
+        answer=answer,
+        options=options,
+        choices=choices,
+        question=question,
+    )
 
 
 def jyutping_reward(
@@ -123,7 +138,6 @@ def jyutping_reward(
         [0.75, 0.5]
     """
     from hkcanto_metrics.g2p import score_jyutping
-    from hkcanto_metrics.jyutping import fold, parse_answer
 
     if not isinstance(tone_weight, int | float) or not 0 <= tone_weight <= 1:
         raise ValueError(
@@ -137,27 +151,35 @@ def jyutping_reward(
             raise ValueError(
                 f"the gold string is {jyutping!r}; give Jyutping as a text"
             )
-        said = strip_reasoning(text).lstrip()
-        folded = fold(said[:_LONGEST_JYUTPING])
-        least = min(map(len, parse_answer(jyutping)))
-        # The answer is the last stretch of Jyutping that may be all of it.
-        parts = [
-            each
-            for each in _NOT_JYUTPING.split(folded)
-            if len(_TONE.findall(each)) >= least
-        ]
-        answer = "" if _ALTERNATIVES.search(folded) else [said, *parts][-1]
-        scored = score_jyutping(answer, jyutping)
-        pairs = [
-            (right, got)
-            for right, got in scored.alignment
-            if right and got and got != right
-        ]
-        letters = ([each.rstrip("123456") for each in pair] for pair in pairs)
-        tones = sum(right == got for right, got in letters)
-        return max(0.0, 1 - scored.ser + (1 - tone_weight) * tones / scored.ser.total)
+        scored = score_jyutping(_jyutping_answer(text, jyutping), jyutping)
+        forgiven = (1 - tone_weight) * _wrong_tones(scored.alignment)
+        return max(0.0, 1 - scored.ser + forgiven / scored.ser.total)
 
     return _rewards("jyutping_reward", score, completions, jyutping=jyutping)
+
+
+def _jyutping_answer(text: str, gold: str) -> str:
+    """Return the last stretch of Jyutping that may be the whole answer, or all of the response."""
+    from hkcanto_metrics.jyutping import fold, parse_answer
+
+    answer = strip_reasoning(text).lstrip()
+    folded = fold(answer[:_LONGEST_JYUTPING])
+    fewest_syllables = min(map(len, parse_answer(gold)))
+    if _ALTERNATIVES.search(folded):
+        return ""
+    for stretch in _NOT_JYUTPING.split(folded):
+        if len(_TONED_LETTER.findall(stretch)) >= fewest_syllables:
+            answer = stretch
+    return answer
+
+
+def _wrong_tones(alignment: Iterable[tuple[str | None, str | None]]) -> int:
+    """Count the syllables in which only the tone is wrong."""
+    count = 0
+    for right, read in alignment:
+        if right and read and read != right:
+            count += right.rstrip("123456") == read.rstrip("123456")
+    return count
 
 
 def cantonese_reward(
@@ -205,8 +227,8 @@ def cantonese_reward(
     Examples:
         >>> cantonese_reward(["佢哋返咗屋企。", "他們回家了。", "你试下早啲瞓。"], script="hant")
         [1.0, 0.0, 0.0]
-        >>> of_both = {"options": [["叮叮", "纜車"]] * 2}
-        >>> cantonese_reward(["答案係叮叮。", "係叮叮，因為佢會響。"], **of_both)
+        >>> options = [["叮叮", "纜車"]] * 2
+        >>> cantonese_reward(["答案係叮叮。", "係叮叮，因為佢會響。"], options=options)
         [0.0, 1.0]
         >>> cantonese_reward(["佢哋返咗屋企。他們在家。今日好凍。"], exponent=2)
         [0.5102040816326531]
@@ -220,27 +242,39 @@ def cantonese_reward(
     _check_sizes("cantonese_reward", min_characters, exponent)
 
     def score(
-        text: str, question: str, options: dict[str, str], language: Any
+        text: str, question: Any, options: Any, choices: Any, language: Any
     ) -> float | None:
-        if "cantonese" not in language:
+        shown = _shown_options(options, choices)
+        asked_text = _question_text(question)
+        if "cantonese" not in _language_names(language):
             return None
         # Twice, as in an evaluation: once to find the answer, once to clean it.
         answer = strip_reasoning(strip_reasoning(text).lstrip())
         cleaned = clean_output(answer)
         if "reasoning" in cleaned.removed:  # behind a label, such as 譯文：
             answer = cleaned.text
-        said, share = _own_share(
-            answer, question, options, min_characters, answers=bool(options)
+        own_text = _own_text(answer, asked_text, shown)
+        share = _cantonese_share(
+            own_text, asked_text, shown, min_characters, answers=bool(shown)
         )
-        ratio, written = count_features(said)
+        ratio, written = count_features(own_text)
         if written and ratio < MIN_CANTONESE_RATIO:
             share = min(share, float(ratio))
-        simplified = simplified_share(said)
-        in_script = {None: 1.0, "hant": 1 - simplified, "hans": simplified}[script]
-        return math.pow(share * in_script, exponent)
+        if script == "hant":
+            share *= 1 - simplified_share(own_text)
+        elif script == "hans":
+            share *= simplified_share(own_text)
+        return math.pow(share, exponent)
 
-    asked = {"options": options, "choices": choices, "question": question}
-    return _rewards("cantonese_reward", score, completions, language=language, **asked)
+    return _rewards(
+        "cantonese_reward",
+        score,
+        completions,
+        language=language,
+        options=options,
+        choices=choices,
+        question=question,
+    )
 
 
 def reasoning_language_reward(
@@ -290,28 +324,46 @@ def reasoning_language_reward(
     _check_sizes("reasoning_language_reward", min_characters, exponent)
 
     def score(
-        text: str, question: str, options: dict[str, str], language: Any
+        text: str, question: Any, options: Any, choices: Any, language: Any
     ) -> float:
-        found = split_reasoning(text)
-        before = "".join(text[start:end] for start, end in found.spans[:-1])
-        said = f"{before}\n{found.reasoning}" if found.reasoning.strip() else ""
-        own, share = _own_share(said, question, options, min_characters)
-        if before.strip():  # it can only reduce the share
-            alone = _own_share(found.reasoning, question, options, min_characters)
-            share = min(share, alone[1])
-        if "cantonese" not in language:
-            # Four letters in a row are no quotation.
-            own = said.replace(question, "") if "english" in language else own
-            written = identify_language(own)
-            is_long = written.n_characters >= min_characters and not is_degenerate(own)
-            share = (
-                sum(written.shares.get(name, 0) for name in language) if is_long else 0
-            )
-        return math.pow(share, exponent) if found.finished else 0.0
+        shown = _shown_options(options, choices)
+        asked_text = _question_text(question)
+        names = _language_names(language)
+        response = split_reasoning(text)
+        if not response.finished:
+            return 0.0
+        before = "".join(text[start:end] for start, end in response.spans[:-1])
+        thoughts = ""
+        if response.reasoning.strip():
+            thoughts = f"{before}\n{response.reasoning}"
+        # Four letters in a row are not a quotation, so English repeats the whole question or none.
+        if "english" in names:
+            own_text = thoughts.replace(asked_text, "")
+        else:
+            own_text = _own_text(thoughts, asked_text, shown)
 
-    asked = {"options": options, "choices": choices, "question": question}
+        if "cantonese" not in names:
+            identified = identify_language(own_text)
+            if identified.n_characters < min_characters or is_degenerate(own_text):
+                return 0.0
+            shares = identified.shares.items()
+            in_language = sum(share for name, share in shares if name in names)
+            return math.pow(in_language, exponent)
+        share = _cantonese_share(own_text, asked_text, shown, min_characters)
+        if before.strip():  # it can only reduce the share
+            alone = _own_text(response.reasoning, asked_text, shown)
+            share_alone = _cantonese_share(alone, asked_text, shown, min_characters)
+            share = min(share, share_alone)
+        return math.pow(share, exponent)
+
     return _rewards(
-        "reasoning_language_reward", score, completions, language=language, **asked
+        "reasoning_language_reward",
+        score,
+        completions,
+        language=language,
+        options=options,
+        choices=choices,
+        question=question,
     )
 
 
@@ -348,8 +400,9 @@ def constraint_reward(
         ValueError: A list is empty, or a constraint is unknown or impossible.
 
     Examples:
-        >>> asked = [{"name": "characters", "args": {"at_most": 5}}, {"name": "ends_with_question"}]
-        >>> constraint_reward(["食咗飯未？", "未呀。"], [asked] * 2)
+        >>> short = {"name": "characters", "args": {"at_most": 5}}
+        >>> question = {"name": "ends_with_question"}
+        >>> constraint_reward(["食咗飯未？", "未呀。"], [[short, question]] * 2)
         [1.0, 0.5]
     """
     from hkcanto_metrics.constraints import follows, follows_loosely, read_constraints
@@ -361,16 +414,20 @@ def constraint_reward(
         text: str, constraints: Any, instruction_id_list: Any, kwargs: Any
     ) -> float | None:
         if constraints is not None:
-            asked = read_constraints(constraints)
+            read = read_constraints(constraints)
         elif instruction_id_list is not None:
-            asked = read_ifeval(instruction_id_list, kwargs)
+            read = read_ifeval(instruction_id_list, kwargs)
         else:
             return None
-        return fmean(check(text, each) for each in asked)
+        return fmean(check(text, constraint) for constraint in read)
 
-    ifeval = {"instruction_id_list": instruction_id_list, "kwargs": kwargs}
     return _rewards(
-        "constraint_reward", score, completions, constraints=constraints, **ifeval
+        "constraint_reward",
+        score,
+        completions,
+        constraints=constraints,
+        instruction_id_list=instruction_id_list,
+        kwargs=kwargs,
     )
 
 
@@ -400,9 +457,10 @@ def format_reward(
         raise ValueError(f"format_reward: pattern is {pattern!r}: {error}") from error
 
     def score(text: str) -> float:
-        found = split_reasoning(text)
-        reasoned = found.finished and found.reasoning.strip() != ""
-        return float(reasoned and matches(found.answer.strip()) is not None)
+        response = split_reasoning(text)
+        if not response.finished or not response.reasoning.strip():
+            return 0.0
+        return float(matches(response.answer.strip()) is not None)
 
     return _rewards("format_reward", score, completions)
 
@@ -437,64 +495,46 @@ class _Product:
 
     def __init__(self, rewards: Sequence[Callable[..., Rewards]]) -> None:
         self._rewards = rewards
-        names = (getattr(each, "__name__", type(each).__name__) for each in rewards)
+        names = [
+            getattr(reward, "__name__", type(reward).__name__) for reward in rewards
+        ]
         self.__name__ = "_x_".join(names)
 
     def __call__(self, completions: Completions, **columns: Any) -> Rewards:
-        of_each = [
+        factors = [
             reward(completions=completions, **columns) for reward in self._rewards
         ]
-        if {*map(len, of_each)} != {len(completions)}:
-            counts = (
-                f"{len(completions)} completions, but {[*map(len, of_each)]} rewards"
+        counts = [len(rewards) for rewards in factors]
+        if {*counts} != {len(completions)}:
+            raise ValueError(
+                f"{self.__name__}: {len(completions)} completions, but {counts} rewards"
             )
-            raise ValueError(f"{self.__name__}: {counts}")
-        return [
-            None if None in each else math.prod(each)
-            for each in zip(*of_each, strict=True)
-        ]
+        products: Rewards = []
+        for row in zip(*factors, strict=True):
+            products.append(None if None in row else math.prod(row))
+        return products
 
 
 def _rewards(
     reward: str, score: Score, completions: Completions, **columns: Sequence[Any] | None
 ) -> Rewards:
-    """Score each completion with its entries of the columns; an error names reward and row."""
-    given = {"completions": completions, **columns}
-    rows = {
-        name: _plain(column) for name, column in given.items() if column is not None
-    }
-    for name, column in rows.items():
-        is_list = hasattr(column, "__len__") and not isinstance(column, str | Mapping)
-        if not is_list or len(column) != len(rows["completions"]):
-            expected = f"a list of {len(rows['completions'])}, one for each completion"
+    """Score each completion with its cells of the columns; an error names reward and row."""
+    lists: dict[str, Any] = {"completions": _plain(completions)}
+    for name, column in columns.items():
+        if column is not None:
+            lists[name] = _plain(column)
+    for name, column in lists.items():
+        if not _is_list(column) or len(column) != len(lists["completions"]):
+            expected = f"a list of {len(lists['completions'])}, one for each completion"
             raise ValueError(f"{reward}: {name} is {column!r:.80}; give {expected}")
+
     rewards: Rewards = []
-    for row in range(len(rows["completions"])):
+    for row in range(len(lists["completions"])):
+        cells = dict.fromkeys(columns)
         try:
-            cells = {
-                name: _plain(rows[name][row]) if name in rows else None
-                for name in given
-            }
+            for name, column in lists.items():
+                cells[name] = _plain(column[row])
             text = _text(cells.pop("completions"))
-            if "choices" in cells:
-                options, choices = cells["options"], cells.pop("choices")
-                cells["options"] = _shown(choices if options is None else options)
-                if not isinstance(cells["question"], str | None):
-                    raise ValueError(
-                        f"the question is {cells['question']!r}; give a text"
-                    )
-                cells["question"] = cells["question"] or ""
-            if "language" in cells:
-                code = (
-                    "yue"
-                    if cells["language"] is None
-                    else str(cells["language"]).lower()
-                )
-                if code not in _LANGUAGES:
-                    raise ValueError(
-                        f"the language is {code!r}; give {', '.join(_LANGUAGES)}"
-                    )
-                cells["language"] = _LANGUAGES[code]
             rewards.append(score(text, **cells))
         except (AttributeError, TypeError, ValueError) as error:
             raise ValueError(f"{reward}, row {row}: {error}") from error
@@ -510,56 +550,79 @@ def _check_sizes(reward: str, least: object, exponent: object) -> None:
         raise ValueError(f"{reward}: exponent is {exponent!r}; give a number above 0")
 
 
-def _own_share(
-    text: str,
+def _own_text(text: str, question: str, options: Mapping[str, str]) -> str:
+    """Return what a text says itself, without quotations of its prompt."""
+    from hkcanto_metrics.constraints.reading import normalise
+    from hkcanto_metrics.own_words import without_quotations
+
+    return without_quotations(normalise(text), question, options.values())
+
+
+def _cantonese_share(
+    own_text: str,
     question: str,
-    options: dict[str, str],
-    least: int,
+    options: Mapping[str, str],
+    min_characters: int,
     *,
     answers: bool = False,
-) -> tuple[str, float]:
-    """Return what a text says itself, and the share of it that is in Cantonese."""
-    from hkcanto_metrics.constraints.reading import normalise
-    from hkcanto_metrics.own_words import cantonese_share, without_quotations
+) -> float:
+    from hkcanto_metrics.own_words import cantonese_share
 
-    own = without_quotations(normalise(text), question, options.values())
-    asked = "".join((question, *options.values()))
-    return own, cantonese_share(own, least, asked, answers=answers)
+    prompt = "".join((question, *options.values()))
+    return cantonese_share(own_text, min_characters, prompt, answers=answers)
 
 
 def _plain(value: Any) -> Any:
     """Convert arrays, Series and tensors to lists, their numbers to Python's, and NaN to None."""
-    value = value.tolist() if hasattr(value, "tolist") else value
-    missing = type(value).__name__ in ("NAType", "NaTType") or value != value
-    return None if missing else value
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if type(value).__name__ in ("NAType", "NaTType") or value != value:
+        return None
+    return value
 
 
-def _shown(given: Any) -> dict[str, str]:
+def _is_list(value: Any) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, str | Mapping)
+
+
+def _shown_options(options: Any, choices: Any) -> dict[str, str]:
     """Return the options that a question shows, if any, by their letters."""
-    if given is None:
+    column = choices if options is None else options
+    if column is None:
         return {}
-    if not isinstance(given, Mapping):
-        if (
-            isinstance(given, str)
-            or not hasattr(given, "__len__")
-            or len(given) > len(_LETTERS)
-        ):
+    if not isinstance(column, Mapping):
+        if not _is_list(column) or len(column) > len(_OPTION_LETTERS):
             raise ValueError(
-                f"the options are {given!r}; give a list of at most 10, or a mapping"
+                f"the options are {column!r}; give a list of at most 10, or a mapping"
             )
-        given = dict(zip(_LETTERS, given, strict=False))
-    shown = {
-        letter: text
-        for letter, each in given.items()
-        if (text := _plain(each)) is not None
-    }
-    if wrong := [text for text in shown.values() if not isinstance(text, str)]:
-        raise ValueError(f"the option {wrong[0]!r} is not a text")
+        column = dict(zip(_OPTION_LETTERS, column, strict=False))
+    shown = {}
+    for letter, cell in column.items():
+        text = _plain(cell)
+        if text is None:
+            continue
+        if not isinstance(text, str):
+            raise ValueError(f"the option {text!r} is not a text")
+        shown[letter] = text
     return shown
 
 
+def _question_text(question: Any) -> str:
+    if not isinstance(question, str | None):
+        raise ValueError(f"the question is {question!r}; give a text")
+    return question or ""
+
+
+def _language_names(language: Any) -> list[str]:
+    """Return the names that `identify_language` has for a language."""
+    code = "yue" if language is None else str(language).lower()
+    if code not in _LANGUAGES:
+        raise ValueError(f"the language is {code!r}; give {', '.join(_LANGUAGES)}")
+    return _LANGUAGES[code]
+
+
 def _text(completion: Any) -> str:
-    """The text of the last message, preceded by reasoning from a separate key of the message."""
+    """Return the text of the last message, after reasoning from a separate key of the message."""
     if isinstance(completion, str):
         return completion
     if not isinstance(completion, Sequence):
@@ -571,12 +634,21 @@ def _text(completion: Any) -> str:
         raise ValueError(
             f"the message is {message!r}; give a mapping with role and content"
         )
-    content = _plain(message.get("content")) or ""
-    if not isinstance(content, str):
-        if wrong := [part for part in content if not isinstance(part, Mapping)]:
+    content = _content_text(_plain(message.get("content")) or "")
+    for key in _REASONING_KEYS:
+        if message.get(key):
+            return f"<think>{message[key]}</think>{content}"
+    return content
+
+
+def _content_text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    texts = []
+    for part in content:
+        if not isinstance(part, Mapping):
             raise ValueError(
-                f"a part of the message is {wrong[0]!r}; give a mapping with type"
+                f"a part of the message is {part!r}; give a mapping with type"
             )
-        content = "".join(part.get("text") or "" for part in content)
-    thought = next((message[key] for key in _REASONING_KEYS if message.get(key)), "")
-    return f"<think>{thought}</think>{content}" if thought else content
+        texts.append(part.get("text") or "")
+    return "".join(texts)
