@@ -311,3 +311,11 @@ def test_sentiment_is_a_declaration_of_it() -> None:
         "Negative": ("負面",),
         "Neutral": ("中性",),
     }
+
+
+def test_what_wraps_a_label_is_no_part_of_it(declare: Declare) -> None:
+    declare()
+    loaded = load_task("nli")
+    sample = next(item for item in loaded.samples if item.target == "蘊含")
+    fenced = '```json\n{"答案": "蘊含"}\n```'
+    assert loaded.kind.judge(fenced, sample).values["acc"] == 1

@@ -531,3 +531,30 @@ def test_the_pages_in_a_browser(several: Results, board: Board) -> None:
         assert browser.run(script)[0] == "org/tuned-7b@step2000"
         dark = "return getComputedStyle(document.body.parentElement).colorScheme"
         assert browser.run(dark) == "light dark"
+
+
+def test_an_accuracy_on_fewer_items_than_its_task_has_is_refused(
+    results: Results, board: Board
+) -> None:
+    def fewer(record: dict[str, Any]) -> None:
+        entry(record)["score_details"]["uncertainty"]["num_samples"] = 250
+
+    results.add(change=fewer)
+    made = board(results.folder)
+    assert "acc_macro has 250 items, but its task has 252" in made.output
+
+
+def test_a_result_that_was_scored_again_stands_beside_the_first(
+    results: Results, board: Board
+) -> None:
+    def again(record: dict[str, Any]) -> None:
+        for result in record["evaluation_results"]:
+            details = result["metric_config"]["additional_details"]
+            details["signature"] = details["signature"].replace(
+                "|data:", "|rescored:0.2.0|data:"
+            )
+
+    results.add()
+    results.add(change=again)
+    made = board(results.folder)
+    assert "2 results of 1 models" in made.output

@@ -312,3 +312,20 @@ def test_a_correlation_is_covered_with_outliers_and_ties(
         low, high = interval(kind, *draw(items))
         held.append(low <= truth <= high)
     assert np.mean(held) > 0.93 - 2 * math.sqrt(0.95 * 0.05 / 600)
+
+
+def test_an_estimated_weight_costs_a_degree_of_freedom() -> None:
+    people, judge = np.array(PEOPLE), np.array(JUDGE)
+    everything = np.concatenate([judge, UNSEEN])
+    # PPI++ (arXiv 2311.01453), the weight with the least variance.
+    shared = np.cov(people, judge, bias=True)[0, 1]
+    weight = shared / (everything.var(ddof=1) * (1 + len(people) / len(UNSEEN)))
+    assert 0 < weight < 1
+    errors = people - weight * judge
+    squared = ((errors - errors.mean()) ** 2).sum() / (6 - 2) / 6
+    squared += weight**2 * np.var(UNSEEN) / len(UNSEEN)
+    reach = stats.t.ppf(0.975, 6 - 2) * math.sqrt(
+        squared
+    )  # six pairs, a mean and a weight
+    made = corrected_mean(PEOPLE, JUDGE, UNSEEN)
+    assert made.high - made.value == pytest.approx(reach)

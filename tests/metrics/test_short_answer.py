@@ -90,5 +90,7 @@ def test_f1_is_from_0_to_1_and_at_least_exact_match(text: str, accepted: str) ->
 
 @pytest.mark.slow
 def test_a_loop_is_scored_in_time() -> None:
+    start = process_time()
     for part in ["答案：金鐘。", "answer ", "####", "\\boxed{", "1,", "答案係"]:
         score_short_answer(part * 20_000, ["金鐘"])
+    assert process_time() - start < 60  # seconds; a pattern that backtracks takes hours

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from hkcanto_tasks import load_task
+from hkcanto_tasks import load_task, read_runs
 from hkcanto_tasks.cli import app
 
 from ..reports.harness_runs import (
@@ -246,3 +246,17 @@ def test_models_are_rows_of_their_own(tmp_path: Path) -> None:
     ]
     # Two logs of the same second are ordered by their random names.
     assert sorted(row["model"] for row in rows["rows"]) == ["AnsweringLM", "counting"]
+
+
+def test_a_judges_tokens_are_those_of_all_items(tmp_path: Path) -> None:
+    from hkcanto import tasks
+
+    judge = answering_model(lambda _: "{}")
+    task = tasks.translation(judge=True)
+    run_inspect(tmp_path, task, limit=2, model_roles={"grader": judge})
+    (log,) = tmp_path.rglob("*.eval")
+    row, _ = estimated("hkcanto_translation_zh_yue", "--from", log)
+    (used,) = read_runs(log)
+    items = len(load_task("hkcanto_translation_zh_yue").samples)
+    assert items > 2
+    assert row["judge_tokens"] == pytest.approx(used.usage.judge_tokens / 2 * items)

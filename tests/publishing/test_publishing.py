@@ -35,6 +35,20 @@ WHO = (
     "https://example.org/logs",
 )
 SIGNATURE = "quiz|shots:0"
+TRANSLATION = """
+name = "notes"
+title = "Notes"
+[data]
+[prompts.plain]
+question = "翻譯：\\n{source}"
+[[tasks]]
+name = "notes"
+title = "Notes"
+kind = "translation"
+language = "zh"
+headline = "bleu"
+files = "test.jsonl"
+"""
 
 
 def publish(to: str, folder: Path, *arguments: str | Path) -> Result:
@@ -578,3 +592,35 @@ def test_other_requests_than_the_catalogues_are_not_published(
     assert "other prompt: the catalogue's task sends something else" in refused(
         tmp_path / "out", log.parent
     )
+
+
+def test_bleu_is_published_on_its_own_scale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "notes"
+    home.mkdir()
+    lines = ["佢今日唔得閒。", "聽日落唔落雨？", "條魚好新鮮。"]
+    targets = ["他今天沒有空。", "明天會不會下雨？", "這條魚很新鮮。"]
+    rows = [
+        {"number": number, "source": line, "target": target}
+        for number, (line, target) in enumerate(zip(lines, targets, strict=True), 1)
+    ]
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    (home / "test.jsonl").write_text(text, "utf-8")
+    declared = TRANSLATION.replace("[data]", '[hub]\nrepo_id = "org/notes"')
+    (home / "benchmark.toml").write_text(TRANSLATION, "utf-8")
+    monkeypatch.setenv("HKCANTO_DATA", "")
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(home))
+    answer = dict(zip(lines, ["他今天沒空。", *targets[1:]], strict=True))
+    model = AnsweringLM(lambda prompt: answer[prompt.splitlines()[-1]])
+    log = run_lm_eval(tmp_path / "log", "notes", model=model)
+    rename(log)
+    hub = tmp_path / "hub"
+    hub.mkdir()
+    (hub / "benchmark.toml").write_text(declared, "utf-8")
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(hub))
+    reported = json.loads(log.read_text("utf-8"))["results"]["notes"]["bleu,none"]
+    assert 25 < reported < 100
+    ((_, page),) = published("hf", tmp_path / "out", log.parent, *WHO).items()
+    (entry,) = parse_eval_result_entries(yaml.safe_load(page))
+    assert entry.value == pytest.approx(reported, abs=0.01)

@@ -239,3 +239,15 @@ def test_a_share_stays_in_points_beside_a_figure_of_another_unit(
     )
     assert "gain +25.0 points" in said
     assert "gain 250.0, 95 %" in said
+
+
+def test_items_of_only_one_log_are_counted_on_both_sides(
+    sums: Callable[..., Path], tmp_path: Path
+) -> None:
+    few = sums("few", right_below(30), limit=25)
+    many = sums("many", right_below(20))
+    for logs in ((few, many), (many, few)):
+        (compared_task,) = compared(*logs)["comparisons"]
+        assert compared_task["items"] == 25
+        said = " ".join(hkcanto("compare", *logs, "--any").output.split())
+        assert "15 responses are to items of only one log" in said

@@ -439,28 +439,28 @@ def test_the_gate_knows_which_way_is_worse():
         assert (bound > 30) if sign > 0 else (bound < -20)
 
 
-def test_the_gate_is_that_of_the_package():
+def gaffkes_bound(losses_a: ArrayLike, losses_b: ArrayLike) -> float:
+    """The largest plausible loss of B by drawing: Gaffke (2005), one more item loses everything."""
+    differences = np.append(np.subtract(losses_b, losses_a), 1.0)
+    draws = np.random.default_rng(3).exponential(size=(100_000, len(differences)))
+    return float(np.quantile(draws @ differences / draws.sum(axis=1), 0.95))
+
+
+def test_the_gate_is_gaffkes_bound_of_the_loss():
     rng = np.random.default_rng(2)
     sides = rng.random((2, 60))
     a, b = (a_run("hkcanto_g2p", {"cer_published": side}) for side in sides)
-    found, expected = (
-        compare(a, b, **FAST, gate=3).gate,
-        non_inferiority(*sides, delta=0.03),
-    )
-    assert found.bound == pytest.approx(100 * expected.bound)
-    assert found.passed == expected.passed
-    assert (found.method, found.needed_items) == (
-        expected.method,
-        expected.needed_items,
-    )
+    gate = compare(a, b, **FAST, gate=3).gate
+    bound = gaffkes_bound(*sides)
+    assert gate.bound == pytest.approx(100 * bound, abs=0.2)
+    assert gate.passed == (bound < 0.03)
+    assert gate.needed_items == 99  # ln 0.05 / ln 0.97
 
 
 def test_the_gate_of_right_and_wrong_answers_is_on_wrong_ones():
-    wrong = 1 - np.array(A), 1 - np.array(B)
-    expected = non_inferiority(*wrong, delta=0.02)
-    assert compare(law(A), law(B), **FAST, gate=2).gate.bound == pytest.approx(
-        100 * expected.bound
-    )
+    bound = gaffkes_bound(1 - np.array(A), 1 - np.array(B))
+    gate = compare(law(A), law(B), **FAST, gate=2).gate
+    assert gate.bound == pytest.approx(100 * bound, abs=0.2)
 
 
 def test_equal_runs_pass_no_tolerance_finer_than_their_number_of_items():

@@ -469,13 +469,15 @@ def test_failed_requests_and_cut_off_answers_are_counted_and_said(
             choice = {"message": {"content": "我諗"}, "finish_reason": "length"}
         response: Any = {"status_code": 200, "body": {"choices": [choice]}}
         rows.append({"custom_id": sample.id, "response": response, "error": None})
-    rows[0] |= {"response": {"status_code": 500, "body": {"error": "overloaded"}}}
+    # 400 is the lowest status of a failed request, which may come with a text.
+    refusal = {"choices": [{"message": {"content": samples[0].target}}]}
+    rows[0] |= {"response": {"status_code": 400, "body": refusal}}
     rows[1] |= {"response": None, "error": {"code": "expired"}}
     columns = "id=custom_id,response=response.body.choices.0.message.content"
     given = ("--task", "hkcanto_law", "--columns", columns)
     file = write_jsonl(tmp_path / "batch.jsonl", rows)
     said = rescored(file, *given, to=tmp_path / "new")
-    assert "2 requests failed (status 500: 1, error: 1) and are left out" in said
+    assert "2 requests failed (status 400: 1, error: 1) and are left out" in said
     assert "2 answers were cut off at the token limit (finish_reason)" in said
     assert "answers are empty" not in said
     (run,) = read_runs(tmp_path / "new")
@@ -486,6 +488,7 @@ def test_failed_requests_and_cut_off_answers_are_counted_and_said(
     )
     assert sorted(run.items.truncated.tolist()) == [0.0] * 7 + [1.0] * 2
     assert run.items.values["acc"].sum() == 7
+    rows[0] = {"custom_id": samples[0].id, "response": {"status_code": 500}}
     write_jsonl(file, rows[:2])
     # Nothing else is left, not even a column of responses.
     assert "has no response" in refused(file, *given, to=tmp_path / "none")
@@ -575,6 +578,7 @@ def test_a_part_of_a_task_is_one_and_no_beginning_unless_it_is(tmp_path: Path) -
     for name, part, picked in (
         ("first", samples[:20], False),
         ("last", samples[-20:], True),
+        ("mixed", [*samples[:19], samples[-1]], True),  # one of them is enough
     ):
         rows: list[Mapping[str, Any]] = [
             {"id": each.id, "response": "A"} for each in part

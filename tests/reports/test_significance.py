@@ -22,8 +22,10 @@ from hkcanto_tasks.results.statistics.estimates import (
     rate_estimate,
 )
 from hkcanto_tasks.results.statistics.intervals import (
+    Estimate,
     agreeing,
     holm,
+    is_above,
     mcnemar_p_value,
     paired_accuracy_interval,
     paired_mean_interval,
@@ -468,3 +470,11 @@ def test_macro_f1_of_a_label_without_items_is_open_to_both_sides():
     assert found.value == 0.5
     assert found.high == 1
     assert found.low == pytest.approx(0.5 - 2**0.5 * (1 - 0.8064) / 2, abs=1e-3)
+
+
+def test_each_figure_is_above_another_by_its_own_side_of_the_interval() -> None:
+    # Newcombe's method 10 by hand: 0.8 reaches 0.1 down and 0.15 up, 0.66 reaches 0.26 down and
+    # 0.04 up. √(0.1² + 0.04²) = 0.108 < 0.14, and √(0.15² + 0.26²) = 0.300 > 0.14.
+    assert is_above(Estimate(0.8, 0.7, 0.95, 50), Estimate(0.66, 0.4, 0.7, 50))
+    # The other sides are short: √(0.2² + 0.14²) = 0.244 > 0.14, and √(0.05² + 0.04²) = 0.064.
+    assert not is_above(Estimate(0.8, 0.6, 0.85, 50), Estimate(0.66, 0.62, 0.8, 50))

@@ -11,6 +11,7 @@ from hkcanto_tasks.figures import Pair
 from hkcanto_tasks.results.reports.standings import (
     Beside,
     Standing,
+    best_and_chance,
     departures,
     headline_column,
     rank_of,
@@ -444,3 +445,30 @@ def test_a_headline_without_a_direction_has_no_best(
     run = a_run("hkcanto_summarization", {"n_characters": [9.0]})
     monkeypatch.setattr(Run, "headline", run.figures["n_characters"])
     assert headline_column(run).lower_is_better is None
+
+
+def test_the_best_published_score_is_the_lowest_where_lower_is_better() -> None:
+    # HKCanto-Eval, Table 3: GPT4o's CER of 5.4 % is the lowest of the models.
+    best, _ = best_and_chance(whole("hkcanto_g2p", 0.1, metric="cer_published"))
+    assert best == pytest.approx(0.054)
+    # Table 1: no model has more than the 81.5 of Claude 3.5 Sonnet in Cantonese MMLU.
+    best, _ = best_and_chance(whole("hkcanto_mmlu_yue"))
+    assert best == pytest.approx(0.815)
+
+
+def test_columns_on_the_same_items_add_their_widths_in_a_mean() -> None:
+    tasks = ("hkcanto_mmlu_yue", "hkcanto_dse_zh", "hkcanto_professional_zh")
+    cultural = [whole("hkcanto_cultural"), whole("hkcanto_cultural", shots=0)]
+    runs = [*map(whole, tasks), whole("hkcanto_law"), *cultural]
+    own = beside("hkcanto_1", *runs).runs["mine"]
+
+    def half(column: str) -> float:
+        figure = own[column].figure
+        return ((figure.high or 0) - (figure.low or 0)) / 2
+
+    # The two cultural columns are one set of questions, so their errors go together.
+    together = half("Cultural 0-shot") + half("Cultural 5-shot")
+    apart = (half("MMLU YUE"), half("Academic & Professional ZH"), together)
+    assert half("Average ZH/YUE") == pytest.approx(
+        sum(part**2 for part in apart) ** 0.5 / 4
+    )

@@ -598,3 +598,40 @@ def test_rows_in_the_other_script_are_found_wherever_they_are(
         DataCorrupt, match="in Simplified script; Traditional is declared"
     ):
         refuse_odd(samples, find_task("hkmmlu").definition, "x.csv")
+
+
+def test_an_answer_by_text_names_no_option_if_two_are_alike(quiz: Quiz) -> None:
+    row = {"question": "邊個？", "A": "甲", "B": "乙", "C": "甲", "answer": "甲"}
+    quiz('letters = "ABC"\nanswer = "text"', row)
+    with pytest.raises(HKCantoError, match="an answer that names none of A, B, C"):
+        items()
+    quiz('letters = "ABC"\nanswer = "text"', {**row, "answer": "乙"})
+    assert [item.target for item in items()] == ["B"]
+
+
+def test_white_space_around_a_subject_is_no_part_of_its_name(quiz: Quiz) -> None:
+    row = {
+        "question": "幾時？",
+        "A": "甲",
+        "B": "乙",
+        "answer": "A",
+        "topic": " law\u3000",
+    }
+    subjects = 'subjects = [{ name = "law" }, { name = "food" }]'
+    quiz(f'letters = "AB"\ncolumns = {{ subject = "topic" }}\n{subjects}', row)
+    assert [item.subject for item in items()] == ["law"]
+
+
+def test_a_last_row_that_is_cut_off_is_a_truncated_file(folder: Folder) -> None:
+    whole = as_csv([LAW, LAW], HEADER)
+    for cut in ("香港邊個部門負責檢控？,律政司", '"香港邊個部門負責檢控？","律政司"'):
+        with pytest.raises(DataCorrupt, match="truncated"):
+            load(folder, whole + cut)
+
+
+def test_an_item_without_a_reference_is_named(quiz: Quiz) -> None:
+    row = {"source": "你好。", "target": " "}
+    quiz('language = "zh"\ncolumns = { source = "source", target = "target" }', row,
+         kind="translation", question="{source}")  # fmt: skip
+    with pytest.raises(HKCantoError, match=r"row 1 has no text for the target"):
+        items()

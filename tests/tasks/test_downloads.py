@@ -255,9 +255,14 @@ def test_offline_means_no_request(
 ) -> None:
     folder.fetch(["dev/x.csv"])
     server.requests.clear()
-    for variable in ("HKCANTO_OFFLINE", "HF_HUB_OFFLINE"):
+    for variable, value in (  # in any case, as huggingface_hub reads its own
+        ("HKCANTO_OFFLINE", "1"),
+        ("HF_HUB_OFFLINE", "1"),
+        ("HF_HUB_OFFLINE", "true"),
+        ("HF_HUB_OFFLINE", "Yes"),
+    ):
         with monkeypatch.context() as offline:
-            offline.setenv(variable, "1")
+            offline.setenv(variable, value)
             assert fetched(folder, "dev/x.csv").is_file()
             with pytest.raises(
                 NetworkUnavailable, match=f"{variable} forbids it, and test/y.csv"

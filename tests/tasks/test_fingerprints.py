@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hkcanto_metrics.choice import ChoiceReading
 from hkcanto_tasks import signing
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.kinds import base, multiple_choice
+from hkcanto_tasks.signatures import joined, parse_signature
 from hkcanto_tasks.signing import signature_of
 from hkcanto_tasks.tasks import load_task, task_as_run
 
@@ -197,3 +199,16 @@ def test_options_explain_a_difference_and_are_named_instead_of_the_hash() -> Non
     assert one.sent != other.sent
     assert one.differs(other) == {"prompt": ("paper", "zh")}
     assert one.differs(one) == {}
+
+
+def test_parts_on_two_local_sets_are_on_mixed_data() -> None:
+    signature = parse_signature(
+        "hkmmlu|shots:0|data:local-aaaaaaa|sent:a|read:b|metric:m|v:1|pkg:1"
+    )
+    other = replace(signature, data="local-bbbbbbb")
+    assert joined([signature, signature]).data == "local-aaaaaaa"
+    assert joined([signature, other]).data == "local-mixed"
+    assert (
+        joined([other, replace(signature, data="ba2a58b")]).data
+        == "ba2a58b+local-bbbbbbb"
+    )
