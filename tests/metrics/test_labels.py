@@ -1,6 +1,7 @@
 """The label that a response settles on, and macro-F1."""
 
 import re
+from time import process_time
 
 import numpy as np
 import pytest

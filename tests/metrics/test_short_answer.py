@@ -1,6 +1,7 @@
 """Short answers: the compared text, and exact match and F1 worked by hand."""
 
 import re
+from time import process_time
 
 import pytest
 from hypothesis import given

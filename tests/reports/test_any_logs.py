@@ -242,7 +242,7 @@ def test_a_share_stays_in_points_beside_a_figure_of_another_unit(
 
 
 def test_items_of_only_one_log_are_counted_on_both_sides(
-    sums: Callable[..., Path], tmp_path: Path
+    sums: Callable[..., Path],
 ) -> None:
     few = sums("few", right_below(30), limit=25)
     many = sums("many", right_below(20))
