@@ -317,5 +317,5 @@ def test_what_wraps_a_label_is_no_part_of_it(declare: Declare) -> None:
     declare()
     loaded = load_task("nli")
     sample = next(item for item in loaded.samples if item.target == "蘊含")
-    fenced = '```json\n{"答案": "蘊含"}\n```'
-    assert loaded.kind.judge(fenced, sample).values["acc"] == 1
+    noted = "譯文：蘊含\n註：唔蘊含"
+    assert loaded.kind.judge(noted, sample).values["acc"] == 1
