@@ -19,7 +19,9 @@ from hkcanto_tasks.figures import Pair
 from hkcanto_tasks.results.frames import Runs
 from hkcanto_tasks.results.reports import compare as comparing
 from hkcanto_tasks.results.reports.blocks import Note, Report, Section, TableBlock
-from hkcanto_tasks.results.reports.compare import gate_of
+from hkcanto_tasks.results.reports.gate import decide, gate_section
+from hkcanto_tasks.results.reports.pairs import pair_of
+from hkcanto_tasks.results.reports.pairs import verdict as sentence_on
 from hkcanto_tasks.results.runs import Run, SkippedLog
 from hkcanto_tasks.results.statistics.estimates import estimate
 from hkcanto_tasks.results.statistics.intervals import (
@@ -52,7 +54,7 @@ def verdict(found: Comparison) -> str:
     names = [run.label for run in (found.a, found.b)]
     if names[0] == names[1]:
         names = [f"{name} {place}" for place, name in enumerate(names, 1)]
-    return comparing.verdict(comparing.pair_of(found), names)
+    return sentence_on(pair_of(found), names)
 
 
 def questions(count: int) -> list[str]:
@@ -247,7 +249,7 @@ def test_rates_above_one_cannot_hide_a_loss():
         assert "1 items have a cer above 1" in refusal(*sides, metric="cer")
     # Without a loop in the sample, the gate says what it bounds.
     made = compare(a, a, metric="cer", **FAST, gate=50)
-    verdict, remark = gate_of([made], 50, ())[1].blocks[:2]
+    verdict, remark = gate_section(decide([made], 50, ())).blocks[:2]
     assert "Character error rate (each answer's cut off at 1)" in verdict.text
     assert "each answer's rate cut off at 1" in remark.text
 
@@ -478,7 +480,7 @@ def test_equal_runs_pass_no_tolerance_finer_than_their_number_of_items():
 
 def test_the_gate_stands_above_everything_with_its_method():
     compared = compare(law(A, "old"), law(B, "new"), **FAST, gate=2)
-    section = gate_of([compared], 2, [])[1]
+    section = gate_section(decide([compared], 2, []))
     said, note, table = section.blocks
     assert (said.level, note.level) == ("verdict", "warning")
     assert said.text.startswith("Gate not passed")
@@ -493,7 +495,11 @@ def test_the_gate_stands_above_everything_with_its_method():
         149,
         compared.gate.method,
     ]
-    assert gate_of([], 2, ["x"])[1].blocks[0].text.startswith("Gate incomplete: 1 ")
+    assert (
+        gate_section(decide([], 2, ["x"]))
+        .blocks[0]
+        .text.startswith("Gate incomplete: 1 ")
+    )
 
 
 # --- gates on a part of a task, and across setups
@@ -749,7 +755,7 @@ def test_the_gate_of_several_models_is_against_the_first():
     found = pairwise(runs, **FAST, gate=2)
     gated = [(one.a.label, one.b.label) for one in found if one.gate is not None]
     assert gated == [("base", "one"), ("base", "two")]
-    assert len(gate_of(found, 2, [])[1].blocks[2].rows) == 2
+    assert len(gate_section(decide(found, 2, [])).blocks[2].rows) == 2
 
 
 # --- the tables

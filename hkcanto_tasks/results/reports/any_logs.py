@@ -24,7 +24,7 @@ from ..logs.items import UNREADABLE, decode, reason
 from ..runs import Floats, positions_by_name
 from ..statistics.paired import RESAMPLES, SEED, Effect, Paired, adjusted
 from .blocks import Block, Note, Report, Section, report_of
-from .compare import RunPair, effects_table, verdict
+from .pairs import RunPair, effects_table, verdict
 
 # Inspect's own values of its grades.
 _GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}

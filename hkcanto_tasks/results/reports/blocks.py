@@ -23,6 +23,7 @@ Value = Estimate | str | float | int | None
 DisplayUnit = Literal[
     "text", "percent", "score", "number", "count", "p", "points", "score_points"
 ]
+NoteLevel = Literal["info", "warning", "verdict"]
 TableRowKind = Literal["run", "published", "human", "random", "best", "other"]
 
 _UNITS: Mapping[str, DisplayUnit] = {
@@ -137,7 +138,7 @@ class Note:
     must not be taken at face value."""
 
     text: str
-    level: Literal["info", "warning", "verdict"] = "info"
+    level: NoteLevel = "info"
 
 
 Block = TableBlock | Note

@@ -1,4 +1,4 @@
-"""The comparison of two models, task by task, for `hkcanto report` and `hkcanto compare`."""
+"""The report of `hkcanto compare`: runs of two models with each other, of more pairwise."""
 
 import re
 from collections import Counter, defaultdict
@@ -6,64 +6,39 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, S
 from dataclasses import asdict
 from functools import partial
 from itertools import chain
-from math import inf
-from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from ...errors import ComparisonError, OptionError
-from ...figures import Figure
-from ..frames import Runs, effect_rows
+from ..frames import effect_rows
 from ..logs import read_runs
 from ..runs import Run
-from ..statistics.intervals import CONFIDENCE, WIDE, Estimate
-from ..statistics.paired import (
-    RESAMPLES,
-    SEED,
-    Comparison,
-    Effect,
-    adjusted,
-    pairwise,
-    points_of,
-)
-from .blocks import (
-    Block,
-    Note,
-    Report,
-    Section,
-    TableBlock,
-    TableColumn,
-    Value,
-    report_of,
-    table,
-    units_of,
-)
+from ..statistics.intervals import CONFIDENCE
+from ..statistics.paired import RESAMPLES, SEED, Comparison, pairwise
+from .blocks import Block, Note, Report, Section, TableBlock, report_of
+from .gate import Gate, decide, gate_section
+from .pairs import RunPair, effects_table, pair_of, pairs_blocks
 from .presentation import (
-    condition_title,
+    distinct_names,
     figure_title,
     footer_of,
-    measure_title,
     run_title,
     short_name,
     task_title,
 )
-from .renderers.formatting import interval_text, listed, value_text
+from .renderers.formatting import listed
 
 _TWO_MEASURES = (
     "Generation scores the letter that a model writes, log-likelihood the likeliest letter (wrong "
     "for a model that reasons first): two measures, which rank models differently."
 )
-_HOW = (
+_METHOD = (
     "Intervals of differences: Tango's for right and wrong answers and for means over subjects, "
     "Student's t for the others. Random numbers: seed {}, {:,} exchanges."
 )
 _OWN_FILES = (
     "They ran on your own files: only the questions' lengths show that these are equal."
 )
-_ASKED = "For some, neither the prompt nor the decoding was logged: that may be the difference."
-NOTHING = (
-    "Nothing is comparable between these {} models: no two have complete runs of a task under the "
-    "same condition on the same items."
-)
+_UNKNOWN_PROMPT = "For some, neither the prompt nor the decoding was logged: that may be the difference."
 _ADVICE = "Give the logs of two runs with a task in common by name: hkcanto compare a=LOG b=LOG"
 _EDITED = {
     "requests": " (not the catalogue's requests: another solver, edited task or system message)",
@@ -71,142 +46,14 @@ _EDITED = {
     "read": " (the rules for reading answers were edited)",
 }
 """The cause if two setups differ only in a hash."""
-_GATE = {
-    "title": TableColumn("Task"),
-    "figure": TableColumn("Figure", beneath=True),
-    "verdict": TableColumn("Gate"),
-    "bound": TableColumn(
-        "Loses at most", "number", "In points. The gate passes if δ is larger."
-    ),
-    "needed_items": TableColumn(
-        "Needed", "count", "Items for a run equal to the first to pass."
-    ),
-    "compared": TableColumn("Compared"),
-    "method": TableColumn("Method"),
-}
-"""The columns of the gate's table, by the keys of its records."""
 _SIDES = ("First", "Second")
-_GAIN = f"By how much the second is better, in points, with 95 % interval: {WIDE}."
-_SURE = "✓ if the difference is significant: 95 % for all tasks together (Holm)."
 
 
-class RunPair(NamedTuple):
-    """Two runs of a task, or of a part of it. Only comparable runs have an effect."""
+class _Group(NamedTuple):
+    """Runs to compare with each other, and whether one of them is of the first side."""
 
-    title: str  # of the task or part
-    figure: Figure
-    effect: Effect | None
-    measure: str = ""  # title of the figure, if the rows of a table have several
-    scores: Sequence[float | None] = ()  # of each run, from 0 to 100
-    best: float | None = None  # the best published score
-
-    @property
-    def gain(self) -> Estimate | None:
-        """By how much the second run is better, in points."""
-        up = 1 if self.figure.higher_is_better else -1
-        return (
-            self.effect.difference.times(up * points_of(self.figure))
-            if self.effect
-            else None
-        )
-
-    @property
-    def p_value(self) -> float:
-        """The p-value, adjusted if there are several tests; infinite without a test."""
-        return (self.effect.p_by_holm or self.effect.p_value) if self.effect else inf
-
-
-def pair_of(one: Comparison, best: float | None = None) -> RunPair:
-    """Return two runs that were compared, with the best published score."""
-    points, effect = points_of(one.figure), one.overall
-    scores, measure = (
-        (points * effect.a, points * effect.b),
-        measure_title(one.a, one.figure),
-    )
-    return RunPair(task_title(one.a), one.figure, effect, measure, scores, best)
-
-
-def pairs_blocks(
-    pairs: Sequence[RunPair], names: Sequence[str]
-) -> tuple[Note, TableBlock]:
-    """Return the verdict on two models, and a row for each of their tasks.
-
-    The surest differences are first. P-values are adjusted for the number of tasks.
-    """
-    effects = iter(adjusted([pair.effect for pair in pairs if pair.effect]))
-    pairs = [pair._replace(effect=pair.effect and next(effects)) for pair in pairs]
-    known = [(pair, pair.gain.value) for pair in pairs if pair.gain]
-    behind, ahead = (sum(sign * gain > 1e-9 for _, gain in known) for sign in (-1, 1))
-    sure = [(pair.title, gain) for pair, gain in known if pair.p_value < 0.05]
-    gains = listed(
-        f"{title} {value_text(gain, 'score_points')} points" for title, gain in sure
-    )
-    said = (
-        f"{names[1]} leads on {ahead} of {len(known)} tasks, {names[0]} on {behind}. Significant "
-        f"gains of {names[1]} (all tasks together, 95 %): {gains or 'none'}."
-    )
-    if len(known) < 2:
-        said = verdict(known[0][0] if known else pairs[0], names)
-    pairs.sort(key=lambda pair: -abs(pair.gain.value) if pair.gain else 0)
-    pairs.sort(key=lambda pair: pair.effect.p_value if pair.effect else inf)
-    columns: list[tuple[TableColumn, Callable[[RunPair], Value]]] = [
-        (TableColumn("Task"), attrgetter("title")),
-        (TableColumn(names[0], "score"), lambda pair: pair.scores[0]),
-        (TableColumn(names[1], "score"), lambda pair: pair.scores[1]),
-        (TableColumn("Gain", "score_points", _GAIN, drawn=True), attrgetter("gain")),
-        (
-            TableColumn("Sure", help=_SURE),
-            lambda pair: "✓" if pair.p_value < 0.05 else None,
-        ),
-        (TableColumn("Best published", "score"), attrgetter("best")),
-        (TableColumn("Figure", beneath=True), attrgetter("measure")),
-    ]
-    caption = f"A gain is positive if {names[1]} is better."
-    return Note(said, "verdict"), table(
-        "pairs", "Task by task", pairs, columns, caption
-    )
-
-
-def verdict(pair: RunPair, names: Sequence[str]) -> str:
-    """Say in a sentence how the second run of a pair compares with the first."""
-    (first, second), effect, gain = names, pair.effect, pair.gain
-    if effect is None or gain is None:
-        return NOTHING.format(2)
-    said = f"No difference shown between {second} and {first}"
-    if pair.p_value < 0.05:
-        said = f"{second} is {'better' if gain.value > 0 else 'worse'} than {first}"
-    unit, points = units_of(pair.figure)
-    in_points = " points" if points == "score_points" else ""
-    p_text = "p < 0.001" if pair.p_value < 0.001 else f"p = {pair.p_value:.2g}"
-    return (
-        f"{said} on {pair.title}: {pair.measure} {value_text(effect.b, unit)} against "
-        f"{value_text(effect.a, unit)}, gain {value_text(gain, points)}{in_points}, 95 % "
-        f"{interval_text(gain, points)} ({effect.test}, {p_text}). {second} wins "
-        f"{effect.wins:,} items, loses {effect.losses:,}, ties {effect.ties:,}."
-    )
-
-
-def effects_table(
-    name: str, title: str, pairs: Sequence[RunPair], sides: Sequence[str]
-) -> TableBlock:
-    """Return a table of effects on one figure, for two runs or pairs of runs."""
-    unit, points = units_of(pairs[0].figure) if pairs else ("percent", "score_points")
-    won = "{0.wins:,}/{0.losses:,}/{0.ties:,}"
-    columns: list[tuple[TableColumn, Callable[[Any], Value]]] = [
-        (TableColumn("Part"), attrgetter("title")),
-        (TableColumn("Gain", points, _GAIN, drawn=len(pairs) > 1), attrgetter("gain")),
-        (TableColumn("Won/lost/tied"), lambda pair: won.format(pair.effect)),
-        (TableColumn("p", "p", "Two-sided, unadjusted."), attrgetter("effect.p_value")),
-        (
-            TableColumn("p by Holm", "p", "Adjusted for several tests."),
-            attrgetter("effect.p_by_holm"),
-        ),
-        (TableColumn(sides[0], unit), attrgetter("effect.a")),
-        (TableColumn(sides[1], unit), attrgetter("effect.b")),
-        (TableColumn("Test"), attrgetter("effect.test")),
-        (TableColumn("Figure", beneath=True), lambda pair: pair.measure or None),
-    ]
-    return table(name, title, pairs, columns)
+    runs: Sequence[Run]
+    has_first: bool
 
 
 def compare_runs(
@@ -225,7 +72,7 @@ def compare_runs(
 
     Args:
         runs: Logs or folders of logs, optionally as NAME=PATH; gates test against the first.
-        metric: As in `compare`, like gate, allowed, seed and resamples.
+        metric: As in `compare`; so are gate, allowed, seed and resamples.
         look: Number of this look at growing runs and number of planned looks, such as `2/4`. The
             looks share the gate's 5 % error equally, which keeps it at 5 % at most (Bonferroni).
         candidates: The number of runs that the winner is chosen from; they share the 5 % error too.
@@ -240,271 +87,299 @@ def compare_runs(
         HKCantoError: Nothing could be read (`LogError`) or compared (`ComparisonError`), or there
             are more candidates or looks than declared (`OptionError`).
     """
-    at, _, looks = look.partition("/")
-    if not re.fullmatch(r"[1-9]\d?/[1-9]\d?", look) or int(at) > int(looks):
-        raise OptionError(f"--look {look}: give it as 2/4, the second of four.")
+    looks = _planned_looks(look)
     read = read_runs(runs, progress=progress)
-    groups, left_out, several = _groups(read)
-    if 1 < candidates < several:
-        raise OptionError(f"{several} candidates are compared, not {candidates}.")
+    sides = _sides(read.runs)
+    if 1 < candidates < len(sides) - 1:
+        raise OptionError(
+            f"{len(sides) - 1} candidates are compared, not {candidates}."
+        )
+    groups, left_out = _groups(sides)
     left_out += [f"{log.path}: {log.reason}." for log in read.skipped]
-    confidence = 1 - (1 - CONFIDENCE) / (int(looks) * candidates)
-    options: dict[str, Any] = {"metric": metric, "seed": seed, "resamples": resamples}
-    options |= {"confidence": confidence, "allowed": allowed}
-    compared, refused = list[Sequence[Comparison]](), list[str]()
-    for with_first, group in groups:
-        try:
-            compared.append(
-                pairwise(group, gate=gate if with_first else None, **options)
-            )
-        except ComparisonError as error:
-            lacks = metric not in (None, *group[0].figures)
-            (left_out if lacks else refused).append(str(error))
+    compared, refused, without_figure = _compared(
+        groups,
+        gate,
+        metric=metric,
+        confidence=1 - (1 - CONFIDENCE) / (looks * candidates),
+        allowed=allowed,
+        seed=seed,
+        resamples=resamples,
+    )
+    left_out += without_figure
     not_compared = [*refused, *left_out]
     if not compared:
-        advice = [] if refused else [_ADVICE]
+        advice = "" if refused else f"\n{_ADVICE}"
         raise ComparisonError(
-            "\n".join(["nothing to compare.", *not_compared, *advice])
+            "\n".join(["nothing to compare.", *not_compared]) + advice
         )
-    made, every = [*sections(compared, not_compared)], [*chain.from_iterable(compared)]
-    status = 2 if refused or (left_out and gate is not None) else 0
-    records: dict[str, Any] = {"gate": None, "comparisons": [*map(_record, every)]}
+    comparisons = [*chain.from_iterable(compared)]
+    made = [*sections(compared, not_compared)]
+    verdict: Gate | None = None
     if gate is not None:
-        records["gate"], first = gate_of(every, gate, not_compared, look, candidates)
-        made.insert(0, first)
-        status = 1 if records["gate"]["verdict"] == "not passed" else status
-    title = " against ".join(
-        reversed(list(dict.fromkeys(run.label for run in read.runs)))
+        verdict = decide(comparisons, gate, not_compared, look, candidates)
+        made.insert(0, gate_section(verdict))
+    report = report_of(
+        made,
+        title=_title(read.runs),
+        footer=[*footer_of(read.runs), _METHOD.format(seed, resamples)],
+        records={
+            "gate": verdict and asdict(verdict),
+            "comparisons": [*map(_record, comparisons)],
+        },
+        frame=partial(effect_rows, comparisons, gate),
     )
-    how = _HOW.format(seed, resamples)
-    frame = partial(effect_rows, every, gate)
-    return report_of(made, title, [*footer_of(read.runs), how], records, frame), status
+    return report, _exit_status(verdict, refused, left_out)
+
+
+def _exit_status(
+    gate: Gate | None, refused: Sequence[str], left_out: Sequence[str]
+) -> int:
+    if gate is not None and gate.verdict == "not passed":
+        return 1
+    if refused or (gate is not None and left_out):
+        return 2
+    return 0
+
+
+def _compared(
+    groups: Sequence[_Group], gate: float | None, metric: str | None, **options: Any
+) -> tuple[list[Sequence[Comparison]], list[str], list[str]]:
+    """Compare the runs of each group.
+
+    Returns:
+        The comparisons, why some were refused, and which have no such figure.
+    """
+    compared = list[Sequence[Comparison]]()
+    refused = list[str]()
+    without_figure = list[str]()
+    for runs, has_first in groups:
+        delta = gate if has_first else None
+        try:
+            compared.append(pairwise(runs, gate=delta, metric=metric, **options))
+        except ComparisonError as error:
+            if metric is None or metric in runs[0].figures:
+                refused.append(str(error))
+            else:
+                without_figure.append(str(error))
+    return compared, refused, without_figure
+
+
+def _title(runs: Sequence[Run]) -> str:
+    labels = dict.fromkeys(run.label for run in runs)
+    return " against ".join(reversed(labels))
+
+
+def _planned_looks(look: str) -> int:
+    """Return the number of planned looks."""
+    match = re.fullmatch(r"([1-9]\d?)/([1-9]\d?)", look)
+    if match is None or int(match[1]) > int(match[2]):
+        raise OptionError(f"--look {look}: give it as 2/4, the second of four.")
+    return int(match[2])
+
+
+# ---------------------------------------------------------------------- groups
+
+
+def _sides(runs: Sequence[Run]) -> list[list[Run]]:
+    """Return the runs of each side: of each argument, or of each model if an argument has several."""
+    slots = {(run.argument, run.comparable_as) for run in runs}
+    is_one_argument = len({run.argument for run in runs}) == 1
+    by_label = len(slots) < len(runs) or is_one_argument
+    sides = defaultdict[tuple[int, str], list[Run]](list)
+    for run in runs:
+        sides[run.argument, run.label if by_label else ""].append(run)
+    return [*sides.values()]
+
+
+def _groups(sides: Sequence[Sequence[Run]]) -> tuple[list[_Group], list[str]]:
+    """Group runs to compare with each other, and say which runs are left out.
+
+    They have the same task and condition. If each of two sides has a task only once, the conditions
+    may differ: chain of thought can be compared with direct answers.
+    """
+    single = _single_tasks(sides)
+    by_key = defaultdict[Hashable, dict[int, Run]](dict)
+    left_out = list[str]()
+    for position, side in enumerate(sides):
+        for run in side:
+            task = run.definition.name
+            group = by_key[task if task in single else run.comparable_as]
+            if position in group:
+                left_out.append(
+                    f"{run_title(run)}: another log has it too. Name each: NAME=PATH."
+                )
+            else:
+                group[position] = run
+    groups = list[_Group]()
+    for group in by_key.values():
+        others = [side[0].label for n, side in enumerate(sides) if n not in group]
+        if others:
+            titles = "; ".join(map(run_title, group.values()))
+            left_out.append(f"{titles}: no partner in {', '.join(others)}.")
+        if len(group) > 1:
+            groups.append(_Group([*group.values()], has_first=0 in group))
+    return groups, left_out
+
+
+def _single_tasks(sides: Sequence[Sequence[Run]]) -> set[str]:
+    """Return the tasks that each of two sides has once; none if there are more sides."""
+    if len(sides) != 2:
+        return set()
+    first, second = (Counter(run.definition.name for run in side) for side in sides)
+    return {task for task in first if first[task] == second[task] == 1}
+
+
+# ---------------------------------------------------------------------- sections
 
 
 def sections(
     compared: Sequence[Sequence[Comparison]], not_compared: Sequence[str]
 ) -> Iterator[Section]:
     """Yield the table of tasks if there are two models, and each task's pairs or parts."""
-    every = [*chain.from_iterable(compared)]
-    in_pairs = len(every) == len(compared)
-    details, warned = list[Block](), defaultdict[str, list[str]](list)
+    comparisons = [*chain.from_iterable(compared)]
+    is_of_two = len(comparisons) == len(compared)
+    warnings = _warning_notes(compared, not_compared)
+    details = [*chain.from_iterable(_details(group, is_of_two) for group in compared)]
+    results: Sequence[Block] = [*warnings, *details]
+    if is_of_two:
+        pairs = [pair_of(comparison) for comparison in comparisons]
+        verdict, table = pairs_blocks(pairs, _common_names(comparisons))
+        results = [verdict, *warnings, table]
+    yield Section("Results", results, "results", is_summary=True)
+    if is_of_two:
+        is_short = len(comparisons) == 1
+        yield Section("Parts and subjects", details, "parts", is_summary=is_short)
+    reasons = [Note(line, "warning") for line in not_compared]
+    yield Section("Not compared", reasons, "not-compared", is_summary=True)
+
+
+def _details(group: Sequence[Comparison], is_of_two: bool) -> Iterator[Block]:
+    """Yield the notes on a task's runs, and the table of its parts or pairs."""
+    notes = chain.from_iterable(run.notes for run in _runs(group))
+    yield from map(Note, dict.fromkeys(notes))
+    yield _parts_table(group[0]) if is_of_two else _pairwise_table(group)
+
+
+def _runs(group: Sequence[Comparison]) -> list[Run]:
+    """Return the runs of some comparisons."""
+    sides = ((comparison.a, comparison.b) for comparison in group)
+    return [*dict.fromkeys(chain.from_iterable(sides))]
+
+
+def _common_names(comparisons: Sequence[Comparison]) -> Sequence[str]:
+    """Return the names of two models, which are the same in each comparison."""
+    # One model under two conditions has other names in each task.
+    couples = {tuple(distinct_names([pair.a, pair.b])) for pair in comparisons}
+    return couples.pop() if len(couples) == 1 else _SIDES
+
+
+def _parts_table(comparison: Comparison) -> TableBlock:
+    """Return the effects on averages, on categories, and on subjects."""
+    a = comparison.a
+    titles = {subject.name: subject.title for subject in a.kind.task.subjects}
+    titles |= {figure.name: figure.title for figure in a.figures.values()}
+    effects = chain.from_iterable(comparison.parts.values())
+    return effects_table(
+        _table_name(comparison),
+        f"{_table_title(comparison)} by part",
+        [RunPair(titles[effect.name], comparison.figure, effect) for effect in effects],
+        distinct_names([a, comparison.b]),
+    )
+
+
+def _pairwise_table(group: Sequence[Comparison]) -> TableBlock:
+    """Return the effects of each run of a task on each later one."""
+    runs = _runs(group)
+    names = dict(zip(runs, distinct_names(runs), strict=True))
+    pairs = [
+        RunPair(f"{names[pair.b]} against {names[pair.a]}", pair.figure, pair.overall)
+        for pair in group
+    ]
+    name = f"{_table_name(group[0])}_pairwise"
+    title = f"{_table_title(group[0])}, pairwise"
+    return effects_table(name, title, pairs, _SIDES)
+
+
+def _table_name(comparison: Comparison) -> str:
+    a, b = comparison.a, comparison.b
+    runs = (a.task, a.condition, b.task, b.condition)
+    return short_name("compare", *runs, comparison.figure.name)
+
+
+def _table_title(comparison: Comparison) -> str:
+    figure = figure_title(comparison.a, comparison.figure)
+    return f"{task_title(comparison.a)}: {figure}"
+
+
+def _record(comparison: Comparison) -> Mapping[str, Any]:
+    """Return a comparison as a record, its effects by name."""
+    effects: dict[str, Any] = {"all": comparison.overall}
+    for part, listed_effects in comparison.parts.items():
+        effects[part] = {effect.name: effect for effect in listed_effects}
+    return {
+        "task": comparison.a.definition.name,
+        "metric": comparison.figure.name,
+        "unit": comparison.figure.unit,
+        "a": _side_record(comparison.a),
+        "b": _side_record(comparison.b),
+        "unscored": comparison.unscored,
+        "effects": effects,
+    }
+
+
+def _side_record(run: Run) -> dict[str, Any]:
+    names = ("label", "task", "condition", "data")
+    return {name: getattr(run, name) for name in names}
+
+
+# ---------------------------------------------------------------------- warnings
+
+
+def _warning_notes(
+    compared: Sequence[Sequence[Comparison]], not_compared: Sequence[str]
+) -> list[Note]:
+    """Return each warning with the tasks that it concerns."""
+    tasks = defaultdict[str, list[str]](list)
     for group in compared:
-        one, sides = (
-            group[0],
-            [*dict.fromkeys(side for pair in group for side in (pair.a, pair.b))],
-        )
-        for text in _warnings(group, sides):
-            warned[text].append(task_title(one.a))
-        details += map(
-            Note, dict.fromkeys(note for side in sides for note in side.notes)
-        )
-        words = [word for run in (one.a, one.b) for word in (run.task, run.condition)]
-        name = short_name("compare", *words, one.figure.name)
-        title = f"{task_title(one.a)}: {figure_title(one.a, one.figure)}"
-        if in_pairs:
-            details.append(
-                effects_table(name, f"{title} by part", _parts(one), _names(sides))
-            )
-        else:
-            called = dict(zip(sides, _names(sides), strict=True))
-            rows = [
-                RunPair(
-                    f"{called[pair.b]} against {called[pair.a]}",
-                    pair.figure,
-                    pair.overall,
-                )
-                for pair in group
-            ]
-            name, title = f"{name}_pairwise", f"{title}, pairwise"
-            details.append(effects_table(name, title, rows, _SIDES))
-    first = [
-        Note(f"{listed(tasks)}: {text}", "warning") for text, tasks in warned.items()
+        runs = _runs(group)
+        for text in chain(_limits(group, runs), _differences(runs)):
+            tasks[text].append(task_title(runs[0]))
+    notes = [
+        Note(f"{listed(titles)}: {text}", "warning") for text, titles in tasks.items()
     ]
     if not_compared:
-        first.append(Note(f"{len(not_compared)} not compared: see below.", "warning"))
-    if in_pairs:
-        # One model under two conditions has other names in each task.
-        couples = {tuple(_names([one.a, one.b])) for one in every}
-        names = couples.pop() if len(couples) == 1 else _SIDES
-        said, made = pairs_blocks([*map(pair_of, every)], names)
-        yield Section("Results", [said, *first, made], "results", is_summary=True)
-        yield Section(
-            "Parts and subjects", details, "parts", is_summary=len(every) == 1
+        notes.append(Note(f"{len(not_compared)} not compared: see below.", "warning"))
+    return notes
+
+
+def _limits(group: Sequence[Comparison], runs: Sequence[Run]) -> Iterator[str]:
+    """Say what limits the figures of a group of runs."""
+    first = runs[0]
+    if len({run.kind.task.variant.scoring for run in runs}) > 1:
+        yield _TWO_MEASURES
+    if first.is_local:
+        yield _OWN_FILES
+    if first.is_sample:
+        yield "This is the sample data: its figures mean nothing elsewhere."
+    elif not first.complete:
+        yield f"Only {len(set(first.items.ids)):,} of the task's items were run."
+    if not all(run.signature.prompt_known for run in runs):
+        yield _UNKNOWN_PROMPT
+    unscored = max(comparison.unscored for comparison in group)
+    if unscored:
+        yield f"{unscored:,} items are left out, because a run has no value for them."
+
+
+def _differences(runs: Sequence[Run]) -> Iterator[str]:
+    """Say how each later run's settings differ from those of the first."""
+    first, *later = runs
+    first_name, *names = distinct_names(runs)
+    for name, run in zip(names, later, strict=True):
+        settings = {"harness": (first.harness, run.harness), **first.differs(run)}
+        unlike = "; ".join(
+            f"{part} {a or 'none'} against {b or 'none'}{_EDITED.get(part, '')}"
+            for part, (a, b) in settings.items()
+            if a != b
         )
-    else:
-        yield Section("Results", [*first, *details], "results", is_summary=True)
-    notes = [Note(line, "warning") for line in not_compared]
-    yield Section("Not compared", notes, "not-compared", is_summary=True)
-
-
-def _parts(one: Comparison) -> list[RunPair]:
-    """Return the effects on averages, on categories, and on subjects."""
-    titles = {subject.name: subject.title for subject in one.a.kind.task.subjects}
-    titles |= {figure.name: figure.title for figure in one.a.figures.values()}
-    effects = chain.from_iterable(one.parts.values())
-    return [RunPair(titles[effect.name], one.figure, effect) for effect in effects]
-
-
-def gate_of(
-    compared: Sequence[Comparison],
-    delta: float,
-    left_out: Sequence[str],
-    look: str = "1/1",
-    candidates: int = 1,
-) -> tuple[Mapping[str, Any], Section]:
-    """Return the verdict of a gate on all tasks, as a record and as the section to read first.
-
-    The gate passes if each comparison passes with a tolerance of `delta` points and nothing is left
-    out.
-    """
-    tasks = list[dict[str, Any]]()
-    for one in compared:
-        if one.gate is None:
-            continue
-        task: dict[str, Any] = {
-            "task": one.a.definition.name,
-            "title": one.a.definition.title,
-        }
-        cut_off = " (each answer's cut off at 1)" if one.figure.unlimited else ""
-        task |= {
-            "metric": one.figure.name,
-            "figure": figure_title(one.a, one.figure) + cut_off,
-        }
-        task |= {"compared": " against ".join(_names([one.b, one.a]))}
-        task |= {"differences": [*one.a.differs(one.b)]}
-        task |= {
-            "verdict": "passed" if one.gate.passed else "not passed",
-            "delta": delta,
-        }
-        tasks.append(task | asdict(one.gate))
-    failed = [task for task in tasks if not task["passed"]]
-    result = "not passed" if failed else "incomplete" if left_out else "passed"
-    who = listed(task["compared"] for task in failed or tasks)
-    named = listed(f"{task['figure']} of {task['title']}" for task in failed or tasks)
-    bound = max((task["bound"] for task in tasks), default=None)
-    text = f"Gate incomplete: {len(left_out)} not compared, see below."
-    if result != "incomplete":
-        text = f"Gate {result} ({who}): δ is {delta:g} points, and the loss is at most {bound:.3g} "
-        text += f"points in {named}."
-    method = "; ".join(dict.fromkeys(task["method"] for task in tasks))
-    needed = (
-        (task["needed_items"], task["title"]) for task in failed if task["needed_items"]
-    )
-    few = listed(f"{items:,} items of {title}" for items, title in needed)
-    sure = max((task["confidence"] for task in tasks), default=CONFIDENCE)
-    level = f"{100 * sure:.6g} % confidence (look {look}, candidates: {candidates})"
-    most = max(Counter(task["task"] for task in tasks).values(), default=0)
-    unlike = dict.fromkeys(name for task in tasks for name in task["differences"])
-    remarks = {
-        f"With so few items, not even an equal run passes; it needs about {few}.": few,
-        f"The bounds are one-sided, each with {level}: {method}.": tasks,
-        f"To choose one of them by this gate, give --candidates {most}.": candidates
-        == 1
-        < most,
-        f"They differ in {', '.join(unlike)}, as allowed.": unlike,
-    }
-    remark = " ".join(text for text, holds in remarks.items() if holds)
-    columns = [(column, itemgetter(key)) for key, column in _GATE.items()]
-    blocks: list[Block] = [
-        Note(text, "verdict"),
-        Note(remark, "info" if result == "passed" else "warning"),
-        table("gate", "Non-inferiority, task by task", tasks, columns),
-    ]
-    record = {"verdict": result, "delta": delta, "bound": bound, "method": method}
-    record |= {"look": [*map(int, look.split("/"))], "candidates": candidates}
-    record |= {"tasks": tasks, "not_compared": left_out}
-    return record, Section(
-        "Gate", blocks if tasks else blocks[:1], "gate", is_summary=True
-    )
-
-
-def _groups(read: Runs) -> tuple[list[tuple[bool, list[Run]]], list[str], int]:
-    """Group runs to compare with each other: the same task under the same condition.
-
-    The sides are the arguments, or the models if an argument has several. If each of two sides has
-    a task only once, the conditions may differ: chain of thought can be compared with direct
-    answers.
-
-    Returns:
-        The groups, each with whether it has a run of the first side; messages about runs left out;
-        and the number of candidates for the first side's place.
-    """
-    found = [(run.argument, run) for run in read.runs]
-    several = len({(place, run.comparable_as) for place, run in found}) < len(found)
-    by_label = several or len({place for place, _ in found}) == 1
-    by_side: dict[tuple[int, str], list[Run]] = defaultdict(list)
-    for place, run in found:
-        by_side[place, run.label if by_label else ""].append(run)
-    sides = [*by_side.values()]
-    counts = [Counter(run.definition.name for run in side) for side in sides]
-    groups: dict[Hashable, dict[int, Run]] = defaultdict(dict)
-    left_out: list[str] = []
-    for place, side in enumerate(sides):
-        for run in side:
-            task = run.definition.name
-            only = len(sides) == 2 and all(of_side[task] == 1 for of_side in counts)
-            if (
-                groups[task if only else run.comparable_as].setdefault(place, run)
-                is not run
-            ):
-                left_out.append(
-                    f"{run_title(run)}: another log has it too. Name each: NAME=PATH."
-                )
-    for group in groups.values():
-        if others := [
-            side[0].label for place, side in enumerate(sides) if place not in group
-        ]:
-            who = "; ".join(map(run_title, group.values()))
-            left_out.append(f"{who}: no partner in {', '.join(others)}.")
-    kept = [
-        (0 in group, [*group.values()]) for group in groups.values() if len(group) > 1
-    ]
-    return kept, left_out, len(sides) - 1
-
-
-def _record(one: Comparison) -> Mapping[str, Any]:
-    """Return a comparison as a record, its effects by name."""
-    names = ("label", "task", "condition", "data")
-    a, b = ({name: getattr(side, name) for name in names} for side in (one.a, one.b))
-    parts = {
-        part: {effect.name: effect for effect in of} for part, of in one.parts.items()
-    }
-    figure = {"metric": one.figure.name, "unit": one.figure.unit, "a": a, "b": b}
-    effects = {"unscored": one.unscored, "effects": {"all": one.overall, **parts}}
-    return {"task": one.a.definition.name, **figure, **effects}
-
-
-def _names(runs: Sequence[Run]) -> list[str]:
-    """Return names that distinguish the runs."""
-    labels = [side.label for side in runs]
-    conditions = [f"{side.label} ({condition_title(side)})" for side in runs]
-    numbers = [f"{label} ({place})" for place, label in enumerate(labels, 1)]
-    return next((n for n in (labels, conditions) if len(set(n)) == len(n)), numbers)
-
-
-def _warnings(compared: Sequence[Comparison], sides: Sequence[Run]) -> Iterator[str]:
-    """Yield other differences of the runs, and limits of their figures."""
-    first, unscored, names = (
-        sides[0],
-        max(one.unscored for one in compared),
-        _names(sides),
-    )
-    is_part = not (first.is_sample or first.complete)
-    warnings = {
-        _TWO_MEASURES: len({side.kind.task.variant.scoring for side in sides}) > 1,
-        _OWN_FILES: first.is_local,
-        "This is the sample data: its figures mean nothing elsewhere.": first.is_sample,
-        f"Only {len(set(first.items.ids)):,} of the task's items were run.": is_part,
-        _ASKED: not all(side.signature.prompt_known for side in sides),
-        f"{unscored:,} items are left out, because a run has no value for them.": unscored
-        > 0,
-    }
-    yield from (text for text, holds in warnings.items() if holds)
-    for name, side in zip(names[1:], sides[1:], strict=True):
-        settings = {"harness": (first.harness, side.harness), **first.differs(side)}
-        if unlike := [
-            f"{part} {one or 'none'} against {other or 'none'}{_EDITED.get(part, '')}"
-            for part, (one, other) in settings.items()
-            if one != other
-        ]:
-            yield f"{names[0]} and {name} also differ in {'; '.join(unlike)}."
+        if unlike:
+            yield f"{first_name} and {name} also differ in {unlike}."

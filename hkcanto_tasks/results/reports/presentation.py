@@ -43,6 +43,17 @@ def run_title(run: Run) -> str:
     return f"{run.label} on {task_title(run)}"
 
 
+def distinct_names(runs: Sequence[Run]) -> list[str]:
+    """Return names that distinguish the runs: labels, with conditions or numbers if need be."""
+    labels = [run.label for run in runs]
+    if len(set(labels)) == len(runs):
+        return labels
+    conditions = [f"{run.label} ({condition_title(run)})" for run in runs]
+    if len(set(conditions)) == len(runs):
+        return conditions
+    return [f"{label} ({number})" for number, label in enumerate(labels, 1)]
+
+
 TASK: FigureColumn = (TableColumn("Task and condition"), task_title)
 
 

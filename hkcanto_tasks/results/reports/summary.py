@@ -35,7 +35,7 @@ from .blocks import (
     table,
     unit_of,
 )
-from .compare import NOTHING, RunPair, pair_of, pairs_blocks
+from .pairs import NOTHING, RunPair, pair_of, pairs_blocks
 from .presentation import (
     MANY_UNREAD,
     MODEL,
