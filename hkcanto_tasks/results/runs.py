@@ -21,30 +21,41 @@ from ..tasks import task_as_run
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Settings = tuple[tuple[str, str], ...]
+"""Names and values of settings, sorted by name."""
+Reported = Mapping[tuple[tuple[str, ...], str], float]
+"""(subjects, figure) → the harness's own value; no subjects mean all."""
+Differences = dict[str, tuple[str, str]]
+"""Name → both values, as texts."""
 Harness = Literal["lm-eval", "inspect", "other"]
 """The program that called the model; `other` if a file of answers does not name it."""
 
 UNREAD = ("unparsed_rate", "invalid_rate", "unjudged_rate", "empty")
 """The kinds' figures for the share of responses from which no answer could be read."""
 
-_ENDINGS = {"success": "", "started": "not finished"}
-_ENDINGS |= {"error": "ended on an error", "incomplete": "items failed"}
-_DEPARTURES = {"requests": "other prompt", "yaml": "edited task"}
-_OURS = (
-    "",
-    "generate",
-)  # solvers that send the catalogue's request and keep the response
-#: settings of a model that change what it is sent
-_OF_REQUESTS = (
-    *(
-        "solver",
-        "enable_thinking",
-        "chat_template_args",
-        "think_end_token",
-        "eos_string",
-    ),
-    *("add_bos_token", "prefix_token_id", "max_length", "max_model_len", "truncation"),
+_ENDINGS = {
+    "success": "",
+    "started": "not finished",
+    "error": "ended on an error",
+    "incomplete": "items failed",
+}
+# These solvers send the catalogue's request and keep the response.
+_FAITHFUL_SOLVERS = ("", "generate")
+_REQUEST_SETTINGS = (
+    "solver",
+    "enable_thinking",
+    "chat_template_args",
+    "think_end_token",
+    "eos_string",
+    "add_bos_token",
+    "prefix_token_id",
+    "max_length",
+    "max_model_len",
+    "truncation",
 )
+"""Settings of a model that change what it is sent."""
+# A provider leaves out a count of zero.
+_OMITTED_IF_ZERO = ("cached_tokens", "reasoning_tokens", "judge_tokens")
 
 
 class ItemText(NamedTuple):
@@ -52,35 +63,45 @@ class ItemText(NamedTuple):
 
     prompt: str
     response: str
-    answer: str  # the answer read from the response
-    target: str  # the gold answer
+    answer: str  # read from the response
+    target: str  # the right answer
 
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """The judged items of a run in columns: index `i` of every column belongs to item `i`."""
+    """The judged items of a run in columns: index `i` of every column belongs to item `i`.
 
-    ids: Sequence[str]  # stable, such as `hkmmlu/hk_law/3`; each occurs once per epoch
-    subjects: Sequence[str]  # empty texts for a task without subjects
-    parts: Sequence[
-        tuple[str, ...]
-    ]  # parts of the task, such as the category or `hk_specific`
-    values: Mapping[str, Floats]  # figure of items → the logged values; NaN if missing
-    weights: Mapping[str, Floats]  # rate → the length of each item's reference
-    clusters: (
-        Ints  # equal for dependent items: epochs of an item, questions on one passage
-    )
-    question_lengths: Ints  # characters, including the options
-    response_lengths: Ints  # characters, without reasoning
-    golds: Ints  # checksums of the gold answers
-    output_tokens: Floats  # as counted by the provider; NaN if not logged
-    truncated: (
-        Floats  # 1 if the response ended at the token limit, 0 if not; NaN if unknown
-    )
-    #: how answers were read, or the reason for none, such as `none: refusal`
+    Attributes:
+        ids: Stable ids, such as `hkmmlu/hk_law/3`; each occurs once per epoch.
+        subjects: Names of subjects; empty texts for a task without subjects.
+        parts: Parts of the task, such as the category or `hk_specific`.
+        values: Figure of items → the logged values; NaN if missing.
+        weights: Rate → the length of each item's reference.
+        clusters: Equal for dependent items: epochs of an item, questions on one passage.
+        question_lengths: Characters, including the options.
+        response_lengths: Characters, without reasoning.
+        golds: Checksums of the right answers.
+        output_tokens: As counted by the provider; NaN if not logged.
+        truncated: 1 if the response ended at the token limit, 0 if not; NaN if unknown.
+        reasons: How answers were read, or the reason for none, such as `none: refusal`.
+        pairs: Answers and targets, only for kinds with figures or analyses of texts.
+        texts: Full texts, only if requested.
+    """
+
+    ids: Sequence[str]
+    subjects: Sequence[str]
+    parts: Sequence[tuple[str, ...]]
+    values: Mapping[str, Floats]
+    weights: Mapping[str, Floats]
+    clusters: Ints
+    question_lengths: Ints
+    response_lengths: Ints
+    golds: Ints
+    output_tokens: Floats
+    truncated: Floats
     reasons: Sequence[str] = ()
-    pairs: Sequence[Pair] = ()  # only for kinds with figures or analyses of texts
-    texts: Sequence[ItemText] = ()  # only if requested
+    pairs: Sequence[Pair] = ()
+    texts: Sequence[ItemText] = ()
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -97,8 +118,8 @@ class Items:
 
     def subject_mask(self, names: Sequence[str]) -> NDArray[np.bool_]:
         """Return a mask of the items of some subjects."""
-        known, places = self.subject_codes
-        return np.isin(known, list(names))[places]
+        known, codes = self.subject_codes
+        return np.isin(known, list(names))[codes]
 
     def part_mask(self, name: str) -> NDArray[np.bool_]:
         """Return a mask of the items of a part, such as `hk_specific` or a subject."""
@@ -106,32 +127,40 @@ class Items:
         return in_part | self.subject_mask([name])
 
     @staticmethod
-    def joined(parts: Sequence["Items"]) -> "Items":
+    def joined(runs: Sequence["Items"]) -> "Items":
         """Return the items of several runs, which have no clusters in common."""
+        sizes = [*map(len, runs)]
+        columns: dict[str, Any] = {}
+        for field_of_items in fields(Items):
+            name = field_of_items.name
+            parts = [getattr(items, name) for items in runs]
+            if name == "values":
+                columns[name] = _joined_by_name(parts, sizes, fill=np.nan)
+            elif name == "weights":
+                columns[name] = _joined_by_name(parts, sizes, fill=0.0)
+            elif isinstance(parts[0], np.ndarray):
+                columns[name] = np.concatenate(parts)
+            else:
+                columns[name] = [*chain(*parts)]
+        counts = [items.clusters.max(initial=-1) + 1 for items in runs]
+        offsets = np.cumsum([0, *counts[:-1]])
+        columns["clusters"] += np.repeat(offsets, sizes)
+        return Items(**columns)
 
-        def whole(column: str) -> Any:
-            columns: list[Any] = [getattr(part, column) for part in parts]
-            if column in ("values", "weights"):
-                names, fill = (
-                    dict.fromkeys(chain(*columns)),
-                    np.nan if column == "values" else 0.0,
-                )
-                gaps = [
-                    dict.fromkeys(names, np.full(len(part), fill)) for part in parts
-                ]
-                filled = [gap | {**of} for gap, of in zip(gaps, columns, strict=True)]
-                return {
-                    name: np.concatenate([of[name] for of in filled]) for name in names
-                }
-            is_array = isinstance(columns[0], np.ndarray)
-            return np.concatenate(columns) if is_array else [*chain(*columns)]
 
-        made = {each.name: whole(each.name) for each in fields(Items)}
-        firsts = np.cumsum(
-            [0, *(part.clusters.max(initial=-1) + 1 for part in parts[:-1])]
+def _joined_by_name(
+    parts: Sequence[Mapping[str, Floats]], sizes: Sequence[int], fill: float
+) -> dict[str, Floats]:
+    """Return the joined columns of several runs; `fill` is the value of a missing column."""
+    columns: dict[str, Floats] = {}
+    for name in dict.fromkeys(chain(*parts)):
+        columns[name] = np.concatenate(
+            [
+                part.get(name, np.full(size, fill))
+                for part, size in zip(parts, sizes, strict=True)
+            ]
         )
-        made["clusters"] += np.repeat(firsts, [len(part) for part in parts])
-        return Items(**made)
+    return columns
 
 
 def positions_by_name(names: Sequence[str]) -> dict[str, int]:
@@ -141,69 +170,93 @@ def positions_by_name(names: Sequence[str]) -> dict[str, int]:
         >>> positions_by_name(["a", "b", "a"])
         {'a': 0, 'b': 1, 'a in epoch 2': 2}
     """
-    seen, places = Counter[str](), dict[str, int]()
-    for place, name in enumerate(names):
-        seen[name] += 1
-        places[f"{name} in epoch {seen[name]}" if seen[name] > 1 else name] = place
-    return places
+    epochs = Counter[str]()
+    positions: dict[str, int] = {}
+    for position, name in enumerate(names):
+        epochs[name] += 1
+        epoch = epochs[name]
+        positions[f"{name} in epoch {epoch}" if epoch > 1 else name] = position
+    return positions
 
 
 class Sent(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The settings that were sent with the prompts, by the log; None or empty if not sent."""
+    """The settings that were sent with the prompts, by the log; None or empty if not sent.
 
-    temperature: float | None = None  # 0 is greedy
+    Attributes:
+        temperature: 0 is greedy.
+        template: Hash of the chat template; `chat` if it is not known, empty for texts.
+        system: Hash of the user's system message.
+        repeats: Answers to each item.
+        reducer: Makes one value of the repeats, such as `mean`.
+        more: Further settings, such as a penalty or a bias.
+    """
+
+    temperature: float | None = None
     top_p: float | None = None
     top_k: int | None = None
     max_tokens: int | None = None
     stop: tuple[str, ...] = ()
     seed: int | None = None
     reasoning_effort: str = ""
-    template: str = (
-        ""  # a hash of the chat template; `chat` if it is not known, empty for texts
-    )
-    system: str = ""  # a hash of the user's system message
-    repeats: int = 1  # answers to each item
-    reducer: str = ""  # makes one value of the repeats, such as `mean`
-    more: tuple[
-        tuple[str, str], ...
-    ] = ()  # further settings, such as a penalty or a bias
+    template: str = ""
+    system: str = ""
+    repeats: int = 1
+    reducer: str = ""
+    more: Settings = ()
 
-    def differs(self, other: "Sent") -> dict[str, tuple[str, str]]:
-        """Return what was sent otherwise: setting → both values, as texts.
+    def differs(self, other: "Sent") -> Differences:
+        """Return the settings that differ: setting → both values, as texts.
 
         Examples:
             >>> Sent(temperature=0.0).differs(Sent(temperature=0.7, stop=("完",)))
             {'temperature': ('0', '0.7'), 'stop': ('none', "'完'")}
         """
-        first, second = (
-            msgspec.structs.asdict(sent) | dict(sent.more) for sent in (self, other)
-        )
-        names = [name for name in dict.fromkeys([*first, *second]) if name != "more"]
-        both = {name: (first.get(name), second.get(name)) for name in names}
-        return {name: (_text(a), _text(b)) for name, (a, b) in both.items() if a != b}
+        first = self._by_name()
+        second = other._by_name()
+        differences: Differences = {}
+        for name in first | second:
+            a = first.get(name)
+            b = second.get(name)
+            if a != b:
+                differences[name] = (_text(a), _text(b))
+        return differences
+
+    def _by_name(self) -> dict[str, Any]:
+        settings = msgspec.structs.asdict(self)
+        del settings["more"]
+        return settings | dict(self.more)
 
 
 def _text(setting: object) -> str:
     if isinstance(setting, tuple):
         return " ".join(map(repr, setting)) or "none"
-    return f"{setting:g}" if isinstance(setting, float) else str(setting or "none")
+    if isinstance(setting, float):
+        return f"{setting:g}"
+    return str(setting or "none")
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Tokens and time of answers, as the provider counts them; None if a log does not have them."""
+    """Tokens and time of answers, as the provider counts them; None if a log does not have them.
 
-    answers: int = 0  # one for each item and epoch
-    prompt_tokens: int | None = None  # including those from the provider's prefix cache
-    answer_tokens: int | None = None  # including reasoning
-    cached_tokens: int | None = None  # prompt tokens from the provider's prefix cache
+    Attributes:
+        answers: Number of answers, one for each item and epoch.
+        prompt_tokens: Tokens of prompts, including those from the provider's prefix cache.
+        answer_tokens: Tokens of answers, including reasoning.
+        cached_tokens: Tokens of prompts from the provider's prefix cache.
+        reasoning_tokens: Tokens of reasoning.
+        judge_tokens: Tokens of a judge's prompts and answers, which no other count includes.
+        dollars: Cost, including judges.
+        seconds: Unknown if a log has several tasks, or answers from a cache.
+    """
+
+    answers: int = 0
+    prompt_tokens: int | None = None
+    answer_tokens: int | None = None
+    cached_tokens: int | None = None
     reasoning_tokens: int | None = None
-    judge_tokens: int | None = (
-        None  # a judge's prompts and answers, which no other count includes
-    )
-    dollars: float | None = None  # including judges
-    seconds: float | None = (
-        None  # unknown if a log has several tasks, or answers from a cache
-    )
+    judge_tokens: int | None = None
+    dollars: float | None = None
+    seconds: float | None = None
 
     @staticmethod
     def total(parts: Sequence["Usage"]) -> "Usage":
@@ -216,11 +269,9 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
         """
         sums: dict[str, Any] = {}
         for name in Usage.__struct_fields__:
-            known = [
-                count for part in parts if (count := getattr(part, name)) is not None
-            ]
-            # A provider leaves out a count of zero.
-            if len(known) == len(parts) or (known and name in _IF_ANY):
+            counts = [getattr(part, name) for part in parts]
+            known = [count for count in counts if count is not None]
+            if len(known) == len(parts) or (known and name in _OMITTED_IF_ZERO):
                 sums[name] = sum(known)
         return Usage(**sums)
 
@@ -231,92 +282,100 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
         return {name: round(value, 6) for name, value in values if value is not None}
 
 
-_IF_ANY = ("cached_tokens", "reasoning_tokens", "judge_tokens")
-
-
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One model on one task under one setup, from one log or from several logs of its subjects."""
+    """One model on one task under one setup, from one log or from several logs of its subjects.
 
-    model: str  # the model's name in the harness
+    Attributes:
+        model: Name of the model in the harness.
+        harness: The program that called the model.
+        signature: Signature of the task with all of its subjects.
+        created: When it was run.
+        sources: The files that it was read from.
+        items: The judged items.
+        reported: The harness's own figures.
+        notes: Remarks for the reader, such as `judged by openai/gpt-4o`.
+        limited: Whether only some of the items were requested.
+        picked: Whether these were chosen one by one, not taken from the beginning.
+        available: Number of items in its data, whether run or not; 0 if no log has it.
+        status: How it ended, in Inspect's words: `success`, `cancelled`, `error`, or `started` if
+            it runs or was killed; `incomplete` if it ended well, but items failed or cannot be
+            read.
+        backend: Program that ran the model: lm-eval's `--model`, Inspect's provider.
+        version_of_harness: Version of the harness.
+        settings: Settings that can change the answers, such as `dtype`, as the log has them.
+        sent: Settings that were sent with the prompts.
+        log_id: Equal for copies of a log; empty if it is not known.
+        usage: Tokens and time.
+        label: The model's name in a report; unique for a task and setup.
+        argument: Position of its path among the arguments of `read_runs`.
+        name: The user's name for that argument.
+    """
+
+    model: str
     harness: Harness
-    signature: Signature  # of the task with all of its subjects
+    signature: Signature
     created: datetime
-    sources: tuple[Path, ...]  # the files that it was read from
+    sources: tuple[Path, ...]
     items: Items
-    #: (subjects, figure) → the harness's own value; no subjects mean all
-    reported: Mapping[tuple[tuple[str, ...], str], float] = field(default_factory=dict)
-    notes: tuple[
-        str, ...
-    ] = ()  # remarks for the reader, such as `judged by openai/gpt-4o`
-    limited: bool = False  # whether only some of the items were requested
-    picked: bool = (
-        False  # whether these were chosen one by one, not taken from the beginning
-    )
-    available: int = 0  # items in its data, whether run or not; 0 if no log has it
-    #: How it ended, in Inspect's words: `success`, `cancelled`, `error`, or `started` if it runs or
-    #: was killed; `incomplete` if it ended well, but items failed or cannot be read
+    reported: Reported = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    limited: bool = False
+    picked: bool = False
+    available: int = 0
     status: str = "success"
-    backend: str = (
-        "unknown"  # program that ran the model: lm-eval's `--model`, Inspect's provider
-    )
+    backend: str = "unknown"
     version_of_harness: str = "unknown"
-    #: Settings that can change the answers, such as `dtype`, as the log has them
-    settings: tuple[tuple[str, str], ...] = ()
+    settings: Settings = ()
     sent: Sent = field(default_factory=Sent)
-    log_id: str = ""  # equal for copies of a log; empty if it is not known
+    log_id: str = ""
     usage: Usage = field(default_factory=Usage)
-    label: str = ""  # the model's name in a report; unique for a task and setup
-    argument: int = 0  # the place of its path among the arguments of `read_runs`
-    name: str = ""  # the user's name for that argument
+    label: str = ""
+    argument: int = 0
+    name: str = ""
 
-    # ------------------------------------------------------------------ from these fields
+    # ------------------------------------------------------------------ its task and data
 
-    task: str = field(
-        init=False
-    )  # in lm-eval, with the variant, without a subject: `hkmmlu_cot`
-    shots: int | None = field(
-        init=False
-    )  # worked examples in the prompt; None if unknown
-    options: Mapping[str, str] = field(init=False)  # such as `prompt` → `paper`
-    data: str = field(init=False)  # a pinned revision, `sample`, or `local-…`
-    is_sample: bool = field(
-        init=False
-    )  # on our sample data, not comparable with any other
-    is_local: bool = field(
-        init=False
-    )  # on the user's files, named differently by each harness
-    trusted_data: bool = field(
-        init=False
-    )  # on a pinned revision, so that its items are known
-    departure: str = field(
-        init=False
-    )  # unlike the catalogue's task, such as `other prompt`
-    unfinished: str = field(
-        init=False
-    )  # why requested items are missing, such as `cancelled`
+    @property
+    def task(self) -> str:
+        """The task in lm-eval, with the variant, without a subject: `hkmmlu_cot`."""
+        return self.signature.task
 
-    def __post_init__(self) -> None:
-        of, options = self.signature, dict(self.signature.options)
-        sort, ending = of.sort_of_data, _ENDINGS.get(self.status, self.status)
-        solver = (
-            "" if dict(self.settings).get("solver", "") in _OURS else "other solver"
-        )
-        departure = next(
-            (text for name, text in _DEPARTURES.items() if name in options), solver
-        )
-        self.__dict__.update(
-            task=of.task, shots=of.shots, options=options, data=of.data
-        )
-        self.__dict__.update(is_sample=sort == "sample", is_local=sort == "local")
-        self.__dict__.update(trusted_data=bool(of.data) and sort == "release")
-        self.__dict__.update(departure=departure, unfinished=ending)
+    @property
+    def shots(self) -> int | None:
+        """The number of worked examples in the prompt; None if unknown."""
+        return self.signature.shots
+
+    @cached_property
+    def options(self) -> Mapping[str, str]:
+        """The options of its task, such as `prompt` → `paper`."""
+        return dict(self.signature.options)
+
+    @property
+    def data(self) -> str:
+        """The data: a pinned revision, `sample`, or `local-…`."""
+        return self.signature.data
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether it ran on our sample data, which is comparable with no other data."""
+        return self.signature.sort_of_data == "sample"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it ran on the user's files, which each harness names differently."""
+        return self.signature.sort_of_data == "local"
+
+    @property
+    def trusted_data(self) -> bool:
+        """Whether it ran on a pinned revision, so that its items are known."""
+        return bool(self.data) and self.signature.sort_of_data == "release"
 
     # ------------------------------------------------------------------ how it was made
 
     @cached_property
     def kind(self) -> Kind:
-        """The setup of the task and variant with all subjects, and its figures."""
+        """The kind of its task and variant, with all subjects."""
         return task_as_run(self.task, shots=self.shots)
 
     @property
@@ -337,72 +396,91 @@ class Run:
     @cached_property
     def condition(self) -> str:
         """The condition in words: the shots, and the options that are not the default."""
-        defaults, variant = self.kind.Options(), self.kind.task.variant
+        words = [f"{self.shots}-shot"]
+        if self.shots is None:
+            words = ["prompt, shots and decoding unknown"]
+        variant = self.kind.task.variant
         of_variant = {"cot": "yes" if variant.cot else "", "script": variant.script}
-        chosen = [
-            f"{name}:{value}"
-            for name, value in self.options.items()
-            if value
-            not in (UNKNOWN, str(of_variant.get(name) or getattr(defaults, name, None)))
-        ]
-        shots = (
-            "prompt, shots and decoding unknown"
-            if self.shots is None
-            else f"{self.shots}-shot"
-        )
-        return ", ".join([shots, *chosen])
+        defaults = self.kind.Options()
+        for name, value in self.options.items():
+            default = of_variant.get(name) or getattr(defaults, name, None)
+            if value not in (UNKNOWN, str(default)):
+                words.append(f"{name}:{value}")
+        return ", ".join(words)
+
+    @property
+    def departure(self) -> str:
+        """How it departs from the catalogue's task, such as `other prompt`; empty if it does not."""
+        if "requests" in self.options:
+            return "other prompt"
+        if "yaml" in self.options:
+            return "edited task"
+        if dict(self.settings).get("solver", "") not in _FAITHFUL_SOLVERS:
+            return "other solver"
+        return ""
 
     @cached_property
     def outdated(self) -> str:
-        """How its task's version is not this package's; empty if it is."""
-        version, ours = self.signature.version, str(self.definition.version)
-        what = f"has version {version} of the task, not {ours}: score it again (hkcanto rescore)"
-        return what if version != ours else ""
+        """Why the log is outdated; empty if it has this package's version of the task."""
+        version = self.signature.version
+        current = str(self.definition.version)
+        if version == current:
+            return ""
+        return f"has version {version} of the task, not {current}: score it again (hkcanto rescore)"
 
-    def differs(self, other: "Run") -> dict[str, tuple[str, str]]:
-        """Return how another run differs in setup or in what was sent: name → both values."""
-        unlike = self.signature.differs(other.signature)
+    def differs(self, other: "Run") -> Differences:
+        """Return how another run differs in setup or in the settings sent: name → both values."""
+        differences = self.signature.differs(other.signature)
         if not (self.signature.prompt_known and other.signature.prompt_known):
-            return unlike
+            return differences
         sent = self.sent.differs(other.sent)
-        if unlike:  # another setup has other stop texts and another limit
-            sent = {
-                name: both
-                for name, both in sent.items()
-                if name not in ("stop", "max_tokens")
-            }
+        if differences:
+            # Another setup has other stop texts and another limit.
+            sent.pop("stop", None)
+            sent.pop("max_tokens", None)
+        # Each harness has its own names of these settings.
         if self.harness == other.harness:
-            of_self, of_other = dict(self.settings), dict(other.settings)
-            pairs = {
-                name: (of_self.get(name, ""), of_other.get(name, ""))
-                for name in _OF_REQUESTS
-            }
-            sent |= {
-                name: (a or "none", b or "none")
-                for name, (a, b) in pairs.items()
-                if a != b
-            }
-        return unlike | sent
+            sent |= self._request_differences(other)
+        return differences | sent
+
+    def _request_differences(self, other: "Run") -> Differences:
+        first = dict(self.settings)
+        second = dict(other.settings)
+        differences: Differences = {}
+        for name in _REQUEST_SETTINGS:
+            a = first.get(name, "")
+            b = second.get(name, "")
+            if a != b:
+                differences[name] = (a or "none", b or "none")
+        return differences
 
     @property
     def comparable_as(self) -> Hashable:
         """A key of task, setup and data, equal for runs that differ only in the model."""
-        signature, data = self.signature, "local" if self.is_local else self.data
-        options = frozenset(
-            option for option in signature.options if option[0] != "rescored"
+        signature = self.signature
+        options = {option for option in signature.options if option[0] != "rescored"}
+        return (
+            signature.task,
+            signature.version,
+            signature.shots,
+            frozenset(options),
+            signature.sent,
+            signature.read,
+            "local" if self.is_local else self.data,
         )
-        setup = options, signature.sent, signature.read
-        return self.task, signature.version, self.shots, setup, data
 
     def is_copy_of(self, other: "Run") -> bool:
         """Whether both were read from copies of one log, or from one log in two formats."""
-        of_log = [
-            (run.log_id, run.model, run.signature, run.items.ids)
-            for run in (self, other)
-        ]
-        return bool(self.log_id and of_log[0] == of_log[1]) and all(
-            np.array_equal(values, other.items.values.get(name, ()), equal_nan=True)
-            for name, values in self.items.values.items()
+        return (
+            bool(self.log_id)
+            and self.log_id == other.log_id
+            and self.model == other.model
+            and self.signature == other.signature
+            and self.items.ids == other.items.ids
+            and all(
+                np.array_equal(values, other.items.values.get(name, ()), equal_nan=True)
+                for name, values in self.items.values.items()
+            )
         )
 
     # ------------------------------------------------------------------ how it was run
@@ -413,11 +491,9 @@ class Run:
         temperature = self.sent.temperature
         if temperature == 0 or self.sent.top_k == 1:
             return "greedy"
-        return (
-            "decoding unknown"
-            if temperature is None
-            else f"temperature {temperature:g}"
-        )
+        if temperature is None:
+            return "decoding unknown"
+        return f"temperature {temperature:g}"
 
     @property
     def generation(self) -> Mapping[str, float]:
@@ -427,32 +503,36 @@ class Run:
         return {name: value for name, value in sent.items() if value is not None}
 
     @property
+    def unfinished(self) -> str:
+        """Why requested items are missing, such as `cancelled`; empty if none is."""
+        return _ENDINGS.get(self.status, self.status)
+
+    @property
     def interruption(self) -> str:
         """The reason why its items are not a random part of its task; empty if not interrupted."""
         if self.status in ("success", "incomplete"):
             return ""
-        what = (
-            f"{self.label} on {self.task} ({self.sources[0].name}): {self.unfinished}"
-        )
+        log = f"{self.label} on {self.task} ({self.sources[0].name}): {self.unfinished}"
         items = f"{self.counts.total():,} of {self.expected:,} items"
-        how = "those that finished first are not a random part. Finish it (inspect eval-retry LOG)."
-        return f"{what}, with {items}: {how}"
+        advice = (
+            "those that finished first are not a random part. "
+            "Finish it (inspect eval-retry LOG)."
+        )
+        return f"{log}, with {items}: {advice}"
 
     # ------------------------------------------------------------------ its items
 
     @cached_property
     def counts(self) -> Counter[str]:
         """The number of its items by subject, each item once for all its epochs."""
-        return Counter(
-            dict(zip(self.items.ids, self.items.subjects, strict=True)).values()
-        )
+        subject_of = dict(zip(self.items.ids, self.items.subjects, strict=True))
+        return Counter(subject_of.values())
 
     @cached_property
     def subjects(self) -> Sequence[Subject]:
         """The catalogue's subjects for which it has items, in the paper's order."""
-        return [
-            subject for subject in self.kind.task.subjects if self.counts[subject.name]
-        ]
+        subjects = self.kind.task.subjects
+        return [subject for subject in subjects if self.counts[subject.name]]
 
     def subjects_of(self, part: str) -> Sequence[Subject]:
         """Return the catalogue's subjects in a category or group, or the one of this name."""
@@ -461,17 +541,17 @@ class Run:
     @cached_property
     def complete(self) -> bool:
         """Whether it has every item of its task: no `--limit`, missing subject or failure."""
-        known = not self.limited or self.available or self._is_declared
-        return (
-            bool(known) and not self.unfinished and self.counts.total() == self.expected
-        )
+        if self.limited and not self.available and not self._is_declared:
+            return False  # nothing says how many items there are
+        return not self.unfinished and self.counts.total() == self.expected
 
     def is_complete(self, part: str = "") -> bool:
         """Return whether it covers all items of its task, or of one category or subject."""
         if not part or self.complete or self.unfinished:
             return self.complete
         return all(
-            self.counts[s.name] == self.expected_of(s) for s in self.subjects_of(part)
+            self.counts[subject.name] == self.expected_of(subject)
+            for subject in self.subjects_of(part)
         )
 
     @property
@@ -487,20 +567,20 @@ class Run:
 
     def expected_of(self, subject: Subject) -> int:
         """Return the number of scored items of a subject."""
+        if subject.rows:
+            scored = self.kind.task.scored_rows(subject)
+            return min(scored, int(self.options.get("size", 0)) or scored)
+        # The catalogue does not know it: assume the share of all items.
         count = self.counts[subject.name]
-        if not subject.rows:
-            return max(
-                1, count, round(count * self.available / max(1, self.counts.total()))
-            )
-        scored = self.kind.task.scored_rows(subject)
-        return min(scored, int(self.options.get("size", 0)) or scored)
+        total = max(1, self.counts.total())
+        return max(1, count, round(count * self.available / total))
 
     def in_proportion(self, subjects: Sequence[Subject]) -> bool:
         """Return whether its items of these subjects are in proportion to the subjects' sizes."""
         sizes = {subject.name: self.expected_of(subject) for subject in subjects}
-        part = sum(self.counts[name] for name in sizes) / sum(sizes.values())
+        share = sum(self.counts[name] for name in sizes) / sum(sizes.values())
         return all(
-            abs(self.counts[name] - part * size) < 1 for name, size in sizes.items()
+            abs(self.counts[name] - share * size) < 1 for name, size in sizes.items()
         )
 
 

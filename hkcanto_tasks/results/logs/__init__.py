@@ -16,7 +16,7 @@ from ...tasks import task_as_run
 from ..frames import Runs
 from ..runs import Items, Run, SkippedLog, Usage
 from . import inspect, lm_eval
-from .items import UNREADABLE, ItemRows, Rows, reason
+from .items import UNREADABLE, ItemRows, NewItemRows, reason
 
 _LOGS = "the results_….json of lm-eval with its samples beside it, or .eval or .json of Inspect"
 _MOST_REASONS = 5
@@ -124,7 +124,9 @@ def _logs(path: Path) -> list[Path]:
     raise LogError(f"{path} is not a log or a folder of logs. {how}")
 
 
-def _reader(file: Path) -> Callable[[Path, Rows], Iterator[Run | SkippedLog]] | None:
+def _reader(
+    file: Path,
+) -> Callable[[Path, NewItemRows], Iterator[Run | SkippedLog]] | None:
     """Return the reader of a log, by its name and first bytes; None if it is not a log."""
     if file.suffix == ".eval":
         return inspect.inspect_runs
@@ -140,7 +142,7 @@ def _reader(file: Path) -> Callable[[Path, Rows], Iterator[Run | SkippedLog]] | 
     return None
 
 
-def read_log(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
+def read_log(path: Path, rows: NewItemRows) -> Iterator[Run | SkippedLog]:
     """Read one log, and yield a run for each task and a note for each part left out.
 
     Args:

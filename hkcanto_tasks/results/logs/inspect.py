@@ -7,14 +7,16 @@ import struct
 import zipfile
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
+from itertools import chain
 from math import inf
+from operator import sub
 from pathlib import Path
 from statistics import fmean
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any, BinaryIO, NamedTuple
 
 import msgspec
 
@@ -23,22 +25,39 @@ from ...errors import LogError
 from ...judgements import Judgement
 from ...kinds.judged import Judged
 from ...samples import Sample
+from ...signatures import Signature
 from ...tasks import task_as_run
-from ..runs import Run, Sent, SkippedLog, Usage
-from . import items as shared
-from .items import ItemRows, Rows
+from ..runs import Reported, Run, Sent, Settings, SkippedLog, Usage
+from .items import (
+    CHAT,
+    UNREADABLE,
+    WITH_SYSTEM,
+    ItemRows,
+    Json,
+    NewItemRows,
+    decode,
+    hashed,
+    left_out,
+    reason,
+    sent_of,
+    settings_of,
+)
 
 _SCORER = "judged"
+_JUDGE_PREFIX = f"{_SCORER}_"
 _JUDGES = ("judged_translation", "judged_summary")
-_CUT = ("max_tokens", "model_length", "length")
+_LENGTH_LIMITS = ("max_tokens", "model_length", "length")
 _ZSTANDARD = 93
-_HIGHEST = 1e9  # score of a judge; real ones are from 0 to 5
+_HIGHEST_SCORE = 1e9  # of a judge; real ones are from 0 to 5
+Samples = dict[str, Callable[[], Any]]
+"""Name of a sample → a function that decodes it."""
+
 _LARGEST = 64 << 20  # Bytes of a sample; an archive of 2 MB may unpack to gigabytes.
 
 
 class _Role(msgspec.Struct):
     model: str
-    config: dict[str, Any] = {}
+    config: Json = {}
 
 
 class _Eval(msgspec.Struct):
@@ -47,165 +66,259 @@ class _Eval(msgspec.Struct):
     model: str
     eval_id: str = ""
     model_base_url: str | None = None
-    model_args: dict[str, Any] = {}
-    dataset: dict[str, Any] = {}
-    config: dict[str, Any] = {}
-    model_generate_config: dict[str, Any] = {}
+    model_args: Json = {}
+    dataset: Json = {}
+    config: Json = {}
+    model_generate_config: Json = {}
     model_roles: dict[str, _Role | list[_Role]] | None = None
     packages: dict[str, str] = {}
-    metadata: dict[str, Any] | None = None
+    metadata: Json | None = None
 
 
 class _Log(msgspec.Struct):
     eval: _Eval
     status: str = "started"
-    invalidated: bool = (
-        False  # somebody invalidated some samples: Inspect will run these again
-    )
-    plan: dict[str, Any] = {}
-    results: dict[str, Any] | None = None
+    # Somebody invalidated some samples: Inspect will run these again.
+    invalidated: bool = False
+    plan: Json = {}
+    results: Json | None = None
     samples: list[msgspec.Raw] | None = None
+
+    @property
+    def steps(self) -> list[Json]:
+        """The solvers that were run, with their parameters."""
+        return self.plan.get("steps") or []
+
+    @property
+    def scores(self) -> list[Json]:
+        """The figures that Inspect computed, by scorer and reducer."""
+        return (self.results or {}).get("scores") or []
+
+    @property
+    def graders(self) -> list[_Role]:
+        """The judge models."""
+        graders = (self.eval.model_roles or {}).get("grader", [])
+        return graders if isinstance(graders, list) else [graders]
+
+    @property
+    def judging(self) -> list[Settings]:
+        """The settings of each judge model."""
+        return [settings_of(grader.config) for grader in self.graders]
 
 
 class _Metadata(Sample, frozen=True, gc=False, kw_only=True):
     task: str = ""
 
 
-class _Logged(msgspec.Struct, gc=False):
-    input: str | list[dict[str, Any]]
+class _LoggedSample(msgspec.Struct, gc=False):
+    input: str | list[Json]
     metadata: _Metadata
-    output: dict[str, Any]
-    scores: dict[str, dict[str, Any]] | None = None
+    output: Json
+    scores: dict[str, Json] | None = None
     error: Any = None
-    model_usage: dict[str, dict[str, Any]] = {}
-    role_usage: dict[
-        str, dict[str, Any]
-    ] = {}  # such as a judge's, which model_usage includes
+    model_usage: dict[str, Json] = {}
+    # Such as a judge's, which `model_usage` includes.
+    role_usage: dict[str, Json] = {}
     started_at: datetime | None = None
     completed_at: datetime | None = None
     events: msgspec.Raw = msgspec.Raw(b"[]")
 
 
-class _Judged(msgspec.Struct, gc=False):
+class _ScoredSample(msgspec.Struct, gc=False):
+    """A sample of any log with a judge's scores."""
+
     id: str | int
-    scores: dict[str, dict[str, Any]] | None = None
+    scores: dict[str, Json] | None = None
 
 
-_LOG, _SAMPLE = msgspec.json.Decoder(_Log), msgspec.json.Decoder(_Logged)
-_JUDGED = msgspec.json.Decoder(_Judged)  # of any log with a judge's scores
+_LOG = msgspec.json.Decoder(_Log)
+_LOGGED_SAMPLE = msgspec.json.Decoder(_LoggedSample)
+_SCORED_SAMPLE = msgspec.json.Decoder(_ScoredSample)
 
 
-def inspect_runs(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
+def inspect_runs(path: Path, new_rows: NewItemRows) -> Iterator[Run | SkippedLog]:
     """Read a log that ends in `.eval` or `.json`: yield a run per task, and parts left out."""
     with path.open("rb") as file:
-        log, samples = head_and_samples(path, file, _SAMPLE)
-        about, metadata = log.eval, log.eval.metadata or {}
-        backend = about.model.partition("/")[0]
-        # The name is empty if there is only one task.
-        logged = metadata.get("signatures") or {"": metadata.get("signature")}
-        if logged == {"": None} and not about.task.startswith("hkcanto/"):
-            raise LogError(f"not a task of hkcanto: {about.task}")
-        signatures = {
-            str(task): known_signature(text) for task, text in dict(logged).items()
-        }
-        items = {task: rows(signature) for task, signature in signatures.items()}
-        usage: dict[str, list[Usage]] = {task: [] for task in signatures}
-        spans = list[tuple[float, float]]()
-        planned = sent = _planned(log)
-        problems, unscored, answered = list[str](), 0, set[str]()
-        for place, (name, load) in enumerate(samples.items()):
+        log, samples = head_and_samples(path, file, _LOGGED_SAMPLE)
+        answers = _Answers(log, new_rows)
+        for position, (name, load) in enumerate(samples.items()):
             try:
                 sample = load()
-                if not place:
-                    sent = _requested(planned, sample)
-                task = "" if "" in items else sample.metadata.task
-                needed = items[task].NEEDS_SCORES or sample.error
-                if needed and _SCORER not in (sample.scores or {}):
-                    unscored += 1
-                    continue
-                answered.add(
-                    str(sample.output.get("model") or "")
-                )  # none before a request
-                used = _usage(sample)
-                if (
-                    backend == "hf"
-                ):  # it counts a batch's padding, in prompts and in answers
-                    used = msgspec.structs.replace(
-                        used, prompt_tokens=None, answer_tokens=None
-                    )
-                    sample.output["usage"] = None
-                _add(items[task], sample)
-                usage[task].append(used)
-                # A sample without usage has its answer from Inspect's cache.
-                if sample.started_at and sample.completed_at and sample.model_usage:
-                    spans.append(
-                        (sample.started_at.timestamp(), sample.completed_at.timestamp())
-                    )
-            except shared.UNREADABLE as error:
-                problems.append(f"{name}: {shared.reason(error)}")
-    scored = sum(map(len, items.values()))
-    if missing := shared.left_out(problems, scored, scored + len(problems)):
+                if position == 0:
+                    answers.sent = _requested(answers.planned, sample)
+                answers.add(sample)
+            except UNREADABLE as error:
+                answers.problems.append(f"{name}: {reason(error)}")
+    scored = answers.scored
+    expected = scored + len(answers.problems)
+    if missing := left_out(answers.problems, scored, expected):
         yield SkippedLog(path, missing)
     elif not scored:
         raise LogError(f"no sample with a score; the run ended as {log.status!r}")
-    scores: list[dict[str, Any]] = (log.results or {}).get("scores") or []
-    graders = (about.model_roles or {}).get("grader", [])
-    graders = graders if isinstance(graders, list) else [graders]
-    judging = [shared.settings_of(grader.config) for grader in graders]
-    names = [grader.model for grader in graders]
-    notes = [shared.WITH_SYSTEM] if planned.system else []
-    if names and any(
-        score.get("scorer", "").startswith(f"{_SCORER}_") for score in scores
-    ):
-        how = " ".join(
-            f"{name}={value}" for settings in judging for name, value in settings
-        )
-        prompts = " ".join(filter(None, [metadata.get("judge", "prompts:1"), how]))
-        notes.insert(0, f"judged by {', '.join(names)}, {prompts}")
-    if len(models := sorted(answered - {""})) > 1:
-        notes.append(f"answered by {', '.join(models)}")
-    if unscored:
-        notes.append(
-            f"{unscored} of {scored + unscored} items have no score, because of errors"
-        )
-    status = "invalidated" if log.invalidated else log.status
-    if status == "success" and (unscored or problems):
-        status = "incomplete"
-    solvers = "+".join(str(step.get("solver")) for step in log.plan.get("steps") or [])
-    given = {"solver": "" if solvers == "hkcanto/ask" else solvers}
-    picked, alone = about.config.get("sample_id") is not None, len(signatures) == 1
-    # A vLLM server that Inspect starts begins to load with the first request.
-    loads = about.model.startswith("vllm/") and not about.model_base_url
-    seconds = _seconds(spans) if len(spans) == scored and alone and not loads else None
-    for task, signature in signatures.items():
-        if len(items[task]):
-            if any(judging) and isinstance(items[task].kind, Judged):
-                signature = signature.with_option("judging", shared.hashed(judging))
-            yield Run(
-                model=about.model,
-                harness="inspect",
-                signature=items[task].signed(signature),
-                created=about.created,
-                sources=(path,),
-                items=items[task].items(),
-                reported=_reported(scores, task),
-                notes=tuple(notes),
-                limited=picked or about.config.get("limit") is not None,
-                picked=picked,
-                # If one log has several tasks, this is their sum.
-                available=int(about.dataset.get("samples") or 0) if alone else 0,
-                status=status,
-                backend=backend,
-                version_of_harness=about.packages.get("inspect_ai", "unknown"),
-                settings=shared.settings_of(
-                    about.model_generate_config | about.model_args | given
-                ),
-                sent=sent,
-                log_id=about.eval_id,
-                usage=msgspec.structs.replace(
-                    Usage.total(usage[task]), seconds=seconds
-                ),
+    for task, items in answers.items.items():
+        if len(items):
+            yield _run(path, log, answers, task)
+
+
+class _Answers:
+    """The answers of a log, collected for each of its tasks.
+
+    Attributes:
+        signatures: Task → its signature. The name is empty if there is only one task.
+        items: Task → its scored items.
+        usage: Task → the usage of each of its items.
+        planned: The settings in the log's plan.
+        sent: The settings of the first request.
+        models: The models that answered, by the provider.
+        spans: The start and end of each sample that was answered by a model.
+        unscored: Number of samples without a score.
+        problems: Why samples could not be read.
+    """
+
+    def __init__(self, log: _Log, new_rows: NewItemRows) -> None:
+        self.signatures = _signatures(log.eval)
+        self.items: dict[str, ItemRows] = {}
+        self.usage: dict[str, list[Usage]] = {}
+        for task, signature in self.signatures.items():
+            self.items[task] = new_rows(signature)
+            self.usage[task] = []
+        self.provider = log.eval.model.partition("/")[0]
+        self.planned = _planned(log)
+        self.sent = self.planned
+        self.models: set[str] = set()
+        self.spans: list[tuple[float, float]] = []
+        self.unscored = 0
+        self.problems: list[str] = []
+
+    @property
+    def scored(self) -> int:
+        """Number of samples with a score."""
+        return sum(map(len, self.items.values()))
+
+    def add(self, sample: _LoggedSample) -> None:
+        """Add a sample to the items of its task, or count it as unscored."""
+        task = "" if "" in self.items else sample.metadata.task
+        items = self.items[task]
+        needs_score = items.NEEDS_SCORES or sample.error
+        if needs_score and _SCORER not in (sample.scores or {}):
+            self.unscored += 1
+            return
+        # Empty if no request was made.
+        self.models.add(str(sample.output.get("model") or ""))
+        usage = _usage(sample)
+        if self.provider == "hf":
+            # It counts a batch's padding, in prompts and in answers.
+            usage = msgspec.structs.replace(
+                usage, prompt_tokens=None, answer_tokens=None
             )
+            sample.output["usage"] = None
+        _add(items, sample)
+        self.usage[task].append(usage)
+        # A sample without usage has its answer from Inspect's cache.
+        if sample.started_at and sample.completed_at and sample.model_usage:
+            start = sample.started_at.timestamp()
+            self.spans.append((start, sample.completed_at.timestamp()))
+
+
+def _signatures(evaluation: _Eval) -> dict[str, Signature]:
+    """Return the signature of each task; the name is empty if there is only one task."""
+    metadata = evaluation.metadata or {}
+    texts = metadata.get("signatures") or {"": metadata.get("signature")}
+    if texts == {"": None} and not evaluation.task.startswith("hkcanto/"):
+        raise LogError(f"not a task of hkcanto: {evaluation.task}")
+    return {str(task): known_signature(text) for task, text in dict(texts).items()}
+
+
+def _run(path: Path, log: _Log, answers: _Answers, task: str) -> Run:
+    evaluation = log.eval
+    items = answers.items[task]
+    signature = answers.signatures[task]
+    if any(log.judging) and isinstance(items.kind, Judged):
+        signature = signature.with_option("judging", hashed(log.judging))
+    picked = evaluation.config.get("sample_id") is not None
+    available = 0
+    if len(answers.items) == 1:  # otherwise the log has only the sum of its tasks
+        available = int(evaluation.dataset.get("samples") or 0)
+    return Run(
+        model=evaluation.model,
+        harness="inspect",
+        signature=items.signed(signature),
+        created=evaluation.created,
+        sources=(path,),
+        items=items.items(),
+        reported=_reported(log.scores, task),
+        notes=tuple(_notes(log, answers)),
+        limited=picked or evaluation.config.get("limit") is not None,
+        picked=picked,
+        available=available,
+        status=_status(log, answers),
+        backend=answers.provider,
+        version_of_harness=evaluation.packages.get("inspect_ai", "unknown"),
+        settings=_settings(log),
+        sent=answers.sent,
+        log_id=evaluation.eval_id,
+        usage=msgspec.structs.replace(
+            Usage.total(answers.usage[task]), seconds=_seconds(evaluation, answers)
+        ),
+    )
+
+
+def _status(log: _Log, answers: _Answers) -> str:
+    if log.invalidated:
+        return "invalidated"
+    if log.status == "success" and (answers.unscored or answers.problems):
+        return "incomplete"
+    return log.status
+
+
+def _notes(log: _Log, answers: _Answers) -> Iterator[str]:
+    """Yield the remarks for the reader of a run."""
+    if log.graders and any(
+        score.get("scorer", "").startswith(_JUDGE_PREFIX) for score in log.scores
+    ):
+        yield _judge_note(log)
+    if answers.planned.system:
+        yield WITH_SYSTEM
+    models = sorted(answers.models - {""})
+    if len(models) > 1:
+        yield f"answered by {', '.join(models)}"
+    if answers.unscored:
+        total = answers.scored + answers.unscored
+        yield f"{answers.unscored} of {total} items have no score, because of errors"
+
+
+def _judge_note(log: _Log) -> str:
+    models = ", ".join(grader.model for grader in log.graders)
+    words = [(log.eval.metadata or {}).get("judge", "prompts:1")]
+    words += [f"{name}={value}" for name, value in chain.from_iterable(log.judging)]
+    return f"judged by {models}, {' '.join(filter(None, words))}"
+
+
+def _settings(log: _Log) -> Settings:
+    """Return the settings of the model, and the solvers if they are not ours."""
+    solvers = "+".join(str(step.get("solver")) for step in log.steps)
+    solver = {"solver": "" if solvers == "hkcanto/ask" else solvers}
+    evaluation = log.eval
+    return settings_of(
+        evaluation.model_generate_config | evaluation.model_args | solver
+    )
+
+
+def _seconds(evaluation: _Eval, answers: _Answers) -> float | None:
+    """Return the time during which some sample was running; None if it is unknown.
+
+    Loading the model and the pause before an `eval-retry` do not count.
+    """
+    # A vLLM server that Inspect starts begins to load with the first request.
+    loads = evaluation.model.startswith("vllm/") and not evaluation.model_base_url
+    if loads or len(answers.items) > 1 or len(answers.spans) != answers.scored:
+        return None
+    seconds = 0.0
+    until = -inf
+    for start, end in sorted(answers.spans):
+        seconds += max(0.0, end - max(start, until))
+        until = max(until, end)
+    return seconds
 
 
 # ---------------------------------------------------------------------- files
@@ -213,14 +326,20 @@ def inspect_runs(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
 
 def head_and_samples(
     path: Path, file: BinaryIO, decoder: msgspec.json.Decoder[Any]
-) -> tuple[_Log, Mapping[str, Callable[[], Any]]]:
+) -> tuple[_Log, Samples]:
     """Return the head of a log, and a function for each sample that decodes it."""
-    if path.suffix != ".eval":
-        log = shared.decode(file.read(), _LOG)
-        raw = enumerate(map(bytes, log.samples or ()), 1)
-        return log, {
-            f"sample {n}": partial(shared.decode, data, decoder) for n, data in raw
-        }
+    if path.suffix == ".eval":
+        return _head_and_members(file, decoder)
+    log = decode(file.read(), _LOG)
+    samples: Samples = {}
+    for number, sample in enumerate(log.samples or (), 1):
+        samples[f"sample {number}"] = partial(decode, bytes(sample), decoder)
+    return log, samples
+
+
+def _head_and_members(
+    file: BinaryIO, decoder: msgspec.json.Decoder[Any]
+) -> tuple[_Log, Samples]:
     try:
         # A name may occur more than once: the last one counts, as in Inspect.
         members = {info.filename: info for info in zipfile.ZipFile(file).infolist()}
@@ -232,70 +351,86 @@ def head_and_samples(
         raise LogError("a zip archive, but not a log of Inspect: it has no header.json")
 
     def load(member: zipfile.ZipInfo) -> Any:
-        return shared.decode(_unpacked(file, member), decoder)
+        return decode(_unpacked(file, member), decoder)
+
+    def by_number(name: str) -> tuple[str, int, str]:
+        return name.rpartition("/")[0], len(name), name
 
     # Samples are logged as they finish; sorting by number restores their order.
-    names = sorted(members, key=lambda name: (name.rpartition("/")[0], len(name), name))
-    samples = {n: partial(load, members[n]) for n in names if n.startswith("samples/")}
-    return shared.decode(_unpacked(file, header), _LOG), samples
+    samples: Samples = {}
+    for name in sorted(members, key=by_number):
+        if name.startswith("samples/"):
+            samples[name] = partial(load, members[name])
+    return decode(_unpacked(file, header), _LOG), samples
 
 
 def _unpacked(file: BinaryIO, member: zipfile.ZipInfo) -> bytes:
     """Return the content of an archive member, and refuse more bytes than it declares."""
     # `ZipFile.read` takes three times as long, does not limit the unpacked size with Zstandard, and
     # does not support Zstandard before Python 3.14.
-    most = member.file_size + 1
-    if most > _LARGEST:
+    limit = member.file_size + 1
+    if limit > _LARGEST:
         raise LogError(f"larger than {_LARGEST >> 20} MB when unpacked")
     file.seek(member.header_offset + 26)
     file.seek(sum(struct.unpack("<HH", file.read(4))), 1)
     data = file.read(member.compress_size)
     if member.compress_type == zipfile.ZIP_DEFLATED:
-        data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, most)
+        data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, limit)
     elif member.compress_type == _ZSTANDARD:
         import zstandard
 
         decompressor = zstandard.ZstdDecompressor()
         with decompressor.stream_reader(data, read_across_frames=True) as reader:
-            data = reader.read(most)
+            data = reader.read(limit)
     if len(data) != member.file_size:
         raise LogError("damaged: its size differs from the archive's entry")
     return data
 
 
-# ---------------------------------------------------------------------- how it was run
+# ---------------------------------------------------------------------- what was sent
 
 
 def _planned(log: _Log) -> Sent:
-    """Return what should be sent, by the log's plan."""
+    """Return the settings in the log's plan."""
+    arguments = log.eval.model_args
     config = (log.plan.get("config") or {}) | log.eval.model_generate_config
-    systems, temperature = [config.get("system_message")], None
-    for step in log.plan.get("steps") or []:
+    systems = [config.get("system_message")]
+    temperature = None
+    for step in log.steps:
         params = step.get("params") or {}
         temperature = params.get("temperature", temperature)
         if str(step.get("solver")).rpartition("/")[2] == "system_message":
             systems.append(params.get("template"))
-    arguments, repeats = log.eval.model_args, log.eval.config.get("epochs") or 1
-    reducers = (log.eval.config.get("epochs_reducer") or []) if repeats > 1 else []
-    chat = "" if arguments.get("use_chat_template") is False else shared.CHAT
     # `do_sample` is an argument of Transformers, which then samples at temperature 1.
-    usual = {} if arguments.get("do_sample") else {"temperature": temperature}
-    system = shared.hashed("\n".join(str(text) for text in systems if text))
-    template = shared.hashed(arguments.get("chat_template")) or chat
-    more = {"repeats": repeats, "reducer": "+".join(map(str, reducers))}
-    return shared.sent_of(usual | config, template=template, system=system, **more)
+    if not arguments.get("do_sample"):
+        config = {"temperature": temperature} | config
+    repeats = log.eval.config.get("epochs") or 1
+    reducers = log.eval.config.get("epochs_reducer") or []
+    return sent_of(
+        config,
+        template=_template(arguments),
+        system=hashed("\n".join(map(str, filter(None, systems)))),
+        repeats=repeats,
+        reducer="+".join(map(str, reducers)) if repeats > 1 else "",
+    )
 
 
-def _requested(planned: Sent, sample: _Logged) -> Sent:
-    """Return what the first request sent. Inspect drops a temperature that a model refuses."""
-    with suppress(shared.UNREADABLE):
-        events = msgspec.json.decode(sample.events)
-        # A model event with a role is a judge's.
-        event = next(
-            e for e in events if e.get("event") == "model" and not e.get("role")
-        )
-        config = {k: v for k, v in (event.get("config") or {}).items() if v is not None}
-        sent = shared.sent_of(msgspec.structs.asdict(planned) | config)
+def _template(arguments: Mapping[str, Any]) -> str:
+    """Return a hash of the chat template; `chat` if it is not known, empty for texts."""
+    if template := hashed(arguments.get("chat_template")):
+        return template
+    return "" if arguments.get("use_chat_template") is False else CHAT
+
+
+def _requested(planned: Sent, sample: _LoggedSample) -> Sent:
+    """Return the settings of the first request. Inspect drops a temperature that a model refuses."""
+    with suppress(UNREADABLE):
+        event = _first_request(sample)
+        config: Json = msgspec.structs.asdict(planned)
+        for name, value in (event.get("config") or {}).items():
+            if value is not None:
+                config[name] = value
+        sent = sent_of(config)
         request = str((event.get("call") or {}).get("request") or "")
         if request and "'temperature':" not in request:  # a key, not a word
             return msgspec.structs.replace(sent, temperature=None)
@@ -303,116 +438,149 @@ def _requested(planned: Sent, sample: _Logged) -> Sent:
     return planned
 
 
-_COUNTED = (
-    ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write"),
-    ("output_tokens",),
-    ("input_tokens_cache_read",),
-    ("reasoning_tokens",),
-)
+def _first_request(sample: _LoggedSample) -> Json:
+    """Return the first event of the model. A model event with a role is a judge's."""
+    events: list[Json] = msgspec.json.decode(sample.events)
+    for event in events:
+        if event.get("event") == "model" and not event.get("role"):
+            return event
+    raise LogError("no request was logged")
 
 
-def _tokens(calls: Iterable[Mapping[str, Any]]) -> list[int]:
-    """Return the sums of the prompt, answer, cached and reasoning tokens of some calls."""
-    calls = list(calls)
-    return [
-        sum(call.get(name) or 0 for call in calls for name in names)
-        for names in _COUNTED
-    ]
+# ---------------------------------------------------------------------- usage
 
 
-def _usage(sample: _Logged) -> Usage:
+class _Tokens(NamedTuple):
+    prompt: int
+    answer: int
+    cached: int
+    reasoning: int
+
+
+def _tokens(calls: Iterable[Mapping[str, Any]]) -> _Tokens:
+    """Return the sums of the tokens of some calls."""
+    prompt = 0
+    answer = 0
+    cached = 0
+    reasoning = 0
+    for call in calls:
+        from_cache = call.get("input_tokens_cache_read") or 0
+        prompt += call.get("input_tokens") or 0
+        prompt += call.get("input_tokens_cache_write") or 0
+        prompt += from_cache
+        cached += from_cache
+        answer += call.get("output_tokens") or 0
+        reasoning += call.get("reasoning_tokens") or 0
+    return _Tokens(prompt, answer, cached, reasoning)
+
+
+def _usage(sample: _LoggedSample) -> Usage:
     """Return the tokens of a sample's answer, with those of judges separate."""
-    judged = _tokens(sample.role_usage.values())
-    both = zip(_tokens(sample.model_usage.values()), judged, strict=True)
-    counts = [of_all - of_judges for of_all, of_judges in both]
-    if not any(counts[:2]):  # the answer came from Inspect's cache
-        counts = _tokens([sample.output.get("usage") or {}])
-    if not any(counts[:2]):
-        return Usage(1)
-    prompt, answer, cached, reasoning = (count or None for count in counts)
-    costs = [call.get("total_cost") for call in sample.model_usage.values()]
-    dollars = sum(filter(None, costs)) if costs and None not in costs else None
+    total = _tokens(sample.model_usage.values())
+    judges = _tokens(sample.role_usage.values())
+    tokens = _Tokens(*map(sub, total, judges))
+    if not (tokens.prompt or tokens.answer):
+        # The answer came from Inspect's cache.
+        tokens = _tokens([sample.output.get("usage") or {}])
+    if not (tokens.prompt or tokens.answer):
+        return Usage(answers=1)
     return Usage(
-        1, prompt, answer or 0, cached, reasoning, sum(judged[:2]) or None, dollars
+        answers=1,
+        prompt_tokens=tokens.prompt or None,
+        answer_tokens=tokens.answer,
+        cached_tokens=tokens.cached or None,
+        reasoning_tokens=tokens.reasoning or None,
+        judge_tokens=(judges.prompt + judges.answer) or None,
+        dollars=_dollars(sample),
     )
 
 
-def _seconds(samples: Sequence[tuple[float, float]]) -> float:
-    """Return the time during which some sample was running, from their starts and ends.
-
-    Loading the model and the pause before an `eval-retry` do not count.
-    """
-    seconds, until = 0.0, -inf
-    for start, end in sorted(samples):
-        seconds += max(0.0, end - max(start, until))
-        until = max(until, end)
-    return seconds
+def _dollars(sample: _LoggedSample) -> float | None:
+    """Return the cost of all calls of a sample; None if the cost of one is unknown."""
+    costs: list[float | None] = []
+    for call in sample.model_usage.values():
+        costs.append(call.get("total_cost"))
+    if not costs or None in costs:
+        return None
+    return sum(filter(None, costs))
 
 
 # ---------------------------------------------------------------------- answers and scores
 
 
-def _add(items: ItemRows, sample: _Logged) -> None:
-    choice: dict[str, Any] = next(iter(sample.output.get("choices") or ()), {})
-    answer, ended = choice.get("message", {}), choice.get("stop_reason")
+def _add(items: ItemRows, sample: _LoggedSample) -> None:
+    choice: Json = next(iter(sample.output.get("choices") or ()), {})
+    message = choice.get("message", {})
+    ending = choice.get("stop_reason")
+    truncated = None
+    if ending not in (None, "", "unknown"):
+        truncated = float(ending in _LENGTH_LIMITS)
     scores = sample.scores or {}
-    judged = scores.get(_SCORER, {}).get("metadata") or {}
-    asked, used = sample.input, sample.output.get("usage") or {}
-    messages = [{"role": "user", "content": asked}] if isinstance(asked, str) else asked
-    prompts = (f"[{m.get('role', '')}]\n{''.join(_parts(m, 'text'))}" for m in messages)
+    logged = scores.get(_SCORER, {}).get("metadata") or {}
+    usage = sample.output.get("usage") or {}
     items.add(
         sample.metadata,
-        msgspec.convert(judged.get("judgement"), Judgement | None),
-        "".join(_parts(answer, "text")),
-        reasoning="\n".join(_parts(answer, "reasoning")),
-        further=dict(_values(scores)),
-        output_tokens=msgspec.convert(used.get("output_tokens"), int | None),
-        truncated=None if ended in (None, "", "unknown") else float(ended in _CUT),
-        prompt="\n\n".join(prompts) if items.texts else "",
-        requested=msgspec.convert(judged.get("requested"), tuple[str, str] | None),
+        msgspec.convert(logged.get("judgement"), Judgement | None),
+        "".join(_parts(message, "text")),
+        reasoning="\n".join(_parts(message, "reasoning")),
+        further=dict(_judge_values(scores)),
+        output_tokens=msgspec.convert(usage.get("output_tokens"), int | None),
+        truncated=truncated,
+        prompt=_prompt(sample) if items.texts else "",
+        requested=msgspec.convert(logged.get("requested"), tuple[str, str] | None),
+    )
+
+
+def _prompt(sample: _LoggedSample) -> str:
+    messages = sample.input
+    if isinstance(messages, str):
+        messages = [{"role": "user", "content": messages}]
+    return "\n\n".join(
+        f"[{message.get('role', '')}]\n{''.join(_parts(message, 'text'))}"
+        for message in messages
     )
 
 
 def _parts(message: Mapping[str, Any], kind: str) -> Iterator[str]:
     """Yield the parts of a message of one kind: `text` or `reasoning`."""
-    content: str | list[dict[str, Any]] = message.get("content", "")
-    for part in (
-        [{"type": "text", "text": content}] if isinstance(content, str) else content
-    ):
+    content: str | list[Json] = message.get("content", "")
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    for part in content:
         if part["type"] == kind:
             yield part.get("summary" if part.get("redacted") else kind) or ""
 
 
-def _values(scores: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:
+def _judge_values(scores: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:
     """Yield the values that judges give a sample: figure or criterion, and value."""
     for scorer, score in scores.items():
         values = score.get("value")
-        if scorer.startswith(f"{_SCORER}_") and isinstance(values, dict):
-            for name, value in values.items():
-                if isinstance(value, int | float | None):
-                    yield name, value
+        if not scorer.startswith(_JUDGE_PREFIX) or not isinstance(values, dict):
+            continue
+        for name, value in values.items():
+            if isinstance(value, int | float | None):
+                yield name, value
 
 
-def _reported(
-    scores: list[dict[str, Any]], task: str
-) -> dict[tuple[tuple[str, ...], str], float]:
+def _reported(scores: list[Json], task: str) -> Reported:
     """Return Inspect's figures; if there are several tasks, only their headlines are logged."""
-    judged: dict[str, Any] = {}
-    reported: dict[str, Any] = {}
+    metrics: Json = {}
+    figures: Json = {}
     for score in reversed(scores):  # the first of several reducers counts
         if score.get("scorer") == _SCORER:
-            judged |= score["metrics"]
+            metrics |= score["metrics"]
         elif "mean" in score["metrics"]:  # a judge's
-            reported[score["name"]] = score["metrics"]["mean"]
-    reported |= (
-        {task_as_run(task).headline.name: judged.get(task, {})} if task else judged
-    )
-    return {
-        ((), name): float(value)
-        for name, figure in reported.items()
-        if not name.endswith("_stderr")
-        and isinstance(value := figure.get("value"), int | float)
-    }
+            figures[score["name"]] = score["metrics"]["mean"]
+    if task:
+        metrics = {task_as_run(task).headline.name: metrics.get(task, {})}
+    values: dict[tuple[tuple[str, ...], str], float] = {}
+    for name, figure in (figures | metrics).items():
+        if name.endswith("_stderr"):
+            continue
+        value = figure.get("value")
+        if isinstance(value, int | float):
+            values[(), name] = float(value)
+    return values
 
 
 def judge_scores(path: Path) -> dict[str, dict[str, float]]:
@@ -427,30 +595,35 @@ def judge_scores(path: Path) -> dict[str, dict[str, float]]:
     Raises:
         LogError: The log cannot be read, or has no judge's scores.
     """
-    values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    scores: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     where = str(path)
     try:
         with path.open("rb") as file:
-            log, samples = head_and_samples(path, file, _JUDGED)
+            log, samples = head_and_samples(path, file, _SCORED_SAMPLE)
             for name, load in samples.items():
                 where = f"{path}, {name}"
                 sample = load()
-                judged = {name: (sample.scores or {}).get(name, {}) for name in _JUDGES}
-                for criterion, value in _values(judged):
-                    if value is not None and not criterion.endswith("_rate"):
-                        if abs(value) > _HIGHEST:
-                            raise LogError(
-                                f"{criterion!r}: {value:.3g} is not a judge score"
-                            )
-                        values[criterion][str(sample.id)].append(value)
-    except shared.UNREADABLE as error:
-        raise LogError(f"{where}: {shared.reason(error)}") from error
-    if not values:
-        what = f"{path}: the log of {log.eval.task} has no scores of a judge"
+                for criterion, score in _scores_by_criterion(sample):
+                    scores[criterion][str(sample.id)].append(score)
+    except UNREADABLE as error:
+        raise LogError(f"{where}: {reason(error)}") from error
+    if not scores:
         raise LogError(
-            f"{what}; run the task with -T judge=true and --model-role grader=…"
+            f"{path}: the log of {log.eval.task} has no scores of a judge; "
+            "run the task with -T judge=true and --model-role grader=…"
         )
     return {
-        name: {item: fmean(of) for item, of in items.items()}
-        for name, items in values.items()
+        criterion: {item: fmean(epochs) for item, epochs in by_item.items()}
+        for criterion, by_item in scores.items()
     }
+
+
+def _scores_by_criterion(sample: _ScoredSample) -> Iterator[tuple[str, float]]:
+    """Yield a judge's scores of a sample; rates are not scores."""
+    judged = {name: (sample.scores or {}).get(name, {}) for name in _JUDGES}
+    for criterion, score in _judge_values(judged):
+        if score is None or criterion.endswith("_rate"):
+            continue
+        if abs(score) > _HIGHEST_SCORE:
+            raise LogError(f"{criterion!r}: {score:.3g} is not a judge score")
+        yield criterion, score

@@ -8,7 +8,8 @@ from contextlib import suppress
 from hashlib import sha256
 from itertools import chain
 from math import nan
-from typing import Any, ClassVar, TypeVar
+from operator import attrgetter
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -20,17 +21,37 @@ from ...kinds.base import Kind
 from ...printable import valid
 from ...samples import Sample
 from ...signatures import Signature
-from ..runs import Floats, Items, ItemText, Sent
+from ..runs import Floats, Items, ItemText, Sent, Settings
 
 CHANCE = "chance"
 """The value of an item that says how often a random choice is right."""
 
 T = TypeVar("T")
-Rows = Callable[[Signature], "ItemRows"]
+Json = dict[str, Any]
+NewItemRows = Callable[[Signature], "ItemRows"]
 """Makes the collector for the items of a task, from its signature."""
 
 _PASSAGE = 120  # Questions that share this many first characters are on one passage.
 _MOST_NAMES = 64  # A hostile log may have a different metric for each item.
+
+
+class _ItemRow(NamedTuple):
+    """A row of `Items`, whose columns have the same names in the plural."""
+
+    id: str
+    subject: str
+    parts: tuple[str, ...]
+    values: Mapping[str, float | None]
+    weights: Mapping[str, float]
+    passage: int
+    question_length: int
+    response_length: int
+    gold: int
+    output_tokens: float | None
+    truncated: float | None
+    reason: str
+    pair: Pair | None
+    text: ItemText | None
 
 
 class ItemRows:
@@ -40,11 +61,13 @@ class ItemRows:
     """Whether a response without a judgement is left out."""
 
     def __init__(self, kind: Kind, texts: bool = False) -> None:
-        self.kind, self.texts = kind, texts
+        self.kind = kind
+        self.texts = texts
         self._pairs = any(figure.form in ("corpus", "rate") for figure in kind.FIGURES)
-        subjects = kind.task.definition.subjects
-        self._order = {subject.name: place for place, subject in enumerate(subjects)}
-        self._rows: list[tuple[Any, ...]] = []
+        self._order: dict[str, int] = {}
+        for position, subject in enumerate(kind.task.definition.subjects):
+            self._order[subject.name] = position
+        self._rows: list[_ItemRow] = []
         self._graders: set[str] = set()
         self._requested: dict[str, tuple[str, str]] = {}
 
@@ -56,10 +79,10 @@ class ItemRows:
         signature = signature.with_option("judge", "+".join(sorted(self._graders)))
         if all(sent == ours for sent, ours in self._requested.values()):
             return signature
-        sent = "\n".join(
+        lines = [
             f"{item} {sent}" for item, (sent, _) in sorted(self._requested.items())
-        )
-        return signature.with_option("requests", sha256(sent.encode()).hexdigest()[:7])
+        ]
+        return signature.with_option("requests", hashed("\n".join(lines)))
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -102,80 +125,85 @@ class ItemRows:
             raise LogError(f"the catalogue of this version has no {what}")
         if requested:
             self._requested[sample.id] = requested
-        judged, text = judgement.reasoning, sample.text
-        self._graders |= {*judgement.details.get("grader", "").split(", ")} - {""}
-        values = dict(judgement.values)
-        if sample.choices:
-            values[CHANCE] = 1 / sum(choice is not None for choice in sample.choices)
-        values |= further or {}
-        if judged:
-            values |= reasoning_values(judged, judgement.answer_language, values)
-            truncated = truncated if judged.finished else 1.0
-        pair = (
-            Pair(judgement.answer, sample.target, sample.source)
-            if self._pairs
-            else None
+        graders = judgement.details.get("grader", "").split(", ")
+        self._graders.update(filter(None, graders))
+        if judgement.reasoning and not judgement.reasoning.finished:
+            truncated = 1.0
+        pair: Pair | None = None
+        if self._pairs:
+            pair = Pair(judgement.answer, sample.target, sample.source)
+        text: ItemText | None = None
+        if self.texts:
+            text = ItemText(prompt, response, judgement.answer, sample.target)
+        row = _ItemRow(
+            id=sample.id,
+            subject=sample.subject,
+            parts=sample.parts,
+            values=_values(sample, judgement, further or {}),
+            weights=judgement.weights,
+            passage=hash((sample.subject, sample.text[:_PASSAGE])),
+            question_length=len(sample.text),
+            response_length=judgement.length,
+            gold=zlib.crc32(sample.target.encode()),
+            output_tokens=output_tokens,
+            truncated=truncated,
+            reason=judgement.reason,
+            pair=pair,
+            text=text,
         )
-        kept = (
-            ItemText(prompt, response, judgement.answer, sample.target)
-            if self.texts
-            else None
-        )
-        passage, gold = (
-            hash((sample.subject, text[:_PASSAGE])),
-            zlib.crc32(sample.target.encode()),
-        )
-        which = (
-            sample.id,
-            sample.subject,
-            sample.parts,
-            values,
-            judgement.weights,
-            passage,
-        )
-        counts = len(text), judgement.length, gold, output_tokens, truncated
-        self._rows.append((*which, *counts, judgement.reason, pair, kept))
+        self._rows.append(row)
 
     def items(self) -> Items:
         """Return the items sorted by subject and id (9 before 10), epochs of an id in order."""
-        self._rows.sort(key=lambda row: (self._order[row[1]], len(row[0]), row[0]))
-        columns = zip(*self._rows, strict=True)
-        (
-            ids,
-            subjects,
-            parts,
-            values,
-            weights,
-            passages,
-            *numbers,
-            reasons,
-            pairs,
-            texts,
-        ) = columns
-        known: dict[int, int] = {}
-        clusters = [known.setdefault(passage, len(known)) for passage in passages]
-        counts = [np.array(column, np.int64) for column in (clusters, *numbers[:3])]
-        ends = [np.array(column, np.float64) for column in numbers[3:]]
-        made: list[Any] = [
-            ids,
-            subjects,
-            parts,
-            _by_name(values, nan),
-            _by_name(weights, 0.0),
-        ]
-        made += [*counts, *ends, reasons]
-        made += [pairs if self._pairs else (), texts if self.texts else ()]
-        return Items(*made)
+        self._rows.sort(key=lambda row: (self._order[row.subject], len(row.id), row.id))
+        passages: dict[int, int] = {}
+        clusters: list[int] = []
+        for row in self._rows:
+            clusters.append(passages.setdefault(row.passage, len(passages)))
+        return Items(
+            ids=self._column("id"),
+            subjects=self._column("subject"),
+            parts=self._column("parts"),
+            values=_columns_by_name(self._column("values"), nan),
+            weights=_columns_by_name(self._column("weights"), 0.0),
+            clusters=np.array(clusters, np.int64),
+            question_lengths=np.array(self._column("question_length"), np.int64),
+            response_lengths=np.array(self._column("response_length"), np.int64),
+            golds=np.array(self._column("gold"), np.int64),
+            output_tokens=np.array(self._column("output_tokens"), np.float64),
+            truncated=np.array(self._column("truncated"), np.float64),
+            reasons=self._column("reason"),
+            pairs=self._column("pair") if self._pairs else (),
+            texts=self._column("text") if self.texts else (),
+        )
+
+    def _column(self, name: str) -> tuple[Any, ...]:
+        return tuple(map(attrgetter(name), self._rows))
 
 
-def _by_name(
+def _values(
+    sample: Sample, judgement: Judgement, further: Mapping[str, float | None]
+) -> dict[str, float | None]:
+    """Return the values of an item, by figure."""
+    values: dict[str, float | None] = dict(judgement.values)
+    if sample.choices:
+        values[CHANCE] = 1 / sum(choice is not None for choice in sample.choices)
+    values |= further
+    if judgement.reasoning:
+        language = judgement.answer_language
+        values |= reasoning_values(judgement.reasoning, language, values)
+    return values
+
+
+def _columns_by_name(
     items: Sequence[Mapping[str, float | None]], fill: float
 ) -> dict[str, Floats]:
-    names = [*dict.fromkeys(chain.from_iterable(items))][:_MOST_NAMES]
-    return {
-        name: np.array([item.get(name, fill) for item in items], np.float64)
-        for name in names
-    }
+    """Return a column for each name; `fill` is the value of an item that lacks it."""
+    columns: dict[str, Floats] = {}
+    for name in [*dict.fromkeys(chain.from_iterable(items))][:_MOST_NAMES]:
+        column = [item.get(name, fill) for item in items]
+        columns[name] = np.array(column, np.float64)
+    return columns
 
 
 # ---------------------------------------------------------------------- decoding
@@ -183,27 +211,31 @@ def _by_name(
 UNREADABLE = Exception
 """Errors of reading a hostile file or sample; each costs only that file or sample."""
 
-_WHY = {
-    HKCantoError: "",
-    msgspec.ValidationError: "not in a format that this version knows",
-    OSError: "cannot be read",
-    ImportError: "pip install 'hkcanto[report]'",
-    Exception: "cut off or damaged",
-}
-
 
 def reason(error: BaseException) -> str:
     """Return in one line why something could not be read."""
-    why = next(why for kind, why in _WHY.items() if isinstance(error, kind))
-    return f"{why}: {str(error).partition(chr(10))[0]}" if why else str(error)
+    if isinstance(error, HKCantoError):
+        return str(error)
+    if isinstance(error, msgspec.ValidationError):
+        cause = "not in a format that this version knows"
+    elif isinstance(error, OSError):
+        cause = "cannot be read"
+    elif isinstance(error, ImportError):
+        cause = "pip install 'hkcanto[report]'"
+    else:
+        cause = "cut off or damaged"
+    first_line = str(error).partition("\n")[0]
+    return f"{cause}: {first_line}"
 
 
-def left_out(problems: Sequence[str], read: int, expected: int) -> str | None:
-    """Return how many samples of a log are missing and why; None if it has all."""
-    count = f"it has {read} of {expected} samples"
+def left_out(problems: Sequence[str], scored: int, expected: int) -> str:
+    """Return how many samples of a log are missing and why; empty if it has all."""
+    count = f"it has {scored} of {expected} samples"
     if problems:
         return f"{problems[0]}; {count}"
-    return f"{count}: it is cut off" if read < expected else None
+    if scored < expected:
+        return f"{count}: it is cut off"
+    return ""
 
 
 def decode(data: bytes, decoder: msgspec.json.Decoder[T]) -> T:
@@ -231,15 +263,15 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[T]) -> T:
 
 # Settings that change a model's speed but not its answers, and secrets. An access token
 # (`hf_token`) is a secret, but a token of the model's vocabulary is a setting.
-_OF_NO_MATTER = re.compile(
+_IRRELEVANT = re.compile(
     r"api_key|secret|password|headers?$|(?<!bos|eos|pad)(?<!think_end)_token$|^token$|"
     r"url$|device|batch|concurrent|"
     r"max_(retries|connections)|timeout|parallel|gpu_memory|trust_remote_code",
     re.IGNORECASE,
 )
 _SECRET = re.compile("auth|key|token|cookie|secret", re.IGNORECASE)
-_TYPES = {field.name: field.type for field in msgspec.structs.fields(Sent)}
-_FIELDS = {"max_gen_toks": "max_tokens", "until": "stop", "stop_seqs": "stop"}
+_FIELD_TYPES = {field.name: field.type for field in msgspec.structs.fields(Sent)}
+_FIELD_NAMES = {"max_gen_toks": "max_tokens", "until": "stop", "stop_seqs": "stop"}
 
 CHAT = "chat"
 """The template of a chat that the server formats. Its hash is unknown."""
@@ -248,56 +280,64 @@ WITH_SYSTEM = "with a system instruction of the user's in front"
 """The note of a run with a system instruction."""
 
 
-def settings_of(given: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
+def settings_of(logged: Mapping[str, object]) -> Settings:
     """Return the settings that are set and can change a model's answers.
 
     Examples:
         >>> settings_of({"dtype": "bfloat16", "device": "cuda:1", "api_key": "sk", "peft": None})
         (('dtype', 'bfloat16'),)
     """
-    # A header may choose an adapter. Its value may be a secret, so only a hash is kept.
-    fields = (
-        value for name, value in given.items() if name.endswith(("header", "headers"))
-    )
-    headers = [
-        *chain.from_iterable(of.items() for of in fields if isinstance(of, Mapping))
-    ]
-    chosen = sorted(pair for pair in headers if not _SECRET.search(pair[0]))
-    known = sorted({**given, "header hash": hashed(chosen)}.items())
-    settings = (pair for pair in known if pair[1] not in (None, ""))
-    return tuple(
-        (name, str(of)) for name, of in settings if not _OF_NO_MATTER.search(name)
-    )
+    settings = {**logged, "header hash": hashed(_headers(logged))}
+    kept: list[tuple[str, str]] = []
+    for name, value in sorted(settings.items()):
+        if value not in (None, "") and not _IRRELEVANT.search(name):
+            kept.append((name, str(value)))
+    return tuple(kept)
 
 
-def sent_of(given: Mapping[str, Any], **more: Any) -> Sent:
+def _headers(logged: Mapping[str, object]) -> list[tuple[str, object]]:
+    """Return the headers of requests that are not secret, sorted.
+
+    A header may choose an adapter. Its value may be a secret, so only a hash is kept.
+    """
+    headers: list[tuple[str, object]] = []
+    for name, value in logged.items():
+        if name.endswith(("header", "headers")) and isinstance(value, Mapping):
+            headers += value.items()
+    return sorted(header for header in headers if not _SECRET.search(header[0]))
+
+
+def sent_of(logged: Mapping[str, Any], **further: Any) -> Sent:
     """Return the record of what was sent, from the settings of generation in a log.
 
     Args:
-        given: The settings, by their names in either harness.
-        more: Further fields of the record.
+        logged: The settings, by their names in either harness.
+        further: Further fields of the record.
 
     Examples:
         >>> sent_of({"do_sample": False, "max_gen_toks": 12, "until": "完", "n": 1}).stop
         ('完',)
     """
-    known = {*_TYPES, *_FIELDS, "do_sample", "system_message"}
-    further = {name: value for name, value in given.items() if name not in known}
-    more = {"more": settings_of(further)} | more
-    greedy = {"temperature": 0.0} if given.get("do_sample") is False else {}
-    named = {
-        _FIELDS.get(name, name): value
-        for name, value in given.items()
-        if value is not None
-    }
+    known = {*_FIELD_TYPES, *_FIELD_NAMES, "do_sample", "system_message"}
     fields: dict[str, Any] = {}
-    for name, value in (greedy | named | more).items():
-        listed = [value] if name == "stop" and isinstance(value, str) else value
-        with suppress(
-            KeyError, msgspec.ValidationError
-        ):  # a setting of another form is unknown
-            fields[name] = msgspec.convert(listed, _TYPES[name], strict=False)
-    return Sent(**fields)
+    if logged.get("do_sample") is False:
+        fields["temperature"] = 0.0
+    more: dict[str, Any] = {}
+    for name, value in logged.items():
+        if name not in known:
+            more[name] = value
+        elif value is not None:
+            fields[_FIELD_NAMES.get(name, name)] = value
+    fields |= {"more": settings_of(more)} | further
+    if isinstance(fields.get("stop"), str):
+        fields["stop"] = [fields["stop"]]
+    valid_fields: dict[str, Any] = {}
+    for name, value in fields.items():
+        # A setting of another form is unknown.
+        with suppress(KeyError, msgspec.ValidationError):
+            field_type = _FIELD_TYPES[name]
+            valid_fields[name] = msgspec.convert(value, field_type, strict=False)
+    return Sent(**valid_fields)
 
 
 def hashed(text: object) -> str:

@@ -1,8 +1,8 @@
 """Logs of lm-eval: `results_….json`, with a `samples_….jsonl` for each task beside it."""
 
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from textwrap import shorten
@@ -13,10 +13,23 @@ import msgspec
 from ...catalogue import known_signature
 from ...errors import LogError
 from ...judgements import Judgement
+from ...kinds.base import Kind
 from ...samples import Sample
-from ..runs import Harness, Run, Sent, SkippedLog, Usage
-from . import items as shared
-from .items import ItemRows, Rows
+from ...signatures import Signature
+from ..runs import Harness, Reported, Run, Sent, Settings, SkippedLog, Usage
+from .items import (
+    CHAT,
+    UNREADABLE,
+    WITH_SYSTEM,
+    ItemRows,
+    Json,
+    NewItemRows,
+    decode,
+    left_out,
+    reason,
+    sent_of,
+    settings_of,
+)
 
 
 class Origin(msgspec.Struct):
@@ -26,7 +39,7 @@ class Origin(msgspec.Struct):
     harness: Harness
     backend: str
     version_of_harness: str
-    settings: tuple[tuple[str, str], ...]
+    settings: Settings
     notes: tuple[str, ...]
     status: str
     limited: bool
@@ -37,10 +50,10 @@ class Origin(msgspec.Struct):
 
 
 class _Results(msgspec.Struct):
-    results: dict[str, dict[str, Any]]
-    configs: dict[str, dict[str, Any]]
-    counts: dict[str, dict[str, Any]] = msgspec.field(name="n-samples")
-    config: dict[str, Any] = {}
+    results: dict[str, Json]
+    configs: dict[str, Json]
+    counts: dict[str, Json] = msgspec.field(name="n-samples")
+    config: Json = {}
     date: float | None = None
     model_name: str | None = None
     chat_template: str | None = None  # empty if only the server knows it
@@ -74,190 +87,312 @@ _RESULTS = msgspec.json.Decoder(_Results, strict=False)
 _LOGGED = msgspec.json.Decoder(_Logged)
 
 
-def lm_eval_runs(path: Path, rows: Rows) -> Iterator[Run | SkippedLog]:
+@dataclass(frozen=True)
+class _Head:
+    """What a results file says of all of its tasks.
+
+    Attributes:
+        results: Its content.
+        model: Name of the model.
+        settings: Settings that can change the answers.
+        notes: Remarks for the reader.
+        answers: Number of answers to all tasks.
+        stamp: End of the names of its samples files.
+    """
+
+    results: _Results
+    model: str
+    settings: Settings
+    notes: tuple[str, ...]
+    answers: int
+    stamp: str
+
+    @property
+    def system(self) -> str:
+        """A hash of the user's system instruction; empty if there is none."""
+        return dict(self.settings).get("system instruction", "")
+
+    @property
+    def template(self) -> str:
+        """A hash of the chat template; `chat` if it is not known, empty for texts."""
+        chat = "" if self.results.chat_template is None else CHAT
+        return (self.results.chat_template_sha or chat)[:7]
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What a results file says of one task."""
+
+    name: str
+    config: Json
+    metadata: Json
+    signature: Signature
+    expected: int  # items that were requested
+    available: int  # items in the data
+
+
+def lm_eval_runs(path: Path, new_rows: NewItemRows) -> Iterator[Run | SkippedLog]:
     """Read a results file and its samples files: yield a run per task, and parts left out."""
-    results = shared.decode(path.read_bytes(), _RESULTS)
-    model, settings = _model(results)
-    stamp = path.stem.removeprefix("results_")
-    given, cache = dict(settings), results.config.get("use_cache")
-    system = given.get("system instruction", "")
-    notes = [shared.WITH_SYSTEM] if system else []
-    if cache:
-        notes.append(
-            f"answers may come from lm-eval's cache {cache}, which mixes models up"
-        )
-    if token := given.get("think_end_token"):
-        notes.append(
-            f"lm-eval removed the reasoning up to {token}: its language is unknown"
-        )
-    chat = shared.CHAT if results.chat_template is not None else ""
-    answers = sum(of.get("effective") or 0 for of in results.counts.values())
-    left = defaultdict[str, list[str]](list)  # why → tasks that are left out
-    for name, config in results.configs.items():
+    head = _head(path)
+    tasks_left_out: dict[str, list[str]] = defaultdict(list)
+    for name, config in head.results.configs.items():
         if config.get("dataset_path") != "hkcanto":
-            left["not tasks of hkcanto"].append(name)
+            tasks_left_out["not tasks of hkcanto"].append(name)
             continue
         try:
-            samples = path.with_name(f"samples_{name}_{stamp}.jsonl")
-            metadata = config.get("metadata") or {}
-            signature = known_signature(metadata.get("signature"))
-            expected, available = (
-                int(results.counts[name][n]) for n in ("effective", "original")
-            )
-            if not expected:
+            samples = path.with_name(f"samples_{name}_{head.stamp}.jsonl")
+            task = _task(head, name)
+            if not task.expected:
                 continue  # the data has none of the task's subjects
             if not samples.is_file():
                 advice = "run lm_eval with --log_samples and do not rename files"
-                left[f"no samples_…_{stamp}.jsonl; {advice}"].append(name)
+                cause = f"no samples_…_{head.stamp}.jsonl; {advice}"
+                tasks_left_out[cause].append(name)
                 continue
-            items = rows(signature)
-            problems, last, requested = _add_samples(items, samples)
-        except shared.UNREADABLE as error:
-            yield SkippedLog(path, f"{name}: {shared.reason(error)}")
+            answers = _answers(samples, new_rows(task.signature))
+        except UNREADABLE as error:
+            yield SkippedLog(path, f"{name}: {reason(error)}")
             continue
-        count = len(items)
-        if missing := shared.left_out(problems, count, expected):
+        scored = len(answers.items)
+        status = "success"
+        if missing := left_out(answers.problems, scored, task.expected):
+            status = "incomplete"
             yield SkippedLog(samples, missing)
-        if not count:
-            continue
-        figures = {figure.name for figure in items.kind.figures}
-        # Our tasks log the time from the last request made to the first response, for all tasks of
-        # the log. lm-eval's own time includes loading the model.
-        took = metadata.get("seconds") if answers <= count and not cache else None
-        tokens = None if items.kind.is_generative else 0
-        run = Run(
-            model=model,
-            harness="lm-eval",
-            signature=items.signed(signature),
-            created=datetime.fromtimestamp(results.date or path.stat().st_mtime, UTC),
-            sources=(path,),
-            items=items.items(),
-            # Of several filters, the first counts.
-            reported={
-                ((), key.partition(",")[0]): float(value)
-                for key, value in reversed(results.results.get(name, {}).items())
-                if key.partition(",")[0] in figures and isinstance(value, int | float)
-            },
-            notes=tuple(notes),
-            limited=expected != available,
-            picked=last >= expected,  # chosen by `--samples`
-            status="incomplete" if missing else "success",
-            available=available,
-            backend=str(results.config.get("model") or "unknown"),
-            version_of_harness=results.lm_eval_version or "unknown",
-            settings=settings,
-            # The first request's settings count, then the task's.
-            sent=shared.sent_of(
-                {"seed": given.get("seed"), **(config.get("generation_kwargs") or {})}
-                | requested,
-                template=(results.chat_template_sha or chat)[:7],
-                system=system,
-                repeats=config.get("repeats") or 1,
-            ),
-            log_id=str(results.date or ""),
-            usage=Usage(
-                count,
-                answer_tokens=tokens,
-                seconds=took if took is None else float(took),
-            ),
-        )
-        if results.rescored:  # what is known of the original run counts
-            ended = {"status": run.status} if run.unfinished else {}
-            run = replace(run, **msgspec.structs.asdict(results.rescored) | ended)
-        yield run
-    for why, names in left.items():
-        yield SkippedLog(
-            path, f"{why}: {shorten(', '.join(names), 100, placeholder=' …')}"
-        )
+        if scored:
+            yield _run(path, head, task, answers, status)
+    for cause, names in tasks_left_out.items():
+        listed = shorten(", ".join(names), 100, placeholder=" …")
+        yield SkippedLog(path, f"{cause}: {listed}")
 
 
-def _add_samples(items: ItemRows, path: Path) -> tuple[list[str], int, dict[str, Any]]:
-    """Add the samples of a file.
+def _head(path: Path) -> _Head:
+    results = decode(path.read_bytes(), _RESULTS)
+    model, settings = _model(results)
+    answers = 0
+    for counts in results.counts.values():
+        answers += counts.get("effective") or 0
+    return _Head(
+        results,
+        model,
+        settings,
+        notes=tuple(_notes(results, dict(settings))),
+        answers=answers,
+        stamp=path.stem.removeprefix("results_"),
+    )
 
-    Returns:
-        Problems, the highest document number, and the settings of the first request.
+
+def _notes(results: _Results, settings: Mapping[str, str]) -> Iterator[str]:
+    if "system instruction" in settings:
+        yield WITH_SYSTEM
+    if cache := results.config.get("use_cache"):
+        yield f"answers may come from lm-eval's cache {cache}, which mixes models up"
+    if token := settings.get("think_end_token"):
+        yield f"lm-eval removed the reasoning up to {token}: its language is unknown"
+
+
+def _task(head: _Head, name: str) -> _Task:
+    config = head.results.configs[name]
+    metadata = config.get("metadata") or {}
+    signature = known_signature(metadata.get("signature"))
+    counts = head.results.counts[name]
+    return _Task(
+        name,
+        config,
+        metadata,
+        signature,
+        expected=int(counts["effective"]),
+        available=int(counts["original"]),
+    )
+
+
+def _run(
+    path: Path,
+    head: _Head,
+    task: _Task,
+    answers: "_Answers",
+    status: str,
+) -> Run:
+    results = head.results
+    items = answers.items
+    generation = task.config.get("generation_kwargs") or {}
+    seed = dict(head.settings).get("seed")
+    run = Run(
+        model=head.model,
+        harness="lm-eval",
+        signature=items.signed(task.signature),
+        created=datetime.fromtimestamp(results.date or path.stat().st_mtime, UTC),
+        sources=(path,),
+        items=items.items(),
+        reported=_reported(results.results.get(task.name, {}), items.kind),
+        notes=head.notes,
+        limited=task.expected != task.available,
+        picked=answers.last_document >= task.expected,  # chosen by `--samples`
+        status=status,
+        available=task.available,
+        backend=str(results.config.get("model") or "unknown"),
+        version_of_harness=results.lm_eval_version or "unknown",
+        settings=head.settings,
+        # The first request's settings count, then the task's.
+        sent=sent_of(
+            {"seed": seed, **generation} | (answers.settings or {}),
+            template=head.template,
+            system=head.system,
+            repeats=task.config.get("repeats") or 1,
+        ),
+        log_id=str(results.date or ""),
+        usage=_usage(head, task, items),
+    )
+    if results.rescored is None:
+        return run
+    # What is known of the original run counts.
+    original = msgspec.structs.asdict(results.rescored)
+    if run.unfinished:
+        original["status"] = run.status
+    return replace(run, **original)
+
+
+def _reported(figures: Json, kind: Kind) -> Reported:
+    """Return lm-eval's figures, which it names `FIGURE,FILTER`."""
+    names = {figure.name for figure in kind.figures}
+    values: dict[tuple[tuple[str, ...], str], float] = {}
+    # Of several filters, the first counts.
+    for key, value in reversed(figures.items()):
+        name = key.partition(",")[0]
+        if name in names and isinstance(value, int | float):
+            values[(), name] = float(value)
+    return values
+
+
+def _usage(head: _Head, task: _Task, items: ItemRows) -> Usage:
+    # Our tasks log the time from the last request made to the first response, for all tasks of
+    # the log. lm-eval's own time includes loading the model.
+    seconds = task.metadata.get("seconds")
+    if head.answers > len(items) or head.results.config.get("use_cache"):
+        seconds = None
+    return Usage(
+        answers=len(items),
+        answer_tokens=None if items.kind.is_generative else 0,
+        seconds=None if seconds is None else float(seconds),
+    )
+
+
+# ---------------------------------------------------------------------- samples
+
+
+class _Answers:
+    """The answers to a task, from its samples file.
+
+    Attributes:
+        items: The scored items.
+        problems: Why lines could not be read.
+        filter: The filter of the answers. Of several filters, the first counts.
+        settings: The settings of the first request; None before it was read.
+        last_document: The highest document number.
     """
-    problems: list[str] = []
-    requested: dict[str, Any] | None = None
-    of_filter, last = None, -1
-    with path.open("rb", buffering=1 << 17) as file:
+
+    def __init__(self, items: ItemRows) -> None:
+        self.items = items
+        self.problems: list[str] = []
+        self.filter = ""
+        self.settings: Json | None = None
+        self.last_document = -1
+
+    def add(self, logged: _Logged) -> None:
+        """Add an answer to the items."""
+        self.filter = self.filter or logged.filter
+        if self.settings is None:
+            self.settings = _request(logged.arguments)[1]
+        if logged.filter != self.filter:
+            return
+        response = _response(logged, self.items.kind)
+        reasoning = logged.reasoning
+        if logged.doc.in_reasoning:
+            reasoning = response
+            response = ""
+        prompt = ""
+        if self.items.texts:
+            prompt = _request(logged.arguments)[0]
+        self.items.add(
+            logged.doc,
+            logged.doc.judgement,
+            response,
+            reasoning=reasoning,
+            further=logged.further,
+            output_tokens=logged.output_tokens,
+            truncated=logged.truncated,
+            prompt=prompt,
+            requested=logged.requested or logged.doc.requested,
+        )
+        self.last_document = max(self.last_document, logged.doc_id)
+
+
+def _answers(samples: Path, items: ItemRows) -> _Answers:
+    answers = _Answers(items)
+    with samples.open("rb", buffering=1 << 17) as file:
         for number, line in enumerate(file, 1):
             try:
-                logged = shared.decode(line, _LOGGED)
-                of_filter = of_filter or logged.filter
-                if requested is None:
-                    requested = _request(logged.arguments)[1]
-                if logged.filter != of_filter:
-                    continue
-                judgement, reasoning = logged.doc.judgement, logged.reasoning
-                response: Any = logged.filtered_resps
-                if not items.kind.is_generative:
-                    if judgement is None:
-                        raise LogError(
-                            "log-likelihoods without scores: do not use --predict_only"
-                        )
-                    response = judgement.answer
-                # A list is nested more than once with --metadata repeats or filters.
-                while isinstance(response, list):
-                    response = next(iter(response), "")
-                response = response if isinstance(response, str) else ""
-                if logged.doc.in_reasoning:
-                    response, reasoning = "", response
-                items.add(
-                    logged.doc,
-                    judgement,
-                    response,
-                    reasoning=reasoning,
-                    further=logged.further,
-                    output_tokens=logged.output_tokens,
-                    truncated=logged.truncated,
-                    prompt=_request(logged.arguments)[0] if items.texts else "",
-                    requested=logged.requested or logged.doc.requested,
-                )
-                last = max(last, logged.doc_id)
-            except shared.UNREADABLE as error:
-                problems.append(f"line {number}: {shared.reason(error)}")
-    return problems, last, requested or {}
+                answers.add(decode(line, _LOGGED))
+            except UNREADABLE as error:
+                answers.problems.append(f"line {number}: {reason(error)}")
+    return answers
 
 
-def _request(arguments: msgspec.Raw) -> tuple[str, dict[str, Any]]:
+def _response(logged: _Logged, kind: Kind) -> str:
+    """Return all that the model wrote, or the option of the highest log-likelihood."""
+    if not kind.is_generative:
+        if logged.doc.judgement is None:
+            what = "log-likelihoods without scores"
+            raise LogError(f"{what}: do not use --predict_only")
+        return logged.doc.judgement.answer
+    # A list is nested more than once with --metadata repeats or filters.
+    response: Any = logged.filtered_resps
+    while isinstance(response, list):
+        response = next(iter(response), "")
+    return response if isinstance(response, str) else ""
+
+
+def _request(arguments: msgspec.Raw) -> tuple[str, Json]:
     """Return the prompt and the settings of the first request; a chat is JSON of its messages.
 
     lm-eval 0.4 logs `{"gen_args_0": {"arg_0": prompt, "arg_1": settings}}`, 0.5 `[[prompt, …]]`.
     """
     requests = msgspec.json.decode(arguments)
-    first: Any = next(
-        iter(requests.values() if isinstance(requests, dict) else requests), []
-    )
-    prompt, settings = [
-        *(first.values() if isinstance(first, dict) else first),
-        "",
-        None,
-    ][:2]
-    text = prompt if isinstance(prompt, str) else "\n\n".join(map(str, prompt))
-    return text, settings if isinstance(settings, dict) else {}
+    request: Any = next(iter(_values(requests)), [])
+    prompt, settings = [*_values(request), "", None][:2]
+    if not isinstance(prompt, str):
+        prompt = "\n\n".join(map(str, prompt))
+    return prompt, settings if isinstance(settings, dict) else {}
 
 
-def _model(results: _Results) -> tuple[str, tuple[tuple[str, str], ...]]:
+def _values(collection: Any) -> Any:
+    return collection.values() if isinstance(collection, dict) else collection
+
+
+# ---------------------------------------------------------------------- the model
+
+
+def _model(results: _Results) -> tuple[str, Settings]:
     """Return the model's name and its settings."""
-    config, backend = results.config, str(results.config.get("model"))
-    arguments, generation = map(
-        _arguments, (config.get("model_args"), config.get("gen_kwargs"))
-    )
+    backend = str(results.config.get("model"))
+    arguments = _arguments(results.config.get("model_args"))
     # If no argument names the model, lm-eval invents a random name.
-    name = results.model_name if results.model_name in arguments.values() else backend
-    settings = {key: value for key, value in arguments.items() if value != name}
-    settings |= {f"gen {key}": value for key, value in generation.items()}
-    settings |= {
-        "backend": backend,
-        "chat template": "yes" if results.chat_template_sha else "",
-    }
+    name = results.model_name
+    if name not in arguments.values():
+        name = backend
+    settings: dict[str, str] = {}
+    for key, value in arguments.items():
+        if value != name:
+            settings[key] = value
+    for key, value in _arguments(results.config.get("gen_kwargs")).items():
+        settings[f"gen {key}"] = value
+    settings["backend"] = backend
+    settings["chat template"] = "yes" if results.chat_template_sha else ""
     settings["system instruction"] = (results.system_instruction_sha or "")[:7]
-    return str(name), shared.settings_of(settings)
+    return str(name), settings_of(settings)
 
 
-def _arguments(given: Any) -> dict[str, str]:
+def _arguments(logged: Any) -> dict[str, str]:
     """Return arguments that lm-eval logs as a dictionary or as `a=b,c=d`."""
-    if isinstance(given, str):
-        given = dict(part.partition("=")[::2] for part in given.split(","))
-    return {str(key).strip(): str(value) for key, value in (given or {}).items()}
+    if isinstance(logged, str):
+        logged = dict(part.partition("=")[::2] for part in logged.split(","))
+    return {str(key).strip(): str(value) for key, value in (logged or {}).items()}
