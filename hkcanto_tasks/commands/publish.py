@@ -52,7 +52,7 @@ def publish(
         NotPublishable,
         Publication,
         Publisher,
-        sorted_out,
+        publishable_runs,
     )
     from ..results.reports.presentation import task_title
 
@@ -65,7 +65,7 @@ def publish(
             f"--to {to} has no values of items. Take --to eee, or no --items."
         )
     of_items = {"items": True} if items else {}
-    publishable, not_publishable = sorted_out(read, task or ())
+    publishable, not_publishable = publishable_runs(read, task or ())
     refused = [
         f"{run.label} on {task_title(run)}: {reason}" for run, reason in not_publishable
     ]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ...errors import HKCantoError, on_disk
 from ..logs import argument, logs_in, read_runs
 from ..logs.items import UNREADABLE, reason
-from ..publishing.runs import sorted_out
+from ..publishing.runs import publishable_runs
 from ..runs import Run
 from ..statistics.estimates import value_of
 from .records import PublishedResult, checked_signature, read_record
@@ -133,7 +133,7 @@ def _results_of_logs(
         return
     for log in runs.skipped:
         yield LeftOut(sources.get(log.path, log.path.name), log.reason)
-    publishable, refused = sorted_out(runs)
+    publishable, refused = publishable_runs(runs)
     for run, why in refused:
         yield LeftOut(_source(run, sources), why)
     for run in publishable:

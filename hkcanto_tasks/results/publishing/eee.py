@@ -30,7 +30,8 @@ _ENGINES = {
     "sglang": "sglang",
     "gguf": "llama.cpp",
 }
-UNITS: dict[Unit, tuple[str, int | str]] = {  # name and largest value
+# Name and largest value of a unit.
+UNITS: dict[Unit, tuple[str, int | str]] = {
     "share": ("proportion", 1),
     "rate": ("rate", "Infinity"),
     "score": ("points", 100),
@@ -41,7 +42,12 @@ VERSION = "0.3.0"
 _WITHHELD = (
     "(not published, so that no model learns it; sample_id names it in the data set)"
 )
-_DIGITS = 10  # sacreBLEU's 100 is 100.00000000000004
+_NO_PUBLISHER = (
+    "a record says who ran the model: give --by NAME, and your relationship to its "
+    "developer by --relationship first_party, third_party, collaborative or other."
+)
+# sacreBLEU's 100 is 100.00000000000004.
+_DIGITS = 10
 
 
 def publication(
@@ -58,23 +64,18 @@ def publication(
         NotPublishable: A model or the publisher has no name, or a figure is out of range.
     """
     if not by.name or not by.relationship:
-        raise NotPublishable(
-            "a record says who ran the model: give --by NAME, and your relationship to its "
-            "developer by --relationship first_party, third_party, collaborative or other."
-        )
+        raise NotPublishable(_NO_PUBLISHER)
     files = {}
     for run in runs:
         record = _record(run, by)
-        name = UUID(
-            bytes=sha256(record["evaluation_id"].encode()).digest()[:16], version=4
-        )
-        path = f"data/{run.kind.task.benchmark.name}/{folder_of(run.model)}/{name}"
+        path = _path(run, record["evaluation_id"])
         if items and run.headline.unit == "share" and run.headline.form == "mean":
-            path_of_items = f"{path}_samples.jsonl"
-            text = files[path_of_items] = _items(run, record)
+            items_path = f"{path}_samples.jsonl"
+            text = _items(run, record)
+            files[items_path] = text
             record["detailed_evaluation_results"] = {
                 "format": "jsonl",
-                "file_path": path_of_items,
+                "file_path": items_path,
                 "hash_algorithm": "sha256",
                 "checksum": sha256(text.encode()).hexdigest(),
                 "total_rows": text.count("\n"),
@@ -85,29 +86,31 @@ def publication(
     return Publication(files, (check, upload))
 
 
+def _path(run: Run, evaluation_id: str) -> str:
+    """Return the path of a run's record, without its ending."""
+    name = UUID(bytes=sha256(evaluation_id.encode()).digest()[:16], version=4)
+    return f"data/{run.kind.task.benchmark.name}/{folder_of(run.model)}/{name}"
+
+
+# ---------------------------------------------------------------------- the parts of a record
+
+
 def _record(run: Run, by: Publisher) -> dict[str, Any]:
-    made = f"{run.created.timestamp():.3f}"
+    created = f"{run.created.timestamp():.3f}"
     # This names the run, not the record, so that a record made again replaces the old one.
-    identity = f"{short_name(run.task, run.condition, run.harness)}/{run.model}/{made}"
-    # The schema has tokens and latency only in records of items.
-    usage = {name: str(value) for name, value in run.usage.known.items()}
-    engine = _ENGINES.get(run.backend)
-    model = {
-        "name": run.model,
-        "id": run.model,
-        "developer": run.model.partition("/")[0],
-    }
-    served_by = {"inference_engine": {"name": engine}} if engine else {}
-    settings = {
-        "deployment_type": "self_deployed" if engine else "unknown",
-        "model_availability": "unknown",
-        "backend": run.backend,
-        **{name.replace(" ", "_"): value for name, value in run.settings},
-    }
+    identity = (
+        f"{short_name(run.task, run.condition, run.harness)}/{run.model}/{created}"
+    )
+    evaluations = []
+    for name, figure in run.figures.items():
+        value = value_of(run, name)
+        # The schema does not allow figures without a direction.
+        if value and figure.higher_is_better is not None:
+            evaluations.append(_evaluation(run, figure, value, identity))
     return {
         "schema_version": VERSION,
         "evaluation_id": identity,
-        "evaluation_timestamp": made,
+        "evaluation_timestamp": created,
         "retrieved_timestamp": f"{time.time():.3f}",
         "source_metadata": {
             "source_name": "hkcanto",
@@ -116,111 +119,151 @@ def _record(run: Run, by: Publisher) -> dict[str, Any]:
             "evaluator_relationship": by.relationship,
             "additional_details": {"logs": by.url} if by.url else {},
         },
-        "eval_library": {
-            "name": LIBRARIES[run.harness],
-            "version": run.version_of_harness,
-            "additional_details": {
-                "plugin": f"hkcanto {run.signature.package}",
-                **usage,
-            },
-        },
-        "model_info": {**model, **served_by, "additional_details": settings},
-        "evaluation_results": [
-            _evaluation(run, figure, value, identity)
-            for name, figure in run.figures.items()
-            # The schema does not allow figures without a direction.
-            if figure.higher_is_better is not None and (value := value_of(run, name))
-        ],
+        "eval_library": _library(run),
+        "model_info": _model(run),
+        "evaluation_results": evaluations,
     }
+
+
+def _library(run: Run) -> dict[str, object]:
+    # The schema has tokens and latency only in records of items.
+    usage = {name: str(value) for name, value in run.usage.known.items()}
+    return {
+        "name": LIBRARIES[run.harness],
+        "version": run.version_of_harness,
+        "additional_details": {"plugin": f"hkcanto {run.signature.package}", **usage},
+    }
+
+
+def _model(run: Run) -> dict[str, object]:
+    engine = _ENGINES.get(run.backend)
+    model: dict[str, object] = {
+        "name": run.model,
+        "id": run.model,
+        "developer": run.model.partition("/")[0],
+    }
+    if engine:
+        model["inference_engine"] = {"name": engine}
+    settings = {name.replace(" ", "_"): value for name, value in run.settings}
+    model["additional_details"] = {
+        "deployment_type": "self_deployed" if engine else "unknown",
+        "model_availability": "unknown",
+        "backend": run.backend,
+        **settings,
+    }
+    return model
 
 
 def _evaluation(
     run: Run, figure: Figure, estimate: Estimate, identity: str
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the entry of a figure.
 
     Raises:
         NotPublishable: It is out of range.
     """
-    unit, most = UNITS[figure.unit]
-    value, benchmark = round(estimate.value, _DIGITS), run.kind.task.benchmark
-    if not 0 <= value <= float(most) or value == inf:
-        raise NotPublishable(
-            f"{figure.name} is {estimate.value}, but a {figure.unit} is from 0 to {float(most):g}. "
-            "Read the log with `hkcanto report`, and report this to us."
-        )
-    source: dict[str, Any] = {"source_type": "other"}
-    match benchmark.release:
-        case HubDataset(repo_id=repository):
-            source = {
-                "source_type": "hf_dataset",
-                "hf_repo": repository,
-                "hf_split": "test",
-            }
-        case GitHubRelease(repository=repository, commit=commit):
-            url = f"https://github.com/{repository}/tree/{commit}"
-            source = {"source_type": "url", "url": [url]}
-    # The number of items shows a reader without items that the run is complete.
-    count = {"items": str(len({*run.items.ids})), "items_expected": str(run.expected)}
-    terms = {
-        "revision": run.data,
-        "paper": benchmark.paper,
-        "terms": benchmark.terms,
-        **count,
-    }
-    is_accuracy = figure.averages == "acc"
-    is_plain = is_accuracy and figure.over == "questions"
-    uncertainty: dict[str, Any] = {"num_samples": estimate.items}
-    if estimate.low is not None and estimate.high is not None:
-        ends = {
-            "lower": round(estimate.low, _DIGITS),
-            "upper": round(estimate.high, _DIGITS),
-        }
-        uncertainty["confidence_interval"] = {**ends, "confidence_level": 0.95}
-    note = {"details": {"note": estimate.note}} if estimate.note else {}
-    reasons = run.kind.task.variant.cot or "reasoning" in run.options
     return {
         "evaluation_name": ".".join(filter(None, (run.task, figure.part))),
         "evaluation_result_id": f"{identity}/{figure.name}",
-        "source_data": {
-            "dataset_name": benchmark.title,
-            **source,
-            "additional_details": terms,
+        "source_data": _source(run),
+        "metric_config": _metric(run, figure),
+        "score_details": _score(figure, estimate),
+        "generation_config": _generation(run),
+    }
+
+
+def _source(run: Run) -> dict[str, object]:
+    """Return where the data of a run is from."""
+    benchmark = run.kind.task.benchmark
+    source: dict[str, object] = {"dataset_name": benchmark.title}
+    match benchmark.release:
+        case HubDataset(repo_id=repository):
+            source["source_type"] = "hf_dataset"
+            source["hf_repo"] = repository
+            source["hf_split"] = "test"
+        case GitHubRelease(repository=repository, commit=commit):
+            source["source_type"] = "url"
+            source["url"] = [f"https://github.com/{repository}/tree/{commit}"]
+        case _:
+            source["source_type"] = "other"
+    source["additional_details"] = {
+        "revision": run.data,
+        "paper": benchmark.paper,
+        "terms": benchmark.terms,
+        # The number of items shows a reader without items that the run is complete.
+        "items": str(len({*run.items.ids})),
+        "items_expected": str(run.expected),
+    }
+    return source
+
+
+def _metric(run: Run, figure: Figure) -> dict[str, object]:
+    unit, largest = UNITS[figure.unit]
+    is_accuracy = figure.averages == "acc"
+    is_plain = is_accuracy and figure.over == "questions"
+    return {
+        "evaluation_description": figure.help,
+        "metric_id": "accuracy" if is_plain else f"hkcanto.{figure.name}",
+        "metric_name": figure_title(run, figure),
+        "metric_kind": "accuracy" if is_accuracy else figure.averages,
+        "metric_unit": unit,
+        "lower_is_better": not figure.higher_is_better,
+        "score_type": "continuous",
+        "min_score": 0,
+        "max_score": largest,
+        "additional_details": {
+            "name": figure.name,
+            "signature": run.signature.text,
+            "averages_over": figure.over,
+            "headline": "yes" if figure == run.headline else "no",
         },
-        "metric_config": {
-            "evaluation_description": figure.help,
-            "metric_id": "accuracy" if is_plain else f"hkcanto.{figure.name}",
-            "metric_name": figure_title(run, figure),
-            "metric_kind": "accuracy" if is_accuracy else figure.averages,
-            "metric_unit": unit,
-            "lower_is_better": not figure.higher_is_better,
-            "score_type": "continuous",
-            "min_score": 0,
-            "max_score": most,
-            "additional_details": {
-                "name": figure.name,
-                "signature": run.signature.text,
-                "averages_over": figure.over,
-                "headline": "yes" if figure == run.headline else "no",
-            },
-        },
-        "score_details": {"score": value, "uncertainty": uncertainty, **note},
-        "generation_config": {
-            "generation_args": {
-                **run.generation,
-                **({"reasoning": True} if reasons else {}),
-            },
-            "additional_details": {"shots": str(run.shots), **run.options},
-        },
+    }
+
+
+def _score(figure: Figure, estimate: Estimate) -> dict[str, object]:
+    """Return a figure's value and interval.
+
+    Raises:
+        NotPublishable: It is out of range.
+    """
+    value = round(estimate.value, _DIGITS)
+    largest = float(UNITS[figure.unit][1])
+    if not 0 <= value <= largest or value == inf:
+        raise NotPublishable(
+            f"{figure.name} is {estimate.value}, but a {figure.unit} is from 0 to {largest:g}. "
+            "Read the log with `hkcanto report`, and report this to us."
+        )
+    uncertainty: dict[str, object] = {"num_samples": estimate.items}
+    if estimate.low is not None and estimate.high is not None:
+        uncertainty["confidence_interval"] = {
+            "lower": round(estimate.low, _DIGITS),
+            "upper": round(estimate.high, _DIGITS),
+            "confidence_level": 0.95,
+        }
+    score: dict[str, object] = {"score": value, "uncertainty": uncertainty}
+    if estimate.note:
+        score["details"] = {"note": estimate.note}
+    return score
+
+
+def _generation(run: Run) -> dict[str, object]:
+    arguments: dict[str, object] = {**run.generation}
+    if run.kind.task.variant.cot or "reasoning" in run.options:
+        arguments["reasoning"] = True
+    return {
+        "generation_args": arguments,
+        "additional_details": {"shots": str(run.shots), **run.options},
     }
 
 
 def _items(run: Run, record: dict[str, Any]) -> str:
     """Return a line of JSON for each item (and epoch), with its value and without its texts."""
-    headline, *_ = record["evaluation_results"]
+    headline = record["evaluation_results"][0]
+    values = run.items.values[run.headline.averages]
     lines = []
-    for name, place in run.items.positions.items():
-        if np.isnan(value := run.items.values[run.headline.averages][place]):
+    for name, position in run.items.positions.items():
+        value = values[position]
+        if np.isnan(value):
             continue
         line = {
             "schema_version": VERSION,
@@ -234,7 +277,7 @@ def _items(run: Run, record: dict[str, Any]) -> str:
             "output": {"raw": []},
             "answer_attribution": [],
             "evaluation": {"score": float(value), "is_correct": bool(value == 1)},
-            "metadata": {"subject": run.items.subjects[place]},
+            "metadata": {"subject": run.items.subjects[position]},
         }
         lines.append(json.dumps(line, ensure_ascii=False) + "\n")
     return "".join(lines)

@@ -23,8 +23,9 @@ from .runs import NotPublishable, Publication, Publisher, folder_of
 try:
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 except ImportError as error:
-    how = "pip install -U huggingface_hub"
-    raise OptionError(f"--to hf needs a newer huggingface_hub: {how}") from error
+    raise OptionError(
+        "--to hf needs a newer huggingface_hub: pip install -U huggingface_hub"
+    ) from error
 
 
 def publication(runs: Sequence[Run], by: Publisher) -> Publication:
@@ -34,47 +35,59 @@ def publication(runs: Sequence[Run], by: Publisher) -> Publication:
         NotPublishable: No benchmark is on the hub, a model has no name there, or two results would
             be in the same file.
     """
-    files, submit, others = dict[str, str](), list[str](), set[str]()
+    files = dict[str, str]()
+    commands = list[str]()
+    left_out = set[str]()
     for run in runs:
-        benchmark, folder = (
-            run.kind.task.benchmark,
-            f"{folder_of(run.model)}/.eval_results",
-        )
+        folder = f"{folder_of(run.model)}/.eval_results"
+        reason = _why_not_on_leaderboard(run)
+        if reason:
+            left_out.add(reason)
+            continue
         path = f"{folder}/{short_name(run.task, run.condition)}.yaml"
-        if not benchmark.hub:
-            others.add(f"{benchmark.title} is not a data set on the Hugging Face hub")
-            continue
-        default = f"{task_as_run(run.task).task.shots or 0}-shot"
-        if run.condition != default:
-            others.add(
-                f"{run.task}, {run.condition}: the leaderboard of this task is {default}"
-            )
-            continue
         if path in files:
             raise NotPublishable(
                 f"{run.model} has two results of {run.task} under one condition, from both "
                 "harnesses, but a model's page takes only one. Publish one of them."
             )
-        figure, value = run.headline, value_of(run, run.headline.name)
-        assert value is not None  # a complete run has its headline
-        factor = 100 if figure.unit in ("share", "rate") else 1  # in the papers' unit
-        interval = f"95 % interval {interval_text(value, unit_of(figure))}"
-        entry = EvalResultEntry(
-            dataset_id=benchmark.hub.repo_id,
-            task_id=run.task,
-            value=round(value.value * factor, 2),
-            date=run.created.isoformat(),
-            source_url=by.url or None,
-            source_name=by.name or None if by.url else None,
-            notes=f"{figure_title(run, figure)}, {interval}; {run.signature.text}",
-        )
-        entries = eval_result_entries_to_yaml([entry])
+        entries = eval_result_entries_to_yaml([_entry(run, by)])
         files[path] = yaml.safe_dump(entries, sort_keys=False, allow_unicode=True)
-        submit.append(
+        commands.append(
             f"hf upload {run.model} {{folder}}/{folder} .eval_results --create-pr"
         )
+    reasons = sorted(left_out)
     if not files:
-        raise NotPublishable(
-            f"{'; '.join(sorted(others))}. Publish it --to card or --to eee."
-        )
-    return Publication(files, [*dict.fromkeys(submit)], sorted(others))
+        raise NotPublishable(f"{'; '.join(reasons)}. Publish it --to card or --to eee.")
+    return Publication(files, [*dict.fromkeys(commands)], reasons)
+
+
+def _why_not_on_leaderboard(run: Run) -> str:
+    """Return why the hub has no leaderboard for a run; empty if it has one."""
+    benchmark = run.kind.task.benchmark
+    if not benchmark.hub:
+        return f"{benchmark.title} is not a data set on the Hugging Face hub"
+    default = f"{task_as_run(run.task).task.shots or 0}-shot"
+    if run.condition != default:
+        return f"{run.task}, {run.condition}: the leaderboard of this task is {default}"
+    return ""
+
+
+def _entry(run: Run, by: Publisher) -> EvalResultEntry:
+    """Return a run's headline with its interval and signature."""
+    hub = run.kind.task.benchmark.hub
+    figure = run.headline
+    headline = value_of(run, figure.name)
+    # A complete run of a benchmark on the hub has both.
+    assert hub is not None
+    assert headline is not None
+    in_per_cent = figure.unit in ("share", "rate")  # as in the papers
+    interval = f"95 % interval {interval_text(headline, unit_of(figure))}"
+    return EvalResultEntry(
+        dataset_id=hub.repo_id,
+        task_id=run.task,
+        value=round(headline.value * (100 if in_per_cent else 1), 2),
+        date=run.created.isoformat(),
+        source_url=by.url or None,
+        source_name=(by.name or None) if by.url else None,
+        notes=f"{figure_title(run, figure)}, {interval}; {run.signature.text}",
+    )

@@ -6,30 +6,40 @@ Logs contain paths, hosts and commands, so only the settings named here are publ
 import logging
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import HKCantoError
 from ...tasks import load_task
 from ..frames import Runs
-from ..rescoring.rescore import of_log, options_of
+from ..rescoring.rescore import Scored, of_log, options_of
 from ..runs import Run, SkippedLog
 from ..statistics.estimates import harness_agreement
 
 _log = logging.getLogger("hkcanto")
 MODEL = re.compile(r"(?![A-Za-z]:/)\w([\w.:@+-]*\w)?(/\w([\w.:@+-]*\w)?)?", re.ASCII)
-_SAFE = re.compile(r"[\w.+-]+")
-_SETTINGS = (
-    *("dtype", "revision", "quantization", "load_in_4bit", "load_in_8bit"),
-    *("max_length", "max_model_len", "enable_thinking", "chat template"),
+_SAFE_VALUE = re.compile(r"[\w.+-]+")
+_PUBLIC_SETTINGS = (
+    "dtype",
+    "revision",
+    "quantization",
+    "load_in_4bit",
+    "load_in_8bit",
+    "max_length",
+    "max_model_len",
+    "enable_thinking",
+    "chat template",
 )
 # If there is an adapter, lm-eval names the model after it; `pretrained` is then the base model.
 _WEIGHTS = ("peft", "delta", "lora_local_path", "pretrained", "model_path")
 _UNSET = ("None", "False")
+_GIVE_NAME = "Give the model's name on the hub: publish ORGANISATION/NAME=PATH."
+_TAKE_LOG_AS_WRITTEN = (
+    "Take the log as it was written, or score it again: hkcanto rescore."
+)
 
 
 class NotPublishable(HKCantoError):  # noqa: N818
@@ -52,8 +62,8 @@ class Publication(NamedTuple):
     left_out: Sequence[str] = ()
 
 
-def sorted_out(
-    read: Runs, tasks: Collection[str] = ()
+def publishable_runs(
+    runs: Runs, tasks: Collection[str] = ()
 ) -> tuple[list[Run], list[tuple[Run, str]]]:
     """Return the runs in publishable form, and those that must not be published, with reasons.
 
@@ -61,96 +71,199 @@ def sorted_out(
     for `vllm/Qwen/Qwen3-8B`. No path, host or key of the user's machine remains.
 
     Args:
-        read: The runs.
+        runs: The runs.
         tasks: Names of tasks to publish; empty for all.
     """
-    named = []
-    for run in read.runs:
-        model = run.model.partition("/")[2] if run.harness == "inspect" else ""
-        named.append(
-            (replace(run, model=run.name or model or run.model), bool(run.name))
-        )
-    alike = Counter((run.model, run.comparable_as, run.harness) for run, _ in named)
-    clean, refused = list[Run](), list[tuple[Run, str]]()
-    for run, is_named in named:
+    named = [replace(run, model=_public_name(run)) for run in runs.runs]
+    counts = Counter(map(_model_and_condition, named))
+    publishable = list[Run]()
+    refused = list[tuple[Run, str]]()
+    for run in named:
         if tasks and run.task not in tasks:
             continue
-        more = alike[run.model, run.comparable_as, run.harness] - 1
-        if reason := next(_refusals(run, more, is_named), ""):
+        duplicates = counts[_model_and_condition(run)] - 1
+        reason = _refusal(run, duplicates)
+        if reason:
             refused.append((run, reason))
         else:
-            settings = (
-                of
-                for of in run.settings
-                if of[0] in _SETTINGS and _SAFE.fullmatch(of[1])
-            )
-            clean.append(
-                replace(run, label=run.model, notes=(), settings=tuple(settings))
-            )
-    return clean, refused
+            publishable.append(_without_private_details(run))
+    return publishable, refused
 
 
-def _refusals(run: Run, more: int, is_named: bool) -> Iterator[str]:
-    """Yield reasons not to publish a run; `more` other runs have the same model and setup."""
-    checked, items = harness_agreement(run), len({*run.items.ids})
+def _public_name(run: Run) -> str:
+    if run.name:
+        return run.name
+    _, _, without_provider = run.model.partition("/")
+    if run.harness == "inspect" and without_provider:
+        return without_provider
+    return run.model
+
+
+def _model_and_condition(run: Run) -> Hashable:
+    return run.model, run.comparable_as, run.harness
+
+
+def _without_private_details(run: Run) -> Run:
+    settings = tuple(
+        (name, value)
+        for name, value in run.settings
+        if name in _PUBLIC_SETTINGS and _SAFE_VALUE.fullmatch(value)
+    )
+    return replace(run, label=run.model, notes=(), settings=settings)
+
+
+# ---------------------------------------------------------------------- refusals
+
+
+def _refusal(run: Run, duplicates: int) -> str:
+    """Return the first reason not to publish a run; empty if there is none.
+
+    Args:
+        run: The run.
+        duplicates: The number of other runs of its model under its condition.
+    """
+    return (
+        _refusal_of_task(run)
+        or _refusal_of_coverage(run)
+        or _refusal_of_figures(run)
+        or _refusal_of_items(run)
+        or _refusal_of_unchecked(run)
+        or _refusal_of_name(run)
+        or _refusal_of_duplicates(run, duplicates)
+    )
+
+
+def _refusal_of_task(run: Run) -> str:
+    """Return why a run is not on the catalogue's task and the released data."""
     if run.is_sample:
-        yield "sample data, whose figures mean nothing. Run it without HKCANTO_DATA=sample."
+        return "sample data, whose figures mean nothing. Run it without HKCANTO_DATA=sample."
     if not run.signature.prompt_known:
-        yield "its prompts were not logged. Run it in lm-eval or Inspect."
+        return "its prompts were not logged. Run it in lm-eval or Inspect."
     if run.departure:
-        yield f"{run.departure}: the catalogue's task sends something else. Run it unchanged."
+        return f"{run.departure}: the catalogue's task sends something else. Run it unchanged."
     if run.outdated:
-        yield f"it {run.outdated}."
+        return f"it {run.outdated}."
     if not run.trusted_data:
-        yield f"its data ({run.data}) is not a published revision. Run it on the release."
-    if run.unfinished or run.limited or items != run.expected:
-        what = "items occur twice" if len(run.items) > items else "not the whole task"
-        part = f"{run.unfinished or what}, with {items:,} of {run.expected:,} items"
-        yield f"{part}. Finish it (inspect eval-retry LOG), or run it without limit or subjects."
-    for one in checked.different:
-        both = f"{one.ours:.6g} here, {one.reported:.6g} in {run.harness}"
-        yield f"{one.name} is {both}. Take the log as it was written, or run it again."
-    yield from _unlike(run)
-    if not checked.equal:
-        yield f"its log has no figures of {run.harness} to check against. Run it to the end."
-    what = "Give the model's name on the hub: publish ORGANISATION/NAME=PATH."
-    weights = [
-        name for name, value in run.settings if name in _WEIGHTS and value not in _UNSET
-    ]
-    if weights and not is_named:
-        yield f"{run.model} does not name all its weights, like an adapter ({weights[0]}). {what}"
-    if not MODEL.fullmatch(run.model) or (Path(run.model).exists() and not is_named):
-        yield f"{run.model!r} is not a model name, or is a folder on your machine. {what}"
-    if more:
-        which = f"{more} more of {run.model} under the same condition in {run.harness}"
-        yield f"{which}. Publish one of them, or give them different names: NAME=PATH."
+        return (
+            f"its data ({run.data}) is not a published revision. Run it on the release."
+        )
+    return ""
 
 
-def _unlike(run: Run) -> Iterator[str]:
-    """Yield the items that differ from the release's, or whose judgement differs from the log's.
+def _refusal_of_coverage(run: Run) -> str:
+    """Return why a run does not have each item of its task once."""
+    items = len({*run.items.ids})
+    if not run.unfinished and not run.limited and items == run.expected:
+        return ""
+    if run.unfinished:
+        fault = run.unfinished
+    elif len(run.items) > items:
+        fault = "items occur twice"
+    else:
+        fault = "not the whole task"
+    return (
+        f"{fault}, with {items:,} of {run.expected:,} items. "
+        "Finish it (inspect eval-retry LOG), or run it without limit or subjects."
+    )
+
+
+def _refusal_of_figures(run: Run) -> str:
+    """Return a figure that differs from the harness's."""
+    different = harness_agreement(run).different
+    if not different:
+        return ""
+    figure = different[0]
+    return (
+        f"{figure.name} is {figure.ours:.6g} here, {figure.reported:.6g} in {run.harness}. "
+        "Take the log as it was written, or run it again."
+    )
+
+
+def _refusal_of_items(run: Run) -> str:
+    """Return an item that differs from the release's, or whose judgement from the log's.
 
     The items are compared with the release if it is on this machine.
     """
-    advice = "Take the log as it was written, or score it again: hkcanto rescore."
-    known: dict[str, tuple[str, str]] | None = None
+    released = _released_texts(run)
+    if released is None and run.trusted_data:
+        _log.warning(
+            "%s on %s: its questions were not compared with the release: "
+            "the data %s is not on this machine.",
+            run.label,
+            run.task,
+            run.data,
+        )
+    for scored in _scored_again(run):
+        sample = scored.sample
+        if scored.is_changed:
+            return (
+                f"{sample.id} has other values in the log than its answer gives. "
+                f"{_TAKE_LOG_AS_WRITTEN}"
+            )
+        texts = sample.text, sample.target
+        if released is not None and released.get(sample.id) != texts:
+            return (
+                f"{sample.id} has another question or answer than the data {run.data}. "
+                f"{_TAKE_LOG_AS_WRITTEN}"
+            )
+    return ""
+
+
+def _released_texts(run: Run) -> dict[str, tuple[str, str]] | None:
+    """Return each released item's text and target by its id; None without the release."""
     with suppress(HKCantoError):
         loaded = load_task(run.task, shots=run.shots, **options_of(run.signature))
         if loaded.revision == run.data:
-            known = {
+            return {
                 sample.id: (sample.text, sample.target) for sample in loaded.samples
             }
-    if known is None and run.trusted_data:
-        what = f"{run.label} on {run.task}: its questions were not compared with the release"
-        _log.warning("%s: the data %s is not on this machine.", what, run.data)
-    for again in chain.from_iterable(map(of_log, run.sources)):
-        if isinstance(again, SkippedLog) or again.run.task != run.task:
-            continue
-        for scored in again.scored:
-            sample, name = scored.sample, scored.sample.id
-            if scored.is_changed:
-                yield f"{name} has other values in the log than its answer gives. {advice}"
-            elif known is not None and known.get(name) != (sample.text, sample.target):
-                yield f"{name} has another question or answer than the data {run.data}. {advice}"
+    return None
+
+
+def _scored_again(run: Run) -> Iterator[Scored]:
+    """Yield the responses in a run's logs, judged again."""
+    for source in run.sources:
+        for rescored in of_log(source):
+            if isinstance(rescored, SkippedLog) or rescored.run.task != run.task:
+                continue
+            yield from rescored.scored
+
+
+def _refusal_of_unchecked(run: Run) -> str:
+    """Return that a log has no figures to compare with ours."""
+    if harness_agreement(run).equal:
+        return ""
+    return (
+        f"its log has no figures of {run.harness} to check against. Run it to the end."
+    )
+
+
+def _refusal_of_name(run: Run) -> str:
+    """Return why a model's name would mislead."""
+    if not run.name:
+        for name, value in run.settings:
+            if name in _WEIGHTS and value not in _UNSET:
+                return (
+                    f"{run.model} does not name all its weights, like an adapter ({name}). "
+                    f"{_GIVE_NAME}"
+                )
+    is_name = MODEL.fullmatch(run.model)
+    if not is_name or (not run.name and Path(run.model).exists()):
+        return (
+            f"{run.model!r} is not a model name, or is a folder on your machine. "
+            f"{_GIVE_NAME}"
+        )
+    return ""
+
+
+def _refusal_of_duplicates(run: Run, duplicates: int) -> str:
+    """Return that other runs have the same model and condition."""
+    if not duplicates:
+        return ""
+    return (
+        f"{duplicates} more of {run.model} under the same condition in {run.harness}. "
+        "Publish one of them, or give them different names: NAME=PATH."
+    )
 
 
 def folder_of(model: str) -> str:
@@ -160,8 +273,8 @@ def folder_of(model: str) -> str:
         NotPublishable: It has no organisation.
     """
     if "/" not in model:
-        what = f"{model}: results are filed under a model's ORGANISATION/NAME"
         raise NotPublishable(
-            f"{what}. Give it: hkcanto publish ORGANISATION/{model}=PATH."
+            f"{model}: results are filed under a model's ORGANISATION/NAME. "
+            f"Give it: hkcanto publish ORGANISATION/{model}=PATH."
         )
     return model.replace(":", "_")
