@@ -16,7 +16,7 @@ from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import HKCantoError
 from hkcanto_tasks.results.reports.summary import build_report
 from hkcanto_tasks.results.statistics.estimates import value_of
-from hkcanto_tasks.results.statistics.paired import match
+from hkcanto_tasks.results.statistics.matching import Resampling, match
 from hkcanto_tasks.tasks import task_as_run
 
 from .answering import by_word
@@ -144,7 +144,7 @@ def test_a_report_has_the_figures_with_intervals(
     assert "Translation" not in [
         each.title for each in build_report([first, second]).sections
     ]
-    effect = match(first, second, "macro_f1", {"seed": 0, "resamples": 200}).effect()
+    effect = match(first, second, "macro_f1", Resampling(0, 200)).effect()
     assert effect.difference.value == pytest.approx(1 / 3 - FIGURES["macro_f1"])
     printed = CliRunner().invoke(app, ["report", str(tmp_path / "a"), "--format", "md"])
     assert printed.exit_code == 0, printed.output

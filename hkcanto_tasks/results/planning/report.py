@@ -26,7 +26,7 @@ from ..reports.blocks import (
 from ..runs import Run
 from ..statistics.estimates import mean_estimate
 from ..statistics.intervals import CONFIDENCE
-from ..statistics.paired import match
+from ..statistics.matching import match
 from . import power
 from .power import Spread, applied
 
@@ -73,9 +73,9 @@ def plan_from_runs(
         )
     parts = []
     for a, b in pairs:
-        paired = match(a, b, metric, {})
+        paired = match(a, b, metric)
         before, after = np.clip(paired.losses, 0, 1).T
-        questions, share = len({a.items.ids[place] for place in paired.places}), None
+        questions, share = len({a.items.ids[place] for place in paired.positions}), None
         if replace(
             paired, figure=replace(paired.figure, over="questions")
         ).is_right_or_wrong:

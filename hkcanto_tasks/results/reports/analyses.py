@@ -14,7 +14,7 @@ from ..frames import JUDGED
 from ..runs import Run
 from ..statistics.estimates import estimate, mean_estimate
 from ..statistics.intervals import Estimate
-from ..statistics.paired import points_of
+from ..statistics.matching import points_of
 from .blocks import Note, Section, TableBlock, TableColumn, Value, table
 from .presentation import (
     MANY_UNREAD,

@@ -22,7 +22,8 @@ from ..logs import argument, logs_in
 from ..logs.inspect import head_and_samples
 from ..logs.items import UNREADABLE, decode, reason
 from ..runs import Floats, positions_by_name
-from ..statistics.paired import RESAMPLES, SEED, Effect, Paired, adjusted
+from ..statistics.matching import RESAMPLES, SEED, Effect, Paired, Resampling
+from ..statistics.paired import adjusted
 from .blocks import Block, Note, Report, Section, report_of
 from .pairs import RunPair, effects_table, verdict
 
@@ -155,7 +156,7 @@ def compare_any(
     for task in logs_a.keys() & logs_b.keys():
         try:
             test = _test(
-                logs_a[task], logs_b[task], metric, seed=seed, resamples=resamples
+                logs_a[task], logs_b[task], metric, Resampling(seed, resamples)
             )
         except ComparisonError as error:
             refused.append(f"{task}: {error}")
@@ -227,7 +228,7 @@ def _csv_row(test: _Test) -> dict[str, Any]:
 # ---------------------------------------------------------------------- the test
 
 
-def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> _Test:
+def _test(a: _Log, b: _Log, metric: str | None, resampling: Resampling) -> _Test:
     """Test a figure of a task on the items that both logs have."""
     name = _tested_figure(a, b, metric)
     matched = _matched(a, b)
@@ -241,7 +242,7 @@ def _test(a: _Log, b: _Log, metric: str | None, **drawing: int) -> _Test:
         raise ComparisonError(f"no item has a value of {name} in both logs")
     ids = np.array([first.item_id for first, _ in matched.pairs])
     figure = _figure(name, a, values[known])
-    paired = _paired(figure, values[known], ids[known], drawing)
+    paired = _paired(figure, values[known], ids[known], resampling)
     remarks = [*_remarks(a, b, matched, name, int((~known).sum()))]
     return _Test(a.task, figure, paired.effect(), paired.units, remarks)
 
@@ -333,19 +334,19 @@ def _figure(name: str, log: _Log, values: Floats) -> Figure:
 
 
 def _paired(
-    figure: Figure, values: Floats, ids: Sequence[str], drawing: Mapping[str, int]
+    figure: Figure, values: Floats, ids: Sequence[str], resampling: Resampling
 ) -> Paired:
     """Return the values of two logs for the same items; the responses to an item are a cluster."""
     ones = np.ones(len(ids))
     return Paired(
         figure,
-        places=np.arange(len(ids)),
+        positions=np.arange(len(ids)),
         a=np.column_stack([values[:, 0], ones]),
         b=np.column_stack([values[:, 1], ones]),
         losses=1 - values if figure.higher_is_better else values,
         subjects=np.full(len(ids), ""),
         clusters=np.unique(ids, return_inverse=True)[1],
-        drawing=drawing,
+        resampling=resampling,
     )
 
 

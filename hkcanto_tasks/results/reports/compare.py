@@ -13,7 +13,8 @@ from ..frames import effect_rows
 from ..logs import read_runs
 from ..runs import Run
 from ..statistics.intervals import CONFIDENCE
-from ..statistics.paired import RESAMPLES, SEED, Comparison, pairwise
+from ..statistics.matching import RESAMPLES, SEED
+from ..statistics.paired import Comparison, pairwise
 from .blocks import Block, Note, Report, Section, TableBlock, report_of
 from .gate import Gate, decide, gate_section
 from .pairs import RunPair, effects_table, pair_of, pairs_blocks

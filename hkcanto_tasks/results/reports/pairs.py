@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from ...figures import Figure
 from ..statistics.intervals import WIDE, Estimate
-from ..statistics.paired import Comparison, Effect, adjusted, points_of
+from ..statistics.matching import Effect, points_of
+from ..statistics.paired import Comparison, adjusted
 from .blocks import Note, TableBlock, TableColumn, Value, table, units_of
 from .presentation import measure_title, task_title
 from .renderers.formatting import interval_text, listed, value_text

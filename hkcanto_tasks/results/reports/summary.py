@@ -19,7 +19,8 @@ from ..published import RowKind
 from ..runs import Run, SkippedLog
 from ..statistics.estimates import harness_agreement
 from ..statistics.intervals import CONFIDENCE, WIDE, Estimate
-from ..statistics.paired import compare, points_of
+from ..statistics.matching import points_of
+from ..statistics.paired import compare
 from ..statistics.selection import Selection, selection
 from . import analyses
 from .blocks import (

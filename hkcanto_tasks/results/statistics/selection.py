@@ -20,7 +20,7 @@ from ...figures import pseudo_values
 from ..runs import Floats, Run
 from .estimates import estimate
 from .intervals import CONFIDENCE, Estimate, exchanges
-from .paired import SEED, match
+from .matching import SEED, match
 
 _DRAWS = 4_000
 
@@ -84,11 +84,11 @@ def selection(
     )
     for run in found:
         try:
-            paired[run] = match(first, run, None, {})
+            paired[run] = match(first, run, None)
         except ComparisonError as error:
             left_out[run] = str(error)
     kept = (
-        reduce(np.intersect1d, (pair.places for pair in paired.values()))
+        reduce(np.intersect1d, (pair.positions for pair in paired.values()))
         if paired
         else ()
     )
@@ -96,7 +96,7 @@ def selection(
         return None
     names, alike = (
         [*paired],
-        [pair.where(np.isin(pair.places, kept)) for pair in paired.values()],
+        [pair.where(np.isin(pair.positions, kept)) for pair in paired.values()],
     )
     rows, statistic = [pair.rows[1] for pair in alike], alike[0].statistic
     parts = np.column_stack(
