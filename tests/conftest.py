@@ -31,6 +31,19 @@ _SLOW = {"lm_eval_cli", "inspect_cli"}
 _E2E = {"tiny_model", "thinking_model"}
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Run every test of the files that are named on the command line, slow ones too.
+
+    The default `-m` of pyproject.toml is for whole folders. A file whose tests are all slow would
+    otherwise run nothing.
+    """
+    arguments = [str(argument) for argument in config.invocation_params.args]
+    chosen = any(argument.startswith("-m") for argument in arguments)
+    files = [argument for argument in config.args if ".py" in argument]
+    if files and len(files) == len(config.args) and not chosen:
+        config.option.markexpr = ""
+
+
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark slow and end-to-end tests; skip those that need the real release if it is missing."""

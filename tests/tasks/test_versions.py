@@ -25,6 +25,7 @@ from hkcanto_tasks.tasks import LoadedTask, load_task, task_as_run
 
 NEW: dict[str, Any] = {"version": 0, "pins": {}}
 PINNED = Path(__file__).with_name("pinned_versions.json")
+PINS: dict[str, Any] = json.loads(PINNED.read_text("utf-8"))
 ENTRIES = {
     entry.name: entry
     for path in sorted(BENCHMARKS.glob("*/benchmark.toml"))
@@ -32,20 +33,22 @@ ENTRIES = {
 }
 
 
-@pytest.mark.slow
-def test_the_behaviour_behind_a_version_does_not_change() -> None:
-    pinned = json.loads(PINNED.read_text("utf-8"))
-    for name, entry in ENTRIES.items():
-        known, made = pinned.get(name, NEW), pins(entry)
-        assert entry.version != known["version"] or not (
-            lost := changed(known["pins"], made)
-        ), (
-            f"{name} is not what its version {entry.version} was: {', '.join(lost)}. Take the"
-            " change back, or raise `version` in its benchmark.toml."
-        )
-        assert (entry.version, made) == (known["version"], known["pins"]), (
-            f"what is new of {name} is not pinned yet: `python -m tests.tasks.test_versions`."
-        )
+@pytest.mark.parametrize("name", ENTRIES)
+def test_the_behaviour_behind_a_version_does_not_change(name: str) -> None:
+    entry, known = ENTRIES[name], PINS.get(name, NEW)
+    now = pins(entry)
+    lost = changed(known["pins"], now)
+    assert entry.version != known["version"] or not lost, (
+        f"{name} is not what its version {entry.version} was: {', '.join(lost)}. Take the"
+        " change back, or raise `version` in its benchmark.toml."
+    )
+    assert (entry.version, now) == (known["version"], known["pins"]), (
+        f"{name} changed; run `python -m tests.tasks.test_versions` to pin it."
+    )
+
+
+def test_every_pinned_task_is_in_the_catalogue() -> None:
+    assert PINS.keys() == ENTRIES.keys()
 
 
 def test_a_change_of_prompt_stop_text_or_length_is_seen() -> None:
