@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Settings = tuple[tuple[str, str], ...]
 """Names and values of settings, sorted by name."""
-Reported = Mapping[tuple[tuple[str, ...], str], float]
+Reported = dict[tuple[tuple[str, ...], str], float]
 """(subjects, figure) → the harness's own value; no subjects mean all."""
 Differences = dict[str, tuple[str, str]]
 """Name → both values, as texts."""
@@ -129,6 +129,8 @@ class Items:
     @staticmethod
     def joined(runs: Sequence["Items"]) -> "Items":
         """Return the items of several runs, which have no clusters in common."""
+        if len(runs) == 1:
+            return runs[0]
         sizes = [*map(len, runs)]
         columns: dict[str, Any] = {}
         for field_of_items in fields(Items):
@@ -213,18 +215,26 @@ class Sent(msgspec.Struct, frozen=True, omit_defaults=True):
         """
         first = self._by_name()
         second = other._by_name()
-        differences: Differences = {}
-        for name in first | second:
-            a = first.get(name)
-            b = second.get(name)
-            if a != b:
-                differences[name] = (_text(a), _text(b))
-        return differences
+        return _differences(first, second, [*(first | second)])
 
     def _by_name(self) -> dict[str, Any]:
         settings = msgspec.structs.asdict(self)
         del settings["more"]
         return settings | dict(self.more)
+
+
+def _differences(
+    first: Mapping[str, object],
+    second: Mapping[str, object],
+    names: Sequence[str],
+) -> Differences:
+    differences: Differences = {}
+    for name in names:
+        a = first.get(name)
+        b = second.get(name)
+        if a != b:
+            differences[name] = (_text(a), _text(b))
+    return differences
 
 
 def _text(setting: object) -> str:
@@ -440,19 +450,9 @@ class Run:
             sent.pop("max_tokens", None)
         # Each harness has its own names of these settings.
         if self.harness == other.harness:
-            sent |= self._request_differences(other)
+            settings = dict(self.settings)
+            sent |= _differences(settings, dict(other.settings), _REQUEST_SETTINGS)
         return differences | sent
-
-    def _request_differences(self, other: "Run") -> Differences:
-        first = dict(self.settings)
-        second = dict(other.settings)
-        differences: Differences = {}
-        for name in _REQUEST_SETTINGS:
-            a = first.get(name, "")
-            b = second.get(name, "")
-            if a != b:
-                differences[name] = (a or "none", b or "none")
-        return differences
 
     @property
     def comparable_as(self) -> Hashable:

@@ -7,21 +7,33 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...catalogue import find_task, named_tasks
 from ...errors import LogError
 from ...signatures import Signature, joined
 from ...tasks import task_as_run
 from ..frames import Runs
-from ..runs import Items, Run, SkippedLog, Usage
-from . import inspect, lm_eval
+from ..runs import Items, Reported, Run, SkippedLog, Usage
+from .inspect import inspect_runs
 from .items import UNREADABLE, ItemRows, NewItemRows, reason
+from .lm_eval import lm_eval_runs
 
-_LOGS = "the results_….json of lm-eval with its samples beside it, or .eval or .json of Inspect"
+_FORMS = (
+    "the results_….json of lm-eval with its samples beside it, "
+    "or .eval or .json of Inspect"
+)
 _MOST_REASONS = 5
-_OF_WEIGHTS = ("revision", "subfolder", "peft", "delta", "pretrained", "model_path")
-_HEAD_OF_INSPECT = re.compile(rb'\s*\{\s*"(?:version|status|eval)"')
+_INSPECT_START = re.compile(rb'\s*\{\s*"(?:version|status|eval)"')
+
+LogReader = Callable[[Path, NewItemRows], Iterator[Run | SkippedLog]]
+
+
+class Argument(NamedTuple):
+    """The user's name for logs (empty if there is none), and their path."""
+
+    name: str
+    path: Path
 
 
 def read_runs(
@@ -49,108 +61,119 @@ def read_runs(
     """
     if isinstance(arguments, str | Path):
         arguments = [arguments]
-    given = [argument(each) for each in arguments]
-    logs = [
-        (place, log) for place, (_, path) in enumerate(given) for log in _logs(path)
-    ]
-    runs: dict[int, list[Run]] = defaultdict(list)
-    skipped: list[SkippedLog] = []
-    seen: dict[Path, int] = {}
+    parsed = [*map(argument, arguments)]
+    runs, skipped = _read_all(parsed, texts, progress)
+    kept: list[Run] = []
+    for runs_of_argument in runs:
+        for run in _joined_runs(runs_of_argument, skipped):
+            _keep(run, kept, skipped)
+    paths = [path for _, path in parsed]
+    if not kept:
+        lines = [f"nothing to report in {', '.join(map(str, paths))}:"]
+        lines += [f"{log.path}: {log.reason}" for log in skipped[:_MOST_REASONS]]
+        raise LogError("\n".join(lines))
+    return Runs(labelled(kept, paths), skipped)
 
-    def rows(signature: Signature) -> ItemRows:
+
+def _keep(run: Run, kept: list[Run], skipped: list[SkippedLog]) -> None:
+    """Add a run to `kept`, or to `skipped` if it is a copy."""
+    for other in kept:
+        if run.is_copy_of(other):
+            cause = f"it is a copy of {other.sources[0]}"
+            skipped.append(SkippedLog(run.sources[0], cause))
+            return
+    kept.append(run)
+
+
+def _read_all(
+    arguments: Sequence[Argument],
+    texts: bool,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[list[list[Run]], list[SkippedLog]]:
+    """Return the runs of each argument, and the logs that were not read in full."""
+
+    def new_rows(signature: Signature) -> ItemRows:
         return ItemRows(task_as_run(signature.task, shots=signature.shots), texts)
 
-    for done, (place, log) in enumerate(logs, 1):
-        first = seen.setdefault(log.resolve(), place)
-        if first != place:
-            skipped.append(
-                SkippedLog(log, f"it was already read from {given[first][1]}")
-            )
-        for each in read_log(log, rows) if first == place else ():
-            if isinstance(each, Run):
-                runs[place].append(replace(each, argument=place, name=given[place][0]))
-            else:
-                skipped.append(each)
+    logs: list[tuple[int, Path]] = []
+    for position, (_, path) in enumerate(arguments):
+        logs += [(position, log) for log in _logs(path)]
+    runs: list[list[Run]] = [[] for _ in arguments]
+    skipped: list[SkippedLog] = []
+    argument_of: dict[Path, int] = {}
+    for done, (position, log) in enumerate(logs, 1):
+        first = argument_of.setdefault(log.resolve(), position)
+        if first == position:
+            name = arguments[position].name
+            for part in read_log(log, new_rows):
+                if isinstance(part, Run):
+                    runs[position].append(replace(part, argument=position, name=name))
+                else:
+                    skipped.append(part)
+        else:
+            cause = f"it was already read from {arguments[first].path}"
+            skipped.append(SkippedLog(log, cause))
         if progress:
             progress(done, len(logs))
-    kept: list[Run] = []
-    tasks = [*named_tasks()]
-    for place in range(len(given)):
-        newest, older = _newest(runs[place])
-        skipped += older
-        for run in sorted(map(_join, newest), key=lambda run: tasks.index(run.task)):
-            if copy := next((other for other in kept if run.is_copy_of(other)), None):
-                skipped.append(
-                    SkippedLog(run.sources[0], f"it is a copy of {copy.sources[0]}")
-                )
-            else:
-                kept.append(run)
-    if not kept:
-        reasons = [f"{each.path}: {each.reason}" for each in skipped[:_MOST_REASONS]]
-        paths = ", ".join(str(path) for _, path in given)
-        raise LogError("\n".join([f"nothing to report in {paths}:", *reasons]))
-    return Runs(labelled(kept, [path for _, path in given]), skipped)
+    return runs, skipped
 
 
-def argument(given: str | Path) -> tuple[str, Path]:
+def argument(text: str | Path) -> Argument:
     """Return an argument's name (empty if it has none) and path."""
-    name, _, path = str(given).partition("=")
+    name, _, path_text = str(text).partition("=")
     # The path itself may contain "=".
-    if not path or Path(given).exists():
-        name, path = "", str(given)
-    place = Path(path)
-    with suppress(RuntimeError):  # of `~nobody`
-        place = place.expanduser()
-    if not place.exists():
-        raise LogError(
-            f"{place} does not exist. Give a log or a folder of logs, or NAME=PATH."
-        )
-    return name, place
+    if not path_text or Path(text).exists():
+        name = ""
+        path_text = str(text)
+    path = Path(path_text)
+    with suppress(RuntimeError):  # `~nobody` has no home
+        path = path.expanduser()
+    if not path.exists():
+        advice = "Give a log or a folder of logs, or NAME=PATH."
+        raise LogError(f"{path} does not exist. {advice}")
+    return Argument(name, path)
 
 
 def logs_in(folder: Path) -> list[Path]:
     """Return the logs of both harnesses in a folder, whether or not they can be read."""
-    return [
-        file for file in sorted(folder.rglob("*")) if file.is_file() and _reader(file)
-    ]
+    files = sorted(folder.rglob("*"))
+    return [file for file in files if file.is_file() and _reader(file)]
 
 
 def _logs(path: Path) -> list[Path]:
     """Return the logs at a path, whether or not they can be read."""
-    is_log = path.is_file() and path.suffix in (".json", ".eval")
-    if logs := [path] if is_log else logs_in(path):
+    if path.is_file() and path.suffix in (".json", ".eval"):
+        return [path]
+    if logs := logs_in(path):
         return logs
-    how = f"Give {_LOGS}. Run lm_eval with --output_path and --log_samples."
-    raise LogError(f"{path} is not a log or a folder of logs. {how}")
+    advice = f"Give {_FORMS}. Run lm_eval with --output_path and --log_samples."
+    raise LogError(f"{path} is not a log or a folder of logs. {advice}")
 
 
-def _reader(
-    file: Path,
-) -> Callable[[Path, NewItemRows], Iterator[Run | SkippedLog]] | None:
+def _reader(file: Path) -> LogReader | None:
     """Return the reader of a log, by its name and first bytes; None if it is not a log."""
     if file.suffix == ".eval":
-        return inspect.inspect_runs
-    if file.suffix == ".json" and file.name.startswith("results_"):
-        return lm_eval.lm_eval_runs
-    if file.suffix == ".json":
-        with suppress(OSError), file.open("rb") as opened:
-            return (
-                inspect.inspect_runs
-                if _HEAD_OF_INSPECT.match(opened.read(100))
-                else None
-            )
+        return inspect_runs
+    if file.suffix != ".json":
+        return None
+    if file.name.startswith("results_"):
+        return lm_eval_runs
+    with suppress(OSError), file.open("rb") as opened:
+        if _INSPECT_START.match(opened.read(100)):
+            return inspect_runs
     return None
 
 
-def read_log(path: Path, rows: NewItemRows) -> Iterator[Run | SkippedLog]:
+def read_log(path: Path, new_rows: NewItemRows) -> Iterator[Run | SkippedLog]:
     """Read one log, and yield a run for each task and a note for each part left out.
 
     Args:
         path: lm-eval's `results_….json`, or Inspect's `.eval` or `.json`.
-        rows: Makes the collector for the items of a task.
+        new_rows: Makes the collector for the items of a task.
     """
+    reader = _reader(path) or lm_eval_runs
     try:
-        yield from (_reader(path) or lm_eval.lm_eval_runs)(path, rows)
+        yield from reader(path, new_rows)
     except UNREADABLE as error:
         yield SkippedLog(path, reason(error))
 
@@ -158,79 +181,112 @@ def read_log(path: Path, rows: NewItemRows) -> Iterator[Run | SkippedLog]:
 # ---------------------------------------------------------------------- joining
 
 
-def _newest(runs: Sequence[Run]) -> tuple[list[list[Run]], list[SkippedLog]]:
-    """Return the runs to join of each model and setup, and the logs left out.
+def _joined_runs(runs: Sequence[Run], skipped: list[SkippedLog]) -> list[Run]:
+    """Return the runs of each model and setup, joined, in the catalogue's order.
 
     Of two runs that share a subject, one counts: the one that finished, then the one with more
-    subjects, then the newer one.
+    subjects, then the newer one. The others are added to `skipped`.
     """
 
     def rank(run: Run) -> tuple[Any, ...]:
         size = len({*run.items.subjects})
         return not run.unfinished, size, run.created, str(run.sources[0])
 
-    key_of: dict[Run, Hashable] = {}
-    for run in sorted(runs, key=rank):
-        whole = replace(
-            run.signature.with_option("subjects", ""),
-            data=run.signature.sort_of_data,
-            package="",
+    ranked = sorted(runs, key=rank)
+    # In order of the lowest rank; a report lists models in this order.
+    parts: dict[Hashable, list[Run]] = {_joined_as(run): [] for run in ranked}
+    for run in reversed(ranked):
+        chosen = parts[_joined_as(run)]
+        other = next((part for part in chosen if _share_a_subject(run, part)), None)
+        if other is None:
+            chosen.append(run)
+            continue
+        cause = (
+            f"{run.task}: {other.sources[0].name} counts, which is finished, larger "
+            "or newer; to keep both, name them NAME=PATH"
         )
-        key_of[run] = run.harness, run.model, run.settings, run.sent, whole
-    kept, skipped = {key: list[Run]() for key in key_of.values()}, list[SkippedLog]()
-    for run, key in reversed(key_of.items()):
-        parts, subjects = kept[key], {*run.items.subjects}
-        if other := next(
-            (part for part in parts if subjects & {*part.items.subjects}), None
-        ):
-            why = f"{run.task}: {other.sources[0].name} counts, which is finished, larger or newer"
-            skipped.append(
-                SkippedLog(run.sources[0], f"{why}; to keep both, name them NAME=PATH")
-            )
-        else:
-            parts.append(run)
-    return [*kept.values()], skipped
+        skipped.append(SkippedLog(run.sources[0], cause))
+    order = [*named_tasks()]
+    return sorted(map(_join, parts.values()), key=lambda run: order.index(run.task))
+
+
+def _joined_as(run: Run) -> Hashable:
+    """Return a key of model and setup, equal for runs on different subjects."""
+    signature = replace(
+        run.signature.with_option("subjects", ""),
+        data=run.signature.sort_of_data,
+        package="",
+    )
+    return run.harness, run.model, run.settings, run.sent, signature
+
+
+def _share_a_subject(a: Run, b: Run) -> bool:
+    return not {*a.items.subjects}.isdisjoint(b.items.subjects)
 
 
 def _join(parts: Sequence[Run]) -> Run:
     """Join runs of one model under one setup on different subjects; the result has no label."""
     signature = joined(run.signature for run in parts)
-    rank = {
-        each.name: place
-        for place, each in enumerate(find_task(signature.task).subjects)
-    }
-    runs = sorted(parts, key=lambda run: rank[run.items.subjects[0]])
-    items, reported = runs[0].items, dict(runs[0].reported)
-    if len(runs) > 1:
-        items = Items.joined([run.items for run in runs])
-        reported = {
-            (tuple(dict.fromkeys(run.items.subjects)), name): value
-            for run in runs
-            for (_, name), value in run.reported.items()
-        }
-    notes = dict.fromkeys(note for run in runs for note in run.notes)
-    if unread := sum(map(int, re.findall(r"-(\d+)rows", signature.data))):
-        notes[f"{unread} unreadable rows of its data set aside"] = None
+    order = [subject.name for subject in find_task(signature.task).subjects]
+    runs = sorted(parts, key=lambda run: order.index(run.items.subjects[0]))
+    first = runs[0]
+    sources = chain.from_iterable(run.sources for run in runs)
+    versions = sorted({run.version_of_harness for run in runs})
     return replace(
-        runs[0],
+        first,
         signature=signature,
         created=max(run.created for run in runs),
-        sources=tuple(dict.fromkeys(source for run in runs for source in run.sources)),
-        items=items,
-        reported=reported,
-        notes=tuple(notes),
+        sources=tuple(dict.fromkeys(sources)),
+        items=Items.joined([run.items for run in runs]),
+        reported=_joined_reported(runs),
+        notes=_joined_notes(runs, signature),
         limited=any(run.limited for run in runs),
         picked=any(run.picked for run in runs),
         available=sum(run.available for run in runs),
-        status=next((run.status for run in runs if run.unfinished), "success"),
-        version_of_harness="+".join(sorted({run.version_of_harness for run in runs})),
+        status=_joined_status(runs),
+        version_of_harness="+".join(versions),
         usage=Usage.total([run.usage for run in runs]),
     )
+
+
+def _joined_status(runs: Sequence[Run]) -> str:
+    for run in runs:
+        if run.unfinished:
+            return run.status
+    return "success"
+
+
+def _joined_reported(runs: Sequence[Run]) -> Reported:
+    """Return the harness's figures; those of several runs with their subjects."""
+    if len(runs) == 1:
+        return runs[0].reported
+    reported: Reported = {}
+    for run in runs:
+        subjects = tuple(dict.fromkeys(run.items.subjects))
+        for (_, figure), value in run.reported.items():
+            reported[subjects, figure] = value
+    return reported
+
+
+def _joined_notes(runs: Sequence[Run], signature: Signature) -> tuple[str, ...]:
+    notes = [*chain.from_iterable(run.notes for run in runs)]
+    unread = sum(map(int, re.findall(r"-(\d+)rows", signature.data)))
+    if unread:
+        notes.append(f"{unread} unreadable rows of its data set aside")
+    return tuple(dict.fromkeys(notes))
 
 
 # ---------------------------------------------------------------------- labels
 
 _HARNESS = {"lm-eval": "lm-eval", "inspect": "Inspect", "other": "another tool"}
+_WEIGHT_SETTINGS = (
+    "revision",
+    "subfolder",
+    "peft",
+    "delta",
+    "pretrained",
+    "model_path",
+)
 
 
 def labelled(runs: Sequence[Run], paths: Sequence[Path]) -> list[Run]:
@@ -244,58 +300,85 @@ def labelled(runs: Sequence[Run], paths: Sequence[Path]) -> list[Run]:
         runs: The runs of all arguments.
         paths: The path of each argument.
     """
-    models: dict[Hashable, list[Run]] = defaultdict(list)
+    label_of = _labels(runs, paths)
+    models: dict[tuple[int, str], set[str]] = defaultdict(set)
     for run in runs:
-        models[run.argument, run.harness, run.model, run.settings].append(run)
+        models[run.argument, label_of[run]].add(_weights(run))
+    labelled_runs: list[Run] = []
+    for run in runs:
+        label = label_of[run]
+        notes = run.notes
+        names = sorted(models[run.argument, label])
+        if len(names) > 1:
+            notes = (*notes, f"{label} stands for several: {'; '.join(names)}")
+        labelled_runs.append(replace(run, label=label, notes=notes))
+    return labelled_runs
+
+
+def _labels(runs: Sequence[Run], paths: Sequence[Path]) -> dict[Run, str]:
+    """Return the label of each run, equal for the runs of a model."""
+    by_model: dict[Hashable, list[Run]] = defaultdict(list)
+    for run in runs:
+        by_model[run.argument, run.harness, run.model, run.settings].append(run)
     by_name: dict[str, list[list[Run]]] = defaultdict(list)
-    for model in models.values():
-        name = model[0].name or re.split(r"[/\\]", model[0].model.rstrip("/\\"))[-1]
-        by_name[name].append(model)
+    for model_runs in by_model.values():
+        by_name[_short_name(model_runs[0])].append(model_runs)
     label_of: dict[Run, str] = {}
-    several: dict[tuple[int, str], set[str]] = defaultdict(set)
-    for name, group in by_name.items():
-        conditions = {model[0]: {run.comparable_as for run in model} for model in group}
-        models_of = Counter(chain.from_iterable(conditions.values()))
-        alike = [
-            run
-            for run, of in conditions.items()
-            if any(models_of[one] > 1 for one in of)
-        ]
-        remarks = dict(zip(alike, _remarks(alike, paths), strict=True))
-        for model in group:
-            label, first = name + remarks.get(model[0], ""), model[0]
-            label_of |= dict.fromkeys(model, label)
-            weights = [
-                f"{name} {value}"
-                for name, value in first.settings
-                if name in _OF_WEIGHTS
-            ]
-            several[first.argument, label].add(", ".join([first.model, *weights]))
-    made = []
-    for run in runs:
-        label, notes = label_of[run], run.notes
-        if len(called := several[run.argument, label]) > 1:
-            notes = (*notes, f"{label} stands for several: {'; '.join(sorted(called))}")
-        made.append(replace(run, label=label, notes=notes))
-    return made
+    for name, models in by_name.items():
+        ambiguous = _ambiguous(models)
+        remarks = dict(zip(ambiguous, _remarks(ambiguous, paths), strict=True))
+        for model_runs in models:
+            label = name + remarks.get(model_runs[0], "")
+            label_of |= dict.fromkeys(model_runs, label)
+    return label_of
 
 
-def _remarks(alike: Sequence[Run], paths: Sequence[Path]) -> list[str]:
+def _short_name(run: Run) -> str:
+    return run.name or re.split(r"[/\\]", run.model.rstrip("/\\"))[-1]
+
+
+def _ambiguous(models: Sequence[Sequence[Run]]) -> list[Run]:
+    """Return the first run of each model that was run under one condition with another."""
+    conditions = [{run.comparable_as for run in runs} for runs in models]
+    counts = Counter(chain.from_iterable(conditions))
+    ambiguous: list[Run] = []
+    for runs, of_model in zip(models, conditions, strict=True):
+        if any(counts[condition] > 1 for condition in of_model):
+            ambiguous.append(runs[0])
+    return ambiguous
+
+
+def _weights(run: Run) -> str:
+    """Return the model's name, and the settings that choose its weights."""
+    words = [run.model]
+    for name, value in run.settings:
+        if name in _WEIGHT_SETTINGS:
+            words.append(f"{name} {value}")
+    return ", ".join(words)
+
+
+def _remarks(ambiguous: Sequence[Run], paths: Sequence[Path]) -> list[str]:
     """Return in parentheses what tells some models apart: `(base)` for `runs/base/logs`."""
-    parts = [paths[run.argument].absolute().parts for run in alike]
-    shared = set(chain(*parts)).intersection(*parts)
     columns = (
-        [_HARNESS[run.harness] for run in alike],
-        [run.model for run in alike],
-        [
-            "/".join(part for part in path if part not in shared) or path[-1]
-            for path in parts
-        ],
-        [f"#{number}" for number in range(1, len(alike) + 1)],
+        [_HARNESS[run.harness] for run in ambiguous],
+        [run.model for run in ambiguous],
+        _distinct_folders([paths[run.argument] for run in ambiguous]),
+        [f"#{number}" for number, _ in enumerate(ambiguous, 1)],
     )
-    remarks: list[tuple[str, ...]] = [()] * len(alike)
+    remarks: list[tuple[str, ...]] = [()] * len(ambiguous)
     for column in columns:
-        more = [(*remark, text) for remark, text in zip(remarks, column, strict=True)]
-        if len({*more}) > len({*remarks}):
-            remarks = more
+        longer = [(*remark, text) for remark, text in zip(remarks, column, strict=True)]
+        if len({*longer}) > len({*remarks}):
+            remarks = longer
     return [f" ({', '.join(remark)})" for remark in remarks]
+
+
+def _distinct_folders(paths: Sequence[Path]) -> list[str]:
+    """Return the parts of each path that are not parts of all paths."""
+    parts = [path.absolute().parts for path in paths]
+    shared = set(chain(*parts)).intersection(*parts)
+    texts: list[str] = []
+    for path in parts:
+        distinct = [part for part in path if part not in shared]
+        texts.append("/".join(distinct) or path[-1])
+    return texts

@@ -573,7 +573,7 @@ def _reported(scores: list[Json], task: str) -> Reported:
             figures[score["name"]] = score["metrics"]["mean"]
     if task:
         metrics = {task_as_run(task).headline.name: metrics.get(task, {})}
-    values: dict[tuple[tuple[str, ...], str], float] = {}
+    values: Reported = {}
     for name, figure in (figures | metrics).items():
         if name.endswith("_stderr"):
             continue

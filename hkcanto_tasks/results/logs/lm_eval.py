@@ -254,7 +254,7 @@ def _run(
 def _reported(figures: Json, kind: Kind) -> Reported:
     """Return lm-eval's figures, which it names `FIGURE,FILTER`."""
     names = {figure.name for figure in kind.figures}
-    values: dict[tuple[tuple[str, ...], str], float] = {}
+    values: Reported = {}
     # Of several filters, the first counts.
     for key, value in reversed(figures.items()):
         name = key.partition(",")[0]
