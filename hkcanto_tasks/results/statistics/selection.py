@@ -1,4 +1,4 @@
-"""The best of several runs: the runs it does not differ from, and the bias of picking the best.
+"""Pick the best of several runs; report ties and the winner's bias.
 
 Among 20 equal runs, the best almost always beats another one at 5 %, and its figure is too good
 because the run was picked by that figure. So all pairs are compared at once. As in a paired
@@ -8,7 +8,7 @@ Inference in General Parametric Models"). `performance/simulate_best.py` measure
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from typing import NamedTuple
@@ -20,12 +20,13 @@ from ...figures import pseudo_values
 from ..runs import Floats, Run
 from .estimates import estimate
 from .intervals import CONFIDENCE, Estimate, exchanges
-from .matching import SEED, match
+from .matching import SEED, Paired, match
 
 _DRAWS = 4_000
+_ROUNDING = 1e-12
 
 
-class Pairs(NamedTuple):
+class PairwiseNull(NamedTuple):
     """The null distribution of all pairwise differences of several figures."""
 
     errors: Floats  # runs × runs: standard errors of the differences; 0 if all items are equal
@@ -71,53 +72,80 @@ def selection(
             5 % error.
     """
     left_out = {run: run.interruption for run in runs if run.interruption}
-    found = [
-        run for run in runs if run not in left_out and estimate(run, run.headline.name)
-    ]
-    if not found:
+    candidates = []
+    for run in runs:
+        if run not in left_out and estimate(run, run.headline.name):
+            candidates.append(run)
+    if not candidates:
         return None
-    items = {run: frozenset(run.items.ids) for run in found}
-    counts = Counter(items.values())
-    first, paired = (
-        max(found, key=lambda run: (counts[items[run]], len(items[run]))),
-        {},
-    )
-    for run in found:
+
+    baseline = _baseline(candidates)
+    matched: dict[Run, Paired] = {}
+    for run in candidates:
         try:
-            paired[run] = match(first, run, None)
+            matched[run] = match(baseline, run, None)
         except ComparisonError as error:
             left_out[run] = str(error)
-    kept = (
-        reduce(np.intersect1d, (pair.positions for pair in paired.values()))
-        if paired
-        else ()
-    )
-    if not len(kept):  # no item has a value in all runs
+    pairs = _on_common_items([*matched.values()])
+    if not pairs:
         return None
-    names, alike = (
-        [*paired],
-        [pair.where(np.isin(pair.positions, kept)) for pair in paired.values()],
-    )
-    rows, statistic = [pair.rows[1] for pair in alike], alike[0].statistic
-    parts = np.column_stack(
-        [pseudo_values(of_run, statistic) / len(of_run) for of_run in rows]
-    )
-    pairs = all_pairs(parts, confidence=confidence)
-    figures = np.array([pair.figures()[1] for pair in alike])
-    sign = -1 if first.headline.higher_is_better is False else 1
+    return _best([*matched], pairs, left_out, confidence)
+
+
+def _baseline(runs: Sequence[Run]) -> Run:
+    """Return the first run with the items of most runs."""
+    items = {run: frozenset(run.items.ids) for run in runs}
+    counts = Counter(items.values())
+    return max(runs, key=lambda run: (counts[items[run]], len(items[run])))
+
+
+def _on_common_items(pairs: Sequence[Paired]) -> list[Paired]:
+    """Restrict pairs with one baseline to the items that have a value in all of them."""
+    if not pairs:
+        return []
+    common = reduce(np.intersect1d, [pair.positions for pair in pairs])
+    if not len(common):
+        return []
+    return [pair.where(np.isin(pair.positions, common)) for pair in pairs]
+
+
+def _best(
+    runs: Sequence[Run],
+    pairs: Sequence[Paired],
+    left_out: Mapping[Run, str],
+    confidence: float,
+) -> Selection:
+    """Select the best run; `pairs` match each run with one baseline on the same items."""
+    contributions = np.column_stack([_contributions(pair) for pair in pairs])
+    null = all_pairs(contributions, confidence=confidence)
+    figures = np.array([pair.figures()[1] for pair in pairs])
+    sign = -1 if pairs[0].figure.higher_is_better is False else 1
     best = int((sign * figures).argmax())
-    behind = dict(zip(names, (figures[best] - figures).tolist(), strict=True))
-    ties, places = {}, [best]
-    for place, run in enumerate(names):
-        change, reach = -behind[run], pairs.critical * float(pairs.errors[best, place])
-        if place != best and abs(change) <= reach + 1e-12:
-            low, high = (change - reach, change + reach) if reach else (None, None)
-            ties[run] = Estimate(change, low, high, len(kept))
-            places.append(place)
-    drawn = sign * pairs.figures[:, places]
+    gaps = dict(zip(runs, (figures[best] - figures).tolist(), strict=True))
+
+    ties = {}
+    tied = [best]
+    for position, run in enumerate(runs):
+        reach = null.critical * float(null.errors[best, position])
+        if position != best and abs(gaps[run]) <= reach + _ROUNDING:
+            ties[run] = _difference(-gaps[run], reach, len(pairs[0].positions))
+            tied.append(position)
+    drawn = sign * null.figures[:, tied]
     overstated = float((drawn.max(axis=1) - drawn.mean(axis=1)).mean())
-    del behind[names[best]]
-    return Selection(names[best], len(names), ties, overstated, left_out, behind)
+    del gaps[runs[best]]
+    return Selection(runs[best], len(runs), ties, overstated, left_out, gaps)
+
+
+def _contributions(pair: Paired) -> Floats:
+    """Return each independent unit's contribution to the figure of the second run."""
+    _, rows = pair.rows
+    return np.asarray(pseudo_values(rows, pair.statistic) / len(rows), np.float64)
+
+
+def _difference(change: float, reach: float, items: int) -> Estimate:
+    if not reach:
+        return Estimate(change, None, None, items)
+    return Estimate(change, change - reach, change + reach, items)
 
 
 def all_pairs(
@@ -126,7 +154,7 @@ def all_pairs(
     confidence: float = CONFIDENCE,
     draws: int = _DRAWS,
     seed: int = SEED,
-) -> Pairs:
+) -> PairwiseNull:
     """Compare all pairs of runs at once.
 
     Args:
@@ -138,23 +166,24 @@ def all_pairs(
 
     Examples:
         >>> right = np.array([[1.0, 0.0]] * 12 + [[0.0, 1.0]] * 4)  # McNemar's z is 8 / √16
-        >>> found = all_pairs(right / 16)
-        >>> round(0.5 / float(found.errors[0, 1]), 6)
+        >>> null = all_pairs(right / 16)
+        >>> round(0.5 / float(null.errors[0, 1]), 6)
         2.0
     """
     centered = parts - parts.mean(axis=1, keepdims=True)
     products = centered.T @ centered
     squares = np.diag(products)
     errors = np.sqrt(np.maximum(0, squares[:, None] + squares - 2 * products))
-    errors[errors < 1e-12] = 0
+    errors[errors < _ROUNDING] = 0
     usable = np.where(errors > 0, errors, np.inf)
     total = centered.sum(axis=0)
-    drawn = exchanges(len(centered), draws, seed)
-    figures = np.concatenate([2 * (batch @ centered) - total for batch in drawn])
+    drawn = [
+        2 * (batch @ centered) - total
+        for batch in exchanges(len(centered), draws, seed)
+    ]
+    figures = np.concatenate(drawn)
     largest = np.zeros(len(figures))
-    for place in range(1, centered.shape[1]):
-        moves = (
-            np.abs(figures[:, :place] - figures[:, place, None]) / usable[place, :place]
-        )
+    for run in range(1, centered.shape[1]):
+        moves = np.abs(figures[:, :run] - figures[:, run, None]) / usable[run, :run]
         largest = np.maximum(largest, moves.max(axis=1))
-    return Pairs(errors, float(np.quantile(largest, confidence)), figures)
+    return PairwiseNull(errors, float(np.quantile(largest, confidence)), figures)
