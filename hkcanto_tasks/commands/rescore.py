@@ -2,10 +2,14 @@
 
 from math import isnan
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from .console import err, print_line
 from .output import argument, option, progress, write_files
+
+if TYPE_CHECKING:
+    from ..figures import Figure
+    from ..results.rescoring.runs import RescoredRun
 
 _PATHS = "Logs of lm-eval (with --log_samples) and Inspect, folders of these, or .jsonl of answers."
 _COLUMNS = (
@@ -40,29 +44,43 @@ def rescore(
     """
     from ..results.rescoring import rescore as rescoring
     from ..results.rescoring.answers import columns_of
+    from ..results.rescoring.asking import grade, reread
+    from ..results.rescoring.writing import log_files
 
     declared = columns_of(columns)
     with progress("Scoring") as advance:
         runs, skipped = rescoring.rescore(paths, task, model, declared, advance)
     if reader:
-        rescoring.reread(runs, reader)
+        reread(runs, reader)
     if grader:
-        rescoring.grade(runs, grader)
-    files = rescoring.files_of(runs, output)
+        grade(runs, grader)
+    files = log_files(runs, output)
     write_files(files, output)
     for run in runs:
-        figure, (then, now) = run.kind.headline, run.headlines
-        factor, sign = (100, " %") if figure.unit in ("share", "rate") else (1, "")
-        shown = "–" if isnan(now) else f"{factor * now:.2f}{sign}"
-        if not isnan(then):
-            changed = sum(scored.is_changed for scored in run.scored)
-            shown = f"{factor * then:.2f}{sign} → {shown}, {changed:,} read otherwise"
-        run_title = (
-            f"{run.run.model}, {run.run.signature.task}: {len(run.scored):,} answers, "
-        )
-        print_line(f"{run_title}{figure.title} {shown}")
+        print_line(_summary(run))
         for remark in run.remarks:
             print_line(f"  {remark}")
     for log in skipped:
         err.print(f"Left out: {log.path}: {log.reason}", highlight=False, markup=False)
     print_line(f"Wrote {len(files)} files. Next: hkcanto report {output}")
+
+
+def _summary(rescored: "RescoredRun") -> str:
+    """Return a run's number of answers, and its headline before and after."""
+    figure = rescored.kind.headline
+    before = rescored.headline_before
+    headline = _shown(rescored.headline, figure)
+    if not isnan(before):
+        changed = sum(scored.is_changed for scored in rescored.scored)
+        headline = f"{_shown(before, figure)} → {headline}, {changed:,} read otherwise"
+    run = rescored.run
+    answers = f"{len(rescored.scored):,} answers"
+    return f"{run.model}, {run.task}: {answers}, {figure.title} {headline}"
+
+
+def _shown(value: float, figure: "Figure") -> str:
+    if isnan(value):
+        return "–"
+    if figure.unit in ("share", "rate"):
+        return f"{100 * value:.2f} %"
+    return f"{value:.2f}"

@@ -530,7 +530,8 @@ def test_items_with_one_question_are_identified_by_their_options(
     tmp_path: Path,
 ) -> None:
     from hkcanto_tasks.errors import LogError
-    from hkcanto_tasks.results.rescoring.answers import Answer, with_items
+    from hkcanto_tasks.results.rescoring.answers import Answer
+    from hkcanto_tasks.results.rescoring.matching import matched_answers
 
     loaded = load_task("hkcanto_law")
     one, other, *_ = loaded.samples
@@ -538,7 +539,7 @@ def test_items_with_one_question_are_identified_by_their_options(
     two = replace(loaded, samples=[one, alike])
 
     def item(**answer: Any) -> str:
-        ((_, sample),) = with_items(tmp_path, [Answer(1, **answer)], two)
+        ((_, sample),) = matched_answers(tmp_path, [Answer(1, **answer)], two)
         return sample.id
 
     choices = dict(zip("ABCD", other.choices, strict=False))

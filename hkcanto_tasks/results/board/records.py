@@ -23,7 +23,7 @@ from ...signing import signature_of
 from ...tasks import task_as_run
 from ..publishing.eee import LIBRARIES, UNITS
 from ..publishing.runs import MODEL
-from ..rescoring.rescore import options_of
+from ..rescoring.runs import options_of
 from ..statistics.intervals import Estimate, published_estimate
 
 Standing = Literal["checked", "self-reported", "published"]

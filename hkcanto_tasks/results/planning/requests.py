@@ -25,7 +25,7 @@ from ..reports.blocks import (
     report_of,
     table,
 )
-from ..rescoring.rescore import options_of
+from ..rescoring.runs import options_of
 from ..runs import Run
 from ..statistics.estimates import mean_estimate
 from ..statistics.intervals import Estimate

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ...errors import HKCantoError
 from ...tasks import load_task
 from ..frames import Runs
-from ..rescoring.rescore import Scored, of_log, options_of
+from ..rescoring.runs import Scored, options_of, rescored_runs
 from ..runs import Run, SkippedLog
 from ..statistics.estimates import harness_agreement
 
@@ -223,7 +223,7 @@ def _released_texts(run: Run) -> dict[str, tuple[str, str]] | None:
 def _scored_again(run: Run) -> Iterator[Scored]:
     """Yield the responses in a run's logs, judged again."""
     for source in run.sources:
-        for rescored in of_log(source):
+        for rescored in rescored_runs(source):
             if isinstance(rescored, SkippedLog) or rescored.run.task != run.task:
                 continue
             yield from rescored.scored

@@ -1,8 +1,6 @@
-"""Answers in a file of another tool, one JSON object per line, and the items they belong to."""
+"""Answers in a file of another tool, one JSON object per line."""
 
-import unicodedata
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
@@ -10,24 +8,16 @@ from typing import Any
 import msgspec
 
 from ...errors import LogError, OptionError, on_disk
-from ...samples import Sample
-from ...tasks import LoadedTask
 from ..logs.items import UNREADABLE, decode, reason
 
 COLUMNS = ("id", "question", "choices", "response", "reasoning")
 """The columns of a file. The file uses these names, or declares its own."""
 
 _ROW = msgspec.json.Decoder(dict[str, Any])
+_MOST_COLUMNS = 20  # in a message
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _BAD_REQUEST = 400  # and above: HTTP statuses of failed requests
-_BESIDE = ("error", "status", "status_code", "finish_reason")
-_AFTER_LETTERS = (
-    ".",
-    ":",
-    ")",
-    "、",
-    "",
-)  # between a letter and its option, after a question
-_NAMED = 3  # examples in a message
+_ENDING_KEYS = ("error", "status", "status_code", "finish_reason")
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -60,8 +50,10 @@ def columns_of(text: str) -> dict[str, str]:
     for part in filter(None, map(str.strip, text.split(","))):
         role, _, column = map(str.strip, part.partition("="))
         if role not in COLUMNS or not column:
-            how = f"give WHAT=COLUMN, such as response=output; WHAT is one of {', '.join(COLUMNS)}"
-            raise OptionError(f"--columns {part!r}: {how}.")
+            raise OptionError(
+                f"--columns {part!r}: give WHAT=COLUMN, such as response=output; "
+                f"WHAT is one of {', '.join(COLUMNS)}."
+            )
         columns[role] = column
     return columns
 
@@ -77,129 +69,120 @@ def read_answers(path: Path, declared: Mapping[str, str]) -> list[Answer]:
         LogError: It has no answers, lacks the columns, or a line has another form.
         DataNotFound: It cannot be read.
     """
-    with on_disk(path):
-        lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
-    rows: dict[int, dict[str, Any]] = {}
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            try:
-                rows[number] = decode(line, _ROW)
-            except UNREADABLE as error:
-                what = f"it is not JSONL, one JSON object per line ({reason(error)})"
-                raise LogError(f"{path}, line {number}: {what}.") from error
-    columns = {name: name for name in COLUMNS} | dict(declared)
+    rows = _rows(path)
+    columns = {role: role for role in COLUMNS} | dict(declared)
     for role in ("response", *declared):
-        if all(_path(row, columns[role])[-1] is None for row in rows.values()):
-            keys = [*dict.fromkeys(key for row in rows.values() for key in row)][:20]
-            what = f"no {role} in a column {columns[role]!r}"
-            has = f"its columns are {', '.join(keys) or 'none'}"
+        column = columns[role]
+        if all(_cell(row, column) is None for row in rows.values()):
+            names = [*dict.fromkeys(name for row in rows.values() for name in row)]
+            shown = ", ".join(names[:_MOST_COLUMNS]) or "none"
             raise LogError(
-                f"{path} has {what}; {has}. Name the right one: --columns {role}=NAME."
+                f"{path} has no {role} in a column {column!r}; its columns are {shown}. "
+                f"Name the right one: --columns {role}=NAME."
             )
-    return [_answer(path, number, row, columns) for number, row in rows.items()]
+    return [_answer(path, line, row, columns) for line, row in rows.items()]
+
+
+def _rows(path: Path) -> dict[int, dict[str, Any]]:
+    """Return the rows of a file by their lines, from 1."""
+    with on_disk(path):
+        lines = path.read_bytes().removeprefix(_BYTE_ORDER_MARK).splitlines()
+    rows = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            rows[number] = decode(line, _ROW)
+        except UNREADABLE as error:
+            raise LogError(
+                f"{path}, line {number}: it is not JSONL, one JSON object per line "
+                f"({reason(error)})."
+            ) from error
+    return rows
 
 
 def _answer(
     path: Path, line: int, row: Mapping[str, Any], columns: Mapping[str, str]
 ) -> Answer:
-    cells = {role: _path(row, column)[-1] for role, column in columns.items()}
-    # Batch APIs say how a request ended in the row, or in an object on the path to the response.
-    ending: dict[str, Any] = {}
-    for beside in _path(row, columns["response"])[:-1]:
-        if isinstance(beside, dict):
-            ending |= {key: beside[key] for key in _BESIDE if beside.get(key)}
-    status = ending.get("status_code", ending.get("status"))
-    if isinstance(status, int) and status >= _BAD_REQUEST:
-        return Answer(line, failure=f"status {status}")
-    if "error" in ending and not cells["response"]:
-        return Answer(line, failure="error")
-    choices = cells.pop("choices") or [
-        row[key] for key in ascii_uppercase if key in row
-    ]
-    if isinstance(choices, list):
-        choices = dict(zip(ascii_uppercase, choices, strict=False))
+    ending = _ending(row, columns["response"])
+    cells = {role: _cell(row, column) for role, column in columns.items()}
+    failure = _failure(ending, cells["response"])
+    if failure:
+        return Answer(line, failure=failure)
+    choices = cells.pop("choices")
+    texts = {}
     for role, cell in cells.items():
         if isinstance(cell, dict | list):
             raise LogError(
                 f"{path}, line {line}: its {role} is a {type(cell).__name__}, no text."
             )
-    if not isinstance(choices, dict):
+        if cell is not None:
+            texts[role] = str(cell)
+    options = _options(row, choices)
+    if options is None:
         raise LogError(
             f"{path}, line {line}: its choices are neither a list nor an object."
         )
-    texts = {role: str(cell) for role, cell in cells.items() if cell is not None}
-    options = {
-        str(letter): str(cell) for letter, cell in choices.items() if cell is not None
+    finish = str(ending.get("finish_reason", ""))
+    return Answer(line, choices=options, finish=finish, **texts)
+
+
+def _ending(row: Mapping[str, Any], column: str) -> dict[str, Any]:
+    """Return how a request ended.
+
+    Batch APIs say it in the row, or in an object on the path to the response.
+    """
+    ending = {}
+    for value in _values_on_path(row, column)[:-1]:
+        if isinstance(value, dict):
+            for key in _ENDING_KEYS:
+                if value.get(key):
+                    ending[key] = value[key]
+    return ending
+
+
+def _failure(ending: Mapping[str, Any], response: object) -> str:
+    """Return why a request failed; empty if it did not."""
+    status = ending.get("status_code", ending.get("status"))
+    if isinstance(status, int) and status >= _BAD_REQUEST:
+        return f"status {status}"
+    if "error" in ending and not response:
+        return "error"
+    return ""
+
+
+def _options(row: Mapping[str, Any], choices: object) -> dict[str, str] | None:
+    """Return the options by letter; None if they are neither a list nor an object.
+
+    Args:
+        row: The row, which may have a column for each letter.
+        choices: The cell with the options, if there is one.
+    """
+    if not choices:
+        choices = [row[letter] for letter in ascii_uppercase if letter in row]
+    if isinstance(choices, list):
+        choices = dict(zip(ascii_uppercase, choices, strict=False))
+    if not isinstance(choices, dict):
+        return None
+    return {
+        str(letter): str(option)
+        for letter, option in choices.items()
+        if option is not None
     }
-    return Answer(
-        line, choices=options, finish=str(ending.get("finish_reason", "")), **texts
-    )
 
 
-def _path(row: Mapping[str, Any], column: str) -> list[Any]:
+def _cell(row: Mapping[str, Any], column: str) -> Any:
+    """Return the cell of a column with dots; None if it is missing."""
+    return _values_on_path(row, column)[-1]
+
+
+def _values_on_path(row: Mapping[str, Any], column: str) -> list[Any]:
     """Return the row, the values on the dotted path of a column, and last its cell or None."""
+    parts = [column] if column in row else column.split(".")
     values: list[Any] = [row]
-    for part in [column] if column in row else column.split("."):
+    for part in parts:
         inner = values[-1]
         if isinstance(inner, list):
-            inner = {str(place): value for place, value in enumerate(inner)}
+            inner = {str(position): value for position, value in enumerate(inner)}
         values.append(inner.get(part) if isinstance(inner, dict) else None)
     return values
-
-
-def with_items(
-    path: Path, answers: Sequence[Answer], loaded: LoadedTask
-) -> list[tuple[Answer, Sample]]:
-    """Return the answers of a file with their items.
-
-    Raises:
-        LogError: An answer matches no item or several, its options are not the item's, or an item
-            has several answers.
-    """
-    by_id = {sample.id: sample for sample in loaded.samples}
-    by_text: dict[str, list[Sample]] = defaultdict(list)
-    for sample in loaded.samples:
-        options = [*zip(loaded.task.definition.letters, sample.choices, strict=False)]
-        texts = {
-            _text(sample.question or sample.source, options, mark)
-            for mark in _AFTER_LETTERS
-        }
-        for text in {_text(sample.question or sample.source), *texts}:
-            by_text[text].append(sample)
-    matched: dict[str, tuple[Answer, Sample]] = {}
-    unmatched = list[str]()
-    for answer in answers:
-        named = by_id.get(answer.id)
-        asked = answer.question or (named.question or named.source if named else "")
-        samples = by_text.get(_text(asked, answer.choices.items()), [])
-        samples = [sample for sample in samples if not named or sample is named]
-        if len(samples) == 1:
-            first, _ = matched.setdefault(samples[0].id, (answer, samples[0]))
-            if first is not answer:
-                lines = (
-                    f"lines {first.line} and {answer.line} both answer {samples[0].id}"
-                )
-                raise LogError(
-                    f"{path}: {lines}. Put further answers into a file of their own."
-                )
-            continue
-        key = f"id {answer.id!r}, question {answer.question[:30]!r} and options"
-        unmatched.append(
-            f"line {answer.line}: {len(samples) or 'no'} items have its {key}"
-        )
-    if unmatched:
-        item = f"item of {loaded.task.name} (data {loaded.revision})"
-        raise LogError(
-            f"{path}: {len(unmatched):,} of {len(answers):,} answers match no {item}: "
-            f"{'; '.join(unmatched[:_NAMED])}. Correct or remove these lines. They may be for "
-            "another task (--task NAME), script or release."
-        )
-    return [*matched.values()]
-
-
-def _text(
-    question: str, options: Iterable[tuple[str, str | None]] = (), mark: str = ""
-) -> str:
-    """Return a question with its options, without differences in width and space."""
-    listed = (f"{letter}{mark}{option}" for letter, option in options if option)
-    return "".join(unicodedata.normalize("NFKC", "".join([question, *listed])).split())

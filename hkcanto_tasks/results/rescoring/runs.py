@@ -1,0 +1,233 @@
+"""Runs whose answers are judged again with this version's rules."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import nan
+from pathlib import Path
+from typing import Any
+
+from ... import __version__
+from ...figures import Figure, item_values, language_of, value
+from ...judgements import Judgement
+from ...kinds.base import Kind
+from ...kinds.judged import Judged
+from ...samples import Sample
+from ...signatures import OF_A_JUDGE, UNKNOWN, Signature
+from ...signing import signature_of
+from ...tasks import task_as_run
+from ..logs import read_log
+from ..logs.items import ItemRows
+from ..runs import Items, Run, SkippedLog
+
+MARK = ("rescored", __version__)
+"""Distinguishes a log from its original in one report."""
+
+_NOT_OPTIONS = (
+    "subjects",
+    "rationale",
+    "rescored",
+    "yaml",
+    "requests",
+    "decoding",
+    "reread",
+    *OF_A_JUDGE,
+)
+
+
+@dataclass(slots=True)
+class Scored:
+    """A response with its new and its previous judgement."""
+
+    sample: Sample
+    judgement: Judgement
+    before: Judgement | None
+    response: str
+    details: dict[str, Any]  # see `ItemRows.add`
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the response was judged differently before."""
+        if self.before is None:
+            return False
+        return _outcome(self.before) != _outcome(self.judgement)
+
+
+def _outcome(judgement: Judgement) -> tuple[object, ...]:
+    return judgement.answer, judgement.values, judgement.weights
+
+
+class RescoredRows(ItemRows):
+    """The items of a run, each judged again as it is collected.
+
+    Args:
+        kind: Reads the answers.
+        rubric: The rubric of the logged judgements.
+
+    Attributes:
+        scored: The judged responses.
+        collected: The items, after `items` was called.
+    """
+
+    NEEDS_SCORES = False
+
+    def __init__(self, kind: Kind, rubric: str = "") -> None:
+        super().__init__(kind, texts=True)
+        self.rubric = rubric
+        self.scored = list[Scored]()
+        self.collected: Items | None = None
+
+    def add(
+        self,
+        sample: Sample,
+        judgement: Judgement | None,
+        response: str,
+        **details: Any,
+    ) -> None:
+        """Judge a response and add it; see `ItemRows.add`."""
+        kind = self.kind
+        judged = kind.judge(response, sample, details.get("reasoning", ""))
+        if isinstance(kind, Judged) and kind.rubric_hash == self.rubric:
+            judged = kind.judged_again(judged, judgement)
+        super().add(sample, judged, response, **details)
+        self.scored.append(Scored(sample, judged, judgement, response, details))
+
+    def items(self) -> Items:
+        """Return the items, which identify the run."""
+        self.collected = super().items()
+        return self.collected
+
+
+@dataclass
+class RescoredRun:
+    """A run whose answers were judged again.
+
+    Attributes:
+        run: The run, with the signature of the new figures.
+        kind: The task as it was run.
+        scored: The judged responses.
+        remarks: Caveats for the reader, also in the new log.
+    """
+
+    run: Run
+    kind: Kind
+    scored: Sequence[Scored]
+    remarks: list[str]
+
+    @property
+    def headline(self) -> float:
+        """The new headline."""
+        return self.figure(self.kind.headline)
+
+    @property
+    def headline_before(self) -> float:
+        """The old headline; NaN if some response had no score."""
+        judgements = []
+        for scored in self.scored:
+            if scored.before is None:
+                return nan
+            judgements.append(scored.before)
+        return self._figure_from(judgements, self.kind.headline)
+
+    def figure(self, figure: Figure) -> float:
+        """Return a figure of the new judgements; NaN without items."""
+        judgements = [scored.judgement for scored in self.scored]
+        return self._figure_from(judgements, figure)
+
+    def _figure_from(self, judgements: Sequence[Judgement], figure: Figure) -> float:
+        values = []
+        for scored, judgement in zip(self.scored, judgements, strict=True):
+            item = item_values([figure], scored.sample, judgement)
+            values.append(item.get(figure.name))
+        language = language_of(self.kind.task)
+        return value(figure, values, self.kind.categories, language)
+
+
+# ---------------------------------------------------------------------- logs of our tasks
+
+
+def rescored_runs(log: Path) -> Iterator[RescoredRun | SkippedLog]:
+    """Score the answers of one log again, and yield a run for each of its tasks."""
+    collectors = list[RescoredRows]()
+
+    def new_rows(signature: Signature) -> RescoredRows:
+        options = options_of(signature)
+        kind = task_as_run(signature.task, shots=signature.shots, **options)
+        rubric = dict(signature.options).get("rubric", "none")
+        rows = RescoredRows(kind, rubric)
+        collectors.append(rows)
+        return rows
+
+    for run in read_log(log, new_rows):
+        if isinstance(run, SkippedLog):
+            yield run
+            continue
+        # By identity: a log may have two entries with one signature.
+        rows = next(rows for rows in collectors if rows.collected is run.items)
+        yield _rescored_run(run, rows)
+
+
+def options_of(signature: Signature) -> dict[str, Any]:
+    """Return the options of a signature in the form for `task_as_run` and `load_task`.
+
+    Examples:
+        >>> from ...catalogue import known_signature
+        >>> text = "hkmmlu-sc|shots:0|turns:multi|script:sc-release|data:x|sent:a|read:b"
+        >>> options_of(known_signature(f"{text}|metric:m|v:1|pkg:1"))
+        {'multiturn': 'true', 'script': 'sc'}
+    """
+    options: dict[str, Any] = {}
+    for name, text in signature.options:
+        if text == UNKNOWN or name in _NOT_OPTIONS:
+            continue
+        if name == "turns":
+            options["multiturn"] = "true" if text == "multi" else "false"
+        elif name == "script":
+            # It may be `sc-release`, or that and `sc` on different subjects.
+            options[name] = text[:2]
+        else:
+            options[name] = "true" if text == "yes" else text
+    return options
+
+
+def _rescored_run(run: Run, rows: RescoredRows) -> RescoredRun:
+    """Return a run with its new signature and with remarks on what changed."""
+    logged = run.signature
+    current = signature_of(rows.kind, logged.data)
+    options = dict([*logged.options, MARK])
+    if isinstance(rows.kind, Judged):
+        options["rubric"] = rows.kind.rubric_hash
+    signature = replace(
+        current,
+        task=logged.task,
+        shots=logged.shots,
+        sent=logged.sent,
+        options=tuple(options.items()),
+    )
+    settings = dict([*run.settings, MARK])
+    return RescoredRun(
+        run=replace(
+            run, signature=rows.signed(signature), settings=tuple(settings.items())
+        ),
+        kind=rows.kind,
+        scored=rows.scored,
+        remarks=_remarks(rows, logged, current),
+    )
+
+
+def _remarks(rows: RescoredRows, logged: Signature, current: Signature) -> list[str]:
+    """Return how a log differs from one of this version."""
+    kind = rows.kind
+    remarks = []
+    if isinstance(kind, Judged) and rows.rubric != kind.rubric_hash:
+        remarks.append(
+            f"it was judged with another rubric ({rows.rubric}, now {kind.rubric_hash}), "
+            "which does not count without --grader MODEL"
+        )
+    if logged.version != current.version:
+        remarks.append(f"version {logged.version} of the task is now {current.version}")
+    if logged.prompt_known and logged.sent != current.sent:
+        remarks.append(
+            "it had the prompts of an older version "
+            f"(sent:{logged.sent}, now {current.sent})"
+        )
+    return remarks
