@@ -18,44 +18,64 @@ from ..printable import one_line
 from .runs import Run, SkippedLog
 from .statistics.estimates import estimate
 from .statistics.intervals import Estimate
+from .statistics.matching import Effect
 from .statistics.paired import Comparison
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_Row = dict[str, Any]
 _STEP = re.compile(
     r"(?:(?:revision=|@|(?<![a-z]))(?:checkpoint|ckpt|(?:global[-_]?)?step|iter(?:ation)?)|@|^(?=\d+$))"
     r"[-_=]?0*(\d+)(k?)(?![a-z\d.])(?:[-_]tokens[\d.]+[bt])?",
     re.IGNORECASE,
 )
-_LEFT = re.compile(r"\s*\(\W*\)|[-_/@=,:\s]+(?=\)|$)|^[-_/@=,:\s]+")
-_ACCURACY = "Share of characters in which the judge labelled no error (formula (1))."
-_POINTS = "Share of the possible points, lowered by a penalty for length."
-_MEAN = "Mean of the judge's points: 5, 3 or 1."
-_DISAGREES = (
-    "Share of judgements that disagree with `fluent` on whether a text is fluent."
-)
-_ERRORS = "Labelled errors per judgement."
-_FAILED = (
-    "Share of unusable judgements. An item without a usable judgement has no score."
-)
-JUDGED: Mapping[str, Figure] = {
-    figure.name: figure
-    for figure in (
-        Figure("judged_accuracy", "Judged accuracy", "share", True, _ACCURACY),
-        Figure("judged_score", "Judged score", "share", True, _POINTS),
-        *(Figure(of, of.capitalize(), "count", True, _MEAN) for of in CRITERIA),
+_PUNCTUATION_LEFT = re.compile(r"\s*\(\W*\)|[-_/@=,:\s]+(?=\)|$)|^[-_/@=,:\s]+")
+_FIGURES_OF_JUDGES = (
+    Figure(
+        "judged_accuracy",
+        "Judged accuracy",
+        "share",
+        True,
+        "Share of characters in which the judge labelled no error (formula (1)).",
+    ),
+    Figure(
+        "judged_score",
+        "Judged score",
+        "share",
+        True,
+        "Share of the possible points, lowered by a penalty for length.",
+    ),
+    *(
         Figure(
-            "fluency_disagreement_rate",
-            "Disagrees on fluency",
-            "share",
-            None,
-            _DISAGREES,
-        ),
-        Figure("judge_failure_rate", "Failed judgements", "share", False, _FAILED),
-        *(Figure(of, of, "count", False, _ERRORS) for of in ERROR_CATEGORIES),
-    )
-}
+            criterion,
+            criterion.capitalize(),
+            "count",
+            True,
+            "Mean of the judge's points: 5, 3 or 1.",
+        )
+        for criterion in CRITERIA
+    ),
+    Figure(
+        "fluency_disagreement_rate",
+        "Disagrees on fluency",
+        "share",
+        None,
+        "Share of judgements that disagree with `fluent` on whether a text is fluent.",
+    ),
+    Figure(
+        "judge_failure_rate",
+        "Failed judgements",
+        "share",
+        False,
+        "Share of unusable judgements. An item without a usable judgement has no score.",
+    ),
+    *(
+        Figure(category, category, "count", False, "Labelled errors per judgement.")
+        for category in ERROR_CATEGORIES
+    ),
+)
+JUDGED: Mapping[str, Figure] = {figure.name: figure for figure in _FIGURES_OF_JUDGES}
 """The figures that a judge in Inspect adds to those of a task."""
 _DIRECTIONS = {True: "higher", False: "lower", None: "neither"}
 
@@ -67,15 +87,23 @@ def checkpoint(run: Run) -> tuple[str, int] | None:
     `global_step_200`, `iter_0001000`, `@1000`, `revision=step1000-tokens4B`, or a number alone
     (`500=PATH`). The rest is the training run's name.
     """
-    texts = run.label, run.model, "/".join(run.sources[0].parts[-4:-1])
-    found = next((each for text in texts if (each := _STEP.search(text))), None)
-    left = (_LEFT.sub("", _STEP.sub("", text)) for text in texts[:2])
-    name = next(filter(None, left), "training run")
-    name = name.strip("()") if name.startswith("(") else name
-    return (name, int(found[1]) * (1000 if found[2] else 1)) if found else None
+    texts = [run.label, run.model, "/".join(run.sources[0].parts[-4:-1])]
+    for text in texts:
+        if step := _STEP.search(text):
+            number, thousands = step.groups()
+            return _training_run(run), int(number) * (1000 if thousands else 1)
+    return None
 
 
-def figure_rows(runs: Sequence[Run]) -> Iterator[Mapping[str, Any]]:
+def _training_run(run: Run) -> str:
+    """Return the name of a training run: the label or the model's name without the step."""
+    for text in (run.label, run.model):
+        if name := _PUNCTUATION_LEFT.sub("", _STEP.sub("", text)):
+            return name.strip("()") if name.startswith("(") else name
+    return "training run"
+
+
+def figure_rows(runs: Sequence[Run]) -> Iterator[_Row]:
     """Yield each figure of some runs, over all items and over each subject if there are several.
 
     Missing numbers are NaN, missing texts None.
@@ -85,29 +113,39 @@ def figure_rows(runs: Sequence[Run]) -> Iterator[Mapping[str, Any]]:
         []
     """
     for run in runs:
-        judged = {
-            name: each for name, each in JUDGED.items() if name in run.items.values
-        }
-        figures = {**run.figures, **judged}
-        subjects = list(dict.fromkeys(run.items.subjects))
-        for subject in (None, *(subjects if len(subjects) > 1 else ())):
-            where = None if subject is None else (subject,)
+        figures = dict(run.figures)
+        for name, figure in JUDGED.items():
+            if name in run.items.values:
+                figures[name] = figure
+        subjects: list[str | None] = [*dict.fromkeys(run.items.subjects)]
+        if len(subjects) == 1:
+            subjects = []
+        for subject in (None, *subjects):
             for name, figure in figures.items():
                 if subject is not None and figure.averages != name:
                     continue  # an average over subjects, or a part of the task
-                if (found := estimate(run, name, where)) is not None:
-                    yield {
-                        **_row(run, figure, subject, found),
-                        "headline": subject is None and figure == run.headline,
-                        "status": run.status,
-                        "step": (checkpoint(run) or ("", math.nan))[1],
-                        "note": found.note or None,
-                    }
+                if row := _figure_row(run, figure, subject):
+                    yield row
+
+
+def _figure_row(run: Run, figure: Figure, subject: str | None) -> _Row | None:
+    """Return a figure of a run; None if it has no value."""
+    value = estimate(run, figure.name, None if subject is None else (subject,))
+    if value is None:
+        return None
+    step = checkpoint(run)
+    return {
+        **_row(run, figure, subject, value),
+        "headline": subject is None and figure == run.headline,
+        "status": run.status,
+        "step": step[1] if step else math.nan,
+        "note": value.note or None,
+    }
 
 
 def effect_rows(
     compared: Sequence[Comparison], delta: float | None = None
-) -> Iterator[Mapping[str, Any]]:
+) -> Iterator[_Row]:
     """Yield each effect of some comparisons: the difference between `model` and `baseline`.
 
     Args:
@@ -118,46 +156,67 @@ def effect_rows(
         >>> list(effect_rows([]))
         []
     """
-    of_effect = ("wins", "losses", "ties", "test", "p_value", "p_by_holm")
-    for one in compared:
-        base, figure = one.a, one.figure
-        of_base = {"baseline": base.label, "baseline_setup": base.condition}
-        of_base["baseline_signature"] = base.signature.text
-        effects = [
-            ("", one.overall),
-            *((part, e) for part, of in one.parts.items() for e in of),
-        ]
-        for part, effect in effects:
-            name, subject = effect.name or figure.name, None
-            if part == "subjects":
-                name, subject = (
-                    figure.name if figure.part else figure.averages,
-                    effect.name,
-                )
-            row = _row(one.b, base.figures[name], subject, effect.difference)
-            row |= {"headline": not part and figure == base.headline}
-            row |= {"model_value": effect.b, "baseline_value": effect.a, **of_base}
-            row |= {name: getattr(effect, name) for name in of_effect}
-            if delta is not None:
-                gate = None if part else one.gate
-                row |= {"gate_delta": gate and delta, "gate_bound": gate and gate.bound}
-                row["gate_passed"] = gate and gate.passed
-            yield row | {"note": effect.difference.note or None}
+    for comparison in compared:
+        yield _effect_row(comparison, "", comparison.overall, delta)
+        for part, effects in comparison.parts.items():
+            for effect in effects:
+                yield _effect_row(comparison, part, effect, delta)
+
+
+def _effect_row(
+    comparison: Comparison,
+    part: str,
+    effect: Effect,
+    delta: float | None,
+) -> _Row:
+    """Return an effect; `part` is empty for the effect on all items."""
+    baseline = comparison.a
+    figure = comparison.figure
+    name = effect.name or figure.name
+    subject = None
+    if part == "subjects":
+        name = figure.name if figure.part else figure.averages
+        subject = effect.name
+    row = _row(comparison.b, baseline.figures[name], subject, effect.difference)
+    row |= {
+        "headline": not part and figure == baseline.headline,
+        "model_value": effect.b,
+        "baseline_value": effect.a,
+        "baseline": baseline.label,
+        "baseline_setup": baseline.condition,
+        "baseline_signature": baseline.signature.text,
+        "wins": effect.wins,
+        "losses": effect.losses,
+        "ties": effect.ties,
+        "test": effect.test,
+        "p_value": effect.p_value,
+        "p_by_holm": effect.p_by_holm,
+    }
+    if delta is not None:
+        gate = None if part else comparison.gate
+        row["gate_delta"] = delta if gate else None
+        row["gate_bound"] = gate.bound if gate else None
+        row["gate_passed"] = gate.passed if gate else None
+    row["note"] = effect.difference.note or None
+    return row
 
 
 def _row(
-    run: Run, figure: Figure, subject: str | None, found: Estimate
-) -> dict[str, Any]:
+    run: Run,
+    figure: Figure,
+    subject: str | None,
+    value: Estimate,
+) -> _Row:
     return {
         "model": run.label,
         "task": run.task,
         "setup": run.condition,
         "figure": figure.name,
         "subject": subject,
-        "value": found.value,
-        "low": math.nan if found.low is None else found.low,
-        "high": math.nan if found.high is None else found.high,
-        "n": found.items,
+        "value": value.value,
+        "low": math.nan if value.low is None else value.low,
+        "high": math.nan if value.high is None else value.high,
+        "n": value.items,
         "unit": figure.unit,
         "direction": _DIRECTIONS[figure.higher_is_better],
         "signature": run.signature.text,
@@ -176,8 +235,8 @@ class Runs(Sequence[Run]):
     runs: Sequence[Run]
     skipped: Sequence[SkippedLog] = ()
 
-    def __getitem__(self, place: Any) -> Any:
-        return self.runs[place]
+    def __getitem__(self, index: Any) -> Any:
+        return self.runs[index]
 
     def __len__(self) -> int:
         return len(self.runs)
@@ -185,25 +244,13 @@ class Runs(Sequence[Run]):
     def __repr__(self) -> str:
         """Return a table: the model, task, headline, number of items and status of each run."""
         lines = [("model", "task", "headline", "items", "status")]
-        for run in self.runs:
-            figure, headline = run.headline, estimate(run, run.headline.name)
-            unit = ".1%" if figure.unit in ("share", "rate") else ".4g"
-            value = (
-                f"{figure.name} {headline.value:{unit}}"
-                if headline
-                else f"{figure.name} –"
-            )
-            task, status = f"{run.task}, {run.condition}", run.unfinished or "finished"
-            lines.append(
-                (one_line(run.label), task, value, f"{len(run.items):,}", status)
-            )
+        lines += [*map(_line, self.runs)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         form = "  ".join(f"{{:{width}}}" for width in widths)
         table = [form.format(*line).rstrip() for line in lines]
         if self.skipped:
-            table.append(
-                f"not read, or not in full: {len(self.skipped)} (see .skipped)"
-            )
+            count = len(self.skipped)
+            table.append(f"not read, or not in full: {count} (see .skipped)")
         return "\n".join(table)
 
     def to_frame(self, *, items: bool = False) -> "pd.DataFrame":
@@ -225,19 +272,35 @@ class Runs(Sequence[Run]):
 
         if not items:
             return pd.DataFrame(figure_rows(self.runs))
-        parts = [
-            {"model": run.label, "task": run.task, "setup": run.condition}
-            | {
-                "id": run.items.ids,
-                "subject": run.items.subjects,
-                "figure": name,
-                "value": values,
-            }
-            for run in self.runs
-            for name, values in run.items.values.items()
-        ]
-        return (
-            pd.concat(map(pd.DataFrame, parts), ignore_index=True)
-            if parts
-            else pd.DataFrame()
-        )
+        frames: list[pd.DataFrame] = []
+        for run in self.runs:
+            for figure, values in run.items.values.items():
+                columns = {
+                    "model": run.label,
+                    "task": run.task,
+                    "setup": run.condition,
+                    "id": run.items.ids,
+                    "subject": run.items.subjects,
+                    "figure": figure,
+                    "value": values,
+                }
+                frames.append(pd.DataFrame(columns))
+        if not frames:
+            return pd.DataFrame()
+        return pd.concat(frames, ignore_index=True)
+
+
+def _line(run: Run) -> tuple[str, str, str, str, str]:
+    """Return a run's line in the table of runs."""
+    figure = run.headline
+    headline = "–"
+    if value := estimate(run, figure.name):
+        unit = ".1%" if figure.unit in ("share", "rate") else ".4g"
+        headline = f"{value.value:{unit}}"
+    return (
+        one_line(run.label),
+        f"{run.task}, {run.condition}",
+        f"{figure.name} {headline}",
+        f"{len(run.items):,}",
+        run.unfinished or "finished",
+    )

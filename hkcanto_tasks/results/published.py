@@ -9,8 +9,7 @@ import csv
 import logging
 import math
 import tomllib
-from collections.abc import Iterator, Mapping
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -77,17 +76,22 @@ class PublishedColumn(Declared, frozen=True):
     @property
     def measure(self) -> Figure | None:
         """Our figure that measures the same; None if there is none, or for a mean."""
-        known = (figure for task in self.tasks for figure in task_as_run(task).figures)
-        return next((figure for figure in known if figure.name == self.metric), None)
+        for task in self.tasks:
+            for figure in task_as_run(task).figures:
+                if figure.name == self.metric:
+                    return figure
+        return None
 
     @property
     def part(self) -> str:
         """The category, the subject or the group of subjects that it covers; empty for all."""
+        if self.category or self.subject:
+            return self.category or self.subject
         group = self.metric.removeprefix("acc_")
-        grouped = any(
-            group in each.groups for task in self.named for each in task.subjects
-        )
-        return self.category or self.subject or (group if grouped else "")
+        for task in self.named:
+            if any(group in subject.groups for subject in task.subjects):
+                return group
+        return ""
 
     def shots_of(self, task: TaskVariant) -> int:
         """Return the number of worked examples for one of its tasks."""
@@ -192,18 +196,24 @@ def published_tables() -> tuple[PublishedTable, ...]:
         >>> table.source, table.row("Human").values["Average"]
         ('HKCanto-Eval (Cheng et al., 2025), Table 7', 0.756)
     """
-    return tuple(
-        table for benchmark in benchmarks() for table in _tables(Path(benchmark.home))
-    )
+    tables: list[PublishedTable] = []
+    for benchmark in benchmarks():
+        tables += _tables(Path(benchmark.home))
+    return tuple(tables)
 
 
 @cache
 def _tables(home: Path) -> tuple[PublishedTable, ...]:
     """Return the tables of one benchmark; empty if a file from outside this package is broken."""
-    path, broken = home / "published" / "tables.toml", list[str]()
-    with nullcontext() if home.parent == BENCHMARKS else noted(broken, path):
-        return read_tables(path) if path.is_file() else ()
-    _log.warning("Published tables are left out: %s", *broken)
+    path = home / "published" / "tables.toml"
+    if not path.is_file():
+        return ()
+    if home.parent == BENCHMARKS:
+        return read_tables(path)
+    problems: list[str] = []
+    with noted(problems, path):
+        return read_tables(path)
+    _log.warning("Published tables are left out: %s", *problems)
     return ()
 
 
@@ -223,12 +233,16 @@ def tables_of(task: str) -> tuple[PublishedTable, ...]:
         ['tmmluplus_4']
     """
     wanted = find_task(task).whole
-    names = {name for name, other in named_tasks().items() if other.whole == wanted}
-    tables = [
-        (table, [*chain(*(c.tasks for c in table.columns))])
-        for table in published_tables()
-    ]
-    return tuple(table for table, tasks in tables if not names.isdisjoint(tasks))
+    names: set[str] = set()
+    for name, variant in named_tasks().items():
+        if variant.whole == wanted:
+            names.add(name)
+    tables: list[PublishedTable] = []
+    for table in published_tables():
+        measured = chain.from_iterable(column.tasks for column in table.columns)
+        if not names.isdisjoint(measured):
+            tables.append(table)
+    return tuple(tables)
 
 
 @cache
@@ -248,111 +262,145 @@ def read_tables(path: Path) -> tuple[PublishedTable, ...]:
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise CatalogueError(f"{short}: {error}. Fix this entry.") from error
     find_benchmark(file.benchmark)
-    tables = []
+    tables: list[PublishedTable] = []
     for table in file.tables:
-        number = "_".join(filter(None, (str(table.number or ""), table.part)))
         try:
-            _check(table)
-            rows = tuple(_rows(path.with_name(f"{number}.csv"), table))
+            tables.append(_completed(table, file, path))
         except ValueError as error:
             what = f"{short}, table {table.number}: {error}"
             raise CatalogueError(f"{what}. Fix this entry.") from error
-        facts = {"name": f"{file.benchmark}_{number}", "benchmark": file.benchmark}
-        facts |= {"source": table.source or f"{file.paper}, Table {table.number}"}
-        protocol = table.protocol.strip()
-        tables.append(
-            msgspec.structs.replace(table, protocol=protocol, rows=rows, **facts)
-        )
     return tuple(tables)
+
+
+def _completed(table: PublishedTable, file: _File, path: Path) -> PublishedTable:
+    """Return a checked table with its rows, its name and its source."""
+    _check(table)
+    number = "_".join(filter(None, (str(table.number or ""), table.part)))
+    rows = _rows(path.with_name(f"{number}.csv"), table)
+    return msgspec.structs.replace(
+        table,
+        name=f"{file.benchmark}_{number}",
+        benchmark=file.benchmark,
+        source=table.source or f"{file.paper}, Table {table.number}",
+        protocol=table.protocol.strip(),
+        rows=tuple(rows),
+    )
 
 
 def _check(table: PublishedTable) -> None:
     """Raise a ValueError if a table's columns contradict each other or the catalogue."""
-    names = [column.name for column in table.columns]
-    if table.headline not in names and not (table.transposed and not table.headline):
-        raise ValueError(f"there is no column {table.headline!r} for its headline")
-    named = chain(
-        *(note.columns for note in table.notes), *(of.mean_of for of in table.columns)
-    )
-    if unknown := sorted({*named}.difference(names)):
+    names = {column.name for column in table.columns}
+    headline = table.headline
+    # A transposed table may be one of subjects, which has no headline.
+    if headline not in names and (headline or not table.transposed):
+        raise ValueError(f"there is no column {headline!r} for its headline")
+    named: set[str] = set()
+    for note in table.notes:
+        named.update(note.columns)
+    for column in table.columns:
+        named.update(column.mean_of)
+    if unknown := sorted(named - names):
         raise ValueError(f"notes or means name columns that do not exist: {unknown}")
     for column in table.columns:
-        name, unit = f"column {column.name!r}", f"the unit {column.unit!r}"
-        if bool(column.tasks) + bool(column.mean_of) != 1 and not column.unmeasured:
-            raise ValueError(
-                f"{name} must have either tasks or mean_of, or say why in unmeasured"
-            )
-        if absent := sorted(set(column.tasks) - named_tasks().keys()):
-            raise ValueError(f"{name} has tasks that do not exist: {absent}")
-        for task in column.named:
-            units = {
-                figure.name: figure.unit for figure in task_as_run(task.name).figures
-            }
-            if not column.unmeasured and column.metric not in units:
-                raise ValueError(
-                    f"{name} has a metric {column.metric!r} that {task.name} has not"
-                )
-            if (column.unit == "score") != (units.get(column.metric) == "score"):
-                raise ValueError(
-                    f"{name} has {unit}, but `score` is for figures of a corpus"
-                )
-            wanted = {column.category, column.subject} - {""}
-            if not any(wanted.issubset(of.sets) for of in task.subjects):
-                part = f"category {column.category!r} and subject {column.subject!r}"
-                raise ValueError(
-                    f"{name} is restricted to {part}, which {task.name} does not have"
-                )
+        if problem := _contradiction(column):
+            raise ValueError(f"column {column.name!r} {problem}")
+
+
+def _contradiction(column: PublishedColumn) -> str:
+    """Return how a column contradicts itself or the catalogue; empty if it does not."""
+    if bool(column.tasks) + bool(column.mean_of) != 1 and not column.unmeasured:
+        return "must have either tasks or mean_of, or say why in unmeasured"
+    if absent := sorted(set(column.tasks) - named_tasks().keys()):
+        return f"has tasks that do not exist: {absent}"
+    for task in column.named:
+        if mismatch := _mismatch(column, task):
+            return mismatch
+    return ""
+
+
+def _mismatch(column: PublishedColumn, task: TaskVariant) -> str:
+    """Return how a column contradicts one of its tasks; empty if it does not."""
+    units = {figure.name: figure.unit for figure in task_as_run(task.name).figures}
+    if not column.unmeasured and column.metric not in units:
+        return f"has a metric {column.metric!r} that {task.name} has not"
+    if (column.unit == "score") != (units.get(column.metric) == "score"):
+        return f"has the unit {column.unit!r}, but `score` is for figures of a corpus"
+    wanted = {column.category, column.subject} - {""}
+    if any(wanted.issubset(subject.sets) for subject in task.subjects):
+        return ""
+    part = f"category {column.category!r} and subject {column.subject!r}"
+    return f"is restricted to {part}, which {task.name} does not have"
 
 
 def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
+    lines = _lines(path)
+    if table.transposed:
+        lines = [*map(list, zip(*lines, strict=True))]
+    (_, *header), *rows = lines
+    names = [column.name for column in table.columns]
+    if header != names:
+        what = f"its columns are {header}, but {names} are declared"
+        raise ValueError(f"{path.name}: {what}")
+    _check_models([model for model, *_ in rows], table, path)
+    for model, *cells in rows:
+        values: dict[str, float | None] = {}
+        for column, cell in zip(table.columns, cells, strict=True):
+            where = f"{path.name}, row {model!r}, column {column.name!r}"
+            values[column.name] = _value(cell, column, where)
+        yield _row(model, values, table)
+
+
+def _check_models(models: Sequence[str], table: PublishedTable, path: Path) -> None:
+    """Raise a ValueError if a row occurs twice, or if a declared row does not exist."""
+    for model in repeated(models):
+        raise ValueError(f"{path.name}, row {model!r} occurs twice")
+    named = {*table.kinds, *(note.row for note in table.notes)}
+    if unknown := sorted(named.difference(models)):
+        what = f"rows that {path.name} does not have: {unknown}"
+        raise ValueError(f"kinds or notes name {what}")
+
+
+def _lines(path: Path) -> list[list[str]]:
+    """Return the cells of a CSV file, whose lines must have one length."""
     with path.open(encoding="utf-8", newline="") as file:
         lines = list(csv.reader(file, strict=True))
     for number, line in enumerate(lines, start=1):
         if len(line) != len(lines[0]):
             counts = f"{len(line)} cells, but the header has {len(lines[0])}"
             raise ValueError(f"{path.name}, row {number} ({line[:1]}): it has {counts}")
-    (_, *header), *lines = (
-        map(list, zip(*lines, strict=True)) if table.transposed else lines
-    )
-    if header != (declared := [column.name for column in table.columns]):
-        raise ValueError(
-            f"{path.name}: its columns are {header}, but {declared} are declared"
-        )
-    models = [model for model, *_ in lines]
-    for model in repeated(models):
-        raise ValueError(f"{path.name}, row {model!r} occurs twice")
-    if unknown := sorted(
-        {*table.kinds, *(note.row for note in table.notes)}.difference(models)
-    ):
-        raise ValueError(
-            f"kinds or notes name rows that {path.name} does not have: {unknown}"
-        )
-    for model, *cells in lines:
-        kind, values = table.kinds.get(model, "model"), dict[str, float | None]()
-        for column, cell in zip(table.columns, cells, strict=True):
-            highest = math.inf if column.unit == "number" else 100
-            try:
-                value = float(cell or 0)
-            except ValueError:
-                value = math.nan
-            if not 0 <= value <= highest:
-                where = f"{path.name}, row {model!r}, column {column.name!r}"
-                raise ValueError(
-                    f"{where}: {cell!r} is not a number from 0 to {highest:g}"
-                )
-            share = round(value / 100, 6) if column.unit == "percent" else value
-            values[column.name] = share if cell else None
-        noted = [
-            (n, name)
-            for n in table.notes
-            if n.row == model
-            for name in n.columns or declared
-        ]
-        unranked = {name for note, name in noted if not note.ranked}
-        ranked = values.keys() - unranked if kind == "model" else set()
-        scores = {
-            n: score for n, score in values.items() if n in ranked and score is not None
-        }
-        yield PublishedRow(
-            model, kind, values, {n: note.text for note, n in noted}, scores
-        )
+    return lines
+
+
+def _value(cell: str, column: PublishedColumn, where: str) -> float | None:
+    """Return the score in a cell; None if it is empty."""
+    if not cell:
+        return None
+    highest = math.inf if column.unit == "number" else 100
+    try:
+        value = float(cell)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= highest:
+        raise ValueError(f"{where}: {cell!r} is not a number from 0 to {highest:g}")
+    return round(value / 100, 6) if column.unit == "percent" else value
+
+
+def _row(
+    model: str,
+    values: Mapping[str, float | None],
+    table: PublishedTable,
+) -> PublishedRow:
+    notes: dict[str, str] = {}
+    unranked: set[str] = set()
+    for note in table.notes:
+        if note.row == model:
+            columns = note.columns or values
+            notes |= dict.fromkeys(columns, note.text)
+            if not note.ranked:
+                unranked.update(columns)
+    kind = table.kinds.get(model, "model")
+    scores: dict[str, float] = {}
+    for column, value in values.items():
+        if kind == "model" and value is not None and column not in unranked:
+            scores[column] = value
+    return PublishedRow(model, kind, values, notes, scores)
