@@ -9,7 +9,7 @@ from hkcanto import tasks
 from hkcanto_tasks import read_runs
 from hkcanto_tasks.results.published import published_tables, tables_of
 from hkcanto_tasks.results.reports.blocks import Estimate, Note, Section, TableBlock
-from hkcanto_tasks.results.reports.standings import best_and_chance
+from hkcanto_tasks.results.reports.standings import chance
 from hkcanto_tasks.results.reports.summary import build_report
 from hkcanto_tasks.results.runs import Run
 from hkcanto_tasks.results.statistics.paired import compare
@@ -194,5 +194,4 @@ files = { test = "few.csv" }
         run_lm_eval(tmp_path / name, "few", model=model)
     assert {prompt.splitlines()[-1] for prompt in asked} == {r"\boxed{}"}
     made = read_runs([f"{name}={tmp_path / name}" for name in "ab"])
-    _, chance = best_and_chance(made[0])
-    assert chance == pytest.approx((1 / 2 + 1 / 2 + 1 / 4) / 3)
+    assert chance(made[0]) == pytest.approx((1 / 2 + 1 / 2 + 1 / 4) / 3)

@@ -9,9 +9,9 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.figures import Pair
 from hkcanto_tasks.results.reports.standings import (
-    Beside,
     Standing,
-    best_and_chance,
+    TableWithRuns,
+    best_published,
     departures,
     headline_column,
     rank_of,
@@ -25,7 +25,7 @@ from .building import a_run
 from .whole import whole
 
 
-def beside(name: str, *runs: Run) -> Beside:
+def beside(name: str, *runs: Run) -> TableWithRuns:
     return next(each for each in standings(runs) if each.table.name == name)
 
 
@@ -61,8 +61,8 @@ def test_a_run_has_the_best_and_the_worst_rank_that_its_interval_allows() -> Non
     better, worse = sum(low > 0 for low, _ in ends), sum(high < 0 for _, high in ends)
     assert (better, worse) == (9, 2)
     assert found.ranks == (9 + 1, 24 - 2)
-    assert found.place.split(" ")[0] == "10–22"
-    assert found.of == 23 + 1
+    assert found.rank_text.split(" ")[0] == "10–22"
+    assert found.total == 23 + 1
 
 
 def test_the_interval_of_a_mean_over_subjects_is_wilsons_of_fewer_items() -> None:
@@ -82,7 +82,7 @@ def test_the_fewest_errors_are_the_best() -> None:
     # 14 of 145: [5.8, 15.6]. The best, 5.4, is [2.7, 10.4] on as many sentences: 4.3 below, which
     # is less than √(3.9² + 5.0²). The rule-based row, with 0.8, is not ranked.
     assert found.ranks == (1, 5)
-    assert found.of == 23 + 1
+    assert found.total == 23 + 1
 
 
 def test_a_narrow_interval_leaves_one_rank() -> None:
@@ -91,11 +91,11 @@ def test_a_narrow_interval_leaves_one_rank() -> None:
     own = found.runs["mine"]
     # Half of 6,068, ±1.3. Better are 12 under STEM TC: 74.5, 75.0, 74.3, 55.6, 60.5, 73.5,
     # 59.6, 63.8, 55.9, 63.8, 71.9 and 56.2; next is 47.2.
-    assert (own["STEM TC"].ranks, own["STEM TC"].place.split(" ")[0]) == (
+    assert (own["STEM TC"].ranks, own["STEM TC"].rank_text.split(" ")[0]) == (
         (13, 13),
         "13",
     )
-    assert own["STEM TC"].of == 20 + 1
+    assert own["STEM TC"].total == 20 + 1
     assert found.headline.name == "STEM TC"
     assert "Other TC" not in own
 
@@ -137,36 +137,36 @@ def test_one_example_for_all_subjects_is_not_the_papers_one_shot_chain_of_though
 def test_a_rank_says_which_of_the_papers_two_protocols_its_run_follows() -> None:
     paper = standing("hkcanto_7", "Average", whole("hkcanto_cultural"))
     assert (
-        paper.followed,
-        standing("hkmmlu_1", "Avg. TC", whole("hkmmlu")).followed,
+        paper.protocol,
+        standing("hkmmlu_1", "Avg. TC", whole("hkmmlu")).protocol,
     ) == (
         "appendices",
         "",
     )
     made = whole("hkcanto_cultural", prompt="release")
     (release,) = beside("hkcanto_7", made).runs.values()
-    assert release["Average"].followed == "release"
+    assert release["Average"].protocol == "release"
 
 
 def test_models_that_have_no_figure_in_a_column_do_not_count_in_it() -> None:
     # SenseChat's cell for History & Landmarks is N.A.
     assert (
-        standing("hkcanto_7", "History & Landmarks", whole("hkcanto_cultural")).of
+        standing("hkcanto_7", "History & Landmarks", whole("hkcanto_cultural")).total
         == 22 + 1
     )
 
 
 def test_the_best_of_all_is_first_and_the_worst_last() -> None:
     assert (
-        standing("hkcanto_7", "Average", whole("hkcanto_cultural", 1.0)).place.split(
-            " "
-        )[0]
+        standing(
+            "hkcanto_7", "Average", whole("hkcanto_cultural", 1.0)
+        ).rank_text.split(" ")[0]
         == "1"
     )
     assert (
-        standing("hkcanto_7", "Average", whole("hkcanto_cultural", 0.0)).place.split(
-            " "
-        )[0]
+        standing(
+            "hkcanto_7", "Average", whole("hkcanto_cultural", 0.0)
+        ).rank_text.split(" ")[0]
         == "23"
     )
 
@@ -174,7 +174,7 @@ def test_the_best_of_all_is_first_and_the_worst_last() -> None:
 def test_two_runs_do_not_count_in_each_others_ranks() -> None:
     runs = [whole("hkcanto_cultural", label=label) for label in "ab"]
     found = [standing("hkcanto_7", "Average", *runs, of=label) for label in "ab"]
-    assert [(each.ranks, each.of) for each in found] == [((14, 21), 23)] * 2
+    assert [(each.ranks, each.total) for each in found] == [((14, 21), 23)] * 2
 
 
 def test_the_papers_models_share_the_better_rank_where_they_are_equal() -> None:
@@ -216,11 +216,15 @@ def test_a_figure_that_cannot_be_relied_on_is_shown_without_a_rank() -> None:
     ]:
         found = standing("hkcanto_7", "Average", made)
         assert found.figure.value == pytest.approx(0.5), (made, reason)
-        assert (found.ranks, found.place, found.figure.note) == (None, "", reason), (
+        assert (found.ranks, found.rank_text, found.figure.note) == (
+            None,
+            "",
+            reason,
+        ), (
             made,
             reason,
         )
-        assert found.of == 22 + 1, (made, reason)
+        assert found.total == 22 + 1, (made, reason)
 
 
 def test_a_figure_like_the_harnesss_has_a_rank() -> None:
@@ -232,7 +236,7 @@ def test_a_figure_like_the_harnesss_has_a_rank() -> None:
 def test_a_whole_subject_of_a_part_has_a_rank_of_its_own() -> None:
     made = part("hkcanto_cultural", "food", "life_in_hk")
     found = beside("hkcanto_7", made)
-    assert found.runs["mine"]["Food Culture"].place.split(" ")[0] == "10–22"
+    assert found.runs["mine"]["Food Culture"].rank_text.split(" ")[0] == "10–22"
     assert "Local Area Knowledge" not in found.runs["mine"]
     assert found.headline.name == "Food Culture"
 
@@ -375,7 +379,7 @@ def test_of_two_runs_the_whole_one_counts_then_the_later() -> None:
         part("hkcanto_cultural", "food"), created=first.created + timedelta(days=2)
     )
     found = standing("hkcanto_7", "Average", some, later, first)
-    assert found.behind == (later,)
+    assert found.runs == (later,)
     assert "another run of this model is shown" in why_left_out(first)
 
 
@@ -449,10 +453,10 @@ def test_a_headline_without_a_direction_has_no_best(
 
 def test_the_best_published_score_is_the_lowest_where_lower_is_better() -> None:
     # HKCanto-Eval, Table 3: GPT4o's CER of 5.4 % is the lowest of the models.
-    best, _ = best_and_chance(whole("hkcanto_g2p", 0.1, metric="cer_published"))
+    best = best_published(whole("hkcanto_g2p", 0.1, metric="cer_published"))
     assert best == pytest.approx(0.054)
     # Table 1: no model has more than the 81.5 of Claude 3.5 Sonnet in Cantonese MMLU.
-    best, _ = best_and_chance(whole("hkcanto_mmlu_yue"))
+    best = best_published(whole("hkcanto_mmlu_yue"))
     assert best == pytest.approx(0.815)
 
 

@@ -5,15 +5,16 @@ thought, with generated answers instead of log-likelihoods, on real data.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from statistics import fmean
 
 import numpy as np
 
 from ...declarations import TaskVariant
-from ...figures import weights
+from ...figures import Figure, weights
 from ..logs.items import CHANCE
 from ..published import (
     PublishedColumn,
@@ -31,49 +32,57 @@ from .presentation import condition_title, figure_title
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """The figure of a run in a column of a published table, and the runs behind it.
+    """The figure of a run in a column of a published table.
 
     It has no ranks if the run was interrupted or lacks items, if figures differ from the harness's,
     or if the data is unknown. The figure's note then says why.
+
+    Attributes:
+        table: The table.
+        column: The column.
+        figure: The figure.
+        runs: The runs that it is computed from.
+        ranks: The best and the worst rank that its 95 % interval allows.
+        total: The number of ranks: the paper's models and the run.
     """
 
     table: PublishedTable
     column: PublishedColumn
     figure: Estimate
-    behind: tuple[Run, ...]
-    ranks: (
-        tuple[int, int] | None
-    )  # the best and the worst rank that its 95 % interval allows
-    of: int  # the paper's models and the run
+    runs: tuple[Run, ...]
+    ranks: tuple[int, int] | None
+    total: int
 
     def is_headline_of(self, run: Run) -> bool:
         """Whether its figure is a run's headline, on all items."""
-        same = (self.behind, self.column.metric) == ((run,), run.headline.name)
-        return same and not self.column.part
+        is_same = self.runs == (run,) and self.column.metric == run.headline.name
+        return is_same and not self.column.part
 
     @property
-    def followed(self) -> str:
+    def protocol(self) -> str:
         """Which of the paper's two protocols the run follows; empty if the paper has only one."""
-        options = self.behind[0].options
-        chosen = {options.get(name, "paper") for name in ("prompt", "examples")} - {
-            "paper"
-        }
-        return ("+".join(chosen) or "appendices") if self.table.two_protocols else ""
+        if not self.table.two_protocols:
+            return ""
+        options = self.runs[0].options
+        chosen = dict.fromkeys(
+            options.get(name, "paper") for name in ("prompt", "examples")
+        )
+        chosen.pop("paper", None)
+        return "+".join(chosen) or "appendices"
 
     @property
-    def place(self) -> str:
+    def rank_text(self) -> str:
         """Its ranks among all, and its protocol: `2–4 of 24 (appendices†)`; empty without ranks."""
         if self.ranks is None:
             return ""
         best, worst = self.ranks
-        rank = (
-            f"{best} of {self.of}" if best == worst else f"{best}–{worst} of {self.of}"
-        )
-        return f"{rank} ({self.followed}†)" if self.followed else rank
+        ranks = f"{best}" if best == worst else f"{best}–{worst}"
+        protocol = f" ({self.protocol}†)" if self.protocol else ""
+        return f"{ranks} of {self.total}{protocol}"
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
+class TableWithRuns:
     """A published table with the runs in it: run → column → standing.
 
     A run is a model under one set of options.
@@ -85,43 +94,52 @@ class Beside:
     @cached_property
     def standings(self) -> list[Standing]:
         """The runs' figures in its columns."""
-        return [
-            standing for columns in self.runs.values() for standing in columns.values()
-        ]
+        rows = (row.values() for row in self.runs.values())
+        return [*chain.from_iterable(rows)]
 
     @cached_property
     def headline(self) -> PublishedColumn:
-        """The table's headline if a run has it, or else the first column with a run, if possible
-        with a rank."""
+        """The column to sort by: one in which a run has a rank, or else a figure, if possible.
+
+        Among equals it is the table's headline, or else the first.
+        """
         shown = {standing.column.name for standing in self.standings}
         ranked = {standing.column.name for standing in self.standings if standing.ranks}
-        first = [self.table.column(self.table.headline)] if self.table.headline else []
-        columns = [*first, *self.table.columns]
+        columns = [*self.table.columns]
+        if self.table.headline:
+            columns.insert(0, self.table.column(self.table.headline))
         return max(
             columns, key=lambda column: (column.name in shown) + (column.name in ranked)
         )
 
 
-def standings(runs: Sequence[Run]) -> list[Beside]:
-    """Return each published table of models in which a run has a place."""
-    named: dict[str, list[Run]] = defaultdict(list)
+def standings(runs: Sequence[Run]) -> list[TableWithRuns]:
+    """Return each published table of models in which a run has a standing."""
+    by_name = defaultdict[str, list[Run]](list)
     for run in runs:
         if not why_incomparable(run):
-            named[" ".join([run.label, *departures(run)])].append(run)
-    tables = []
+            by_name[" ".join([run.label, *departures(run)])].append(run)
+    tables = list[TableWithRuns]()
     for table in published_tables():
-        of_runs = dict[str, Mapping[str, Standing]]()
-        for name, group in named.items() if not table.transposed else ():
-            places = (
-                (column.name, _standing(column, table, group))
-                for column in table.columns
-            )
-            if of_run := {column: place for column, place in places if place}:
-                of_runs[name] = of_run
-        beside = Beside(table, of_runs)
-        if not all(standing.column.repeats for standing in beside.standings):
-            tables.append(beside)
+        if table.transposed:
+            continue
+        rows = {name: _row(table, group) for name, group in by_name.items()}
+        with_runs = TableWithRuns(
+            table, {name: row for name, row in rows.items() if row}
+        )
+        if not all(standing.column.repeats for standing in with_runs.standings):
+            tables.append(with_runs)
     return tables
+
+
+def _row(table: PublishedTable, runs: Sequence[Run]) -> dict[str, Standing]:
+    """Return the standings of a model's runs by column."""
+    row = dict[str, Standing]()
+    for column in table.columns:
+        standing = _standing(column, table, runs)
+        if standing is not None:
+            row[column.name] = standing
+    return row
 
 
 def rank_of(
@@ -131,7 +149,7 @@ def rank_of(
     score = row.scores.get(column.name)
     if score is None:
         return None
-    return _places(Estimate(score, None, None, 0), table, column)[0]
+    return _rank_range(Estimate(score, None, None, 0), table, column)[0]
 
 
 def departures(run: Run) -> list[str]:
@@ -162,51 +180,67 @@ def why_incomparable(run: Run) -> str:
 
 def why_left_out(run: Run) -> str:
     """Say why a run is in no table."""
-    where = []
+    why = why_incomparable(run)
+    if why:
+        return why
+    reasons = list[str]()
     for table in tables_of(run.task):
-        for column in (column for column in table.columns if measures(run, column)):
-            other = "another run of this model is shown"
-            why = "it pools several tasks" if len(column.tasks) > 1 else other
-            where.append(f"{table.source}, {column.name}: {column.unmeasured or why}.")
-    no_figure = (
-        f"The papers have no figure for it under this condition ({run.condition})."
-    )
-    return why_incomparable(run) or " ".join(dict.fromkeys(where)) or no_figure
+        for column in table.columns:
+            if measures(run, column):
+                reasons.append(f"{table.source}, {column.name}: {_why_empty(column)}.")
+    if reasons:
+        return " ".join(dict.fromkeys(reasons))
+    return f"The papers have no figure for it under this condition ({run.condition})."
+
+
+def _why_empty(column: PublishedColumn) -> str:
+    """Say why a run that measures a column is not in it."""
+    if column.unmeasured:
+        return column.unmeasured
+    if len(column.tasks) > 1:
+        return "it pools several tasks"
+    return "another run of this model is shown"
 
 
 def _standing(
     column: PublishedColumn, table: PublishedTable, runs: Sequence[Run]
 ) -> Standing | None:
+    """Return the standing of a model in a column; None if its runs do not measure it."""
     if column.unmeasured:
         return None
     if column.mean_of:
         parts = [_standing(table.column(name), table, runs) for name in column.mean_of]
-        known = [part for part in parts if part]
-        if len(known) < len(parts):
-            return None
-        behind = [run for part in known for run in part.behind]
-        value: Estimate | None = _mean(known)
-        reason = next((part.figure.note for part in known if part.figure.note), "")
+        figure, measuring = _mean([part for part in parts if part], len(parts))
     else:
-        alike = [
-            [run for run in runs if measures(run, column, task)]
-            for task in column.named
-        ]
-        if not all(alike):
-            return None
-        behind = [
-            max(of, key=lambda r: (r.is_complete(column.part), r.created))
-            for of in alike
-        ]
-        value, reason = _pooled(behind, column), _why_unranked(behind, column)
-    if value is None:
+        figure, measuring = _measured(column, runs)
+    if figure is None:
         return None
     others = len(_scores(table, column))
-    reason = reason or ("" if others else "its table has no models")
-    ranks = None if reason else _places(value, table, column)
-    return Standing(
-        table, column, replace(value, note=reason), tuple(behind), ranks, others + 1
-    )
+    if not (others or figure.note):
+        figure = replace(figure, note="its table has no models")
+    ranks = None if figure.note else _rank_range(figure, table, column)
+    return Standing(table, column, figure, measuring, ranks, others + 1)
+
+
+def _measured(
+    column: PublishedColumn, runs: Sequence[Run]
+) -> tuple[Estimate | None, tuple[Run, ...]]:
+    """Return the figure of the runs that measure a column, with why it has no rank, and these.
+
+    Each of the column's tasks has to be run. Among several runs, a complete one goes before the
+    latest.
+    """
+    chosen = list[Run]()
+    for task in column.named:
+        alike = [run for run in runs if measures(run, column, task)]
+        if not alike:
+            return None, ()
+        chosen.append(
+            max(alike, key=lambda run: (run.is_complete(column.part), run.created))
+        )
+    figure = _pooled(chosen, column)
+    reason = _why_unranked(chosen, column)
+    return figure and replace(figure, note=reason), tuple(chosen)
 
 
 def _scores(table: PublishedTable, column: PublishedColumn) -> list[float]:
@@ -215,42 +249,51 @@ def _scores(table: PublishedTable, column: PublishedColumn) -> list[float]:
 
 
 def _why_unranked(runs: Sequence[Run], column: PublishedColumn) -> str:
-    reasons = {
-        next((run.unfinished for run in runs if run.unfinished), ""): True,
-        "not all items": not all(run.is_complete(column.part) for run in runs),
-        "unknown data": not all(run.trusted_data for run in runs),
-        "one example for all subjects": "paper"
-        in [run.options.get("rationale") for run in runs],
-        "unlike the harness's figure": any(
-            harness_agreement(run).different for run in runs
-        ),
-    }
-    return next((reason for reason, holds in reasons.items() if reason and holds), "")
+    for run in runs:
+        if run.unfinished:
+            return run.unfinished
+    if not all(run.is_complete(column.part) for run in runs):
+        return "not all items"
+    if not all(run.trusted_data for run in runs):
+        return "unknown data"
+    if any(run.options.get("rationale") == "paper" for run in runs):
+        return "one example for all subjects"
+    if any(harness_agreement(run).different for run in runs):
+        return "unlike the harness's figure"
+    return ""
 
 
-def _places(
-    value: Estimate, table: PublishedTable, column: PublishedColumn
+def _rank_range(
+    figure: Estimate, table: PublishedTable, column: PublishedColumn
 ) -> tuple[int, int]:
     """Return the best and the worst rank that a run may have among the paper's models.
 
-    A model is surely better, or surely worse, if the interval of the difference excludes 0. Its
-    share has the interval of as many items; another score has one as wide as the run's.
+    A model is surely better, or surely worse, if the interval of the difference excludes 0.
     """
-    sign, figure = -1 if column.lower_is_better else 1, column.measure
-    own, spans = value.times(sign), list[Estimate]()
-    for score in _scores(table, column):
-        other = (
-            published_estimate(score, value.items, figure)
-            if figure
-            else Estimate(score, None, None, 0)
-        )
-        if other.low is None and value.low is not None and value.high is not None:
-            ends = score - (value.value - value.low), score + (value.high - value.value)
-            other = Estimate(score, *ends, value.items)
-        spans.append(other.times(sign))
-    better = sum(is_above(other, own) for other in spans)
-    worse = sum(is_above(own, other) for other in spans)
-    return 1 + better, 1 + len(spans) - worse
+    sign = -1 if column.lower_is_better else 1
+    own = figure.times(sign)
+    measure = column.measure
+    rivals = [
+        _rival(score, figure, measure).times(sign) for score in _scores(table, column)
+    ]
+    better = sum(is_above(rival, own) for rival in rivals)
+    worse = sum(is_above(own, rival) for rival in rivals)
+    return 1 + better, 1 + len(rivals) - worse
+
+
+def _rival(score: float, figure: Estimate, measure: Figure | None) -> Estimate:
+    """Return a published score with the interval of as many items as a run's figure.
+
+    A score that is not a share has an interval as wide as the run's.
+    """
+    rival = Estimate(score, None, None, 0)
+    if measure is not None:
+        rival = published_estimate(score, figure.items, measure)
+    if rival.low is not None or figure.low is None or figure.high is None:
+        return rival
+    low = score - (figure.value - figure.low)
+    high = score + (figure.high - figure.value)
+    return Estimate(score, low, high, figure.items)
 
 
 def measures(run: Run, column: PublishedColumn, *tasks: TaskVariant) -> bool:
@@ -258,15 +301,19 @@ def measures(run: Run, column: PublishedColumn, *tasks: TaskVariant) -> bool:
 
     Task, shots, chain of thought and script are the same.
     """
-    options, task = run.options, run.kind.task
+    options = run.options
+    task = run.kind.task
     cot = task.variant.cot or options.get("cot", "").lower() in ("yes", "true")
-    script = "sc" if options.get("script", "").startswith("sc") else task.variant.script
-    setup = task.definition.name, run.shots, cot, script
-    return any(
-        setup
-        == (of.definition.name, column.shots_of(of), of.variant.cot, of.variant.script)
-        for of in tasks or column.named
-    )
+    script = task.variant.script
+    if options.get("script", "").startswith("sc"):
+        script = "sc"
+    condition = task.definition.name, run.shots, cot, script
+    for other in tasks or column.named:
+        variant = other.variant
+        shots = column.shots_of(other)
+        if condition == (other.definition.name, shots, variant.cot, variant.script):
+            return True
+    return False
 
 
 def _pooled(runs: Sequence[Run], column: PublishedColumn) -> Estimate | None:
@@ -280,63 +327,82 @@ def _pooled(runs: Sequence[Run], column: PublishedColumn) -> Estimate | None:
     return mean_estimate(items.values["acc"][known], items.clusters[known])
 
 
-def _mean(parts: Sequence[Standing]) -> Estimate:
-    """Return the mean of some columns.
+def _mean(
+    parts: Sequence[Standing], count: int
+) -> tuple[Estimate | None, tuple[Run, ...]]:
+    """Return the mean of some columns and their runs; None if some of the columns have none.
 
     Columns on the same items, such as cultural ones with and without examples, are correlated: the
     widths of their intervals add up. For different items, the squares of the widths add up.
     """
-    spans: dict[tuple[str, ...], float] = defaultdict(float)
+    if len(parts) < count:
+        return None, ()
+    widths = defaultdict[tuple[str, ...], float](float)
     for part in parts:
-        tasks = tuple(run.definition.name for run in part.behind)
-        low, high = part.figure.low, part.figure.high
-        spans[tasks] += np.nan if low is None or high is None else (high - low) / 2
+        tasks = tuple(run.definition.name for run in part.runs)
+        low = part.figure.low
+        high = part.figure.high
+        widths[tasks] += np.nan if low is None or high is None else (high - low) / 2
     value = fmean(part.figure.value for part in parts)
-    half = sum(span**2 for span in spans.values()) ** 0.5 / len(parts)
+    half = sum(width**2 for width in widths.values()) ** 0.5 / count
     items = sum(part.figure.items for part in parts)
+    note = next((part.figure.note for part in parts if part.figure.note), "")
+    runs = tuple(chain.from_iterable(part.runs for part in parts))
     if np.isnan(half):
-        return Estimate(value, None, None, items)
-    return Estimate(value, max(value - half, 0.0), min(value + half, 1.0), items)
+        return Estimate(value, None, None, items, note), runs
+    low, high = max(value - half, 0.0), min(value + half, 1.0)
+    return Estimate(value, low, high, items, note), runs
 
 
 def headline_column(run: Run) -> TableColumn:
     """Return the column of a run's headline in a table of models and tasks."""
-    figure, up, title = (
-        run.headline,
-        run.headline.higher_is_better,
-        run.definition.title,
-    )
-    under = f"{figure_title(run, figure)} {'↑' if up else '↓'}, {condition_title(run)}"
-    under += ", sample data" if run.is_sample else ""
-    lower = None if up is None else not up
+    figure = run.headline
+    higher = figure.higher_is_better
+    arrow = "↑" if higher else "↓"
+    sample = ", sample data" if run.is_sample else ""
     return TableColumn(
-        title, unit_of(figure), figure.help, lower, under=under, brief=True
+        run.definition.title,
+        unit_of(figure),
+        figure.help,
+        lower_is_better=None if higher is None else not higher,
+        under=f"{figure_title(run, figure)} {arrow}, {condition_title(run)}{sample}",
+        brief=True,
     )
 
 
-def best_and_chance(run: Run) -> tuple[float | None, float | None]:
-    """Return the best published score of a run's headline under its condition, and that of random
-    answers."""
-    rows = [
-        (row, column.name)
-        for table in (tables_of(run.task) if not why_incomparable(run) else ())
-        for column in table.columns
-        if len(column.tasks) == 1
-        and not (column.part or column.mean_of or column.unmeasured)
-        if column.metric == run.headline.name and measures(run, column)
-        for row in table.rows
+def best_published(run: Run) -> float | None:
+    """Return the best published score of a run's headline under its condition."""
+    scores = [
+        row.scores[column.name]
+        for row, column in _headline_cells(run)
+        if column.name in row.scores
     ]
-    scores = [row.scores[name] for row, name in rows if name in row.scores]
-    chance = next(
-        (row.values[name] for row, name in rows if row.kind == "random"), None
-    )
+    best = max if run.headline.higher_is_better else min
+    return best(scores, default=None)
+
+
+def chance(run: Run) -> float | None:
+    """Return the score of random answers: the papers', or else that of the items' options."""
+    for row, column in _headline_cells(run):
+        published = row.values[column.name]
+        if row.kind == "random" and published is not None:
+            return published
     chances = run.items.values.get(CHANCE)
-    if (
-        chance is None
-        and run.definition.kind == "multiple_choice"
-        and chances is not None
-    ):
-        # As the headline weighs the items, of which each may have another number of options.
-        shares = weights(run.headline.over, run.items.subjects, run.kind.categories)
-        chance = float(np.dot(shares, chances))
-    return (max if run.headline.higher_is_better else min)(scores, default=None), chance
+    if chances is None or run.definition.kind != "multiple_choice":
+        return None
+    # As the headline weighs the items, which may differ in their number of options.
+    shares = weights(run.headline.over, run.items.subjects, run.kind.categories)
+    return float(np.dot(shares, chances))
+
+
+def _headline_cells(run: Run) -> Iterator[tuple[PublishedRow, PublishedColumn]]:
+    """Yield the rows of the papers with a run's headline under its condition, and the columns."""
+    if why_incomparable(run):
+        return
+    for table in tables_of(run.task):
+        for column in table.columns:
+            is_plain = not (column.part or column.mean_of or column.unmeasured)
+            is_headline = column.metric == run.headline.name and len(column.tasks) == 1
+            if is_plain and is_headline and measures(run, column):
+                for row in table.rows:
+                    yield row, column

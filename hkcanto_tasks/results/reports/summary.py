@@ -5,17 +5,17 @@ row for each task, beside the best published score.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from operator import itemgetter
+from operator import attrgetter
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...errors import ComparisonError
 from ..frames import checkpoint, figure_rows
-from ..published import RowKind
+from ..published import PublishedColumn, PublishedRow, PublishedTable, RowKind
 from ..runs import Run, SkippedLog
 from ..statistics.estimates import harness_agreement
 from ..statistics.intervals import CONFIDENCE, WIDE, Estimate
@@ -24,6 +24,7 @@ from ..statistics.paired import compare
 from ..statistics.selection import Selection, selection
 from . import analyses
 from .blocks import (
+    Block,
     Note,
     Report,
     Section,
@@ -52,17 +53,18 @@ from .presentation import (
 )
 from .renderers.formatting import interval_text, listed, number, value_text
 from .standings import (
-    Beside,
     Standing,
-    best_and_chance,
+    TableWithRuns,
+    best_published,
+    chance,
     headline_column,
     rank_of,
     standings,
     why_left_out,
 )
 
-_NAMED = 4  # figures that differ from the harness's
-_OF_RUN = (
+_MOST_DISAGREEMENTS = 4
+_RUN_KEYS = (
     "label",
     "model",
     "harness",
@@ -83,29 +85,43 @@ _RANKS = (
     "Rank among the paper's models; for a run, the ranks that its 95 % interval allows, or why it "
     f"has none. {_EXACT}"
 )
+_MATRIX = (
+    "Each task's headline, on all of its items unless a note says otherwise. “≈” marks models "
+    "that do not differ significantly from the best."
+)
 _DOUBTS = "Failed checks: figures like the harness's, all items, at most 2 % unread, greedy, known data."
 
 
 @dataclass(frozen=True, eq=False)
-class _Read:
-    """The runs of a report, in the order of training, and what is known of them together."""
+class _Results:
+    """The runs of a report, in the order of training, and what is known of them together.
+
+    Attributes:
+        runs: The runs.
+        skipped: The logs that were not read, or not in full.
+        labels: The models.
+        groups: Runs that differ only in the model.
+        papers: The published tables with runs in them.
+    """
 
     runs: Sequence[Run]
     skipped: Sequence[SkippedLog]
     labels: Sequence[str]
-    groups: Sequence[Sequence[Run]]  # runs that differ only in the model
-    beside: Sequence[Beside]
+    groups: Sequence[Sequence[Run]]
+    papers: Sequence[TableWithRuns]
 
     def standings(self, run: Run) -> list[Standing]:
-        """Return the ranks of a run in the papers' tables, those of its headline first."""
-        every = chain.from_iterable(beside.standings for beside in self.beside)
-        behind = [standing for standing in every if run in standing.behind]
-        return sorted(behind, key=lambda standing: not standing.is_headline_of(run))
+        """Return the standings of a run in the papers' tables, those of its headline first."""
+        standings = chain.from_iterable(paper.standings for paper in self.papers)
+        of_run = [standing for standing in standings if run in standing.runs]
+        return sorted(of_run, key=lambda standing: not standing.is_headline_of(run))
 
-    def place(self, run: Run) -> str | None:
+    def rank(self, run: Run) -> str | None:
         """Return the rank of a run's headline; None without one."""
-        ranked = (standing for standing in self.standings(run) if standing.ranks)
-        return next((of.place for of in ranked if of.is_headline_of(run)), None)
+        for standing in self.standings(run):
+            if standing.ranks and standing.is_headline_of(run):
+                return standing.rank_text
+        return None
 
 
 def build_report(
@@ -113,154 +129,192 @@ def build_report(
 ) -> Report:
     """Return the report of some runs; the default title names the models."""
     frame = partial(figure_rows, runs)
-    # Runs that are not checkpoints, then each training run's checkpoints by step.
-    steps = {run: checkpoint(run) or ("", 0) for run in runs}
-    names = list(dict.fromkeys(["", *(name for name, _ in steps.values())]))
-    runs = sorted(runs, key=lambda run: (names.index(steps[run][0]), steps[run][1]))
-    labels = list(dict.fromkeys(run.label for run in runs))
-    read = _Read(runs, skipped, labels, side_by_side(runs), standings(runs))
-    papers = [*map(paper_table, read.beside)]
+    runs = _in_training_order(runs)
+    labels = [*dict.fromkeys(run.label for run in runs)]
+    results = _Results(runs, skipped, labels, side_by_side(runs), standings(runs))
+    papers = [*map(paper_table, results.papers)]
+    is_one_group = len(results.groups) == 1
     sections = [
-        _first_section(read),
-        Section(
-            "Published scores", papers, "published", is_summary=len(read.groups) == 1
-        ),
+        _first_section(results),
+        Section("Published scores", papers, "published", is_summary=is_one_group),
         *analyses.sections(runs),
-        _last_section(read),
+        _last_section(results),
     ]
-    records = {"runs": [*map(partial(_record, read), runs)], "best": best_records(runs)}
-    return report_of(
-        sections, title or listed(labels, ", "), footer_of(runs), records, frame
-    )
+    records = {
+        "runs": [_record(results, run) for run in runs],
+        "best": best_records(runs),
+    }
+    title = title or listed(labels, ", ")
+    return report_of(sections, title, footer_of(runs), records, frame)
+
+
+def _in_training_order(runs: Sequence[Run]) -> list[Run]:
+    """Return runs that are not checkpoints, then each training run's checkpoints by step."""
+    steps = {run: checkpoint(run) or ("", 0) for run in runs}
+    names = [*dict.fromkeys(["", *(name for name, _ in steps.values())])]
+    return sorted(runs, key=lambda run: (names.index(steps[run][0]), steps[run][1]))
 
 
 def best_records(runs: Sequence[Run]) -> Sequence[Mapping[str, Any]]:
     """Return the best run of each task under each condition, as records."""
-    chosen = (selection(tuple(group)) for group in side_by_side(runs))
-    return [
-        {
-            **{name: getattr(of.best, name) for name in ("task", "condition", "label")},
-            "step": (checkpoint(of.best) or ("", None))[1],
-            "figure": headline(of.best),
-            "picked_from": of.picked_from,
-            "overstated": of.overstated,
-            "ties": [run.label for run in of.ties],
-            "left_out": {run.label: why for run, why in of.left_out.items()},
-        }
-        for of in filter(None, chosen)
-    ]
+    races = [selection(tuple(group)) for group in side_by_side(runs)]
+    return [_best_record(race) for race in races if race]
 
 
-def _record(read: _Read, run: Run) -> Mapping[str, Any]:
+def _best_record(race: Selection) -> Mapping[str, Any]:
+    best = race.best
+    _, step = checkpoint(best) or ("", None)
+    return {
+        "task": best.task,
+        "condition": best.condition,
+        "label": best.label,
+        "step": step,
+        "figure": headline(best),
+        "picked_from": race.picked_from,
+        "overstated": race.overstated,
+        "ties": [run.label for run in race.ties],
+        "left_out": {run.label: why for run, why in race.left_out.items()},
+    }
+
+
+def _record(results: _Results, run: Run) -> Mapping[str, Any]:
     """Return a run as a record, with its setup, headline, ranks and checks."""
     return {
-        **{name: getattr(run, name) for name in _OF_RUN},
+        **{key: getattr(run, key) for key in _RUN_KEYS},
         "headline": run.headline,
         "signature": run.signature.text,
         "figure": headline(run),
         "doubts": doubts(run),
         "unread": unread_of(run),
         "usage": run.usage.known,
-        "standings": [
-            {
-                "table": standing.table.name,
-                "source": standing.table.source,
-                "column": standing.column.name,
-                **{
-                    n: getattr(standing, n)
-                    for n in ("figure", "ranks", "of", "followed")
-                },
-            }
-            for standing in read.standings(run)
-        ],
+        "standings": [*map(_standing_record, results.standings(run))],
+    }
+
+
+def _standing_record(standing: Standing) -> Mapping[str, Any]:
+    return {
+        "table": standing.table.name,
+        "source": standing.table.source,
+        "column": standing.column.name,
+        "figure": standing.figure,
+        "ranks": standing.ranks,
+        "of": standing.total,
+        "followed": standing.protocol,
     }
 
 
 # ---------------------------------------------------------------------- the first section
 
 
-def _first_section(read: _Read) -> Section:
+class _Overview(NamedTuple):
+    """The verdict on all models, the table to read first, and runs that are not compared."""
+
+    verdict: Note
+    table: TableBlock
+    left_out: Sequence[Run] = ()
+
+
+class _TaskRow(NamedTuple):
+    """A task of a single model."""
+
+    title: str
+    score: Estimate | None
+    rank: str | None
+    best: float | None
+    measure: str
+
+
+def _first_section(results: _Results) -> Section:
     """Return the section to read first: a sentence, a line of warnings, and one table."""
-    of_models = (_one, _one, _two, _many)  # none, one, two, more
-    said, made, left_out = of_models[min(len(read.labels), 3)](read)
-    warnings = [Note(text, "warning") for text in _warnings(read, left_out)]
-    return Section("Results", [said, *warnings, made], "results", is_summary=True)
+    models = len(results.labels)
+    if models < 2:
+        overview = _overview_of_one(results)
+    elif models == 2:
+        overview = _overview_of_two(results)
+    else:
+        overview = _overview_of_many(results)
+    blocks: list[Block] = [overview.verdict]
+    warnings = " · ".join(_warnings(results, overview.left_out))
+    if warnings:
+        blocks.append(Note(warnings, "warning"))
+    blocks.append(overview.table)
+    return Section("Results", blocks, "results", is_summary=True)
 
 
-def _warnings(read: _Read, left_out: Sequence[Run]) -> list[str]:
-    """Return one line of warnings, or none."""
-    many, every = (
-        f"over {MANY_UNREAD:.0%} unread",
-        chain.from_iterable(map(doubts, read.runs)),
-    )
-    doubted = Counter(many if doubt.endswith(" unread") else doubt for doubt in every)
-    parts = [
-        f"{text}: {count} of {len(read.runs)} runs" for text, count in doubted.items()
-    ]
-    if read.skipped:
-        parts.append(
-            f"logs not read, or not in full: {len(read.skipped)} (“How this was made”)"
-        )
+def _warnings(results: _Results, left_out: Sequence[Run]) -> Iterator[str]:
+    """Yield each doubt about runs, with their number, and the numbers of logs and runs left out."""
+    counts = Counter[str]()
+    for doubt in chain.from_iterable(map(doubts, results.runs)):
+        is_unread = doubt.endswith(" unread")
+        counts[f"over {MANY_UNREAD:.0%} unread" if is_unread else doubt] += 1
+    for text, count in counts.items():
+        yield f"{text}: {count} of {len(results.runs)} runs"
+    if results.skipped:
+        yield f"logs not read, or not in full: {len(results.skipped)} (“How this was made”)"
     if left_out:
-        parts.append(
-            f"runs not compared, as unfinished or on other items: {len(left_out)}"
-        )
-    return [" · ".join(parts)] if parts else []
+        yield f"runs not compared, as unfinished or on other items: {len(left_out)}"
 
 
-def _one(read: _Read) -> tuple[Note, TableBlock, list[Run]]:
+def _overview_of_one(results: _Results) -> _Overview:
     """Return a single model's tasks with the best published scores, drawn on one axis."""
-    texts, rows = list[str](), list[tuple[Value, ...]]()
-    for run in chain.from_iterable(read.groups):
-        title, score, place = task_title(run), _in_points(run), read.place(run)
+    texts = list[str]()
+    rows = list[_TaskRow]()
+    for run in chain.from_iterable(results.groups):
+        title = task_title(run)
+        score = _in_points(run)
+        rank = results.rank(run)
+        measure = measure_title(run, run.headline)
         shown = f"{value_text(score, 'score')} {interval_text(score, 'score')}".strip()
-        measure, rank = (
-            measure_title(run, run.headline),
-            f"rank {place}" if place else "no rank",
-        )
-        texts.append(f"{title} {shown} ({measure}), {rank}")
-        note = "; ".join(doubts(run)) if len(read.runs) > 1 else ""
+        ranked = f"rank {rank}" if rank else "no rank"
+        texts.append(f"{title} {shown} ({measure}), {ranked}")
+        # The line of warnings has the doubts about the only run.
+        note = "; ".join(doubts(run)) if len(results.runs) > 1 else ""
         noted = score and replace(score, note=note)
-        rows.append((title, noted, place, _best_in_points(run), measure))
-    columns = (
-        TableColumn("Task"),
-        TableColumn("Score", "score", f"From 0 to 100. {_INTERVAL}", drawn=True),
-        TableColumn("Rank", help=_RANKS),
-        TableColumn("Best published", "score", drawn=True),
-        TableColumn("Figure", beneath=True),
-    )
-    getters = [(column, itemgetter(at)) for at, column in enumerate(columns)]
-    said = (
-        f"{read.labels[0]}: {listed(texts)}."
-        if texts
-        else "There is no run to report on."
-    )
-    return (
-        Note(said, "verdict"),
-        table("tasks", "Task by task", rows, getters, kind="other"),
-        [],
-    )
+        rows.append(_TaskRow(title, noted, rank, _best_in_points(run), measure))
+    about = f"From 0 to 100. {_INTERVAL}"
+    columns: list[tuple[TableColumn, Callable[[_TaskRow], Value]]] = [
+        (TableColumn("Task"), attrgetter("title")),
+        (TableColumn("Score", "score", about, drawn=True), attrgetter("score")),
+        (TableColumn("Rank", help=_RANKS), attrgetter("rank")),
+        (TableColumn("Best published", "score", drawn=True), attrgetter("best")),
+        (TableColumn("Figure", beneath=True), attrgetter("measure")),
+    ]
+    verdict = "There is no run to report on."
+    if texts:
+        verdict = f"{results.labels[0]}: {listed(texts)}."
+    tasks = table("tasks", "Task by task", rows, columns, kind="other")
+    return _Overview(Note(verdict, "verdict"), tasks)
 
 
-def _two(read: _Read) -> tuple[Note, TableBlock, list[Run]]:
+def _overview_of_two(results: _Results) -> _Overview:
     """Return each task's pair of runs, compared as in `hkcanto compare`, and runs left out."""
-    pairs, left_out = list[RunPair](), list[Run]()
-    for group in read.groups:
-        some, best = group[0], _best_in_points(group[0])
+    pairs = list[RunPair]()
+    left_out = list[Run]()
+    for group in results.groups:
         by_label = {run.label: run for run in reversed(group)}
-        first, second = sides = [by_label.get(label) for label in read.labels]
-        scores = [
-            score.value if run and (score := _in_points(run)) else None for run in sides
-        ]
-        measure = measure_title(some, some.headline)
-        pair = RunPair(task_title(some), some.headline, None, measure, scores, best)
+        first, second = (by_label.get(label) for label in results.labels)
+        best = _best_in_points(group[0])
+        pair = _uncompared_pair(group[0], first, second, best)
         if first and second:
             try:
                 pair = pair_of(compare(first, second, parts=False), best)
             except ComparisonError:
                 left_out += [first, second]
         pairs.append(pair)
-    return *pairs_blocks(pairs, read.labels), left_out
+    verdict, tasks = pairs_blocks(pairs, results.labels)
+    return _Overview(verdict, tasks, left_out)
+
+
+def _uncompared_pair(
+    run: Run, first: Run | None, second: Run | None, best: float | None
+) -> RunPair:
+    """Return a task's pair of runs without an effect."""
+    scores = list[float | None]()
+    for side in (first, second):
+        score = _in_points(side) if side else None
+        scores.append(score.value if score else None)
+    measure = measure_title(run, run.headline)
+    return RunPair(task_title(run), run.headline, None, measure, scores, best)
 
 
 def _in_points(run: Run) -> Estimate | None:
@@ -271,226 +325,299 @@ def _in_points(run: Run) -> Estimate | None:
 
 def _best_in_points(run: Run) -> float | None:
     """Return the best published score of a run's headline, from 0 to 100."""
-    best, _ = best_and_chance(run)
+    best = best_published(run)
     return best and best * points_of(run.headline)
 
 
-def _many(read: _Read) -> tuple[Note, TableBlock, list[Run]]:
+def _overview_of_many(results: _Results) -> _Overview:
     """Return which model has the best mean rank, and where the best is ahead of all others.
 
     The differences hold for all tasks at once. Runs that are not comparable are left out.
     """
-    groups = [group for group in read.groups if len(group) > 1]
+    groups = [group for group in results.groups if len(group) > 1]
     confidence = 1 - (1 - CONFIDENCE) / max(1, len(groups))
-    races = [
-        chosen for group in groups if (chosen := selection(tuple(group), confidence))
-    ]
-    left_out = [run for chosen in races for run in chosen.left_out]
-    races = [chosen for chosen in races if chosen.differences]
-    made = _matrix(read, races, left_out)
-    if not races:
-        return Note(NOTHING.format(len(read.labels)), "verdict"), made, left_out
-    said, rank = "No task was run in full by all models", made.rows[0].values[1]
-    if rank is not None:
-        leaders = [str(row.values[0]) for row in made.rows if row.values[1] == rank]
-        said = f"The best mean rank is {value_text(rank, 'score')}: {listed(leaders)}"
-    ahead = [
-        f"{run_title(of.best)} ({value_text(_in_points(of.best), 'score')}; of "
-        f"{len(of.differences) - len(of.ties)} of {len(of.differences)} others)"
-        for of in races
-        if not of.ties or (len(races) == 1 and len(of.ties) < len(of.differences))
-    ]
-    said += (
-        f". Significantly ahead (all tasks together, 95 %): {listed(ahead) or 'none'}."
-    )
-    return Note(said, "verdict"), made, left_out
+    races = list[Selection]()
+    left_out = list[Run]()
+    for group in groups:
+        race = selection(tuple(group), confidence)
+        if race is None:
+            continue
+        left_out += race.left_out
+        if race.differences:
+            races.append(race)
+    ranks = _mean_ranks(results, {run.label for run in left_out})
+    if races:
+        verdict = f"{_best_mean_rank(ranks)}. {_significantly_ahead(races)}"
+    else:
+        verdict = NOTHING.format(len(results.labels))
+    matrix = _matrix(results, races, ranks)
+    return _Overview(Note(verdict, "verdict"), matrix, left_out)
+
+
+def _best_mean_rank(ranks: Mapping[str, float | None]) -> str:
+    """Say which models have the best mean rank."""
+    best = min((rank for rank in ranks.values() if rank is not None), default=None)
+    if best is None:
+        return "No task was run in full by all models"
+    leaders = [label for label, rank in ranks.items() if rank == best]
+    return f"The best mean rank is {value_text(best, 'score')}: {listed(leaders)}"
+
+
+def _significantly_ahead(races: Sequence[Selection]) -> str:
+    """Say which runs are significantly ahead of all others; of a single task, of any others."""
+    texts = list[str]()
+    for race in races:
+        others = len(race.differences)
+        behind = others - len(race.ties)
+        if behind == others or (len(races) == 1 and behind):
+            score = value_text(_in_points(race.best), "score")
+            title = run_title(race.best)
+            texts.append(f"{title} ({score}; of {behind} of {others} others)")
+    ahead = listed(texts) or "none"
+    return f"Significantly ahead (all tasks together, 95 %): {ahead}."
 
 
 def _matrix(
-    read: _Read, races: Sequence[Selection], left_out: Sequence[Run]
+    results: _Results,
+    races: Sequence[Selection],
+    ranks: Mapping[str, float | None],
 ) -> TableBlock:
     """Return the table of models × tasks, sorted by the mean rank over the tasks that all have.
 
     A note of a headline says whether it ties with the best, and the doubts about it. Below the
     models are the best published scores, and chance.
     """
-    shared = set.intersection(*({*doubts(run)} for run in read.runs))
-    ties = {run for chosen in races for run in chosen.ties}
-
-    def cell(run: Run | None) -> Value:
-        found = headline(run) if run else None
-        if run is None or found is None:
-            return None
-        notes = [doubt for doubt in doubts(run) if doubt not in shared]
-        return replace(found, note="; ".join([*(["≈"] if run in ties else []), *notes]))
-
-    by_label = [{run.label: run for run in reversed(group)} for group in read.groups]
-    ranks = _mean_ranks(read, {run.label for run in left_out})
-    ordered = sorted(ranks, key=lambda label: (ranks[label] is None, ranks[label] or 0))
-    rows = [
-        TableRow(
-            [label, ranks[label], *(cell(of.get(label)) for of in by_label)], "run"
-        )
-        for label in ordered
-    ]
-    best, chance = zip(*(best_and_chance(of[0]) for of in read.groups), strict=True)
-    rows += [
-        TableRow(["Best published", None, *best], "best"),
-        TableRow(["Chance", None, *chance], "random"),
-    ]
+    shared = set.intersection(*({*doubts(run)} for run in results.runs))
+    ties = {*chain.from_iterable(race.ties for race in races)}
     columns = [
         TableColumn("Model"),
         TableColumn(
-            "Mean rank", "score", "Over the tasks that all models have in full.", True
+            "Mean rank",
+            "score",
+            "Over the tasks that all models have in full.",
+            lower_is_better=True,
         ),
-        *(headline_column(of[0]) for of in read.groups),
     ]
-    caption = (
-        "Each task's headline, on all of its items unless a note says otherwise. “≈” marks models "
-        "that do not differ significantly from the best."
-    )
-    rows = [row for row in rows if any(value is not None for value in row.values[1:])]
+    ordered = sorted(ranks.items(), key=lambda entry: (entry[1] is None, entry[1]))
+    cells: dict[str, list[Value]] = {label: [label, rank] for label, rank in ordered}
+    best: list[Value] = ["Best published", None]
+    random: list[Value] = ["Chance", None]
+    for group in results.groups:
+        by_label = {run.label: run for run in reversed(group)}
+        for label, values in cells.items():
+            run = by_label.get(label)
+            values.append(_noted_headline(run, ties, shared) if run else None)
+        columns.append(headline_column(group[0]))
+        best.append(best_published(group[0]))
+        random.append(chance(group[0]))
+    rows = [TableRow(values, "run") for values in cells.values()]
+    rows += [TableRow(best, "best"), TableRow(random, "random")]
     return TableBlock(
-        "matrix", "Models and tasks", columns, rows, caption, turnable=True
+        "matrix",
+        "Models and tasks",
+        columns,
+        [row for row in rows if any(value is not None for value in row.values[1:])],
+        caption=_MATRIX,
+        turnable=True,
     )
 
 
-def _mean_ranks(read: _Read, left_out: set[str]) -> dict[str, float | None]:
+def _noted_headline(run: Run, ties: Set[Run], shared: Set[str]) -> Estimate | None:
+    """Return a headline, noted with whether it ties with the best and what is doubtful about it."""
+    value = headline(run)
+    if value is None:
+        return None
+    notes = [doubt for doubt in doubts(run) if doubt not in shared]
+    if run in ties:
+        notes.insert(0, "≈")
+    return replace(value, note="; ".join(notes))
+
+
+def _mean_ranks(results: _Results, left_out: Set[str]) -> dict[str, float | None]:
     """Return each model's mean rank over the tasks that all have.
 
     It is None without such a task, or if a run of the model is left out of the comparison.
     """
-    ranked = {*read.labels} - left_out
-    ranks: dict[str, list[int]] = {label: [] for label in read.labels}
-    for group in read.groups:
+    ranked = {*results.labels} - left_out
+    ranks: dict[str, list[int]] = {label: [] for label in results.labels}
+    for group in results.groups:
         sign = 1 if group[0].headline.higher_is_better else -1
-        found = ((run.label, headline(run)) for run in group if run.label in ranked)
-        values = {label: sign * value.value for label, value in found if value}
-        for label, value in values.items() if len(values) == len(ranked) else ():
-            ranks[label].append(1 + sum(other > value for other in values.values()))
-    return {label: fmean(of) if of else None for label, of in ranks.items()}
+        scores = dict[str, float]()
+        for run in group:
+            value = headline(run)
+            if value and run.label in ranked:
+                scores[run.label] = sign * value.value
+        if len(scores) < len(ranked):
+            continue
+        for label, score in scores.items():
+            ranks[label].append(1 + sum(other > score for other in scores.values()))
+    return {
+        label: fmean(of_tasks) if of_tasks else None
+        for label, of_tasks in ranks.items()
+    }
 
 
-def paper_table(beside: Beside) -> TableBlock:
+# ---------------------------------------------------------------------- published tables
+
+
+def paper_table(paper: TableWithRuns) -> TableBlock:
     """Return a published table with the runs in it, sorted and drawn by its headline."""
-    paper, key = beside.table, beside.headline
-    rows = list[TableRow]()
-    for row in paper.rows:
-        place = rank_of(row, paper, key)
-        values: list[Value] = [row.model, str(place) if place else None]
-        for name, score in row.values.items():
-            noted = name in row.notes and score is not None
-            values.append(
-                Estimate(score or 0, None, None, 0, row.notes[name]) if noted else score
-            )
-        rows.append(TableRow(values, _KINDS.get(row.kind, "other")))
-    for run, of_run in beside.runs.items():
-        of = of_run.get(key.name)
-        rank = of.place or of.figure.note if of else None
-        values = [run, rank]
-        for column in paper.columns:
-            figure = of_run[column.name].figure if column.name in of_run else None
-            # A figure is shown without its note if the row's rank has the same text.
-            values.append(
-                replace(figure, note="") if figure and figure.note == rank else figure
-            )
-        rows.append(TableRow(values, "run"))
-    sign, at = 1 if key.lower_is_better else -1, 2 + paper.columns.index(key)
-    rows.sort(key=lambda row: sign * (number(row.values[at]) or 0))
-    rows.sort(key=lambda row: number(row.values[at]) is None)
-    columns = [
-        TableColumn("Model"),
-        TableColumn("Rank", help=_RANKS, under=f"by {key.name}"),
-    ]
-    for column in paper.columns:
-        about = ", ".join(filter(None, (*column.mean_of, *column.tasks, column.part)))
-        about = (
-            f"Not measured here: {column.unmeasured}."
-            if column.unmeasured
-            else f"Of {about}."
-        )
-        unit = unit_of(measure) if (measure := column.measure) else column.unit
-        columns.append(
-            TableColumn(column.name, unit, about, column.lower_is_better, column is key)
-        )
+    published = paper.table
+    key = paper.headline
+    rows = [_published_row(row, published, key) for row in published.rows]
+    for name, standings_of_run in paper.runs.items():
+        rows.append(_run_row(name, standings_of_run, published, key))
+    position = 2 + published.columns.index(key)
+    sign = 1 if key.lower_is_better else -1
+
+    def order(row: TableRow) -> tuple[bool, float]:
+        score = number(row.values[position])
+        return score is None, sign * (score or 0)
+
     better = "lower" if key.lower_is_better else "higher"
-    caption = (
-        f"The paper's models and the runs, by {key.name}; {better} is better. {_EXACT}"
+    return TableBlock(
+        f"published_{published.name}",
+        f"{published.source}: {published.title}",
+        columns=[
+            TableColumn("Model"),
+            TableColumn("Rank", help=_RANKS, under=f"by {key.name}"),
+            *(_paper_column(column, key) for column in published.columns),
+        ],
+        rows=sorted(rows, key=order),
+        caption=(
+            f"The paper's models and the runs, by {key.name}; {better} is better. "
+            f"{_EXACT}"
+        ),
     )
-    title = f"{paper.source}: {paper.title}"
-    return TableBlock(f"published_{paper.name}", title, columns, rows, caption)
+
+
+def _published_row(
+    row: PublishedRow, published: PublishedTable, key: PublishedColumn
+) -> TableRow:
+    rank = rank_of(row, published, key)
+    values: list[Value] = [row.model, str(rank) if rank else None]
+    for name, score in row.values.items():
+        if score is not None and name in row.notes:
+            values.append(Estimate(score, None, None, 0, row.notes[name]))
+        else:
+            values.append(score)
+    return TableRow(values, _KINDS.get(row.kind, "other"))
+
+
+def _run_row(
+    name: str,
+    by_column: Mapping[str, Standing],
+    published: PublishedTable,
+    key: PublishedColumn,
+) -> TableRow:
+    """Return the row of a run; its rank says why it has none."""
+    headline_standing = by_column.get(key.name)
+    rank = None
+    if headline_standing:
+        rank = headline_standing.rank_text or headline_standing.figure.note
+    values: list[Value] = [name, rank]
+    for column in published.columns:
+        standing = by_column.get(column.name)
+        figure = standing.figure if standing else None
+        # A figure is shown without its note if the row's rank has the same text.
+        if figure and figure.note == rank:
+            figure = replace(figure, note="")
+        values.append(figure)
+    return TableRow(values, "run")
+
+
+def _paper_column(column: PublishedColumn, key: PublishedColumn) -> TableColumn:
+    about = f"Not measured here: {column.unmeasured}."
+    if not column.unmeasured:
+        names = filter(None, (*column.mean_of, *column.tasks, column.part))
+        about = f"Of {', '.join(names)}."
+    measure = column.measure
+    return TableColumn(
+        column.name,
+        unit_of(measure) if measure else column.unit,
+        about,
+        column.lower_is_better,
+        drawn=column is key,
+    )
 
 
 # ---------------------------------------------------------------------- the last section
 
 
-def _last_section(read: _Read) -> Section:
+def _last_section(results: _Results) -> Section:
     """Return the section on how everything was made: signatures, checks, protocols, omissions."""
+    score = TableColumn("Score", "score", f"From 0 to 100. {_INTERVAL}")
     columns: list[tuple[TableColumn, Callable[[Run], Value]]] = [
         MODEL,
         TASK,
-        (TableColumn("Score", "score", f"From 0 to 100. {_INTERVAL}"), _in_points),
-        (TableColumn("Rank", help=_RANKS), read.place),
+        (score, _in_points),
+        (TableColumn("Rank", help=_RANKS), results.rank),
         (
             TableColumn("Doubts", help=_DOUBTS),
             lambda run: "; ".join(doubts(run)) or None,
         ),
-        (TableColumn("Called"), lambda run: run.model),
-        (TableColumn("Harness"), lambda run: run.harness),
+        (TableColumn("Called"), attrgetter("model")),
+        (TableColumn("Harness"), attrgetter("harness")),
         (TableColumn("Run on"), lambda run: f"{run.created:%Y-%m-%d %H:%M}"),
-        (TableColumn("Signature"), lambda run: run.signature.text),
+        (TableColumn("Signature"), attrgetter("signature.text")),
     ]
     about = "Compare numbers only if their signatures match (ignoring pkg)."
-    made = table("runs", "Runs", read.runs, columns, about)
-    notes = map(Note, [*_checks(read.runs), *_protocols(read)])
+    runs = table("runs", "Runs", results.runs, columns, about)
+    notes = map(Note, chain(_checks(results.runs), _protocols(results)))
+    blocks: list[Block] = [runs, *notes, _skipped(results.skipped)]
+    return Section("How this was made", blocks, "made", bool(results.skipped))
+
+
+def _skipped(logs: Sequence[SkippedLog]) -> TableBlock:
+    """Return the logs that were not read, or not in full, and why."""
     # Reports are passed on, and need not show whole paths.
-    rows = [
-        TableRow(["/".join(log.path.parts[-2:]), log.reason]) for log in read.skipped
-    ]
-    columns_of_logs = [TableColumn("File"), TableColumn("Reason")]
-    skipped = TableBlock(
-        "skipped", "Logs not read, or not in full", columns_of_logs, rows
-    )
-    return Section(
-        "How this was made", [made, *notes, skipped], "made", bool(read.skipped)
-    )
+    rows = [TableRow(["/".join(log.path.parts[-2:]), log.reason]) for log in logs]
+    columns = [TableColumn("File"), TableColumn("Reason")]
+    return TableBlock("skipped", "Logs not read, or not in full", columns, rows)
 
 
 def _checks(runs: Sequence[Run]) -> Iterator[str]:
-    equal = sum(
-        harness_agreement(run).equal for run in runs if "rescored" not in run.options
-    )
+    """Yield the number of figures that equal the harness's, and the remarks on each run."""
+    scored = [run for run in runs if "rescored" not in run.options]
+    equal = sum(harness_agreement(run).equal for run in scored)
     yield f"{equal:,} figures equal those of the harnesses."
     for run in runs:
-        if again := run.options.get("rescored"):
-            yield f"{run_title(run)} was scored again by hkcanto {again}."
-        for one in harness_agreement(run).different[:_NAMED]:
-            place = f" of {', '.join(one.subjects)}" if one.subjects else ""
-            yield (
-                f"{run_title(run)}: {one.name}{place} is {one.ours:.6g} here, {one.reported:.6g} "
-                f"in {run.harness}. Was the log edited, or made by another version of this package?"
-            )
-        if (
-            len(run.subjects) < (count := len(run.kind.task.subjects))
-            and not run.is_sample
-        ):
-            yield f"{run_title(run)} lacks {count - len(run.subjects)} of the {count} subjects."
-        yield from (f"{run_title(run)}: {text}" for text in run.notes)
+        yield from _checks_of_run(run)
 
 
-def _protocols(read: _Read) -> Iterator[str]:
+def _checks_of_run(run: Run) -> Iterator[str]:
+    title = run_title(run)
+    version = run.options.get("rescored")
+    if version:
+        yield f"{title} was scored again by hkcanto {version}."
+    for figure in harness_agreement(run).different[:_MOST_DISAGREEMENTS]:
+        subjects = f" of {', '.join(figure.subjects)}" if figure.subjects else ""
+        yield (
+            f"{title}: {figure.name}{subjects} is {figure.ours:.6g} here, {figure.reported:.6g} "
+            f"in {run.harness}. Was the log edited, or made by another version of this package?"
+        )
+    count = len(run.kind.task.subjects)
+    lacking = count - len(run.subjects)
+    if lacking > 0 and not run.is_sample:
+        yield f"{title} lacks {lacking} of the {count} subjects."
+    for note in run.notes:
+        yield f"{title}: {note}"
+
+
+def _protocols(results: _Results) -> Iterator[str]:
     """Say how the papers measured, and why runs are not beside their figures."""
-    for paper in (beside.table for beside in read.beside):
-        if paper.protocol:
-            yield f"{paper.source}: {paper.protocol}"
-        if paper.two_protocols:
-            yield f"† The rows of {paper.source} may follow its appendices or its release."
-    used = {
-        run for beside in read.beside for one in beside.standings for run in one.behind
-    }
-    reasons = defaultdict[str, list[str]](list)
-    for run in read.runs:
-        if run not in used:
-            reasons[why_left_out(run)].append(f"{run.label} on {run.task}")
-    for reason, names in reasons.items():
-        yield f"Not beside published figures: {', '.join(names)}. {reason}"
+    shown = set[Run]()
+    for paper in results.papers:
+        source = paper.table.source
+        if paper.table.protocol:
+            yield f"{source}: {paper.table.protocol}"
+        if paper.table.two_protocols:
+            yield f"† The rows of {source} may follow its appendices or its release."
+        for standing in paper.standings:
+            shown.update(standing.runs)
+    names = defaultdict[str, list[str]](list)
+    for run in results.runs:
+        if run not in shown:
+            names[why_left_out(run)].append(f"{run.label} on {run.task}")
+    for reason, left_out in names.items():
+        yield f"Not beside published figures: {', '.join(left_out)}. {reason}"
