@@ -12,9 +12,9 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from itertools import chain, product
+from itertools import chain
 from statistics import fmean
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Annotated, Any, get_args, get_type_hints
 
 import msgspec
@@ -68,19 +68,12 @@ class Verifier:
             {'word': 'text', 'sentence': 'number from 1, or from -1 back'}
         """
         described = {}
-        for argument in msgspec.structs.fields(self.record):
-            members = get_args(argument.type)
-            kind = members[0] if type(None) in members else argument.type
-            words = " or ".join(map(repr, get_args(kind))) or "true or false"
-            if hasattr(kind, "__metadata__"):
-                words = str(kind.__metadata__[0].description)
-            default = "" if argument.required else ", optional"
-            if isinstance(argument.default, str | bool):
-                default = f", {argument.default!r} by default".replace("False", "false")
-            described[argument.name] = words + default
-        return {name: words for name, words in described.items() if name not in _BOUNDS}
+        for field in msgspec.structs.fields(self.record):
+            if field.name not in _BOUNDS:
+                described[field.name] = _values_in_words(field)
+        return described
 
-    def read(self, args: Mapping[str, Any]) -> dict[str, Any]:
+    def checked_arguments(self, args: Mapping[str, Any]) -> dict[str, Any]:
         """Check arguments.
 
         Args:
@@ -94,12 +87,12 @@ class Verifier:
         """
         try:
             values = msgspec.structs.asdict(msgspec.convert(args, self.record))
-            problem = _problem(values)
+            problem = _bounds_problem(values) or _words_problem(values)
         except msgspec.ValidationError as error:
             problem = str(error).replace("`", "").replace("at $.", "at ")
         if not problem:
             return values
-        takes = [f"{name} ({kind})" for name, kind in self.arguments.items()]
+        takes = [f"{name} ({words})" for name, words in self.arguments.items()]
         if self.least is not None:
             takes.append(
                 f"exactly, about, or at_least and at_most (numbers from {self.least})"
@@ -109,21 +102,89 @@ class Verifier:
 
     def holds(self, answer: str, args: Mapping[str, Any]) -> bool:
         """Whether an answer satisfies the verifier; an empty one never does."""
-        values, answer = self.read(args), answer.strip()
-        exactly, at_least, at_most, about = (values.pop(name, None) for name in _BOUNDS)
-        counts = self.function(normalise(answer), **values) if answer else []
+        values = self.checked_arguments(args)
+        bounds = {name: values.pop(name, None) for name in _BOUNDS}
+        text = answer.strip()
+        if not text:
+            return False
+        result = self.function(normalise(text), **values)
         if self.least is None:
-            return bool(counts)
-        if about is not None:
-            at_least, at_most = math.ceil(about * 0.9), math.floor(about * 1.1)
-        if exactly is not None:
-            at_least = at_most = exactly
-        least, most = (
-            max(self.least, at_least or 0),
-            math.inf if at_most is None else at_most,
-        )
-        counts = counts if isinstance(counts, list) else [counts]
+            return bool(result)
+        counts = result if isinstance(result, list) else [result]
+        least, most = _count_range(**bounds)
+        least = max(least, self.least)
         return bool(counts) and least <= min(counts) and max(counts) <= most
+
+
+def _values_in_words(field: msgspec.structs.FieldInfo) -> str:
+    """Describe the possible values of an argument, and its default."""
+    members = get_args(field.type)
+    kind = members[0] if type(None) in members else field.type
+    if hasattr(kind, "__metadata__"):
+        words = str(kind.__metadata__[0].description)
+    elif get_args(kind):
+        words = " or ".join(map(repr, get_args(kind)))
+    else:
+        words = "true or false"
+    if field.required:
+        return words
+    if field.default is False:
+        return f"{words}, false by default"
+    if isinstance(field.default, str):
+        return f"{words}, {field.default!r} by default"
+    return f"{words}, optional"
+
+
+def _bounds_problem(values: Mapping[str, Any]) -> str:
+    """Return why no count can satisfy the bounds; empty if one can, or for a condition."""
+    if "exactly" not in values:
+        return ""
+    bounds = {name: values[name] for name in _BOUNDS if values[name] is not None}
+    if not bounds:
+        return "no bound is given"
+    for name in ("exactly", "about"):
+        if name in bounds and len(bounds) > 1:
+            return f"{name} goes with no other bound"
+    least = bounds.get("at_least")
+    most = bounds.get("at_most", math.inf)
+    if least == 0:
+        return "at_least 0 is followed by every answer"
+    if least is not None and least > most:
+        return f"at_least {least} is more than at_most {most}"
+    return ""
+
+
+def _words_problem(values: Mapping[str, Any]) -> str:
+    """Return why no answer can have the words or use them in the place; otherwise empty."""
+    words = values.get("words") or [values.get("word", "")]
+    narrow_words = {narrow(word) for word in words}
+    for text in values.get("not_in", ()):
+        exception = narrow(text)
+        if not any(word in exception and word != exception for word in narrow_words):
+            return f"the exception {[exception]} does not contain the word, or is not longer"
+    position = values.get("sentence", values.get("place"))
+    if position == 0:
+        return "0 does not exist; 1 is the first and -1 the last"
+    fewest = values.get("exactly") or values.get("at_least") or 1
+    if "words" in values and fewest > len(narrow_words):
+        return f"{fewest} different words of {len(narrow_words)} are impossible"
+    return ""
+
+
+def _count_range(
+    exactly: int | None,
+    at_least: int | None,
+    at_most: int | None,
+    about: int | None,
+) -> tuple[float, float]:
+    """Return the smallest and the largest count that bounds allow."""
+    if exactly is not None:
+        return exactly, exactly
+    if about is not None:
+        return math.ceil(about * 0.9), math.floor(about * 1.1)
+    least = at_least or 0
+    most = math.inf if at_most is None else at_most
+    return least, most
 
 
 VERIFIERS: dict[str, Verifier] = {}
@@ -139,27 +200,27 @@ def register(topic: str, module: ModuleType) -> None:
             `Count`, a `CountFrom1` or `Counts`.
     """
     for name, function in vars(module).items():
-        is_own = getattr(function, "__module__", "") == module.__name__
-        if name.startswith("_") or not is_own or not inspect.isfunction(function):
-            continue
-        hints = get_type_hints(function, include_extras=True)
-        least = getattr(hints.pop("return"), "__metadata__", (None,))[0]
-        defaults = dict.fromkeys(hints, msgspec.NODEFAULT) | (
-            function.__kwdefaults__ or {}
-        )
-        del defaults["answer"]
-        fields: list[Any] = [
-            (argument, hints[argument], value) for argument, value in defaults.items()
-        ]
-        if least is not None:
-            fields += [
-                (bound, Annotated[int, Meta(ge=least)] | None, None)
-                for bound in _BOUNDS
-            ]
-        record = msgspec.defstruct(
-            name, fields, kw_only=True, forbid_unknown_fields=True
-        )
-        VERIFIERS[name] = Verifier(name, topic, function, record, least)
+        is_imported = getattr(function, "__module__", "") != module.__name__
+        if inspect.isfunction(function) and not is_imported and name[0] != "_":
+            VERIFIERS[name] = _verifier(topic, function)
+
+
+def _verifier(topic: str, function: FunctionType) -> Verifier:
+    hints = get_type_hints(function, include_extras=True)
+    # A count's type says which one is the smallest that can satisfy bounds; a bool says nothing.
+    least = getattr(hints.pop("return"), "__metadata__", (None,))[0]
+    defaults = function.__kwdefaults__ or {}
+    fields: list[tuple[str, Any, Any]] = []
+    for argument, hint in hints.items():
+        if argument != "answer":
+            default = defaults.get(argument, msgspec.NODEFAULT)
+            fields.append((argument, hint, default))
+    if least is not None:
+        bound = Annotated[int, Meta(ge=least)] | None
+        fields += [(name, bound, None) for name in _BOUNDS]
+    name = function.__name__
+    record = msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True)
+    return Verifier(name, topic, function, record, least)
 
 
 class Constraint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -196,9 +257,13 @@ about, or at_least and at_most (numbers from 1)
             raise ValueError(
                 f"constraint {self.name!r}: args is {self.args!r}; give a mapping"
             )
-        given = _given(self.args or {})
-        VERIFIERS[self.name].read(given)
-        msgspec.structs.force_setattr(self, "args", given)
+        args = {}
+        for name, value in (self.args or {}).items():
+            if value is not None:
+                # NumPy arrays, as in a data frame's cells, become lists.
+                args[name] = value.tolist() if hasattr(value, "tolist") else value
+        VERIFIERS[self.name].checked_arguments(args)
+        msgspec.structs.force_setattr(self, "args", args)
 
 
 def read_constraints(rows: str | Sequence[Any]) -> tuple[Constraint, ...]:
@@ -281,19 +346,21 @@ def follows_loosely(response: str, constraint: Constraint) -> bool:
         Whether the answer or one of its seven variants follows it. An empty text follows nothing.
 
     Examples:
-        >>> one_line, said = Constraint("lines", {"exactly": 1}), "好呀：\\n搭電車去。"
-        >>> follows_loosely(said, one_line), follows(said, one_line)
+        >>> one_line, response = Constraint("lines", {"exactly": 1}), "好呀：\\n搭電車去。"
+        >>> follows_loosely(response, one_line), follows(response, one_line)
         (True, False)
     """
     lines = strip_reasoning(response).strip().split("\n")
-    kept = [
-        "\n".join(lines[start:end]) for start, end in product((None, 1), (None, -1))
-    ]
-    variants = [*kept, *(text.replace("*", "") for text in kept)]
-    return any(
-        VERIFIERS[constraint.name].holds(text, constraint.args or {})
-        for text in variants
-    )
+    verifier = VERIFIERS[constraint.name]
+    without_first = lines[1:]
+    without_last = lines[:-1]
+    without_both = lines[1:-1]
+    for kept in (lines, without_first, without_last, without_both):
+        text = "\n".join(kept)
+        for variant in (text, text.replace("*", "")):
+            if verifier.holds(variant, constraint.args or {}):
+                return True
+    return False
 
 
 def check_constraints(response: str, constraints: Sequence[Constraint]) -> Followed:
@@ -310,15 +377,17 @@ def check_constraints(response: str, constraints: Sequence[Constraint]) -> Follo
         ValueError: There are no constraints.
 
     Examples:
-        >>> asked = [Constraint("lines", {"exactly": 1}), Constraint("ends_with_question")]
-        >>> check_constraints("好呀：\\n搭電車？", asked)
+        >>> constraints = [Constraint("lines", {"exactly": 1}), Constraint("ends_with_question")]
+        >>> check_constraints("好呀：\\n搭電車？", constraints)
         Followed(strict=(False, True), loose=(True, True))
     """
     if not constraints:
         raise ValueError("there are no constraints; give at least one")
     return Followed(
-        strict=tuple(follows(response, each) for each in constraints),
-        loose=tuple(follows_loosely(response, each) for each in constraints),
+        strict=tuple(follows(response, constraint) for constraint in constraints),
+        loose=tuple(
+            follows_loosely(response, constraint) for constraint in constraints
+        ),
     )
 
 
@@ -346,41 +415,11 @@ def pool_constraints(followed: Iterable[Followed]) -> dict[str, float]:
         raise ValueError(
             "no results to pool: the list is empty; check at least one response"
         )
-    figures = {}
-    for name in ("strict", "loose"):
-        prompts: list[tuple[bool, ...]] = [getattr(result, name) for result in results]
-        figures[f"prompt_level_{name}_acc"] = fmean(map(all, prompts))
-        figures[f"inst_level_{name}_acc"] = fmean(chain.from_iterable(prompts))
-    return figures
-
-
-def _given(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments that are not None, with arrays of NumPy as lists."""
-    given = {name: value for name, value in args.items() if value is not None}
-    return {k: v.tolist() if hasattr(v, "tolist") else v for k, v in given.items()}
-
-
-def _problem(values: Mapping[str, Any]) -> str:
-    """Return why bounds are wrong, or why no answer can follow some arguments; otherwise ""."""
-    given = {name: values[name] for name in _BOUNDS if values.get(name) is not None}
-    least, most = given.get("at_least", 1), given.get("at_most", math.inf)
-    fewest = given.get("exactly", least)
-    words = {*map(narrow, values.get("words") or [values.get("word", "")])}
-    exceptions = [*map(narrow, values.get("not_in", ()))]
-    most_words = len(words) if "words" in values else math.inf
-    places = (values.get("sentence"), values.get("place"))
-    stray = [
-        text for text in exceptions if not any(word in text != word for word in words)
-    ]
-    problems = {
-        "no bound is given": "exactly" in values and not given,
-        "exactly goes with no other bound": "exactly" in given and len(given) > 1,
-        "about goes with no other bound": "about" in given and len(given) > 1,
-        "at_least 0 is followed by every answer": least == 0,
-        f"at_least {least} is more than at_most {most}": "at_least" in given
-        and least > most,
-        f"the exception {stray[:1]} does not contain the word, or is not longer": stray,
-        "0 does not exist; 1 is the first and -1 the last": 0 in places,
-        f"{fewest} different words of {len(words)} are impossible": fewest > most_words,
+    strict = [result.strict for result in results]
+    loose = [result.loose for result in results]
+    return {
+        "prompt_level_strict_acc": fmean(map(all, strict)),
+        "inst_level_strict_acc": fmean(chain.from_iterable(strict)),
+        "prompt_level_loose_acc": fmean(map(all, loose)),
+        "inst_level_loose_acc": fmean(chain.from_iterable(loose)),
     }
-    return next((problem for problem, is_so in problems.items() if is_so), "")

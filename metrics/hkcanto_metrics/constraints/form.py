@@ -3,7 +3,8 @@
 import csv
 import re
 import unicodedata
-from itertools import accumulate, pairwise, takewhile
+from collections.abc import Iterable
+from itertools import pairwise, takewhile
 from typing import Annotated, Any, Literal
 from xml.etree import ElementTree
 
@@ -32,9 +33,9 @@ from hkcanto_metrics.number import parse_number
 
 Level = Annotated[int, Meta(ge=1, le=6, description="number from 1 to 6")]
 
-_FENCED = re.compile(r"\A```[^\n`]*\n(.*)\n\s*```\Z", re.DOTALL)
-_RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
-_PIPE = re.compile(r"(?<!\\)\|")
+_CODE_FENCE = re.compile(r"\A```[^\n`]*\n(.*)\n\s*```\Z", re.DOTALL)
+_TABLE_RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
+_CELL_BORDER = re.compile(r"(?<!\\)\|")
 # As a reader sees it: signs such as ☎ are emoji, unless a selector asks for text style (\ufe0e).
 _EMOJI = regex.compile(
     r"(?V1)[\p{Emoji_Presentation}[\p{Emoji}&&\p{Extended_Pictographic}&&[\u2600-\U0001faff]]]"
@@ -55,15 +56,15 @@ _QUOTATIONS: dict[str | None, str] = {
 }
 _HASHTAG = re.compile(r"(?<![A-Za-z0-9_&/])[#＃](?=\w*[^\W\d_])\w+")
 # Unicode's category P includes these, which represent words or are Markdown; it lacks ～ and ~.
-_NO_PUNCTUATION = frozenset("@#%&*/\\_§¶†‡‰※＠＃％＆＊／＼＿")
-_IN_WORD = re.compile(rf"(?<=[{LATIN}0-9])[.,:'’-](?=[{LATIN}0-9])")
-_HALF_BY_CHINESE = re.compile(rf"(?<=[{HAN}])[,.!?:;()]|[(](?=[{HAN}])")
+_SYMBOLS_IN_P = frozenset("@#%&*/\\_§¶†‡‰※＠＃％＆＊／＼＿")
+_MARK_IN_WORD = re.compile(rf"(?<=[{LATIN}0-9])[.,:'’-](?=[{LATIN}0-9])")
+_HALF_WIDTH_BY_CHINESE = re.compile(rf"(?<=[{HAN}])[,.!?:;()]|[(](?=[{HAN}])")
 
 
 def _json(answer: str) -> Any:
     """Parse an answer as JSON, with or without a code fence; None if it is not JSON."""
     try:
-        return msgspec.json.decode(_FENCED.sub(r"\1", answer.strip()))
+        return msgspec.json.decode(_CODE_FENCE.sub(r"\1", answer.strip()))
     except (ValueError, RecursionError):
         return None
 
@@ -84,8 +85,11 @@ def json_object(answer: str, *, keys: AnyTexts = (), only: bool = False) -> bool
         True
     """
     data = _json(answer)
-    is_it = isinstance(data, dict) and {*keys} <= data.keys()
-    return is_it and not (only and data.keys() - keys)
+    if not isinstance(data, dict):
+        return False
+    if only and data.keys() - keys:
+        return False
+    return {*keys} <= data.keys()
 
 
 def json_items(answer: str) -> CountFrom1:
@@ -101,8 +105,8 @@ def json_items(answer: str) -> CountFrom1:
         >>> json_items('["旺角", "中環"]'), json_items('地方：["旺角", "中環"]')
         (2, 0)
     """
-    found = _json(answer)
-    return len(found) if isinstance(found, list) else 0
+    data = _json(answer)
+    return len(data) if isinstance(data, list) else 0
 
 
 def json_depth(answer: str) -> CountFrom1:
@@ -118,15 +122,20 @@ def json_depth(answer: str) -> CountFrom1:
         >>> json_depth('{"菜": ["魚"]}'), json_depth("[1, 2]"), json_depth("1")
         (2, 1, 0)
     """
-    level, depth = [_json(answer)], 0
-    while level := [each for each in level if isinstance(each, dict | list)]:
+    depth = 0
+    containers = _containers([_json(answer)])
+    while containers:
         depth += 1
-        level = [
-            x
-            for each in level
-            for x in (each.values() if isinstance(each, dict) else each)
-        ]
+        inside: list[Any] = []
+        for container in containers:
+            is_object = isinstance(container, dict)
+            inside += container.values() if is_object else container
+        containers = _containers(inside)
     return depth
+
+
+def _containers(values: Iterable[Any]) -> list[Any]:
+    return [value for value in values if isinstance(value, dict | list)]
 
 
 def data_format(answer: str, *, form: Literal["xml", "yaml", "csv"]) -> bool:
@@ -148,14 +157,17 @@ def data_format(answer: str, *, form: Literal["xml", "yaml", "csv"]) -> bool:
     """
     import yaml
 
-    text = _FENCED.sub(r"\1", answer.strip())
+    text = _CODE_FENCE.sub(r"\1", answer.strip())
     try:
-        if form == "xml":
-            return "<!DOCTYPE" not in text and ElementTree.fromstring(text) is not None
+        if form == "csv":
+            return _is_csv(text)
         if form == "yaml":
             return isinstance(yaml.safe_load(text), dict | list)
-        widths = {len(row) for row in csv.reader(text.split("\n"), strict=True)}
-        return len(widths) == 1 and widths.pop() > 1 and "\n" in text
+        # A DTD could define entities that expand without end.
+        if "<!DOCTYPE" in text:
+            return False
+        ElementTree.fromstring(text)
+        return True
     except (
         ValueError,
         RecursionError,
@@ -166,10 +178,22 @@ def data_format(answer: str, *, form: Literal["xml", "yaml", "csv"]) -> bool:
         return False
 
 
-def _outer(found: list[re.Match[str] | None]) -> list[re.Match[str]]:
-    """The items that are not indented deeper than the first one."""
-    items = [each for each in found if each]
-    return [each for each in items if len(each["indent"]) <= len(items[0]["indent"])]
+def _is_csv(text: str) -> bool:
+    lines = text.split("\n")
+    widths = {len(row) for row in csv.reader(lines, strict=True)}
+    return len(lines) > 1 and len(widths) == 1 and widths.pop() > 1
+
+
+def _outer_items(answer: str, mark: re.Pattern[str]) -> list[re.Match[str]]:
+    """Return the items of a list that are not indented deeper than the first one."""
+    outer: list[re.Match[str]] = []
+    for line in answer.split("\n"):
+        item = mark.match(line)
+        if item is None:
+            continue
+        if not outer or len(item["indent"]) <= len(outer[0]["indent"]):
+            outer.append(item)
+    return outer
 
 
 def bullet_items(
@@ -189,8 +213,8 @@ def bullet_items(
         >>> bullet_items("要買：\\n- 魚\\n  - 要新鮮\\n- 菜")
         2
     """
-    found = _outer([BULLET.match(line) for line in answer.split("\n")])
-    return sum(mark in (None, each[0].strip()) for each in found)
+    items = _outer_items(answer, BULLET)
+    return sum(mark in (None, item[0].strip()) for item in items)
 
 
 def numbered_items(answer: str) -> CountFrom1:
@@ -208,12 +232,13 @@ def numbered_items(answer: str) -> CountFrom1:
         (2, 2)
     """
     count = 0
-    for item in _outer([NUMBERED.match(line) for line in answer.split("\n")]):
+    for item in _outer_items(answer, NUMBERED):
         circled = item["circled"]
         number = (
             unicodedata.numeric(circled) if circled else parse_number(item["number"])
         )
-        count += number == count + 1
+        if number == count + 1:
+            count += 1
     return count
 
 
@@ -230,8 +255,12 @@ def sub_items(answer: str) -> Count:
         >>> sub_items("- 魚\\n  - 蝦\\n  1. 蟹\\n- 菜")
         2
     """
-    found = [BULLET.match(line) or NUMBERED.match(line) for line in answer.split("\n")]
-    return sum(each is not None for each in found) - len(_outer(found))
+    indents = []
+    for line in answer.split("\n"):
+        item = BULLET.match(line) or NUMBERED.match(line)
+        if item:
+            indents.append(len(item["indent"]))
+    return sum(indent > indents[0] for indent in indents)
 
 
 def only_list(answer: str) -> bool:
@@ -264,18 +293,25 @@ def table_rows(answer: str, *, columns: Number | None = None) -> CountFrom1:
         >>> table_rows("| 菜 | 價 |\\n|---|---|\\n| 魚 | 58 |\\n| 肉 | 48 |", columns=2)
         2
     """
-    rows = [line.strip() for line in answer.split("\n")]
-    for place, (header, rule) in enumerate(pairwise(rows)):
-        if "|" in header and "|" in rule and _RULE.fullmatch(rule):
-            table = [*takewhile(lambda row: "|" in row, rows[place:])]
-            widths = {
-                len(_PIPE.split(row.removeprefix("|").removesuffix("|")))
-                for row in table
-            }
-            return (
-                len(table) - 2 if len(widths) == 1 and columns in (None, *widths) else 0
-            )
-    return 0
+    table = _first_table(answer)
+    widths = {_width(row) for row in table}
+    if len(widths) != 1 or columns not in (None, *widths):
+        return 0
+    return len(table) - 2
+
+
+def _first_table(answer: str) -> list[str]:
+    """Return the lines of the first Markdown table: its header, the rule below it, and rows."""
+    lines = [line.strip() for line in answer.split("\n")]
+    for position, (header, rule) in enumerate(pairwise(lines)):
+        if "|" in header and "|" in rule and _TABLE_RULE.fullmatch(rule):
+            return [*takewhile(lambda line: "|" in line, lines[position:])]
+    return []
+
+
+def _width(row: str) -> int:
+    cells = row.removeprefix("|").removesuffix("|")
+    return len(_CELL_BORDER.split(cells))
 
 
 def quoted(
@@ -294,15 +330,20 @@ def quoted(
         >>> quoted("「你好！」"), quoted("「你好」同「再見」")
         (True, False)
     """
-    text, (opening, closing) = answer.strip(), marks
-    steps = (-1 if each == closing else int(each == opening) for each in text[1:-1])
-    depths = [*accumulate(steps, initial=1)]
-    return (
-        len(text) > 2
-        and text[0] + text[-1] == marks
-        and all(depths)
-        and depths[-1] == 1
-    )
+    text = answer.strip()
+    opening, closing = marks
+    if len(text) < 3 or text[0] != opening or text[-1] != closing:
+        return False
+    depth = 1
+    for character in text[1:-1]:
+        # Straight quotation marks open and close with the same character: the next one closes.
+        if character == closing:
+            depth -= 1
+        elif character == opening:
+            depth += 1
+        if depth == 0:
+            return False
+    return depth == 1
 
 
 def title(
@@ -323,9 +364,10 @@ def title(
     """
     first, *rest = reading.lines_of(answer) or [""]
     half = len(marks) // 2
-    return bool(
-        rest and re.fullmatch(f"{marks[:half]}[^{marks}]+{marks[half:]}", first)
-    )
+    opening = marks[:half]
+    closing = marks[half:]
+    match = re.fullmatch(f"{opening}[^{marks}]+{closing}", first)
+    return bool(rest and match)
 
 
 def headings(answer: str, *, level: Level | None = None) -> Count:
@@ -342,8 +384,12 @@ def headings(answer: str, *, level: Level | None = None) -> Count:
         >>> headings("# 材料\\n## 魚\\n#香港"), headings("# 材料\\n## 魚", level=2)
         (2, 1)
     """
-    found = [_HEADING.match(line) for line in CODE.sub("", answer).split("\n")]
-    return sum(level in (None, len(each[1])) for each in found if each)
+    count = 0
+    for line in CODE.sub("", answer).split("\n"):
+        heading = _HEADING.match(line)
+        if heading and level in (None, len(heading[1])):
+            count += 1
+    return count
 
 
 def bold(answer: str) -> Count:
@@ -377,9 +423,9 @@ def placeholders(answer: str, *, marks: Literal["[]", "【】"] | None = None) -
         >>> placeholders("[姓名]你好，【日期】見；睇[呢度](https://example.org)")
         2
     """
-    return len(
-        re.findall(_PLACEHOLDERS.get(marks, "|".join(_PLACEHOLDERS.values())), answer)
-    )
+    any_marks = "|".join(_PLACEHOLDERS.values())
+    pattern = _PLACEHOLDERS.get(marks, any_marks)
+    return len(re.findall(pattern, answer))
 
 
 def quotations(
@@ -398,9 +444,9 @@ def quotations(
         >>> quotations("佢話：「我聽過『早晨』。」")
         1
     """
-    return len(
-        re.findall(_QUOTATIONS.get(marks, "|".join(_QUOTATIONS.values())), answer)
-    )
+    any_marks = "|".join(_QUOTATIONS.values())
+    pattern = _QUOTATIONS.get(marks, any_marks)
+    return len(re.findall(pattern, answer))
 
 
 def hashtags(answer: str) -> Count:
@@ -437,13 +483,17 @@ def parts(answer: str, *, mark: Text, own_line: bool = False) -> CountFrom1:
         >>> parts("***早晨***\\n***\\n你好", mark="***")
         2
     """
-    alone = re.compile(rf"^[^\S\n]*{re.escape(mark.strip())}[^\S\n]*$", re.MULTILINE)
-    is_alone = own_line or alone.search(answer)
-    split = alone.split(answer) if is_alone else answer.split(mark.strip())
-    found = ["".join(part.split()) for part in split]
-    found = found[not found[0] :]
-    found = found[:-1] if found and not found[-1] else found
-    return len(found) if all(found) and len({*found}) == len(found) else 0
+    mark = mark.strip()
+    line_of_mark = re.compile(rf"^[^\S\n]*{re.escape(mark)}[^\S\n]*$", re.MULTILINE)
+    is_alone = own_line or line_of_mark.search(answer)
+    texts = line_of_mark.split(answer) if is_alone else answer.split(mark)
+    bare = ["".join(text.split()) for text in texts]
+    if not bare[0]:
+        del bare[0]
+    if bare and not bare[-1]:
+        del bare[-1]
+    has_repeats = len({*bare}) < len(bare)
+    return 0 if has_repeats or not all(bare) else len(bare)
 
 
 def punctuation(answer: str, *, marks: Text | None = None) -> Count:
@@ -461,15 +511,18 @@ def punctuation(answer: str, *, marks: Text | None = None) -> Count:
         >>> punctuation("好，買！3.5 個"), punctuation("好,買！", marks="，")
         (2, 1)
     """
-    text, wanted = narrow(_IN_WORD.sub("", answer)), narrow(marks or "")
-    return sum(each in wanted if marks else _is_punctuation(each) for each in text)
+    text = narrow(_MARK_IN_WORD.sub("", answer))
+    if not marks:
+        return sum(map(_is_punctuation, text))
+    narrow_marks = narrow(marks)
+    return sum(character in narrow_marks for character in text)
 
 
 def _is_punctuation(character: str) -> bool:
-    is_mark = (
-        unicodedata.category(character)[0] == "P" and character not in _NO_PUNCTUATION
-    )
-    return is_mark or character == "~"
+    if character == "~":
+        return True
+    category = unicodedata.category(character)
+    return category.startswith("P") and character not in _SYMBOLS_IN_P
 
 
 def punctuation_width(answer: str, *, width: Literal["full", "half"]) -> bool:
@@ -488,8 +541,12 @@ def punctuation_width(answer: str, *, width: Literal["full", "half"]) -> bool:
         (True, False)
     """
     if width == "full":
-        return not _HALF_BY_CHINESE.search(answer)
-    return not any(each > "\u2fff" and _is_punctuation(narrow(each)) for each in answer)
+        return not _HALF_WIDTH_BY_CHINESE.search(answer)
+    for character in answer:
+        is_wide = character > "\u2fff"
+        if is_wide and _is_punctuation(narrow(character)):
+            return False
+    return True
 
 
 def emoji(answer: str) -> Count:
@@ -506,7 +563,8 @@ def emoji(answer: str) -> Count:
         >>> emoji("好嘢👍🏽 👨‍👩‍👧 ❤️ 1️⃣ ‼️ :)")
         5
     """
-    return sum(bool(_EMOJI.search(each)) for each in regex.findall(r"\X", answer))
+    graphemes = regex.findall(r"\X", answer)
+    return sum(bool(_EMOJI.search(grapheme)) for grapheme in graphemes)
 
 
 def questions(answer: str) -> Count:
@@ -522,7 +580,8 @@ def questions(answer: str) -> Count:
         >>> questions("食咗飯未？未呀。一齊食?")
         2
     """
-    return sum("?" in narrow(end) for _, end in reading.sentences_with_ends(answer))
+    sentences = reading.sentences_with_ends(answer)
+    return sum("?" in narrow(end) for _, end in sentences)
 
 
 def ends_with_question(answer: str) -> bool:
@@ -538,6 +597,5 @@ def ends_with_question(answer: str) -> bool:
         >>> ends_with_question("你話係咪呀？😀"), ends_with_question("係咪？係。")
         (True, False)
     """
-    return bool(reading.sentences_of(answer)) and "?" in narrow(
-        LETTER.split(answer)[-1]
-    )
+    after_last_letter = LETTER.split(answer)[-1]
+    return bool(reading.sentences_of(answer)) and "?" in narrow(after_last_letter)

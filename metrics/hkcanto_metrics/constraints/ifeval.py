@@ -13,8 +13,9 @@ from typing import Any
 from hkcanto_metrics.constraints.declaring import Constraint
 
 # Instruction → our verifiers, each with its arguments.
+_PATH = Path(__file__).with_suffix(".toml")
 _VERIFIERS: dict[str, list[tuple[str, dict[str, Any]]]] = tomllib.loads(
-    Path(__file__).with_suffix(".toml").read_text("utf-8")
+    _PATH.read_text("utf-8")
 )
 _LANGUAGES = {"en": "english", "zh": "written_chinese", "yue": "cantonese"}
 
@@ -36,8 +37,8 @@ def read_ifeval(
         ValueError: An id is unknown, or an argument is missing or wrong.
 
     Examples:
-        >>> asked = {"keyword": "奶茶", "frequency": 3, "relation": "less than"}
-        >>> read_ifeval(["keywords:frequency"], [asked])
+        >>> arguments = {"keyword": "奶茶", "frequency": 3, "relation": "less than"}
+        >>> read_ifeval(["keywords:frequency"], [arguments])
         (Constraint(name='occurrences', args={'word': '奶茶', 'at_most': 2}),)
     """
     kwargs = kwargs or []
@@ -45,41 +46,58 @@ def read_ifeval(
         raise ValueError(
             f"{len(instruction_id_list)} instructions have {len(kwargs)} kwargs"
         )
-    asked: list[Constraint] = []
-    for name, of_name in zip(instruction_id_list, kwargs, strict=True):
-        if name not in _VERIFIERS:
-            raise ValueError(
-                f"no instruction is named {name!r}; give {', '.join(_VERIFIERS)}"
-            )
-        given = {
-            key: value for key, value in (of_name or {}).items() if value is not None
-        }
+    constraints: list[Constraint] = []
+    for instruction, arguments in zip(instruction_id_list, kwargs, strict=True):
+        constraints += _instruction_constraints(instruction, arguments or {})
+    return tuple(constraints)
+
+
+def _instruction_constraints(
+    instruction: str, arguments: Mapping[str, Any]
+) -> list[Constraint]:
+    if instruction not in _VERIFIERS:
+        raise ValueError(
+            f"no instruction is named {instruction!r}; give {', '.join(_VERIFIERS)}"
+        )
+    present = {key: value for key, value in arguments.items() if value is not None}
+    constraints = []
+    for verifier, template in _VERIFIERS[instruction]:
         try:
-            asked += [
-                Constraint(ours, _filled(args, given))
-                for ours, args in _VERIFIERS[name]
-            ]
+            constraints.append(Constraint(verifier, _filled(template, present)))
         except ValueError as error:
-            raise ValueError(f"the instruction {name!r}: {error}") from error
-    return tuple(asked)
+            raise ValueError(f"the instruction {instruction!r}: {error}") from error
+    return constraints
 
 
-def _filled(args: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def _filled(
+    template: Mapping[str, Any], arguments: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return our arguments, with IFEval's in their places."""
-    places = {
-        key: value[1:] for key, value in args.items() if str(value).startswith("$")
-    }
-    filled = {**args, **{key: given.get(place) for key, place in places.items()}}
+    filled = {}
+    for name, value in template.items():
+        is_place = str(value).startswith("$")
+        filled[name] = arguments.get(value[1:]) if is_place else value
     if "language" in filled:
         filled["language"] = _LANGUAGES.get(str(filled["language"]), filled["language"])
-    if (number := filled.pop("bound", None)) is not None:
-        relation = next(
-            (value for key, value in given.items() if key.endswith("relation")), ""
-        )
-        if relation not in ("", "at least", "less than"):
-            raise ValueError(
-                f"the relation is {relation!r}; give 'at least' or 'less than'"
-            )
-        is_most = relation == "less than"
-        filled["at_most" if is_most else "at_least"] = number - 1 if is_most else number
+    bound = filled.pop("bound", None)
+    if bound is None:
+        return filled
+    if _relation(arguments) == "less than":
+        filled["at_most"] = bound - 1
+    else:
+        filled["at_least"] = bound
     return filled
+
+
+def _relation(arguments: Mapping[str, Any]) -> str:
+    """Return how a count relates to its bound; empty, which means "at least", if not given."""
+    relation = ""
+    for key, value in arguments.items():
+        if key.endswith("relation"):
+            relation = value
+            break
+    if relation not in ("", "at least", "less than"):
+        raise ValueError(
+            f"the relation is {relation!r}; give 'at least' or 'less than'"
+        )
+    return relation

@@ -27,7 +27,7 @@ PARTICLES = tuple(
 _DIGITS = "〇零一二兩两三四五六七八九十廿卅"
 _NUMERALS = f"{_DIGITS}百千萬万億亿"
 # Words with numerals that are not numbers. 千萬 and 萬一 are none unless a measure follows.
-_IDIOMS = re.compile(
+_WORDS_WITH_NUMERALS = re.compile(
     "十分(?![鐘钟之])|一一|一五一十|三三[兩两][兩两]|三五成群|七七八八|亂七八糟|百度(?!以)|九層塔|千層[糕麵酥]"
     "|零零(?=[星碎散])|第[一二三四五六七八九十]+|三番[四五]次|一[萬千]個[唔不]"
 )
@@ -61,8 +61,10 @@ def language(
         >>> language("他們回家了。", language="cantonese")
         False
     """
-    found = identify_language(answer).language
-    return ("written_chinese" if found == "simplified_mandarin" else found) == language
+    identified = identify_language(answer).language
+    if identified == "simplified_mandarin":
+        return language == "written_chinese"
+    return identified == language
 
 
 def script(answer: str, *, script: Literal["traditional", "simplified"]) -> bool:
@@ -82,18 +84,22 @@ def script(answer: str, *, script: Literal["traditional", "simplified"]) -> bool
         (True, False)
     """
     han = reading.han_of(reading.CODE.sub("", answer))
+    if not han:
+        return False
     if script == "traditional":
         text = _ALSO_TRADITIONAL_WORDS.sub("", han)
-        doubtful = [each for each in text if each not in _ALSO_TRADITIONAL]
-    else:
-        simple = (
-            (each, to_simplified(each).encode("gb2312", errors="ignore"))
-            for each in han
-        )
-        doubtful = [
-            each for each, code in simple if code and each not in _ALSO_SIMPLIFIED
-        ]
-    return bool(han) and not count_scripts("".join(doubtful))[script == "traditional"]
+        others = [character for character in text if character not in _ALSO_TRADITIONAL]
+        _, simplified = count_scripts("".join(others))
+        return not simplified
+    others = [character for character in han if not _is_also_simplified(character)]
+    traditional, _ = count_scripts("".join(others))
+    return not traditional
+
+
+def _is_also_simplified(character: str) -> bool:
+    """Whether Simplified print has a character, or no form of its own for it."""
+    in_gb2312 = to_simplified(character).encode("gb2312", errors="ignore")
+    return character in _ALSO_SIMPLIFIED or not in_gb2312
 
 
 def latin_words(answer: str) -> Count:
@@ -142,7 +148,7 @@ def capital_words(answer: str) -> Count:
         >>> capital_words("MTR 同 Star Ferry，A 出口")
         2
     """
-    return sum(each.isupper() for each in reading.WORD.findall(answer))
+    return sum(word.isupper() for word in reading.WORD.findall(answer))
 
 
 def letter_case(answer: str, *, case: Literal["upper", "lower"]) -> bool:
@@ -177,9 +183,9 @@ def latin_percent(answer: str) -> Count:
         >>> latin_percent("我 book 咗位")
         25
     """
-    return round(
-        100 * len(reading.latin_words_of(answer)) / (len(reading.units_of(answer)) or 1)
-    )
+    latin_words = len(reading.latin_words_of(answer))
+    units = len(reading.units_of(answer)) or 1
+    return round(100 * latin_words / units)
 
 
 def idioms(answer: str) -> Count:
@@ -198,10 +204,12 @@ def idioms(answer: str) -> Count:
     from pycantonese.data.rime_cantonese import CHARS_TO_JYUTPING
 
     text = to_traditional(reading.narrow(answer))
-    found = {text[i : i + 4] for i in range(len(text) - 3)}
-    return sum(
-        len(reading.han_of(each)) == 4 and each in CHARS_TO_JYUTPING for each in found
-    )
+    idioms = set()
+    for start in range(len(text) - 3):
+        word = text[start : start + 4]
+        if word in CHARS_TO_JYUTPING and len(reading.han_of(word)) == 4:
+            idioms.add(word)
+    return len(idioms)
 
 
 def code_mixed_sentences(answer: str) -> Count:
@@ -217,11 +225,11 @@ def code_mixed_sentences(answer: str) -> Count:
         >>> code_mixed_sentences("我 book 咗位。See you. 好開心！")
         1
     """
-    sentences = reading.sentences_of(answer)
-    return sum(
-        bool(reading.han_of(each) and reading.latin_words_of(each))
-        for each in sentences
-    )
+    count = 0
+    for sentence in reading.sentences_of(answer):
+        if reading.han_of(sentence) and reading.latin_words_of(sentence):
+            count += 1
+    return count
 
 
 def numerals(answer: str, *, form: Literal["arabic", "chinese"]) -> bool:
@@ -241,11 +249,16 @@ def numerals(answer: str, *, form: Literal["arabic", "chinese"]) -> bool:
         >>> numerals("三月十號一齊去", form="chinese"), numerals("3月10號一齊去", form="arabic")
         (True, True)
     """
-    text = _IDIOMS.sub(" ", reading.narrow("\n".join(reading.lines_of(answer))))
-    has_digits, has_chinese = re.search("[0-9]", text), _CHINESE_NUMBER.search(text)
-    if form == "chinese":
-        return not has_digits and bool(has_chinese or re.search(f"一{_MEASURE}", text))
-    return bool(has_digits and not has_chinese)
+    # Without the marks of list items.
+    lines = "\n".join(reading.lines_of(answer))
+    text = _WORDS_WITH_NUMERALS.sub(" ", reading.narrow(lines))
+    has_digits = re.search("[0-9]", text) is not None
+    has_chinese = _CHINESE_NUMBER.search(text) is not None
+    if form == "arabic":
+        return has_digits and not has_chinese
+    if has_digits:
+        return False
+    return has_chinese or re.search(f"一{_MEASURE}", text) is not None
 
 
 def final_particles(answer: str, *, particles: Texts = PARTICLES) -> bool:

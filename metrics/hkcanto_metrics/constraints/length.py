@@ -33,9 +33,9 @@ def characters(
     """
     if counting == "all":
         return len(regex.findall(r"(?=\S)\X", answer))
-    return len(
-        reading.units_of(answer) if counting == "units" else reading.han_of(answer)
-    )
+    if counting == "han":
+        return len(reading.han_of(answer))
+    return len(reading.units_of(answer))
 
 
 def sentences(answer: str) -> CountFrom1:
@@ -139,7 +139,8 @@ def characters_per_sentence(answer: str) -> Counts:
         >>> characters_per_sentence("今日好熱。我要飲 lemon tea！")
         [4, 5]
     """
-    return [len(reading.units_of(said)) for said in reading.sentences_of(answer)]
+    sentences = reading.sentences_of(answer)
+    return [len(reading.units_of(sentence)) for sentence in sentences]
 
 
 def characters_per_verse(answer: str) -> Counts:

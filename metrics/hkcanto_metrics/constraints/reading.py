@@ -6,6 +6,7 @@ character is what a reader sees as one, including its combining marks.
 
 import re
 import unicodedata
+from itertools import zip_longest
 
 import regex
 
@@ -15,15 +16,15 @@ HAN = f"\u3005\u3007{script.HAN}"
 LATIN = "A-Za-z\u00c0-\u024f"
 
 # Cyrillic and Greek letters that look like Latin ones.
-_LOOK_ALIKE = str.maketrans(
+_LATIN_LOOK_ALIKES = str.maketrans(
     "АВЕЅІЈКМНОРСТУХаеѕіјорсухԁԛԝһΑΒΕΖΗΙΚΜΝΟΡΤΥΧονυαι",
     "ABESIJKMHOPCTYXaesijopcyxdqwhABEZHIKMNOPTYXovuai",
 )
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
-_AROUND = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+)?")
+_QUOTE_AND_HEADING = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+)?")
 _EMOJI_JOINER = r"(?<=[\p{Extended_Pictographic}\ufe0f\U0001f3fb-\U0001f3ff])\u200d"
-_HIDDEN = regex.compile(
+_INVISIBLE = regex.compile(
     rf"(?!{_EMOJI_JOINER})(?![\U000e0020-\U000e007f])[\p{{Cf}}\u034f\u115f\u1160\u3164\uffa0]"
 )
 BULLET = re.compile(r"(?P<indent>\s*)(?:[-*+–]\s+|[•●‧·▪]\s*)(?=.*[^\W_])")
@@ -33,23 +34,23 @@ NUMBERED = re.compile(
 )
 _EMPHASIS = " \t\r*_`~\u3000"
 
-_ABBREVIATED = (
+_NOT_ABBREVIATED = (
     rf"(?<!(?<![{LATIN}])[{LATIN}])(?<!(?<![{LATIN}])(?:Mr|Ms|Dr|St|No))(?<!Mrs)"
 )
-_END = re.compile(
-    rf"([。｡！？!?]+|(?<=[{LATIN}0-9)\]\"”」]){_ABBREVIATED}\.(?=\s|\Z))|\n+"
+_SENTENCE_END = re.compile(
+    rf"([。｡！？!?]+|(?<=[{LATIN}0-9)\]\"”」]){_NOT_ABBREVIATED}\.(?=\s|\Z))|\n+"
 )
-_ENDS = "。｡！？!?."
+_SENTENCE_MARKS = "。｡！？!?."
 # A pair nested in another is part of the outer one.
-_INSIDE = re.compile(
+_QUOTATION = re.compile(
     r"(?:「[^「」\n]*」|『[^『』\n]*』|“[^“”\n]*”|\"[^\"\n]*\"|（[^（）\n]*）|\([^()\n]*\))"
     r"(?P<last>(?=\s*(?:[「『“\"]|$)))?",
     re.MULTILINE,
 )
 _VERSE_END = re.compile("[，。、！？；：,.!?;:…—\u3000\n]+")
 WORD = re.compile(rf"[{LATIN}]+(?:['’-][{LATIN}]+)*")
-_UNIT = re.compile(rf"[{HAN}]|[{LATIN}]+(?:['’-][{LATIN}]+)*|\d+(?:[.,:]\d+)*")
-_HAN = re.compile(f"[{HAN}]")
+_COUNTED_UNIT = re.compile(rf"[{HAN}]|[{LATIN}]+(?:['’-][{LATIN}]+)*|\d+(?:[.,:]\d+)*")
+_HAN_CHARACTER = re.compile(f"[{HAN}]")
 LETTER = re.compile(r"[^\W_]")
 
 
@@ -64,7 +65,7 @@ def normalise(text: str) -> str:
         >>> normalise("ＯＫ 𝐡𝐞𝐥𝐥𝐨 ⾬ nei⁵ 投\u200b訴")
         'OK hello 雨 nei5 投訴'
     """
-    return text if text.isascii() else _HIDDEN.sub("", text).translate(_PLAIN)
+    return text if text.isascii() else _INVISIBLE.sub("", text).translate(_USUAL_FORMS)
 
 
 def narrow(text: str) -> str:
@@ -74,9 +75,8 @@ def narrow(text: str) -> str:
         >>> narrow("ＯＫ！你好"), narrow("\u0410I")  # with a Cyrillic А
         ('ok!你好', 'ai')
     """
-    return (
-        normalise(text).translate(script.TO_HALF_WIDTH).translate(_LOOK_ALIKE).lower()
-    )
+    half_width = normalise(text).translate(script.TO_HALF_WIDTH)
+    return half_width.translate(_LATIN_LOOK_ALIKES).lower()
 
 
 def lines_of(text: str) -> list[str]:
@@ -86,10 +86,12 @@ def lines_of(text: str) -> list[str]:
         >>> lines_of("## 買餸\\n\\n1. 菜心\\n- **魚**\\n---")
         ['買餸', '菜心', '魚']
     """
-    lines = (
-        _without_marks(line) for line in text.split("\n") if not _FENCE.match(line)
-    )
-    return [line for line in lines if LETTER.search(line)]
+    lines = []
+    for line in text.split("\n"):
+        bare = _without_marks(line)
+        if not _FENCE.match(line) and LETTER.search(bare):
+            lines.append(bare)
+    return lines
 
 
 def items_of(text: str) -> list[str]:
@@ -99,12 +101,11 @@ def items_of(text: str) -> list[str]:
         >>> items_of("要買：\\n- 魚\\n  - 蝦")
         ['魚', '蝦']
     """
-    lines = text.split("\n")
-    return [
-        _without_marks(each)
-        for each in lines
-        if BULLET.match(each) or NUMBERED.match(each)
-    ]
+    items = []
+    for line in text.split("\n"):
+        if BULLET.match(line) or NUMBERED.match(line):
+            items.append(_without_marks(line))
+    return items
 
 
 def paragraphs_of(text: str, *, blank_lines: bool = False) -> list[list[str]]:
@@ -119,26 +120,28 @@ def paragraphs_of(text: str, *, blank_lines: bool = False) -> list[list[str]]:
         >>> paragraphs_of("一行\\n兩行")
         [['一行'], ['兩行']]
     """
-    blocks = [lines_of(block) for block in re.split(r"\n[^\S\n]*\n", text.strip())]
-    blocks = [lines for lines in blocks if lines]
-    return (
-        blocks
-        if blank_lines or len(blocks) > 1
-        else [[line] for line in lines_of(text)]
-    )
+    blocks = []
+    for block in re.split(r"\n[^\S\n]*\n", text.strip()):
+        lines = lines_of(block)
+        if lines:
+            blocks.append(lines)
+    if blank_lines or len(blocks) > 1:
+        return blocks
+    return [[line] for line in lines_of(text)]
 
 
-def _plain(character: str) -> str:
-    """A letter or digit in its usual form; numbers in circles, fractions and emoji as they are."""
+def _usual_form(character: str) -> str:
+    """Return a letter or digit in its usual form; numbers in circles, fractions and emoji stay."""
     form = unicodedata.normalize("NFKC", character)
-    encircled = unicodedata.decomposition(character).startswith(
-        ("<circle>", "<fraction>")
-    )
-    is_sign = (encircled and form.isnumeric()) or regex.match(r"\p{Emoji}", character)
-    return form if form.isalnum() and not is_sign else character
+    if not form.isalnum() or regex.match(r"\p{Emoji}", character):
+        return character
+    decomposition = unicodedata.decomposition(character)
+    if decomposition.startswith(("<circle>", "<fraction>")) and form.isnumeric():
+        return character
+    return form
 
 
-_PLAIN = script.CharacterTable(_plain)
+_USUAL_FORMS = script.CharacterTable(_usual_form)
 
 
 def sentences_with_ends(text: str) -> list[tuple[str, str]]:
@@ -152,9 +155,14 @@ def sentences_with_ends(text: str) -> list[tuple[str, str]]:
         >>> sentences_with_ends("我……我唔知。佢話：「係咩？」然後走咗！")
         [('我……我唔知', '。'), ('佢話：「係咩」然後走咗', '！')]
     """
-    parts = [*_END.split(_INSIDE.sub(_inside, "\n".join(lines_of(text)))), ""]
-    pairs = zip(parts[::2], parts[1::2], strict=True)
-    return [(said.strip(), end or "") for said, end in pairs if LETTER.search(said)]
+    lines = "\n".join(lines_of(text))
+    parts = _SENTENCE_END.split(_QUOTATION.sub(_without_inner_ends, lines))
+    sentences = []
+    # The last part has no end.
+    for part, end in zip_longest(parts[::2], parts[1::2]):
+        if LETTER.search(part):
+            sentences.append((part.strip(), end or ""))
+    return sentences
 
 
 def sentences_of(text: str) -> list[str]:
@@ -164,7 +172,7 @@ def sentences_of(text: str) -> list[str]:
         >>> sentences_of("好呀！去邊？")
         ['好呀', '去邊']
     """
-    return [said for said, _ in sentences_with_ends(text)]
+    return [sentence for sentence, _ in sentences_with_ends(text)]
 
 
 def verses_of(text: str) -> list[str]:
@@ -174,8 +182,11 @@ def verses_of(text: str) -> list[str]:
         >>> verses_of("床前明月光，疑是地上霜。")
         ['床前明月光', '疑是地上霜']
     """
-    said = (part for line in lines_of(text) for part in _VERSE_END.split(line))
-    return [part.strip() for part in said if _HAN.search(part)]
+    verses = []
+    for part in _VERSE_END.split("\n".join(lines_of(text))):
+        if _HAN_CHARACTER.search(part):
+            verses.append(part.strip())
+    return verses
 
 
 def han_of(text: str) -> str:
@@ -185,7 +196,7 @@ def han_of(text: str) -> str:
         >>> han_of("𨋢入面有 3 個人。")
         '𨋢入面有個人'
     """
-    return "".join(_HAN.findall(text))
+    return "".join(_HAN_CHARACTER.findall(text))
 
 
 def units_of(text: str) -> list[str]:
@@ -195,7 +206,7 @@ def units_of(text: str) -> list[str]:
         >>> units_of("買 iPhone 用咗 $8,999。")
         ['買', 'iphone', '用', '咗', '8,999']
     """
-    return _UNIT.findall(narrow(text))
+    return _COUNTED_UNIT.findall(narrow(text))
 
 
 def words_of(text: str) -> list[str]:
@@ -207,7 +218,7 @@ def words_of(text: str) -> list[str]:
     """
     from pycantonese import segment
 
-    return [each for each in segment(narrow(text)) if LETTER.search(each)]
+    return [word for word in segment(narrow(text)) if LETTER.search(word)]
 
 
 def latin_words_of(text: str) -> list[str]:
@@ -232,14 +243,19 @@ UNITS = {
 
 
 def _without_marks(line: str) -> str:
-    for mark in (_AROUND, BULLET, NUMBERED):
-        if found := mark.match(line):
-            line = line[found.end() :]
+    for mark in (_QUOTE_AND_HEADING, BULLET, NUMBERED):
+        match = mark.match(line)
+        if match:
+            line = line[match.end() :]
     return line.strip(_EMPHASIS)
 
 
-def _inside(quotation: re.Match[str]) -> str:
-    """A quotation without the marks that end sentences inside it."""
-    text = quotation[0]
-    ends = quotation["last"] is not None and text[-2] in _ENDS and text[0] not in "（("
-    return text.translate(dict.fromkeys(map(ord, _ENDS))) + (text[-2] if ends else "")
+def _without_inner_ends(match: re.Match[str]) -> str:
+    """Return a quotation without the marks that end sentences inside it."""
+    quotation: str = match[0]
+    text = quotation.translate(dict.fromkeys(map(ord, _SENTENCE_MARKS)))
+    last_mark = quotation[-2]
+    is_speech = quotation[0] not in "（("
+    if match["last"] is not None and last_mark in _SENTENCE_MARKS and is_speech:
+        text += last_mark
+    return text

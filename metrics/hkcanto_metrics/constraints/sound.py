@@ -31,22 +31,27 @@ Scheme = Annotated[
 ]
 
 # The longest line that is read in context; PyCantonese is slow on long lines.
-_CONTEXT = 40
+_LONGEST_CONTEXT = 40
 
 
 @cache
-def _known(least: float) -> dict[str, frozenset[str]]:
+def _listed_readings(least: float) -> dict[str, frozenset[str]]:
+    """Return the readings that each character has in at least this share of its words."""
     from pycantonese.data.rime_cantonese import CHARS_TO_JYUTPING
 
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for word, jyutping in CHARS_TO_JYUTPING.items():
-        if len(syllables := jyutping.split()) == len(word):
+        syllables = jyutping.split()
+        if len(syllables) == len(word):
             for character, syllable in zip(word, syllables, strict=True):
                 counts[character][syllable] += 1
-    return {
-        character: frozenset(s for s, n in each.items() if n >= least * each.total())
-        for character, each in counts.items()
-    }
+    readings = {}
+    for character, words in counts.items():
+        fewest = least * words.total()
+        readings[character] = frozenset(
+            syllable for syllable, count in words.items() if count >= fewest
+        )
+    return readings
 
 
 def _readings(text: str, least: float = 0.1) -> list[frozenset[str]]:
@@ -60,30 +65,36 @@ def _readings(text: str, least: float = 0.1) -> list[frozenset[str]]:
         The syllables that count for each character, see the module; none for an unknown one.
 
     Examples:
-        >>> [sorted(each) for each in _readings("聽歌")]
+        >>> [sorted(syllables) for syllables in _readings("聽歌")]
         [['teng1', 'ting1', 'ting3'], ['go1']]
     """
     from pycantonese import characters_to_jyutping
 
     han = to_traditional(reading.han_of(text))
-    in_context: list[str | None] = [None] * max(0, len(han) - _CONTEXT)
-    for word, jyutping in characters_to_jyutping(han[-_CONTEXT:]):
+    in_context: list[str | None] = [None] * (len(han) - _LONGEST_CONTEXT)
+    for word, jyutping in characters_to_jyutping(han[-_LONGEST_CONTEXT:]):
         syllables = (jyutping or "").split()
-        in_context += syllables if len(syllables) == len(word) else [None] * len(word)
-    return [
-        _known(least).get(character, frozenset()) | ({said} if said else set())
-        for character, said in zip(han, in_context, strict=True)
-    ]
+        is_aligned = len(syllables) == len(word)
+        in_context += syllables if is_aligned else [None] * len(word)
+    listed = _listed_readings(least)
+    readings = []
+    for character, syllable in zip(han, in_context, strict=True):
+        reading_in_context = {syllable} if syllable else set()
+        readings.append(listed.get(character, frozenset()) | reading_in_context)
+    return readings
 
 
 def _fits(syllables: frozenset[str], symbol: str) -> bool:
     """Whether a reading has a tone. 平 (level) is 1 or 4 without a stop; 仄 is any other."""
+    if symbol == "*":
+        return True
     if symbol in "平仄":
-        return any(
-            (s[-1] in "14" and s[-2] not in "ptk") == (symbol == "平")
-            for s in syllables
-        )
-    return symbol == "*" or any(each[-1] == symbol for each in syllables)
+        return any(_is_level(syllable) == (symbol == "平") for syllable in syllables)
+    return any(syllable[-1] == symbol for syllable in syllables)
+
+
+def _is_level(syllable: str) -> bool:
+    return syllable[-1] in "14" and syllable[-2] not in "ptk"
 
 
 def rhyme(
@@ -109,20 +120,32 @@ def rhyme(
         >>> rhyme("天色青青\\n風好輕\\n月光明"), rhyme("天光\\n天光"), rhyme("去街\\n飲茶")
         (True, False, False)
     """
-    units = [reading.han_of(each) for each in reading.UNITS[unit](answer)]
-    scheme = scheme or "A" * len(units)
-    if len(units) < 2 or len(units) != len(scheme) or not all(units):
+    lines = [reading.han_of(text) for text in reading.UNITS[unit](answer)]
+    scheme = scheme or "A" * len(lines)
+    if len(lines) < 2 or len(lines) != len(scheme) or not all(lines):
         return False
-    for letter in {*scheme} - {"-"}:
-        lines = [line for line, own in zip(units, scheme, strict=True) if own == letter]
-        ends = [map(parse_syllable, _readings(line, least=0)[-1]) for line in lines]
-        rimes = [
-            {(end.nucleus, end.coda) for end in each if end.nucleus} for each in ends
-        ]
-        is_same = len({line[-1] for line in lines}) == 1
-        if len(lines) > 1 and (is_same or not set.intersection(*rimes)):
-            return False
-    return True
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for letter, line in zip(scheme, lines, strict=True):
+        if letter != "-":
+            groups[letter].append(line)
+    return all(len(group) == 1 or _all_rhyme(group) for group in groups.values())
+
+
+def _all_rhyme(lines: list[str]) -> bool:
+    last_characters = {line[-1] for line in lines}
+    if len(last_characters) == 1:
+        return False
+    return bool(set.intersection(*map(_last_rimes, lines)))
+
+
+def _last_rimes(line: str) -> set[tuple[str, str | None]]:
+    """Return the nucleus and coda of each reading of a line's last character."""
+    rimes = set()
+    for jyutping in _readings(line, least=0)[-1]:
+        syllable = parse_syllable(jyutping)
+        if syllable.nucleus:
+            rimes.add((syllable.nucleus, syllable.coda))
+    return rimes
 
 
 def tones(answer: str, *, pattern: Tones, line: Number | None = None) -> bool:
@@ -144,9 +167,9 @@ def tones(answer: str, *, pattern: Tones, line: Number | None = None) -> bool:
     """
     lines = reading.lines_of(answer)
     text = "".join(lines if line is None else lines[line - 1 : line])
-    return len(reading.han_of(text)) == len(pattern) and all(
-        map(_fits, _readings(text), pattern)
-    )
+    if len(reading.han_of(text)) != len(pattern):
+        return False
+    return all(map(_fits, _readings(text), pattern))
 
 
 def line_end_tones(answer: str, *, pattern: Tones) -> bool:
@@ -164,10 +187,13 @@ def line_end_tones(answer: str, *, pattern: Tones) -> bool:
         True
     """
     lines = reading.lines_of(answer)
-    return len(lines) == len(pattern) and all(
-        any(_fits(last, tone) for last in _readings(line)[-1:])
-        for line, tone in zip(lines, pattern, strict=True)
-    )
+    if len(lines) != len(pattern):
+        return False
+    for line, tone in zip(lines, pattern, strict=True):
+        readings = _readings(line)
+        if not readings or not _fits(readings[-1], tone):
+            return False
+    return True
 
 
 def only_jyutping(answer: str) -> bool:
@@ -183,6 +209,7 @@ def only_jyutping(answer: str) -> bool:
         >>> only_jyutping("Nei5 hou2!"), only_jyutping("nei hao"), only_jyutping("你好 nei5 hou2")
         (True, False, False)
     """
-    words = re.findall(r"[^\W_]+", reading.narrow(answer))
-    tokens = [each for word in words for each in re.findall(r"[^\W\d_]+\d?|\d", word)]
+    tokens: list[str] = []
+    for word in re.findall(r"[^\W_]+", reading.narrow(answer)):
+        tokens += re.findall(r"[^\W\d_]+\d?|\d", word)
     return bool(tokens) and all(map(is_valid, tokens))

@@ -25,12 +25,18 @@ Han = Annotated[
 ]
 Place = Annotated[int, Meta(description="number from 1, or from -1 back")]
 
+# Next to these, a Latin word or a number goes on.
+_BORDER = f"[{LATIN}0-9]"
 
-def _pattern(word: str) -> str:
+
+def _word_pattern(word: str) -> str:
     word = narrow(word.strip())
-    border = f"[{LATIN}0-9]"
-    before, after = (bool(re.match(border, edge)) for edge in (word[0], word[-1]))
-    return f"(?<!{border})" * before + re.escape(word) + f"(?!{border})" * after
+    pattern = re.escape(word)
+    if re.match(_BORDER, word[0]):
+        pattern = f"(?<!{_BORDER}){pattern}"
+    if re.match(_BORDER, word[-1]):
+        pattern = f"{pattern}(?!{_BORDER})"
+    return pattern
 
 
 def occurrences(answer: str, *, word: Text, not_in: AnyTexts = ()) -> Count:
@@ -50,11 +56,10 @@ def occurrences(answer: str, *, word: Text, not_in: AnyTexts = ()) -> Count:
         >>> occurrences("搭的士嘅目的", word="的", not_in=("的士",))
         1
     """
-    exceptions = sorted(map(_pattern, not_in), key=len, reverse=True)
-    found = re.finditer(
-        "|".join([*exceptions, f"(?P<word>{_pattern(word)})"]), narrow(answer)
-    )
-    return sum(match["word"] is not None for match in found)
+    exceptions = sorted(map(_word_pattern, not_in), key=len, reverse=True)
+    pattern = "|".join([*exceptions, f"(?P<word>{_word_pattern(word)})"])
+    matches = re.finditer(pattern, narrow(answer))
+    return sum(match["word"] is not None for match in matches)
 
 
 def uses_all(answer: str, *, words: Texts, not_in: AnyTexts = ()) -> bool:
@@ -89,7 +94,8 @@ def different_words(answer: str, *, words: Texts) -> Count:
         >>> different_words("飲茶，飲奶茶", words=("飲", "奶茶", "咖啡"))
         2
     """
-    return sum(occurrences(answer, word=word) > 0 for word in {*map(narrow, words)})
+    different = {narrow(word) for word in words}
+    return sum(occurrences(answer, word=word) > 0 for word in different)
 
 
 def avoids(answer: str, *, words: Texts, not_in: AnyTexts = ()) -> bool:
@@ -125,7 +131,8 @@ def starts_with(answer: str, *, text: Text) -> bool:
         True
     """
     marks = r"[\W_]*" if LETTER.match(text.strip()) else ""
-    return re.match(marks + _pattern(text), narrow(answer.lstrip())) is not None
+    pattern = marks + _word_pattern(text)
+    return re.match(pattern, narrow(answer.lstrip())) is not None
 
 
 def ends_with(answer: str, *, text: Text) -> bool:
@@ -143,9 +150,8 @@ def ends_with(answer: str, *, text: Text) -> bool:
         (True, False)
     """
     marks = r"[\W_]*" if LETTER.match(text.strip()[-1]) else ""
-    return (
-        re.search(_pattern(text) + marks + r"\Z", narrow(answer.rstrip())) is not None
-    )
+    pattern = _word_pattern(text) + marks + r"\Z"
+    return re.search(pattern, narrow(answer.rstrip())) is not None
 
 
 def word_order(answer: str, *, words: Texts) -> bool:
@@ -162,7 +168,7 @@ def word_order(answer: str, *, words: Texts) -> bool:
         >>> word_order("首先洗米，最後落鹽", words=("首先", "最後"))
         True
     """
-    pattern = "".join(f"(?>.*?{_pattern(word)})" for word in words)
+    pattern = "".join(f"(?>.*?{_word_pattern(word)})" for word in words)
     return re.match(pattern, narrow(answer), re.DOTALL) is not None
 
 
@@ -180,12 +186,14 @@ def one_of(answer: str, *, phrases: Texts) -> bool:
         >>> one_of("**贊成**。", phrases=("贊成", "反對")), one_of("我贊成", phrases=("贊成",))
         (True, False)
     """
-    bare = _bare(answer)
-    alike = [phrase for phrase in phrases if _bare(phrase) == bare]
-    return any(
-        starts_with(answer, text=each) and ends_with(answer, text=each)
-        for each in alike
-    )
+    bare_answer = _bare(answer)
+    for phrase in phrases:
+        if _bare(phrase) != bare_answer:
+            continue
+        # The marks at the ends of the phrase itself must be there.
+        if starts_with(answer, text=phrase) and ends_with(answer, text=phrase):
+            return True
+    return False
 
 
 def _bare(text: str) -> str:
@@ -208,9 +216,11 @@ def word_in_sentence(answer: str, *, word: Text, sentence: Place) -> bool:
         >>> word_in_sentence("落雨。帶遮！", word="遮", sentence=-1)
         True
     """
-    numbered = dict(enumerate(reading.sentences_of(answer), 1))
-    place = sentence if sentence > 0 else len(numbered) + 1 + sentence
-    return occurrences(numbered.get(place, ""), word=word) > 0
+    sentences = reading.sentences_of(answer)
+    position = sentence - 1 if sentence > 0 else len(sentences) + sentence
+    if not 0 <= position < len(sentences):
+        return False
+    return occurrences(sentences[position], word=word) > 0
 
 
 def paragraph_starts_with(answer: str, *, paragraph: Number, text: Text) -> bool:
@@ -228,19 +238,23 @@ def paragraph_starts_with(answer: str, *, paragraph: Number, text: Text) -> bool
         >>> paragraph_starts_with("早晨。\\n\\n另外，記得食飯。", paragraph=2, text="另外")
         True
     """
-    first_lines = [lines[0] for lines in reading.paragraphs_of(answer)]
-    return any(
-        starts_with(line, text=text) for line in first_lines[paragraph - 1 : paragraph]
-    )
+    paragraphs = reading.paragraphs_of(answer)
+    if len(paragraphs) < paragraph:
+        return False
+    first_line = paragraphs[paragraph - 1][0]
+    return starts_with(first_line, text=text)
 
 
-def _each(
-    units: Sequence[str], fits: Callable[..., bool], texts: Sequence[str]
+def _all_fit(
+    units: Sequence[str],
+    fits: Callable[..., bool],
+    texts: Sequence[str],
 ) -> bool:
     """Whether there are units, and each begins or ends with one of the texts."""
-    return bool(units) and all(
-        any(fits(unit, text=text) for text in texts) for unit in units
-    )
+    for unit in units:
+        if not any(fits(unit, text=text) for text in texts):
+            return False
+    return bool(units)
 
 
 def each_line_starts_with(answer: str, *, text: Text) -> bool:
@@ -257,7 +271,7 @@ def each_line_starts_with(answer: str, *, text: Text) -> bool:
         >>> each_line_starts_with("- 我要瞓\\n- 我要食", text="我要")
         True
     """
-    return _each(reading.lines_of(answer), starts_with, [text])
+    return _all_fit(reading.lines_of(answer), starts_with, [text])
 
 
 def each_line_ends_with(answer: str, *, text: Text) -> bool:
@@ -274,7 +288,7 @@ def each_line_ends_with(answer: str, *, text: Text) -> bool:
         >>> each_line_ends_with("瞓啦！\\n食啦。", text="啦")
         True
     """
-    return _each(reading.lines_of(answer), ends_with, [text])
+    return _all_fit(reading.lines_of(answer), ends_with, [text])
 
 
 def each_sentence_ends_with(answer: str, *, words: Texts) -> bool:
@@ -291,7 +305,7 @@ def each_sentence_ends_with(answer: str, *, words: Texts) -> bool:
         >>> each_sentence_ends_with("瞓啦！食囉。", words=("啦", "囉"))
         True
     """
-    return _each(reading.sentences_of(answer), ends_with, words)
+    return _all_fit(reading.sentences_of(answer), ends_with, words)
 
 
 def postscript(answer: str, *, mark: Text = "P.S.") -> bool:
@@ -309,8 +323,9 @@ def postscript(answer: str, *, mark: Text = "P.S.") -> bool:
         (True, False)
     """
     rest = "\n".join(reading.lines_of(answer)[1:])
-    start = re.search(rf"^{_pattern(mark)}(?P<said>[\s\S]*)", narrow(rest), re.M)
-    return bool(start and LETTER.search(start["said"]))
+    pattern = rf"^{_word_pattern(mark)}(?P<text>[\s\S]*)"
+    match = re.search(pattern, narrow(rest), re.MULTILINE)
+    return bool(match and LETTER.search(match["text"]))
 
 
 def acrostic(
@@ -335,9 +350,11 @@ def acrostic(
         >>> acrostic("香江夜色好\\n港灣燈火明", text="香港"), acrostic("香江好", text="香港")
         (True, False)
     """
-    units = reading.UNITS[unit](answer)
-    edge = slice(1) if place == "first" else slice(-1, None)
-    return [reading.han_of(each)[edge] for each in units] == [*text]
+    spelled = []
+    for part in reading.UNITS[unit](answer):
+        han = reading.han_of(part)
+        spelled.append(han[:1] if place == "first" else han[-1:])
+    return spelled == [*text]
 
 
 def distinct(answer: str, *, unit: TextUnit = "lines") -> bool:
@@ -358,7 +375,8 @@ def distinct(answer: str, *, unit: TextUnit = "lines") -> bool:
         (True, False)
     """
     units = reading.UNITS[unit](answer)
-    return len({_bare(each) for each in units}) == len(units)
+    different = {_bare(text) for text in units}
+    return len(different) == len(units)
 
 
 def each_sentence_starts_with(answer: str, *, words: Texts) -> bool:
@@ -375,7 +393,7 @@ def each_sentence_starts_with(answer: str, *, words: Texts) -> bool:
         >>> each_sentence_starts_with("我瞓。佢食。", words=("我", "佢"))
         True
     """
-    return _each(reading.sentences_of(answer), starts_with, words)
+    return _all_fit(reading.sentences_of(answer), starts_with, words)
 
 
 def ends_as_it_begins(answer: str, *, length: Number = 1) -> bool:
@@ -411,6 +429,11 @@ def word_at(answer: str, *, word: Text, place: Place) -> bool:
         >>> word_at("我今日好攰", word="今日", place=2), word_at("好攰呀！", word="呀", place=-1)
         (True, True)
     """
-    units, wanted = reading.units_of(answer), reading.units_of(word)
-    start = place - 1 if place > 0 else len(units) + place + 1 - len(wanted)
-    return start >= 0 and bool(wanted) and units[start : start + len(wanted)] == wanted
+    units = reading.units_of(answer)
+    word_units = reading.units_of(word)
+    start = place - 1
+    if place <= 0:
+        start = len(units) + place + 1 - len(word_units)
+    if start < 0 or not word_units:
+        return False
+    return units[start : start + len(word_units)] == word_units
