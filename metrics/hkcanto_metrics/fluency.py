@@ -38,12 +38,10 @@ _DETECTOR = CantoneseDetector()
 Pattern = re.Pattern[str]
 _STRAIGHT_QUOTES = re.compile(r'"([^"\n]*)"')
 
-
-_CANTONESE = (
-    quick(Detector.CANTO_FEATURE_RE.pattern),
-    quick(Detector.CANTO_EXCLUDE_RE.pattern),
-)
-_SWC = quick(Detector.SWC_FEATURE_RE.pattern), quick(SWC_EXCEPTIONS)
+_CANTONESE = quick(Detector.CANTO_FEATURE_RE.pattern)
+_CANTONESE_EXCEPTIONS = quick(Detector.CANTO_EXCLUDE_RE.pattern)
+_SWC = quick(Detector.SWC_FEATURE_RE.pattern)
+_SWC_EXCEPTIONS = quick(SWC_EXCEPTIONS)
 
 
 class Term(NamedTuple):
@@ -121,28 +119,31 @@ def cantonese_fluency(text: str, *, max_characters: int | None = None) -> Fluenc
         (Term(term='他', start=0, end=1),)
     """
     n_characters = len("".join(text.split()))
+    penalty = 1.0
+    if max_characters is not None:
+        penalty = length_penalty(n_characters, max_characters)
     judged = _outside_quotations(text)
     has_chinese = Detector.ALL_HAN_RE.search(judged) is not None
     ratio, swc_terms = count_features(text)
-    degenerate = is_degenerate(text)
     is_pure = not swc_terms or ratio >= MIN_CANTONESE_RATIO
-    language = identify_language(text).language
-    is_chinese = language not in ("english", "other")
-    if language == "none":  # a word or two
-        is_chinese = all(map(is_han, filter(str.isalpha, text)))
-    penalty = (
-        1.0 if max_characters is None else length_penalty(n_characters, max_characters)
-    )
+    degenerate = is_degenerate(text)
     return Fluency(
         label=str(_DETECTOR.judge(judged)) if has_chinese else "none",
         cantonese_ratio=ratio,
         swc_terms=swc_terms,
         simplified_ratio=simplified_share(text),
         degenerate=degenerate,
-        passed=has_chinese and not degenerate and is_pure and is_chinese,
+        passed=has_chinese and not degenerate and is_pure and _is_chinese(text),
         length_penalty=penalty,
         n_characters=n_characters,
     )
+
+
+def _is_chinese(text: str) -> bool:
+    language = identify_language(text).language
+    if language == "none":  # a word or two
+        return all(map(is_han, filter(str.isalpha, text)))
+    return language not in ("english", "other")
 
 
 def count_features(text: str) -> tuple[Rate, tuple[Term, ...]]:
@@ -159,12 +160,10 @@ def count_features(text: str) -> tuple[Rate, tuple[Term, ...]]:
         (0.6666666666666666, (Term(term='他', start=2, end=3),))
     """
     judged = _outside_quotations(text)
-    n_cantonese, swc_spans = (
-        len(_features(judged, *_CANTONESE)),
-        _features(judged, *_SWC),
-    )
-    ratio = Rate.of(n_cantonese, n_cantonese + len(swc_spans))
-    return ratio, tuple(Term(text[start:end], start, end) for start, end in swc_spans)
+    cantonese = _features(judged, _CANTONESE, _CANTONESE_EXCEPTIONS)
+    swc = _features(judged, _SWC, _SWC_EXCEPTIONS)
+    ratio = Rate.of(len(cantonese), len(cantonese) + len(swc))
+    return ratio, tuple(Term(text[start:end], start, end) for start, end in swc)
 
 
 def length_penalty(n_characters: int, max_characters: int = 500) -> float:
@@ -227,12 +226,15 @@ def pool_fluency(scores: Iterable[Fluency]) -> dict[str, float]:
             "scores are strings: pass the results of cantonese_fluency, one per text"
         )
     labels = Counter(item.label for item in items)
-    return {
+    figures = {
         "passed": fmean(item.passed for item in items),
         "cantonese_ratio": pool_rates(item.cantonese_ratio for item in items),
-        **{name: fmean(getattr(item, name) for item in items) for name in _MEANS},
-        **{f"label_{label}": labels[label] / len(items) for label in LABELS},
     }
+    for name in _MEANS:
+        figures[name] = fmean(getattr(item, name) for item in items)
+    for label in LABELS:
+        figures[f"label_{label}"] = labels[label] / len(items)
+    return figures
 
 
 def _outside_quotations(text: str) -> str:
@@ -246,9 +248,9 @@ def _outside_quotations(text: str) -> str:
 def _features(
     text: str, features: Pattern, exceptions: Pattern
 ) -> list[tuple[int, int]]:
-    """The places of the features that do not begin inside an exception."""
-    excepted = {
-        i for exception in exceptions.finditer(text) for i in range(*exception.span())
-    }
-    found = (feature.span() for feature in features.finditer(text))
-    return [(start, end) for start, end in found if start not in excepted]
+    """The spans of the features that do not begin inside an exception."""
+    excepted: set[int] = set()
+    for exception in exceptions.finditer(text):
+        excepted.update(range(*exception.span()))
+    spans = [feature.span() for feature in features.finditer(text)]
+    return [(start, end) for start, end in spans if start not in excepted]

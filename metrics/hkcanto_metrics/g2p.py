@@ -20,8 +20,11 @@ from hkcanto_metrics.jyutping import is_valid, parse_answer, parse_syllable
 from hkcanto_metrics.rates import Rate, pool_rates
 from hkcanto_metrics.reasoning import strip_reasoning
 
-_COMPONENT_RATES = tuple(
-    f"{part}_error_rate" for part in ("tone", "onset", "nucleus", "coda")
+_COMPONENT_RATES = (
+    "tone_error_rate",
+    "onset_error_rate",
+    "nucleus_error_rate",
+    "coda_error_rate",
 )
 _POOLED = ("cer_published", "levenshtein_published", "cer", "ser", *_COMPONENT_RATES)
 _TIMES_TOO_LONG = 3
@@ -118,21 +121,14 @@ def score_jyutping(response: str, answer: str) -> JyutpingScore:
     syllables = extracted.split()
     published_variant, cer_published, levenshtein_published = _published(text, answer)
     variant, alignment = _nearest_sounds(variants, syllables)
-    wrong = _wrong_parts(alignment) or [(True,) * 4] * len(alignment)
-    parts = zip(jyutping.Syllable._fields, zip(*wrong, strict=True), strict=True)
-    spelt = min(map(" ".join, variants), key=lambda each: _distance(each, extracted))
-    characters = jiwer.process_characters(spelt, extracted, _CHARACTERS, _CHARACTERS)
-    errors = characters.substitutions + characters.deletions + characters.insertions
     valid = [is_valid(syllable) for syllable in syllables]
     return JyutpingScore(
         cer_published=cer_published,
         levenshtein_published=levenshtein_published,
         published_variant=published_variant,
-        cer=Rate.of(errors, len(spelt)),
+        cer=_character_error_rate(variants, extracted),
         ser=Rate.of(sum(gold != got for gold, got in alignment), len(variant)),
-        **{
-            f"{part}_error_rate": Rate.of(sum(each), len(wrong)) for part, each in parts
-        },
+        **_component_rates(alignment),
         valid=any(valid),
         valid_share=fmean(valid) if valid else 0.0,
         extracted=extracted,
@@ -173,17 +169,35 @@ def pool_jyutping(scores: Iterable[JyutpingScore]) -> dict[str, float]:
     return rates | {"invalid_rate": fmean(not score.valid for score in items)}
 
 
+def _component_rates(alignment: Alignment) -> dict[str, Rate]:
+    """The error rates of tones, onsets, nuclei and codas; 1 if no syllable has a partner."""
+    wrong = _wrong_parts(alignment) or [(True,) * 4] * len(alignment)
+    parts = zip(jyutping.Syllable._fields, zip(*wrong, strict=True), strict=True)
+    return {
+        f"{part}_error_rate": Rate.of(sum(errors), len(wrong)) for part, errors in parts
+    }
+
+
+def _character_error_rate(variants: Iterable[Sequence[str]], extracted: str) -> Rate:
+    """The character error rate against the variant with the lowest one."""
+    texts = map(" ".join, variants)
+    nearest = min(texts, key=lambda text: _distance(text, extracted))
+    characters = jiwer.process_characters(nearest, extracted, _CHARACTERS, _CHARACTERS)
+    errors = characters.substitutions + characters.deletions + characters.insertions
+    return Rate.of(errors, len(nearest))
+
+
 def _published(text: str, answer: str) -> tuple[str, float, float]:
     """The variant nearest to the response, and the release's CER and Levenshtein figures for it."""
     response = jyutping.normalize_as_published(jyutping.fold(text))
     variants = jyutping.published_variants(answer)
-    variant = min(variants, key=lambda each: Indel.normalized_distance(each, response))
-    similarity = Indel.normalized_similarity(variant, response)
+    nearest = min(variants, key=lambda text: Indel.normalized_distance(text, response))
+    similarity = Indel.normalized_similarity(nearest, response)
     if similarity == 0:
-        return variant, 1.0, 1.0
-    syllables = variant.split(" ")
+        return nearest, 1.0, 1.0
+    syllables = nearest.split(" ")
     correct = sum(map(eq, syllables, response.split(" ")))
-    return variant, 1 - correct / len(syllables), 1 - similarity
+    return nearest, 1 - correct / len(syllables), 1 - similarity
 
 
 def _distance(variant: Sequence[str], response: Sequence[str]) -> float:
@@ -200,56 +214,75 @@ def _nearest_sounds(
         variant for variant, rate in zip(variants, rates, strict=True) if rate == lowest
     ]
     most_cells = _MOST_ALIGNED_BY_SOUND // len(nearest)
-    aligned = []
-    for variant in nearest:
-        words = jiwer.process_words(
-            " ".join(variant), " ".join(response), _SYLLABLES, _SYLLABLES
-        )
-        pairs: list[Pair] = []
-        for part in words.alignments[0]:
-            gold = variant[part.ref_start_idx : part.ref_end_idx]
-            pairs += zip_longest(gold, response[part.hyp_start_idx : part.hyp_end_idx])
-        # Only then may another alignment have as few errors.
-        errors = words.substitutions + words.deletions + words.insertions
-        if (
-            words.substitutions
-            and errors > 1
-            and len(variant) * len(response) <= most_cells
-        ):
-            pairs = _align_by_sound(variant, response)
-        aligned.append((variant, tuple(pairs)))
-    return min(aligned, key=lambda pair: sum(map(sum, _wrong_parts(pair[1]))))
+    alignments = [_aligned(variant, response, most_cells) for variant in nearest]
+    pairs = zip(nearest, alignments, strict=True)
+    return min(pairs, key=lambda pair: sum(map(sum, _wrong_parts(pair[1]))))
 
 
-def _align_by_sound(gold: Sequence[str], response: Sequence[str]) -> list[Pair]:
+def _aligned(
+    gold: Sequence[str], response: Sequence[str], most_cells: int
+) -> Alignment:
+    """The alignment with the fewest errors; of several, the closest in sound, if that is quick."""
+    words = jiwer.process_words(
+        " ".join(gold), " ".join(response), _SYLLABLES, _SYLLABLES
+    )
+    # Only with a substitution and another error may another alignment have as few.
+    errors = words.substitutions + words.deletions + words.insertions
+    has_others = words.substitutions and errors > 1
+    if has_others and len(gold) * len(response) <= most_cells:
+        return _align_by_sound(gold, response)
+    pairs: list[Pair] = []
+    for part in words.alignments[0]:
+        syllables = gold[part.ref_start_idx : part.ref_end_idx]
+        pairs += zip_longest(syllables, response[part.hyp_start_idx : part.hyp_end_idx])
+    return tuple(pairs)
+
+
+def _align_by_sound(gold: Sequence[str], response: Sequence[str]) -> Alignment:
     """The alignment with the fewest errors whose pairs differ in the fewest components.
 
     If several tie, the one in which syllables without a partner come as late as possible.
     """
-    error = (
-        4 * len(gold) + 1
-    )  # more than the largest possible sum of component differences
-    # With so few errors an alignment cannot stray further from the diagonal.
-    fewest, longer = Levenshtein.distance(gold, response), len(gold) - len(response)
-    deletions, insertions = (fewest + longer) // 2, (fewest - longer) // 2
-    costs: list[list[float]] = [[error * j for j in range(len(response) + 1)]]
-    for i, syllable in enumerate(gold, 1):
-        above, row = costs[-1], [error * i] + [math.inf] * len(response)
-        for j in range(max(1, i - deletions), min(len(response), i + insertions) + 1):
-            got = response[j - 1]
-            pair = above[j - 1] + (
-                got != syllable and error + sum(_wrong(syllable, got))
-            )
-            row[j] = min(pair, row[j - 1] + error, above[j] + error)
-        costs.append(row)
-    i, j = len(gold), len(response)
+    # More than the largest possible sum of component differences.
+    error = 4 * len(gold) + 1
+    costs = _alignment_costs(gold, response, error)
+    i = len(gold)
+    j = len(response)
     pairs: list[Pair] = []
     while i or j:
-        inserts = j > 0 and costs[i][j] == costs[i][j - 1] + error
-        deletes = not inserts and i > 0 and costs[i][j] == costs[i - 1][j] + error
-        i, j = i - (not inserts), j - (not deletes)
-        pairs.append((None if inserts else gold[i], None if deletes else response[j]))
-    return pairs[::-1]
+        if j and costs[i][j] == costs[i][j - 1] + error:
+            j -= 1
+            pairs.append((None, response[j]))
+        elif i and costs[i][j] == costs[i - 1][j] + error:
+            i -= 1
+            pairs.append((gold[i], None))
+        else:
+            i -= 1
+            j -= 1
+            pairs.append((gold[i], response[j]))
+    return tuple(pairs[::-1])
+
+
+def _alignment_costs(
+    gold: Sequence[str], response: Sequence[str], error: int
+) -> list[list[float]]:
+    """The costs of aligning each beginning of the gold syllables with each of the response's."""
+    # With so few errors an alignment cannot stray further from the diagonal.
+    fewest = Levenshtein.distance(gold, response)
+    longer = len(gold) - len(response)
+    deletions = (fewest + longer) // 2
+    insertions = (fewest - longer) // 2
+    costs: list[list[float]] = [[error * j for j in range(len(response) + 1)]]
+    for i, syllable in enumerate(gold, 1):
+        above = costs[-1]
+        row = [error * i] + [math.inf] * len(response)
+        for j in range(max(1, i - deletions), min(len(response), i + insertions) + 1):
+            pair = above[j - 1]
+            if response[j - 1] != syllable:
+                pair += error + sum(_wrong(syllable, response[j - 1]))
+            row[j] = min(pair, row[j - 1] + error, above[j] + error)
+        costs.append(row)
+    return costs
 
 
 @lru_cache(maxsize=65536)
@@ -276,17 +309,25 @@ def _wrong_parts(alignment: Alignment) -> list[tuple[bool, ...]]:
 def _problem(
     response: str, text: str, valid: Sequence[bool], reference_length: int
 ) -> str:
-    times = len(valid) / reference_length
+    problem = _first_problem(response, text, valid, reference_length)
+    if len(text) <= _LONGEST_RESPONSE:
+        return problem
     cut = f"only the first {_LONGEST_RESPONSE:,} of {len(text):,} characters are scored"
-    problems = {
-        "empty response": not response.strip(),
-        "only reasoning; the token limit may have cut off the answer": not text.strip(),
-        "no Jyutping: no syllable with a tone digit": not valid,
-        f"no valid Jyutping: PyCantonese accepts 0 of {len(valid)} syllables": not any(
-            valid
-        ),
-        f"response is {times:.0f} times as long as the reference": times
-        >= _TIMES_TOO_LONG,
-    }
-    first = [problem for problem, is_so in problems.items() if is_so][:1]
-    return "; ".join([*first, cut] if len(text) > _LONGEST_RESPONSE else first)
+    return f"{problem}; {cut}" if problem else cut
+
+
+def _first_problem(
+    response: str, text: str, valid: Sequence[bool], reference_length: int
+) -> str:
+    if not response.strip():
+        return "empty response"
+    if not text.strip():
+        return "only reasoning; the token limit may have cut off the answer"
+    if not valid:
+        return "no Jyutping: no syllable with a tone digit"
+    if not any(valid):
+        return f"no valid Jyutping: PyCantonese accepts 0 of {len(valid)} syllables"
+    times = len(valid) / reference_length
+    if times >= _TIMES_TOO_LONG:
+        return f"response is {times:.0f} times as long as the reference"
+    return ""

@@ -17,7 +17,8 @@ from hkcanto_metrics.script import CharacterTable
 # time.
 _TONED_SYLLABLE = re.compile(r"(?<![a-z])[a-z]+[1-6]")
 _TOKEN = re.compile(r"[a-z]*[1-6]|[a-z]+")
-_WORD, _GAP = re.compile("([a-z]+)([0-9]?)"), re.compile(r"[\s,-]*")
+_WORD = re.compile("([a-z]+)([0-9]?)")
+_GAP = re.compile(r"[\s,-]*")
 # Text in brackets without a toned syllable.
 _GLOSS = re.compile(
     r"(?<![a-z])[(\[【](?![^()\[\]【】]*[a-z][1-6])[^()\[\]【】]*[)\]】](?![a-z])"
@@ -78,24 +79,25 @@ def parse_answer(answer: str) -> tuple[tuple[str, ...], ...]:
         raise _malformed(answer[:40], 40, problem)
     text = fold(answer)
     choices = [_choices(text, piece) for piece in _GOLD_PIECE.finditer(text)]
-    if (count := math.prod(map(len, choices))) > _MOST_VARIANTS:
+    count = math.prod(map(len, choices))
+    if count > _MOST_VARIANTS:
         problem = (
             f"{count:,} variants; expected at most {_MOST_VARIANTS}; split the sentence"
         )
         raise _malformed(text, 0, problem)
-    read = (tuple(_TOKEN.findall("".join(parts))) for parts in product(*choices))
-    variants = tuple(dict.fromkeys(read))
-    if not all(variants) or not any(
-        map(_TONED_SYLLABLE.search, chain.from_iterable(variants))
-    ):
+    variants: dict[tuple[str, ...], None] = {}  # each once, in order
+    for parts in product(*choices):
+        variants[tuple(_TOKEN.findall("".join(parts)))] = None
+    has_tone = any(map(_TONED_SYLLABLE.search, chain.from_iterable(variants)))
+    if not has_tone or () in variants:
         problem = "no syllable, or only optional ones; expected Jyutping as in 'nei5 (hou2|hou3)'"
         raise _malformed(text, 0, problem)
-    return variants
+    return tuple(variants)
 
 
 @lru_cache(maxsize=4096)
 def published_variants(answer: str) -> tuple[str, ...]:
-    """Expand a gold string that `parse_answer` accepts as HKCanto-Eval's released scorer does.
+    """Expand a gold string the way HKCanto-Eval's released scorer does.
 
     It expands only parentheses with ``|``. Everything else stays as written, including blanks.
 
@@ -132,14 +134,16 @@ def extract_jyutping(response: str) -> str:
     """
     tokens: list[str] = []
     for line in _GLOSS.sub(" ", fold(response)).splitlines():
-        if first := _TONED_SYLLABLE.search(line):
-            start = first.start()
-            for word in reversed([*_WORD.finditer(line, 0, start)]):
-                is_syllable = word[2] or None not in parse_syllable(word[1])[:3]
-                if not is_syllable or not _GAP.fullmatch(line, word.end(), start):
-                    break
-                start = word.start()
-            tokens += _TOKEN.findall(line, start)
+        first = _TONED_SYLLABLE.search(line)
+        if not first:
+            continue
+        start = first.start()
+        for word in reversed([*_WORD.finditer(line, 0, start)]):
+            is_syllable = word[2] or None not in parse_syllable(word[1])[:3]
+            if not is_syllable or not _GAP.fullmatch(line, word.end(), start):
+                break
+            start = word.start()
+        tokens += _TOKEN.findall(line, start)
     return " ".join(tokens)
 
 

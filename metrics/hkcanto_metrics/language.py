@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from typing import Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 import msgspec
 from cantonesedetect import Detector
@@ -40,20 +40,20 @@ MIN_SHARE = 0.85
 
 # A text with at most this share of slips is pure. A sentence or clause counts wholly as Cantonese
 # if at least this share of its features is; otherwise, it counts by that share.
-_MOST_SLIPS, _LEAST_IN_PURE, _LEAST_IN_MIXED = 0.1, 0.5, 0.75
-_MIN_SCRIPT = (
-    0.9  # least share in one script of the characters that belong to one script only
-)
+_MOST_SLIPS = 0.1
+_LEAST_IN_PURE = 0.5
+_LEAST_IN_MIXED = 0.75
+# Least share in one script of the characters that belong to one script only.
+_LEAST_IN_SCRIPT = 0.9
 _WORD_WEIGHT = 1.5  # Chinese characters that say as much as an English word
-_FEWEST = 3  # Chinese characters, or their worth in words: less is not prose unless it has features
-_A_FEW = 6  # characters of another language that may be a term
-_ENOUGH, _LEAST_OWN = (
-    12,
-    0.25,
-)  # enough prose to leave out the lines that may explain options
-_LEAST_OTHER = (
-    0.2  # share of kana, or of other letters, in a sentence with Chinese characters
-)
+# Chinese characters, or their worth in words: less is not prose unless it has features.
+_LEAST_PROSE = 3
+_LEAST_SENTENCE = 6  # less in another language may be a term
+# Enough prose to leave out the lines that may explain options.
+_LEAST_REST = 12
+_LEAST_SHARE_OF_REST = 0.25
+# Share of kana, or of other letters, that makes a sentence with Chinese characters one of theirs.
+_LEAST_OTHER = 0.2
 
 # `variety` is another variety of Chinese; `chinese` is any of the first three.
 _Kind = Literal["cantonese", "written", "variety", "chinese", "latin", "other"]
@@ -64,9 +64,12 @@ SWC_EXCEPTIONS = (
     "把遮(?![住蓋擋掩陽])|把聲(?!音)|"
     + Detector.SWC_EXCLUDE_RE.pattern.replace("的起心肝些[", "的起心肝|些[")
 )
-_DETECTORS_CHARACTERS = frozenset(
-    f"{Detector.CANTO_FEATURE_RE.pattern}{Detector.CANTO_EXCLUDE_RE.pattern}{Detector.SWC_FEATURE_RE.pattern}{SWC_EXCEPTIONS}"
-)
+_DETECTORS_CHARACTERS = {
+    *Detector.CANTO_FEATURE_RE.pattern,
+    *Detector.CANTO_EXCLUDE_RE.pattern,
+    *Detector.SWC_FEATURE_RE.pattern,
+    *SWC_EXCEPTIONS,
+}
 
 
 # Conversion to Traditional characters would turn some characters, such as 吃 and 台, into variants
@@ -97,19 +100,21 @@ _OTHER_VARIETY = (
     r"|(?<![調審搜核檢偵])查[某埔]|代誌|吾(?=[輩等國家嘗日與人妻身師聞謂友])|(?<!在)焉(?=[。，？！])|哉"
     r"|不亦[說樂悅]|(?<=[子王公人又或客對問答])曰|(?<![似在幾關合近出至介視])乎(?=[？?！!。，])|者也"
 )
+_ENGLISH = (
+    "the of and to is are was were be been that it its this these those for with as on by from at "
+    "in an or but not so if then because which what who we you they he she his her my our your "
+    "their let have has had do does did would should can could will may might must there here than "
+    "into about when where how why just only each all any some more such me us them i'm i'll it's "
+    "that's let's don't doesn't isn't"
+)
+_FOREIGN = (
+    "de la le les des du et est que qui une pour dans pas el los las del es en por con der das und "
+    "ist nicht ein eine zu den auf il di che sono per yang dan ini itu adalah untuk tidak của và là "
+    "có không một được trong này ang ng mga"
+)
 _GRAMMATICAL = {
-    word: language
-    for language, words in {
-        "english": "the of and to is are was were be been that it its this these those for with as "
-        "on by from at in an or but not so if then because which what who we you they he she his "
-        "her my our your their let have has had do does did would should can could will may might "
-        "must there here than into about when where how why just only each all any some more such "
-        "me us them i'm i'll it's that's let's don't doesn't isn't",
-        "foreign": "de la le les des du et est que qui une pour dans pas el los las del es en por "
-        "con der das und ist nicht ein eine zu den auf il di che sono per yang dan ini itu adalah "
-        "untuk tidak của và là có không một được trong này ang ng mga",
-    }.items()
-    for word in words.split()
+    **dict.fromkeys(_ENGLISH.split(), "english"),
+    **dict.fromkeys(_FOREIGN.split(), "foreign"),
 }
 
 _FEATURES = (
@@ -130,14 +135,14 @@ _LATIN = "A-Za-z\u00c0-\u024f\u1e00-\u1eff"
 _WORD = re.compile(
     rf"(?<![{_LATIN}0-9_\\])[{_LATIN}]{{2,}}(?:['’][a-z]{{1,2}})?(?![{_LATIN}0-9_(])"
 )
-_HAN = re.compile(f"[{HAN}]+")
+_CHINESE = re.compile(f"[{HAN}]+")
 # Cyrillic and what follows, kana and Hangul; not Greek, bopomofo and symbols.
-_OTHER = re.compile(
+_OTHER_LETTERS = re.compile(
     "[\u0400-\u1dff\u3041-\u3096\u30a1-\u30fa\u30fc\ua000-\ud7ff\ufb1d-\ufdfb\uff66-\uff9f]+"
 )
 _ANY_LETTER = re.compile(r"[^\W\d_]")
-_END = re.compile(r"([。！？!?；;]+|(?<=[a-z)])\.(?= ))")
-_CLAUSE = re.compile(r"[^\w\s'’-]+|\n")
+_SENTENCE_END = re.compile(r"([。！？!?；;]+|(?<=[a-z)])\.(?= ))")
+_CLAUSE_END = re.compile(r"[^\w\s'’-]+|\n")
 _COLON = re.compile(r"[：:](?!//|\d)")
 
 _NO_PROSE = re.compile(
@@ -150,13 +155,18 @@ _QUOTED = re.compile(
     r"|(?<!\w)['‘][^'‘’\n]*['’](?!\w)|^>.*$",
     re.MULTILINE,
 )
-# Lines that begin with an option letter, and the question before them. `_OPTIONS` leaves out
-# explanations of options, which end like a sentence.
+
+
+def _option_lines(line: str) -> re.Pattern[str]:
+    """Compile a pattern for lines of one form, and for the question before two of them."""
+    return re.compile(rf"^(?:.*\n(?=(?:{line}){{2}}))?(?:{line})+", re.MULTILINE)
+
+
+# Lines that begin with an option letter. `_OPTIONS` leaves out explanations of options, which end
+# like a sentence.
 _LETTER = r"[*\- •]*[(（]?[A-J][.．、:：)）].*"
-_OPTIONS, _LETTERED = (
-    re.compile(rf"^(?:.*\n(?=(?:{line}){{2}}))?(?:{line})+", re.MULTILINE)
-    for line in (rf"{_LETTER}(?<![。！？.!?])(?:\n|\Z)", rf"{_LETTER}(?:\n|\Z)")
-)
+_OPTIONS = _option_lines(rf"{_LETTER}(?<![。！？.!?])(?:\n|\Z)")
+_LETTERED = _option_lines(rf"{_LETTER}(?:\n|\Z)")
 # Words that announce a quoted part of the question. If nothing precedes them (`line`), the rest of
 # the line is quoted, too.
 _LABEL = re.compile(
@@ -193,7 +203,7 @@ class WrittenLanguage(msgspec.Struct, frozen=True, omit_defaults=True):
     def cantonese(self) -> float | None:
         """Whether the text is in Cantonese, 1.0 or 0.0; 0.0 if it has characters but no prose.
 
-        None for an empty text or a response without reasoning, so that means leave it out.
+        None for an empty text or a response without reasoning, so averages skip it.
         """
         return float(self.language == "cantonese") if self.n_characters else None
 
@@ -221,15 +231,18 @@ def identify_language(text: str) -> WrittenLanguage:
         >>> identify_language("The word 「唔該」 is said when you ask for something.").language
         'english'
     """
-    weights, features, script, _ = _judge(text)
-    total = sum(weights.values())
-    shares = {name: weight / total for name, weight in weights.items() if weight}
+    judged = _judge(text)
+    shares = {
+        name: weight / judged.total for name, weight in judged.weights.items() if weight
+    }
     likeliest: Language = max(shares, key=shares.__getitem__, default="none")
     language: Language = likeliest if shares.get(likeliest, 1) >= MIN_SHARE else "mixed"
-    cantonese_share = features[0] / (sum(features) or 1)
-    n_characters = len("".join(text.split()))
     return WrittenLanguage(
-        language, cantonese_share, script, n_characters, shares=shares
+        language,
+        cantonese_share=judged.cantonese / ((judged.cantonese + judged.written) or 1),
+        script=judged.script,
+        n_characters=len("".join(text.split())),
+        shares=shares,
     )
 
 
@@ -258,44 +271,58 @@ def cantonese_prose(text: str) -> tuple[float, str, float]:
         >>> cantonese_prose("They call it 叮叮.")
         (0.0, '', 0.0)
     """
-    found = _FEATURE.finditer(text.translate(DETECTORS_FORMS))
-    languages = [each.lastgroup for each in found if each.lastgroup]
-    pure = languages.count("written") <= _MOST_SLIPS * len(languages)
-    weights, features, _, pieces = _judge(text, pure=pure)
-    if weights and not _shows_language(weights, features) and _QUOTED.search(text):
-        weights, features, _, pieces = _judge(text, quoted=True, pure=pure)
-    if not features[0]:
+    features = [feature.lastgroup for feature in _features(text)]
+    pure = features.count("written") <= _MOST_SLIPS * len(features)
+    judged = _judge(text, pure=pure)
+    if judged.weights and not judged.shows_language and _QUOTED.search(text):
+        judged = _judge(text, quoted=True, pure=pure)
+    if not judged.cantonese:
         return 0.0, "", 0.0
-    pieces = [each for each in pieces if each.kind != "other"]
-    chinese = sum(each.weight for each in pieces)
-    cantonese = sum(each.weight * each.cantonese_part(pure) for each in pieces)
-    neutral = sum(
-        each.weight for each in pieces if each.kind == "chinese" and not each.written
+    chinese = [piece for piece in judged.pieces if piece.kind != "other"]
+    prose = "\n".join(piece.text for piece in chinese if piece.kind != "written")
+    share = _cantonese_share(text, judged.weights, chinese, pure)
+    return share, prose, _share_in_features(prose)
+
+
+def _cantonese_share(
+    text: str,
+    weights: Mapping[Language, float],
+    chinese: Sequence[_Piece],
+    pure: bool,
+) -> float:
+    """Return the share of a text that is in Cantonese, by the Chinese pieces of its prose."""
+    cantonese = sum(piece.weight * piece.cantonese_part(pure) for piece in chinese)
+    neutral = _weight(
+        piece for piece in chinese if piece.kind == "chinese" and not piece.written
     )
-    own = sum(weights.get(each, 0) for each in ("english", "other"))
-    judged = _clauses("\n".join(each.text for each in pieces))
-    hidden = sum(each.foreign_weight() for each in _clauses(text)) - own
-    hidden -= sum(each.foreign_weight() for each in judged)
-    other = (own if own > (1 - MIN_SHARE) * chinese else 0) + (
-        hidden if hidden > _A_FEW else 0
+    foreign = weights.get("english", 0) + weights.get("other", 0)
+    # In quotations, code, options, questions and after colons.
+    prose = "\n".join(piece.text for piece in chinese)
+    hidden = (
+        _foreign_weight(_clauses(text)) - foreign - _foreign_weight(_clauses(prose))
     )
-    said = "\n".join(each.text for each in pieces if each.kind != "written")
-    told = _FEATURE.finditer(said.translate(DETECTORS_FORMS))
-    in_features = sum(len(each[0]) for each in told if each.lastgroup == "cantonese")
-    share = (cantonese + min(cantonese, neutral)) / (chinese + other)
-    return share, said, in_features / (sum(map(len, _HAN.findall(said))) or 1)
+    total = _weight(chinese)
+    other = 0.0
+    if foreign > (1 - MIN_SHARE) * total:
+        other += foreign
+    if hidden > _LEAST_SENTENCE:
+        other += hidden
+    return (cantonese + min(cantonese, neutral)) / (total + other)
 
 
-def _clauses(text: str) -> list[_Piece]:
-    return [*map(_Piece, filter(_ANY_LETTER.search, _CLAUSE.split(text)))]
+def _features(text: str) -> list[re.Match[str]]:
+    """Return the words of a text that show its variety of Chinese."""
+    matches = _FEATURE.finditer(text.translate(DETECTORS_FORMS))
+    return [match for match in matches if match.lastgroup]
 
 
-def _fine(piece: _Piece, pure: bool) -> list[_Piece]:
-    """Return a Cantonese sentence as one piece, and a mixed one as its clauses."""
-    clauses = _clauses(piece.text)
-    foreign = sum(each.foreign_weight(pure) for each in clauses)
-    few = foreign <= (1 - MIN_SHARE) * sum(each.weight for each in clauses)
-    return [piece] if few and piece.cantonese_part(pure) in (0, 1) else clauses
+def _share_in_features(text: str) -> float:
+    """Return the share of the Chinese characters in words that only Cantonese uses."""
+    length = 0
+    for feature in _features(text):
+        if feature.lastgroup == "cantonese":
+            length += len(feature[0])
+    return length / (sum(map(len, _CHINESE.findall(text))) or 1)
 
 
 def identify_reasoning(reasoned: Reasoned) -> WrittenLanguage:
@@ -312,9 +339,9 @@ def identify_reasoning(reasoned: Reasoned) -> WrittenLanguage:
         >>> identify_reasoning(split_reasoning("B", reasoning="佢問緊邊個城市？")).cantonese
         1.0
     """
-    found = identify_language(reasoned.reasoning)
-    finished = float(reasoned.finished) if found.n_characters else None
-    return msgspec.structs.replace(found, finished=finished)
+    written = identify_language(reasoned.reasoning)
+    finished = float(reasoned.finished) if written.n_characters else None
+    return msgspec.structs.replace(written, finished=finished)
 
 
 def score_reasoning(response: str, reasoning: str = "") -> WrittenLanguage:
@@ -342,126 +369,138 @@ class _Piece:
     """A sentence or a part of one, with the counts that show its language."""
 
     kind: _Kind = "chinese"
-    cantonese = written = 0  # features
-    words = english = foreign = 0  # the latter two are grammatical
+    # Numbers of features, of words, and of grammatical words.
+    cantonese = 0
+    written = 0
+    words = 0
+    english = 0
+    foreign = 0
 
     def __init__(self, text: str) -> None:
         self.text = text
-        n_han = len(text) - len(_HAN.sub("", text))
-        n_other = len(text) - len(_OTHER.sub("", text))
-        self.weight: float = n_han
-        if n_other > _LEAST_OTHER * (n_han + n_other):
-            self.kind, self.weight = "other", n_other + n_han
+        n_chinese = len(text) - len(_CHINESE.sub("", text))
+        n_other = len(text) - len(_OTHER_LETTERS.sub("", text))
+        self.weight: float = n_chinese
+        if n_other > _LEAST_OTHER * (n_chinese + n_other):
+            self.kind = "other"
+            self.weight = n_other + n_chinese
             return
         words = _WORD.findall(text.lower())
-        told = [*map(_GRAMMATICAL.get, words)]
-        english, foreign = told.count("english"), told.count("foreign")
+        grammatical = [*map(_GRAMMATICAL.get, words)]
+        english = grammatical.count("english")
+        foreign = grammatical.count("foreign")
         # A third of the characters of Chinese prose belong to grammatical words.
-        if max(english, foreign) > n_han / 3 or not n_han:
-            self.words, self.english, self.foreign = len(words), english, foreign
-            self.kind, self.weight = "latin", _WORD_WEIGHT * len(words)
+        if max(english, foreign) > n_chinese / 3 or not n_chinese:
+            self.kind = "latin"
+            self.words = len(words)
+            self.english = english
+            self.foreign = foreign
+            self.weight = _WORD_WEIGHT * len(words)
             return
-        features = _FEATURE.finditer(text.translate(DETECTORS_FORMS))
-        told = [feature.lastgroup for feature in features]
-        self.cantonese, self.written = told.count("cantonese"), told.count("written")
-        if 2 * told.count("variety") > self.cantonese:
+        features = [feature.lastgroup for feature in _features(text)]
+        self.cantonese = features.count("cantonese")
+        self.written = features.count("written")
+        if 2 * features.count("variety") > self.cantonese:
             self.kind = "variety"
-        elif self.cantonese != self.written:
-            self.kind = "cantonese" if self.cantonese > self.written else "written"
+        elif self.cantonese > self.written:
+            self.kind = "cantonese"
+        elif self.written > self.cantonese:
+            self.kind = "written"
 
     def cantonese_part(self, pure: bool = False) -> float:
         """The part that is in Cantonese, by its features. Slips are forgiven in a pure text."""
         part = self.cantonese / ((self.cantonese + self.written) or 1)
-        return 1.0 if part >= (_LEAST_IN_PURE if pure else _LEAST_IN_MIXED) else part
-
-    def foreign_weight(self, pure: bool = False) -> float:
-        """The weight of what is neither Cantonese nor neutral, without mere names and terms."""
-        counts = self.kind == "other" or self.words > 2 or (self.written and not pure)
-        return self.weight * (1 - self.cantonese_part()) if counts else 0
+        least = _LEAST_IN_PURE if pure else _LEAST_IN_MIXED
+        return 1.0 if part >= least else part
 
     @property
-    def is_told(self) -> bool:
+    def shows_language(self) -> bool:
         """Whether its own words show its language."""
         return self.kind not in ("chinese", "latin") or self.english + self.foreign > 0
 
 
-_Weighed = tuple[dict[Language, float], tuple[int, int], Script, "list[_Piece]"]
+def _weight(pieces: Iterable[_Piece]) -> float:
+    return sum(piece.weight for piece in pieces)
 
 
-def _judge(text: str, *, quoted: bool = False, pure: bool | None = None) -> _Weighed:
-    """Weigh the languages of a text's prose (see `_weigh`), with its quotations if necessary.
+def _foreign_weight(pieces: Iterable[_Piece], pure: bool = False) -> float:
+    """The weight of what is neither Cantonese nor neutral, without mere names and terms."""
+    weight = 0.0
+    for piece in pieces:
+        is_written = piece.written and not pure
+        if piece.kind == "other" or piece.words > 2 or is_written:
+            weight += piece.weight * (1 - piece.cantonese_part())
+    return weight
 
-    Unless ``pure`` is None, the clauses of mixed sentences are weighed by themselves, see `_fine`.
+
+def _clauses(text: str) -> list[_Piece]:
+    return [*map(_Piece, filter(_ANY_LETTER.search, _CLAUSE_END.split(text)))]
+
+
+def _divided(sentence: _Piece, pure: bool) -> list[_Piece]:
+    """Return a Cantonese sentence as one piece, and a mixed one as its clauses."""
+    clauses = _clauses(sentence.text)
+    most = (1 - MIN_SHARE) * _weight(clauses)
+    is_cantonese = sentence.cantonese_part(pure) in (0, 1)
+    return (
+        [sentence]
+        if is_cantonese and _foreign_weight(clauses, pure) <= most
+        else clauses
+    )
+
+
+class _Judged(NamedTuple):
+    """The languages of some sentences.
+
+    Attributes:
+        weights: The weight of each language, in Chinese characters; empty if there is too little
+            prose.
+        cantonese: The number of Cantonese features.
+        written: The number of features of Written Chinese.
+        script: The script of the Chinese.
+        pieces: The sentences with Chinese characters or other non-Latin ones.
     """
-    lines = "\n".join(line for each in text.split("\n") if (line := each.strip()))
-    prose = _NO_PROSE.sub("…", lines)
+
+    weights: dict[Language, float]
+    cantonese: int
+    written: int
+    script: Script
+    pieces: list[_Piece]
+
+    @property
+    def total(self) -> float:
+        """The weight of all languages."""
+        return sum(self.weights.values())
+
+    @property
+    def shows_language(self) -> bool:
+        """Whether some word shows the language."""
+        weight = self.weights.get("english") or self.weights.get("other")
+        return bool(self.cantonese or self.written or weight)
+
+
+def _judge(text: str, *, quoted: bool = False, pure: bool | None = None) -> _Judged:
+    """Weigh the languages of a text's prose (see `_weighed`), with its quotations if necessary.
+
+    Unless ``pure`` is None, the clauses of mixed sentences are weighed by themselves, see
+    `_divided`.
+    """
+    lines = filter(None, map(str.strip, text.split("\n")))
+    prose = _NO_PROSE.sub("…", "\n".join(lines))
     own = _OPTIONS.sub("", prose)
-    own = own if quoted else _QUOTED.sub("…", own)
-    weighed = _weigh_own(own, pure)
-    if (rest := _LETTERED.sub("", own)) != own:
-        found = _weigh_own(rest, pure)
-        if sum(found[0].values()) >= max(
-            _ENOUGH, _LEAST_OWN * sum(weighed[0].values())
-        ):
-            weighed = found
-    return weighed if weighed[0] else _weigh(map(_Piece, prose.split("\n")))
+    if not quoted:
+        own = _QUOTED.sub("…", own)
+    judged = _judge_own(own, pure)
+    rest = _LETTERED.sub("", own)
+    if rest != own:
+        judged_rest = _judge_own(rest, pure)
+        least = max(_LEAST_REST, _LEAST_SHARE_OF_REST * judged.total)
+        if judged_rest.total >= least:
+            judged = judged_rest
+    return judged if judged.weights else _weighed(map(_Piece, prose.split("\n")))
 
 
-def _weigh(judged: Iterable[_Piece]) -> _Weighed:
-    """Weigh the sentences of each language; mere names and terms do not count next to sentences.
-
-    Returns the weight of each language, in Chinese characters, or nothing if there is too little
-    prose; the numbers of Cantonese and of Written Chinese features; the script; and the sentences
-    with Chinese characters or other non-Latin ones.
-    """
-    pieces = list(judged)
-    latin = [each for each in pieces if each.kind == "latin"]
-    in_words = [each for each in latin if each.is_told and each.words > 2]
-    others = [each for each in pieces if each.kind != "latin"]
-    if sum(each.weight for each in others) >= _A_FEW:
-        latin = in_words
-    if sum(each.weight for each in in_words) >= _A_FEW:
-        others = [
-            each for each in others if each.kind != "chinese" or each.weight >= _A_FEW
-        ]
-    weight: defaultdict[_Kind, float] = defaultdict(float)
-    for piece in others:
-        weight[piece.kind] += piece.weight
-    features = (
-        sum(each.cantonese for each in others),
-        sum(each.written for each in others),
-    )
-    told = weight["cantonese"] + weight["written"] + weight["variety"]
-    chinese = told + weight["chinese"]
-    share = (
-        weight["cantonese"] / told if told else float(features[0] >= features[1] > 0)
-    )
-    variety = weight["variety"] / (told or 1)
-    of_scripts = count_scripts(
-        "".join(each.text for each in others if each.kind != "other")
-    )
-    simplified = of_scripts[1] / (sum(of_scripts) or 1)
-    script: Script = "mixed" if any(of_scripts) else "none"
-    if any(of_scripts) and max(simplified, 1 - simplified) >= _MIN_SCRIPT:
-        script = "hans" if simplified > 0.5 else "hant"
-    of_latin = sum(each.weight for each in latin)
-    is_foreign = sum(each.foreign for each in latin) > sum(
-        each.english for each in latin
-    )
-    written = chinese * (1 - share - variety)
-    weights: dict[Language, float] = {
-        "cantonese": chinese * share,
-        "written_chinese": written * (1 - simplified),
-        "simplified_mandarin": written * simplified,
-        "english": 0 if is_foreign else of_latin,
-        "other": weight["other"] + chinese * variety + (of_latin if is_foreign else 0),
-    }
-    if sum(weights.values()) < _FEWEST and not any(features):
-        weights = {}
-    return weights, features, script, others
-
-
-def _weigh_own(prose: str, pure: bool | None) -> _Weighed:
+def _judge_own(prose: str, pure: bool | None) -> _Judged:
     """Weigh the sentences, without text after a colon in another language.
 
     Questions count only if the other sentences show no language.
@@ -469,35 +508,104 @@ def _weigh_own(prose: str, pure: bool | None) -> _Weighed:
     pieces: list[_Piece] = []
     statements: list[_Piece] = []
     for line in filter(_ANY_LETTER.search, prose.split("\n")):
-        parts = [*_END.split(line), ""]
-        for sentence, end in zip(parts[::2], parts[1::2], strict=True):
-            head, *rest = _COLON.split(sentence, maxsplit=1)
-            label = _LABEL.search(head) if rest else None
-            if (
-                label
-                and label["line"] is not None
-                and not rest[0].lstrip().startswith("…")
-            ):
-                break
-            if label:
-                continue
-            said = [_Piece(part) for part in (head, *rest)]
-            kinds = {each.kind for each in said}
-            is_other_told = "latin" in kinds or said[-1].is_told
-            if len(kinds) > 1 and said[0].is_told and is_other_told:  # two languages
-                said = said[:1] if said[0].weight >= _A_FEW else []
-            judged = (
-                said
-                if pure is None
-                else [p for each in said for p in _fine(each, pure)]
-            )
-            pieces += judged
-            statements += [] if end[:1] in ("？", "?") else judged
-    weighed = _weigh(statements)
-    return weighed if _shows_language(*weighed[:2]) else _weigh(pieces)
+        for sentence, is_question in _sentences(line):
+            parts = _own_parts(sentence)
+            if pure is not None:
+                parts = [clause for part in parts for clause in _divided(part, pure)]
+            pieces += parts
+            if not is_question:
+                statements += parts
+    judged = _weighed(statements)
+    return judged if judged.shows_language else _weighed(pieces)
 
 
-def _shows_language(
-    weights: Mapping[Language, float], features: tuple[int, int]
-) -> bool:
-    return bool(any(features) or weights.get("english") or weights.get("other"))
+def _sentences(line: str) -> Iterator[tuple[list[str], bool]]:
+    """Yield the sentences of a line, divided at a colon, and whether each is a question.
+
+    Text that a label such as 題目： announces is quoted and left out.
+    """
+    parts = [*_SENTENCE_END.split(line), ""]
+    for sentence, end in zip(parts[::2], parts[1::2], strict=True):
+        head, *rest = _COLON.split(sentence, maxsplit=1)
+        label = _LABEL.search(head) if rest else None
+        if not label:
+            yield [head, *rest], end.startswith(("？", "?"))
+        # "…" is a quotation that has been left out already.
+        elif label["line"] is not None and not rest[0].lstrip().startswith("…"):
+            return
+
+
+def _own_parts(sentence: Sequence[str]) -> list[_Piece]:
+    """Return the text around a colon; if the two are in different languages, only the former."""
+    parts = [*map(_Piece, sentence)]
+    kinds = {part.kind for part in parts}
+    both_show = parts[0].shows_language and (
+        "latin" in kinds or parts[-1].shows_language
+    )
+    if len(kinds) == 1 or not both_show:
+        return parts
+    return parts[:1] if parts[0].weight >= _LEAST_SENTENCE else []
+
+
+def _weighed(pieces: Iterable[_Piece]) -> _Judged:
+    """Weigh the sentences of each language; mere names and terms do not count next to sentences."""
+    latin, others = _without_terms(pieces)
+    weight: defaultdict[_Kind, float] = defaultdict(float)
+    for piece in others:
+        weight[piece.kind] += piece.weight
+    cantonese = sum(piece.cantonese for piece in others)
+    written = sum(piece.written for piece in others)
+    # Neutral sentences are in the varieties of the others.
+    marked = weight["cantonese"] + weight["written"] + weight["variety"]
+    chinese = marked + weight["chinese"]
+    cantonese_share = float(cantonese >= written > 0)
+    variety_share = 0.0
+    if marked:
+        cantonese_share = weight["cantonese"] / marked
+        variety_share = weight["variety"] / marked
+    script, simplified = _script(others)
+    swc = chinese * (1 - cantonese_share - variety_share)
+    weights: dict[Language, float] = {
+        "cantonese": chinese * cantonese_share,
+        "written_chinese": swc * (1 - simplified),
+        "simplified_mandarin": swc * simplified,
+        "english": 0,
+        "other": weight["other"] + chinese * variety_share,
+    }
+    if sum(piece.foreign - piece.english for piece in latin) > 0:
+        weights["other"] += _weight(latin)
+    else:
+        weights["english"] = _weight(latin)
+    if sum(weights.values()) < _LEAST_PROSE and not cantonese and not written:
+        weights = {}
+    return _Judged(weights, cantonese, written, script, others)
+
+
+def _without_terms(pieces: Iterable[_Piece]) -> tuple[list[_Piece], list[_Piece]]:
+    """Return Latin and other sentences; names and terms only if there are no sentences."""
+    latin: list[_Piece] = []
+    others: list[_Piece] = []
+    for piece in pieces:
+        (latin if piece.kind == "latin" else others).append(piece)
+    sentences = [piece for piece in latin if piece.shows_language and piece.words > 2]
+    if _weight(others) >= _LEAST_SENTENCE:
+        latin = sentences
+    if _weight(sentences) >= _LEAST_SENTENCE:
+        others = [
+            piece
+            for piece in others
+            if piece.kind != "chinese" or piece.weight >= _LEAST_SENTENCE
+        ]
+    return latin, others
+
+
+def _script(pieces: Iterable[_Piece]) -> tuple[Script, float]:
+    """Return the script of the Chinese sentences, and the share of Simplified characters."""
+    texts = (piece.text for piece in pieces if piece.kind != "other")
+    n_traditional, n_simplified = count_scripts("".join(texts))
+    if not n_traditional + n_simplified:
+        return "none", 0.0
+    simplified = n_simplified / (n_traditional + n_simplified)
+    if max(simplified, 1 - simplified) < _LEAST_IN_SCRIPT:
+        return "mixed", simplified
+    return "hans" if simplified > 0.5 else "hant", simplified

@@ -10,7 +10,7 @@ _TAG = re.compile(
 )
 _CLOSING = ("</", "[/", "◁/", "<|end", "<channel")
 # The number of `<` signs that are looked at; a response with more is in a loop.
-_READ = 20_000
+_MOST_SIGNS = 20_000
 
 # Harmony: its channels with their special tokens, and as they look without them.
 _FINAL = re.compile(
@@ -80,8 +80,8 @@ def split_reasoning(text: str, reasoning: str = "") -> Reasoned:
     answer = _joined(text, spans)
     edges = [0, *(edge for span in spans for edge in span), len(text)]
     between = _joined(text, zip(edges[::2], edges[1::2], strict=True))
-    read = _read(between)
-    inside = _MARKS.sub("", read) + between[len(read) :]
+    searched = _searched(between)
+    inside = _MARKS.sub("", searched) + between[len(searched) :]
     if reasoning:
         finished = finished and bool(answer.strip())
     return Reasoned(answer, reasoning + inside, finished, tuple(spans))
@@ -132,14 +132,11 @@ def ends_in_reasoning(prompt: str, response: str, limit: int | None = None) -> b
         >>> ends_in_reasoning("…<think>\\n", "A", 8)
         False
     """
-    at_limit = (
-        limit is None or len(response.encode()) >= limit
-    )  # no token is less than a byte
-    return (
-        at_limit
-        and opens_reasoning(prompt)
-        and _spans(response) == ([(0, len(response))], True)
-    )
+    # No token is less than a byte.
+    at_limit = limit is None or len(response.encode()) >= limit
+    if not at_limit or not opens_reasoning(prompt):
+        return False
+    return _spans(response) == ([(0, len(response))], True)
 
 
 def may_reason(template: str, prompt: str) -> bool:
@@ -168,9 +165,9 @@ def _joined(text: str, spans: Iterable[tuple[int, int]]) -> str:
     return "".join(text[start:end] for start, end in spans)
 
 
-def _read(text: str) -> str:
-    """The part of a text that is looked at for tags."""
-    rest = text.split("<", _READ)[_READ:]
+def _searched(text: str) -> str:
+    """The part of a text that is searched for tags."""
+    rest = text.split("<", _MOST_SIGNS)[_MOST_SIGNS:]
     return text[: -len(rest[0]) or None] if rest else text
 
 
@@ -182,19 +179,26 @@ def _spans(text: str) -> tuple[list[tuple[int, int]], bool]:
         return [(start, end.start() if end else len(text))], True
     if _CHANNEL.search(text) or _CHANNEL_SKIPPED.match(text):
         return [], False
+    return _spans_outside_tags(text)
+
+
+def _spans_outside_tags(text: str) -> tuple[list[tuple[int, int]], bool]:
     spans: list[tuple[int, int]] = []
-    position, opened = 0, ""
-    for tag in _TAG.finditer(_read(text)):
-        closes, name = tag[0].startswith(_CLOSING), (tag[1] or "think").lower()
+    start = 0
+    opened = ""  # the name of the open tag
+    for tag in _TAG.finditer(_searched(text)):
+        closes = tag[0].startswith(_CLOSING)
+        name = (tag[1] or "think").lower()
         if opened:
             if closes and name == opened:
-                position, opened = tag.end(), ""
-        elif closes:
+                start = tag.end()
+                opened = ""
+        elif closes:  # reasoning that began in the prompt
             spans.clear()
-            position = tag.end()
+            start = tag.end()
         else:
-            spans.append((position, tag.start()))
+            spans.append((start, tag.start()))
             opened = name
     if not opened:
-        spans.append((position, len(text)))
+        spans.append((start, len(text)))
     return spans, not opened

@@ -224,10 +224,10 @@ def translation_signatures(language: Language = "zh") -> dict[str, str]:
     """
     metrics = {name: _sacrebleu(name, language) for name in _FROM_SACREBLEU}
     for metric in metrics.values():
-        metric.corpus_score(
-            ["-"], [["-"]]
-        )  # sacreBLEU has no signature before it has scored
-    tokens = f"nrefs:1|case:lc|tok:{'13a' if language == 'en' else 'char'}"
+        # sacreBLEU has no signature before it has scored.
+        metric.corpus_score(["-"], [["-"]])
+    tokenizer = "13a" if language == "en" else "char"
+    tokens = f"nrefs:1|case:lc|tok:{tokenizer}"
     signed = {name: str(metric.get_signature()) for name, metric in metrics.items()}
     return signed | {
         "bleu_2": f"order:2|{signed['bleu_2']}",
@@ -244,7 +244,8 @@ def _figures(
     """Compute the figures from summed rows of sentences, in the documented order."""
     figures: dict[str, float] = {}
     for suffix in ("", _NORMALIZED):
-        for name in (score + suffix for score in SCORES[:-1]):
+        for score in SCORES[:-1]:
+            name = score + suffix
             figures[name] = _figure(name, sums[name], language, sentence)
         figures[f"mean{suffix}"] = fmean(figures[name + suffix] for name in _AVERAGED)
     return figures
@@ -270,10 +271,29 @@ def _rows(
     """Count the terms of each figure: a row for each sentence, to be summed."""
     import numpy as np
 
+    _refuse_invalid(hypotheses, references, language, sources)
+    outputs = [text.strip()[:LONGEST] for text in hypotheses]
+    targets = [text.strip()[:LONGEST] for text in references]
+    rows: dict[str, Counts] = {}
+    for suffix in ("", _NORMALIZED):
+        if suffix and language == "zh":
+            outputs = [*map(fold_script, outputs)]
+            targets = [*map(fold_script, targets)]
+        counts = [
+            _count(*pair, language) for pair in zip(outputs, targets, strict=True)
+        ]
+        for name in counts[0]:
+            rows[name + suffix] = np.array([row[name] for row in counts], dtype=float)
+    return rows
+
+
+def _refuse_invalid(
+    hypotheses: Lines, references: Lines, language: Language, sources: Lines | None
+) -> None:
     if language not in _BLEU_TOKENIZERS:
         raise ValueError(f"language {language!r} is unknown: use 'zh' or 'en'")
-    given = {"hypotheses": hypotheses, "references": references, "sources": sources}
-    for name, texts in given.items():
+    lists = {"hypotheses": hypotheses, "references": references, "sources": sources}
+    for name, texts in lists.items():
         if isinstance(texts, str):
             raise TypeError(
                 f"{name} is a string, {reprlib.repr(texts)}: pass a list of strings"
@@ -286,20 +306,11 @@ def _rows(
         raise ValueError(
             "no translations to score: the list is empty; give at least one pair"
         )
-    if blank := [number for number, text in enumerate(references) if not text.strip()]:
-        raise ValueError(
-            f"reference {blank[0]} is empty: nothing can be scored against it"
-        )
-    scored = [
-        [text.strip()[:LONGEST] for text in texts] for texts in (hypotheses, references)
-    ]
-    rows: dict[str, list[tuple[float, ...]]] = {}
-    for suffix in ("", _NORMALIZED):
-        if suffix and language == "zh":
-            scored = [[*map(fold_script, texts)] for texts in scored]
-        counts = [_count(*pair, language) for pair in zip(*scored, strict=True)]
-        rows |= {name + suffix: [count[name] for count in counts] for name in counts[0]}
-    return {name: np.array(row, dtype=float) for name, row in rows.items()}
+    for number, reference in enumerate(references):
+        if not reference.strip():
+            raise ValueError(
+                f"reference {number} is empty: nothing can be scored against it"
+            )
 
 
 @lru_cache(maxsize=_PAIRS_REMEMBERED)
@@ -307,18 +318,11 @@ def _count(
     hypothesis: str, reference: str, language: Language
 ) -> dict[str, tuple[float, ...]]:
     """Count one pair: sacreBLEU's own statistics, or a score and a count of 1."""
-    from nltk.translate.meteor_score import (
-        single_meteor_score,
-    )  # two seconds: imports all of NLTK
+    # Takes two seconds, because it imports all of NLTK.
+    from nltk.translate.meteor_score import single_meteor_score
     from rapidfuzz.distance import Indel
 
-    texts = [text.lower() for text in (hypothesis, reference)]
-    if language == "zh":
-        tokens = [[*"".join(text.split())] for text in texts]
-    else:
-        tokens = [
-            _sacrebleu("bleu", language).tokenizer(text).split() for text in texts
-        ]
+    tokens = [_tokens(text.lower(), language) for text in (hypothesis, reference)]
     counts: dict[str, tuple[float, ...]] = {}
     for name in ("bleu", "chrf"):
         # The same statistics that sacreBLEU's own bootstrap resamples.
@@ -326,16 +330,22 @@ def _count(
             [hypothesis], [[reference]]
         )
         counts[name] = tuple(row)
-    lengths, orders = (
-        counts["bleu"][:2],
-        counts["bleu"][2:],
-    )  # matches of four orders, and totals
-    counts["bleu_2"] = (*lengths, *orders[:2], *orders[4:6])
+    lengths = counts["bleu"][:2]
+    matches = counts["bleu"][2:6]  # of four orders
+    totals = counts["bleu"][6:]
+    counts["bleu_2"] = (*lengths, *matches[:2], *totals[:2])
     meteor = single_meteor_score(tokens[1], tokens[0], wordnet=_NO_SYNONYMS)
     counts["meteor"] = (100 * float(meteor), 1)
     # F1 of the longest common subsequence, 2 · LCS / (m + n), is the Indel similarity.
     counts["rouge_l"] = (100 * Indel.normalized_similarity(*tokens), 1)
     return counts
+
+
+def _tokens(text: str, language: Language) -> list[str]:
+    if language == "zh":
+        return [*"".join(text.split())]
+    tokens: list[str] = _sacrebleu("bleu", language).tokenizer(text).split()
+    return tokens
 
 
 @cache
@@ -345,7 +355,9 @@ def _sacrebleu(name: str, language: Language, sentence: bool = False) -> Any:
 
     if name == "chrf":
         return CHRF()
-    orders, tokenizer = (2 if name == "bleu_2" else 4), _BLEU_TOKENIZERS[language]
     return BLEU(
-        tokenize=tokenizer, effective_order=sentence, max_ngram_order=orders, force=True
+        tokenize=_BLEU_TOKENIZERS[language],
+        effective_order=sentence,
+        max_ngram_order=2 if name == "bleu_2" else 4,
+        force=True,
     )
