@@ -57,9 +57,9 @@ def plan(
     kind = format_of(output, format)
     from ..results.planning import report
 
-    tests = {"gates": gate or (2.0,), "loss": loss, "shared_by": looks * candidates}
+    tests = report.PlannedTests(gate or (2.0,), loss, shared_by=looks * candidates)
     if assumed:
-        made = report.plan_from_assumption(given, discordance, sd, items or (), **tests)
+        made = report.plan_from_assumption(given, discordance, sd, items or (), tests)
     else:
-        made = report.plan_from_runs(given, metric, items or (), **tests)
+        made = report.plan_from_runs(given, metric, items or (), tests)
     write(made, output, kind, full=full)

@@ -4,7 +4,7 @@ Power is 80 %. As in `hkcanto compare`, a difference is tested at 5 %, two-sided
 one-sided. Each item gives one difference between two runs, and only the spread of the differences
 matters. For right and wrong answers, their variance is the discordance: the share of items on which
 exactly one of the two runs is right. (The squared mean is not subtracted: this is the variance if
-there is no difference, which is on the safe side.)
+there is no difference, which is conservative.)
 """
 
 import math
@@ -21,9 +21,10 @@ from ..runs import Floats
 from ..statistics.estimates import mean_estimate
 from ..statistics.intervals import CONFIDENCE, Estimate, loss_bound
 
-_LUCK = float(norm.ppf(0.80))
-_SEEN = float(norm.ppf((1 + CONFIDENCE) / 2)) + _LUCK
-_STEEPEST, _SMALL = 300.0, 1e-3  # the square of exp(_STEEPEST) does not overflow
+_POWER_QUANTILE = float(norm.ppf(0.80))
+_TEST_QUANTILE = float(norm.ppf((1 + CONFIDENCE) / 2)) + _POWER_QUANTILE
+_MAX_TILT = 300.0  # the square of exp(_MAX_TILT) does not overflow
+_MIN_VALUE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +34,7 @@ class Spread:
     Differences are from -1 to 1; 1 is 100 points.
     """
 
-    deviation: (
-        Estimate  # standard deviation of the difference on one item, with 95 % interval
-    )
+    deviation: Estimate  # standard deviation of the difference on one item
     discordance: Estimate | None  # for right and wrong answers; otherwise None
     values: Floats  # differences of independent units, each with its negative
     weights: Floats  # their weights in a mean
@@ -49,19 +48,22 @@ def spread_of_discordance(share: Estimate) -> Spread:
         >>> spread_of_discordance(Estimate(0.25, None, None, 0)).deviation.value
         0.5
     """
-    copies = np.array([share.value / 2, 1 - share.value, share.value / 2])
-    deviation = applied(math.sqrt, share)
-    values = np.array([-1.0, 0.0, 1.0])
-    return Spread(deviation, share, values, np.ones(3), copies)
+    return Spread(
+        deviation=applied(math.sqrt, share),
+        discordance=share,
+        values=np.array([-1.0, 0.0, 1.0]),
+        weights=np.ones(3),
+        copies=np.array([share.value / 2, 1 - share.value, share.value / 2]),
+    )
 
 
 def spread_of_deviation(deviation: float) -> Spread:
     """Return a normal spread with a standard deviation (0 to 1), clipped to -1 and 1."""
-    values = np.clip(deviation * norm.ppf((np.arange(99) + 0.5) / 99), -1, 1)
+    quantiles = norm.ppf((np.arange(99) + 0.5) / 99)
+    values = np.clip(deviation * quantiles, -1, 1)
     ones = np.ones(len(values))
-    return Spread(
-        Estimate(deviation, None, None, 0), None, values, ones, ones / len(values)
-    )
+    estimate = Estimate(deviation, None, None, 0)
+    return Spread(estimate, None, values, ones, ones / len(values))
 
 
 def spread_of_losses(
@@ -83,17 +85,19 @@ def spread_of_losses(
         >>> round(spread.deviation.value, 4)  # √(2 (0.5² + 0.5²) / (2 - 1) / 2)
         0.7071
     """
-    sums, units = sum_clusters(np.column_stack([weights * losses, weights]), clusters).T
-    total, count = units.sum(), len(units)
-    off = sums - units * (sums.sum() / total)
-    squares = off**2 * questions * (count / total) ** 2 / max(1, count - 1)
-    values = np.clip(off / units, -1, 1)
+    rows = np.column_stack([weights * losses, weights])
+    sums, units = sum_clusters(rows, clusters).T
+    total = units.sum()
+    count = len(units)
+    residuals = sums - units * (sums.sum() / total)
+    squares = residuals**2 * questions * (count / total) ** 2 / max(1, count - 1)
+    values = np.clip(residuals / units, -1, 1)
     return Spread(
-        applied(math.sqrt, mean_estimate(squares, np.arange(count))),
-        None,
-        np.concatenate([values, -values]),
-        np.tile(units, 2),
-        np.full(2 * count, 0.5 / questions),
+        deviation=applied(math.sqrt, mean_estimate(squares, np.arange(count))),
+        discordance=None,
+        values=np.concatenate([values, -values]),
+        weights=np.tile(units, 2),
+        copies=np.full(2 * count, 0.5 / questions),
     )
 
 
@@ -110,14 +114,15 @@ def weighted(spread: Spread, weights: ArrayLike, shares: ArrayLike) -> Spread:
         >>> two.deviation.value  # 0.5 times √(0.8 · 0.25 + 0.2 · 9)
         0.7071067811865476
     """
-    sizes, parts = np.asarray(weights, np.float64), np.asarray(shares, np.float64)
+    sizes = np.asarray(weights, np.float64)
+    parts = np.asarray(shares, np.float64)
     factor = math.sqrt(float(parts @ sizes**2))
     return Spread(
-        spread.deviation.times(factor),
-        spread.discordance,
-        np.tile(spread.values, len(sizes)),
-        np.outer(sizes, spread.weights).ravel(),
-        np.outer(parts, spread.copies).ravel(),
+        deviation=spread.deviation.times(factor),
+        discordance=spread.discordance,
+        values=np.tile(spread.values, len(sizes)),
+        weights=np.outer(sizes, spread.weights).ravel(),
+        copies=np.outer(parts, spread.copies).ravel(),
     )
 
 
@@ -128,9 +133,8 @@ def applied(function: Callable[[float], float], figure: Estimate) -> Estimate:
         >>> applied(math.sqrt, Estimate(0.25, 0.16, 0.36, 9)).high
         0.6
     """
-    low, high = (
-        None if end is None else function(end) for end in (figure.low, figure.high)
-    )
+    low = None if figure.low is None else function(figure.low)
+    high = None if figure.high is None else function(figure.high)
     return Estimate(function(figure.value), low, high, figure.items)
 
 
@@ -146,7 +150,7 @@ def smallest_difference(deviation: float, items: int) -> float:
         >>> round(smallest_difference(0.293**0.5, 250), 3)
         0.096
     """
-    return _SEEN * deviation / math.sqrt(items)
+    return _TEST_QUANTILE * deviation / math.sqrt(items)
 
 
 def items_to_show(deviation: float, difference: float) -> int:
@@ -156,7 +160,7 @@ def items_to_show(deviation: float, difference: float) -> int:
         >>> items_to_show(1 / 3, 0.03)
         969
     """
-    return math.ceil((_SEEN * deviation / difference) ** 2)
+    return math.ceil((_TEST_QUANTILE * deviation / difference) ** 2)
 
 
 def items_for_bound(
@@ -182,29 +186,27 @@ def items_for_bound(
     worst = float(spread.values[spread.copies > 0].max())
     if abs(loss) > worst or loss == worst > 0:
         return None
-    top = spread.values.max()
-    steepest = _STEEPEST / max(top, _SMALL)
+    largest = spread.values.max()
+    max_slope = _MAX_TILT / max(largest, _MIN_VALUE)
 
     def tilted(slope: float) -> Floats:
-        factors = np.exp(slope * spread.values - abs(slope) * top)
-        return np.asarray(
-            spread.copies * factors / (spread.copies @ factors), np.float64
-        )
+        factors = np.exp(slope * spread.values - abs(slope) * largest)
+        copies = spread.copies * factors
+        return np.asarray(copies / (spread.copies @ factors), np.float64)
 
     def excess(exponent: float) -> float:
         """Return how far the bound of an unlucky run is above δ."""
         items = math.exp(exponent)
-        mean = loss + _LUCK * spread.deviation.value / items**0.5
+        mean = loss + _POWER_QUANTILE * spread.deviation.value / items**0.5
         if mean >= min(delta, worst or delta):
             return 1.0
-        off = spread.weights * (
-            spread.values - mean
-        )  # the tilted sum is 0 at this mean
-        slope = (
-            brentq(lambda slope: tilted(slope) @ off, -steepest, steepest)
-            if mean
-            else 0.0
-        )
+        slope = 0.0
+        if mean:
+            # The tilted sum of the deviations from this mean is 0.
+            deviations = spread.weights * (spread.values - mean)
+            slope = brentq(
+                lambda slope: tilted(slope) @ deviations, -max_slope, max_slope
+            )
         copies = items * spread.copies.sum() * tilted(slope)
         return loss_bound(spread.values, spread.weights, confidence, copies) - delta
 

@@ -1,14 +1,15 @@
 """The report of `hkcanto plan`: smallest detectable differences, and numbers of items needed."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ...catalogue import benchmarks, find_task, named_tasks
+from ...declarations import TaskVariant
 from ...errors import ComparisonError, OptionError
 from ...figures import subject_weights
 from ...tasks import task_as_run
@@ -18,6 +19,7 @@ from ..reports.blocks import (
     Note,
     Report,
     Section,
+    TableBlock,
     TableColumn,
     Value,
     report_of,
@@ -38,6 +40,25 @@ _METHOD = (
 _SIZES = (100, 250, 500, 1_000, 2_000)
 
 
+class PlannedTests(NamedTuple):
+    """The differences to show and the gates to pass.
+
+    Attributes:
+        gates: Differences and tolerances δ, in points.
+        loss: The true loss of the second run, in points; negative if it is better.
+        shared_by: The number of tests (looks times candidates) that share a gate's 5 % error.
+    """
+
+    gates: Sequence[float]
+    loss: float
+    shared_by: int
+
+    @property
+    def confidence(self) -> float:
+        """The confidence of each gate's bound."""
+        return 1 - (1 - CONFIDENCE) / self.shared_by
+
+
 class Part(NamedTuple):
     """A set of items, and the spread of the differences of two runs on it."""
 
@@ -46,8 +67,18 @@ class Part(NamedTuple):
     spread: Spread
 
 
+class Goal(NamedTuple):
+    """A difference to show, or to rule out by a gate, on a set of items."""
+
+    part: Part
+    points: float
+
+
 def plan_from_runs(
-    runs: Sequence[str], metric: str | None, sizes: Sequence[int], **tests: Any
+    runs: Sequence[str],
+    metric: str | None,
+    sizes: Sequence[int],
+    tests: PlannedTests,
 ) -> Report:
     """Return the plan for the tasks that runs have in common, with the observed spreads.
 
@@ -57,7 +88,7 @@ def plan_from_runs(
         runs: Logs or folders of logs, as in `hkcanto compare`.
         metric: A figure of the tasks; by default their headlines.
         sizes: Numbers of items to plan for, with the first of the spreads.
-        tests: See `_plan`.
+        tests: The differences to show and the gates to pass.
 
     Raises:
         ComparisonError: No two runs can be compared.
@@ -65,33 +96,38 @@ def plan_from_runs(
     """
     by_task: dict[str, list[Run]] = defaultdict(list)
     for run in read_runs(runs):
-        by_task[run.kind.task.definition.name].append(run)
-    pairs = [pair for same in by_task.values() for pair in combinations(same, 2)]
-    if not pairs:
+        by_task[run.definition.name].append(run)
+    parts = []
+    for same_task in by_task.values():
+        for a, b in combinations(same_task, 2):
+            parts.append(_observed_part(a, b, metric))
+    if not parts:
         raise ComparisonError(
             "no task has two runs: give the logs of two runs of one task."
         )
-    parts = []
-    for a, b in pairs:
-        paired = match(a, b, metric)
-        before, after = np.clip(paired.losses, 0, 1).T
-        questions, share = len({a.items.ids[place] for place in paired.positions}), None
-        if replace(
-            paired, figure=replace(paired.figure, over="questions")
-        ).is_right_or_wrong:
-            share = mean_estimate(abs(after - before), paired.clusters)
-        if share and paired.is_right_or_wrong:
-            spread = power.spread_of_discordance(share)
-        else:
-            spread = power.spread_of_losses(
-                after - before, paired.sizes, paired.clusters, questions
-            )
-            spread = replace(spread, discordance=share)
-        name = f"{a.task}: {b.label} against {a.label}"
-        whole = sum(map(a.expected_of, a.kind.task.subjects))
-        parts.append(Part(name, whole or questions, spread))
     about = "95 % intervals, from the runs' disagreement; items of the whole task."
-    return _plan("Plan from two runs", about, parts, [], sizes, **tests)
+    listed = [*_any_sizes(sizes, parts[0].spread), *parts]
+    return _plan("Plan from two runs", about, parts, listed, tests)
+
+
+def _observed_part(a: Run, b: Run, metric: str | None) -> Part:
+    paired = match(a, b, metric)
+    losses_a, losses_b = np.clip(paired.losses, 0, 1).T
+    losses = losses_b - losses_a
+    questions = len({a.items.ids[position] for position in paired.positions})
+    discordance = None
+    plain = replace(paired, figure=replace(paired.figure, over="questions"))
+    if plain.is_right_or_wrong:
+        discordance = mean_estimate(abs(losses), paired.clusters)
+    if discordance and paired.is_right_or_wrong:
+        spread = power.spread_of_discordance(discordance)
+    else:
+        spread = power.spread_of_losses(
+            losses, paired.sizes, paired.clusters, questions
+        )
+        spread = replace(spread, discordance=discordance)
+    items = sum(map(a.expected_of, a.kind.task.subjects)) or questions
+    return Part(f"{a.task}: {b.label} against {a.label}", items, spread)
 
 
 def plan_from_assumption(
@@ -99,7 +135,7 @@ def plan_from_assumption(
     discordance: float | None,
     deviation: float | None,
     sizes: Sequence[int],
-    **tests: Any,
+    tests: PlannedTests,
 ) -> Report:
     """Return the plan for tasks with the published number of items and a common spread.
 
@@ -111,7 +147,7 @@ def plan_from_assumption(
         discordance: The share of items on which one run is right and the other wrong, in per cent.
         deviation: The standard deviation of the differences, in points, if no discordance is given.
         sizes: Numbers of items to plan for.
-        tests: See `_plan`.
+        tests: The differences to show and the gates to pass.
 
     Raises:
         CatalogueError: A name is unknown.
@@ -126,54 +162,72 @@ def plan_from_assumption(
         title = (
             f"Plan for differences with a standard deviation of {deviation:g} points"
         )
-    known = {each.name for each in benchmarks()}
-    tasks = {
-        task.name: task
-        for task in named_tasks().values()
-        if task.scope != "subject" and not task.variant.suffix
-        if task.benchmark.name in (names or known)
-    }
-    asked_for = {name: find_task(name) for name in names if name not in known}
+    known = {benchmark.name for benchmark in benchmarks()}
+    tasks = _tasks_of(names or known)
+    chosen = {name: find_task(name) for name in names if name not in known}
     parts = []
-    for name, task in (tasks | asked_for).items():
-        how = task_as_run(task.name)
-        sizes_of = {
-            each.name: rows
-            for each in task.subjects
-            if (rows := task.scored_rows(each))
-        }
-        items, over = sum(sizes_of.values()), how.headline.over
-        is_share = (
-            how.headline.unit == "share" and how.headline.form == "mean"
-        )  # no macro-F1
-        if items and is_share == (discordance is not None):
-            weighted = spread
-            if over != "questions":
-                counted = subject_weights(over, sizes_of, how.categories)
-                weights = [items * counted[each] for each in sizes_of]
-                shares = [size / items for size in sizes_of.values()]
-                weighted = power.weighted(spread, weights, shares)
-            parts.append(Part(task.name, items, weighted))
-        elif name in asked_for:
-            what = f"{task.name} has the headline {how.headline.title} and {items:,} declared items"
-            how_to = "Plan shares of right answers with --discordance, other figures with --sd"
-            raise OptionError(
-                f"{what}. {how_to}, and tasks without `rows` by --items N alone."
-            )
-    planned = [Part("any", None, spread), *(parts if names else [])]
-    return _plan(title, "", planned, [] if names else parts, sizes or _SIZES, **tests)
+    for name, task in (tasks | chosen).items():
+        try:
+            parts.append(_assumed_part(task, spread))
+        except OptionError:
+            # A benchmark is planned for those of its tasks that the spread fits.
+            if name in chosen:
+                raise
+    planned = [Part("any", None, spread)]
+    if names:
+        planned += parts
+    listed = [*_any_sizes(sizes or _SIZES, spread), *parts]
+    return _plan(title, "", planned, listed, tests)
+
+
+def _tasks_of(names: Collection[str]) -> dict[str, TaskVariant]:
+    """Return the tasks of benchmarks and their parts, without variants and subjects."""
+    tasks = {}
+    for task in named_tasks().values():
+        if task.scope == "subject" or task.variant.suffix:
+            continue
+        if task.benchmark.name in names:
+            tasks[task.name] = task
+    return tasks
+
+
+def _assumed_part(task: TaskVariant, spread: Spread) -> Part:
+    kind = task_as_run(task.name)
+    headline = kind.headline
+    sizes = {}
+    for subject in task.subjects:
+        rows = task.scored_rows(subject)
+        if rows:
+            sizes[subject.name] = rows
+    items = sum(sizes.values())
+    # Macro-F1 is a share, but no mean.
+    is_share = headline.unit == "share" and headline.form == "mean"
+    if not items or is_share != (spread.discordance is not None):
+        raise OptionError(
+            f"{task.name} has the headline {headline.title} and {items:,} declared items. "
+            "Plan shares of right answers with --discordance, other figures with --sd, "
+            "and tasks without `rows` by --items N alone."
+        )
+    if headline.over != "questions":
+        weights = subject_weights(headline.over, sizes, kind.categories)
+        spread = power.weighted(
+            spread,
+            [items * weight for weight in weights.values()],
+            [size / items for size in sizes.values()],
+        )
+    return Part(task.name, items, spread)
+
+
+def _any_sizes(sizes: Sequence[int], spread: Spread) -> list[Part]:
+    return [Part(f"any {size:,}", size, spread) for size in sizes]
 
 
 def _plan(
     title: str,
     about: str,
     parts: Sequence[Part],
-    others: Sequence[Part],
-    sizes: Sequence[int],
-    *,
-    gates: Sequence[float],
-    loss: float,
-    shared_by: int,
+    listed: Sequence[Part],
+    tests: PlannedTests,
 ) -> Report:
     """Return the report.
 
@@ -181,62 +235,82 @@ def _plan(
         title: The report's title.
         about: The source of the differences.
         parts: Parts whose spread was observed or assumed; gates are planned for them.
-        others: Other tasks, whose smallest difference is listed too.
-        sizes: Numbers of items to plan for, with the first of the spreads.
-        gates: Differences and tolerances δ, in points.
-        loss: The true loss of the second run, in points; negative if it is better.
-        shared_by: The number of tests (looks times candidates) that share a gate's 5 % error.
+        listed: Parts whose smallest difference is listed if their number of items is known.
+        tests: The differences to show and the gates to pass.
     """
-    if min(gates) <= loss:
-        what = f"--gate {min(gates):g} with --loss {loss:g}: a run that loses so much does not pass"
-        raise OptionError(f"{what}. Give a larger gate, or a smaller loss.")
-    confidence = 1 - (1 - CONFIDENCE) / shared_by
-
-    def smallest(part: Part) -> Value:
-        most = part.spread.discordance.value if part.spread.discordance else 1.0
-        points = part.spread.deviation.times(
-            100 * power.smallest_difference(1, part.items or 1)
+    smallest_gate = min(tests.gates)
+    if smallest_gate <= tests.loss:
+        raise OptionError(
+            f"--gate {smallest_gate:g} with --loss {tests.loss:g}: a run that loses so "
+            "much does not pass. Give a larger gate, or a smaller loss."
         )
-        return points if points.value < 100 * most else None
+    shown = _shown_table(listed, about)
+    needed = _needed_table(parts, tests)
+    section = Section("Plan", [Note(_METHOD), shown, needed], "plan", is_summary=True)
+    return report_of([section], title)
 
-    def shown(row: tuple[Part, float]) -> Value:
-        return applied(
-            lambda end: power.items_to_show(end, row[1] / 100), row[0].spread.deviation
-        )
 
-    def passed(row: tuple[Part, float]) -> Value:
-        return power.items_for_bound(
-            row[0].spread, row[1] / 100, loss / 100, confidence
-        )
-
-    disagree = "Share of items that exactly one run answers correctly."
-    deviates = "Standard deviation of the differences, in points."
-    of_parts: list[tuple[TableColumn, Callable[[Part], Value]]] = [
+def _shown_table(parts: Sequence[Part], caption: str) -> TableBlock:
+    columns: list[tuple[TableColumn, Callable[[Part], Value]]] = [
         (TableColumn("Item set"), lambda part: part.name),
         (TableColumn("Items", "count"), lambda part: part.items),
         (
             TableColumn(
                 "Shows", "number", "Smallest difference shown, in points.", drawn=True
             ),
-            smallest,
+            _smallest_difference,
         ),
         (
-            TableColumn("Disagree", "percent", disagree),
+            TableColumn(
+                "Disagree",
+                "percent",
+                "Share of items that exactly one run answers correctly.",
+            ),
             lambda part: part.spread.discordance,
         ),
         (
-            TableColumn("SD", "number", deviates),
+            TableColumn(
+                "SD", "number", "Standard deviation of the differences, in points."
+            ),
             lambda part: part.spread.deviation.times(100),
         ),
     ]
-    of_gates: list[tuple[TableColumn, Callable[[tuple[Part, float]], Value]]] = [
-        (TableColumn("Points"), lambda row: f"{row[1]:g}"),
-        (TableColumn("Item set"), lambda row: row[0].name if len(parts) > 1 else None),
+    counted = [part for part in parts if part.items]
+    title = "Smallest difference shown, in points"
+    return table("shows", title, counted, columns, caption)
+
+
+def _smallest_difference(part: Part) -> Value:
+    """Return the smallest difference shown; None if two such runs cannot differ so much."""
+    largest = part.spread.discordance.value if part.spread.discordance else 1.0
+    difference = power.smallest_difference(1, part.items or 1)
+    points = part.spread.deviation.times(100 * difference)
+    return points if points.value < 100 * largest else None
+
+
+def _needed_table(parts: Sequence[Part], tests: PlannedTests) -> TableBlock:
+    def items_to_show(goal: Goal) -> Value:
+        return applied(
+            lambda deviation: power.items_to_show(deviation, goal.points / 100),
+            goal.part.spread.deviation,
+        )
+
+    def items_to_pass(goal: Goal) -> Value:
+        return power.items_for_bound(
+            goal.part.spread, goal.points / 100, tests.loss / 100, tests.confidence
+        )
+
+    columns: list[tuple[TableColumn, Callable[[Goal], Value]]] = [
+        (TableColumn("Points"), lambda goal: f"{goal.points:g}"),
+        (
+            TableColumn("Item set"),
+            lambda goal: goal.part.name if len(parts) > 1 else None,
+        ),
         (
             TableColumn(
                 "To show it", "count", "Items needed to show a difference of this size."
             ),
-            shown,
+            items_to_show,
         ),
         (
             TableColumn(
@@ -244,18 +318,16 @@ def _plan(
                 "count",
                 "Items needed to pass a gate of this size.",
             ),
-            passed,
+            items_to_pass,
         ),
-        (TableColumn("Existing", "count"), lambda row: row[0].items),
+        (TableColumn("Existing", "count"), lambda goal: goal.part.items),
     ]
-    caption = f"Gates: the second run loses {loss:g} points; {100 * confidence:.6g} % confidence."
-    gated = [(part, gate) for part in parts for gate in gates]
-    counted = [Part(f"any {n:,}", n, parts[0].spread) for n in sizes]
-    listed = [*counted, *(part for part in [*parts, *others] if part.items)]
-    shows = table(
-        "shows", "Smallest difference shown, in points", listed, of_parts, about
+    goals = []
+    for part in parts:
+        for gate in tests.gates:
+            goals.append(Goal(part, gate))
+    caption = (
+        f"Gates: the second run loses {tests.loss:g} points; "
+        f"{100 * tests.confidence:.6g} % confidence."
     )
-    takes = table("takes", "Number of items needed", gated, of_gates, caption)
-    return report_of(
-        [Section("Plan", [Note(_METHOD), shows, takes], "plan", True)], title
-    )
+    return table("takes", "Number of items needed", goals, columns, caption)

@@ -2,10 +2,11 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from os.path import commonprefix
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,13 +32,13 @@ from ..statistics.estimates import mean_estimate
 from ..statistics.intervals import Estimate
 from ..tokens import TokenCounter, load_tokenizer
 
-_OTHERS = 4  # characters of other scripts to a token
-_UNEVEN = 2  # items that may be missing, failed or unfinished
+_CHARACTERS_A_TOKEN = 4  # in scripts other than Chinese
+_TOLERATED_GAP = 2  # items of a subject that may be missing, failed or unfinished
 _MEASURED = (
     "as measured, for answering only (blank if a run had a cache or several tasks)"
 )
 _BY_CHARACTERS = (
-    f"characters (one token per Chinese character, or per {_OTHERS} others)"
+    f"characters (one token per Chinese character, or per {_CHARACTERS_A_TOKEN} others)"
 )
 
 
@@ -72,124 +73,199 @@ class Requests:
     run: Run | None = None
 
 
+class _Prompts(NamedTuple):
+    """The prompts of a whole task, by item.
+
+    Attributes:
+        texts: The prompt's text.
+        repeats: The number of requests with this prompt.
+        tokens: The tokens of all these requests.
+    """
+
+    texts: Mapping[str, str]
+    repeats: Mapping[str, int]
+    tokens: Mapping[str, int]
+
+
 def _by_characters(texts: Sequence[str]) -> list[int]:
-    sizes = ((sum(map(is_han, text)), len(text)) for text in texts)
-    return [chinese + math.ceil((size - chinese) / _OTHERS) for chinese, size in sizes]
+    counts = []
+    for text in texts:
+        chinese = sum(map(is_han, text))
+        others = math.ceil((len(text) - chinese) / _CHARACTERS_A_TOKEN)
+        counts.append(chinese + others)
+    return counts
 
 
-def _requests(
-    loaded: LoadedTask, count: TokenCounter, run: Run | None = None
-) -> Requests:
-    """Count what a task sends, or estimate it from a run of the task on some items.
+def _prompts(loaded: LoadedTask, count: TokenCounter) -> _Prompts:
+    texts = {}
+    repeats = {}
+    for sample in loaded.samples:
+        texts[sample.id] = loaded.prompt(sample).text()
+        repeats[sample.id] = 1
+        if not loaded.kind.is_generative:
+            # By log-likelihood, a request for each letter.
+            repeats[sample.id] = len(loaded.kind.lettered(sample)) or 1
+    counts = zip(texts, count([*texts.values()]), strict=True)
+    tokens = {item: number * repeats[item] for item, number in counts}
+    return _Prompts(texts, repeats, tokens)
 
-    All prompts are known. If there is a run, their tokens by `count` are scaled by the ratio of the
-    log's own count to `count`; answers, time and a judge's tokens are extrapolated from the log.
+
+def _requests(loaded: LoadedTask, count: TokenCounter) -> Requests:
+    """Count what a task sends, and the most that can be answered.
+
+    Args:
+        loaded: The whole task.
+        count: Counts the tokens of texts.
+    """
+    prompts = _prompts(loaded, count)
+    requests = sum(prompts.repeats.values())
+    tokens = sum(prompts.tokens.values())
+    sent = []
+    for item, text in prompts.texts.items():
+        sent += [text] * prompts.repeats[item]
+    sent.sort()
+    # Once sorted, each prompt shares its longest beginning with a neighbour.
+    beginnings = [commonprefix(pair) for pair in pairwise(sent)]  # noqa: RUF071
+    limit = loaded.kind.max_tokens if loaded.kind.is_generative else 0
+    return Requests(
+        task=loaded.task.name,
+        items=len(loaded.samples),
+        requests=requests,
+        prompt=tokens,
+        answers=Estimate(requests * limit, None, None, requests),
+        cacheable=sum(count(beginnings)) / max(1, tokens),
+        limit=limit,
+    )
+
+
+def _requests_from_run(loaded: LoadedTask, count: TokenCounter, run: Run) -> Requests:
+    """Estimate what a task sends and answers from a run of the task on some items.
+
+    All prompts are known. Their tokens by `count` are scaled by the ratio of the log's own count to
+    `count`; answers, time and a judge's tokens are extrapolated from the log.
 
     Args:
         loaded: The whole task.
         count: Counts the tokens of texts if the log has no counts.
         run: The run, read with its texts.
     """
-    kind, samples = loaded.kind, loaded.samples
-    letters = (
-        {}
-        if kind.is_generative
-        else {each.id: len(kind.lettered(each)) for each in samples}
-    )
-    sent = {each.id: letters.get(each.id) or 1 for each in samples}
-    prompts = [loaded.prompt(each).text() for each in samples]
-    tokens = {
-        item: n * sent[item] for item, n in zip(sent, count(prompts), strict=True)
-    }
-    whole, requests, prompt = len(samples), sum(sent.values()), sum(tokens.values())
-    if not run:
-        times = zip(prompts, sent.values(), strict=True)
-        # Once sorted, each prompt shares its longest beginning with a neighbour.
-        in_order = sorted(text for text, number in times for _ in range(number))
-        beginnings = [commonprefix(pair) for pair in pairwise(in_order)]  # noqa: RUF071
-        limit = kind.max_tokens if kind.is_generative else 0
-        answers = Estimate(requests * limit, None, None, requests)
-        cacheable = sum(count(beginnings)) / max(1, prompt)
-        return Requests(
-            loaded.task.name, whole, requests, prompt, answers, cacheable, limit
-        )
-    items, usage = run.items, run.usage
-    of_log: float | None = usage.prompt_tokens
-    of_run = sum(tokens[item] for item in items.ids)  # without the server's template
-    if of_log is None and run.harness != "inspect":
-        logged = zip(
-            items.ids, count([each.prompt for each in items.texts]), strict=True
-        )
-        of_log = sum(n * sent[item] for item, n in logged)
-    scale = (of_run if of_log is None else of_log) / max(1, of_run)
-    lengths = items.output_tokens
-    if not kind.is_generative:
-        lengths = np.zeros(len(items))
-    elif usage.answer_tokens is None or np.isnan(lengths).any():
-        lengths = np.array(count([each.response for each in items.texts]), np.float64)
-    most = max(kind.max_tokens, run.sent.max_tokens or 0, *lengths)
-    answers = mean_estimate(lengths / most, items.clusters).times(most * whole)
-    if not lengths.any() or len(set(items.ids)) == whole:
-        answers = replace(answers, low=None, high=None)  # nothing is left to estimate
+    prompts = _prompts(loaded, count)
+    items = len(loaded.samples)
+    usage = run.usage
+    counted = sum(prompts.tokens[item] for item in run.items.ids)
+    logged = _logged_prompt_tokens(run, prompts, count)
+    scale = (counted if logged is None else logged) / max(1, counted)
+    judge: float | None = usage.judge_tokens
+    if judge:
+        judge = judge / len(run.items) * items
+    seconds = usage.seconds
+    if seconds:
+        seconds = seconds / usage.answers * items
     return Requests(
         task=loaded.task.name,
-        items=whole,
-        requests=requests,
-        prompt=scale * prompt,
-        answers=answers,
-        judge=usage.judge_tokens and usage.judge_tokens / len(items) * whole,
-        seconds=usage.seconds and usage.seconds / usage.answers * whole,
+        items=items,
+        requests=sum(prompts.repeats.values()),
+        prompt=scale * sum(prompts.tokens.values()),
+        answers=_answer_tokens(loaded, count, run),
+        judge=judge,
+        seconds=seconds,
         run=run,
     )
 
 
-def _loaded(name: str, run: Run) -> LoadedTask:
+def _logged_prompt_tokens(
+    run: Run, prompts: _Prompts, count: TokenCounter
+) -> float | None:
+    """Return the tokens of a run's prompts by its log; None if unknown."""
+    if run.usage.prompt_tokens is not None or run.harness == "inspect":
+        return run.usage.prompt_tokens
+    counts = count([text.prompt for text in run.items.texts])
+    ids = run.items.ids
+    return sum(
+        number * prompts.repeats[item] for item, number in zip(ids, counts, strict=True)
+    )
+
+
+def _answer_tokens(loaded: LoadedTask, count: TokenCounter, run: Run) -> Estimate:
+    """Estimate the tokens of all answers of a task from those of a run."""
+    items = run.items
+    kind = loaded.kind
+    lengths = items.output_tokens
+    if not kind.is_generative:
+        lengths = np.zeros(len(items))
+    elif run.usage.answer_tokens is None or np.isnan(lengths).any():
+        lengths = np.array(count([text.response for text in items.texts]), np.float64)
+    whole = len(loaded.samples)
+    longest = max(kind.max_tokens, run.sent.max_tokens or 0, *lengths)
+    shares = mean_estimate(lengths / longest, items.clusters)
+    answers = shares.times(longest * whole)
+    if not lengths.any() or len(set(items.ids)) == whole:
+        # Nothing is left to estimate.
+        return replace(answers, low=None, high=None)
+    return answers
+
+
+def _whole_task(name: str, run: Run) -> LoadedTask:
     """Return the whole task at the setup of a run, if the run is representative of it."""
-    where, signature = run.sources[0].name, run.signature
+    source = run.sources[0].name
+    signature = run.signature
     if not signature.prompt_known:
         raise LogError(
-            f"{where} does not have the prompts. Estimate from the log of a run."
+            f"{source} does not have the prompts. Estimate from the log of a run."
         )
     loaded = load_task(name, shots=signature.shots, **options_of(signature))
-    here = known_signature(loaded.signature)
-    if here.sort_of_data != signature.sort_of_data:
-        what = (
-            f"{where} is on data {signature.data!r}, but the data here is {here.data!r}"
-        )
+    present = known_signature(loaded.signature)
+    if present.sort_of_data != signature.sort_of_data:
         raise LogError(
-            f"{what}. Set HKCANTO_DATA or HKCANTO_DATA_DIR to the log's data."
+            f"{source} is on data {signature.data!r}, but the data here is "
+            f"{present.data!r}. Set HKCANTO_DATA or HKCANTO_DATA_DIR to the log's data."
         )
-    subjects = {each.id: each.subject for each in loaded.samples}
-    again = f"Run a quick look: `lm_eval --tasks {name} --limit 100 …`, or Inspect's --limit."
-    if odd := [item for item in run.items.ids if item not in subjects]:
-        what = f"items that {name} does not have here, such as {odd[0]}"
+    if gap := _gap(loaded, run, name):
         raise LogError(
-            f"{where} has {what}: it is on more subjects, or on other data. {again}"
+            f"{source} has {gap}. Run a quick look: "
+            f"`lm_eval --tasks {name} --limit 100 …`, or Inspect's --limit."
         )
+    return loaded
+
+
+def _gap(loaded: LoadedTask, run: Run, name: str) -> str:
+    """Return why a run is not representative of its whole task; empty if it is."""
+    subjects = {sample.id: sample.subject for sample in loaded.samples}
+    for item in run.items.ids:
+        if item not in subjects:
+            return (
+                f"items that {name} does not have here, such as {item}: "
+                "it is on more subjects, or on other data"
+            )
     share = run.counts.total() / len(subjects)
     for subject, size in Counter(subjects.values()).items():
-        seen = run.counts[subject]
-        if abs(seen - share * size) > _UNEVEN + 0.1 * share * size:
-            what = (
-                f"{seen:,} of {size:,} items of {subject}, but {share:.1%} of all items"
+        count = run.counts[subject]
+        if abs(count - share * size) > _TOLERATED_GAP + 0.1 * share * size:
+            return (
+                f"{count:,} of {size:,} items of {subject}, but {share:.1%} of all items: "
+                f"it is not representative of {name}"
             )
-            raise LogError(
-                f"{where} has {what}: it is not representative of {name}. {again}"
-            )
-    return loaded
+    return ""
 
 
 def _remarks(run: Run) -> Iterator[str]:
     """Yield caveats about a run that an estimate is based on."""
-    where, usage = run.sources[0].name, run.usage
-    if run.unfinished:
-        missing = "the missing items are not in the log's tokens and time"
-        yield run.interruption or f"{where}: {run.unfinished}; {missing}."
+    source = run.sources[0].name
+    usage = run.usage
+    if run.interruption:
+        yield run.interruption
+    elif run.unfinished:
+        yield (
+            f"{source}: {run.unfinished}; "
+            "the missing items are not in the log's tokens and time."
+        )
     if run.picked:
-        yield f"{where}: its items were chosen one by one (--samples, --sample-id)."
+        yield f"{source}: its items were chosen one by one (--samples, --sample-id)."
     if usage.prompt_tokens is None or usage.answer_tokens is None:
-        what = "reasoning that was removed before logging is not included"
-        yield f"{where} has no token counts, so its texts are counted; {what}."
+        yield (
+            f"{source} has no token counts, so its texts are counted; "
+            "reasoning that was removed before logging is not included."
+        )
 
 
 def report(
@@ -213,39 +289,63 @@ def report(
         LogError: A task is missing from the logs, or a log does not represent its whole task.
     """
     count = load_tokenizer(tokenizer) if tokenizer else _by_characters
-    how = tokenizer or _BY_CHARACTERS
+    counter = tokenizer or _BY_CHARACTERS
+    notes: dict[str, None] = {}
     if logs:
+        title = "Estimates for whole tasks"
         rows = _from_logs(names, logs, count)
+        for row in rows:
+            if row.run:
+                notes |= dict.fromkeys(_remarks(row.run))
         pace = f"at {speed:g} tokens a second" if speed else _MEASURED
-        counted = f"Tokens by the log's count, otherwise by {how}. Hours are {pace}."
-        caption = f"{counted} Cost excludes a judge's tokens and any discount for cached prompts."
-    else:
-        tasks = (
-            load_task(task.name, allow_absent=True) for task in chosen_tasks(names)
-        )
-        rows = [_requests(each, count) for each in tasks if each.samples]
-        counted = f"Tokens by {how}, without a chat template."
         caption = (
-            f"{counted} Hours and cost assume the longest answers and no prefix cache."
+            f"Tokens by the log's count, otherwise by {counter}. Hours are {pace}. "
+            "Cost excludes a judge's tokens and any discount for cached prompts."
         )
+    else:
+        title = "Requests and tokens of a run"
+        rows = []
+        for task in chosen_tasks(names):
+            loaded = load_task(task.name, allow_absent=True)
+            if loaded.samples:
+                rows.append(_requests(loaded, count))
+        caption = (
+            f"Tokens by {counter}, without a chat template. "
+            "Hours and cost assume the longest answers and no prefix cache."
+        )
+    columns = _columns(speed, prices, "" if logs else ", at most")
+    blocks: list[Block] = [table("estimate", title, rows, columns, caption)]
+    blocks += [Note(note, "warning") for note in notes]
+    section = Section("Estimate", blocks, "estimate", is_summary=True)
+    return report_of([section], "Estimate")
 
+
+def _columns(
+    speed: float | None, prices: tuple[float, float] | None, bound: str
+) -> list[tuple[TableColumn, Callable[[Requests], Value]]]:
     def hours(row: Requests) -> float | None:
-        seconds = (row.prompt + row.answers.value) / speed if speed else row.seconds
+        seconds = row.seconds
+        if speed:
+            seconds = (row.prompt + row.answers.value) / speed
         return None if seconds is None else seconds / 3600
 
     def cost(row: Requests) -> float | None:
-        return prices and (row.prompt * prices[0] + row.answers.value * prices[1]) / 1e6
+        if prices is None:
+            return None
+        price_in, price_out = prices
+        return (row.prompt * price_in + row.answers.value * price_out) / 1e6
 
-    at_most = "" if logs else ", at most"
+    def source(row: Requests) -> str | None:
+        if row.run is None:
+            return None
+        return f"{row.run.counts.total():,} of {row.items:,}"
+
     cacheable = "Prompt tokens that a prefix cache can serve."
-    columns: list[tuple[TableColumn, Callable[[Requests], Value]]] = [
+    return [
         (TableColumn("Task"), lambda row: row.task),
         (TableColumn("Model"), lambda row: row.run.label if row.run else None),
         (TableColumn("Condition"), lambda row: row.run.condition if row.run else None),
-        (
-            TableColumn("From"),
-            lambda r: f"{r.run.counts.total():,} of {r.items:,}" if r.run else None,
-        ),
+        (TableColumn("From"), source),
         (TableColumn("Requests", "count"), lambda row: row.requests),
         (TableColumn("Prompt tokens", "count"), lambda row: row.prompt),
         (TableColumn("Cacheable", "percent", cacheable), lambda row: row.cacheable),
@@ -258,18 +358,9 @@ def report(
             lambda row: row.answers if row.run else None,
         ),
         (TableColumn("Judge tokens", "count"), lambda row: row.judge),
-        (TableColumn(f"Hours{at_most}", "number"), hours),
-        (TableColumn(f"Cost{at_most}", "number"), cost),
+        (TableColumn(f"Hours{bound}", "number"), hours),
+        (TableColumn(f"Cost{bound}", "number"), cost),
     ]
-    title = "Estimates for whole tasks" if logs else "Requests and tokens of a run"
-    notes = dict.fromkeys(
-        remark for row in rows if row.run for remark in _remarks(row.run)
-    )
-    blocks: list[Block] = [table("estimate", title, rows, columns, caption)]
-    blocks += [Note(each, "warning") for each in notes]
-    return report_of(
-        [Section("Estimate", blocks, "estimate", is_summary=True)], "Estimate"
-    )
 
 
 def _from_logs(
@@ -281,14 +372,15 @@ def _from_logs(
     for name in names or ():
         # A benchmark is estimated on those of its tasks that are in the logs.
         chosen = {task.name: task.whole for task in chosen_tasks([name])}
-        if not logged.keys() & {*chosen.values()}:
-            where = f"in {', '.join(logs)}, only of {', '.join(logged)}"
-            raise LogError(f"no log of {', '.join(chosen.values())} {where}.")
+        if logged.keys().isdisjoint(chosen.values()):
+            raise LogError(
+                f"no log of {', '.join(chosen.values())} in {', '.join(logs)}, "
+                f"only of {', '.join(logged)}."
+            )
         tasks |= chosen
-    pairs = (
-        (name, run)
-        for name, whole in tasks.items()
-        for run in runs
-        if run.task == whole
-    )
-    return [_requests(_loaded(name, run), count, run) for name, run in pairs]
+    rows = []
+    for name, whole in tasks.items():
+        for run in runs:
+            if run.task == whole:
+                rows.append(_requests_from_run(_whole_task(name, run), count, run))
+    return rows
