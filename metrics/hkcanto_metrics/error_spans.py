@@ -76,12 +76,10 @@ class TranslationAccuracy:
     @property
     def value(self) -> float:
         """The accuracy, from 0 to 1; 0 where nothing is left to score."""
+        if not self.target_length:
+            return 0.0
         correct = self.target_length - self.target_errors
-        return (
-            correct / (self.target_length + self.source_errors)
-            if self.target_length
-            else 0.0
-        )
+        return correct / (self.target_length + self.source_errors)
 
 
 def translation_accuracy(
@@ -108,29 +106,41 @@ def translation_accuracy(
         ValueError: A span is on the wrong side or ends after the translation.
 
     Examples:
-        >>> wrong, left_out = ErrorSpan("Mistranslation", 0, 2), ErrorSpan("Omission", 4, 7)
-        >>> translation_accuracy("佢哋聽日去睇戲", [wrong], [left_out]).value
+        >>> wrong = ErrorSpan("Mistranslation", 0, 2)
+        >>> omitted = ErrorSpan("Omission", 4, 7)
+        >>> translation_accuracy("佢哋聽日去睇戲", [wrong], [omitted]).value
         0.5
     """
-    in_target, in_source = list(target_spans), list(source_spans)
-    for span in in_target:
-        if span.category == OMISSION:
-            raise ValueError(
-                f"{span}: an omission is labelled in the source, not in the target"
-            )
-        if span.end > len(target):
-            raise ValueError(
-                f"{span} ends after the target, which has {len(target)} characters"
-            )
-    if others := [span for span in in_source if span.category != OMISSION]:
-        raise ValueError(f"{others[0]}: only an omission is labelled in the source")
+    in_target = list(target_spans)
+    in_source = list(source_spans)
+    _check_sides(len(target), in_target, in_source)
     additional = _positions(
         span for span in in_target if span.category == "Additional words"
     )
     removed = additional if 2 * len(additional) > len(target) else set[int]()
-    wrong, omitted = _positions(in_target) - removed, _positions(in_source)
+    wrong = _positions(in_target) - removed
+    omitted = _positions(in_source)
     length = len(target) - len(removed)
     return TranslationAccuracy(length, len(wrong), len(omitted), len(removed))
+
+
+def _check_sides(
+    target_length: int,
+    target_spans: Iterable[ErrorSpan],
+    source_spans: Iterable[ErrorSpan],
+) -> None:
+    for span in target_spans:
+        if span.category == OMISSION:
+            raise ValueError(
+                f"{span}: an omission is labelled in the source, not in the target"
+            )
+        if span.end > target_length:
+            raise ValueError(
+                f"{span} ends after the target, which has {target_length} characters"
+            )
+    for span in source_spans:
+        if span.category != OMISSION:
+            raise ValueError(f"{span}: only an omission is labelled in the source")
 
 
 def locate(text: str, quotation: str, occurrence: int = 1) -> tuple[int, int]:
@@ -151,13 +161,18 @@ def locate(text: str, quotation: str, occurrence: int = 1) -> tuple[int, int]:
         >>> locate("好食好食", "好食", occurrence=2)
         (2, 4)
     """
-    matches = re.finditer(re.escape(quotation), text) if quotation else ()
-    places = [match.span() for match in matches]
-    if not 1 <= occurrence <= len(places):
-        count = f"{reprlib.repr(quotation)} occurs {len(places)} times"
+    spans = []
+    if quotation:
+        for match in re.finditer(re.escape(quotation), text):
+            spans.append(match.span())
+    if not 1 <= occurrence <= len(spans):
+        count = f"{reprlib.repr(quotation)} occurs {len(spans)} times"
         raise ValueError(f"{count}, so there is no {occurrence}. They count from 1.")
-    return places[occurrence - 1]
+    return spans[occurrence - 1]
 
 
 def _positions(spans: Iterable[ErrorSpan]) -> set[int]:
-    return {position for span in spans for position in range(span.start, span.end)}
+    positions: set[int] = set()
+    for span in spans:
+        positions.update(range(span.start, span.end))
+    return positions

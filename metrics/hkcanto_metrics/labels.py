@@ -10,47 +10,46 @@ is ignored. If several labels are left, the response is read as a choice among o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hkcanto_metrics.choice import read_choice
-from hkcanto_metrics.script import TO_HALF_WIDTH, fold_script
+from hkcanto_metrics.script import CJK, TO_HALF_WIDTH, fold_script
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_LETTERS = "ABCDEFGHIJ"
+_OPTION_LETTERS = "ABCDEFGHIJ"
 
 # The code that replaces a label's word. It has the same form for every label, so that a label's own
 # text does not influence the reading.
 _CODE = "zz{}zz"
-_CODED = r"(?<![a-z])zz([0-9]+)zz(?![a-z])"
+_CODE_PATTERN = r"(?<![a-z])zz([0-9]+)zz(?![a-z])"
 
-_HAN = r"\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_HAS_HAN = re.compile(f"[{_HAN}]").search
+_HAS_CJK = re.compile(f"[{CJK}]").search
 _SEPARATOR = r"[\s_\\-]+"
 # A single character is part of many words: it counts as a label only by itself, or after a copula
 # or a negation.
-_ALONE = (
-    r"(?:(?<!\w)|(?<=答案)|(?<=[係是系為为唔不]))",
-    r"(?:(?!\w)|(?=[嘅㗎的呀啊啦喇]))",
-)
+_BEFORE_CHARACTER = r"(?:(?<!\w)|(?<=答案)|(?<=[係是系為为唔不]))"
+_AFTER_CHARACTER = r"(?:(?!\w)|(?=[嘅㗎的呀啊啦喇]))"
 
-_NEARBY = 60
+_LONGEST_NEGATION = 60
 _DEGREE = (
     r"(?:[太多大咁好很夠够必能會会係是]|完全|一定|必然|必定|可以|屬於?|属于?|構成|构成|算是?|存在"
     r"|任何|明顯|明显)"
 )
-_NOT = re.compile(
+_NEGATION = re.compile(
     r"(?:\b(?:not|never|no|cannot|without|(?:is|are|was|do|does|did|can|could)n['’]t)\b"
     r"|唔係|唔算|不是|不算|並非|并非|非(?!常))\s*(?:(?:an?|the)\s)?(?:\w+ )?$"
     rf"|(?:[唔不未]|(?<!有)(?:[無无冇沒没]|沒有|没有)){_DEGREE}*\s*$"
     r"|\b(?:non|not)[-_]$",
     re.IGNORECASE,
 )
-_OR = r"\s*(?:[/／|｜,，、]|\b(?:or|and)\b|或者?|還是|还是|定係|定|同埋|同|和)\s*"
+_BETWEEN_LABELS = (
+    r"\s*(?:[/／|｜,，、]|\b(?:or|and)\b|或者?|還是|还是|定係|定|同埋|同|和)\s*"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,23 +94,38 @@ def read_label(text: str, labels: Mapping[str, Sequence[str]]) -> LabelReading:
     names = [*labels]
     coder = _coder(tuple((name, *words) for name, words in labels.items()))
     coded = _without_lists(coder(text), len(names))
-    named: set[int] = set()
-    for match in re.finditer(_CODED, coded):
-        if not _is_denied(coded, match.start()):
-            named.add(int(match[1]))
-        elif len(names) == 2:
-            named.add(1 - int(match[1]))
+    named = _named_labels(coded, len(names))
     if not named:
         return LabelReading(None, "none: no label")
     if len(named) == 1:
         return LabelReading(names[named.pop()], "named")
-    options = {
-        letter: _CODE.format(at) for at, letter in enumerate(_LETTERS[: len(names)])
-    }
-    letter = read_choice(coded, options).letter if len(names) <= len(_LETTERS) else None
-    if letter is None:
+    settled = _settled_label(coded, len(names))
+    if settled is None:
         return LabelReading(None, "none: several")
-    return LabelReading(names[_LETTERS.index(letter)], "settled")
+    return LabelReading(names[settled], "settled")
+
+
+def _named_labels(coded: str, count: int) -> set[int]:
+    """Return the positions of the labels that a text names; of two, a denied one means the other."""
+    named = set()
+    for match in re.finditer(_CODE_PATTERN, coded):
+        label = int(match[1])
+        if not _is_denied(coded, match.start()):
+            named.add(label)
+        elif count == 2:
+            named.add(1 - label)
+    return named
+
+
+def _settled_label(coded: str, count: int) -> int | None:
+    """Return the position of the label that a text chooses among several."""
+    if count > len(_OPTION_LETTERS):
+        return None
+    options = {}
+    for label, letter in enumerate(_OPTION_LETTERS[:count]):
+        options[letter] = _CODE.format(label)
+    choice = read_choice(coded, options).letter
+    return None if choice is None else _OPTION_LETTERS.index(choice)
 
 
 def macro_f1(read: Sequence[str], gold: Sequence[str], labels: Sequence[str]) -> float:
@@ -164,15 +178,15 @@ def label_statistics(
         raise ValueError(
             f"{len(read)} labels read but {len(gold)} right ones: give pairs"
         )
-    places = np.array([[label] for label in labels], dtype=object)
-    is_read, is_gold = (
-        places == np.array(given, dtype=object) for given in (read, gold)
-    )
+    column = np.array([[label] for label in labels], dtype=object)
+    is_read = column == np.array(read, dtype=object)
+    is_gold = column == np.array(gold, dtype=object)
     rows = np.concatenate([is_read & is_gold, is_read, is_gold]).T.astype(float)
 
     def score(sums: NDArray[Any]) -> float:
-        both, of_read, of_gold = np.split(sums, 3)
-        return float(np.mean(2 * both / np.maximum(of_read + of_gold, 1)))
+        hits, read_counts, gold_counts = np.split(sums, 3)
+        f1 = 2 * hits / np.maximum(read_counts + gold_counts, 1)
+        return float(np.mean(f1))
 
     return rows, score
 
@@ -191,65 +205,86 @@ def same_word(word: str) -> str:
 @lru_cache(maxsize=256)
 def _coder(labels: Sequence[Sequence[str]]) -> Callable[[str], str]:
     """Return a function that replaces the words of labels in a text by codes."""
-    named = [(same_word(word), at) for at, words in enumerate(labels) for word in words]
-    label_of = dict(named)
-    problems = [
-        f"{word!r} is a word of two labels"
-        for word, at in named
-        if label_of[word] != at
-    ]
-    problems += ["a word is blank" for word in label_of if not re.search(r"\w", word)]
-    if len(labels) < 2 or problems:
-        raise ValueError("give two labels or more" if len(labels) < 2 else problems[0])
-    longest = sorted(label_of, key=len, reverse=True)
-    # 似唔似 ("similar or not") asks; it is no label.
-    han = [word for word in longest if re.fullmatch(f"[{_HAN}]+", word)]
-    questions = "|".join(f"(?:{word}|{word[:1]})[唔不]{word}" for word in han) or "(?!)"
-    words = "|".join(map(_bordered, longest))
-    pattern = re.compile(f"(?P<asked>{questions})|{words}", re.IGNORECASE)
+    label_of = _label_of_each_word(labels)
+    pattern = _any_word(label_of)
 
     def coded(text: str) -> str:
         """Replace every word by the code of its label; a Chinese word's code gets spaces around."""
         parts: list[str] = []
         end = 0
         for match in pattern.finditer(fold_script(text.translate(TO_HALF_WIDTH))):
-            code = "" if match["asked"] else _CODE.format(label_of[same_word(match[0])])
-            parts += (
-                text[end : match.start()],
-                f" {code} " if _HAS_HAN(match[0]) else code,
-            )
+            code = ""
+            if not match["question"]:
+                code = _CODE.format(label_of[same_word(match[0])])
+            if _HAS_CJK(match[0]):
+                code = f" {code} "
+            parts += (text[end : match.start()], code)
             end = match.end()
         return "".join([*parts, text[end:]])
 
     return coded
 
 
+def _label_of_each_word(labels: Sequence[Sequence[str]]) -> dict[str, int]:
+    if len(labels) < 2:
+        raise ValueError("give two labels or more")
+    pairs = []
+    for label, words in enumerate(labels):
+        pairs += [(same_word(word), label) for word in words]
+    label_of = dict(pairs)
+    for word, label in pairs:
+        if label_of[word] != label:
+            raise ValueError(f"{word!r} is a word of two labels")
+    for word in label_of:
+        if not re.search(r"\w", word):
+            raise ValueError("a word is blank")
+    return label_of
+
+
+def _any_word(words: Iterable[str]) -> re.Pattern[str]:
+    longest_first = sorted(words, key=len, reverse=True)
+    questions = []
+    for word in longest_first:
+        if re.fullmatch(f"[{CJK}]+", word):
+            # 似唔似 ("similar or not") asks, so it is not a label.
+            questions.append(f"(?:{word}|{word[0]})[唔不]{word}")
+    question = "|".join(questions) or "(?!)"
+    bordered = "|".join(map(_bordered, longest_first))
+    return re.compile(f"(?P<question>{question})|{bordered}", re.IGNORECASE)
+
+
 def _bordered(word: str) -> str:
     pattern = _SEPARATOR.join(map(re.escape, word.split(" ")))
-    if re.fullmatch(f"[{_HAN}]", word):
-        return pattern.join(_ALONE)
-    first, last = word[0], word[-1]
-    before = (
-        r"(?<![a-z\u00c0-\u024f])" if first.isalpha() else r"(?<![0-9a-z])(?<![0-9]\.)"
-    )
-    after = r"(?![a-z\u00c0-\u024f])" if last.isalpha() else r"(?![0-9a-z]|\.[0-9])"
-    return (
-        f"{'' if _HAS_HAN(first) else before}{pattern}{'' if _HAS_HAN(last) else after}"
-    )
+    if re.fullmatch(f"[{CJK}]", word):
+        return f"{_BEFORE_CHARACTER}{pattern}{_AFTER_CHARACTER}"
+    first = word[0]
+    last = word[-1]
+    if first.isalpha() and not _HAS_CJK(first):
+        pattern = rf"(?<![a-z\u00c0-\u024f]){pattern}"
+    elif not _HAS_CJK(first):
+        pattern = rf"(?<![0-9a-z])(?<![0-9]\.){pattern}"
+    if last.isalpha() and not _HAS_CJK(last):
+        pattern = rf"{pattern}(?![a-z\u00c0-\u024f])"
+    elif not _HAS_CJK(last):
+        pattern = rf"{pattern}(?![0-9a-z]|\.[0-9])"
+    return pattern
 
 
 def _is_denied(coded: str, start: int) -> bool:
-    return bool(_NOT.search(coded[max(0, start - _NEARBY) : start]))
+    before = coded[max(0, start - _LONGEST_NEGATION) : start]
+    return _NEGATION.search(before) is not None
 
 
 def _without_lists(coded: str, count: int) -> str:
     """Remove lists of all labels in a row: "Positive, Negative or Neutral"."""
 
     def kept(match: re.Match[str]) -> str:
-        is_all = len({*re.findall(_CODED, match[0])}) == count
+        labels = {*re.findall(_CODE_PATTERN, match[0])}
         # "not similar, different" names one label.
         is_one = count == 2 and _is_denied(coded, match.start())
-        return " " if is_all and not is_one else match[0]
+        return match[0] if is_one or len(labels) < count else " "
 
-    several = rf"{_CODED}(?:(?:{_OR})+{_CODED}){{{count - 1}}}"
+    several = (
+        rf"{_CODE_PATTERN}(?:(?:{_BETWEEN_LABELS})+{_CODE_PATTERN}){{{count - 1}}}"
+    )
     return re.sub(several, kept, coded, flags=re.IGNORECASE)

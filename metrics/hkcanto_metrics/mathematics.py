@@ -12,7 +12,8 @@ from typing import Any
 from hkcanto_metrics.script import HAN
 from hkcanto_metrics.short_answer import final_answer
 
-_LONGEST, _SECONDS = 500, 5
+_LONGEST_FORMULA = 500
+_SECONDS_TO_COMPARE = 5
 _DELIMITED = re.compile(
     r"(?s)\$\$(?P<a>.+?)\$\$|\$(?P<b>[^$]+)\$|\\\((?P<c>.+?)\\\)|\\\[(?P<d>.+?)\\\]"
 )
@@ -46,32 +47,36 @@ def read_formula(text: str) -> str:
         >>> read_formula("首先計 $2+3$。"), read_formula("答案：$x=2$ 或 $x=3$")
         ('', '')
     """
-    said = final_answer(text)
-    found = [*_DELIMITED.finditer(said)]
-    if len(found) > 1:
+    answer = final_answer(text)
+    matches = [*_DELIMITED.finditer(answer)]
+    if len(matches) > 1:
         return ""
-    formula, beside = said, ""
-    if found:
-        formula = found[0][found[0].lastgroup or 0]
-        beside = said[: found[0].start()] + said[found[0].end() :]
-    if _NOT_BESIDE.search(beside) or (said == text and re.search(r"\w", beside)):
+    formula = answer
+    beside = ""
+    for match in matches:
+        formula = match[match.lastgroup or 0]
+        beside = answer[: match.start()] + answer[match.end() :]
+    if _NOT_BESIDE.search(beside):
         return ""
-    formula = unicodedata.normalize("NFKC", formula.strip(" \t\n*。.")).translate(
-        _SIGNS
-    )
-    formula = _ROOT.sub(r"\\sqrt{\1}", formula)
-    is_long = len(formula) > _LONGEST
-    return "" if is_long or _NO_FORMULA.search(_TEXT.sub("", formula)) else formula
+    is_announced = answer != text
+    if not is_announced and re.search(r"\w", beside):
+        return ""
+    formula = unicodedata.normalize("NFKC", formula.strip(" \t\n*。."))
+    formula = _ROOT.sub(r"\\sqrt{\1}", formula.translate(_SIGNS))
+    is_long = len(formula) > _LONGEST_FORMULA
+    if is_long or _NO_FORMULA.search(_TEXT.sub("", formula)):
+        return ""
+    return formula
 
 
-def equal_formulas(said: str, gold: str) -> bool | None:
+def equal_formulas(answer: str, target: str) -> bool | None:
     r"""Return whether two formulas are equal.
 
     Units that both formulas have must be the same; one without a unit may be equal to any.
 
     Args:
-        said: The formula that was read, without dollar signs.
-        gold: The right one.
+        answer: The formula that was read, without dollar signs.
+        target: The right one.
 
     Returns:
         Whether they are equal; None if one of them cannot be parsed, if they have different units,
@@ -90,36 +95,42 @@ def equal_formulas(said: str, gold: str) -> bool | None:
 
     # Math-Verify can keep a time limit only in the main thread.
     is_main = threading.current_thread() is threading.main_thread()
-    limit = _SECONDS if is_main else None
-    own, right = _parsed(said, limit), _parsed(gold, limit)
-    if own is None or right is None:
+    limit = _SECONDS_TO_COMPARE if is_main else None
+    parsed = _parsed(answer, limit)
+    parsed_target = _parsed(target, limit)
+    if parsed is None or parsed_target is None:
         return None
-    units, wanted = _dropped(said, own), _dropped(gold, right)
-    if units and wanted and units != wanted:
+    units = _units(answer, parsed)
+    target_units = _units(target, parsed_target)
+    if units and target_units and units != target_units:
         return None
     try:
-        return bool(verify(right, own, timeout_seconds=limit, raise_on_error=True))
-    except (Exception, TimeoutException):  # of SymPy, of any class
+        return bool(
+            verify(parsed_target, parsed, timeout_seconds=limit, raise_on_error=True)
+        )
+    except (Exception, TimeoutException):  # SymPy raises errors of any class
         return None
 
 
 def _parsed(formula: str, limit: int | None) -> Any:
     from math_verify import LatexExtractionConfig, parse
 
-    settings: dict[str, Any] = {
-        "fallback_mode": "no_fallback",
-        "parsing_timeout": limit,
-    }
-    found = (
-        parse(f"${formula}$", [LatexExtractionConfig()], **settings) if formula else []
+    if not formula:
+        return None
+    expressions = parse(
+        f"${formula}$",
+        [LatexExtractionConfig()],
+        fallback_mode="no_fallback",
+        parsing_timeout=limit,
     )
-    return found[0] if found else None
+    return expressions[0] if expressions else None
 
 
-def _dropped(formula: str, parsed: Any) -> list[tuple[str, str]]:
-    """The words with their powers that are in a formula and not in what was parsed: its units."""
+def _units(formula: str, parsed: Any) -> list[tuple[str, str]]:
+    """Return the words that are in a formula but not in what was parsed, with their powers."""
     symbols = {*"".join(map(str, parsed.free_symbols)).lower()}
-    words = _WORD.findall(_COMMAND.sub(" ", formula))
-    return [
-        (word, p.strip("^{ ")) for word, p in words if not {*word.lower()} <= symbols
-    ]
+    units = []
+    for word, power in _WORD.findall(_COMMAND.sub(" ", formula)):
+        if not {*word.lower()} <= symbols:
+            units.append((word, power.strip("^{ ")))
+    return units

@@ -56,7 +56,8 @@ class Rate(float):
             errors / total. If total is 0, the number of errors, as in jiwer.
         """
         rate = cls(errors / (total or 1))
-        rate.errors, rate.total = errors, total
+        rate.errors = errors
+        rate.total = total
         return rate
 
 
@@ -80,8 +81,10 @@ def pool_rates(rates: Iterable[float]) -> float:
     items = list(rates)
     if not items:
         raise ValueError("no rates to pool: the list is empty; score at least one item")
-    counted = [rate for rate in items if isinstance(rate, Rate)]
-    if len(counted) < len(items):
-        return fmean(items)
-    errors = sum(rate.errors for rate in counted)
-    return float(Rate.of(errors, sum(rate.total for rate in counted)))
+    errors = total = 0
+    for rate in items:
+        if not isinstance(rate, Rate):
+            return fmean(items)
+        errors += rate.errors
+        total += rate.total
+    return float(Rate.of(errors, total))

@@ -2,7 +2,7 @@
 
 from hkcanto_metrics.rates import Rate
 
-_N = 10
+_NGRAM_LENGTH = 10
 _MIN_REPEATED = 10
 _MIN_SHARE = 0.3
 
@@ -25,8 +25,9 @@ def repeated_share(text: str) -> Rate:
         0.09090909090909091
     """
     characters = " ".join(text.split())
-    total = max(len(characters) - _N + 1, 0)
-    return Rate.of(total - len({characters[i : i + _N] for i in range(total)}), total)
+    total = max(len(characters) - _NGRAM_LENGTH + 1, 0)
+    distinct = {characters[start : start + _NGRAM_LENGTH] for start in range(total)}
+    return Rate.of(total - len(distinct), total)
 
 
 def is_degenerate(text: str) -> bool:

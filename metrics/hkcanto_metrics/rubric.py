@@ -6,7 +6,10 @@ from statistics import fmean
 from hkcanto_metrics.fluency import length_penalty
 
 CRITERIA = ("relevance", "accuracy", "fluency", "coherence")
-PASS, MINOR_VIOLATION, COMPLETE_FAILURE = POINTS = (5, 3, 1)
+PASS = 5
+MINOR_VIOLATION = 3
+COMPLETE_FAILURE = 1
+POINTS = (PASS, MINOR_VIOLATION, COMPLETE_FAILURE)
 LONGEST_SUMMARY = 500
 
 
@@ -37,4 +40,5 @@ def summary_score(points: Mapping[str, float], n_characters: int) -> float:
             raise ValueError(f"{criterion}: {value} points; the rubric has 5, 3 and 1")
     if not n_characters:
         return 0.0
-    return fmean(points.values()) / PASS * length_penalty(n_characters, LONGEST_SUMMARY)
+    share = fmean(points.values()) / PASS
+    return share * length_penalty(n_characters, LONGEST_SUMMARY)

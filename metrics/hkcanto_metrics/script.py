@@ -12,7 +12,9 @@ from typing import Any, Literal
 
 HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """Chinese characters of either script, for a class of characters in a pattern."""
-_HAN = re.compile(f"[{HAN}]")
+CJK = "\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+"""Chinese characters, radicals, kana and East Asian marks, for such a class, too."""
+_HAN_CHARACTER = re.compile(f"[{HAN}]")
 
 TO_HALF_WIDTH = {0xFF01 + code: 0x21 + code for code in range(94)}
 Script = Literal["hant", "hans", "mixed", "none"]
@@ -97,7 +99,8 @@ def simplified_share(text: str) -> float:
         [0.0, 1.0, 0.0]
     """
     traditional, simplified = count_scripts(text)
-    return simplified / ((traditional + simplified) or 1)
+    total = traditional + simplified
+    return simplified / (total or 1)
 
 
 def script_of(text: str) -> Script:
@@ -117,7 +120,9 @@ def script_of(text: str) -> Script:
     traditional, simplified = count_scripts(text)
     if traditional and simplified:
         return "mixed"
-    return "hant" if traditional else "hans" if simplified else "none"
+    if traditional:
+        return "hant"
+    return "hans" if simplified else "none"
 
 
 def is_han(character: str) -> bool:
@@ -127,7 +132,7 @@ def is_han(character: str) -> bool:
         >>> [is_han(character) for character in "嘅𨋢。k"]
         [True, True, False, False]
     """
-    return _HAN.match(character) is not None
+    return _HAN_CHARACTER.match(character) is not None
 
 
 class CharacterTable(dict[int, str]):
@@ -149,9 +154,12 @@ def _opencc(conversion: str) -> Any:
 
 
 def _converted(character: str, *conversions: str) -> str:
-    for conversion in conversions if is_han(character) else ():
+    if not is_han(character):
+        return character
+    for conversion in conversions:
         converted = _opencc(conversion).convert(character)
-        character = converted if len(converted) == 1 else character
+        if len(converted) == 1:
+            character = converted
     return character
 
 
@@ -161,7 +169,7 @@ _TO_SIMPLIFIED = CharacterTable(lambda character: _converted(character, "hk2s"))
 # Converts through Traditional script, for Simplified variants such as 馀 and 余. The second hk2s is
 # for 薴, which becomes 苧, which becomes 苎.
 _TO_ONE_FORM = CharacterTable(
-    lambda each: _converted(each, "s2hk", "hk2s", "tw2s", "hk2s")
+    lambda character: _converted(character, "s2hk", "hk2s", "tw2s", "hk2s")
 )
 
 
@@ -172,11 +180,11 @@ def count_scripts(text: str) -> tuple[int, int]:
         >>> count_scripts("你說说話")
         (2, 1)
     """
-    told = text.translate(_SCRIPTS)
-    return told.count("T"), told.count("S")
+    marks = text.translate(_SCRIPT_MARKS)
+    return marks.count("T"), marks.count("S")
 
 
-def _mark(character: str) -> str:
+def _script_mark(character: str) -> str:
     """T for a character that is Traditional only, S for Simplified only; otherwise empty.
 
     Big5 and GB 2312 have two levels of characters; level 1 has the frequent ones. The first byte of
@@ -184,11 +192,13 @@ def _mark(character: str) -> str:
     """
     if to_simplified(character) != character:
         code = character.encode("gb2312", errors="ignore")
-        return "" if b"\xb0" <= code[:1] <= b"\xd7" else "T"
+        is_frequent = b"\xb0" <= code[:1] <= b"\xd7"
+        return "" if is_frequent else "T"
     if to_traditional(character) != character and character not in _ALSO_TRADITIONAL:
         code = character.encode("big5", errors="ignore")
-        return "" if b"\xa4" <= code[:1] <= b"\xc6" else "S"
+        is_frequent = b"\xa4" <= code[:1] <= b"\xc6"
+        return "" if is_frequent else "S"
     return ""
 
 
-_SCRIPTS = CharacterTable(_mark)
+_SCRIPT_MARKS = CharacterTable(_script_mark)

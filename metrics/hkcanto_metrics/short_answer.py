@@ -14,23 +14,22 @@ from operator import methodcaller
 
 import regex
 
-from hkcanto_metrics.script import fold_script
+from hkcanto_metrics.script import CJK, fold_script
 
-_HALF = 10_000  # characters at each end of a longer text
-_GROUPS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
+_LONGEST_END = 10_000  # characters at each end of a longer text
+_GROUPING_COMMA = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
 _ARTICLES = re.compile(r"(?<!\w)(?:an?|the)(?!\w)")
-_HAN = r"\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _MINUS = regex.compile(r"(?<![\p{L}\p{N}])[-−](?=\d)")
 # Invisible characters, and marks except between digits, a minus sign, and the signs of C++ and C#.
-_NO_TOKEN = regex.compile(
+_REMOVED = regex.compile(
     r"(?![\s\x1c-\x1f])[\p{C}\ufe00-\ufe0f]|(?!(?<=\d).(?=\d)|(?<![\p{L}\p{N}])-(?=\d)"
     r"|(?<=(?<![a-z])[a-z]\+?)[+#])[\p{P}\p{S}]"
 )
-_TOKEN = re.compile(rf"[{_HAN}]|[^\s{_HAN}]+")
+_TOKEN = re.compile(rf"[{CJK}]|[^\s{CJK}]+")
 
 # Announcements of the final answer: a mark, or a phrase at the beginning of a line or after a
 # conclusion, with a colon or a copula.
-_CUE = re.compile(
+_ANNOUNCEMENT = re.compile(
     r"(?i)####+[ \t]*"
     r"|(?:最終|最终|最後|最后|正確|正确|(?<![a-z])final[ ]|(?<![a-z])correct[ ])?"
     r"(?:答案|(?<![a-z])answer(?![a-z])|(?<=\n)答(?=[:：])|\A答(?=[:：]))"
@@ -81,20 +80,23 @@ def score_short_answer(
         >>> round(score_short_answer("係金鐘", ["金鐘"]).f1, 2)  # P = 2/3, R = 1
         0.8
     """
-    said = final_answer(
-        text if len(text) <= 2 * _HALF else text[:_HALF] + text[-_HALF:]
-    )
-    tokens = answer_tokens(said, fold_scripts=fold_scripts)
-    right = [answer_tokens(each, fold_scripts=fold_scripts) for each in accepted]
+    if len(text) > 2 * _LONGEST_END:
+        text = text[:_LONGEST_END] + text[-_LONGEST_END:]
+    answer = final_answer(text)
+    tokens = answer_tokens(answer, fold_scripts=fold_scripts)
+    right = [answer_tokens(target, fold_scripts=fold_scripts) for target in accepted]
     if not right or not all(right):
         raise ValueError(
             "an accepted answer is missing, or has no letter or number in it"
         )
-    shared = [(Counter(tokens) & Counter(each)).total() for each in right]
-    f1 = max(
-        2 * n / (len(tokens) + len(each)) for n, each in zip(shared, right, strict=True)
-    )
-    return ShortAnswerScore(float(tokens in right), f1, said.strip())
+    exact_match = float(tokens in right)
+    f1 = max(_token_f1(tokens, target) for target in right)
+    return ShortAnswerScore(exact_match, f1, answer.strip())
+
+
+def _token_f1(tokens: list[str], target: list[str]) -> float:
+    shared = Counter(tokens) & Counter(target)
+    return 2 * shared.total() / (len(tokens) + len(target))
 
 
 def final_answer(text: str) -> str:
@@ -109,16 +111,14 @@ def final_answer(text: str) -> str:
         >>> final_answer("唔係中環，係金鐘")
         '唔係中環，係金鐘'
     """
-    marks = sorted(
-        [*_CUE.finditer(text), *_BOXED.finditer(text)], key=methodcaller("start")
-    )
-    for mark in reversed(marks):
-        if mark.re is _BOXED:
-            return _ONLY_TEXT.sub(r"\1", mark[1])
-        if said := _SENTENCE_END.split(text[mark.end() :].lstrip(), maxsplit=1)[
-            0
-        ].strip():
-            return said
+    announcements = [*_ANNOUNCEMENT.finditer(text), *_BOXED.finditer(text)]
+    for match in sorted(announcements, key=methodcaller("start"), reverse=True):
+        if match.re is _BOXED:
+            return _ONLY_TEXT.sub(r"\1", match[1])
+        rest = text[match.end() :].lstrip()
+        sentence = _SENTENCE_END.split(rest, maxsplit=1)[0].strip()
+        if sentence:
+            return sentence
     return text
 
 
@@ -142,6 +142,9 @@ def answer_tokens(text: str, *, fold_scripts: bool = False) -> list[str]:
         (['mtr', '金', '鐘', '站'], ['1000.5'])
     """
     plain = unicodedata.normalize("NFKC", text).lower()
-    plain = _GROUPS.sub("", fold_script(plain) if fold_scripts else plain)
-    kept = _NO_TOKEN.sub("", _MINUS.sub("-", plain))
-    return _TOKEN.findall(_ARTICLES.sub(" ", kept)) or _TOKEN.findall(kept)
+    if fold_scripts:
+        plain = fold_script(plain)
+    plain = _MINUS.sub("-", _GROUPING_COMMA.sub("", plain))
+    plain = _REMOVED.sub("", plain)
+    tokens = _TOKEN.findall(_ARTICLES.sub(" ", plain))
+    return tokens or _TOKEN.findall(plain)

@@ -73,7 +73,7 @@ class Verifier:
                 described[field.name] = _values_in_words(field)
         return described
 
-    def checked_arguments(self, args: Mapping[str, Any]) -> dict[str, Any]:
+    def read(self, args: Mapping[str, Any]) -> dict[str, Any]:
         """Check arguments.
 
         Args:
@@ -102,7 +102,7 @@ class Verifier:
 
     def holds(self, answer: str, args: Mapping[str, Any]) -> bool:
         """Whether an answer satisfies the verifier; an empty one never does."""
-        values = self.checked_arguments(args)
+        values = self.read(args)
         bounds = {name: values.pop(name, None) for name in _BOUNDS}
         text = answer.strip()
         if not text:
@@ -262,7 +262,7 @@ about, or at_least and at_most (numbers from 1)
             if value is not None:
                 # NumPy arrays, as in a data frame's cells, become lists.
                 args[name] = value.tolist() if hasattr(value, "tolist") else value
-        VERIFIERS[self.name].checked_arguments(args)
+        VERIFIERS[self.name].read(args)
         msgspec.structs.force_setattr(self, "args", args)
 
 

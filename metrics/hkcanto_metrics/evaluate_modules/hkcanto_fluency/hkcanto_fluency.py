@@ -29,5 +29,5 @@ class HKCantoFluency(base.Metric):
         """
         texts = (clean_output(response).text for response in predictions)
         return pool_fluency(
-            cantonese_fluency(t, max_characters=max_characters) for t in texts
+            cantonese_fluency(text, max_characters=max_characters) for text in texts
         )
