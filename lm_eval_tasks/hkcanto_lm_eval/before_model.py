@@ -9,7 +9,7 @@ from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.errors import without_traceback
 from hkcanto_tasks.tasks import LoadedTask, load_task
 
-from .config import from_argv, options_of
+from .config import from_argv, task_options
 
 _checked: dict[tuple[str, str], LoadedTask] = {}
 
@@ -23,37 +23,46 @@ def load(name: str, options: Mapping[str, Any]) -> LoadedTask:
         name: The task's name.
         options: Its options.
     """
-    checked = _checked.pop((name, repr(sorted(options.items()))), None)
+    checked = _checked.pop(_key(name, options), None)
     return checked or load_task(name, allow_absent=True, **options)
 
 
-def check(manager: Any, asked: Sequence[str]) -> None:
+def check(manager: Any, requested: Sequence[str]) -> None:
     """Load the data of our tasks and groups, including their worked examples.
 
     Args:
         manager: lm-eval's `TaskManager`, with its index and the metadata for each task.
-        asked: The names of the requested tasks and groups.
+        requested: The names of the requested tasks and groups.
 
     Raises:
         HKCantoError: The error that the task itself would raise after the model is loaded.
     """
     without_traceback()
-    index = manager._index
-    for name in dict.fromkeys(
-        task for each in asked for task in _tasks_of(index[each], index)
-    ):
-        options = options_of(name, manager.metadata or {})
+    names: dict[str, None] = {}
+    for entry in requested:
+        names |= dict.fromkeys(_tasks_in(manager._index[entry], manager._index))
+    for name in names:
+        options = task_options(name, manager.metadata or {})
         # The data may lack members of a group, but not a task that was asked for by its name.
-        loaded = load_task(name, allow_absent=name not in asked, **options)
-        _checked[name, repr(sorted(options.items()))] = loaded
-        shots = from_argv("--num_fewshot", "-f", type=int)
-        if shots is not None and find_task(name).variant.shots != 0:
-            loaded = loaded.at(shots=shots)
-        for subject in loaded.task.subjects:
-            loaded.shots(subject.name)
+        loaded = load_task(name, allow_absent=name not in requested, **options)
+        _checked[_key(name, options)] = loaded
+        _load_examples(name, loaded)
 
 
-def _tasks_of(entry: Any, index: Mapping[str, Any]) -> Iterator[str]:
+def _load_examples(name: str, loaded: LoadedTask) -> None:
+    """Load the worked examples that the command line asks for."""
+    shots = from_argv("--num_fewshot", "-f", type=int)
+    if shots is not None and find_task(name).variant.shots != 0:
+        loaded = loaded.at(shots=shots)
+    for subject in loaded.task.subjects:
+        loaded.shots(subject.name)
+
+
+def _key(name: str, options: Mapping[str, Any]) -> tuple[str, str]:
+    return name, repr(sorted(options.items()))
+
+
+def _tasks_in(entry: Any, index: Mapping[str, Any]) -> Iterator[str]:
     """Return the names of our tasks in an entry of the index; another's entry has none of ours."""
     path = entry.yaml_path
     if path and not Path(path).is_relative_to(task_path()):
@@ -61,6 +70,7 @@ def _tasks_of(entry: Any, index: Mapping[str, Any]) -> Iterator[str]:
     members = (entry.cfg or {}).get("task")
     if isinstance(members, str):
         yield members
-    for member in members if isinstance(members, list) else ():
-        name = member if isinstance(member, str) else member["task"]
-        yield from _tasks_of(index[name], index)
+    elif isinstance(members, list):
+        for member in members:
+            name = member if isinstance(member, str) else member["task"]
+            yield from _tasks_in(index[name], index)

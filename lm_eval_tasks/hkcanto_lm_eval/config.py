@@ -4,8 +4,8 @@ import argparse
 import difflib
 import json
 import re
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 from hkcanto_tasks.declarations import Average, Benchmark
@@ -13,7 +13,7 @@ from hkcanto_tasks.kinds.base import Kind
 from hkcanto_tasks.tasks import option_values, refuse_unknown
 
 # Keys that lm-eval, other tasks of the same run, and our own files put into the metadata.
-_NOT_OURS = frozenset(
+_METADATA_OF_OTHERS = frozenset(
     {
         "version",
         "config",
@@ -25,8 +25,36 @@ _NOT_OURS = frozenset(
     }
 )
 
+# Keys that a YAML file may set without changing the catalogue's task.
+_KEYS_WITHOUT_EFFECT = frozenset(
+    {
+        "task",
+        "dataset_name",
+        "dataset_path",
+        "num_fewshot",
+        "task_alias",
+        "tag",
+        "group",
+        "metadata",
+        "include",
+        "class",
+        "output_type",
+        "_qualified_name",
+    }
+)
 
-def options_of(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
+
+def catalogue_name(config: Mapping[str, Any]) -> str:
+    """Return the name of the catalogue's task that a YAML file runs.
+
+    Examples:
+        >>> catalogue_name({"task": "my_hkmmlu", "dataset_name": "hkmmlu"})
+        'hkmmlu'
+    """
+    return str(config.get("dataset_name") or config["task"])
+
+
+def task_options(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Pick a task's options out of its metadata.
 
     lm-eval merges `--metadata` with the model's arguments, so an unknown key is not always a
@@ -44,20 +72,22 @@ def options_of(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
         OptionError: An option does not exist.
 
     Examples:
-        >>> options_of("hkmmlu", {"pretrained": "gpt2", "shots": "5", "prompt": "yue"})
+        >>> task_options("hkmmlu", {"pretrained": "gpt2", "shots": "5", "prompt": "yue"})
         {'shots': '5', 'prompt': 'yue'}
     """
     known = option_values(name)
-    asked = _keys_of("--metadata")
-    others = _NOT_OURS | (_keys_of("--model_args", "-a") - asked)
-    near = partial(difflib.get_close_matches, possibilities=known, n=1, cutoff=0.8)
-    suspects = (key for key in metadata if key not in others)
-    refuse_unknown(name, (key for key in suspects if key in asked or near(key)))
-    return {
-        key: value
-        for key, value in metadata.items()
-        if key in known and value is not None
-    }
+    in_metadata = _keys_of("--metadata")
+    of_others = _METADATA_OF_OTHERS | (_keys_of("--model_args", "-a") - in_metadata)
+    options: dict[str, Any] = {}
+    for key, value in metadata.items():
+        if key in known:
+            if value is not None:
+                options[key] = value
+        elif key not in of_others:
+            similar = difflib.get_close_matches(key, known, n=1, cutoff=0.8)
+            if key in in_metadata or similar:
+                refuse_unknown(name, [key])
+    return options
 
 
 def seed_sent() -> dict[str, int | None]:
@@ -67,9 +97,9 @@ def seed_sent() -> dict[str, int | None]:
     """
     from lm_eval.api.registry import get_model
 
-    name = from_argv("--model", "-M")
-    given = _keys_of("--model_args", "-a") | _keys_of("--gen_kwargs")
-    if not name or "seed" in given or not hasattr(get_model(name), "_create_payload"):
+    model = from_argv("--model", "-M")
+    has_own_seed = "seed" in _keys_of("--model_args", "-a") | _keys_of("--gen_kwargs")
+    if not model or has_own_seed or not hasattr(get_model(model), "_create_payload"):
         return {}
     seeds = (from_argv("--seed") or "").split(",")
     seed = seeds[2] if len(seeds) > 2 else seeds[0]
@@ -102,14 +132,14 @@ def _keys_of(*flags: str) -> set[str]:
     return keys
 
 
-def output_type(how: Kind) -> str:
+def output_type(kind: Kind) -> str:
     """Return lm-eval's name for the requests that a task sends."""
-    if how.is_generative:
+    if kind.is_generative:
         return "generate_until"
-    return "loglikelihood" if how.GOLD else "multiple_choice"
+    return "loglikelihood" if kind.GOLD else "multiple_choice"
 
 
-def configuration(how: Kind) -> dict[str, Any]:
+def configuration(kind: Kind) -> dict[str, Any]:
     """Return the configuration for lm-eval's `ConfigurableTask`.
 
     Examples:
@@ -117,35 +147,60 @@ def configuration(how: Kind) -> dict[str, Any]:
         >>> configuration(task_as_run("hkcanto_cultural_0shot"))["num_fewshot"]
         0
     """
-    metrics = []
-    for figure in how.table:
-        higher = figure.higher_is_better
-        metrics.append(
-            {"metric": figure.name, "aggregation": "mean", "higher_is_better": higher}
-        )
+    # --num_fewshot overrides any number except an explicit 0.
+    default_shots = 0 if kind.task.variant.shots == 0 else None
     config: dict[str, Any] = {
         "dataset_path": "hkcanto",
         "test_split": "test",
         "fewshot_split": "examples",
         "fewshot_config": {"sampler": "first_n"},
-        # --num_fewshot overrides any number except an explicit 0.
-        "num_fewshot": how.task.shots or (0 if how.task.variant.shots == 0 else None),
+        "num_fewshot": kind.task.shots or default_shots,
         "description": "system",
         "doc_to_text": "text",
         "doc_to_target": "target",
-        "target_delimiter": how.template.answer_separator,
-        "fewshot_delimiter": how.template.example_separator,
-        "output_type": output_type(how),
+        "target_delimiter": kind.template.answer_separator,
+        "fewshot_delimiter": kind.template.example_separator,
+        "output_type": output_type(kind),
         # Any value keeps lm-eval from looking the metrics' names up on the hub.
         "process_results": "process_results",
         # The task's own aggregations replace these.
-        "metric_list": metrics,
+        "metric_list": [
+            {
+                "metric": figure.name,
+                "aggregation": "mean",
+                "higher_is_better": figure.higher_is_better,
+            }
+            for figure in kind.table
+        ],
     }
-    if not how.is_generative:
-        return config if how.GOLD else {**config, "doc_to_choice": "letters"}
-    until = list(how.sent_stop(chat=False))
-    asked = {"until": until, "max_gen_toks": how.max_tokens, "do_sample": False}
-    return {**config, "generation_kwargs": asked}
+    if kind.is_generative:
+        config["generation_kwargs"] = {
+            "until": list(kind.sent_stop(chat=False)),
+            "max_gen_toks": kind.max_tokens,
+            "do_sample": False,
+        }
+    elif not kind.GOLD:
+        config["doc_to_choice"] = "letters"
+    return config
+
+
+def edit_hash(config: Mapping[str, Any], kind: Kind, classes: Sequence[str]) -> str:
+    """Return a hash of what a user's YAML file and classes change; empty if nothing.
+
+    Args:
+        config: The configuration of the YAML file.
+        kind: The task of the catalogue.
+        classes: The names of the user's own classes of the task.
+    """
+    edits: list[tuple[str, Any]] = []
+    for key, value in sorted(config.items()):
+        if key not in _KEYS_WITHOUT_EFFECT:
+            edits.append((key, value))
+    requests = config.get("output_type")
+    if requests not in (None, output_type(kind)):
+        edits.append(("output_type", requests))
+    edits += [("class", name) for name in classes]
+    return sha256(repr(edits).encode()).hexdigest()[:7] if edits else ""
 
 
 def averages_over(benchmark: Benchmark) -> list[Average]:

@@ -26,15 +26,13 @@ class _Scorer(Scorer):  # type: ignore[misc]
     def aggregate(self, docs: Mapping[int, Any], **kwargs: Any) -> Any:
         """Return figure → value and standard error, and the number of documents."""
         figures, count = super().aggregate(docs, **{**kwargs, "bootstrap_iters": 0})
-        aggregations = (
-            kwargs["aggregation_overrides"] if kwargs["bootstrap_iters"] else {}
-        )
-        for name, aggregation in aggregations.items():
+        if not kwargs["bootstrap_iters"]:
+            return figures, count
+        for name, aggregation in kwargs["aggregation_overrides"].items():
             values = [doc[name] for doc in docs.values() if name in doc]
             if aggregation is mean and len(values) > 1:
-                figures[str(MetricKey(name, self.name, is_stderr=True))] = mean_stderr(
-                    values
-                )
+                error = str(MetricKey(name, self.name, is_stderr=True))
+                figures[error] = mean_stderr(values)
         return figures, count
 
 
@@ -43,11 +41,12 @@ class Task(api.ConfigurableTask):  # type: ignore[misc]
 
     def _build_scorers(self) -> list[Any]:
         """Return 0.5's scorers without metrics, so that the task's own aggregations are used."""
-        given = [(of["name"], of) for of in self.config.filter_list]
-        return [
-            _Scorer(name=name, filter=_Scorer._build_filter(name, of))
-            for name, of in given
-        ]
+        scorers = []
+        for settings in self.config.filter_list:
+            name = settings["name"]
+            filters = _Scorer._build_filter(name, settings)
+            scorers.append(_Scorer(name=name, filter=filters))
+        return scorers
 
 
 @cache

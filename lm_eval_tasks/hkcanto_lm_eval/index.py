@@ -1,7 +1,7 @@
 """The tasks and groups of the catalogue for lm-eval's index: configurations, and where they are."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from os import PathLike
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Any
 
 from hkcanto_lm_eval import task_path
 from hkcanto_tasks.catalogue import BENCHMARKS, benchmarks, named_tasks
-from hkcanto_tasks.declarations import Benchmark
+from hkcanto_tasks.declarations import Benchmark, TaskVariant
 
 from .config import averages_over
 
@@ -29,7 +29,10 @@ def with_our_folder(folders: Folders, builtin: Path) -> Folders:
 
 
 def add_from_outside(
-    index: dict[str, Any], folders: Folders, builtin: Path, entry: Any
+    index: dict[str, Any],
+    folders: Folders,
+    builtin: Path,
+    entry: Callable[[Mapping[str, Any]], Any],
 ) -> None:
     """Add the tasks of benchmarks from outside, which replace lm-eval's own tasks of their names.
 
@@ -42,29 +45,37 @@ def add_from_outside(
         builtin: The folder of lm-eval's own tasks.
         entry: A function that makes an index entry from a task's configuration.
     """
-    if Path(task_path()).resolve() not in [
-        Path(folder).resolve() for folder in folders
-    ]:
+    scanned = [Path(folder).resolve() for folder in folders]
+    if Path(task_path()).resolve() not in scanned:
         return
     try:
         for benchmark in benchmarks():
-            if is_packaged(benchmark):
-                continue
-            from .task import CatalogueTask
-
-            for name, config in configurations(benchmark).items():
-                path = index[name].yaml_path if name in index else None
-                if path and not Path(path).is_relative_to(builtin):
-                    continue
-                if path:
-                    _log.warning(
-                        "%s is the catalogue's task of that name, not lm-eval's own",
-                        name,
-                    )
-                code = {} if "group" in config else {"class": CatalogueTask}
-                index[name] = entry({**config, **code})
+            if not is_packaged(benchmark):
+                _add(benchmark, index, builtin, entry)
     except Exception as error:
         _log.warning("Benchmarks from outside are left out: %s", error)
+
+
+def _add(
+    benchmark: Benchmark,
+    index: dict[str, Any],
+    builtin: Path,
+    entry: Callable[[Mapping[str, Any]], Any],
+) -> None:
+    """Add the tasks and groups of a benchmark; those in a user's own file stay as they are."""
+    from .task import CatalogueTask
+
+    for name, config in configurations(benchmark).items():
+        path = index[name].yaml_path if name in index else None
+        if path and not Path(path).is_relative_to(builtin):
+            continue
+        if path:
+            _log.warning(
+                "%s is the catalogue's task of that name, not lm-eval's own", name
+            )
+        if "group" not in config:
+            config = {**config, "class": CatalogueTask}
+        index[name] = entry(config)
 
 
 def is_packaged(benchmark: Benchmark) -> bool:
@@ -75,66 +86,81 @@ def is_packaged(benchmark: Benchmark) -> bool:
 def configurations(benchmark: Benchmark) -> dict[str, dict[str, Any]]:
     """Return name → configuration of a benchmark's tasks and groups, without the tasks' class.
 
-    They have no texts of a benchmark: the task itself gets them from the catalogue.
+    They have no texts and versions of tasks: the task itself gets them from the catalogue.
 
     Examples:
         >>> from hkcanto_tasks.catalogue import find_benchmark
-        >>> configurations(find_benchmark("hkmmlu"))["hkmmlu_cot"]["task"]
-        'hkmmlu_cot'
+        >>> configurations(find_benchmark("hkmmlu"))["hkmmlu_cot"]
+        {'task': 'hkmmlu_cot'}
     """
-    made: dict[str, dict[str, Any]] = {}
+    configs: dict[str, dict[str, Any]] = {}
     for task in named_tasks().values():
-        main, version = task.scope == "task", task.definition.version
-        # Variants of a single subject or part are `subjects` of the variant's main task.
-        if task.benchmark.name != benchmark.name or (task.variant.suffix and not main):
+        is_main = task.scope == "task"
+        if task.benchmark.name != benchmark.name:
             continue
-        made[task.name] = {"task": task.name, "metadata": {"version": version}}
-        if main and not task.variant.suffix and len(task.subjects) > 1:
-            members = [
-                f"{task.definition.name}_{subject.name}" for subject in task.subjects
-            ]
-            name, metrics = (
-                f"{task.name}_by_subject",
-                {"acc": True, "unparsed_rate": True},
-            )
-            made[name] = _group(name, members, metrics, version)
-    return made | _groups(benchmark)
+        if task.variant.suffix and not is_main:
+            continue  # A variant of a subject or part is `subjects` of the main task's variant.
+        configs[task.name] = {"task": task.name}
+        if is_main and not task.variant.suffix and len(task.subjects) > 1:
+            group = _group_of_subjects(task)
+            configs[group["group"]] = group
+    for group in _groups_of_averages(benchmark):
+        configs[group["group"]] = group
+    return configs
 
 
-def _groups(benchmark: Benchmark) -> dict[str, dict[str, Any]]:
-    """The group of a benchmark's tasks with its averages, and a group for each pooled column."""
+def _group_of_subjects(task: TaskVariant) -> dict[str, Any]:
+    """Return the group that runs each subject of a task as a task of its own."""
+    definition = task.definition
+    return _group(
+        f"{task.name}_by_subject",
+        [f"{definition.name}_{subject.name}" for subject in task.subjects],
+        {"acc": True, "unparsed_rate": True},
+        definition.version,
+    )
+
+
+def _groups_of_averages(benchmark: Benchmark) -> Iterator[dict[str, Any]]:
+    """Yield a group for each pooled column, and then the benchmark's with its averages."""
     if not benchmark.averages:
-        return {}
-    part_of = {
-        "part_of": benchmark.name
-    }  # the group whose results have the averages over tasks
+        return
     version = max(task.version for task in benchmark.tasks)
-    averages = averages_over(benchmark)
-    averaged = [name for average in averages for name in chain(*average.columns)]
-    made: dict[str, dict[str, Any]] = {}
-    group_of: dict[str, str] = {}
+    pools: dict[str, str] = {}  # task → the group of its pooled column
     for average in benchmark.averages:
-        if average not in averages:
+        if len(average.columns) == 1:
             (column,) = average.columns
-            parts = [{"task": name, "metadata": {**part_of}} for name in column]
-            made[average.name] = _group(average.name, parts, {"acc": True}, version)
-            group_of |= dict.fromkeys(column, average.name)
+            parts = [_part(name, benchmark) for name in column]
+            yield _group(average.name, parts, {"acc": True}, version)
+            pools |= dict.fromkeys(column, average.name)
+    averages = averages_over(benchmark)
+    averaged = list(chain.from_iterable(chain(*of.columns) for of in averages))
     members: dict[str, Any] = {}
     for name in (*averaged, *(task.name for task in benchmark.tasks)):
-        alone = {"task": name, "metadata": {**part_of}} if name in averaged else name
-        members[group_of.get(name, name)] = group_of.get(name, alone)
+        if name in pools:
+            members[pools[name]] = pools[name]
+        else:
+            members[name] = _part(name, benchmark) if name in averaged else name
     metrics = {average.name: False for average in averages}
-    made[benchmark.name] = _group(benchmark.name, [*members.values()], metrics, version)
-    return made
+    yield _group(benchmark.name, [*members.values()], metrics, version)
+
+
+def _part(name: str, benchmark: Benchmark) -> dict[str, Any]:
+    """Return a group's member that knows of which benchmark's averages it is a part."""
+    return {"task": name, "metadata": {"part_of": benchmark.name}}
 
 
 def _group(
-    name: str, tasks: list[Any], metrics: dict[str, bool], version: int
+    name: str, members: list[Any], metrics: dict[str, bool], version: int
 ) -> dict[str, Any]:
-    """A group; each metric is averaged over questions, or otherwise over the group's tasks."""
-    aggregated = [
-        {"metric": metric, "aggregation": "mean", "weight_by_size": by_size}
-        for metric, by_size in metrics.items()
-    ]
-    more = {"aggregate_metric_list": aggregated, "metadata": {"version": version}}
-    return {"group": name, "task": tasks, **more}
+    """Return a group; each metric is averaged over questions, or otherwise over the members."""
+    aggregated = []
+    for metric, by_size in metrics.items():
+        aggregated.append(
+            {"metric": metric, "aggregation": "mean", "weight_by_size": by_size}
+        )
+    return {
+        "group": name,
+        "task": members,
+        "aggregate_metric_list": aggregated,
+        "metadata": {"version": version},
+    }

@@ -1,0 +1,84 @@
+"""The rows of a task in lm-eval's table of results: its figures, and averages over tasks."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import chain
+from typing import Any
+
+from lm_eval.api.metrics import mean
+
+from hkcanto_tasks.catalogue import share
+from hkcanto_tasks.declarations import Average
+from hkcanto_tasks.figures import Figure, language_of, value
+from hkcanto_tasks.tasks import LoadedTask
+
+from .config import averages_over
+
+Aggregation = Callable[[Any], float]
+
+
+class ResultRows:
+    """The rows of a task. Some repeat the headline under another name.
+
+    Args:
+        loaded: The task.
+        part_of: The benchmark whose group runs the task; empty if it is run by itself.
+        has_printed_name: Whether the headline is also shown under the paper's name for it.
+    """
+
+    def __init__(
+        self, loaded: LoadedTask, part_of: str, *, has_printed_name: bool
+    ) -> None:
+        self._loaded = loaded
+        self._averages = averages_with(loaded, part_of)
+        self._headline = loaded.kind.headline.name
+        self._copies = [average.name for average in self._averages]
+        printed = loaded.task.definition.printed
+        if has_printed_name and printed and loaded.task.scope == "task":
+            self._copies.append(printed)
+
+    def named(self, figures: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the entries of figures under the names of lm-eval's rows."""
+        named = dict(figures)
+        if self._headline in figures:  # an unjudged answer has no headline
+            named |= dict.fromkeys(self._copies, figures[self._headline])
+        return named
+
+    def aggregations(self) -> dict[str, Aggregation]:
+        """Return row → the function that aggregates the items' values."""
+        kind = self._loaded.kind
+        aggregations = {figure.name: self._aggregation(figure) for figure in kind.table}
+        headline = aggregations[self._headline]
+        named = self.named(aggregations)
+        for average in self._averages:
+            # Scaled so that lm-eval's plain mean over a group gives the average.
+            tasks = sum(len(column) for column in average.columns)
+            factor = tasks * share(average, self._loaded.task.whole)
+            named[average.name] = partial(_scaled, factor, headline)
+        return named
+
+    def _aggregation(self, figure: Figure) -> Aggregation:
+        is_plain_mean = figure.form == "mean" and figure.over == "questions"
+        if is_plain_mean and not figure.part:
+            return mean  # type: ignore[no-any-return]  # lm-eval knows its standard error
+        kind = self._loaded.kind
+        language = language_of(self._loaded.task)
+        return partial(value, figure, categories=kind.categories, language=language)
+
+
+def _scaled(factor: float, aggregation: Aggregation, items: Any) -> float:
+    return factor * aggregation(items)
+
+
+def averages_with(loaded: LoadedTask, part_of: str) -> Sequence[Average]:
+    """Return the averages over several tasks that include a task, if its data is complete."""
+    task = loaded.task
+    if part_of != task.benchmark.name or loaded.revision == "sample":
+        return ()
+    if len(task.subjects) < len(task.definition.subjects):
+        return ()
+    return [
+        average
+        for average in averages_over(task.benchmark)
+        if task.whole in chain(*average.columns)
+    ]
