@@ -21,20 +21,17 @@ def _register_as(logged: str, scorer: Any, *others: str) -> None:
     for name in (logged, *others):
 
         @wraps(scorer)
-        def made(*args: Any, **kwargs: Any) -> Any:
+        def registered(*args: Any, **kwargs: Any) -> Any:
             return scorer(*args, **kwargs)
 
-        registry_add(made, RegistryInfo(type="scorer", name=name))
-        set_registry_info(made, RegistryInfo(type="scorer", name=logged))
+        registry_add(registered, RegistryInfo(type="scorer", name=name))
+        set_registry_info(registered, RegistryInfo(type="scorer", name=logged))
 
 
-for each in (
-    scorers.judged,
-    second_look.second_look,
-    judged_summary,
-    judged_translation,
-):
-    _register_as(each.__name__, each)
+_register_as("judged", scorers.judged)
+_register_as("second_look", second_look.second_look)
+_register_as("judged_summary", judged_summary)
+_register_as("judged_translation", judged_translation)
 # If it were logged as `choice`, Inspect would score the log again with its own scorer of that name.
 _register_as("hkcanto_choice", scorers.choice, "hkcanto/choice")
 without_traceback()

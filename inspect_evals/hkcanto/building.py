@@ -1,7 +1,8 @@
 """Build an Inspect task from a task of the catalogue: data set, scorer, figures, metadata."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -9,7 +10,7 @@ from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
-from inspect_ai.scorer import Scorer
+from inspect_ai.scorer import Metric, Scorer
 
 from hkcanto_tasks.catalogue import find_benchmark, find_task
 from hkcanto_tasks.errors import OptionError
@@ -26,130 +27,200 @@ from .scorers import judged
 from .second_look import SECOND_LOOK_METRICS, second_look
 from .solvers import ask
 
-_MORE_METRICS = {**TRANSLATION_METRICS, **SUMMARY_METRICS, **SECOND_LOOK_METRICS}
-
-_OF_EVERY_ITEM = ("subject", "category", "parts")
+# Metrics of a judge or the second look, by the names of its values.
+_FURTHER_METRICS: dict[str, list[Metric]] = {
+    **TRANSLATION_METRICS,
+    **SUMMARY_METRICS,
+    **SECOND_LOOK_METRICS,
+}
+_NEVER_LEFT_OUT = ("subject", "category", "parts")
 
 
 def make(
     name: str,
-    is_table: bool = False,  # not by their names, which would be options of every task
     judge: Callable[..., Scorer] | None = None,
-    /,
+    /,  # `judge` by its name would be an option of every task
     *,
-    subjects: str | Sequence[str] | None = None,
     reread: bool = False,
     **options: Any,
 ) -> Task:
     """Create the Inspect task for a task of the catalogue.
 
     Args:
-        name: The task's name in lm-eval; with `is_table` the benchmark's.
-        is_table: Whether to run all the conditions in the benchmark's averages over tasks.
+        name: The task's name in lm-eval.
         judge: Creates a judge's scorer, in addition to ours, from the `stop` texts.
-        subjects: The subjects to run; all by default.
         reread: Whether a model reads the letter if the rules read none (`second_look`).
-        options: The other options of `hkcanto_tasks.tasks.task_as_run`.
+        options: The options of `hkcanto_tasks.tasks.load_task`.
 
     Raises:
         CatalogueError: The task does not exist.
         OptionError: An option does not exist or cannot have that value, or the task compares
             log-likelihoods.
     """
-    averages = find_benchmark(name).averages if is_table else ()
-    columns = dict.fromkeys(
-        task for of in averages for column in of.columns for task in column
-    )
-    parts: dict[str, LoadedTask] = {}
-    for task in columns or [name]:
-        if find_task(task).variant.scoring == "loglikelihood":
-            why = "compares log-likelihoods, which Inspect does not ask models for: run it in"
-            raise OptionError(
-                f"{task} {why} lm-eval, or {find_task(task).definition.name} here."
-            )
-        loaded = load_task(task, subjects or (), **options)
-        # Outside of a table, the name is that of the variant that the options select.
-        parts[task if is_table else loaded.task.name] = loaded
-    tasks, first = [*parts], next(iter(parts.values()))
-    kind, benchmark, is_sample = (
-        first.kind,
-        first.task.benchmark,
-        first.revision == "sample",
-    )
-    signatures = {task: part.signature for task, part in parts.items()}
-    if reread:
-        signatures = {
-            t: s.replace("|data:", "|reread:yes|data:") for t, s in signatures.items()
-        }
-    judged_by = f"prompts:{judge_texts()['version']}" if judge else ""
+    loaded = _load(name, **options)
+    kind = loaded.kind
+    definition = loaded.task.definition
+    name = loaded.task.name  # that of the variant that the options select
+    signature = _signature(loaded, reread)
+    metadata = {"signature": signature}
+    further: list[Scorer] = []
+    if judge:
+        metadata["judge"] = f"prompts:{judge_texts()['version']}"
+        further.append(judge(stop=kind.stop))
     if kind.rubric_hash:
-        judged_by = f"rubric:{kind.rubric_hash}"
-    scored: str | list[str] = tasks if is_table else tasks[0]
-    if is_table:
-        metric = table(name, tasks, kind.chosen)
-        metadata: dict[str, Any] = {"signatures": signatures}
-        shown = f"{name} (sample data)" if is_sample else name
-    else:
-        name, run = (
-            tasks[0],
-            [subject.name for subject in kind.task.subjects if subject.name],
-        )
-        # Some epochs of a judged answer may lack a level.
-        are_means = all(of.form == "mean" for of in kind.table) and not kind.rubric_hash
-        metric = (figures if are_means else corpus_figures)(name, kind.chosen, run)
-        metadata = {"signature": signatures[name]}
-        shown = f"{first.task.definition.inspect or name}{first.remark}"
-    if any(figure.of_texts for figure in kind.table):
-        metadata["metric_signatures"] = metric_signatures(first.task)
-    metadata |= {"benchmark": benchmark.title, "paper": benchmark.paper}
-    if judged_by:
-        metadata["judge"] = judged_by
-    items: list[list[Any]] = []
-    for task, part in parts.items():
-        # Otherwise, two conditions of one task would have the same ids in a table.
-        prefix = task if is_table else part.task.definition.name
-        items.append(
-            [_sample(part, task, prefix, one, signatures[task]) for one in part.samples]
-        )
-    ordered: list[Any] = stratified(items) if is_table else items[0]
-    further = [judge(stop=kind.stop)] if judge else []
-    further += [second_look(scored, kind.chosen)] if reread else []
-    headline = HeadlineMetric(
-        scorer="judged", score="judged", metric=kind.headline.name
+        metadata["judge"] = f"rubric:{kind.rubric_hash}"
+    # Some epochs of a judged answer may lack a level.
+    has_means = not kind.rubric_hash and all(of.form == "mean" for of in kind.table)
+    metric = figures if has_means else corpus_figures
+    subjects = [subject.name for subject in kind.task.subjects if subject.name]
+    return _assembled(
+        {name: loaded},
+        dataset=MemoryDataset(
+            _samples(loaded, name, definition.name, signature), name=name
+        ),
+        metric=metric(name, kind.chosen, subjects),
+        metadata=metadata,
+        further=further,
+        reread=reread,
+        display_name=f"{definition.inspect or name}{loaded.remark}",
+        headline_metric=HeadlineMetric(
+            scorer="judged", score="judged", metric=kind.headline.name
+        ),
     )
+
+
+def make_table(name: str, /, *, reread: bool = False, **options: Any) -> Task:
+    """Create the Inspect task that runs all the tasks in a benchmark's averages over tasks.
+
+    Args:
+        name: The benchmark's name.
+        reread: Whether a model reads the letter if the rules read none (`second_look`).
+        options: The options of `hkcanto_tasks.tasks.load_task`.
+
+    Raises:
+        OptionError: An option does not exist or cannot have that value.
+    """
+    columns = chain.from_iterable(of.columns for of in find_benchmark(name).averages)
+    parts: dict[str, LoadedTask] = {}
+    signatures: dict[str, str] = {}
+    samples: list[Any] = []
+    for task in dict.fromkeys(chain.from_iterable(columns)):
+        loaded = _load(task, **options)
+        parts[task] = loaded
+        signatures[task] = _signature(loaded, reread)
+        # With its own prefix, because two conditions of one task have the same items.
+        samples.append(_samples(loaded, task, task, signatures[task]))
+    remark = " (sample data)" if loaded.revision == "sample" else ""
+    return _assembled(
+        parts,
+        dataset=MemoryDataset(stratified(samples), name=name),  # type: ignore[arg-type]
+        metric=table(name, [*parts], loaded.kind.chosen),
+        metadata={"signatures": signatures},
+        further=[],
+        reread=reread,
+        display_name=f"{name}{remark}",
+    )
+
+
+def _assembled(
+    parts: Mapping[str, LoadedTask],
+    *,
+    metric: Metric,
+    metadata: Mapping[str, Any],
+    further: Sequence[Scorer],
+    reread: bool,
+    **arguments: Any,
+) -> Task:
+    """Return an Inspect task.
+
+    Args:
+        parts: Name → task of the catalogue; those of a table have the same kind and options.
+        metric: The metric of our scorer.
+        metadata: The metadata that depends on the number of parts.
+        further: The scorer of a judge, if any.
+        reread: Whether a model reads letters that the rules cannot read.
+        arguments: Further arguments of `Task`.
+    """
+    names = [*parts]
+    scored = names[0] if len(names) == 1 else names
+    loaded = parts[names[0]]
+    kind = loaded.kind
+    benchmark = loaded.task.benchmark
+    shared: dict[str, Any] = {"benchmark": benchmark.title, "paper": benchmark.paper}
+    if any(figure.of_texts for figure in kind.table):
+        shared["metric_signatures"] = metric_signatures(loaded.task)
+    scorers = [judged(scored, kind.chosen), *further]
+    if reread:
+        scorers.append(second_look(scored, kind.chosen))
     return Task(
-        dataset=MemoryDataset(ordered, name=name),
-        solver=ask(tasks, kind.chosen, [ROLE] if judged_by else []),
-        scorer=[judged(scored, kind.chosen), *further],
-        # The second are those of a judge or the second look, by the names of its values.
-        metrics=[metric, *([_MORE_METRICS] if further else [])],
+        solver=ask(names, kind.chosen, [ROLE] if "judge" in metadata else []),
+        scorer=scorers,
+        metrics=[metric, _FURTHER_METRICS] if scorers[1:] else [metric],
         config=GenerateConfig(max_tokens=kind.max_tokens),
         version=max(part.task.definition.version for part in parts.values()),
-        display_name=shown,
-        tags=["sample data"] if is_sample else None,
-        metadata=metadata,
-        headline_metric=None if is_table else headline,
+        tags=["sample data"] if loaded.revision == "sample" else None,
+        metadata={**metadata, **shared},
+        **arguments,
     )
 
 
-def _sample(
-    loaded: LoadedTask, task: str, prefix: str, item: Item, signature: str
-) -> Sample:
-    turns = loaded.prompt(item).messages(multiturn=loaded.kind.multiturn)
-    messages: list[Any] = [{"role": role, "content": text} for role, text in turns]
-    fields: dict[str, Any] = msgspec.to_builtins(item)
+def _load(name: str, subjects: Any = None, **options: Any) -> LoadedTask:
+    task = find_task(name)
+    if task.variant.scoring == "loglikelihood":
+        raise OptionError(
+            f"{name} compares log-likelihoods, which Inspect does not ask models for: run it in "
+            f"lm-eval, or {task.definition.name} here."
+        )
+    return load_task(name, subjects or (), **options)
+
+
+def _signature(loaded: LoadedTask, reread: bool) -> str:
+    signature = loaded.signature
+    return signature.replace("|data:", "|reread:yes|data:") if reread else signature
+
+
+def _samples(
+    loaded: LoadedTask, task: str, prefix: str, signature: str
+) -> list[Sample]:
+    """Return the items of a task for Inspect.
+
+    Args:
+        loaded: The task.
+        task: Its name.
+        prefix: The beginning of the items' ids.
+        signature: Its signature.
+    """
     # For `inspect eval-retry`, which reuses samples of another run.
     made_by = signature.rpartition("|pkg:")[0].encode()
-    return Sample(
-        id=f"{prefix}{item.id.removeprefix(loaded.task.definition.name)}",
-        input=messages,
-        target=item.target,
-        metadata={
+    fingerprint = sha256(made_by).hexdigest()[:8]
+    samples = []
+    for item in loaded.samples:
+        turns = loaded.prompt(item).messages(multiturn=loaded.kind.multiturn)
+        messages: list[Any] = [{"role": role, "content": text} for role, text in turns]
+        item_name = item.id.removeprefix(loaded.task.definition.name)
+        metadata = {
             "task": task,
             "options": loaded.kind.chosen,
-            # Texts that an item lacks are left out: Inspect copies each field several times.
-            **{name: of for name, of in fields.items() if of or name in _OF_EVERY_ITEM},
-            "fingerprint": sha256(made_by).hexdigest()[:8],
+            **_item_fields(item),
+            "fingerprint": fingerprint,
             "request": request_hash(item, turns),
-        },
-    )
+        }
+        samples.append(
+            Sample(
+                id=f"{prefix}{item_name}",
+                input=messages,
+                target=item.target,
+                metadata=metadata,
+            )
+        )
+    return samples
+
+
+def _item_fields(item: Item) -> dict[str, Any]:
+    """Return the fields of an item that have a value: Inspect copies each field several times."""
+    fields: dict[str, Any] = msgspec.to_builtins(item)
+    return {
+        name: value
+        for name, value in fields.items()
+        if value or name in _NEVER_LEFT_OUT
+    }

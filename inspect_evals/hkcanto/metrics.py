@@ -13,6 +13,7 @@ from inspect_ai.scorer import Metric, SampleScore, metric
 from hkcanto_tasks.catalogue import find_benchmark, of_columns
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.figures import (
+    Figure,
     ItemValue,
     corpus_error,
     item_values,
@@ -36,28 +37,29 @@ def _figures(
         options: The options of its kind.
         subjects: Its subjects; all by default.
     """
-    how = task_as_run(task, subjects or (), **(options or {}))
-    language = language_of(how.task)
+    kind = task_as_run(task, subjects or (), **(options or {}))
+    language = language_of(kind.task)
+
+    def error(headline: Figure, items: Any, scores: Sequence[SampleScore]) -> float:
+        if headline.form == "corpus":
+            ids = sorted(str(score.sample_id) for score in scores)
+            return corpus_error(headline, items, language, ids)
+        return standard_error(headline, items, kind.categories)
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
         if _are_of_another(scores):
             return {}
-        items, headline = _items(how, scores), how.table[0]
-        if headline.form == "corpus":
-            answered = sorted(str(score.sample_id) for score in scores)
-            error = corpus_error(headline, items[headline.name], language, answered)
-        else:
-            error = standard_error(headline, items[headline.name], how.categories)
-        values = {}
-        for figure in how.table:
+        items = _items(kind, scores)
+        values: dict[str, float] = {}
+        for figure in kind.table:
             values[figure.name] = value(
-                figure, items[figure.name], how.categories, language
+                figure, items[figure.name], kind.categories, language
             )
-        named = {
-            headline.name: values.pop(headline.name),
-            f"{headline.name}_stderr": error,
-        }
-        return {**named, **values}
+            if figure == kind.headline:
+                values[f"{figure.name}_stderr"] = error(
+                    figure, items[figure.name], scores
+                )
+        return values
 
     return compute
 
@@ -79,37 +81,39 @@ def table(
         tasks: The tasks in its averages.
         options: The options of their kind.
     """
-    setups = {task: task_as_run(task, **(options or {})) for task in tasks}
-    every = sorted(
-        find_benchmark(benchmark).averages, key=lambda of: len(of.columns) == 1
-    )
-    pooled = {
-        task
-        for of in every
-        for column in of.columns
-        if len(column) > 1
-        for task in column
-    }
+    kinds = {task: task_as_run(task, **(options or {})) for task in tasks}
+    declared = find_benchmark(benchmark).averages
+    averages = sorted(declared, key=lambda average: len(average.columns) == 1)
+    pooled: set[str] = set()
+    for average in averages:
+        for column in average.columns:
+            if len(column) > 1:
+                pooled.update(column)
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
         if _are_of_another(scores):
             return {}
-        headlines = {}
-        for task, how in setups.items():
-            own = [
-                each for each in scores if (each.sample_metadata or {})["task"] == task
-            ]
-            items, language = _items(how, own)[how.headline.name], language_of(how.task)
-            headlines[task] = value(how.headline, items, how.categories, language)
-        columns = {task: own for task, own in headlines.items() if task not in pooled}
-        unparsed: list[Any] = [each.score.as_dict()["unparsed_rate"] for each in scores]
-        return {
-            **{of.name: of_columns(of, headlines) for of in every},
-            **columns,
-            "unparsed_rate": fmean(unparsed) if unparsed else nan,
-        }
+        headlines = {task: _headline(kinds[task], task, scores) for task in tasks}
+        values = {average.name: of_columns(average, headlines) for average in averages}
+        for task in tasks:
+            if task not in pooled:
+                values[task] = headlines[task]
+        unparsed: list[Any] = [
+            score.score.as_dict()["unparsed_rate"] for score in scores
+        ]
+        values["unparsed_rate"] = fmean(unparsed) if unparsed else nan
+        return values
 
     return compute
+
+
+def _headline(kind: Kind, task: str, scores: Sequence[SampleScore]) -> float:
+    """Return a task's headline from the scores of several tasks."""
+    of_task = [
+        score for score in scores if (score.sample_metadata or {})["task"] == task
+    ]
+    items = _items(kind, of_task)[kind.headline.name]
+    return value(kind.headline, items, kind.categories, language_of(kind.task))
 
 
 def _are_of_another(scores: Sequence[SampleScore]) -> bool:
@@ -117,35 +121,52 @@ def _are_of_another(scores: Sequence[SampleScore]) -> bool:
     return bool(scores) and "judgement" not in (scores[0].score.metadata or {})
 
 
-def _items(how: Kind, scores: Sequence[SampleScore]) -> dict[str, list[Any]]:
+def _items(kind: Kind, scores: Sequence[SampleScore]) -> dict[str, list[Any]]:
     """Return figure → the items' values; for a mean, each item's mean over its epochs.
 
     Raises:
         OptionError: The samples are of two runs with different data, options or versions.
     """
-    about = [each.sample_metadata or {} for each in scores]
-    prints = {(sample.get("task"), sample.get("fingerprint")) for sample in about}
-    if len({task for task, _ in prints}) < len(prints):
-        why = "the samples are of two runs with different data, options or versions of hkcanto"
-        raise OptionError(
-            f"{why}. Retry with the data of the first run, or start a new run."
-        )
+    _refuse_two_runs(scores)
     epochs: dict[str, dict[Any, list[Any]]] = {
-        each.name: defaultdict(list) for each in how.table
+        figure.name: defaultdict(list) for figure in kind.table
     }
-    for each in sorted(scores, key=lambda each: str(each.sample_id)):
-        sample = msgspec.convert(each.sample_metadata, Sample)
-        logged = msgspec.convert((each.score.metadata or {})["judgement"], Judgement)
-        known = {
-            name: of for name, of in each.score.as_dict().items() if of == of
-        }  # no NaN
-        judgement = msgspec.structs.replace(logged, values=known)
-        for name, item in item_values(how.table, sample, judgement).items():
+    for score in sorted(scores, key=lambda score: str(score.sample_id)):
+        sample = msgspec.convert(score.sample_metadata, Sample)
+        values = item_values(kind.table, sample, _judgement(score))
+        for name, item in values.items():
             if item is not None:
-                epochs[name][each.sample_id].append(item)
-    items = {name: [*chain.from_iterable(of.values())] for name, of in epochs.items()}
-    for figure in how.table:
+                epochs[name][score.sample_id].append(item)
+    items: dict[str, list[Any]] = {}
+    for figure in kind.table:
+        by_sample = epochs[figure.name].values()
         if figure.form == "mean":
-            own = epochs[figure.name].values()
-            items[figure.name] = [ItemValue.of(fmean(of), of[0].subject) for of in own]
+            items[figure.name] = [
+                ItemValue.of(fmean(values), values[0].subject) for values in by_sample
+            ]
+        else:
+            items[figure.name] = [*chain.from_iterable(by_sample)]
     return items
+
+
+def _refuse_two_runs(scores: Sequence[SampleScore]) -> None:
+    fingerprints: dict[Any, Any] = {}
+    for score in scores:
+        metadata = score.sample_metadata or {}
+        fingerprint = metadata.get("fingerprint")
+        if fingerprints.setdefault(metadata.get("task"), fingerprint) != fingerprint:
+            raise OptionError(
+                "the samples are of two runs with different data, options or versions of hkcanto. "
+                "Retry with the data of the first run, or start a new run."
+            )
+
+
+def _judgement(score: SampleScore) -> Judgement:
+    """Return the logged judgement, with the values of the score, which may be means over epochs."""
+    judgement = msgspec.convert((score.score.metadata or {})["judgement"], Judgement)
+    values = {
+        name: number
+        for name, number in score.score.as_dict().items()
+        if number == number  # not NaN, which is unscored
+    }
+    return msgspec.structs.replace(judgement, values=values)

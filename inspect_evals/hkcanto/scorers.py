@@ -34,8 +34,11 @@ from .judges.rubric import ask_role
 _log = logging.getLogger("hkcanto")
 _LETTERS = "ABCDEFGHIJ"
 _REASONS = {
-    **dict.fromkeys(("empty", "cut off"), "no_response"),
-    **dict.fromkeys(("judge failed", "judgement unread", "no judge"), "grader_failed"),
+    "empty": "no_response",
+    "cut off": "no_response",
+    "judge failed": "grader_failed",
+    "judgement unread": "grader_failed",
+    "no judge": "grader_failed",
     "refusal": "refusal",
 }
 
@@ -53,35 +56,39 @@ def judged(
     """
     names = [task] if isinstance(task, str) else task or []
     kinds = {name: task_as_run(name, **(options or {})) for name in names}
-    seen: dict[str, CutOff] = {}
+    counters: dict[str, CutOff] = {}
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001
         name = names[0] if len(names) == 1 else state.metadata["task"]
         if not names and name not in kinds:
             kinds[name] = task_as_run(name, **state.metadata["options"])
         kind = kinds[name]
-        cut_off = seen.setdefault(name, CutOff(kind, "-T reasoning=true"))
-        asked = msgspec.convert(state.metadata, Sample)
-        sent = _sent(asked, state.messages), state.metadata.get("request", "")
-        judgement = kind.judge(
-            state.output.completion, asked, reasoning_of(state.output)
-        )
+        sample = msgspec.convert(state.metadata, Sample)
+        sent = _sent_hash(sample, state.messages)
+        response = state.output.completion
+        judgement = kind.judge(response, sample, reasoning_of(state.output))
         values: dict[str, Any] = {}
         if isinstance(kind, Judged):
             answer = judgement.answer
-            said = await ask_role(kind, asked, answer, state.epoch) if answer else ()
-            judgement = kind.judged(judgement, said)
+            replies = (
+                await ask_role(kind, sample, answer, state.epoch) if answer else ()
+            )
+            judgement = kind.judged(judgement, replies)
             # Inspect wants the same figures of each epoch; NaN is unscored.
             values = dict.fromkeys((figure.name for figure in kind.FIGURES), nan)
-        cut_off.add(judgement)
-        if cut_off.responses == FIRST and 2 * cut_off.cut >= FIRST:
-            _log.warning(cut_off.warning)
+        counter = counters.setdefault(name, CutOff(kind, "-T reasoning=true"))
+        counter.add(judgement)
+        if counter.responses == FIRST and 2 * counter.cut >= FIRST:
+            _log.warning(counter.warning)
         return Score(
             value={**values, **judgement.values},
             answer=judgement.answer,
             explanation=judgement.explanation,
             reason=_reason(judgement.reason),
-            metadata={"judgement": judgement.logged(), "requested": sent},
+            metadata={
+                "judgement": judgement.logged(),
+                "requested": (sent, state.metadata.get("request", "")),
+            },
         )
 
     return score
@@ -100,48 +107,50 @@ def choice() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        shown = [option.value for option in state.choices]
-        options = dict(zip(_LETTERS, shown, strict=False))
+        texts = [choice.value for choice in state.choices]
+        options = dict(zip(_LETTERS, texts, strict=False))
         if len(options) < 2 or target.text not in options:
             raise ValueError(
                 f"hkcanto/choice: sample {state.sample_id} has {len(options)} choices and the "
                 f"target {target.text!r}. It needs samples with choices, and a letter as target."
             )
         parts = split_reasoning(state.output.completion, reasoning_of(state.output))
-        read = read_choice(parts.answer, options, state.input_text)
+        reading = read_choice(parts.answer, options, state.input_text)
         return Score(
-            value=CORRECT if read.letter == target.text else INCORRECT,
-            answer=read.letter or "",
-            explanation=f"Read as {read.letter or 'no letter'}: {read.reason}.",
-            reason=_reason(read.reason),
+            value=CORRECT if reading.letter == target.text else INCORRECT,
+            answer=reading.letter or "",
+            explanation=f"Read as {reading.letter or 'no letter'}: {reading.reason}.",
+            reason=_reason(reading.reason),
         )
 
     return score
 
 
-def _sent(sample: Sample, talk: Sequence[ChatMessage]) -> str:
+def _sent_hash(sample: Sample, conversation: Sequence[ChatMessage]) -> str:
     """Return the hash of what the solver, whichever it was, sent to the model under test."""
     messages: list[ChatMessage] = []
     for event in transcript().events:
         if isinstance(event, SpanBeginEvent) and event.name == "scorers":
             break  # scorers may ask models themselves
         if isinstance(event, ModelEvent) and not event.role:
-            if (
-                not event.input
-            ):  # `inspect score` gives short samples events without their messages
-                messages = [*talk[:-1]]
+            if not event.input:
+                # `inspect score` gives short samples events without their messages.
+                messages = [*conversation[:-1]]
                 break
             messages += event.input
-    return request_hash(sample, [(each.role, each.text) for each in messages])
+    turns = [(message.role, message.text) for message in messages]
+    return request_hash(sample, turns)
 
 
 def reasoning_of(output: ModelOutput) -> str:
     """Return the reasoning that Inspect removed from a response; if it is hidden, its summary."""
     contents = output.choices[0].message.content if output.choices else ""
-    own = [part for part in contents if isinstance(part, ContentReasoning)]
-    return "\n".join(
-        (part.summary if part.redacted else part.reasoning) or "" for part in own
-    )
+    thoughts: list[str] = []
+    for part in contents:
+        if isinstance(part, ContentReasoning):
+            thought = part.summary if part.redacted else part.reasoning
+            thoughts.append(thought or "")
+    return "\n".join(thoughts)
 
 
 def _reason(reading: str) -> str | None:

@@ -41,9 +41,9 @@ def ask(
         roles: The roles that the scorers need. Each must have a model before anything is sent.
         temperature: The temperature to send without `--temperature`.
     """
-    setups = {name: task_as_run(name, **options) for name in tasks}
-    untold = set(tasks)
-    prompts: dict[str, str] = {}  # model → a question rendered with its chat template
+    kinds = {name: task_as_run(name, **options) for name in tasks}
+    unchecked = set(tasks)
+    openings: dict[str, str] = {}  # model → a question rendered with its chat template
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         for role in roles:
@@ -51,37 +51,24 @@ def ask(
                 raise OptionError(
                     f"no model has the role {role}: --model-role {role}=MODEL."
                 )
-        model, task = get_model(), state.metadata["task"]
-        if task in untold:
-            untold.discard(task)
-            template, prompts[str(model)] = _template(model)
-            if said := room_warning(
-                setups[task], template, prompts[str(model)], "-T reasoning=true"
-            ):
-                _log.warning(said)
-        chosen = _asked(model, "temperature", temperature)
-        more: dict[str, Any] = {"temperature": chosen}
-        if hasattr(
-            model.api, "do_sample"
-        ):  # Transformers, which refuses a temperature of 0
-            model.api.do_sample = model.model_args.get("do_sample", chosen > 0)
-            more = more if chosen else {}
-        elif not chosen and str(model).startswith(
-            "nnterp/"
-        ):  # it samples, and refuses 0
-            more = {"top_k": 1}
-        if user := _asked(model, "system_message"):
-            own, *rest = state.messages
-            if own.role == "system":
-                user = f"{user}{setups[task].template.example_separator}{own.text}"
-                state.messages = rest
-            state.messages = [ChatMessageSystem(content=user), *state.messages]
-            more["system_message"] = ""  # keeps Inspect from adding one
-        state = await generate(state, **more)
+        model = get_model()
+        kind = kinds[state.metadata["task"]]
+        if state.metadata["task"] in unchecked:
+            unchecked.discard(state.metadata["task"])
+            template, opening = _chat_template(model)
+            openings[str(model)] = opening
+            if warning := room_warning(kind, template, opening, "-T reasoning=true"):
+                _log.warning(warning)
+        settings = _decoding(model, temperature)
+        if system := _setting(model, "system_message"):
+            _add_system_message(state, system, kind.template.example_separator)
+            settings["system_message"] = ""  # keeps Inspect from adding one
+        state = await generate(state, **settings)
         _make_valid(state)
-        output, prompt = state.output, prompts.get(str(model), "")
+        output = state.output
+        opening = openings.get(str(model), "")
         if output.stop_reason == "max_tokens" and ends_in_reasoning(
-            prompt, output.completion
+            opening, output.completion
         ):
             # Cut off inside the reasoning block that the prompt opened.
             output.message.content = [ContentReasoning(reasoning=output.completion)]
@@ -91,17 +78,40 @@ def ask(
     return solve
 
 
-def _asked(model: Model, setting: str, default: Any = None) -> Any:
+def _decoding(model: Model, default: float) -> dict[str, Any]:
+    """Return the settings for the temperature of the user, or the default."""
+    temperature = _setting(model, "temperature", default)
+    if hasattr(model.api, "do_sample"):
+        # Transformers, which refuses a temperature of 0.
+        model.api.do_sample = model.model_args.get("do_sample", temperature > 0)
+        return {"temperature": temperature} if temperature else {}
+    if not temperature and str(model).startswith("nnterp/"):
+        return {"top_k": 1}  # it samples, and refuses 0
+    return {"temperature": temperature}
+
+
+def _setting(model: Model, name: str, default: Any = None) -> Any:
     """Return a setting of the run, or else of the model; Inspect's `merge` copies all of them."""
-    values = (
-        getattr(config, setting) for config in (active_generate_config(), model.config)
-    )
-    return next((value for value in values if value is not None), default)
+    for config in (active_generate_config(), model.config):
+        value = getattr(config, name)
+        if value is not None:
+            return value
+    return default
+
+
+def _add_system_message(state: TaskState, text: str, separator: str) -> None:
+    """Put a user's system message before the task's own, in one message."""
+    first, *others = state.messages
+    if first.role == "system":
+        text = f"{text}{separator}{first.text}"
+        state.messages = others
+    state.messages = [ChatMessageSystem(content=text), *state.messages]
 
 
 def _make_valid(state: TaskState) -> None:
     """Make the texts of a response valid Unicode; Inspect would log others in another form."""
-    for message in (choice.message for choice in state.output.choices):
+    for choice in state.output.choices:
+        message = choice.message
         if isinstance(message.content, str):
             message.content = valid(message.content)
             continue
@@ -111,19 +121,24 @@ def _make_valid(state: TaskState) -> None:
             ).model_fields.keys():
                 if text := getattr(part, name):
                     setattr(part, name, valid(text))
-    if (completion := valid(state.output.completion)) != state.output.completion:
+    completion = valid(state.output.completion)
+    if completion != state.output.completion:
         state.output.completion = completion
 
 
-def _template(model: Model) -> tuple[str, str]:
+def _chat_template(model: Model) -> tuple[str, str]:
     """Return the chat template of a model in this process, and a question rendered with it."""
     tokenizer = getattr(model.api, "tokenizer", None)
-    own = getattr(model.api, "chat_template", None)
-    template = own or getattr(tokenizer, "chat_template", None)
+    own_template = getattr(model.api, "chat_template", None)
+    template = own_template or getattr(tokenizer, "chat_template", None)
     if tokenizer is None or not template:
         return "", ""
-    more = {"chat_template": own, "tokenize": False, "add_generation_prompt": True}
-    if (thinking := getattr(model.api, "enable_thinking", None)) is not None:
-        more["enable_thinking"] = thinking
-    prompt = tokenizer.apply_chat_template([{"role": "user", "content": "?"}], **more)
+    settings = {"chat_template": own_template}
+    thinking = getattr(model.api, "enable_thinking", None)
+    if thinking is not None:
+        settings["enable_thinking"] = thinking
+    question = [{"role": "user", "content": "?"}]
+    prompt = tokenizer.apply_chat_template(
+        question, tokenize=False, add_generation_prompt=True, **settings
+    )
     return str(template), str(prompt)

@@ -5,11 +5,11 @@ from typing import Any, Literal, TypedDict, Unpack
 
 from inspect_ai import Task, task
 
-from .building import make
+from .building import make, make_table
 from .judges import judged_summary, judged_translation
 
 
-class Common(TypedDict, total=False):
+class CommonOptions(TypedDict, total=False):
     """Options of every task.
 
     Attributes:
@@ -25,7 +25,7 @@ class Common(TypedDict, total=False):
     subjects: str | list[str]
 
 
-class Prompted(Common, total=False):
+class PromptOptions(CommonOptions, total=False):
     """Options of HKCanto-Eval's other tasks.
 
     Attributes:
@@ -35,7 +35,7 @@ class Prompted(Common, total=False):
     prompt: str
 
 
-class Choice(Prompted, total=False):
+class ChoiceOptions(PromptOptions, total=False):
     """Options of multiple-choice tasks.
 
     Attributes:
@@ -51,7 +51,7 @@ class Choice(Prompted, total=False):
     reread: bool
 
 
-class ChoiceInScripts(Choice, total=False):
+class ChoiceInScriptsOptions(ChoiceOptions, total=False):
     """Options of HKMMLU and TMMLU+.
 
     Attributes:
@@ -79,7 +79,7 @@ def run(task: str, **options: Any) -> Task:
 
 
 @task
-def hkcanto(**options: Unpack[Choice]) -> Task:
+def hkcanto(**options: Unpack[ChoiceOptions]) -> Task:
     """HKCanto-Eval, Table 1: its nine multiple-choice conditions at once, and their averages.
 
         inspect eval hkcanto/hkcanto --model openai/gpt-4o
@@ -89,12 +89,12 @@ def hkcanto(**options: Unpack[Choice]) -> Task:
         inspect eval-set hkcanto/g2p hkcanto/phonology hkcanto/orthography hkcanto/translation \
             hkcanto/summarization hkcanto/sentiment --log-dir logs --model openai/gpt-4o
     """
-    return make("hkcanto", True, **options)
+    return make_table("hkcanto", **options)
 
 
 @task
 def g2p(
-    examples: Literal["paper", "release"] = "paper", **options: Unpack[Prompted]
+    examples: Literal["paper", "release"] = "paper", **options: Unpack[PromptOptions]
 ) -> Task:
     """HKCanto-Eval: sentences in characters to Jyutping (Appendix E.3).
 
@@ -105,40 +105,42 @@ def g2p(
     Args:
         examples: `paper` for the examples printed in the paper, `release` for those of the dev
             file.
-        options: See `Prompted`.
+        options: See `PromptOptions`.
     """
     return make("hkcanto_g2p", examples=examples, **options)
 
 
 @task
-def mmlu(language: Literal["yue", "en"] = "yue", **options: Unpack[Choice]) -> Task:
+def mmlu(
+    language: Literal["yue", "en"] = "yue", **options: Unpack[ChoiceOptions]
+) -> Task:
     """HKCanto-Eval: MMLU in Cantonese or English (Section 3.1).
 
         inspect eval hkcanto/mmlu --model openai/gpt-4o -T language=en
 
     Args:
         language: `yue` or `en`.
-        options: See `Choice`.
+        options: See `ChoiceOptions`.
     """
     return make(f"hkcanto_mmlu_{language}", **options)
 
 
 @task
-def dse(language: Literal["zh", "en"] = "zh", **options: Unpack[Choice]) -> Task:
+def dse(language: Literal["zh", "en"] = "zh", **options: Unpack[ChoiceOptions]) -> Task:
     """HKCanto-Eval: questions of the Hong Kong DSE (Section 3.2, Appendix C).
 
         inspect eval hkcanto/dse --model openai/gpt-4o
 
     Args:
         language: `zh` or `en`.
-        options: See `Choice`.
+        options: See `ChoiceOptions`.
     """
     return make(f"hkcanto_dse_{language}", **options)
 
 
 @task
 def professional(
-    language: Literal["zh", "en"] = "zh", **options: Unpack[Choice]
+    language: Literal["zh", "en"] = "zh", **options: Unpack[ChoiceOptions]
 ) -> Task:
     """HKCanto-Eval: professional and licence exams (Section 3.2, Appendix C).
 
@@ -146,13 +148,13 @@ def professional(
 
     Args:
         language: `zh` or `en`.
-        options: See `Choice`.
+        options: See `ChoiceOptions`.
     """
     return make(f"hkcanto_professional_{language}", **options)
 
 
 @task
-def law(**options: Unpack[Choice]) -> Task:
+def law(**options: Unpack[ChoiceOptions]) -> Task:
     """HKCanto-Eval: Hong Kong law and the Basic Law (Section 3.2, Appendix C).
 
     inspect eval hkcanto/law --model openai/gpt-4o
@@ -161,7 +163,7 @@ def law(**options: Unpack[Choice]) -> Task:
 
 
 @task
-def cultural(**options: Unpack[Choice]) -> Task:
+def cultural(**options: Unpack[ChoiceOptions]) -> Task:
     """HKCanto-Eval: Hong Kong culture; the average is over its five subjects (Appendix D).
 
     inspect eval hkcanto/cultural --model openai/gpt-4o -T shots=0
@@ -170,7 +172,7 @@ def cultural(**options: Unpack[Choice]) -> Task:
 
 
 @task
-def phonology(**options: Unpack[Choice]) -> Task:
+def phonology(**options: Unpack[ChoiceOptions]) -> Task:
     """HKCanto-Eval: the sounds of Cantonese (Appendix E.1).
 
     inspect eval hkcanto/phonology --model openai/gpt-4o
@@ -179,7 +181,7 @@ def phonology(**options: Unpack[Choice]) -> Task:
 
 
 @task
-def orthography(**options: Unpack[Choice]) -> Task:
+def orthography(**options: Unpack[ChoiceOptions]) -> Task:
     """HKCanto-Eval: the characters of Cantonese (Appendix E.2).
 
     inspect eval hkcanto/orthography --model openai/gpt-4o
@@ -188,7 +190,7 @@ def orthography(**options: Unpack[Choice]) -> Task:
 
 
 @task
-def hkmmlu(**options: Unpack[ChoiceInScripts]) -> Task:
+def hkmmlu(**options: Unpack[ChoiceInScriptsOptions]) -> Task:
     """HKMMLU: 66 subjects, 23 of them about Hong Kong.
 
     inspect eval hkcanto/hkmmlu --model openai/gpt-4o -T cot=true
@@ -197,7 +199,7 @@ def hkmmlu(**options: Unpack[ChoiceInScripts]) -> Task:
 
 
 @task
-def tmmluplus(**options: Unpack[ChoiceInScripts]) -> Task:
+def tmmluplus(**options: Unpack[ChoiceInScriptsOptions]) -> Task:
     """TMMLU+: 66 subjects; the average is over its four categories.
 
     inspect eval hkcanto/tmmluplus --model openai/gpt-4o -T shots=5
@@ -209,7 +211,7 @@ def tmmluplus(**options: Unpack[ChoiceInScripts]) -> Task:
 def translation(
     direction: Literal["yue_en", "en_yue", "yue_zh", "zh_yue"] = "zh_yue",
     judge: bool = False,
-    **options: Unpack[Prompted],
+    **options: Unpack[PromptOptions],
 ) -> Task:
     """HKCanto-Eval: translation of sentences full of nuance (Section 3.5, Appendix F).
 
@@ -219,14 +221,14 @@ def translation(
     Args:
         direction: From and into: `yue` Cantonese, `zh` Written Chinese, `en` English.
         judge: Have the model in the role `grader` mark errors, for the paper's score.
-        options: See `Prompted`.
+        options: See `PromptOptions`.
     """
-    judges = partial(judged_translation, direction) if judge else None
-    return make(f"hkcanto_translation_{direction}", False, judges, **options)
+    scorer = partial(judged_translation, direction) if judge else None
+    return make(f"hkcanto_translation_{direction}", scorer, **options)
 
 
 @task
-def summarization(judge: bool = False, **options: Unpack[Prompted]) -> Task:
+def summarization(judge: bool = False, **options: Unpack[PromptOptions]) -> Task:
     """HKCanto-Eval: summaries of Cantonese articles and talks (Section 3.5, Appendix G).
 
         inspect eval hkcanto/summarization --model openai/gpt-4o
@@ -234,15 +236,14 @@ def summarization(judge: bool = False, **options: Unpack[Prompted]) -> Task:
 
     Args:
         judge: Have the model in the role `grader` apply the paper's rubric.
-        options: See `Prompted`.
+        options: See `PromptOptions`.
     """
-    return make(
-        "hkcanto_summarization", False, judged_summary if judge else None, **options
-    )
+    scorer = judged_summary if judge else None
+    return make("hkcanto_summarization", scorer, **options)
 
 
 @task
-def sentiment(**options: Unpack[Prompted]) -> Task:
+def sentiment(**options: Unpack[PromptOptions]) -> Task:
     """HKCanto-Eval: sentiment of reviews and comments; the average is over both (Appendix H).
 
     inspect eval hkcanto/sentiment --model openai/gpt-4o -T subjects=facebook
@@ -255,7 +256,7 @@ def hkmmlu_translation(
     direction: Literal["yue_zh", "zh_yue"] = "yue_zh",
     size: int = 2000,
     sample_seed: int = 0,
-    **options: Unpack[Common],
+    **options: Unpack[CommonOptions],
 ) -> Task:
     """HKMMLU: translation between Cantonese and Mandarin (Table 2, Figure 12).
 
@@ -265,14 +266,14 @@ def hkmmlu_translation(
         direction: From and into: `yue` Cantonese, `zh` Mandarin in Simplified script.
         size: Score at most this many pairs; 0 for all.
         sample_seed: Seed for drawing a sample of that size.
-        options: See `Common`.
+        options: See `CommonOptions`.
     """
     name = f"hkmmlu_translation_{direction}"
     return make(name, size=size, sample_seed=sample_seed, **options)
 
 
 @task
-def fluency(**options: Unpack[Common]) -> Task:
+def fluency(**options: Unpack[CommonOptions]) -> Task:
     """Answers to everyday questions in Cantonese: are they Cantonese?
 
     inspect eval hkcanto/fluency --model vllm/my/cantonese-model

@@ -76,7 +76,7 @@ class Reply(Form):
 
     code: str
 
-    def read(self, source: str, text: str) -> Verdict:
+    def verdict(self, source: str, text: str) -> Verdict:
         """Return the verdict on a text that was made from a source.
 
         Raises:
@@ -89,7 +89,7 @@ def judge(
     reply: type[Reply],
     prompt: Callable[[str, str, str, str], str],
     combine: Callable[[str, Sequence[Values]], tuple[Values, Mapping[str, Any]]],
-    of_nothing: Values,
+    empty: Values,
     judgements: int,
     stop: Sequence[str],
     language: str | None = None,
@@ -100,7 +100,7 @@ def judge(
         reply: The form of a judge's reply.
         prompt: Source, reference, text and code → the prompt for a judge.
         combine: Text and values of the successful judgements → the score's values and metadata.
-        of_nothing: The values of an empty text, which is not shown to judges.
+        empty: The values of an empty text, which is not shown to judges.
         judgements: Number of judgements by a single grader, with the seeds 1, 2, …; if the role has
             several models, each judges once.
         stop: Stop texts: the model's answer ends before the first of them.
@@ -118,13 +118,17 @@ def judge(
     schema = ResponseSchema(name=reply.__name__, json_schema=json_schema(reply))
 
     async def score(state: TaskState, target: Target) -> Score:
-        source = state.metadata.get("source")
-        if not isinstance(source, str) or not source:
-            why = "the judge compares with the source text; the task must put it there"
-            raise ValueError(
-                f"sample {state.sample_id}: metadata['source'] is {source!r}; {why}"
-            )
+        source = _source(state)
         text = judged_text(state.output.completion, stop, source, language)
+        if not text:
+            values, metadata = combine(text, [empty])
+            return Score(
+                value={**values, "judge_failure_rate": 0.0},
+                answer=text,
+                explanation="The text is empty.",
+                reason="no_response",
+                metadata={"judgements": [], **metadata},
+            )
 
         def ask(seed: int, grader: Model) -> Awaitable[Verdict]:
             code = fresh_code(
@@ -134,31 +138,38 @@ def judge(
                 grader,
                 prompt(source, target.text, text, code),
                 GenerateConfig(seed=seed, response_schema=schema),
-                lambda answer: _filled_in(reply, answer, code).read(source, text),
+                lambda answer: _filled_in(reply, answer, code).verdict(source, text),
                 fill(judge_texts()["retry"], {"code": code}, keep=True),
             )
 
-        graders = enumerate(panel(judgements), start=1) if text else ()
-        made = await collect(*starmap(ask, graders))
-        succeeded = [verdict.values for verdict in made if verdict.values]
-        values, more = combine(text, succeeded if text else [of_nothing])
-        failures = len(made) - len(succeeded)
-        records = [verdict.record for verdict in made]
-        shown = (json.dumps(record, ensure_ascii=False, indent=1) for record in records)
-        blocks = "\n\n".join(f"```json\n{record}\n```" for record in shown)
+        verdicts = await collect(*starmap(ask, enumerate(panel(judgements), start=1)))
+        successes = [verdict.values for verdict in verdicts if verdict.values]
+        records = [verdict.record for verdict in verdicts]
+        values, metadata = combine(text, successes)
+        failures = len(verdicts) - len(successes)
         return Score(
-            value={**values, "judge_failure_rate": failures / max(len(made), 1)},
+            value={**values, "judge_failure_rate": failures / len(verdicts)},
             answer=text,
-            explanation=blocks or "The text is empty.",
-            reason="no_response"
-            if not text
-            else None
-            if succeeded
-            else "grader_failed",
-            metadata={"judgements": records, **more},
+            explanation="\n\n".join(map(_json_block, records)),
+            reason=None if successes else "grader_failed",
+            metadata={"judgements": records, **metadata},
         )
 
     return score
+
+
+def _source(state: TaskState) -> str:
+    source = state.metadata.get("source")
+    if isinstance(source, str) and source:
+        return source
+    raise ValueError(
+        f"sample {state.sample_id}: metadata['source'] is {source!r}; the judge compares with the "
+        "source text; the task must put it there"
+    )
+
+
+def _json_block(record: Mapping[str, Any]) -> str:
+    return f"```json\n{json.dumps(record, ensure_ascii=False, indent=1)}\n```"
 
 
 def panel(judgements: int = 1) -> Sequence[Model]:
@@ -181,19 +192,16 @@ def judged_text(
 ) -> str:
     """Return a model's answer as judges see it, with the length limit of the automatic metrics."""
     answer = until_stop(strip_reasoning(valid(response)).strip(), stop)
-    cleaned = (
-        clean_output(answer, source=source, language=language).text
-        if language
-        else answer
-    )
-    return cleaned[:LONGEST]
+    if language:
+        answer = clean_output(answer, source=source, language=language).text
+    return answer[:LONGEST]
 
 
 async def ask_judge(
     grader: Model,
     prompt: str,
     config: GenerateConfig,
-    read: Callable[[str], Verdict],
+    read_verdict: Callable[[str], Verdict],
     retry: str,
 ) -> Verdict:
     """Ask a judge, and once more if its reply cannot be used; never raises.
@@ -202,36 +210,35 @@ async def ask_judge(
         grader: The judge.
         prompt: The prompt.
         config: The decoding settings.
-        read: Reads a reply without its reasoning, or raises `Unusable`.
+        read_verdict: Reads a reply without its reasoning, or raises `Unusable`.
         retry: The second prompt, with a placeholder for the `reason` why a reply cannot be used.
 
     Returns:
         The verdict; without values if the judge failed.
     """
-    who = {"grader": str(grader), "seed": config.seed}
+    judge_record = {"grader": str(grader), "seed": config.seed}
     messages: list[ChatMessage] = [ChatMessageUser(content=prompt)]
     failure = ""
     for _ in range(_ATTEMPTS):
         try:
             output = await grader.generate(messages, config=config)
-        except (
-            Exception
-        ) as error:  # a limit, timeout or reset costs this judgement, not the run
+        except Exception as error:
+            # A limit, timeout or reset costs this judgement, not the run.
             failure = valid(f"{type(error).__name__}: {error}")[:_LONGEST_REASON]
             break
         completion = valid(output.completion)
         try:
-            said = read(strip_reasoning(completion))
-            return Verdict(said.values, {**who, **said.record})
+            verdict = read_verdict(strip_reasoning(completion))
+            return Verdict(verdict.values, {**judge_record, **verdict.record})
         except Unusable as error:
             # A JSON escape can be a lone surrogate, which is not allowed in an answer.
             reason = valid(str(error))[:_LONGEST_REASON]
             failure = f"{reason} (stop reason: {output.stop_reason})"
             # Some providers refuse an assistant's message without text.
-            answered = ChatMessageAssistant(content=completion or "…")
-            again = fill(retry, {"reason": reason.strip()})
-            messages = [*messages, answered, ChatMessageUser(content=again)]
-    return Verdict({}, {**who, "failure": failure})
+            answer = ChatMessageAssistant(content=completion or "…")
+            again = ChatMessageUser(content=fill(retry, {"reason": reason.strip()}))
+            messages = [*messages, answer, again]
+    return Verdict({}, {**judge_record, "failure": failure})
 
 
 def _filled_in(form: type[Reply], reply: str, code: str) -> Reply:
@@ -239,12 +246,15 @@ def _filled_in(form: type[Reply], reply: str, code: str) -> Reply:
 
     Broken JSON is not repaired: a reply that was cut off would lose errors and raise the score.
     """
-    decoder, filled_in = json.JSONDecoder(strict=False), None
-    position, last = reply.find("{"), reply.rfind(code)
+    decoder = json.JSONDecoder(strict=False)
+    filled_in = None
+    position = reply.find("{")
+    last = reply.rfind(code)
     while 0 <= position < last:
         try:
             answer, end = decoder.raw_decode(reply, position)
-            filled_in = answer if answer.get("code") == code else filled_in
+            if answer.get("code") == code:
+                filled_in = answer
         except (ValueError, RecursionError):
             end = position + 1
         position = reply.find("{", end)
@@ -253,10 +263,11 @@ def _filled_in(form: type[Reply], reply: str, code: str) -> Reply:
     try:
         return form.model_validate(filled_in)
     except ValidationError as error:
-        places = (
-            (".".join(map(str, wrong["loc"])), wrong["msg"]) for wrong in error.errors()
-        )
-        raise Unusable("; ".join(map(": ".join, places))) from error
+        problems = []
+        for problem in error.errors():
+            field = ".".join(map(str, problem["loc"]))
+            problems.append(f"{field}: {problem['msg']}")
+        raise Unusable("; ".join(problems)) from error
 
 
 # ---------------------------------------------------------------------- prompts
@@ -281,16 +292,19 @@ def render(name: str, code: str, texts: Mapping[str, str], **values: str) -> str
         texts: Tag → the text between such tags, which carry the code; empty ones are left out.
         values: Further texts of the prompt.
     """
-    words, blocks = judge_texts(), []
+    words = judge_texts()
+    blocks = []
     for tag, text in texts.items():
         if text:
             blocks.append(f"<{tag}_{code}>\n{neutralize(text)}\n</{tag}_{code}>")
-    more = {
+    places = {
+        **words[name],
+        **values,
         "code": code,
         "data": fill(words["data"], {"code": code}),
         "texts": "\n\n".join(blocks),
     }
-    return fill(words[name]["prompt"], {**words[name], **values, **more})
+    return fill(words[name]["prompt"], places)
 
 
 def fresh_code(*parts: str | int | None) -> str:

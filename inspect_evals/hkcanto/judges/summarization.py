@@ -66,7 +66,7 @@ class Ratings(Reply):
     fluency: Rating
     coherence: Rating
 
-    def read(self, *_: str) -> Verdict:
+    def verdict(self, *_: str) -> Verdict:
         """Return the points and the reasons for them."""
         points = {criterion: getattr(self, criterion).points for criterion in CRITERIA}
         return Verdict(points, self.model_dump(exclude={"code"}))
@@ -89,8 +89,15 @@ def judged_summary(judgements: int = 4, stop: Sequence[str] = ()) -> Scorer:
             models gets one judgement from each instead.
         stop: Stop texts: the model's answer ends before the first of them.
     """
-    of_nothing = dict.fromkeys(CRITERIA, min(POINTS))  # a complete failure
-    return judge(Ratings, summary_prompt, _score, of_nothing, judgements, stop, "yue")
+    return judge(
+        Ratings,
+        summary_prompt,
+        _combined,
+        empty=dict.fromkeys(CRITERIA, min(POINTS)),
+        judgements=judgements,
+        stop=stop,
+        language="yue",
+    )
 
 
 def summary_prompt(source: str, key_points: str, summary: str, code: str) -> str:
@@ -102,34 +109,40 @@ def summary_prompt(source: str, key_points: str, summary: str, code: str) -> str
         summary: The summary to judge.
         code: The call's code, see `fresh_code`.
     """
-    words = judge_texts()["criteria"].items()
-    criteria = (
-        f"- **Category: {name.capitalize()}**\n\n{text}" for name, text in words
-    )
-    texts = {"original_text": source, "marking_scheme": key_points, "summary": summary}
+    criteria = [
+        f"- **Category: {name.capitalize()}**\n\n{text}"
+        for name, text in judge_texts()["criteria"].items()
+    ]
+    texts = {
+        "original_text": source,
+        "marking_scheme": key_points,
+        "summary": summary,
+    }
     return render("summary", code, texts, criteria="\n\n".join(criteria))
 
 
-def _score(
+def _combined(
     summary: str, verdicts: Sequence[Values]
 ) -> tuple[Values, Mapping[str, Any]]:
+    """Return the means over judgements, and what the classifier and the length add to them."""
     detected = cantonese_fluency(summary, max_characters=LONGEST_SUMMARY)
-    unlike = [(points["fluency"] == PASS) != detected.passed for points in verdicts]
-    # If all judgements failed, the values are NaN, which Inspect counts as unscored.
-    values = dict.fromkeys(
-        ("judged_score", *CRITERIA, "fluency_disagreement_rate"), nan
-    )
-    if verdicts:
-        points = {
-            name: fmean(verdict[name] for verdict in verdicts) for name in CRITERIA
-        }
-        values |= {
-            "judged_score": summary_score(points, detected.n_characters),
-            **points,
-        }
-        values["fluency_disagreement_rate"] = fmean(unlike)
-    penalty = detected.length_penalty
-    return values, {
-        "length_penalty": penalty,
+    metadata = {
+        "length_penalty": detected.length_penalty,
         "cantonese_fluency_passed": detected.passed,
     }
+    if not verdicts:
+        # Inspect counts NaN as unscored.
+        names = ("judged_score", *CRITERIA, "fluency_disagreement_rate")
+        return dict.fromkeys(names, nan), metadata
+    points = {}
+    for criterion in CRITERIA:
+        points[criterion] = fmean(verdict[criterion] for verdict in verdicts)
+    disagreements = [
+        (verdict["fluency"] == PASS) != detected.passed for verdict in verdicts
+    ]
+    values = {
+        "judged_score": summary_score(points, detected.n_characters),
+        **points,
+        "fluency_disagreement_rate": fmean(disagreements),
+    }
+    return values, metadata

@@ -62,15 +62,16 @@ class LabelledError(Form):
         Raises:
             Unusable: The quoted text is not there.
         """
-        omitted = self.category == OMISSION
-        side, text = ("source", source) if omitted else ("translation", translation)
+        side = "source" if self.category == OMISSION else "translation"
+        text = source if self.category == OMISSION else translation
         try:
             start, end = locate(
                 neutralize(text), neutralize(self.text), self.occurrence
             )
         except ValueError as problem:
-            why = f"{self.category} is labelled in the {side}, where this does not stand: {problem}"
-            raise Unusable(why) from problem
+            raise Unusable(
+                f"{self.category} is labelled in the {side}, where this does not stand: {problem}"
+            ) from problem
         return ErrorSpan(self.category, start, len(text) if self.to_end else end)
 
 
@@ -79,16 +80,17 @@ class LabelledErrors(Reply):
 
     errors: Annotated[list[LabelledError], Field(max_length=5)]
 
-    def read(self, source: str, text: str) -> Verdict:
+    def verdict(self, source: str, text: str) -> Verdict:
         """Return the paper's figure for a translation with these errors."""
         spans = [error.span(source, text) for error in self.errors]
-        others = [span for span in spans if span.category != OMISSION]
         omissions = [span for span in spans if span.category == OMISSION]
+        others = [span for span in spans if span.category != OMISSION]
         terms = translation_accuracy(text, others, omissions)
-        placed = zip(self.errors, spans, strict=True)
-        errors = [{**error.model_dump(), **asdict(span)} for error, span in placed]
+        records = []
+        for error, span in zip(self.errors, spans, strict=True):
+            records.append({**error.model_dump(), **asdict(span)})
         values = {"judged_accuracy": terms.value}
-        return Verdict(values, {**values, "terms": asdict(terms), "errors": errors})
+        return Verdict(values, {**values, "terms": asdict(terms), "errors": records})
 
 
 @scorer(metrics=TRANSLATION_METRICS)
@@ -110,11 +112,14 @@ def judged_translation(
             annotators. A role with several models gets one judgement from each instead.
         stop: Stop texts: the model's answer ends before the first of them.
     """
-    prompt, of_nothing = (
+    return judge(
+        LabelledErrors,
         partial(translation_prompt, direction),
-        {"judged_accuracy": 0.0},
+        _combined,
+        empty={"judged_accuracy": 0.0},
+        judgements=judgements,
+        stop=stop,
     )
-    return judge(LabelledErrors, prompt, _score, of_nothing, judgements, stop)
 
 
 def translation_prompt(
@@ -129,16 +134,22 @@ def translation_prompt(
         translation: The translation to judge.
         code: The call's code, see `fresh_code`.
     """
-    languages, (before, into) = judge_texts()["languages"], direction.split("_")
-    named = {"source_language": languages[before], "target_language": languages[into]}
+    source_code, target_code = direction.split("_")
+    languages = judge_texts()["languages"]
     texts = {
         "source": source,
         "reference_translation": reference,
         "translation": translation,
     }
-    return render("translation", code, texts, **named)
+    return render(
+        "translation",
+        code,
+        texts,
+        source_language=languages[source_code],
+        target_language=languages[target_code],
+    )
 
 
-def _score(_: str, verdicts: Sequence[Values]) -> tuple[Values, Mapping[str, Any]]:
+def _combined(_: str, verdicts: Sequence[Values]) -> tuple[Values, Mapping[str, Any]]:
     values = [verdict["judged_accuracy"] for verdict in verdicts]
     return {"judged_accuracy": fmean(values) if values else nan}, {}
