@@ -1,10 +1,10 @@
 """The sections behind the first table: subjects, reading problems, and all figures."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from operator import attrgetter, itemgetter
-from typing import Any
+from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -78,57 +78,84 @@ _USAGE = (
 
 def sections(runs: Sequence[Run]) -> list[Section]:
     """Return the sections of subjects, reading problems, all figures, and tokens and time."""
-    groups, of_accuracy = (
-        side_by_side(runs),
-        [run for run in runs if estimate(run, "acc")],
-    )
+    groups = side_by_side(runs)
+    of_accuracy = side_by_side([run for run in runs if estimate(run, "acc")])
     generated = [
         run for run in chain(*groups) if run.kind.is_generative and run.items.ids
     ]
     problems = [*_problems(generated)]
-    used = [run for run in runs if len(run.usage.known) > 1]
-    counts = [(column, attrgetter(f"usage.{name}")) for name, column in _COUNTS.items()]
-    usage = table("usage", "Tokens and time", used, [MODEL, TASK, *counts], _USAGE)
+    responses = _responses_table(generated)
     return [
-        Section("Subjects", [*map(_subjects, side_by_side(of_accuracy))], "subjects"),
+        Section("Subjects", [*map(_subjects_table, of_accuracy)], "subjects"),
         Section(
             "Reading problems",
-            [*problems, _reading(generated)],
+            [*problems, responses],
             "reading",
-            bool(problems),
+            is_summary=bool(problems),
         ),
-        Section("All figures", [*map(_figures, groups)], "figures"),
-        Section("Tokens and time", [usage], "usage"),
+        Section("All figures", [*map(_figures_table, groups)], "figures"),
+        Section("Tokens and time", [_usage_table(runs)], "usage"),
     ]
 
 
+def _usage_table(runs: Sequence[Run]) -> TableBlock:
+    """Return the tokens, cost and time of the runs that logged them."""
+    used = [run for run in runs if len(run.usage.known) > 1]
+    columns = [MODEL, TASK]
+    for name, column in _COUNTS.items():
+        columns.append((column, attrgetter(f"usage.{name}")))
+    return table("usage", "Tokens and time", used, columns, _USAGE)
+
+
 def _problems(runs: Sequence[Run]) -> Iterator[Note]:
-    for text, most, rate_of in (
-        (_CUT, _MANY_TRUNCATED, _truncated),
-        (_UNREAD, MANY_UNREAD, _unread),
-        (_UNJUDGED, MANY_UNREAD, lambda run: estimate(run, "unjudged_rate")),
-    ):
-        rates = [
-            (run, rate) for run in runs if (rate := rate_of(run)) and rate.value > most
-        ]
-        many = "; ".join(f"{run_title(run)} {rate.value:.1%}" for run, rate in rates)
-        if many:
-            yield Note(
-                text.format(many, _second_look([run for run, _ in rates])), "warning"
-            )
+    """Warn of responses that are cut off, unread, or not judged."""
+    truncated = _above(_MANY_TRUNCATED, _truncated, runs)
+    unread = _above(MANY_UNREAD, _unread, runs)
+    unjudged = _above(MANY_UNREAD, _unjudged, runs)
+    if truncated:
+        yield Note(_CUT.format(_rates(truncated)), "warning")
+    if unread:
+        text = _UNREAD.format(_rates(unread), _second_look([*unread]))
+        yield Note(text, "warning")
+    if unjudged:
+        yield Note(_UNJUDGED.format(_rates(unjudged)), "warning")
+
+
+def _above(
+    limit: float,
+    rate_of: Callable[[Run], Estimate | None],
+    runs: Sequence[Run],
+) -> dict[Run, float]:
+    """Return the runs with a rate above a limit, and their rates."""
+    rates = dict[Run, float]()
+    for run in runs:
+        rate = rate_of(run)
+        if rate and rate.value > limit:
+            rates[run] = rate.value
+    return rates
+
+
+def _rates(rates: Mapping[Run, float]) -> str:
+    return "; ".join(f"{run_title(run)} {rate:.1%}" for run, rate in rates.items())
 
 
 def _second_look(runs: Sequence[Run]) -> str:
     """Return how many requests a second look sends for runs with one right letter."""
     tokens = list[int]()
-    for of in (run.items for run in runs if not getattr(run.kind, "SEVERAL", True)):
-        unread = np.greater(of.values.get("unparsed_rate", 0), 0) & (
-            of.response_lengths > 0
-        )
-        responses = np.minimum(of.response_lengths, LONGEST_RESPONSE)
-        lengths = PROMPT_LENGTH + of.question_lengths + responses
-        tokens += lengths[unread].tolist()
+    for run in runs:
+        if getattr(run.kind, "SEVERAL", True):
+            continue
+        items = run.items
+        is_unread = np.greater(items.values.get("unparsed_rate", 0), 0)
+        is_unread &= items.response_lengths > 0
+        responses = np.minimum(items.response_lengths, LONGEST_RESPONSE)
+        lengths = PROMPT_LENGTH + items.question_lengths + responses
+        tokens += lengths[is_unread].tolist()
     return f"{len(tokens):,} requests of {sum(tokens):,} tokens together"
+
+
+def _unjudged(run: Run) -> Estimate | None:
+    return estimate(run, "unjudged_rate")
 
 
 def _unread(run: Run) -> Estimate | None:
@@ -142,108 +169,139 @@ def _truncated(run: Run) -> Estimate | None:
     return mean_estimate(run.items.truncated[known], run.items.clusters[known])
 
 
-def _reading(runs: Sequence[Run]) -> TableBlock:
+def _output_tokens(run: Run) -> float | None:
+    """Return the mean of a response's tokens; None if not logged."""
+    known = run.items.output_tokens[~np.isnan(run.items.output_tokens)]
+    return float(known.mean()) if len(known) else None
+
+
+def _share_of(reason: str, run: Run) -> float | None:
+    """Return the share of responses that are unread for a reason; None without any."""
+    return [*run.items.reasons].count(reason) / len(run.items) or None
+
+
+def _responses_table(runs: Sequence[Run]) -> TableBlock:
     """Return how many responses could not be read and why, and their mean tokens."""
-
-    def share(reason: str, run: Run) -> float | None:
-        return [*run.items.reasons].count(reason) / len(run.items) or None
-
-    def tokens(run: Run) -> float | None:
-        known = run.items.output_tokens[~np.isnan(run.items.output_tokens)]
-        return float(known.mean()) if len(known) else None
-
-    reasons = sorted(
-        {why for run in runs for why in run.items.reasons if why[:5] == "none:"}
-    )
+    unread = "No answer could be read; they count as wrong."
+    truncated = "Ended at the length limit, if logged."
+    tokens = "Mean per response, if logged."
     columns: list[FigureColumn] = [
-        *(MODEL, TASK),
-        (
-            TableColumn(
-                "Unread", "percent", "No answer could be read; they count as wrong."
-            ),
-            _unread,
-        ),
-        (
-            TableColumn(
-                "Truncated", "percent", "Ended at the length limit, if logged."
-            ),
-            _truncated,
-        ),
-        *(
-            (TableColumn(why[6:].capitalize(), "percent"), partial(share, why))
-            for why in reasons
-        ),
-        (
-            TableColumn("Output tokens", "number", "Mean per response, if logged."),
-            tokens,
-        ),
+        MODEL,
+        TASK,
+        (TableColumn("Unread", "percent", unread), _unread),
+        (TableColumn("Truncated", "percent", truncated), _truncated),
     ]
+    reasons = {*chain.from_iterable(run.items.reasons for run in runs)}
+    for reason in sorted(reasons):
+        if reason.startswith("none:"):
+            title = reason.removeprefix("none:")[1:].capitalize()
+            share = partial(_share_of, reason)
+            columns.append((TableColumn(title, "percent"), share))
+    columns.append((TableColumn("Output tokens", "number", tokens), _output_tokens))
     return table("reading", "Responses", runs, columns, _READING)
 
 
-def _subjects(runs: Sequence[Run]) -> TableBlock:
+class _Part(NamedTuple):
+    """An average, a category or a subject, with its accuracy in each run."""
+
+    title: str
+    chinese: str | None
+    values: Sequence[Estimate | None]
+
+    @property
+    def items(self) -> int:
+        """The largest number of items of a run."""
+        return max(value.items for value in self.values if value)
+
+
+def _value(position: int, part: _Part) -> Estimate | None:
+    return part.values[position]
+
+
+def _subjects_table(runs: Sequence[Run]) -> TableBlock:
     """Return averages, categories and subjects; no rows if there is only one subject."""
-    some, few = runs[0], len(runs) <= 2
-    present = {subject.name for run in runs for subject in run.subjects}
-    subjects = [
-        subject for subject in some.kind.task.subjects if subject.name in present
+    first = runs[0]
+    averages = _averages(runs)
+    subjects = _subjects(runs)
+    rows = [*averages, *subjects] if len(subjects) > 1 else averages
+    rows = [part for part in rows if any(part.values)]
+    columns: list[tuple[TableColumn, Callable[[_Part], Value]]] = [
+        (TableColumn("Part"), attrgetter("title")),
+        (TableColumn("In Chinese"), attrgetter("chinese")),
+        (TableColumn("Items", "count"), attrgetter("items")),
     ]
-    rows: list[tuple[Any, ...]] = [
-        (figure.title, None, *(estimate(run, figure.name) for run in runs))
-        for figure in some.kind.figures
+    # The intervals of more runs would hide each other.
+    drawn = len(runs) <= 2
+    for position, run in enumerate(runs):
+        column = TableColumn(run.label, "percent", drawn=drawn, brief=not drawn)
+        columns.append((column, partial(_value, position)))
+    headline = measure_title(first, first.headline)
+    is_of_one = len(subjects) < 2 and len(rows) < 3
+    return table(
+        _name("subjects", first),
+        task_title(first),
+        [] if is_of_one else rows,
+        columns,
+        f"The headline is {headline}. Subjects also differ by chance.",
+        kind="other",
+    )
+
+
+def _present(runs: Sequence[Run]) -> set[str]:
+    """Return the names of the subjects that some run has."""
+    return {subject.name for run in runs for subject in run.subjects}
+
+
+def _averages(runs: Sequence[Run]) -> list[_Part]:
+    """Return the averages of accuracy, without those of a part that is a subject."""
+    present = _present(runs)
+    return [
+        _Part(figure.title, None, [estimate(run, figure.name) for run in runs])
+        for figure in runs[0].kind.figures
         if figure.averages == "acc" and figure.part not in present
     ]
-    for subject in subjects if len(subjects) > 1 else ():
-        values = [estimate(run, "acc", (subject.name,)) for run in runs]
-        rows.append((subject.title, subject.chinese or None, *values))
-    rows = [row for row in rows if any(row[2:])]
-    columns: list[tuple[TableColumn, Callable[[Any], Any]]] = [
-        (TableColumn("Part"), itemgetter(0)),
-        (TableColumn("In Chinese"), itemgetter(1)),
-        (
-            TableColumn("Items", "count"),
-            lambda row: max(value.items for value in row[2:] if value),
-        ),
-        *(
-            (
-                TableColumn(run.label, "percent", drawn=few, brief=not few),
-                itemgetter(at),
-            )
-            for at, run in enumerate(runs, 2)
-        ),
-    ]
-    about = f"The headline is {measure_title(some, some.headline)}. Subjects also differ by chance."
-    listed = rows if len(subjects) > 1 or len(rows) > 2 else []
-    return table(
-        _name("subjects", some), task_title(some), listed, columns, about, kind="other"
-    )
 
 
-def _figures(runs: Sequence[Run]) -> TableBlock:
+def _subjects(runs: Sequence[Run]) -> list[_Part]:
+    """Return the subjects that some run has, in the task's order."""
+    present = _present(runs)
+    parts = list[_Part]()
+    for subject in runs[0].kind.task.subjects:
+        if subject.name in present:
+            values = [estimate(run, "acc", (subject.name,)) for run in runs]
+            parts.append(_Part(subject.title, subject.chinese or None, values))
+    return parts
+
+
+def _figures_table(runs: Sequence[Run]) -> TableBlock:
     """Return every figure of a task and its judges, on all items; no rows if it has only one."""
-    some = runs[0]
-    known = [
-        *(figure for figure in some.kind.figures if not figure.part),
-        *JUDGED.values(),
-    ]
+    first = runs[0]
+    figures = [figure for figure in first.kind.figures if not figure.part]
+    figures += JUDGED.values()
     rows = [
-        figure for figure in known if any(estimate(run, figure.name) for run in runs)
+        figure for figure in figures if any(estimate(run, figure.name) for run in runs)
     ]
-
-    def value(run: Run, figure: Figure) -> Estimate | None:
-        found = estimate(run, figure.name)
-        return found and found.times(points_of(figure))
-
     columns: list[tuple[TableColumn, Callable[[Figure], Value]]] = [
-        (TableColumn("Figure"), partial(figure_title, some)),
-        *((TableColumn(run.label, "score"), partial(value, run)) for run in runs),
+        (TableColumn("Figure"), partial(figure_title, first)),
+        *((TableColumn(run.label, "score"), partial(_in_points, run)) for run in runs),
         (TableColumn("Meaning"), attrgetter("help")),
     ]
-    listed, about = rows if len(rows) > 1 else [], "Shares and rates are in %."
     return table(
-        _name("figures", some), task_title(some), listed, columns, about, kind="other"
+        _name("figures", first),
+        task_title(first),
+        rows if len(rows) > 1 else [],
+        columns,
+        "Shares and rates are in %.",
+        kind="other",
     )
 
 
-def _name(what: str, run: Run) -> str:
-    return short_name(what, run.task, run.condition, "sample" if run.is_sample else "")
+def _in_points(run: Run, figure: Figure) -> Estimate | None:
+    """Return a figure of a run, from 0 to 100 if it is a share or a rate."""
+    value = estimate(run, figure.name)
+    return value and value.times(points_of(figure))
+
+
+def _name(prefix: str, run: Run) -> str:
+    suffix = "sample" if run.is_sample else ""
+    return short_name(prefix, run.task, run.condition, suffix)

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ...figures import Figure
@@ -60,12 +60,14 @@ TASK: FigureColumn = (TableColumn("Task and condition"), task_title)
 def condition_title(run: Run) -> str:
     """Return the condition, with the options that a variant's name implies besides its shots."""
     variant = run.kind.task.variant
-    words = {
-        "chain of thought": variant.cot,
-        "Simplified script": variant.script == "sc",
-        "log-likelihood": variant.scoring == "loglikelihood",
-    }
-    return ", ".join([*(word for word, holds in words.items() if holds), run.condition])
+    words = list[str]()
+    if variant.cot:
+        words.append("chain of thought")
+    if variant.script == "sc":
+        words.append("Simplified script")
+    if variant.scoring == "loglikelihood":
+        words.append("log-likelihood")
+    return ", ".join([*words, run.condition])
 
 
 def figure_title(run: Run, figure: Figure) -> str:
@@ -84,49 +86,64 @@ def measure_title(run: Run, figure: Figure) -> str:
 
 def headline(run: Run) -> Estimate | None:
     """Return the value of the headline; its note says if the run was interrupted."""
-    found = estimate(run, run.headline.name)
-    return replace(found, note=run.unfinished) if found and run.unfinished else found
+    value = estimate(run, run.headline.name)
+    if value and run.unfinished:
+        return replace(value, note=run.unfinished)
+    return value
 
 
 def unread_of(run: Run) -> Estimate | None:
     """Return the share of responses from which no answer could be read; None without any."""
-    name = next((name for name in UNREAD if name in run.items.values), None)
-    return estimate(run, name) if name else None
+    for name in UNREAD:
+        if name in run.items.values:
+            return estimate(run, name)
+    return None
 
 
 def doubts(run: Run) -> Sequence[str]:
     """Return the doubts about a run's figures, short enough for a table cell."""
+    return [*_setup_doubts(run), *_result_doubts(run)]
+
+
+def _setup_doubts(run: Run) -> Iterator[str]:
+    """Yield how a run may differ from the catalogue's task."""
     checked = harness_agreement(run)
-    lacks = (
-        len({*run.items.ids}) != run.expected
-        and run.trusted_data
-        and not run.unfinished
-    )
-    share = unread.value if (unread := unread_of(run)) else 0.0
-    decoding = run.decoding if run.kind.is_generative else ""
-    prompt_known = run.signature.prompt_known
-    texts = {
-        "unlike the harness": bool(checked.different),
-        "unchecked": not (checked.equal or checked.different),
-        "prompt and decoding unknown": not prompt_known,
-        run.departure: bool(run.departure),
-        " ".join(name for name, _ in run.sent.more): bool(run.sent.more),
-        run.unfinished: bool(run.unfinished),
-        "own data"
-        if run.is_local
-        else f"{run.data or 'unknown'} data": not run.trusted_data,
-        "run with --limit" if run.limited else "not all items": lacks,
-        f"{share:.0%} unread": share > MANY_UNREAD,
-        decoding: prompt_known and decoding not in ("", "greedy"),
-    }
-    return [text for text, holds in texts.items() if holds]
+    if checked.different:
+        yield "unlike the harness"
+    elif not checked.equal:
+        yield "unchecked"
+    if not run.signature.prompt_known:
+        yield "prompt and decoding unknown"
+    if run.departure:
+        yield run.departure
+    if run.sent.more:
+        yield " ".join(name for name, _ in run.sent.more)
+
+
+def _result_doubts(run: Run) -> Iterator[str]:
+    """Yield what is doubtful about a run's items, responses and decoding."""
+    if run.unfinished:
+        yield run.unfinished
+    if not run.trusted_data:
+        yield "own data" if run.is_local else f"{run.data or 'unknown'} data"
+    elif len({*run.items.ids}) != run.expected and not run.unfinished:
+        yield "run with --limit" if run.limited else "not all items"
+    unread = unread_of(run)
+    if unread and unread.value > MANY_UNREAD:
+        yield f"{unread.value:.0%} unread"
+    if (
+        run.kind.is_generative
+        and run.signature.prompt_known
+        and run.decoding not in ("", "greedy")
+    ):
+        yield run.decoding
 
 
 def footer_of(runs: Sequence[Run]) -> Sequence[str]:
     """Return the footer: the scope of intervals, and the papers and terms of the benchmarks run."""
     used = {run.kind.task.benchmark.name: run.kind.task.benchmark for run in runs}
-    ends = [
-        f"{of.title}: {of.paper.removeprefix(f'{of.title}: ')}. {of.terms}"
-        for of in used.values()
-    ]
-    return [_COVERED, *ends]
+    lines = [_COVERED]
+    for benchmark in used.values():
+        paper = benchmark.paper.removeprefix(f"{benchmark.title}: ")
+        lines.append(f"{benchmark.title}: {paper}. {benchmark.terms}")
+    return lines

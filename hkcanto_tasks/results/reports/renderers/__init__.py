@@ -24,8 +24,9 @@ def render(report: Report, format: ReportFormat) -> str:  # noqa: A002
         try:
             from .page import page
         except ImportError as error:
-            how = 'a page needs the package Jinja2: pip install "hkcanto[report]".'
-            raise OptionError(how) from error
+            raise OptionError(
+                'a page needs the package Jinja2: pip install "hkcanto[report]".'
+            ) from error
         return page(report)
     if format == "json":
         return json_document(report)

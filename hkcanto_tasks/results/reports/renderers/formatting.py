@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from ....printable import one_line
@@ -10,7 +11,7 @@ from ...statistics.intervals import UNSEEN
 from ..blocks import DisplayUnit, Estimate, TableBlock, TableColumn, Value
 
 MISSING = "–"
-_NAMED = 4
+_MOST_NAMES = 5  # with more, the last place is for their number
 
 _SIGNS: dict[DisplayUnit, str] = {
     "percent": "%",
@@ -23,8 +24,9 @@ _MODELS = ("run", "published")
 def listed(names: Iterable[str], joint: str = "; ") -> str:
     """Join the distinct names; of more than five, four are named and the rest counted."""
     distinct = [*dict.fromkeys(names)]
-    if len(distinct) > _NAMED + 1:
-        distinct[_NAMED:] = [f"{len(distinct) - _NAMED} more"]
+    if len(distinct) > _MOST_NAMES:
+        shown_names = distinct[: _MOST_NAMES - 1]
+        distinct = [*shown_names, f"{len(distinct) - len(shown_names)} more"]
     return joint.join(distinct)
 
 
@@ -41,11 +43,9 @@ def number(value: Value) -> float | None:
     """Return the number in a value; None for a text, None or NaN."""
     if isinstance(value, Estimate):
         value = value.value
-    return (
-        None
-        if value is None or isinstance(value, str) or math.isnan(value)
-        else float(value)
-    )
+    if value is None or isinstance(value, str) or math.isnan(value):
+        return None
+    return float(value)
 
 
 def value_text(value: Value, unit: DisplayUnit, digits: int = 1) -> str:
@@ -57,33 +57,42 @@ def value_text(value: Value, unit: DisplayUnit, digits: int = 1) -> str:
         >>> value_text(None, "count"), value_text("7B", "text")
         ('–', '7B')
     """
-    found = number(value)
-    if found is None:
-        return (one_line(value) if isinstance(value, str) else "") or MISSING
-    if math.isinf(found):
-        return "∞" if found > 0 else "−∞"
-    if unit in ("percent", "points"):
-        found *= 100
-    match unit:
-        case "percent" | "score":
-            text = f"{found:z.{digits}f}"
-        case "points" | "score_points":
-            text = f"{found:+z.{digits}f}"
-            if not float(text):  # a small difference does not read as none
-                text = (
-                    f"{found:+.1g}" if abs(found) > 0.0005 else text.removeprefix("+")
-                )
-        case "count":
-            text = f"{found:,.0f}"
-        case "p":
-            text = "< 0.001" if found < 0.001 else f"{found:.2g}"
-        case _:
-            # Four significant digits, but at least those of the integer part.
-            text = (
-                f"{found:,.0f}" if abs(found) >= 1000 or found == 0 else f"{found:#.4g}"
-            )
-            text = text.removesuffix(".")
+    amount = number(value)
+    if amount is None:
+        text = one_line(value) if isinstance(value, str) else ""
+        return text or MISSING
+    if math.isinf(amount):
+        return "∞" if amount > 0 else "−∞"
+    text = _number_text(amount, unit, digits)
     return text.replace("-", "−") if text.startswith("-") else text
+
+
+def _number_text(amount: float, unit: DisplayUnit, digits: int) -> str:
+    match unit:
+        case "percent":
+            return f"{100 * amount:z.{digits}f}"
+        case "score":
+            return f"{amount:z.{digits}f}"
+        case "points":
+            return _points_text(100 * amount, digits)
+        case "score_points":
+            return _points_text(amount, digits)
+        case "count":
+            return f"{amount:,.0f}"
+        case "p":
+            return "< 0.001" if amount < 0.001 else f"{amount:.2g}"
+    # Four significant digits, but at least those of the integer part.
+    if abs(amount) >= 1000 or amount == 0:
+        return f"{amount:,.0f}"
+    return f"{amount:#.4g}".removesuffix(".")
+
+
+def _points_text(points: float, digits: int) -> str:
+    text = f"{points:+z.{digits}f}"
+    if float(text):
+        return text
+    # A small difference is not shown as none.
+    return f"{points:+.1g}" if abs(points) > 0.0005 else text.removeprefix("+")
 
 
 def interval_text(value: Value, unit: DisplayUnit) -> str:
@@ -95,27 +104,25 @@ def interval_text(value: Value, unit: DisplayUnit) -> str:
         >>> interval_text(Estimate(0.0, -0.0001, 0.0001, 9), "points")
         '[−0.01, +0.01]'
     """
-    if not isinstance(value, Estimate) or None in (
-        number(value.low),
-        number(value.high),
-    ):
+    if not isinstance(value, Estimate):
+        return ""
+    if number(value.low) is None or number(value.high) is None:
         return ""
     for digits in range(1, 5):
-        ends = [value_text(end, unit, digits) for end in (value.low, value.high)]
-        if ends[0] != ends[1] or value.low == value.high:
+        low = value_text(value.low, unit, digits)
+        high = value_text(value.high, unit, digits)
+        if low != high or value.low == value.high:
             break
-    return f"[{', '.join(ends)}]"
+    return f"[{low}, {high}]"
 
 
 def caption(table: TableBlock) -> str:
     """Return the caption of a table, with the meaning of the mark † beside an interval."""
-    values = (value for row in table.rows for value in row.values)
-    marked = any(
-        isinstance(value, Estimate) and UNSEEN in value.note for value in values
-    )
-    return (
-        f"{table.caption} † The interval {UNSEEN}.".strip() if marked else table.caption
-    )
+    values = chain.from_iterable(row.values for row in table.rows)
+    notes = (value.note for value in values if isinstance(value, Estimate))
+    if not any(UNSEEN in note for note in notes):
+        return table.caption
+    return f"{table.caption} † The interval {UNSEEN}.".strip()
 
 
 def heading(column: TableColumn) -> str:
@@ -125,7 +132,8 @@ def heading(column: TableColumn) -> str:
         >>> heading(TableColumn("Accuracy", "percent")), heading(TableColumn("Items", "count"))
         ('Accuracy %', 'Items')
     """
-    sign, name = _SIGNS.get(column.unit, ""), one_line(column.title)
+    sign = _SIGNS.get(column.unit, "")
+    name = one_line(column.title)
     return name if sign in name.split() else f"{name} {sign}".strip()
 
 
@@ -161,42 +169,43 @@ def shown(table: TableBlock) -> list[ShownRow]:
         >>> [(row.cells[0].text, row.cells[1].text, row.cells[1].best) for row in shown(table)]
         [('ours (this run)', '50.0', True), ('GPT', '40.0', False)]
     """
-    best = [best_of(table, place) for place in range(len(table.columns))]
+    best = [best_of(table, n) for n in range(len(table.columns))]
     kinds = {row.kind for row in table.rows}
-    rows = []
+    rows = list[ShownRow]()
     for row in table.rows:
-        cells = []
+        is_model = row.kind in _MODELS
+        cells = list[ShownCell]()
         for column, value, top in zip(table.columns, row.values, best, strict=True):
-            text, interval = (
-                value_text(value, column.unit),
-                interval_text(value, column.unit),
-            )
-            note = one_line(value.note) if isinstance(value, Estimate) else ""
-            if UNSEEN in note:
-                interval, note = (
-                    f"{interval} †",
-                    note.replace(UNSEEN, "").removesuffix("; "),
-                )
-            is_best = row.kind in _MODELS and top is not None and number(value) == top
-            cells.append(ShownCell(text, interval.strip(), note, is_best))
+            is_best = is_model and top is not None and number(value) == top
+            cells.append(_shown_cell(value, column.unit, is_best))
         if row.kind == "run" and "published" in kinds:
             cells[0] = cells[0]._replace(text=f"{cells[0].text} (this run)")
         rows.append(ShownRow(cells, row.kind if len(kinds) > 1 else "other"))
     return rows
 
 
-def best_of(table: TableBlock, place: int) -> float | None:
+def _shown_cell(value: Value, unit: DisplayUnit, is_best: bool) -> ShownCell:
+    interval = interval_text(value, unit)
+    note = one_line(value.note) if isinstance(value, Estimate) else ""
+    if UNSEEN in note:
+        # The caption explains the mark.
+        interval = f"{interval} †".strip()
+        note = note.replace(UNSEEN, "").removesuffix("; ")
+    return ShownCell(value_text(value, unit), interval, note, is_best)
+
+
+def best_of(table: TableBlock, position: int) -> float | None:
     """Return the best number of a column; None if there is no choice."""
-    lower = table.columns[place].lower_is_better
-    rivals = ("run",) if any(row.kind == "best" for row in table.rows) else _MODELS
+    is_lower_better = table.columns[position].lower_is_better
+    has_best_row = any(row.kind == "best" for row in table.rows)
+    rivals = ("run",) if has_best_row else _MODELS
     models = [row for row in table.rows if row.kind in rivals]
     names = {row.values[0] for row in models}
-    numbers = {
-        found for row in models if (found := number(row.values[place])) is not None
-    }
-    if lower is None or len(numbers) < 2 or len(names) < len(models):
+    values = (number(row.values[position]) for row in models)
+    numbers = {value for value in values if value is not None}
+    if is_lower_better is None or len(numbers) < 2 or len(names) < len(models):
         return None
-    return (min if lower else max)(numbers)
+    return min(numbers) if is_lower_better else max(numbers)
 
 
 def turned(table: TableBlock) -> tuple[Sequence[TableColumn], Sequence[ShownRow]]:
@@ -209,15 +218,15 @@ def turned(table: TableBlock) -> tuple[Sequence[TableColumn], Sequence[ShownRow]
         >>> [[cell.text for cell in row.cells] for row in turned(made)[1]]
         [['Law %', '↑', '50.0'], ['BLEU', '↑', '9.0']]
     """
-    models, rows = shown(table), []
-    for place, column in enumerate(table.columns[1:], 1):
-        task = ShownCell(heading(column)), ShownCell(column.under)
-        # The line of warnings has the doubts about a figure; here only ties are marked.
-        cells = (row.cells[place] for row in models)
-        values = (
-            ShownCell(f"{c.text} ≈" if "≈" in c.note else c.text, best=c.best)
-            for c in cells
-        )
-        rows.append(ShownRow([*task, *values], "task"))
-    names = [TableColumn(row.cells[0].text, "number") for row in models]
+    models = shown(table)
+    rows = list[ShownRow]()
+    for position, column in enumerate(table.columns[1:], 1):
+        cells = [ShownCell(heading(column)), ShownCell(column.under)]
+        for model in models:
+            cell = model.cells[position]
+            # The line of warnings has the doubts about a figure; here only ties are marked.
+            text = f"{cell.text} ≈" if "≈" in cell.note else cell.text
+            cells.append(ShownCell(text, best=cell.best))
+        rows.append(ShownRow(cells, "task"))
+    names = [TableColumn(model.cells[0].text, "number") for model in models]
     return [TableColumn("Task"), TableColumn("Measure", beneath=True), *names], rows

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 
 from ....printable import one_line
-from ..blocks import Report, TableBlock
+from ..blocks import Note, Report, TableBlock, TableColumn
 from .formatting import ShownCell, caption, heading, shown
 
-# All characters with a special meaning to GitHub within a line; `&` and `<` would begin HTML.
+# All characters with a special meaning to GitHub within a line; `&` and `<` begin HTML.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>&|~#$!])")
 _LEVELS = {"verdict": "**{}**", "warning": "> **Warning.** {}", "info": "> {}"}
 
@@ -29,45 +29,59 @@ def markdown(report: Report, *, folded: bool = False) -> str:
         f"{report.created:%Y-%m-%d %H:%M} · hkcanto {_text(report.version)}",
     ]
     for section in report.sections:
-        is_folded, title = folded and not section.is_summary, _text(section.title)
-        head = (
-            f"<details><summary>{title}</summary>" if is_folded else f"{level}# {title}"
-        )
-        paragraphs.append(head)
+        is_folded = folded and not section.is_summary
+        title = _text(section.title)
+        if is_folded:
+            paragraphs.append(f"<details><summary>{title}</summary>")
+        else:
+            paragraphs.append(f"{level}# {title}")
         for block in section.blocks:
-            if isinstance(block, TableBlock):
-                paragraphs += _table(block)
-            else:
+            if isinstance(block, Note):
                 paragraphs.append(_LEVELS[block.level].format(_text(block.text)))
-        paragraphs += ["</details>"] if is_folded else []
+            else:
+                paragraphs += _table(block)
+        if is_folded:
+            paragraphs.append("</details>")
     paragraphs += ["---", *map(_text, report.footer)] if report.footer else []
     return "\n\n".join(paragraphs) + "\n"
 
 
 def _table(table: TableBlock) -> Iterator[str]:
     yield f"**{_text(table.title)}**"
-    if told := caption(table):
-        yield _text(told)
+    about = caption(table)
+    if about:
+        yield _text(about)
     lines = [
-        [
-            "<br>".join(map(_text, filter(None, (heading(c), c.under))))
-            for c in table.columns
-        ],
+        [*map(_heading, table.columns)],
         ["---:" if column.numeric else "---" for column in table.columns],
     ]
     for row in shown(table):
-        name, *values = map(_cell, row.cells)
-        lines.append([f"**{name}**" if row.kind == "run" else name, *values])
+        cells = [*map(_cell, row.cells)]
+        if row.kind == "run":
+            cells[0] = f"**{cells[0]}**"
+        lines.append(cells)
     yield "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-    if meanings := [
-        f"- *{_text(c.title)}*: {_text(c.help)}" for c in table.columns if c.help
-    ]:
+    meanings = [
+        f"- *{_text(column.title)}*: {_text(column.help)}"
+        for column in table.columns
+        if column.help
+    ]
+    if meanings:
         yield "\n".join(meanings)
 
 
+def _heading(column: TableColumn) -> str:
+    parts = filter(None, (heading(column), column.under))
+    return "<br>".join(map(_text, parts))
+
+
 def _cell(cell: ShownCell) -> str:
-    text, note = _text(cell.text), f"({_text(cell.note)})" if cell.note else ""
-    parts = [f"**{text}**" if cell.best else text, _text(cell.interval), note]
+    text = _text(cell.text)
+    parts = [f"**{text}**" if cell.best else text]
+    if cell.interval:
+        parts.append(_text(cell.interval))
+    if cell.note:
+        parts.append(f"({_text(cell.note)})")
     return " ".join(filter(None, parts))
 
 

@@ -29,19 +29,21 @@ def page(report: Report) -> str:
         >>> "<h1>A &lt; B</h1>" in page(Report("A < B", datetime(2026, 1, 2), "0.1", ()))
         True
     """
-    style, script = _resource("page.css"), _resource("page.js")
-    return _template().render(report=report, **code(style, script)).lstrip()
+    fields = code(style=_resource("page.css"), script=_resource("page.js"))
+    return _template().render(report=report, **fields).lstrip()
 
 
 def code(style: str, script: str) -> dict[str, str]:
     """Return the style and script of a page, and a Content-Security-Policy for these alone."""
-    hashes = [
-        base64.b64encode(sha256(text.encode()).digest()).decode()
-        for text in (script, style)
-    ]
-    policy = "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; base-uri 'none'; "
-    policy = policy.format(*hashes) + "form-action 'none'"
+    policy = (
+        f"default-src 'none'; script-src 'sha256-{_hash(script)}'; "
+        f"style-src 'sha256-{_hash(style)}'; base-uri 'none'; form-action 'none'"
+    )
     return {"policy": policy, "style": Markup(style), "script": Markup(script)}
+
+
+def _hash(text: str) -> str:
+    return base64.b64encode(sha256(text.encode()).digest()).decode()
 
 
 def environment() -> Environment:
@@ -49,9 +51,8 @@ def environment() -> Environment:
     return Environment(
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=lambda value: (
-            printable(value) if type(value) is str else value
-        ),  # not Markup
+        # Not Markup, which is a kind of text.
+        finalize=lambda value: printable(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -59,11 +60,12 @@ def environment() -> Environment:
 
 @cache
 def _template() -> Template:
-    made = environment()
-    made.tests |= {"chinese": is_chinese}
-    made.filters |= {"one_line": one_line, "heading": heading, "caption": caption}
-    made.filters |= {"shown": shown, "plot": plot, "words": _words}
-    return made.from_string(_resource("page.html.j2"), {"LONG_TABLE": LONG_TABLE})
+    templates = environment()
+    templates.tests["chinese"] = is_chinese
+    for function in (one_line, heading, caption, shown, plot):
+        templates.filters[function.__name__] = function
+    templates.filters["words"] = _words
+    return templates.from_string(_resource("page.html.j2"), {"LONG_TABLE": LONG_TABLE})
 
 
 def _resource(name: str) -> str:

@@ -5,6 +5,7 @@ All positions are percentages of the width or the height. The axis covers every 
 
 import math
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from ..blocks import Estimate, TableBlock, Value
@@ -14,64 +15,101 @@ _MARGIN = 6.0
 _FEWEST_TICKS = 3
 _STEPS = (5.0, 2.5, 2.0, 1.0, 0.5, 0.25, 0.2)
 
-Place = float | None
-"""None for a number that is missing or infinite."""
+# In percent; None for a number that is missing or infinite.
+Position = float | None
+
+
+class Dot(NamedTuple):
+    """A dot of a row's plot, with the ends of its interval."""
+
+    series: int
+    x: Position
+    y: float
+    low: Position
+    high: Position
 
 
 class Plot(NamedTuple):
-    """The plot of a table: places of the drawn columns, the axis, the line of no difference if any;
-    for each row the series, x, y, low and high of its dots; a row's height in pixels."""
+    """The plot of a table.
+
+    Attributes:
+        series: The positions of the drawn columns.
+        ticks: The position and label of each tick of the axis.
+        zero: The line of no difference, if the columns are differences.
+        rows: For each row the dots.
+        height: A row's height in pixels.
+    """
 
     series: Sequence[int]
-    ticks: Sequence[tuple[Place, str]]
-    zero: Place
-    rows: Sequence[Sequence[tuple[int, Place, float, Place, Place]]]
+    ticks: Sequence[tuple[Position, str]]
+    zero: Position
+    rows: Sequence[Sequence[Dot]]
     height: int
+
+
+class _Axis(NamedTuple):
+    """The lowest and the highest number of a plot."""
+
+    low: float
+    high: float
+
+    def position(self, number: float | None) -> Position:
+        """Return the position of a number."""
+        if number is None:
+            return None
+        share = (100 - 2 * _MARGIN) * (number - self.low) / (self.high - self.low)
+        return round(_MARGIN + share, 2)
 
 
 def plot(table: TableBlock) -> Plot | None:
     """Return the plot of a table; None without numbers."""
-    series = [place for place, column in enumerate(table.columns) if column.drawn]
-    rows = [[_numbers(row.values[place]) for place in series] for row in table.rows]
-    drawn = [
-        value for row in rows for mark in row for value in mark if value is not None
-    ]
+    series = [n for n, column in enumerate(table.columns) if column.drawn]
+    rows = [[_numbers(row.values[n]) for n in series] for row in table.rows]
+    drawn = [number for number in chain(*chain(*rows)) if number is not None]
     if not drawn:
         return None
     unit = table.columns[series[0]].unit
     is_difference = unit in ("points", "score_points")
-    drawn += [0.0] if is_difference else []
-    low, high = min(drawn), max(drawn)
-    if low == high:
-        low, high = low - (abs(low) or 1) / 2, high + (abs(high) or 1) / 2
-
-    def x(value: float | None) -> Place:
-        if value is None:
-            return None
-        return round(_MARGIN + (100 - 2 * _MARGIN) * (value - low) / (high - low), 2)
-
-    ticks = [
-        (x(tick), value_text(tick, unit).removesuffix(".0"))
-        for tick in _ticks(low, high)
-    ]
-    lines = 1 + len(series)
-    dots = [
-        [
-            (place, x(value), round(100 * (place + 1) / lines, 1), x(from_), x(to))
-            for place, (value, from_, to) in enumerate(row)
-            if value is not None
-        ]
-        for row in rows
-    ]
+    axis = _axis([*drawn, 0.0] if is_difference else drawn)
+    ticks = list[tuple[Position, str]]()
+    for tick in _ticks(axis.low, axis.high):
+        label = value_text(tick, unit).removesuffix(".0")
+        ticks.append((axis.position(tick), label))
     return Plot(
-        series, ticks, x(0) if is_difference else None, dots, max(18, 9 * len(series))
+        series,
+        ticks,
+        zero=axis.position(0) if is_difference else None,
+        rows=[_dots(row, axis) for row in rows],
+        height=max(18, 9 * len(series)),
     )
+
+
+def _axis(numbers: Sequence[float]) -> _Axis:
+    """Return an axis of some numbers; equal numbers are in its middle."""
+    low = min(numbers)
+    high = max(numbers)
+    if low < high:
+        return _Axis(low, high)
+    reach = (abs(low) or 1) / 2
+    return _Axis(low - reach, low + reach)
+
+
+def _dots(row: Sequence[Sequence[float | None]], axis: _Axis) -> list[Dot]:
+    """Return the dots of a row, one below the other."""
+    dots = list[Dot]()
+    for n, (value, low, high) in enumerate(row):
+        if value is not None:
+            x, start, end = map(axis.position, (value, low, high))
+            y = round(100 * (n + 1) / (1 + len(row)), 1)
+            dots.append(Dot(n, x, y, start, end))
+    return dots
 
 
 def _numbers(value: Value) -> list[float | None]:
     """Return a value and the ends of its interval; None for what is not finite."""
-    ends = (value.low, value.high) if isinstance(value, Estimate) else (None, None)
-    numbers = map(number, (value, *ends))
+    numbers = [number(value), None, None]
+    if isinstance(value, Estimate):
+        numbers = [number(value), number(value.low), number(value.high)]
     return [n if n is not None and math.isfinite(n) else None for n in numbers]
 
 
@@ -83,8 +121,9 @@ def _ticks(low: float, high: float) -> list[float]:
         [-25.0, 0.0, 25.0, 50.0]
     """
     unit = 10.0 ** math.floor(math.log10(high - low))
-    for step in (unit * each for each in _STEPS):
-        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    for step in (unit * factor for factor in _STEPS):
+        first = math.ceil(low / step - 1e-9)
+        last = math.floor(high / step + 1e-9)
         if last - first + 1 >= _FEWEST_TICKS:
             break
-    return [place * step for place in range(first, last + 1)]
+    return [multiple * step for multiple in range(first, last + 1)]

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from ....printable import valid
@@ -28,14 +29,20 @@ def json_document(report: Report) -> str:
         >>> json.loads(json_document(made))["gate"] is None
         True
     """
-    tables, notes = dict[str, Any](), list[dict[str, str]]()
+    tables = dict[str, Any]()
+    notes = list[dict[str, str]]()
     for section, block in report.blocks:
         if isinstance(block, Note):
             notes.append({"section": section, "level": block.level, "text": block.text})
         else:
-            rows = [{"kind": row.kind, **_by_key(block, row)} for row in block.rows]
-            about = {"section": section, "title": block.title, "caption": block.caption}
-            tables[block.name] = {**about, "rows": rows}
+            tables[block.name] = {
+                "section": section,
+                "title": block.title,
+                "caption": block.caption,
+                "rows": [
+                    {"kind": row.kind, **_by_key(block, row)} for row in block.rows
+                ],
+            }
     document = {
         "format_version": FORMAT_VERSION,
         "title": report.title,
@@ -53,9 +60,10 @@ def _by_key(table: TableBlock, row: TableRow) -> dict[str, Value]:
     """Return the values of a row by the keys of their columns; equal keys are numbered."""
     values = dict[str, Value]()
     for column, value in zip(table.columns, row.values, strict=True):
-        values[
-            f"{column.key}_{len(values)}" if column.key in values else column.key
-        ] = value
+        key = column.key
+        if key in values:
+            key = f"{key}_{len(values)}"
+        values[key] = value
     return values
 
 
@@ -87,34 +95,36 @@ def tidy_csv(report: Report) -> str:
     rows of the report's tables, which the first column, `table`, names. A figure with an interval
     has three columns, such as `bias`, `bias_low` and `bias_high`.
     """
-    found = list(report.frame() if report.frame else _rows_of_tables(report))
-    columns = dict.fromkeys(key for row in found for key in row)
+    rows = list(report.frame() if report.frame else _rows_of_tables(report))
+    columns = dict.fromkeys(chain.from_iterable(rows))
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(map(_safe, columns))
-    writer.writerows([_safe(row.get(key)) for key in columns] for row in found)
+    writer.writerows([_safe(row.get(key)) for key in columns] for row in rows)
     return buffer.getvalue()
 
 
 def _rows_of_tables(report: Report) -> Iterator[Mapping[str, object]]:
-    for table in (block for _, block in report.blocks if isinstance(block, TableBlock)):
-        for row in table.rows:
-            cells: dict[str, object] = {"table": table.name}
-            for key, value in _by_key(table, row).items():
+    for _, block in report.blocks:
+        if isinstance(block, Note):
+            continue
+        for row in block.rows:
+            cells: dict[str, object] = {"table": block.name}
+            for key, value in _by_key(block, row).items():
                 cells[key] = value
                 if isinstance(value, Estimate):
-                    cells |= {
-                        key: value.value,
-                        f"{key}_low": value.low,
-                        f"{key}_high": value.high,
-                    }
-                    cells |= {f"{key}_note": value.note} if value.note else {}
+                    cells[key] = value.value
+                    cells[f"{key}_low"] = value.low
+                    cells[f"{key}_high"] = value.high
+                    if value.note:
+                        cells[f"{key}_note"] = value.note
             yield cells
 
 
 def _safe(field: object) -> object:
     if not isinstance(field, str):
-        return None if field != field else field
+        is_nan = field != field
+        return None if is_nan else field
     # Many CSV readers end a text at a NUL, and spreadsheets evaluate formulas.
     text = valid(field).replace("\0", "␀").replace("\r\n", "\n").replace("\r", "\n")
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\n")) else text

@@ -1,6 +1,6 @@
 """Printing a report on the terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -9,8 +9,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from ....printable import one_line
-from ..blocks import Note, Report, TableBlock, TableColumn
-from .formatting import ShownRow, caption, heading, listed, shown, turned
+from ..blocks import Note, Report, Section, TableBlock, TableColumn
+from .formatting import ShownCell, ShownRow, caption, heading, listed, shown, turned
 
 LONG_TABLE = 20
 """Rows of a table that are shown; among the rest, only the user's runs, human and random rows."""
@@ -38,27 +38,31 @@ def show(report: Report, console: Console, *, full: bool = False) -> None:
     _print(
         console, f"{report.created:%Y-%m-%d %H:%M} · hkcanto {report.version}", "dim"
     )
+    hidden = list[str]()
     for section in report.sections:
         if full or section.is_summary:
-            console.print()
-            console.rule(
-                Text(one_line(section.title), style="bold"), align="left", style="dim"
-            )
-            for block in section.blocks:
-                console.print()
-                if isinstance(block, TableBlock):
-                    _show_table(block, console, full)
-                else:
-                    show_note(block, console)
-    if hidden := [s.title for s in report.sections if not (full or s.is_summary)]:
+            _show_section(section, console, full)
+        else:
+            hidden.append(section.title)
+    if hidden:
+        text = f"Not shown: {listed(hidden)}. All of it: --full, -o report.html"
         console.print()
-        _print(
-            console,
-            f"Not shown: {listed(hidden)}. All of it: --full, -o report.html",
-            "dim",
-        )
-    for line in report.footer if full else ():
-        _print(console, line, "dim")
+        _print(console, text, "dim")
+    if full:
+        for line in report.footer:
+            _print(console, line, "dim")
+
+
+def _show_section(section: Section, console: Console, full: bool) -> None:
+    title = Text(one_line(section.title), style="bold")
+    console.print()
+    console.rule(title, align="left", style="dim")
+    for block in section.blocks:
+        console.print()
+        if isinstance(block, Note):
+            show_note(block, console)
+        else:
+            _show_table(block, console, full)
 
 
 def show_note(note: Note, console: Console) -> None:
@@ -74,67 +78,83 @@ def _print(console: Console, text: str, style: str, prefix: str = "") -> None:
 def _show_table(table: TableBlock, console: Console, full: bool) -> None:
     """Print a table without the last columns that do not fit, and say what is left out."""
     _print(console, table.title, "bold")
-    if told := caption(table):
-        _print(console, told, "dim")
+    about = caption(table)
+    if about:
+        _print(console, about, "dim")
     columns, rows = turned(table) if table.turnable else (table.columns, shown(table))
-    cut = () if full else ("published", "other")
-    kept = [
-        row
-        for place, row in enumerate(rows)
-        if place < LONG_TABLE or row.kind not in cut
-    ]
-    places = [place for place, column in enumerate(columns) if not column.beneath]
-    count, unlimited = len(places), console.options.update(width=10_000)
-    grid = _grid(columns, kept, places)
-    while (
-        console.measure(grid, options=unlimited).minimum > console.width
-        and len(places) > 1
-    ):
-        places.pop()
-        grid = _grid(columns, kept, places)
+    kept = rows if full else [*_most_important(rows)]
+    grid, cut = _fitting_grid(columns, kept, console)
     console.print(grid)
-    left_out = {"rows": len(rows) - len(kept), "columns": count - len(places)}
-    if hints := [
-        f"{what} left out: {count:,}" for what, count in left_out.items() if count
-    ]:
+    hints = list[str]()
+    if len(kept) < len(rows):
+        hints.append(f"rows left out: {len(rows) - len(kept):,}")
+    if cut:
+        hints.append(f"columns left out: {cut:,}")
+    if hints:
         _print(console, f"… {', '.join(hints)} (-o report.html or --format md)", "dim")
     for column in table.columns:
         if full and column.help:
             _print(console, f"{column.title}: {column.help}", "dim")
 
 
-def _grid(
-    columns: Sequence[TableColumn], rows: Sequence[ShownRow], places: Sequence[int]
-) -> Grid:
-    """Return some columns, the first with the texts beneath it.
+def _most_important(rows: Sequence[ShownRow]) -> Iterator[ShownRow]:
+    """Yield the first rows, and the user's runs, human and random rows among the rest."""
+    for position, row in enumerate(rows):
+        if position < LONG_TABLE or row.kind not in ("published", "other"):
+            yield row
 
-    Numbers and intervals do not wrap, since half a number would mislead; notes do.
-    """
+
+def _fitting_grid(
+    columns: Sequence[TableColumn], rows: Sequence[ShownRow], console: Console
+) -> tuple[Grid, int]:
+    """Return as many columns as fit, at least the first, and the number of those left out."""
+    # How wide a grid would be if nothing limited it.
+    options = console.options.update(width=10_000)
+    positions = [n for n, column in enumerate(columns) if not column.beneath]
+    for count in range(len(positions), 0, -1):
+        grid = _grid(columns, rows, positions[:count])
+        if console.measure(grid, options=options).minimum <= console.width:
+            break
+    return grid, len(positions) - count
+
+
+def _grid(
+    columns: Sequence[TableColumn],
+    rows: Sequence[ShownRow],
+    positions: Sequence[int],
+) -> Grid:
+    """Return some columns, the first with the texts beneath it."""
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
-    beneath = [place for place, column in enumerate(columns) if column.beneath]
-    for place in places:
-        column, title = columns[place], heading(columns[place])
-        cells = [
-            f"{row.cells[place].text} {row.cells[place].interval}".strip()
-            for row in rows
-        ]
-        widest = max(
-            map(cell_len, [*cells, *f"{title} {column.under}".split()]), default=0
-        )
-        head = Text.assemble(title, (f"\n{column.under}" if column.under else "", _DIM))
-        if column.numeric:
-            grid.add_column(head, justify="right", overflow="fold", width=widest)
-        else:
-            grid.add_column(head, overflow="fold", min_width=min(_NARROWEST, widest))
+    beneath = [n for n, column in enumerate(columns) if column.beneath]
+    for position in positions:
+        cells = [row.cells[position] for row in rows]
+        _add_column(grid, columns[position], cells)
     for row in rows:
-        texts = []
-        for cell in (row.cells[place] for place in places):
-            more = [cell.interval, f"({cell.note})" if cell.note else ""]
-            text = Text(cell.text, style="underline" if cell.best else "")
-            texts.append(
-                text.append("".join(f" {part}" for part in more if part), style=_DIM)
-            )
-        for place in beneath:
-            texts[0].append(f"\n{row.cells[place].text}", style=_DIM)
+        texts = [_cell_text(row.cells[position]) for position in positions]
+        for position in beneath:
+            texts[0].append(f"\n{row.cells[position].text}", style=_DIM)
         grid.add_row(*texts, style="bold cyan" if row.kind == "run" else "")
     return grid
+
+
+def _add_column(grid: Grid, column: TableColumn, cells: Sequence[ShownCell]) -> None:
+    """Add a column. Numbers and intervals do not wrap, since half a number would mislead."""
+    title = heading(column)
+    texts = [f"{cell.text} {cell.interval}".strip() for cell in cells]
+    texts += f"{title} {column.under}".split()
+    widest = max(map(cell_len, texts), default=0)
+    under = f"\n{column.under}" if column.under else ""
+    head = Text.assemble(title, (under, _DIM))
+    if column.numeric:
+        grid.add_column(head, justify="right", overflow="fold", width=widest)
+    else:
+        grid.add_column(head, overflow="fold", min_width=min(_NARROWEST, widest))
+
+
+def _cell_text(cell: ShownCell) -> Text:
+    text = Text(cell.text, style="underline" if cell.best else "")
+    if cell.interval:
+        text.append(f" {cell.interval}", style=_DIM)
+    if cell.note:
+        text.append(f" ({cell.note})", style=_DIM)
+    return text
