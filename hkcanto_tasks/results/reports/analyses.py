@@ -1,6 +1,11 @@
 """The sections behind the first table: subjects, reading problems, and all figures."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from functools import partial
 from itertools import chain
 from operator import attrgetter
@@ -15,7 +20,14 @@ from ..runs import Run
 from ..statistics.estimates import estimate, mean_estimate
 from ..statistics.intervals import Estimate
 from ..statistics.matching import points_of
-from .blocks import Note, Section, TableBlock, TableColumn, Value, table
+from .blocks import (
+    Note,
+    Section,
+    TableBlock,
+    TableColumn,
+    Value,
+    table,
+)
 from .presentation import (
     MANY_UNREAD,
     MODEL,
@@ -104,7 +116,13 @@ def _usage_table(runs: Sequence[Run]) -> TableBlock:
     columns = [MODEL, TASK]
     for name, column in _COUNTS.items():
         columns.append((column, attrgetter(f"usage.{name}")))
-    return table("usage", "Tokens and time", used, columns, _USAGE)
+    return table(
+        "usage",
+        "Tokens and time",
+        used,
+        columns,
+        _USAGE,
+    )
 
 
 def _problems(runs: Sequence[Run]) -> Iterator[Note]:
@@ -198,7 +216,13 @@ def _responses_table(runs: Sequence[Run]) -> TableBlock:
             share = partial(_share_of, reason)
             columns.append((TableColumn(title, "percent"), share))
     columns.append((TableColumn("Output tokens", "number", tokens), _output_tokens))
-    return table("reading", "Responses", runs, columns, _READING)
+    return table(
+        "reading",
+        "Responses",
+        runs,
+        columns,
+        _READING,
+    )
 
 
 class _Part(NamedTuple):
@@ -233,7 +257,12 @@ def _subjects_table(runs: Sequence[Run]) -> TableBlock:
     # The intervals of more runs would hide each other.
     drawn = len(runs) <= 2
     for position, run in enumerate(runs):
-        column = TableColumn(run.label, "percent", drawn=drawn, brief=not drawn)
+        column = TableColumn(
+            run.label,
+            "percent",
+            drawn=drawn,
+            brief=not drawn,
+        )
         columns.append((column, partial(_value, position)))
     headline = measure_title(first, first.headline)
     is_of_one = len(subjects) < 2 and len(rows) < 3

@@ -22,13 +22,30 @@ from ..logs import argument, logs_in
 from ..logs.inspect import head_and_samples
 from ..logs.items import UNREADABLE, decode, reason
 from ..runs import Floats, positions_by_name
-from ..statistics.matching import RESAMPLES, SEED, Effect, Paired, Resampling
+from ..statistics.matching import (
+    RESAMPLES,
+    SEED,
+    Effect,
+    Paired,
+    Resampling,
+)
 from ..statistics.paired import adjusted
-from .blocks import Block, Note, Report, Section, report_of
+from .blocks import (
+    Block,
+    Note,
+    Report,
+    Section,
+    report_of,
+)
 from .pairs import RunPair, effects_table, verdict
 
 # Inspect's own values of its grades.
-_GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+_GRADES = {
+    "C": 1.0,
+    "I": 0.0,
+    "P": 0.5,
+    "N": 0.0,
+}
 _MOST_VERDICTS = 5
 _EFFECT_KEYS = ("a", "b", "wins", "losses", "p_value", "p_by_holm", "test")
 _JSON = msgspec.json.Decoder(dict[str, Any])
@@ -118,7 +135,12 @@ class _Test(NamedTuple):
     @property
     def pair(self) -> RunPair:
         """The two runs, as in a comparison of our own tasks."""
-        return RunPair(self.task, self.figure, self.effect, self.figure.name)
+        return RunPair(
+            self.task,
+            self.figure,
+            self.effect,
+            self.figure.name,
+        )
 
 
 def compare_any(
@@ -144,12 +166,12 @@ def compare_any(
         raise ComparisonError(
             "--any compares two logs: hkcanto compare a=LOG b=LOG --any"
         )
-    (name_a, path_a), (name_b, path_b) = map(argument, runs)
-    names = [name_a or str(path_a), name_b or str(path_b)]
+    a, b = map(argument, runs)
+    names = [a.name or str(a.path), b.name or str(b.path)]
     if names[0] == names[1]:
         names = [f"{names[0]} (1)", f"{names[1]} (2)"]
-    logs_a, problems_a = _logs(path_a)
-    logs_b, problems_b = _logs(path_b)
+    logs_a, problems_a = _logs(a.path)
+    logs_b, problems_b = _logs(b.path)
     tests = list[_Test]()
     notes = [*problems_a, *problems_b]
     refused = [f"{task}: no partner." for task in logs_a.keys() ^ logs_b.keys()]
@@ -166,13 +188,10 @@ def compare_any(
     if not tests:
         raise ComparisonError("\n".join(["nothing to compare.", *sorted(refused)]))
     tests = _adjusted(tests)
-    blocks = _blocks(
-        [test.pair for test in tests],
-        names,
-        warnings=[*sorted(notes), *sorted(refused), _UNKNOWN],
-    )
+    warnings = [*sorted(notes), *sorted(refused), _UNKNOWN]
+    pairs = [test.pair for test in tests]
     return report_of(
-        [Section("Results", blocks, "results", is_summary=True)],
+        [_results(pairs, names, warnings)],
         f"{names[1]} against {names[0]}",
         [f"Random numbers: seed {seed}, {resamples:,} exchanges."],
         {"comparisons": [_record(test) for test in tests]},
@@ -190,9 +209,11 @@ def _adjusted(tests: Sequence[_Test]) -> list[_Test]:
     ]
 
 
-def _blocks(
-    pairs: Sequence[RunPair], names: Sequence[str], warnings: Sequence[str]
-) -> list[Block]:
+def _results(
+    pairs: Sequence[RunPair],
+    names: Sequence[str],
+    warnings: Sequence[str],
+) -> Section:
     """Return the verdicts, the warnings, and tables of shares and of other numbers."""
     blocks = list[Block]()
     for pair in pairs[:_MOST_VERDICTS]:
@@ -202,7 +223,7 @@ def _blocks(
     for unit in ("share", "number"):
         alike = [pair for pair in pairs if pair.figure.unit == unit]
         blocks.append(effects_table(f"any_{unit}", "Task by task", alike, names))
-    return blocks
+    return Section("Results", blocks, "results", is_summary=True)
 
 
 def _record(test: _Test) -> dict[str, Any]:
@@ -228,7 +249,12 @@ def _csv_row(test: _Test) -> dict[str, Any]:
 # ---------------------------------------------------------------------- the test
 
 
-def _test(a: _Log, b: _Log, metric: str | None, resampling: Resampling) -> _Test:
+def _test(
+    a: _Log,
+    b: _Log,
+    metric: str | None,
+    resampling: Resampling,
+) -> _Test:
     """Test a figure of a task on the items that both logs have."""
     name = _tested_figure(a, b, metric)
     matched = _matched(a, b)
@@ -243,11 +269,29 @@ def _test(a: _Log, b: _Log, metric: str | None, resampling: Resampling) -> _Test
     ids = np.array([first.item_id for first, _ in matched.pairs])
     figure = _figure(name, a, values[known])
     paired = _paired(figure, values[known], ids[known], resampling)
-    remarks = [*_remarks(a, b, matched, name, int((~known).sum()))]
-    return _Test(a.task, figure, paired.effect(), paired.units, remarks)
+    remarks = [
+        *_remarks(
+            a,
+            b,
+            matched,
+            name,
+            int((~known).sum()),
+        )
+    ]
+    return _Test(
+        a.task,
+        figure,
+        paired.effect(),
+        paired.units,
+        remarks,
+    )
 
 
-def _tested_figure(a: _Log, b: _Log, metric: str | None) -> str:
+def _tested_figure(
+    a: _Log,
+    b: _Log,
+    metric: str | None,
+) -> str:
     """Return the name of the figure to test, which must be the mean of its items' values."""
     in_b = b.figures
     names = [name for name in a.figures if name in in_b]
@@ -260,7 +304,12 @@ def _tested_figure(a: _Log, b: _Log, metric: str | None) -> str:
     for log in (a, b):
         reported = log.reported.get(name)
         mean = float(np.nanmean(log.values(name)))
-        if reported is None or isclose(reported, mean, rel_tol=1e-6, abs_tol=1e-9):
+        if reported is None or isclose(
+            reported,
+            mean,
+            rel_tol=1e-6,
+            abs_tol=1e-9,
+        ):
             continue
         raise ComparisonError(
             f"{name} is {reported:.6g} in {log.path}, but the mean of its items is "
@@ -321,7 +370,11 @@ def _remarks(
         yield f"the logs also differ in {', '.join(unlike)}"
 
 
-def _figure(name: str, log: _Log, values: Floats) -> Figure:
+def _figure(
+    name: str,
+    log: _Log,
+    values: Floats,
+) -> Figure:
     """Return a figure of a log: a share if all values are from 0 to 1, or else a number."""
     is_share = ((values >= 0) & (values <= 1)).all()
     return Figure(
@@ -334,7 +387,10 @@ def _figure(name: str, log: _Log, values: Floats) -> Figure:
 
 
 def _paired(
-    figure: Figure, values: Floats, ids: Sequence[str], resampling: Resampling
+    figure: Figure,
+    values: Floats,
+    ids: Sequence[str],
+    resampling: Resampling,
 ) -> Paired:
     """Return the values of two logs for the same items; the responses to an item are a cluster."""
     ones = np.ones(len(ids))
@@ -465,7 +521,13 @@ def _inspect_log(path: Path) -> _Log:
         metrics = score.get("metrics") or {}
         mean = "accuracy" if "accuracy" in metrics else "mean"
         reported[str(score.get("name"))] = metrics.get(mean, {}).get("value")
-    return _Log(about.task, path, responses, _numbers(reported), settings)
+    return _Log(
+        about.task,
+        path,
+        responses,
+        _numbers(reported),
+        settings,
+    )
 
 
 def _inspect_response(sample: Mapping[str, Any]) -> _Response:

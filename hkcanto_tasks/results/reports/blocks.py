@@ -6,7 +6,12 @@ column says how to format it, and each output format does so in one place.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, TypeVar
@@ -129,7 +134,13 @@ def table(
             kept.append(column)
             cells.append(values)
     rows = [TableRow(values, kind) for values in zip(*cells, strict=True)]
-    return TableBlock(name, title, kept, rows, caption)
+    return TableBlock(
+        name,
+        title,
+        kept,
+        rows,
+        caption,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,4 +231,12 @@ def report_of(
         if blocks:
             kept.append(replace(section, blocks=blocks))
     now = datetime.now().astimezone()
-    return Report(title, now, __version__, kept, footer, records or {}, frame)
+    return Report(
+        title,
+        now,
+        __version__,
+        kept,
+        footer,
+        records or {},
+        frame,
+    )

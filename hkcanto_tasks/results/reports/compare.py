@@ -2,7 +2,14 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import asdict
 from functools import partial
 from itertools import chain
@@ -15,9 +22,21 @@ from ..runs import Run
 from ..statistics.intervals import CONFIDENCE
 from ..statistics.matching import RESAMPLES, SEED
 from ..statistics.paired import Comparison, pairwise
-from .blocks import Block, Note, Report, Section, TableBlock, report_of
+from .blocks import (
+    Block,
+    Note,
+    Report,
+    Section,
+    TableBlock,
+    report_of,
+)
 from .gate import Gate, decide, gate_section
-from .pairs import RunPair, effects_table, pair_of, pairs_blocks
+from .pairs import (
+    RunPair,
+    effects_table,
+    pair_of,
+    pairs_blocks,
+)
 from .presentation import (
     distinct_names,
     figure_title,
@@ -109,18 +128,21 @@ def compare_runs(
     left_out += without_figure
     not_compared = [*refused, *left_out]
     if not compared:
-        advice = "" if refused else f"\n{_ADVICE}"
-        raise ComparisonError(
-            "\n".join(["nothing to compare.", *not_compared]) + advice
-        )
+        raise _nothing_to_compare(refused, left_out)
     comparisons = [*chain.from_iterable(compared)]
-    made = [*sections(compared, not_compared)]
+    parts = [*sections(compared, not_compared)]
     verdict: Gate | None = None
     if gate is not None:
-        verdict = decide(comparisons, gate, not_compared, look, candidates)
-        made.insert(0, gate_section(verdict))
+        verdict = decide(
+            comparisons,
+            gate,
+            not_compared,
+            look,
+            candidates,
+        )
+        parts.insert(0, gate_section(verdict))
     report = report_of(
-        made,
+        parts,
         title=_title(read.runs),
         footer=[*footer_of(read.runs), _METHOD.format(seed, resamples)],
         records={
@@ -132,8 +154,19 @@ def compare_runs(
     return report, _exit_status(verdict, refused, left_out)
 
 
+def _nothing_to_compare(
+    refused: Sequence[str], left_out: Sequence[str]
+) -> ComparisonError:
+    lines = ["nothing to compare.", *refused, *left_out]
+    if not refused:
+        lines.append(_ADVICE)
+    return ComparisonError("\n".join(lines))
+
+
 def _exit_status(
-    gate: Gate | None, refused: Sequence[str], left_out: Sequence[str]
+    gate: Gate | None,
+    refused: Sequence[str],
+    left_out: Sequence[str],
 ) -> int:
     if gate is not None and gate.verdict == "not passed":
         return 1
@@ -143,7 +176,10 @@ def _exit_status(
 
 
 def _compared(
-    groups: Sequence[_Group], gate: float | None, metric: str | None, **options: Any
+    groups: Sequence[_Group],
+    gate: float | None,
+    metric: str | None,
+    **options: Any,
 ) -> tuple[list[Sequence[Comparison]], list[str], list[str]]:
     """Compare the runs of each group.
 
@@ -156,7 +192,14 @@ def _compared(
     for runs, has_first in groups:
         delta = gate if has_first else None
         try:
-            compared.append(pairwise(runs, gate=delta, metric=metric, **options))
+            compared.append(
+                pairwise(
+                    runs,
+                    gate=delta,
+                    metric=metric,
+                    **options,
+                )
+            )
         except ComparisonError as error:
             if metric is None or metric in runs[0].figures:
                 refused.append(str(error))

@@ -12,7 +12,14 @@ from typing import Literal
 
 from ..statistics.intervals import NonInferiority
 from ..statistics.paired import Comparison
-from .blocks import Block, Note, NoteLevel, Section, TableColumn, table
+from .blocks import (
+    Block,
+    Note,
+    NoteLevel,
+    Section,
+    TableColumn,
+    table,
+)
 from .presentation import distinct_names, figure_title
 from .renderers.formatting import listed
 
@@ -113,7 +120,9 @@ def decide(
 
 
 def _gated_task(
-    comparison: Comparison, test: NonInferiority, delta: float
+    comparison: Comparison,
+    test: NonInferiority,
+    delta: float,
 ) -> GatedTask:
     a = comparison.a
     figure = comparison.figure

@@ -9,7 +9,14 @@ from ...figures import Figure
 from ..statistics.intervals import WIDE, Estimate
 from ..statistics.matching import Effect, points_of
 from ..statistics.paired import Comparison, adjusted
-from .blocks import Note, TableBlock, TableColumn, Value, table, units_of
+from .blocks import (
+    Note,
+    TableBlock,
+    TableColumn,
+    Value,
+    table,
+    units_of,
+)
 from .presentation import measure_title, task_title
 from .renderers.formatting import interval_text, listed, value_text
 
@@ -91,7 +98,15 @@ def pairs_blocks(
         (TableColumn("Task"), attrgetter("title")),
         (TableColumn(names[0], "score"), lambda pair: pair.scores[0]),
         (TableColumn(names[1], "score"), lambda pair: pair.scores[1]),
-        (TableColumn("Gain", "score_points", _GAIN, drawn=True), attrgetter("gain")),
+        (
+            TableColumn(
+                "Gain",
+                "score_points",
+                _GAIN,
+                drawn=True,
+            ),
+            attrgetter("gain"),
+        ),
         (
             TableColumn("Sure", help=_SURE),
             lambda pair: "✓" if pair.is_significant else None,
@@ -171,7 +186,15 @@ def effects_table(
     won = "{0.wins:,}/{0.losses:,}/{0.ties:,}"
     columns: list[tuple[TableColumn, Callable[[Any], Value]]] = [
         (TableColumn("Part"), attrgetter("title")),
-        (TableColumn("Gain", points, _GAIN, drawn=len(pairs) > 1), attrgetter("gain")),
+        (
+            TableColumn(
+                "Gain",
+                points,
+                _GAIN,
+                drawn=len(pairs) > 1,
+            ),
+            attrgetter("gain"),
+        ),
         (TableColumn("Won/lost/tied"), lambda pair: won.format(pair.effect)),
         (TableColumn("p", "p", "Two-sided, unadjusted."), attrgetter("effect.p_value")),
         (

@@ -143,13 +143,24 @@ def _row(table: PublishedTable, runs: Sequence[Run]) -> dict[str, Standing]:
 
 
 def rank_of(
-    row: PublishedRow, table: PublishedTable, column: PublishedColumn
+    row: PublishedRow,
+    table: PublishedTable,
+    column: PublishedColumn,
 ) -> int | None:
     """Return a published model's rank among the others; equal scores share the better rank."""
     score = row.scores.get(column.name)
     if score is None:
         return None
-    return _rank_range(Estimate(score, None, None, 0), table, column)[0]
+    return _rank_range(
+        Estimate(
+            score,
+            None,
+            None,
+            0,
+        ),
+        table,
+        column,
+    )[0]
 
 
 def departures(run: Run) -> list[str]:
@@ -203,7 +214,9 @@ def _why_empty(column: PublishedColumn) -> str:
 
 
 def _standing(
-    column: PublishedColumn, table: PublishedTable, runs: Sequence[Run]
+    column: PublishedColumn,
+    table: PublishedTable,
+    runs: Sequence[Run],
 ) -> Standing | None:
     """Return the standing of a model in a column; None if its runs do not measure it."""
     if column.unmeasured:
@@ -219,7 +232,14 @@ def _standing(
     if not (others or figure.note):
         figure = replace(figure, note="its table has no models")
     ranks = None if figure.note else _rank_range(figure, table, column)
-    return Standing(table, column, figure, measuring, ranks, others + 1)
+    return Standing(
+        table,
+        column,
+        figure,
+        measuring,
+        ranks,
+        others + 1,
+    )
 
 
 def _measured(
@@ -264,39 +284,59 @@ def _why_unranked(runs: Sequence[Run], column: PublishedColumn) -> str:
 
 
 def _rank_range(
-    figure: Estimate, table: PublishedTable, column: PublishedColumn
+    figure: Estimate,
+    table: PublishedTable,
+    column: PublishedColumn,
 ) -> tuple[int, int]:
     """Return the best and the worst rank that a run may have among the paper's models.
 
     A model is surely better, or surely worse, if the interval of the difference excludes 0.
     """
     sign = -1 if column.lower_is_better else 1
-    own = figure.times(sign)
+    oriented = figure.times(sign)
     measure = column.measure
     rivals = [
         _rival(score, figure, measure).times(sign) for score in _scores(table, column)
     ]
-    better = sum(is_above(rival, own) for rival in rivals)
-    worse = sum(is_above(own, rival) for rival in rivals)
+    better = sum(is_above(rival, oriented) for rival in rivals)
+    worse = sum(is_above(oriented, rival) for rival in rivals)
     return 1 + better, 1 + len(rivals) - worse
 
 
-def _rival(score: float, figure: Estimate, measure: Figure | None) -> Estimate:
+def _rival(
+    score: float,
+    figure: Estimate,
+    measure: Figure | None,
+) -> Estimate:
     """Return a published score with the interval of as many items as a run's figure.
 
     A score that is not a share has an interval as wide as the run's.
     """
-    rival = Estimate(score, None, None, 0)
+    rival = Estimate(
+        score,
+        None,
+        None,
+        0,
+    )
     if measure is not None:
         rival = published_estimate(score, figure.items, measure)
     if rival.low is not None or figure.low is None or figure.high is None:
         return rival
     low = score - (figure.value - figure.low)
     high = score + (figure.high - figure.value)
-    return Estimate(score, low, high, figure.items)
+    return Estimate(
+        score,
+        low,
+        high,
+        figure.items,
+    )
 
 
-def measures(run: Run, column: PublishedColumn, *tasks: TaskVariant) -> bool:
+def measures(
+    run: Run,
+    column: PublishedColumn,
+    *tasks: TaskVariant,
+) -> bool:
     """Return whether a run measures the same as a column on one of its tasks, by default any.
 
     Task, shots, chain of thought and script are the same.
@@ -337,21 +377,42 @@ def _mean(
     """
     if len(parts) < count:
         return None, ()
-    widths = defaultdict[tuple[str, ...], float](float)
-    for part in parts:
-        tasks = tuple(run.definition.name for run in part.runs)
-        low = part.figure.low
-        high = part.figure.high
-        widths[tasks] += np.nan if low is None or high is None else (high - low) / 2
     value = fmean(part.figure.value for part in parts)
-    half = sum(width**2 for width in widths.values()) ** 0.5 / count
     items = sum(part.figure.items for part in parts)
     note = next((part.figure.note for part in parts if part.figure.note), "")
     runs = tuple(chain.from_iterable(part.runs for part in parts))
-    if np.isnan(half):
-        return Estimate(value, None, None, items, note), runs
-    low, high = max(value - half, 0.0), min(value + half, 1.0)
-    return Estimate(value, low, high, items, note), runs
+    half = _half_width(parts)
+    if half is None:
+        return Estimate(
+            value,
+            None,
+            None,
+            items,
+            note,
+        ), runs
+    low = max(value - half, 0.0)
+    high = min(value + half, 1.0)
+    return Estimate(
+        value,
+        low,
+        high,
+        items,
+        note,
+    ), runs
+
+
+def _half_width(parts: Sequence[Standing]) -> float | None:
+    """Return half the width of the mean's interval; None if a part has no interval."""
+    widths = defaultdict[tuple[str, ...], float](float)
+    for part in parts:
+        low = part.figure.low
+        high = part.figure.high
+        if low is None or high is None:
+            return None
+        tasks = tuple(run.definition.name for run in part.runs)
+        widths[tasks] += (high - low) / 2
+    total = sum(width**2 for width in widths.values())
+    return float(total**0.5 / len(parts))
 
 
 def headline_column(run: Run) -> TableColumn:

@@ -5,7 +5,13 @@ row for each task, beside the best published score.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import (
+    Callable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -15,7 +21,12 @@ from typing import Any, NamedTuple
 
 from ...errors import ComparisonError
 from ..frames import checkpoint, figure_rows
-from ..published import PublishedColumn, PublishedRow, PublishedTable, RowKind
+from ..published import (
+    PublishedColumn,
+    PublishedRow,
+    PublishedTable,
+    RowKind,
+)
 from ..runs import Run, SkippedLog
 from ..statistics.estimates import harness_agreement
 from ..statistics.intervals import CONFIDENCE, WIDE, Estimate
@@ -37,7 +48,12 @@ from .blocks import (
     table,
     unit_of,
 )
-from .pairs import NOTHING, RunPair, pair_of, pairs_blocks
+from .pairs import (
+    NOTHING,
+    RunPair,
+    pair_of,
+    pairs_blocks,
+)
 from .presentation import (
     MANY_UNREAD,
     MODEL,
@@ -51,7 +67,12 @@ from .presentation import (
     task_title,
     unread_of,
 )
-from .renderers.formatting import interval_text, listed, number, value_text
+from .renderers.formatting import (
+    interval_text,
+    listed,
+    number,
+    value_text,
+)
 from .standings import (
     Standing,
     TableWithRuns,
@@ -125,13 +146,21 @@ class _Results:
 
 
 def build_report(
-    runs: Sequence[Run], skipped: Sequence[SkippedLog] = (), title: str = ""
+    runs: Sequence[Run],
+    skipped: Sequence[SkippedLog] = (),
+    title: str = "",
 ) -> Report:
     """Return the report of some runs; the default title names the models."""
     frame = partial(figure_rows, runs)
     runs = _in_training_order(runs)
     labels = [*dict.fromkeys(run.label for run in runs)]
-    results = _Results(runs, skipped, labels, side_by_side(runs), standings(runs))
+    results = _Results(
+        runs,
+        skipped,
+        labels,
+        side_by_side(runs),
+        standings(runs),
+    )
     papers = [*map(paper_table, results.papers)]
     is_one_group = len(results.groups) == 1
     sections = [
@@ -145,7 +174,13 @@ def build_report(
         "best": best_records(runs),
     }
     title = title or listed(labels, ", ")
-    return report_of(sections, title, footer_of(runs), records, frame)
+    return report_of(
+        sections,
+        title,
+        footer_of(runs),
+        records,
+        frame,
+    )
 
 
 def _in_training_order(runs: Sequence[Run]) -> list[Run]:
@@ -257,33 +292,60 @@ def _warnings(results: _Results, left_out: Sequence[Run]) -> Iterator[str]:
 
 def _overview_of_one(results: _Results) -> _Overview:
     """Return a single model's tasks with the best published scores, drawn on one axis."""
-    texts = list[str]()
     rows = list[_TaskRow]()
     for run in chain.from_iterable(results.groups):
-        title = task_title(run)
         score = _in_points(run)
-        rank = results.rank(run)
+        if score:
+            # The line of warnings has the doubts about an only run.
+            note = "; ".join(doubts(run)) if len(results.runs) > 1 else ""
+            score = replace(score, note=note)
         measure = measure_title(run, run.headline)
-        shown = f"{value_text(score, 'score')} {interval_text(score, 'score')}".strip()
-        ranked = f"rank {rank}" if rank else "no rank"
-        texts.append(f"{title} {shown} ({measure}), {ranked}")
-        # The line of warnings has the doubts about the only run.
-        note = "; ".join(doubts(run)) if len(results.runs) > 1 else ""
-        noted = score and replace(score, note=note)
-        rows.append(_TaskRow(title, noted, rank, _best_in_points(run), measure))
+        best = _best_in_points(run)
+        rows.append(
+            _TaskRow(
+                task_title(run),
+                score,
+                results.rank(run),
+                best,
+                measure,
+            )
+        )
     about = f"From 0 to 100. {_INTERVAL}"
     columns: list[tuple[TableColumn, Callable[[_TaskRow], Value]]] = [
         (TableColumn("Task"), attrgetter("title")),
-        (TableColumn("Score", "score", about, drawn=True), attrgetter("score")),
+        (
+            TableColumn(
+                "Score",
+                "score",
+                about,
+                drawn=True,
+            ),
+            attrgetter("score"),
+        ),
         (TableColumn("Rank", help=_RANKS), attrgetter("rank")),
         (TableColumn("Best published", "score", drawn=True), attrgetter("best")),
         (TableColumn("Figure", beneath=True), attrgetter("measure")),
     ]
     verdict = "There is no run to report on."
-    if texts:
-        verdict = f"{results.labels[0]}: {listed(texts)}."
-    tasks = table("tasks", "Task by task", rows, columns, kind="other")
+    if rows:
+        verdict = f"{results.labels[0]}: {listed(map(_task_sentence, rows))}."
+    tasks = table(
+        "tasks",
+        "Task by task",
+        rows,
+        columns,
+        kind="other",
+    )
     return _Overview(Note(verdict, "verdict"), tasks)
+
+
+def _task_sentence(row: _TaskRow) -> str:
+    """Say the score and the rank of a task."""
+    score = value_text(row.score, "score")
+    interval = interval_text(row.score, "score")
+    shown = f"{score} {interval}".strip()
+    rank = f"rank {row.rank}" if row.rank else "no rank"
+    return f"{row.title} {shown} ({row.measure}), {rank}"
 
 
 def _overview_of_two(results: _Results) -> _Overview:
@@ -306,7 +368,10 @@ def _overview_of_two(results: _Results) -> _Overview:
 
 
 def _uncompared_pair(
-    run: Run, first: Run | None, second: Run | None, best: float | None
+    run: Run,
+    first: Run | None,
+    second: Run | None,
+    best: float | None,
 ) -> RunPair:
     """Return a task's pair of runs without an effect."""
     scores = list[float | None]()
@@ -314,7 +379,14 @@ def _uncompared_pair(
         score = _in_points(side) if side else None
         scores.append(score.value if score else None)
     measure = measure_title(run, run.headline)
-    return RunPair(task_title(run), run.headline, None, measure, scores, best)
+    return RunPair(
+        task_title(run),
+        run.headline,
+        None,
+        measure,
+        scores,
+        best,
+    )
 
 
 def _in_points(run: Run) -> Estimate | None:
@@ -387,8 +459,6 @@ def _matrix(
     A note of a headline says whether it ties with the best, and the doubts about it. Below the
     models are the best published scores, and chance.
     """
-    shared = set.intersection(*({*doubts(run)} for run in results.runs))
-    ties = {*chain.from_iterable(race.ties for race in races)}
     columns = [
         TableColumn("Model"),
         TableColumn(
@@ -398,19 +468,13 @@ def _matrix(
             lower_is_better=True,
         ),
     ]
-    ordered = sorted(ranks.items(), key=lambda entry: (entry[1] is None, entry[1]))
-    cells: dict[str, list[Value]] = {label: [label, rank] for label, rank in ordered}
     best: list[Value] = ["Best published", None]
     random: list[Value] = ["Chance", None]
     for group in results.groups:
-        by_label = {run.label: run for run in reversed(group)}
-        for label, values in cells.items():
-            run = by_label.get(label)
-            values.append(_noted_headline(run, ties, shared) if run else None)
         columns.append(headline_column(group[0]))
         best.append(best_published(group[0]))
         random.append(chance(group[0]))
-    rows = [TableRow(values, "run") for values in cells.values()]
+    rows = _model_rows(results, races, ranks)
     rows += [TableRow(best, "best"), TableRow(random, "random")]
     return TableBlock(
         "matrix",
@@ -422,7 +486,32 @@ def _matrix(
     )
 
 
-def _noted_headline(run: Run, ties: Set[Run], shared: Set[str]) -> Estimate | None:
+def _model_rows(
+    results: _Results,
+    races: Sequence[Selection],
+    ranks: Mapping[str, float | None],
+) -> list[TableRow]:
+    """Return a row of headlines for each model, those without a mean rank last."""
+    shared = set.intersection(*({*doubts(run)} for run in results.runs))
+    ties = {*chain.from_iterable(race.ties for race in races)}
+    by_label = [{run.label: run for run in reversed(group)} for group in results.groups]
+    rows = list[TableRow]()
+    for label, rank in sorted(
+        ranks.items(), key=lambda entry: (entry[1] is None, entry[1])
+    ):
+        values: list[Value] = [label, rank]
+        for runs in by_label:
+            run = runs.get(label)
+            values.append(_noted_headline(run, ties, shared) if run else None)
+        rows.append(TableRow(values, "run"))
+    return rows
+
+
+def _noted_headline(
+    run: Run,
+    ties: Set[Run],
+    shared: Set[str],
+) -> Estimate | None:
     """Return a headline, noted with whether it ties with the best and what is doubtful about it."""
     value = headline(run)
     if value is None:
@@ -492,13 +581,23 @@ def paper_table(paper: TableWithRuns) -> TableBlock:
 
 
 def _published_row(
-    row: PublishedRow, published: PublishedTable, key: PublishedColumn
+    row: PublishedRow,
+    published: PublishedTable,
+    key: PublishedColumn,
 ) -> TableRow:
     rank = rank_of(row, published, key)
     values: list[Value] = [row.model, str(rank) if rank else None]
     for name, score in row.values.items():
         if score is not None and name in row.notes:
-            values.append(Estimate(score, None, None, 0, row.notes[name]))
+            values.append(
+                Estimate(
+                    score,
+                    None,
+                    None,
+                    0,
+                    row.notes[name],
+                )
+            )
         else:
             values.append(score)
     return TableRow(values, _KINDS.get(row.kind, "other"))
@@ -562,7 +661,13 @@ def _last_section(results: _Results) -> Section:
         (TableColumn("Signature"), attrgetter("signature.text")),
     ]
     about = "Compare numbers only if their signatures match (ignoring pkg)."
-    runs = table("runs", "Runs", results.runs, columns, about)
+    runs = table(
+        "runs",
+        "Runs",
+        results.runs,
+        columns,
+        about,
+    )
     notes = map(Note, chain(_checks(results.runs), _protocols(results)))
     blocks: list[Block] = [runs, *notes, _skipped(results.skipped)]
     return Section("How this was made", blocks, "made", bool(results.skipped))
@@ -573,7 +678,12 @@ def _skipped(logs: Sequence[SkippedLog]) -> TableBlock:
     # Reports are passed on, and need not show whole paths.
     rows = [TableRow(["/".join(log.path.parts[-2:]), log.reason]) for log in logs]
     columns = [TableColumn("File"), TableColumn("Reason")]
-    return TableBlock("skipped", "Logs not read, or not in full", columns, rows)
+    return TableBlock(
+        "skipped",
+        "Logs not read, or not in full",
+        columns,
+        rows,
+    )
 
 
 def _checks(runs: Sequence[Run]) -> Iterator[str]:

@@ -8,7 +8,14 @@ from typing import NamedTuple
 
 from ....printable import one_line
 from ...statistics.intervals import UNSEEN
-from ..blocks import DisplayUnit, Estimate, TableBlock, TableColumn, Value
+from ..blocks import (
+    DisplayUnit,
+    Estimate,
+    TableBlock,
+    TableColumn,
+    TableRow,
+    Value,
+)
 
 MISSING = "–"
 _MOST_NAMES = 5  # with more, the last place is for their number
@@ -48,7 +55,11 @@ def number(value: Value) -> float | None:
     return float(value)
 
 
-def value_text(value: Value, unit: DisplayUnit, digits: int = 1) -> str:
+def value_text(
+    value: Value,
+    unit: DisplayUnit,
+    digits: int = 1,
+) -> str:
     """Return a value as text; `digits` are the decimal places of percentages, scores and points.
 
     Examples:
@@ -67,7 +78,11 @@ def value_text(value: Value, unit: DisplayUnit, digits: int = 1) -> str:
     return text.replace("-", "−") if text.startswith("-") else text
 
 
-def _number_text(amount: float, unit: DisplayUnit, digits: int) -> str:
+def _number_text(
+    amount: float,
+    unit: DisplayUnit,
+    digits: int,
+) -> str:
     match unit:
         case "percent":
             return f"{100 * amount:z.{digits}f}"
@@ -184,28 +199,45 @@ def shown(table: TableBlock) -> list[ShownRow]:
     return rows
 
 
-def _shown_cell(value: Value, unit: DisplayUnit, is_best: bool) -> ShownCell:
+def _shown_cell(
+    value: Value,
+    unit: DisplayUnit,
+    is_best: bool,
+) -> ShownCell:
     interval = interval_text(value, unit)
     note = one_line(value.note) if isinstance(value, Estimate) else ""
     if UNSEEN in note:
         # The caption explains the mark.
         interval = f"{interval} †".strip()
         note = note.replace(UNSEEN, "").removesuffix("; ")
-    return ShownCell(value_text(value, unit), interval, note, is_best)
+    return ShownCell(
+        value_text(value, unit),
+        interval,
+        note,
+        is_best,
+    )
 
 
 def best_of(table: TableBlock, position: int) -> float | None:
     """Return the best number of a column; None if there is no choice."""
     is_lower_better = table.columns[position].lower_is_better
-    has_best_row = any(row.kind == "best" for row in table.rows)
-    rivals = ("run",) if has_best_row else _MODELS
-    models = [row for row in table.rows if row.kind in rivals]
-    names = {row.values[0] for row in models}
-    values = (number(row.values[position]) for row in models)
-    numbers = {value for value in values if value is not None}
-    if is_lower_better is None or len(numbers) < 2 or len(names) < len(models):
+    rivals = _rivals(table)
+    names = {row.values[0] for row in rivals}
+    numbers = set[float]()
+    for row in rivals:
+        value = number(row.values[position])
+        if value is not None:
+            numbers.add(value)
+    if is_lower_better is None or len(numbers) < 2 or len(names) < len(rivals):
         return None
     return min(numbers) if is_lower_better else max(numbers)
+
+
+def _rivals(table: TableBlock) -> list[TableRow]:
+    """Return the rows of models; only the runs if the best published score has a row."""
+    has_best_row = any(row.kind == "best" for row in table.rows)
+    kinds = ("run",) if has_best_row else _MODELS
+    return [row for row in table.rows if row.kind in kinds]
 
 
 def turned(table: TableBlock) -> tuple[Sequence[TableColumn], Sequence[ShownRow]]:

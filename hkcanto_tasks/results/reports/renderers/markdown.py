@@ -4,12 +4,26 @@ import re
 from collections.abc import Iterator
 
 from ....printable import one_line
-from ..blocks import Note, Report, TableBlock, TableColumn
-from .formatting import ShownCell, caption, heading, shown
+from ..blocks import (
+    Note,
+    Report,
+    TableBlock,
+    TableColumn,
+)
+from .formatting import (
+    ShownCell,
+    caption,
+    heading,
+    shown,
+)
 
 # All characters with a special meaning to GitHub within a line; `&` and `<` begin HTML.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>&|~#$!])")
-_LEVELS = {"verdict": "**{}**", "warning": "> **Warning.** {}", "info": "> {}"}
+_LEVELS = {
+    "verdict": "**{}**",
+    "warning": "> **Warning.** {}",
+    "info": "> {}",
+}
 
 
 def markdown(report: Report, *, folded: bool = False) -> str:

@@ -11,7 +11,12 @@ from markupsafe import Markup, escape
 
 from ....printable import one_line, printable
 from ..blocks import Report
-from .formatting import caption, heading, is_chinese, shown
+from .formatting import (
+    caption,
+    heading,
+    is_chinese,
+    shown,
+)
 from .plots import plot
 
 LONG_TABLE = 40
@@ -39,7 +44,11 @@ def code(style: str, script: str) -> dict[str, str]:
         f"default-src 'none'; script-src 'sha256-{_hash(script)}'; "
         f"style-src 'sha256-{_hash(style)}'; base-uri 'none'; form-action 'none'"
     )
-    return {"policy": policy, "style": Markup(style), "script": Markup(script)}
+    return {
+        "policy": policy,
+        "style": Markup(style),
+        "script": Markup(script),
+    }
 
 
 def _hash(text: str) -> str:

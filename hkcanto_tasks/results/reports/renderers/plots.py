@@ -101,7 +101,15 @@ def _dots(row: Sequence[Sequence[float | None]], axis: _Axis) -> list[Dot]:
         if value is not None:
             x, start, end = map(axis.position, (value, low, high))
             y = round(100 * (n + 1) / (1 + len(row)), 1)
-            dots.append(Dot(n, x, y, start, end))
+            dots.append(
+                Dot(
+                    n,
+                    x,
+                    y,
+                    start,
+                    end,
+                )
+            )
     return dots
 
 

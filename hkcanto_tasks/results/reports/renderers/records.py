@@ -11,7 +11,14 @@ from itertools import chain
 from typing import Any
 
 from ....printable import valid
-from ..blocks import Estimate, Note, Report, TableBlock, TableRow, Value
+from ..blocks import (
+    Estimate,
+    Note,
+    Report,
+    TableBlock,
+    TableRow,
+    Value,
+)
 
 FORMAT_VERSION = 3
 
@@ -33,7 +40,13 @@ def json_document(report: Report) -> str:
     notes = list[dict[str, str]]()
     for section, block in report.blocks:
         if isinstance(block, Note):
-            notes.append({"section": section, "level": block.level, "text": block.text})
+            notes.append(
+                {
+                    "section": section,
+                    "level": block.level,
+                    "text": block.text,
+                }
+            )
         else:
             tables[block.name] = {
                 "section": section,
@@ -53,7 +66,13 @@ def json_document(report: Report) -> str:
         "notes": notes,
         "footer": report.footer,
     }
-    return valid(json.dumps(_plain(document), ensure_ascii=False, indent=1))
+    return valid(
+        json.dumps(
+            _plain(document),
+            ensure_ascii=False,
+            indent=1,
+        )
+    )
 
 
 def _by_key(table: TableBlock, row: TableRow) -> dict[str, Value]:

@@ -9,8 +9,22 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from ....printable import one_line
-from ..blocks import Note, Report, Section, TableBlock, TableColumn
-from .formatting import ShownCell, ShownRow, caption, heading, listed, shown, turned
+from ..blocks import (
+    Note,
+    Report,
+    Section,
+    TableBlock,
+    TableColumn,
+)
+from .formatting import (
+    ShownCell,
+    ShownRow,
+    caption,
+    heading,
+    listed,
+    shown,
+    turned,
+)
 
 LONG_TABLE = 20
 """Rows of a table that are shown; among the rest, only the user's runs, human and random rows."""
@@ -19,7 +33,12 @@ _NARROWEST = 12  # a column of texts
 _DIM = "dim not bold"
 
 
-def show(report: Report, console: Console, *, full: bool = False) -> None:
+def show(
+    report: Report,
+    console: Console,
+    *,
+    full: bool = False,
+) -> None:
     """Print the summary sections of a report, or with `full` all.
 
     A table loses its last columns in a narrow terminal, and says so. The table of models and tasks
@@ -53,10 +72,18 @@ def show(report: Report, console: Console, *, full: bool = False) -> None:
             _print(console, line, "dim")
 
 
-def _show_section(section: Section, console: Console, full: bool) -> None:
+def _show_section(
+    section: Section,
+    console: Console,
+    full: bool,
+) -> None:
     title = Text(one_line(section.title), style="bold")
     console.print()
-    console.rule(title, align="left", style="dim")
+    console.rule(
+        title,
+        align="left",
+        style="dim",
+    )
     for block in section.blocks:
         console.print()
         if isinstance(block, Note):
@@ -71,11 +98,20 @@ def show_note(note: Note, console: Console) -> None:
     _print(console, note.text, "bold" if note.level == "verdict" else "", prefix)
 
 
-def _print(console: Console, text: str, style: str, prefix: str = "") -> None:
+def _print(
+    console: Console,
+    text: str,
+    style: str,
+    prefix: str = "",
+) -> None:
     console.print(Text.assemble((prefix, "bold yellow"), one_line(text), style=style))
 
 
-def _show_table(table: TableBlock, console: Console, full: bool) -> None:
+def _show_table(
+    table: TableBlock,
+    console: Console,
+    full: bool,
+) -> None:
     """Print a table without the last columns that do not fit, and say what is left out."""
     _print(console, table.title, "bold")
     about = caption(table)
@@ -105,7 +141,9 @@ def _most_important(rows: Sequence[ShownRow]) -> Iterator[ShownRow]:
 
 
 def _fitting_grid(
-    columns: Sequence[TableColumn], rows: Sequence[ShownRow], console: Console
+    columns: Sequence[TableColumn],
+    rows: Sequence[ShownRow],
+    console: Console,
 ) -> tuple[Grid, int]:
     """Return as many columns as fit, at least the first, and the number of those left out."""
     # How wide a grid would be if nothing limited it.
@@ -124,7 +162,12 @@ def _grid(
     positions: Sequence[int],
 ) -> Grid:
     """Return some columns, the first with the texts beneath it."""
-    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
+    grid = Grid(
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        header_style="bold",
+        show_edge=False,
+    )
     beneath = [n for n, column in enumerate(columns) if column.beneath]
     for position in positions:
         cells = [row.cells[position] for row in rows]
@@ -137,7 +180,11 @@ def _grid(
     return grid
 
 
-def _add_column(grid: Grid, column: TableColumn, cells: Sequence[ShownCell]) -> None:
+def _add_column(
+    grid: Grid,
+    column: TableColumn,
+    cells: Sequence[ShownCell],
+) -> None:
     """Add a column. Numbers and intervals do not wrap, since half a number would mislead."""
     title = heading(column)
     texts = [f"{cell.text} {cell.interval}".strip() for cell in cells]
@@ -146,9 +193,18 @@ def _add_column(grid: Grid, column: TableColumn, cells: Sequence[ShownCell]) -> 
     under = f"\n{column.under}" if column.under else ""
     head = Text.assemble(title, (under, _DIM))
     if column.numeric:
-        grid.add_column(head, justify="right", overflow="fold", width=widest)
+        grid.add_column(
+            head,
+            justify="right",
+            overflow="fold",
+            width=widest,
+        )
     else:
-        grid.add_column(head, overflow="fold", min_width=min(_NARROWEST, widest))
+        grid.add_column(
+            head,
+            overflow="fold",
+            min_width=min(_NARROWEST, widest),
+        )
 
 
 def _cell_text(cell: ShownCell) -> Text:
