@@ -40,11 +40,11 @@ from .tables import is_file, no_file, read_bytes, refusal
 
 _log = logging.getLogger("hkcanto")
 
-_REMEDY = (
+_CACHE_REMEDY = (
     "Set HKCANTO_CACHE to a folder that you can write to, free disk space or empty it."
 )
-_COMMIT = "[0-9a-f]{40}"
-_YES = ("1", "ON", "TRUE", "YES")
+_COMMIT_ID = "[0-9a-f]{40}"
+_TRUE_VALUES = ("1", "ON", "TRUE", "YES")
 _CONNECTIONS = 8
 _SILENT_WAIT = 2.0  # seconds of waiting for another process before it is logged
 _TIMEOUT = (3.05, 10.0)  # seconds to wait for a connection, and for more bytes
@@ -75,7 +75,7 @@ class Problem:
 
 @dataclass
 class DataFolder:
-    """The files of one release in a folder that is there; nothing is downloaded.
+    """The files of one release in an existing folder; nothing is downloaded.
 
     Attributes:
         name: The release's folder name, such as `hkmmlu`.
@@ -241,12 +241,12 @@ def _leads_above(link: Path, folder: Path) -> bool:
 
 
 def digest(path: Path, like: str = "") -> str:
-    """Return the hash of a file's content in hexadecimal; an empty text if there is no file.
+    """Return the hash of a file's content in hexadecimal; empty without a file.
 
     Args:
         path: The file.
-        like: The hash to compare it with, which sets the kind: git's blob id for 40 digits, else
-            sha256.
+        like: The hash to compare it with, which sets the kind: git's blob id for 40 digits,
+            otherwise sha256.
     """
     if not is_file(path):
         return ""
@@ -297,7 +297,7 @@ class GitHubFolder(DataFolder):
             raise self.failure(
                 f"{variable} forbids it, and {lacking[0]} is not in {self.home}"
             )
-        with on_disk(self.home, "written", _REMEDY):
+        with on_disk(self.home, "written", _CACHE_REMEDY):
             for folder in (self.home.parent, self.home):
                 folder.mkdir(0o755, parents=True, exist_ok=True)
                 safe_cache(folder)
@@ -408,8 +408,8 @@ class GitHubFolder(DataFolder):
     ) -> Iterator[Any]:
         """Call a function of a library for several requests in parallel, and yield its answers.
 
-        The thread of a server that stays silent is not waited for: it ends by itself or with the
-        process, and writes only to its temporary folder.
+        The thread of a silent server is abandoned: it ends by itself or with the process, and
+        writes only to its temporary folder.
 
         Args:
             load: A function of an address and more.
@@ -460,10 +460,10 @@ class GitHubFolder(DataFolder):
         if status in (401, 403, 404):
             advice = ". A gated data set needs HF_TOKEN=<token>"
         if status in (401, 404, 410):
-            why = f"{url} is not on the server, or not public (HTTP {status})"
-            return self.failure(why + advice, DataNotFound)
-        why = f"{url}: {type(error).__name__}: {shorten(str(error), 160)}"
-        return self.failure(why + advice)
+            reason = f"{url} is not on the server, or not public (HTTP {status})"
+            return self.failure(reason + advice, DataNotFound)
+        reason = f"{url}: {type(error).__name__}: {shorten(str(error), 160)}"
+        return self.failure(reason + advice)
 
     def endpoint(self) -> tuple[str, dict[str, str]]:
         """Return the server's URL, and headers with the user and password that it contained."""
@@ -476,11 +476,11 @@ class GitHubFolder(DataFolder):
         return scheme + address, {"authorization": f"Basic {secret}"}
 
     def failure(
-        self, why: str, kind: type[HKCantoError] = NetworkUnavailable
+        self, reason: str, kind: type[HKCantoError] = NetworkUnavailable
     ) -> HKCantoError:
         """Return an error that says why a download failed and what to do."""
         return kind(
-            f"cannot download {self.name} from {self.endpoint()[0]}: {why.rstrip('.')}.\n"
+            f"cannot download {self.name} from {self.endpoint()[0]}: {reason.rstrip('.')}.\n"
             "Run it again later (downloaded files are kept), or set one of these:\n"
             f"  HKCANTO_DATA_DIR=<dir>: use a copy in <dir>/{self.name} without any network\n"
             "  HKCANTO_DATA=sample: use the sample data in the package to try things out\n"
@@ -527,7 +527,7 @@ class HubFolder(GitHubFolder):
         request, *lines = registry.split("\n")
         if lines and request != self._request:
             return
-        head = re.fullmatch(rf"# ({_COMMIT}) (\d+)", lines[0]) if lines else None
+        head = re.fullmatch(rf"# ({_COMMIT_ID}) (\d+)", lines[0]) if lines else None
         if not head or int(head[2]) != len(lines) - 2:
             raise DataCorrupt(
                 f"{self._registry} is truncated or damaged. Delete it and fetch again "
@@ -585,7 +585,7 @@ class HubFolder(GitHubFolder):
             files_metadata=True,
         )
         (info,) = self.receive(lambda _: request(), [(url,)])
-        expected = revision if re.fullmatch(_COMMIT, revision) else _COMMIT
+        expected = revision if re.fullmatch(_COMMIT_ID, revision) else _COMMIT_ID
         if not re.fullmatch(expected, str(info.sha)):
             raise self.failure(
                 f"{url} answers with commit {info.sha}, not with the requested one",
@@ -603,7 +603,7 @@ class HubFolder(GitHubFolder):
 def forbidden() -> str:
     """Name the variable that forbids downloads; an empty text if none does."""
     for name in ("HKCANTO_OFFLINE", "HF_HUB_OFFLINE"):
-        if os.environ.get(name, "").upper() in _YES:
+        if os.environ.get(name, "").upper() in _TRUE_VALUES:
             return name
     return ""
 
@@ -629,7 +629,7 @@ def safe_cache(folder: Path) -> Path:
     Raises:
         DataNotFound: It belongs to another user, or any user may write to it.
     """
-    with on_disk(folder, remedy=_REMEDY):
+    with on_disk(folder, remedy=_CACHE_REMEDY):
         if not folder.exists():
             return folder
         state = folder.stat()

@@ -191,6 +191,7 @@ def read_registry(
         registry[file] = RecordedFile(
             match[2], match[3] or commit, match[4] or prefix + file
         )
+    # A truncated list would verify fewer files.
     for announced in re.findall(r"(?m)^# (\d+) files$", text):
         if int(announced) != len(registry):
             raise CatalogueError(

@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
@@ -15,7 +14,7 @@ from ..declarations import Subject, TaskDefinition, TaskVariant
 from ..errors import CatalogueError, DataCorrupt, DataNotFound
 from .fetch import DataFolder
 from .releases import inside
-from .tables import Row, Table, as_text, is_file, read_bytes, read_table, table_of
+from .tables import Table, as_text, is_file, read_bytes, read_table, table_of
 
 
 class ReleaseRows:
@@ -46,7 +45,8 @@ class ReleaseRows:
         self._subject_of = _subjects_of_stems(task)
         self._hashes: dict[str, str] = {}
         self._configurations: dict[str, Mapping[str, Any]] = {}
-        self._last_table = _SubjectTable((), Table([], []), {})
+        self._source: tuple[str, ...] = ()
+        self._tables: Mapping[str, Table] = {}
         # Recorded files are matched with subjects before they are downloaded.
         recorded: list[str] = []
         if folder.kind == "cache" and task.definition.paths:
@@ -63,6 +63,7 @@ class ReleaseRows:
         """Match files with split and subject by the declared paths."""
         matched: dict[tuple[str, str], list[str]] = {}
         unmatched: dict[str, None] = {}  # stems of test files
+        # The names of the subjects, in order.
         subjects = dict.fromkeys(subject.name for subject in self._task.subjects)
         for split, file, stem in _fitting(files, self._definition.paths):
             if stem and split == "test" and stem not in self._subject_of:
@@ -144,14 +145,12 @@ class ReleaseRows:
         source = (split,) if by_reader else self.files(subject, split)
         if not source:
             return Table([], [])
-        # Only the last table is kept: several subjects may share its file.
-        if source != self._last_table.source:
+        # Only the last source is kept: several subjects may share its files.
+        if source != self._source:
             table = self._yielded(split) if by_reader else self._read(source)
-            self._last_table = _SubjectTable(source, table, self._by_subject(table))
-        last = self._last_table
-        if not self.subject_columns:
-            return last.table
-        return Table(last.rows.get(subject.name, []), last.table.bad)
+            self._tables = self._by_subject(table)
+            self._source = source
+        return self._tables[subject.name]
 
     def _read(self, files: Sequence[str]) -> Table:
         """Return the rows of some files."""
@@ -166,10 +165,13 @@ class ReleaseRows:
             table.bad.extend(part.bad)
         return table
 
-    def _by_subject(self, table: Table) -> dict[str, list[Row]]:
-        """Return the rows of each subject, if a column names the subject of a row."""
-        by_subject: dict[str, list[Row]] = {}
-        for row in table.rows if self.subject_columns else ():
+    def _by_subject(self, table: Table) -> dict[str, Table]:
+        """Return the rows of each subject; all rows, unless a column names the subject."""
+        names = [subject.name for subject in self._definition.subjects]
+        if not self.subject_columns:
+            return dict.fromkeys(names, table)
+        tables = {name: Table([], table.bad) for name in names}
+        for row in table.rows:
             stem = (as_text(row.find(self.subject_columns)) or "").strip()
             name = self._subject_of.get(stem)
             if name is None:
@@ -178,8 +180,8 @@ class ReleaseRows:
                     f"{self._definition.name} does not declare. Declare it in `subjects`, "
                     f"or as HKCANTO_ALIASES='{stem[:40]}=…'."
                 )
-            by_subject.setdefault(name, []).append(row)
-        return by_subject
+            tables[name].rows.append(row)
+        return tables
 
     def _yielded(self, split: str) -> Table:
         """Return the rows that the benchmark's reader yields."""
@@ -213,15 +215,6 @@ class ReleaseRows:
             for subject in subjects:
                 files.update(self.files(subject, split))
         return self.folder.revision(*files, hashes=self._hashes) if files else ""
-
-
-@dataclass(frozen=True, slots=True)
-class _SubjectTable:
-    """The rows of some files, and of each subject in them."""
-
-    source: tuple[str, ...]
-    table: Table
-    rows: Mapping[str, list[Row]]
 
 
 def _subject_columns(definition: TaskDefinition) -> tuple[str, ...]:

@@ -132,7 +132,8 @@ class UnreadableRow(DataCorrupt):
 
     def __init__(self, where: str, what: str) -> None:
         super().__init__(f"{where} has {what}. Correct the row.")
-        self.where, self.what = where, what
+        self.where = where
+        self.what = what
 
 
 @dataclass(frozen=True, slots=True)

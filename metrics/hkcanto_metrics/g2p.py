@@ -20,13 +20,16 @@ from hkcanto_metrics.jyutping import is_valid, parse_answer, parse_syllable
 from hkcanto_metrics.rates import Rate, pool_rates
 from hkcanto_metrics.reasoning import strip_reasoning
 
-_COMPONENT_RATES = (
+_POOLED = (
+    "cer_published",
+    "levenshtein_published",
+    "cer",
+    "ser",
     "tone_error_rate",
     "onset_error_rate",
     "nucleus_error_rate",
     "coda_error_rate",
 )
-_POOLED = ("cer_published", "levenshtein_published", "cer", "ser", *_COMPONENT_RATES)
 _TIMES_TOO_LONG = 3
 # A longer response is in a loop, and each further syllable is one more error.
 _LONGEST_RESPONSE = 20_000

@@ -52,7 +52,8 @@ _LEAST_SENTENCE = 6  # less in another language may be a term
 # Enough prose to leave out the lines that may explain options.
 _LEAST_REST = 12
 _LEAST_SHARE_OF_REST = 0.25
-# Share of kana, or of other letters, that makes a sentence with Chinese characters one of theirs.
+# A sentence with Chinese characters is in another language if at least this share of its
+# characters are kana or other letters.
 _LEAST_OTHER = 0.2
 
 # `variety` is another variety of Chinese; `chinese` is any of the first three.
@@ -487,12 +488,12 @@ def _judge(text: str, *, quoted: bool = False, pure: bool | None = None) -> _Jud
     """
     lines = filter(None, map(str.strip, text.split("\n")))
     prose = _NO_PROSE.sub("…", "\n".join(lines))
-    own = _OPTIONS.sub("", prose)
+    own_prose = _OPTIONS.sub("", prose)
     if not quoted:
-        own = _QUOTED.sub("…", own)
-    judged = _judge_own(own, pure)
-    rest = _LETTERED.sub("", own)
-    if rest != own:
+        own_prose = _QUOTED.sub("…", own_prose)
+    judged = _judge_own(own_prose, pure)
+    rest = _LETTERED.sub("", own_prose)
+    if rest != own_prose:
         judged_rest = _judge_own(rest, pure)
         least = max(_LEAST_REST, _LEAST_SHARE_OF_REST * judged.total)
         if judged_rest.total >= least:
