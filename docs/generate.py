@@ -26,14 +26,20 @@ from hkcanto_tasks.data.releases import FolderData, GitHubRelease, HubDataset
 from hkcanto_tasks.declarations import (
     Average,
     Benchmark,
+    ChoiceDefinition,
     DeclaredLabel,
+    JudgedDefinition,
+    JyutpingDefinition,
+    LabelDefinition,
     Level,
     PromptTemplate,
     Rubric,
+    ShortAnswerDefinition,
     Subject,
     TaskDefinition,
     TaskVariant,
     Variant,
+    own_keys,
 )
 from hkcanto_tasks.describing import (
     UNITS,
@@ -486,7 +492,15 @@ _TABLES: dict[str, tuple[str, type[Any]]] = {
         "braces (`\\boxed{{{answer}}}`). Other braces stay as they are.",
         PromptTemplate,
     ),
-    "`[[tasks]]`": ("Some keys are only for some [kinds](#kinds).", TaskDefinition),
+    "`[[tasks]]`": (
+        "These keys are for every kind. The keys of some [kinds](#kinds) follow.",
+        TaskDefinition,
+    ),
+    "`[[tasks]]` of `multiple_choice` and `multi_answer`": ("", ChoiceDefinition),
+    "`[[tasks]]` of `g2p`": ("", JyutpingDefinition),
+    "`[[tasks]]` of `label`": ("", LabelDefinition),
+    "`[[tasks]]` of `short_answer`": ("", ShortAnswerDefinition),
+    "`[[tasks]]` of `judged`": ("", JudgedDefinition),
     "`labels` of a task": (
         'An entry may be a table: `{ "蘊含" = { data = 1 } }`.',
         DeclaredLabel,
@@ -536,7 +550,10 @@ def toml_page() -> str:
     """
     blocks = [_MADE, _REFERENCE]
     for title, (place, record) in _TABLES.items():
-        blocks += [f"## {title}", place, field_table(record)]
+        without: Collection[str] = ("home",)
+        if issubclass(record, TaskDefinition) and record is not TaskDefinition:
+            without = TaskDefinition.__struct_fields__
+        blocks += [f"## {title}", place, field_table(record, without)]
     blocks += [
         "## Kinds",
         "`kind` of a task. *Columns* lists the roles of the cells that the kind reads. The names "
@@ -602,21 +619,21 @@ def _kind(name: str) -> tuple[str, ...]:
         " ".join(described.split()),
         "; ".join(columns),
         ", ".join(f"`{{{place}}}`" for place in _places(name)),
-        ", ".join(f"`{key}`" for key in kind.USES),
+        ", ".join(f"`{key}`" for key in own_keys(kind.Definition)),
         ", ".join(f"`{figure.name}`" for figure in kind.FIGURES if not figure.part),
     )
 
 
 def _places(name: str) -> list[str]:
     """Return the placeholders that a kind fills for a scored item, without those of all kinds."""
-    task = TaskDefinition(
+    kind = find_kind(name)
+    task = kind.Definition(
         name="t", title="T", kind=name, prompts={"paper": "p"}, **_NEEDED.get(name, {})
     )
     prompts = {"p": PromptTemplate(question="", example="")}
     own = Benchmark(
         name="t", title="T", tasks=(task,), prompts=prompts, data=FolderData()
     )
-    kind = find_kind(name)
     made = kind(TaskVariant("t", own, task, Variant(), task.subjects), kind.Options())
     named = [*made.values(made.made_up()), *made.names(task.subjects[0])]
     return [each for each in named if each not in ("subject", "title", "chinese")]

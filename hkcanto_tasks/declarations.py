@@ -5,8 +5,8 @@ releases.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 import msgspec
@@ -73,10 +73,12 @@ class PromptTemplate(Declared, frozen=True):
     @property
     def texts(self) -> list[str]:
         """The texts that may have placeholders."""
-        whole = ("answer_separator", "example_separator")
-        fields = msgspec.structs.asdict(self).items()
+        separators = ("answer_separator", "example_separator")
+        fields = msgspec.structs.asdict(self)
         return [
-            text for name, text in fields if isinstance(text, str) and name not in whole
+            text
+            for name, text in fields.items()
+            if isinstance(text, str) and name not in separators
         ]
 
 
@@ -118,9 +120,14 @@ class Subject(Declared, frozen=True):
         return (self.stem, *self.aliases)
 
     @property
+    def parts(self) -> tuple[str, ...]:
+        """The sets that contain it: its category and groups."""
+        return tuple(dict.fromkeys(filter(None, (self.category, *self.groups))))
+
+    @property
     def sets(self) -> tuple[str, ...]:
         """The names that select it: its own, its category's and its groups'."""
-        return tuple(filter(None, (self.name, self.category, *self.groups)))
+        return (self.name, *self.parts) if self.name else self.parts
 
 
 class Variant(Declared, frozen=True):
@@ -198,13 +205,13 @@ class Rubric(Declared, frozen=True):
 class TaskDefinition(Declared, frozen=True):
     """A task of a benchmark: one subject, or several with the same setup.
 
+    These keys are for all kinds of tasks. A kind with further keys has a record derived from this
+    one, such as `ChoiceDefinition`.
+
     Attributes:
         name: Name in lm-eval.
         title: Human-readable title.
         kind: Kind of task, which reads, renders and scores the items.
-        version: Version of the task. Raise it when you change a prompt, how answers are read, or
-            how scores are averaged.
-        headline: Figure to read first; by default the kind's first one.
         files: Split (`test`, `dev`) → path in the release; a single text is the path of `test`.
             `{stem}` is the subject's stem or one of its aliases, and a leading `**/` for
             any folders above. With a list of paths, exactly one of them exists. Without a `dev`
@@ -218,6 +225,9 @@ class TaskDefinition(Declared, frozen=True):
         delimiter: Delimiter of CSV files; by default a comma, in `.tsv` files a tab.
         quotes: Whether quotation marks enclose cells of a CSV file. If not, they are part of the
             text.
+        version: Version of the task. Raise it when you change a prompt, how answers are read, or
+            how scores are averaged.
+        headline: Figure to read first; by default the kind's first one.
         subjects: Subjects, in the paper's order.
         prompts: Name that users select (`-T prompt=yue`) → key in the benchmark's `prompts`;
             `paper` is the default.
@@ -235,15 +245,8 @@ class TaskDefinition(Declared, frozen=True):
         printed: The paper's name of the headline and of the table that has it:
             `Average (Table 2)`. lm-eval sorts its results by name. If the headline would not come
             first, lm-eval's table repeats it under this name.
-        examples: The paper's worked examples, each as placeholder → text.
         language: Language (`en`, `zh` or `yue`), if tasks differ by it; for a translation, the
             target language.
-        sentence: Text of `{sentence}`, by which the paper's prompt introduces this task.
-        sentences: Name of one of our own prompts → text of `{sentence}` in that prompt.
-        letters: Letters of the options. If the options in `columns` have fewer entries, the other
-            letters are not used.
-        blank_options: Whether a blank cell is an option with an empty text (`shown`) or no option
-            (`absent`). With `absent`, a missing cell is no option either.
         header: Whether CSV files have a header row.
         columns: Role of a cell → the name of its column, in upper or lower case. In a list of
             names, the first that exists is used. A role that is not declared keeps the name of its
@@ -251,29 +254,11 @@ class TaskDefinition(Declared, frozen=True):
             other key is a placeholder of the prompt: `passage` for `{passage}`.
         ignored: Columns that no prompt shows on purpose, such as the source of a question. Other
             columns that nothing reads are named in a warning.
-        question: Question for every row, if the rows have no questions.
-        answer: How an answer cell names the right option: by `letter`, `index` (from 0), `number`
-            (from 1), `letter_or_number`, or the option's `text`.
-        answers: Answer cells with another meaning than `answer` gives them → letters of the right
-            options: `{ similar = "A", different = "B" }`.
-        option_labels: Whether an `A. ` or `(1)` at the start of the release's options is shown
-            (`shown`) or removed (`remove`). With `remove`, a label that does not fit the option's
-            position is an error.
-        shuffle_options: Seed for shuffling each question's options, also in worked examples; 0 for
-            no shuffling. Use it if the release's right option is always in the same position.
-        labels: Labels of a classification: a list, or label → other words that a model may write
-            for it: `{ Positive = ["正面"] }`. If the data has another value for a label:
-            `{ "蘊含" = { data = 1, words = ["entailment"] } }`.
-        fold_scripts: Whether a short answer in the other Chinese script is also right.
-        alternatives: Separator between several right short answers in one cell: `/` for `ni1/nei1`.
         dev_rows: Number of rows of a dev file that are used as worked examples.
         examples_from_test: Number of test rows, from the first, that are worked examples and not
             scored.
         variants: Variants of the task, each a task with its own name.
-        types: Type of question → regular expression for the questions of this type. A question has
-            every type that matches it. If one takes longer than a second, that is an error.
         titles: Category, set or type → its human-readable title.
-        rubric: Rubric by which a model judges the answers, for the kind `judged`.
     """
 
     name: _Name
@@ -299,68 +284,221 @@ class TaskDefinition(Declared, frozen=True):
     metric: str = "generative"
     table: tuple[str, ...] = ()
     printed: str = ""
-    examples: tuple[dict[str, str], ...] = ()
     language: Literal["", "en", "zh", "yue"] = ""
-    sentence: str = ""
-    sentences: dict[str, str] = {}
-    letters: Annotated[str, msgspec.Meta(pattern=r"^[A-J]{2,10}\Z")] = "ABCD"
-    blank_options: Literal["shown", "absent"] = "shown"
     header: bool = True
     columns: dict[
         str, str | Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     ] = {}
     ignored: tuple[str, ...] = ()
-    question: str = ""
-    answer: Literal["letter", "index", "number", "letter_or_number", "text"] = "letter"
-    answers: dict[str, Annotated[str, msgspec.Meta(pattern=r"^[A-J]+\Z")]] = {}
-    option_labels: Literal["shown", "remove"] = "shown"
-    shuffle_options: Annotated[int, msgspec.Meta(ge=0)] = 0
-    labels: dict[str, tuple[str, ...] | DeclaredLabel] | tuple[str, ...] = ()
-    fold_scripts: bool = False
-    alternatives: str = ""
     dev_rows: Annotated[int, msgspec.Meta(ge=0)] = 5
     examples_from_test: Annotated[int, msgspec.Meta(ge=0)] = 0
     variants: tuple[Variant, ...] = ()
-    types: dict[str, str] = {}
     titles: dict[str, str] = {}
-    rubric: Rubric | None = None
 
     def __post_init__(self) -> None:
         subjects = self.subjects or (Subject(name="", title=self.title),)
         msgspec.structs.force_setattr(self, "subjects", subjects)
-        columns = self.columns.get("options", ())
-        count = 0 if isinstance(columns, str) else len(columns)
-        if (
-            1 < count < len(self.letters)
-        ):  # the number of letters gives the chance level
-            msgspec.structs.force_setattr(self, "letters", self.letters[:count])
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts that may have placeholders, besides those of its prompts."""
+        return ()
 
     @property
     def paths(self) -> Mapping[str, tuple[str, ...]]:
         """Split → the forms of its path, of which the release has one."""
-        files = (
-            {"test": self.files}
-            if isinstance(self.files, str) and self.files
-            else self.files
-        )
-        declared = dict(files or {}).items()
-        return {
-            split: (path,) if isinstance(path, str) else path
-            for split, path in declared
-        }
+        if isinstance(self.files, str):
+            return {"test": (self.files,)} if self.files else {}
+        paths: dict[str, tuple[str, ...]] = {}
+        for split, path in self.files.items():
+            paths[split] = (path,) if isinstance(path, str) else path
+        return paths
 
     @property
     def has_examples(self) -> bool:
         """Whether there may be worked examples."""
         in_data = self.reader or "dev" in self.paths or "dev" in self.splits
-        return bool(
-            (self.dev_rows and in_data) or self.examples or self.examples_from_test
-        )
+        return bool((self.dev_rows and in_data) or self.examples_from_test)
+
+    @property
+    def selections(self) -> Iterator[tuple[str, Scope, tuple[Subject, ...]]]:
+        """Its whole, parts and subjects: name after the task's own, scope and subjects."""
+        yield "", "task", self.subjects
+        members: dict[str, list[Subject]] = {}
+        for subject in self.subjects:
+            for part in subject.parts:
+                members.setdefault(part, []).append(subject)
+        for part, subjects in members.items():
+            yield part, "part", tuple(subjects)
+        for subject in self.subjects:
+            if subject.name:
+                yield subject.name, "subject", (subject,)
+
+    @property
+    def names(self) -> Iterator[str]:
+        """The names of the task, its parts, subjects and variants."""
+        for name, _, _ in self.selections:
+            for variant in (Variant(), *self.variants):
+                yield joined_name(self.name, name, variant.suffix)
 
     @property
     def is_traditional(self) -> bool:
         """Whether its text is in Traditional script: it has a variant in Simplified script."""
         return any(variant.script == "sc" for variant in self.variants)
+
+
+class ChoiceDefinition(TaskDefinition, frozen=True):
+    """A task of the kinds `multiple_choice` and `multi_answer`.
+
+    Attributes:
+        question: Question for every row, if the rows have no questions.
+        answer: How an answer cell names the right option: by `letter`, `index` (from 0), `number`
+            (from 1), `letter_or_number`, or the option's `text`.
+        answers: Answer cells with another meaning than `answer` gives them → letters of the right
+            options: `{ similar = "A", different = "B" }`.
+        option_labels: Whether an `A. ` or `(1)` at the start of the release's options is shown
+            (`shown`) or removed (`remove`). With `remove`, a label that does not fit the option's
+            position is an error.
+        shuffle_options: Seed for shuffling each question's options, also in worked examples; 0 for
+            no shuffling. Use it if the release's right option is always in the same position.
+        letters: Letters of the options. If the options in `columns` have fewer entries, the other
+            letters are not used.
+        blank_options: Whether a blank cell is an option with an empty text (`shown`) or no option
+            (`absent`). With `absent`, a missing cell is no option either.
+        types: Type of question → regular expression for the questions of this type. A question has
+            every type that matches it. If one takes longer than a second, that is an error.
+        sentence: Text of `{sentence}`, by which the paper's prompt introduces this task.
+        sentences: Name of one of our own prompts → text of `{sentence}` in that prompt.
+        examples: The paper's worked examples, each as placeholder → text.
+    """
+
+    question: str = ""
+    answer: Literal["letter", "index", "number", "letter_or_number", "text"] = "letter"
+    answers: dict[str, Annotated[str, msgspec.Meta(pattern=r"^[A-J]+\Z")]] = {}
+    option_labels: Literal["shown", "remove"] = "shown"
+    shuffle_options: Annotated[int, msgspec.Meta(ge=0)] = 0
+    letters: Annotated[str, msgspec.Meta(pattern=r"^[A-J]{2,10}\Z")] = "ABCD"
+    blank_options: Literal["shown", "absent"] = "shown"
+    types: dict[str, str] = {}
+    sentence: str = ""
+    sentences: dict[str, str] = {}
+    examples: tuple[dict[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        columns = self.columns.get("options", ())
+        count = 0 if isinstance(columns, str) else len(columns)
+        # The number of letters gives the chance level.
+        if 1 < count < len(self.letters):
+            msgspec.structs.force_setattr(self, "letters", self.letters[:count])
+
+    @property
+    def has_examples(self) -> bool:
+        """Whether there may be worked examples."""
+        return bool(self.examples) or super().has_examples
+
+
+class JyutpingDefinition(TaskDefinition, frozen=True):
+    """A task of the kind `g2p`.
+
+    Attributes:
+        examples: The paper's worked examples, each as placeholder → text.
+    """
+
+    examples: tuple[dict[str, str], ...] = ()
+
+    @property
+    def has_examples(self) -> bool:
+        """Whether there may be worked examples."""
+        return bool(self.examples) or super().has_examples
+
+
+class LabelDefinition(TaskDefinition, frozen=True):
+    """A task of the kind `label`.
+
+    Attributes:
+        labels: Labels of a classification: a list, or label → other words that a model may write
+            for it: `{ Positive = ["正面"] }`. If the data has another value for a label:
+            `{ "蘊含" = { data = 1, words = ["entailment"] } }`.
+    """
+
+    labels: dict[str, tuple[str, ...] | DeclaredLabel] | tuple[str, ...] = ()
+
+    @property
+    def entries(self) -> Mapping[str, DeclaredLabel]:
+        """Label → its entry, in the long form."""
+        if not isinstance(self.labels, dict):
+            return dict.fromkeys(self.labels, DeclaredLabel())
+        entries: dict[str, DeclaredLabel] = {}
+        for label, entry in self.labels.items():
+            if isinstance(entry, tuple):
+                entry = DeclaredLabel(words=entry)
+            entries[label] = entry
+        return entries
+
+    @property
+    def cells(self) -> Iterator[tuple[str, str]]:
+        """Each value of a label in the data, with the label."""
+        for label, entry in self.entries.items():
+            values = entry.data if isinstance(entry.data, tuple) else (entry.data,)
+            for value in values or (label,):
+                yield str(value), label
+
+
+class ShortAnswerDefinition(TaskDefinition, frozen=True):
+    """A task of the kind `short_answer`.
+
+    Attributes:
+        fold_scripts: Whether a short answer in the other Chinese script is also right.
+        alternatives: Separator between several right short answers in one cell: `/` for `ni1/nei1`.
+    """
+
+    fold_scripts: bool = False
+    alternatives: str = ""
+
+
+class JudgedDefinition(TaskDefinition, frozen=True, kw_only=True):
+    """A task of the kind `judged`.
+
+    Attributes:
+        rubric: Rubric by which a model judges the answers.
+    """
+
+    rubric: Rubric
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts that may have placeholders, besides those of its prompts."""
+        return (self.rubric.prompt,)
+
+
+DEFINITIONS: Mapping[str, type[TaskDefinition]] = {
+    "constraints": TaskDefinition,
+    "fluency": TaskDefinition,
+    "g2p": JyutpingDefinition,
+    "judged": JudgedDefinition,
+    "label": LabelDefinition,
+    "math": TaskDefinition,
+    "multi_answer": ChoiceDefinition,
+    "multiple_choice": ChoiceDefinition,
+    "number": TaskDefinition,
+    "short_answer": ShortAnswerDefinition,
+    "summarization": TaskDefinition,
+    "translation": TaskDefinition,
+    "translation_to_cantonese": TaskDefinition,
+}
+"""Our kinds → the record of a task's entry, so that the catalogue is read without their modules."""
+
+
+def own_keys(record: type[TaskDefinition]) -> tuple[str, ...]:
+    """Return the keys that only tasks of some kinds have.
+
+    Examples:
+        >>> own_keys(ShortAnswerDefinition)
+        ('fold_scripts', 'alternatives')
+    """
+    common = TaskDefinition.__struct_fields__
+    return tuple(key for key in record.__struct_fields__ if key not in common)
 
 
 class Average(Declared, frozen=True):
@@ -399,7 +537,7 @@ class Benchmark(Declared, frozen=True):
 
     name: _Name
     title: str
-    tasks: Annotated[tuple[TaskDefinition, ...], msgspec.Meta(min_length=1)]
+    tasks: tuple[TaskDefinition, ...]
     prompts: dict[str, PromptTemplate]
     github: GitHubRelease | None = None
     hub: HubDataset | None = None
@@ -449,7 +587,37 @@ class TaskVariant:
     @property
     def whole(self) -> str:
         """The name of the task and variant with all subjects."""
-        return "_".join(filter(None, (self.definition.name, self.variant.suffix)))
+        return joined_name(self.definition.name, self.variant.suffix)
+
+    def fitting(self, *, cot: bool, script: str, shots: int | None) -> "TaskVariant":
+        """Return the task under the name of the variant that fits some options best.
+
+        Scoring counts first, then chain of thought, script, and number of worked examples. Without
+        a number, the first fitting variant is taken.
+
+        Args:
+            cot: Whether a chain of thought is asked for.
+            script: The script of questions and prompt.
+            shots: The number of worked examples; None for that of the variant.
+        """
+        variants = [Variant(), *self.definition.variants]
+        if shots is None:
+            variants.insert(0, self.variant)
+
+        def fits(variant: Variant) -> tuple[bool, ...]:
+            default = self.definition.shots if variant.shots is None else variant.shots
+            return (
+                variant.scoring == self.variant.scoring,
+                variant.cot == cot,
+                variant.script == script,
+                default == shots,
+            )
+
+        variant = max(variants, key=fits)
+        name = self.name
+        if self.variant.suffix:
+            name = name.removesuffix(f"_{self.variant.suffix}")
+        return replace(self, variant=variant, name=joined_name(name, variant.suffix))
 
     def scored_rows(self, subject: Subject) -> int:
         """Return the published number of a subject's test rows that are scored; 0 if unknown.
@@ -461,6 +629,16 @@ class TaskVariant:
             [1199, 398]
         """
         return max(0, subject.rows - self.definition.examples_from_test)
+
+
+def joined_name(*parts: str) -> str:
+    """Return a task's name from its parts, without those that are empty.
+
+    Examples:
+        >>> joined_name("hkmmlu", "", "cot")
+        'hkmmlu_cot'
+    """
+    return "_".join(filter(None, parts))
 
 
 def repeated(names: Iterable[str]) -> list[str]:

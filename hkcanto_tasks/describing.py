@@ -71,7 +71,7 @@ class Description:
             arguments = "".join(
                 f" -T {key}={plain(value)}" for key, value in parameters.items()
             )
-            grader = " --model-role grader=…" if definition.rubric else ""
+            grader = " --model-role grader=…" if setup.rubric_hash else ""
             in_inspect = f"inspect eval {in_inspect}{arguments} --model …{grader}"
         lm_eval = f"lm_eval --model … --tasks {task.name}{metadata}"
         self.commands = {"lm-eval": lm_eval, "Inspect": in_inspect}

@@ -23,7 +23,7 @@ from hkcanto_metrics.language import Language as OfProse
 from hkcanto_metrics.language import WrittenLanguage
 from hkcanto_metrics.translation import Language
 
-from .declarations import Subject, TaskVariant
+from .declarations import ChoiceDefinition, Subject, TaskVariant
 from .judgements import Judgement
 from .samples import Sample
 
@@ -516,7 +516,8 @@ def _averages(task: TaskVariant, acc: Figure) -> Iterable[Figure]:
     parts |= dict.fromkeys(
         (group for subject in subjects for group in subject.groups), ""
     )
-    parts |= dict.fromkeys(definition.types, "")
+    if isinstance(definition, ChoiceDefinition):
+        parts |= dict.fromkeys(definition.types, "")
     for name, title in parts.items():
         title = (
             title or definition.titles.get(name) or name.replace("_", " ").capitalize()

@@ -46,3 +46,39 @@ class Judgement(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
         record: dict[str, Any] = msgspec.to_builtins(self)
         record.pop("explanation", None)
         return record
+
+
+def judge_reading(
+    form: str,
+    answer: str | None,
+    reason: str,
+    target: str,
+    *,
+    right: bool | None = None,
+) -> Judgement:
+    """Return the judgement of an answer that was read from a response, by its accuracy.
+
+    Args:
+        form: The form of answer that was looked for, such as `letter`.
+        answer: The answer that was read; None if there was none.
+        reason: How it was read, or why it was not.
+        target: The right answer.
+        right: Whether it is right; by default whether it equals the target.
+
+    Examples:
+        >>> judge_reading("letter", "B", "bare", "C").values
+        {'acc': 0.0, 'unparsed_rate': 0.0}
+    """
+    if right is None:
+        right = answer == target
+    why = f" ({reason})" if reason else ""
+    if answer is None:
+        explanation = f"No {form} could be read from the response{why}."
+    else:
+        explanation = f"The response was read as {answer}{why}; the answer is {target}."
+    return Judgement(
+        values={"acc": float(right), "unparsed_rate": float(answer is None)},
+        answer=answer or "",
+        reason=reason,
+        explanation=explanation,
+    )

@@ -4,7 +4,7 @@ import msgspec
 
 
 class Sample(msgspec.Struct, frozen=True, gc=False):
-    """One item: the loader reads it, both harnesses carry it, and `Setup.judge` receives it.
+    """One item: the loader reads it, both harnesses carry it, and `Kind.judge` receives it.
 
     Attributes:
         id: Stable across harnesses, runs and machines, such as `hkcanto_g2p/121`.
@@ -18,7 +18,7 @@ class Sample(msgspec.Struct, frozen=True, gc=False):
         choices: The options of a multiple-choice question, in the order of their letters; None for
             a letter without an option.
         source: The text to convert, translate, classify or summarise.
-        target: The gold answer in the form that the kind of task reads.
+        target: The right answer in the form that the kind of task reads.
         reasoning: The release's reasoning, shown in worked examples; scored items have none.
 
     Examples:
@@ -41,7 +41,17 @@ class Sample(msgspec.Struct, frozen=True, gc=False):
         return hash((self.id, self.subject, self.question, self.source, self.target))
 
     @property
+    def release_id(self) -> str:
+        """The release's number or name for the item: its id without task and subject.
+
+        Examples:
+            >>> Sample(id="quiz/law/7", subject="law").release_id
+            '7'
+        """
+        return self.id.split("/", 2 if self.subject else 1)[-1]
+
+    @property
     def text(self) -> str:
         """All texts of the item without the prompt's own words, for measuring and matching."""
-        given = (*self.cells.values(), self.question, self.source, *self.choices)
-        return "\n".join(part for part in given if part)
+        texts = (*self.cells.values(), self.question, self.source, *self.choices)
+        return "\n".join(text for text in texts if text)

@@ -15,6 +15,7 @@ import msgspec
 
 from . import __version__
 from .data.rows import reader_of
+from .declarations import ChoiceDefinition
 from .errors import CatalogueError
 from .kinds.base import Kind
 from .signatures import Signature, subset_of
@@ -40,6 +41,9 @@ _ROWS_AND_CELLS = (
     "quotes",
 )
 """The keys of a task's entry that decide which rows and cells reach a prompt."""
+
+# A task without options is hashed with the defaults of their keys, which all tasks once had.
+_DEFAULTS = msgspec.structs.asdict(ChoiceDefinition(name="", title="", kind=""))
 
 _DIGITS_OF_VALUE = 6  # the last digits of a value differ between machines
 
@@ -70,7 +74,7 @@ def signature_of(kind: Kind, data: str, rationales: Iterable[str] = ()) -> Signa
         data: The name of the data.
         rationales: The sources of the reasoning in the worked examples.
     """
-    definition = kind.task.definition
+    definition = kind.definition
     sent, read = fingerprints(kind)
     options = _options(kind, rationales)
     return Signature(
@@ -95,7 +99,8 @@ def _options(kind: Kind, rationales: Iterable[str]) -> Mapping[str, str]:
     for name, value in kind.chosen.items():
         options[name] = "yes" if value is True else str(value)
     options["rationale"] = "+".join(sorted(filter(None, rationales)))
-    options["shuffle_options"] = str(kind.task.definition.shuffle_options or "")
+    if isinstance(kind.definition, ChoiceDefinition):
+        options["shuffle_options"] = str(kind.definition.shuffle_options or "")
     options["rubric"] = kind.rubric_hash  # the judge is named in the log
     return options
 
@@ -106,7 +111,7 @@ def fingerprints(kind: Kind) -> Fingerprints:
     Raises:
         CatalogueError: The kind fails to render or judge its made-up item.
     """
-    definition = kind.task.definition
+    definition = kind.definition
     cls = type(kind)
     key = msgspec.json.encode(
         [
@@ -147,7 +152,7 @@ def _hash(parts: list[object]) -> str:
 
 def _requests(kind: Kind) -> list[object]:
     """Return everything that decides what is sent to a model."""
-    definition = kind.task.definition
+    definition = kind.definition
     first = definition.subjects[0]
     item = msgspec.structs.replace(kind.made_up(), subject=first.name)
     examples = kind.examples(first, [item]) if kind.shots else []
@@ -161,7 +166,7 @@ def _requests(kind: Kind) -> list[object]:
         [[*subject.stems, *kind.texts(subject)] for subject in definition.subjects],
         [kind.sent_stop(chat=False), kind.sent_stop(chat=True)],
         kind.max_tokens,
-        [getattr(definition, key) for key in _ROWS_AND_CELLS],
+        [getattr(definition, key, _DEFAULTS.get(key)) for key in _ROWS_AND_CELLS],
         _reader_source(kind),
     ]
 
@@ -204,7 +209,7 @@ def _sources_of_others(kind: type[Kind]) -> list[str]:
 
 def _reader_source(kind: Kind) -> str:
     """Return the source of the benchmark's reader; empty without one."""
-    definition = kind.task.definition
+    definition = kind.definition
     if not definition.reader:
         return ""
     path, _ = reader_of(kind.task.benchmark.home, definition)

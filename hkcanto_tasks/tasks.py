@@ -22,6 +22,7 @@ from .declarations import Subject, TaskVariant
 from .errors import DataCorrupt, HKCantoError, OptionError, did_you_mean
 from .kinds import find_kind
 from .kinds.base import Kind
+from .kinds.reading import read_samples, unread_columns
 from .printable import warn_once
 from .prompts import Example, Prompt
 from .samples import Sample
@@ -333,8 +334,8 @@ def load_task(
         DataCorrupt: A file is not valid data; the message names file and row.
         NetworkUnavailable: The data must be downloaded, but cannot be.
     """
-    _warn_of_unknown()
     kind = task_as_run(name, subjects, shots=shots, multiturn=multiturn, **options)
+    _warn_of_unknown()
     task, folder = kind.task, locate(kind.task.benchmark)
     release, is_ours = (
         ReleaseRows(folder, task, kind.headerless),
@@ -377,7 +378,7 @@ def load_task(
     )
     compared = None if is_ours else _compared(task.subjects, counts, [*bad.values()])
     differences, effect = compared or ([], "")
-    if unread := ", ".join(kind.unread(columns)):
+    if unread := ", ".join(unread_columns(kind, columns)):
         advice = (
             "name those of the question in the template, and the others in `ignored`"
         )
@@ -445,7 +446,7 @@ def _read(kind: Kind, release: ReleaseRows, subject: Subject, split: str) -> _Re
         UnreadableRow: A worked example cannot be read.
     """
     table = release.table(subject, split)
-    samples, unreadable = kind.read(table.rows, subject)
+    samples, unreadable = read_samples(kind, table.rows, subject)
     files = ", ".join(release.files(subject, split)) or kind.task.definition.reader
     where = f"{release.folder.root}: {files}"
     for row in (

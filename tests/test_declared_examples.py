@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from hkcanto import tasks
 from hkcanto_tasks import load_task, read_runs
-from hkcanto_tasks.catalogue import read_benchmark
+from hkcanto_tasks.benchmark_files import read_benchmark
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.data.releases import GitHubRelease
 from hkcanto_tasks.results.statistics.estimates import value_of

@@ -28,16 +28,23 @@ import hkcanto
 import hkcanto_metrics
 from hkcanto_metrics.constraints import VERIFIERS
 from hkcanto_tasks import load_task
+from hkcanto_tasks.benchmark_files import read_benchmark
 from hkcanto_tasks.catalogue import named_tasks
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.data.releases import FolderData, GitHubRelease, HubDataset
 from hkcanto_tasks.declarations import (
+    DEFINITIONS,
     Average,
     Benchmark,
+    ChoiceDefinition,
     DeclaredLabel,
+    JudgedDefinition,
+    JyutpingDefinition,
+    LabelDefinition,
     Level,
     PromptTemplate,
     Rubric,
+    ShortAnswerDefinition,
     Subject,
     TaskDefinition,
     Variant,
@@ -462,6 +469,11 @@ def test_every_field_is_in_the_reference_under_its_heading() -> None:
         published.PublishedNote: "`notes` of a table",
         PromptTemplate: "`[prompts.<name>]`",
         TaskDefinition: "`[[tasks]]`",
+        ChoiceDefinition: "`[[tasks]]` of `multiple_choice` and `multi_answer`",
+        JyutpingDefinition: "`[[tasks]]` of `g2p`",
+        LabelDefinition: "`[[tasks]]` of `label`",
+        ShortAnswerDefinition: "`[[tasks]]` of `short_answer`",
+        JudgedDefinition: "`[[tasks]]` of `judged`",
         DeclaredLabel: "`labels` of a task",
         Subject: "`[[tasks.subjects]]`",
         Variant: "`[[tasks.variants]]`",
@@ -471,7 +483,7 @@ def test_every_field_is_in_the_reference_under_its_heading() -> None:
         published._File: "Published tables",
     }
     found: set[Any] = set()
-    new: set[Any] = {Benchmark, published._File}
+    new: set[Any] = {Benchmark, published._File, *DEFINITIONS.values()}
     while new:
         found |= new
         hints = [hint for each in new for hint in get_type_hints(each).values()]
@@ -481,6 +493,9 @@ def test_every_field_is_in_the_reference_under_its_heading() -> None:
     filled_in = {(Benchmark, "home")} | {  # known from the file's place
         (PublishedTable, name) for name in ("name", "benchmark", "rows")
     }
+    common = TaskDefinition.__struct_fields__
+    for record in {*DEFINITIONS.values()} - {TaskDefinition}:
+        filled_in |= {(record, name) for name in common}  # in the table of all kinds
     for record, heading in homes.items():
         for field in msgspec.structs.fields(record):
             rows = [
@@ -537,11 +552,12 @@ def test_every_place_on_the_map_exists() -> None:
 
 def test_declarations_and_readers_of_the_guide_are_read(tmp_path: Path) -> None:
     declared, labels = map(tomllib.loads, blocks("toml"))
-    assert msgspec.convert(declared, Benchmark).tasks[0].subjects[1].stems == (
-        "hk_law_2025",
-        "hk_law",
-    )
-    definition = msgspec.convert({**declared["tasks"][0], **labels}, TaskDefinition)
+    (tmp_path / "benchmark.toml").write_text(blocks("toml")[0], "utf-8")
+    (task,) = read_benchmark(tmp_path / "benchmark.toml").tasks
+    assert task.subjects[1].stems == ("hk_law_2025", "hk_law")
+    common = TaskDefinition.__struct_fields__
+    keys = {key: value for key, value in declared["tasks"][0].items() if key in common}
+    definition = msgspec.convert({**keys, **labels}, LabelDefinition)
     assert [*definition.labels] == ["蘊含", "唔蘊含"]
     (source,) = blocks("python")
     row = {

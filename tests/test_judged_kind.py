@@ -587,7 +587,7 @@ WRONG = {
     "rubric.higher_is_better, higher levels are better",
     ("passes = [2, 3]", "pases = [2, 3]"): "unknown field `pases`",
     ("passes = [2, 3]", ""): "missing required field `passes`",
-    (CHINESE, ""): "its kind needs a table [tasks.rubric]",
+    (CHINESE, ""): "missing required field `rubric`",
 }
 
 

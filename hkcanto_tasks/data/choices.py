@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from ..declarations import TaskDefinition
+from ..declarations import ChoiceDefinition
 from .tables import Row, as_text
 
 # Small letters only apart from each other: "bad" is a word. A dash may be a range: "A-D".
@@ -20,7 +20,7 @@ Text = str | None
 
 
 def choice_columns(
-    definition: TaskDefinition, default: Sequence[str] = ()
+    definition: ChoiceDefinition, default: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """Return the columns of the choices, in lower case: one a letter, or a single one for all.
 
@@ -34,7 +34,7 @@ def choice_columns(
 
 
 def read_choices(
-    row: Row, definition: TaskDefinition, columns: Sequence[str]
+    row: Row, definition: ChoiceDefinition, columns: Sequence[str]
 ) -> tuple[Text, ...]:
     """Read a row's choices.
 
@@ -98,7 +98,11 @@ def _listed_cells(
 
 
 def _choice(
-    cell: Any, number: int, row: Row, definition: TaskDefinition, columns: Sequence[str]
+    cell: Any,
+    number: int,
+    row: Row,
+    definition: ChoiceDefinition,
+    columns: Sequence[str],
 ) -> Text:
     """Return the text of one choice; None for an absent one, if the task allows it."""
     may_lack = definition.blank_options == "absent"
@@ -131,7 +135,7 @@ def _without_label(text: str, number: int, row: Row) -> str:
 def right_letters(
     row: Row,
     choices: Sequence[Text],
-    definition: TaskDefinition,
+    definition: ChoiceDefinition,
     columns: Sequence[str],
     *,
     several: bool = False,
@@ -171,7 +175,7 @@ def right_letters(
 
 
 def _letters(
-    answer: str, row: Row, texts: Mapping[str, str], definition: TaskDefinition
+    answer: str, row: Row, texts: Mapping[str, str], definition: ChoiceDefinition
 ) -> str:
     """Return the letters of the choices that one answer names."""
     letters = definition.answers.get(answer) or _letter(answer, texts, definition)
@@ -186,7 +190,7 @@ def _letters(
     )
 
 
-def _letter(answer: str, texts: Mapping[str, str], definition: TaskDefinition) -> str:
+def _letter(answer: str, texts: Mapping[str, str], definition: ChoiceDefinition) -> str:
     """Return the letter that an answer names; empty if it names none, or more than one."""
     letters = definition.letters
     form = definition.answer
@@ -202,7 +206,7 @@ def _letter(answer: str, texts: Mapping[str, str], definition: TaskDefinition) -
 
 
 def _parts(
-    row: Row, cell: object, definition: TaskDefinition, several: bool
+    row: Row, cell: object, definition: ChoiceDefinition, several: bool
 ) -> list[str]:
     """Divide `ABD`, `A, B`, `1,2`, a list, or texts with semicolons between them."""
     form = definition.answer

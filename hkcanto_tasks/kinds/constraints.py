@@ -5,7 +5,6 @@ judged. The verifiers are in `hkcanto_metrics.constraints`.
 """
 
 from importlib.resources import files
-from operator import itemgetter
 from typing import Any, ClassVar
 
 import msgspec
@@ -56,35 +55,17 @@ class Constraints(Prompted):
         """
         cell: Any = row.find(self.columns("constraints"))
         ids: Any = row.find(("instruction_id_list",))
-        kwargs: Any = row.find(("kwargs",))
-        of_ifeval = cell is None and ids is not None
         try:
-            asked = read_ifeval(ids, kwargs) if of_ifeval else read_constraints(cell)
+            if cell is None and ids is not None:
+                kwargs: Any = row.find(("kwargs",))
+                constraints = read_ifeval(ids, kwargs)
+            else:
+                constraints = read_constraints(cell)
         except ValueError as error:
             correct = f"Correct the row; it has {row.named()}."
             raise DataCorrupt(f"{row.where}: {error}. {correct}") from error
-        target = msgspec.json.encode(asked).decode()
+        target = msgspec.json.encode(constraints).decode()
         return msgspec.structs.replace(super().row(row), target=target)
-
-    def further_readings(self) -> list[Any]:
-        """Return each verifier's verdicts on some right and wrong answers."""
-        answers = msgspec.json.decode(
-            files(__package__).joinpath(_ANSWERS).read_bytes()
-        )
-        return [
-            [
-                name,
-                args,
-                [
-                    follows(answer, Constraint(name, args))
-                    for answer in (*right, *wrong)
-                ],
-            ]
-            for name, of_verifier in answers.items()
-            for args, right, wrong in map(
-                itemgetter("args", "right", "wrong"), of_verifier
-            )
-        ]
 
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Check which constraints an answer follows.
@@ -96,27 +77,54 @@ class Constraints(Prompted):
             >>> judged.values["inst_level_strict_acc"], judged.reason
             (0.5, 'not followed: 1. quoted (but loosely)')
         """
-        asked = read_constraints(sample.target)
-        checked = check_constraints(answer, asked)
-        missed, explained = [], []
-        verdicts = zip(asked, checked.strict, checked.loose, strict=True)
+        constraints = read_constraints(sample.target)
+        checks = check_constraints(answer, constraints)
+        missed: list[str] = []
+        lines: list[str] = []
+        verdicts = zip(constraints, checks.strict, checks.loose, strict=True)
         for number, (constraint, strict, loose) in enumerate(verdicts, start=1):
-            verdict = "followed"
-            if not strict:
-                verdict = "not followed, but loosely" if loose else "not followed"
-                missed.append(
-                    f"{number}. {constraint.name}{' (but loosely)' if loose else ''}"
-                )
+            missed_name = f"{number}. {constraint.name}"
+            if strict:
+                verdict = "followed"
+            elif loose:
+                verdict = "not followed, but loosely"
+                missed.append(f"{missed_name} (but loosely)")
+            else:
+                verdict = "not followed"
+                missed.append(missed_name)
             args = msgspec.json.encode(constraint.args).decode()
-            explained.append(f"{number}. `{constraint.name}` `{args}`: {verdict}")
-        reason = f"not followed: {', '.join(missed)}" if missed else "all followed"
-        empty = not answer.strip()
+            lines.append(f"{number}. `{constraint.name}` `{args}`: {verdict}")
+        is_empty = not answer.strip()
+        if is_empty:
+            reason = "none: empty"
+        elif missed:
+            reason = f"not followed: {', '.join(missed)}"
+        else:
+            reason = "all followed"
+        count = len(constraints)
         return Judgement(
-            values={**pool_constraints([checked]), "empty": float(empty)},
+            values={**pool_constraints([checks]), "empty": float(is_empty)},
             answer=answer,
-            reason="none: empty" if empty else reason,
-            weights={
-                f"inst_level_{way}_acc": len(asked) for way in ("strict", "loose")
-            },
-            explanation="\n".join(explained),
+            reason=reason,
+            weights={"inst_level_strict_acc": count, "inst_level_loose_acc": count},
+            explanation="\n".join(lines),
         )
+
+    def further_readings(self) -> list[Any]:
+        """Return each verifier's verdicts on some right and wrong answers."""
+        content = files(__package__).joinpath(_ANSWERS).read_bytes()
+        answers = msgspec.json.decode(content, type=dict[str, list[_VerifierCase]])
+        readings = []
+        for name, cases in answers.items():
+            for case in cases:
+                constraint = Constraint(name, case.args)
+                texts = (*case.right, *case.wrong)
+                verdicts = [follows(text, constraint) for text in texts]
+                readings.append([name, case.args, verdicts])
+        return readings
+
+
+class _VerifierCase(msgspec.Struct):
+    args: dict[str, Any]
+    right: list[str]
+    wrong: list[str]

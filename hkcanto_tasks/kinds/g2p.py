@@ -4,13 +4,13 @@ HKCanto-Eval, Appendix E.3. The scoring is `hkcanto_metrics.score_jyutping`.
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from hkcanto_metrics.g2p import score_jyutping
+from hkcanto_metrics.g2p import JyutpingScore, score_jyutping
 from hkcanto_metrics.jyutping import MalformedAnswer, parse_answer
 
 from ..data.tables import Row, as_text
-from ..declarations import Subject, TaskVariant
+from ..declarations import JyutpingDefinition, Subject, TaskVariant
 from ..figures import figures
 from ..judgements import Judgement
 from ..prompts import Example
@@ -22,7 +22,7 @@ _PARTS = ("tone", "onset", "nucleus", "coda")
 _RATES = ("cer", "ser", *(f"{part}_error_rate" for part in _PARTS))
 
 
-class Options(base.PromptOptions, frozen=True, forbid_unknown_fields=True):
+class JyutpingOptions(base.PromptOptions, frozen=True, forbid_unknown_fields=True):
     """The options of the kind.
 
     Attributes:
@@ -37,19 +37,30 @@ class GraphemeToPhoneme(base.Kind):
     """Sentences and their Jyutping. Columns: `number`, `sentence`, `jyutping`."""
 
     FIGURES = figures(*_PUBLISHED, *_RATES, "invalid_rate")
-    USES = ("examples",)
-    COLUMNS: ClassVar = {name: (name,) for name in ("number", "sentence", "jyutping")}
-    Options = Options
+    COLUMNS: ClassVar = {
+        "number": ("number",),
+        "sentence": ("sentence",),
+        "jyutping": ("jyutping",),
+    }
+    Options = JyutpingOptions
+    Definition = JyutpingDefinition
     VALUES: ClassVar = {"sentence": "source"}
     TARGET = "nei5 hou2"
     GOLD = True
-    # The release's limit.
-    TOKENS = 1024
+    TOKENS = 1024  # the release's limit
+
+    definition: JyutpingDefinition
+    options: JyutpingOptions
 
     def __init__(
-        self, task: TaskVariant, options: Any, *args: Any, **kwargs: Any
+        self,
+        task: TaskVariant,
+        options: JyutpingOptions,
+        shots: int | None = None,
+        *,
+        multiturn: bool = False,
     ) -> None:
-        super().__init__(task, options, *args, **kwargs)
+        super().__init__(task, options, shots, multiturn=multiturn)
         self.uses_dev_rows = "release" in (options.examples, options.prompt)
 
     def row(self, row: Row) -> Sample:
@@ -71,11 +82,11 @@ class GraphemeToPhoneme(base.Kind):
             rows = [
                 Sample(
                     id="",
-                    source=printed["sentence"],
-                    target=printed["answer"],
-                    cells=printed,
+                    source=example["sentence"],
+                    target=example["answer"],
+                    cells=example,
                 )
-                for printed in self.task.definition.examples
+                for example in self.definition.examples
             ]
         return super().examples(subject, rows)
 
@@ -84,7 +95,7 @@ class GraphemeToPhoneme(base.Kind):
         return " ".join(parse_answer(sample.target)[0])
 
     def score(self, answer: str, sample: Sample) -> Judgement:
-        """Judge an answer against a gold string with its variants in `(a|b)`.
+        """Judge an answer against a target with its variants in `(a|b)`.
 
         Examples:
             >>> from hkcanto_tasks.tasks import task_as_run
@@ -92,29 +103,35 @@ class GraphemeToPhoneme(base.Kind):
             >>> task_as_run("hkcanto_g2p").judge("nei5 hou2", hello).values["cer_published"]
             0.0
         """
-        scored = score_jyutping(answer, sample.target)
-        values = {name: getattr(scored, name) for name in (*_PUBLISHED, *_RATES)}
-        # The closest accepted variant in Markdown, and what was read where they differ.
-        pairs = ((gold or "–", heard or "–") for gold, heard in scored.alignment)
-        shown = (
-            gold if gold == heard else f"**{gold} → {heard}**" for gold, heard in pairs
-        )
-        note = f"**Note:** {scored.problem}.\n\n" if scored.problem else ""
-        rates = {
-            "character": scored.cer,
-            "syllable": scored.ser,
-            "tone": scored.tone_error_rate,
-        }
-        errors = ", ".join(
-            f"{name} errors {of.errors}/{of.total}" for name, of in rates.items()
-        )
+        score = score_jyutping(answer, sample.target)
+        values = {name: getattr(score, name) for name in (*_PUBLISHED, *_RATES)}
         return Judgement(
-            values={**values, "invalid_rate": float(not scored.valid)},
-            answer=scored.extracted,
-            explanation=(
-                f"{note}{' '.join(shown)}\n\npublished CER {scored.cer_published:.3f}, "
-                f"Levenshtein {scored.levenshtein_published:.3f}; {errors}"
-            ),
+            values={**values, "invalid_rate": float(not score.valid)},
+            answer=score.extracted,
+            explanation=_explanation(score),
             weights={name: values[name].total for name in _RATES},
-            details={"best_variant": scored.variant, "problem": scored.problem},
+            details={"best_variant": score.variant, "problem": score.problem},
         )
+
+
+def _explanation(score: JyutpingScore) -> str:
+    """Return the closest accepted variant in Markdown, and what was read where they differ."""
+    note = f"**Note:** {score.problem}.\n\n" if score.problem else ""
+    syllables = []
+    for target, read in score.alignment:
+        if target == read:
+            syllables.append(target or "–")
+        else:
+            syllables.append(f"**{target or '–'} → {read or '–'}**")
+    rates = {
+        "character": score.cer,
+        "syllable": score.ser,
+        "tone": score.tone_error_rate,
+    }
+    errors = ", ".join(
+        f"{name} errors {rate.errors}/{rate.total}" for name, rate in rates.items()
+    )
+    return (
+        f"{note}{' '.join(syllables)}\n\npublished CER {score.cer_published:.3f}, "
+        f"Levenshtein {score.levenshtein_published:.3f}; {errors}"
+    )

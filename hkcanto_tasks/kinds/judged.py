@@ -6,7 +6,8 @@ The judge is a second model, run by Inspect (`--model-role grader=…`) or by `h
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from statistics import fmean
 from typing import Any
@@ -16,27 +17,35 @@ import msgspec
 from hkcanto_metrics.reasoning import strip_reasoning
 
 from ..data.tables import Row, as_text
-from ..declarations import Level, Rubric, repeated
-from ..figures import figures
+from ..declarations import JudgedDefinition, Level, Rubric, TaskVariant
+from ..figures import Figure, figures
 from ..judgements import Judgement
 from ..prompts import fill, places
 from ..samples import Sample
 from .prompted import Prompted
 
-_OF_JUDGE = ("answer", "levels", "code")
+_OWN_PLACES = ("answer", "levels", "code")
+"""The placeholders of a judge's prompt that this module fills."""
+
 _EMPTY = "none: empty"
 _PROBES = (
-    *("{marker}: {low}", "**{marker}:** {low}", "{marker}：{low}（{name}）", "{low}"),
-    *("{marker} {low}", "{marker}: {low}\n{marker}: {high}"),
-    *("{marker}: {low}-{high}", "{marker}: {low}.5"),
-    *("{marker}: {low} ({other})", "<think>{marker}: {high}</think>{marker}: {low}"),
+    "{marker}: {low}",
+    "**{marker}:** {low}",
+    "{marker}：{low}（{name}）",
+    "{low}",
+    "{marker} {low}",
+    "{marker}: {low}\n{marker}: {high}",
+    "{marker}: {low}-{high}",
+    "{marker}: {low}.5",
+    "{marker}: {low} ({other})",
+    "<think>{marker}: {high}</think>{marker}: {low}",
 )
 """Forms of judges' replies; how they are read is part of the signature."""
 
 ON_LINE = 6
 """The length of the code's beginning on the line with the level."""
 
-_WAY = 2  # raised if a judge is asked, or its reply read, in another way
+_METHOD = 2  # raised if a judge is asked, or its reply read, in another way
 
 
 class Said(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -65,65 +74,51 @@ class Judged(Prompted):
     """
 
     FIGURES = figures("pass_rate", "mean_level", "unjudged_rate", "empty")
-    USES = ("rubric",)
+    Definition = JudgedDefinition
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        rubric = self.task.definition.rubric
-        assert rubric is not None  # `problems` refuses a task without one
-        self.rubric = rubric
-        self.rubric_hash = sha256(msgspec.json.encode([rubric, _WAY])).hexdigest()[:7]
-        # The columns that are shown only to the judge, not to the model under test.
-        of_task = (
-            *self.names(self.task.definition.subjects[0]),
+    definition: JudgedDefinition
+
+    def __init__(
+        self,
+        task: TaskVariant,
+        options: Any,
+        shots: int | None = None,
+        *,
+        multiturn: bool = False,
+    ) -> None:
+        super().__init__(task, options, shots, multiturn=multiturn)
+        self.rubric = self.definition.rubric
+        content = msgspec.json.encode([self.rubric, _METHOD])
+        self.rubric_hash = sha256(content).hexdigest()[:7]
+        shown_to_model = {
+            *self.names(self.definition.subjects[0]),
             *self.VALUES,
             *self.placeholders,
-        )
-        known = {*_OF_JUDGE, *of_task}
-        self._for_judge_alone = [
-            name for name in places(rubric.prompt) if name not in known
-        ]
-        self.reads |= {
-            name for place in self._for_judge_alone for name in self.columns(place)
         }
-        self.refinements = {"mean_level": {"higher_is_better": rubric.higher_is_better}}
+        self._for_judge_alone = [
+            place
+            for place in places(self.rubric.prompt)
+            if place not in shown_to_model and place not in _OWN_PLACES
+        ]
 
-    def problems(self) -> Iterator[str]:
-        """Yield what is wrong with the task's entry, also with its rubric."""
-        yield from super().problems()
-        cannot, rubric = "cannot be judged:", self.task.definition.rubric
-        if rubric is None:
-            yield f"{cannot} its kind needs a table [tasks.rubric] for the judge"
-            return
-        scale, passes = [level.number for level in rubric.levels], {*rubric.passes}
-        names = [level.name.casefold() for level in rubric.levels]
-        failing, empty = (
-            {*scale} - passes,
-            scale[0] if rubric.empty is None else rubric.empty,
+    @property
+    def reads(self) -> set[str]:
+        """The columns that the kind reads itself, also those shown only to the judge."""
+        columns = {*super().reads}
+        for place in self._for_judge_alone:
+            columns.update(self.columns(place))
+        return columns
+
+    @property
+    def own_figures(self) -> tuple[Figure, ...]:
+        """The figures of an item; the rubric says which levels are better."""
+        higher = self.rubric.higher_is_better
+        return tuple(
+            replace(figure, higher_is_better=higher)
+            if figure.name == "mean_level"
+            else figure
+            for figure in self.FIGURES
         )
-        has = f"the scale has {', '.join(map(str, scale))}"
-        if "answer" not in places(rubric.prompt):
-            yield f"{cannot} rubric.prompt has no placeholder {{answer}}; the judge needs it"
-        if not re.search(
-            rf"{re.escape(rubric.marker)}\s*[:：]", rubric.prompt, re.IGNORECASE
-        ):
-            asked = f"rubric.prompt does not ask for a line '{rubric.marker}: …' with the level"
-            yield f"{cannot} {asked}; ask for it, or declare in rubric.marker how the line begins"
-        for name in repeated([*map(str, scale), *names]):
-            yield f"{cannot} two levels of the rubric are called {name!r}"
-        for number in sorted({*passes, empty} - {*scale}):
-            yield f"{cannot} rubric.passes or rubric.empty names the level {number}, but {has}"
-        if not failing:
-            yield f"{cannot} every level passes, so pass_rate would be meaningless: {has}"
-            return
-        way, better = (-1, "higher") if rubric.higher_is_better else (1, "lower")
-        if max(way * number for number in passes) > min(
-            way * number for number in failing
-        ):
-            yield (
-                f"{cannot} levels {sorted(passes)} pass and {sorted(failing)} do not, but according"
-                f" to rubric.higher_is_better, {better} levels are better"
-            )
 
     # ------------------------------------------------------------------ reading the release
 
@@ -132,7 +127,8 @@ class Judged(Prompted):
         shown: dict[str, str] = {}
         for place in self._for_judge_alone:
             columns = self.columns(place)
-            if (text := as_text(row.find(columns))) is None:
+            text = as_text(row.find(columns))
+            if text is None:
                 raise row.problem(
                     f"no text in a column {' or '.join(columns)}, which fills {{{place}}} in "
                     f"rubric.prompt; found {row.named()} (if these characters are meant, write "
@@ -144,19 +140,22 @@ class Judged(Prompted):
 
     def made_up(self) -> Sample:
         """Return a made-up item with the texts that are shown only to the judge."""
-        made = super().made_up()
-        shown = dict.fromkeys(self._for_judge_alone, made.question)
-        return msgspec.structs.replace(made, target=msgspec.json.encode(shown).decode())
+        sample = super().made_up()
+        shown = dict.fromkeys(self._for_judge_alone, sample.question)
+        target = msgspec.json.encode(shown).decode()
+        return msgspec.structs.replace(sample, target=target)
 
     def further_readings(self) -> list[Any]:
         """Return the rubric, and the levels read from replies in several forms."""
-        low, high = self.rubric.levels[0], self.rubric.levels[-1]
+        low = self.rubric.levels[0]
+        high = self.rubric.levels[-1]
         texts = {
             "marker": self.rubric.marker,
             "low": str(low.number),
             "high": str(high.number),
+            "name": low.name,
+            "other": high.name,
         }
-        texts |= {"name": low.name, "other": high.name}
         numbers: list[int | None] = []
         for form in _PROBES:
             try:
@@ -175,13 +174,16 @@ class Judged(Prompted):
             >>> kind.score("好呀。", Sample(id="")).values
             {'unjudged_rate': 1.0, 'empty': 0.0}
         """
-        empty = not answer.strip()
-        return Judgement(
-            {"unjudged_rate": 1.0, "empty": float(empty)},
-            answer="" if empty else answer,
-            reason=_EMPTY if empty else "none: no judge",
-            explanation="The answer is empty." if empty else "No judge was asked.",
-        )
+        values = {"unjudged_rate": 1.0, "empty": 0.0}
+        if answer.strip():
+            return Judgement(
+                values,
+                answer=answer,
+                reason="none: no judge",
+                explanation="No judge was asked.",
+            )
+        values["empty"] = 1.0
+        return Judgement(values, reason=_EMPTY, explanation="The answer is empty.")
 
     def request(self, answer: str, sample: Sample, code: str) -> str:
         """Render the judge's prompt.
@@ -194,69 +196,82 @@ class Judged(Prompted):
             sample: The item.
             code: A random text that an answer cannot know.
         """
-        levels = "\n".join(
-            ": ".join(filter(None, (_named(level), level.meaning)))
-            for level in self.rubric.levels
-        )
-        texts = {**self.names(self.subject(sample.subject)), **sample.cells}
-        texts |= msgspec.json.decode(sample.target or "{}", type=dict[str, str])
-        texts |= {
+        levels = []
+        for level in self.rubric.levels:
+            meaning = f": {level.meaning}" if level.meaning else ""
+            levels.append(f"{_named(level)}{meaning}")
+        texts = {
+            **self.names(self.subject(sample.subject)),
+            **sample.cells,
+            **msgspec.json.decode(sample.target or "{}", type=dict[str, str]),
             **self.values(sample),
             "answer": answer,
-            "levels": levels,
+            "levels": "\n".join(levels),
             "code": code,
         }
         marker = re.compile(
             rf"({re.escape(self.rubric.marker)})(?=\s*[:：])", re.IGNORECASE
         )
-        return fill(marker.sub(rf"\1 {code[:ON_LINE]}", self.rubric.prompt), texts)
+        prompt = marker.sub(rf"\1 {code[:ON_LINE]}", self.rubric.prompt)
+        return fill(prompt, texts)
 
-    def judged(self, judgement: Judgement, said: Sequence[Said]) -> Judgement:
+    def judged(self, judgement: Judgement, replies: Sequence[Said]) -> Judgement:
         """Return the judgement of an answer from the judges' replies, averaged over judges.
 
         Args:
             judgement: The result of `judge`.
-            said: The reply of each judge; empty for an answer that is not shown to judges.
+            replies: The reply of each judge; empty for an answer that is not shown to judges.
         """
-        levels, words, failed = list[Level](), list[str](), list[str]()
-        for reply in said:
-            try:
-                if reply.failure:
-                    failed.append("judge failed")
-                    verdict = f"no judgement: {reply.failure}"
-                else:
-                    levels.append(read_level(reply.text, self.rubric, reply.code))
-                    verdict = _named(levels[-1])
-            except ValueError as error:
-                failed.append("judgement unread")
-                verdict = f"unread: {error}"
-            words.append(
-                "\n\n".join(
-                    filter(None, (f"**{reply.grader}:** {verdict}", reply.text))
-                )
-            )
-        reason = f"none: {failed[0]}" if failed else judgement.reason
+        verdicts = [self._verdict(reply) for reply in replies]
+        levels = [verdict.level for verdict in verdicts if verdict.level]
+        failures = [verdict.failure for verdict in verdicts if verdict.failure]
+        reason = f"none: {failures[0]}" if failures else judgement.reason
         if levels:
             reason = f"level {', '.join(map(_named, levels))}"
         elif reason == _EMPTY:
-            levels = [
-                level
-                for level in self.rubric.levels
-                if level.number == self.rubric.empty
-            ]
-        values = dict(judgement.values)
-        details = {**judgement.details, "said": msgspec.json.encode(said).decode()}
-        if levels:
-            values["pass_rate"] = fmean(
-                level.number in self.rubric.passes for level in levels
-            )
-            values["mean_level"] = fmean(level.number for level in levels)
-            values["unjudged_rate"] = 0.0
-        if graders := ", ".join(dict.fromkeys(reply.grader for reply in said)):
+            empty = self.rubric.empty
+            levels = [level for level in self.rubric.levels if level.number == empty]
+        details = {**judgement.details, "said": msgspec.json.encode(replies).decode()}
+        graders = ", ".join(dict.fromkeys(reply.grader for reply in replies))
+        if graders:
             details["grader"] = graders
-        explained = "\n\n".join(words) or judgement.explanation
-        more = {"values": values, "reason": reason, "details": details}
-        return msgspec.structs.replace(judgement, explanation=explained, **more)
+        texts = [verdict.text for verdict in verdicts]
+        return msgspec.structs.replace(
+            judgement,
+            values={**judgement.values, **self._level_values(levels)},
+            reason=reason,
+            details=details,
+            explanation="\n\n".join(texts) or judgement.explanation,
+        )
+
+    def _level_values(self, levels: Sequence[Level]) -> dict[str, float]:
+        """Return the figures of an answer from its levels; none without a level."""
+        if not levels:
+            return {}
+        return {
+            "pass_rate": fmean(level.number in self.rubric.passes for level in levels),
+            "mean_level": fmean(level.number for level in levels),
+            "unjudged_rate": 0.0,
+        }
+
+    def _verdict(self, reply: Said) -> "_Verdict":
+        """Read one judge's reply."""
+        level = None
+        failure = ""
+        if reply.failure:
+            failure = "judge failed"
+            verdict = f"no judgement: {reply.failure}"
+        else:
+            try:
+                level = read_level(reply.text, self.rubric, reply.code)
+                verdict = _named(level)
+            except ValueError as error:
+                failure = "judgement unread"
+                verdict = f"unread: {error}"
+        text = f"**{reply.grader}:** {verdict}"
+        if reply.text:
+            text += f"\n\n{reply.text}"
+        return _Verdict(level, failure, text)
 
     def judged_again(self, judgement: Judgement, before: Judgement | None) -> Judgement:
         """Return the judgement of an answer from the judges' replies in its log.
@@ -265,10 +280,25 @@ class Judged(Prompted):
             judgement: The result of `judge`.
             before: The logged judgement, made with the same rubric.
         """
-        said = before.details.get("said") if before else None
-        if said is None:
+        logged = before.details.get("said") if before else None
+        if logged is None:
             return judgement
-        return self.judged(judgement, msgspec.json.decode(said, type=list[Said]))
+        return self.judged(judgement, msgspec.json.decode(logged, type=list[Said]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What was read from a judge's reply.
+
+    Attributes:
+        level: The level; None if there is none.
+        failure: Why there is no level; empty if there is one.
+        text: The verdict and the reply, in Markdown.
+    """
+
+    level: Level | None
+    failure: str
+    text: str
 
 
 def read_level(reply: str, rubric: Rubric, code: str = "") -> Level:
@@ -294,19 +324,21 @@ def read_level(reply: str, rubric: Rubric, code: str = "") -> Level:
     """
     text = unicodedata.normalize("NFKC", strip_reasoning(reply))
     marker = re.escape(unicodedata.normalize("NFKC", rubric.marker))
-    line = re.compile(
+    form = re.compile(
         rf"[\s>#*_`•-]*{marker}[\s*_`]*{re.escape(code)}[\s*_`]*:[\s*_`]*(.*)",
         re.IGNORECASE,
     )
-    marked = [match[1] for part in text.splitlines() if (match := line.fullmatch(part))]
+    marked = [match[1] for match in map(form.fullmatch, text.splitlines()) if match]
     if not marked:
         begin = f"{rubric.marker} {code}".rstrip()
         raise ValueError(f"no line begins with {begin!r} and a colon")
-    level, *others = reversed([_level(text, rubric) for text in marked])
-    if isinstance(level, str):
-        raise ValueError(level)
-    for other in reversed(others):
-        if isinstance(other, Level) and other != level:
+    level = _level(marked[-1], rubric)
+    for earlier in marked[:-1]:
+        try:
+            other = _level(earlier, rubric)
+        except ValueError:  # only a level of the scale contradicts
+            continue
+        if other != level:
             raise ValueError(f"it gives two levels, {other.number} and {level.number}")
     return level
 
@@ -315,16 +347,27 @@ def _named(level: Level) -> str:
     return f"{level.number} ({level.name})"
 
 
-def _level(text: str, rubric: Rubric) -> Level | str:
-    """Return the level in the text after the marker, or why there is none."""
+def _level(text: str, rubric: Rubric) -> Level:
+    """Return the level in the text after the marker.
+
+    Raises:
+        ValueError: There is none; the message says why.
+    """
     numbers = re.findall(r"-?\d+(?:\.\d+)?", text)
     first = re.match(r"[\[({\"'「【*_`]*(-?\d+)(?![A-Za-z%/])", text)
     if not first or [first[1]] != numbers:
-        return f"{rubric.marker}: {text[:40]!r} is not one number of the scale"
+        raise ValueError(
+            f"{rubric.marker}: {text[:40]!r} is not one number of the scale"
+        )
     scale = {level.number: level for level in rubric.levels}
-    if not (level := scale.get(int(first[1]))):
-        return f"{first[1]} is not a level of the scale, which has {', '.join(map(str, scale))}"
-    names = [of.name for of in rubric.levels if of.name.casefold() in text.casefold()]
+    level = scale.get(int(first[1]))
+    if level is None:
+        has = ", ".join(map(str, scale))
+        raise ValueError(f"{first[1]} is not a level of the scale, which has {has}")
+    folded = text.casefold()
+    names = [known.name for known in rubric.levels if known.name.casefold() in folded]
     if names and level.name not in names:
-        return f"{level.number} is the level {level.name!r}, but the reply says {names[0]!r}"
+        raise ValueError(
+            f"{level.number} is the level {level.name!r}, but the reply says {names[0]!r}"
+        )
     return level

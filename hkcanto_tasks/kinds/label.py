@@ -5,6 +5,8 @@ response without a label, or with several and no choice between them, is wrong a
 `unparsed_rate`.
 """
 
+from dataclasses import replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import msgspec
@@ -13,14 +15,12 @@ from hkcanto_metrics.cleaning import clean_output
 from hkcanto_metrics.labels import read_label, same_word
 
 from ..data.tables import Row, as_text
-from ..declarations import DeclaredLabel, TaskVariant
-from ..figures import figures
-from ..judgements import Judgement
+from ..declarations import LabelDefinition
+from ..figures import Figure, figures
+from ..judgements import Judgement, judge_reading
 from ..samples import Sample
 from . import base
-from .multiple_choice import judge_reading
 
-_EXAMPLE = 'labels = { Positive = ["正面"], Negative = ["負面"] }'
 _LONGEST_SHOWN = 24
 
 
@@ -32,60 +32,33 @@ class Label(base.Kind):
     """
 
     FIGURES = figures("acc", "macro_f1", "unparsed_rate")
-    USES = ("labels",)
-    READS = ("settled", "occurs")
-    Options = base.PromptOptions
     COLUMNS: ClassVar = {"text": ("text",), "label": ("label",)}
+    Options = base.PromptOptions
+    Definition = LabelDefinition
+    READS = ("settled", "occurs")
     VALUES: ClassVar = {"source": "source"}
     TOKENS = 16
 
-    def __init__(
-        self, task: TaskVariant, options: Any, *args: Any, **kwargs: Any
-    ) -> None:
-        super().__init__(task, options, *args, **kwargs)
-        declared = task.definition.labels
-        if not declared:
-            raise self.wrong(f"has no labels: declare them, as in `{_EXAMPLE}`")
-        if len({*declared}) < len(declared):
-            raise self.wrong("names a label twice")
-        self._words: dict[str, tuple[str, ...]] = {}
-        self._of_cell: dict[str, str] = {}
-        self._cells: list[str] = []
-        entries = (
-            declared if isinstance(declared, dict) else dict.fromkeys(declared, ())
-        )
-        for label, meant in entries.items():
-            meant = (
-                meant
-                if isinstance(meant, DeclaredLabel)
-                else DeclaredLabel(words=meant)
-            )
-            data = meant.data if isinstance(meant.data, tuple) else (meant.data,)
-            self._words[label] = meant.words
-            for cell in map(str, data or (label,)):
-                self._cells.append(cell)
-                if (other := self._of_cell.setdefault(same_word(cell), label)) != label:
-                    raise self.wrong(
-                        f"has the data's {cell!r} for both {other!r} and {label!r}"
-                    )
-        try:
-            read_label("?", self._words)
-        except ValueError as error:
-            raise self.wrong(
-                f"has labels that cannot be distinguished: {error}"
-            ) from error
-        self.refinements = {"macro_f1": {"labels": tuple(self._words)}}
+    definition: LabelDefinition
+
+    @cached_property
+    def words(self) -> dict[str, tuple[str, ...]]:
+        """Label → other words for it."""
+        entries = self.definition.entries
+        return {label: entry.words for label, entry in entries.items()}
+
+    @cached_property
+    def label_of(self) -> dict[str, str]:
+        """Value in the data, in a normal form → label."""
+        return {same_word(cell): label for cell, label in self.definition.cells}
 
     @property
-    def max_tokens(self) -> int:
-        """The token limit of a response, with room for the longest label."""
-        longest = 2 * max(
-            map(len, self._words)
-        )  # a Chinese character may take two tokens
-        return (
-            super().max_tokens
-            if self.template.tokens
-            else max(super().max_tokens, longest)
+    def own_figures(self) -> tuple[Figure, ...]:
+        """The figures of an item; macro-F1 is over the task's labels."""
+        labels = tuple(self.words)
+        return tuple(
+            replace(figure, labels=labels) if figure.name == "macro_f1" else figure
+            for figure in self.FIGURES
         )
 
     def row(self, row: Row) -> Sample:
@@ -97,31 +70,26 @@ class Label(base.Kind):
         name = str(cell).lower() if isinstance(cell, bool) else as_text(cell)
         if name is None or not name.strip():
             raise row.lacks("label", "label", self.columns("label"))
-        label = self._of_cell.get(same_word(name))
+        label = self.label_of.get(same_word(name))
         if label is None:
             shown = f" ({name!r})" if len(name) <= _LONGEST_SHOWN else ""
+            declared = ", ".join(cell for cell, _ in self.definition.cells)
             raise row.problem(
-                f"a label{shown} that is not declared; declared are {', '.join(self._cells)} (for "
-                'a label that has another name in the data: labels = { "…" = { data = "…" } })'
+                f"a label{shown} that is not declared; declared are {declared} (for a label that "
+                'has another name in the data: labels = { "…" = { data = "…" } })'
             )
         return Sample(id=str(row.number), source=text, target=label)
 
-    def made_up(self) -> Sample:
-        """Return a made-up item with one of the labels."""
-        return msgspec.structs.replace(super().made_up(), target=[*self._words][1])
-
-    def further_readings(self) -> list[Any]:
-        """Return each label's value in the data, and the readings of its words, also negated."""
-        words = [word for label in self._words for word in (label, *self._words[label])]
-        probes = [
-            form.format(word) for form in ("{}", "not {}", "唔係{}") for word in words
-        ]
-        probes.append("/".join(self._words))
-        readings = [[text, read_label(text, self._words).label] for text in probes]
-        return [[*self._of_cell.items()], readings]
+    @property
+    def max_tokens(self) -> int:
+        """The token limit of a response, with room for the longest label."""
+        if self.template.tokens:
+            return super().max_tokens
+        # A Chinese character may take two tokens.
+        return max(super().max_tokens, 2 * max(map(len, self.words)))
 
     def score(self, answer: str, sample: Sample) -> Judgement:
-        """Judge a response against the gold label.
+        """Judge a response against the right label.
 
         Examples:
             >>> from hkcanto_tasks.tasks import task_as_run
@@ -129,7 +97,26 @@ class Label(base.Kind):
             >>> task_as_run("hkcanto_sentiment").judge("唔係正面，係負面。", review).values
             {'acc': 1.0, 'unparsed_rate': 0.0}
         """
-        reading = read_label(clean_output(answer).text, self._words)
+        reading = read_label(clean_output(answer).text, self.words)
         right = sample.target in answer if self.template.reads == "occurs" else None
-        label, reason = reading.label, reading.reason
-        return judge_reading("single label", label, reason, sample.target, right=right)
+        return judge_reading(
+            "single label", reading.label, reading.reason, sample.target, right=right
+        )
+
+    def made_up(self) -> Sample:
+        """Return a made-up item with one of the labels."""
+        return msgspec.structs.replace(super().made_up(), target=[*self.words][1])
+
+    def further_readings(self) -> list[Any]:
+        """Return each label's value in the data, and the readings of its words, also negated."""
+        words: list[str] = []
+        for label, others in self.words.items():
+            words += (label, *others)
+        probes = [
+            *words,
+            *(f"not {word}" for word in words),
+            *(f"唔係{word}" for word in words),
+            "/".join(self.words),
+        ]
+        readings = [[text, read_label(text, self.words).label] for text in probes]
+        return [[*self.label_of.items()], readings]

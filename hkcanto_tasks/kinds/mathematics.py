@@ -7,9 +7,8 @@ from hkcanto_metrics.mathematics import equal_formulas, read_formula
 
 from ..data.tables import Row, as_text
 from ..errors import OptionError
-from ..judgements import Judgement
+from ..judgements import Judgement, judge_reading
 from ..samples import Sample
-from .multiple_choice import judge_reading
 from .number import Number
 
 
@@ -22,12 +21,12 @@ class Mathematics(Number):
 
     TARGET = r"\frac{1}{2}"
 
-    def __init__(self, *given: Any, **options: Any) -> None:
+    def __init__(self, *args: Any, **options: Any) -> None:
         if find_spec("math_verify") is None:
             raise OptionError(
                 "the kind 'math' compares formulas with Math-Verify: pip install 'hkcanto[math]'."
             )
-        super().__init__(*given, **options)
+        super().__init__(*args, **options)
 
     def row(self, row: Row) -> Sample:
         """Read a question and its answer."""
@@ -54,8 +53,7 @@ class Mathematics(Number):
         """
         formula = read_formula(answer)
         right = equal_formulas(formula, sample.target)
-        read = None if right is None else formula
-        reason = "none: not comparable" if formula and read is None else ""
-        return judge_reading(
-            "formula", read, reason, sample.target, right=right is True
-        )
+        if right is not None:
+            return judge_reading("formula", formula, "", sample.target, right=right)
+        reason = "none: not comparable" if formula else ""
+        return judge_reading("formula", None, reason, sample.target, right=False)

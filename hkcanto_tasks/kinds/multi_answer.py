@@ -12,9 +12,9 @@ from hkcanto_metrics.choice import read_choice_set
 
 from ..declarations import Subject
 from ..figures import figures
-from ..judgements import Judgement
+from ..judgements import Judgement, judge_reading
 from ..samples import Sample
-from .multiple_choice import MultipleChoice, judge_reading
+from .multiple_choice import MultipleChoice
 
 _ALL_THAT_APPLY = {
     "yue": "正確選項可能多過一個，請揀晒所有啱嘅選項。",
@@ -23,29 +23,24 @@ _ALL_THAT_APPLY = {
 }
 
 _PROBES = (
-    *(
-        "AB",
-        "A, B",
-        "B、A",
-        "A同B",
-        "(A) (B)",
-        "答案：A、B、D",
-        "The answer is A and C.",
-        "A or B",
-    ),
-    *(
-        "全部都啱",
-        "All of the above.",
-        "除咗A都啱",
-        "以上皆非",
-        "A啱，B啱，C唔啱，D唔啱。",
-    ),
-    *(
-        "答案：\n- A\n- B",
-        "A係啱，B都係啱；其他唔啱。所以答案係A同B。",
-        "A ✓\nB ✗\nC ✓\nD ✗",
-    ),
+    "AB",
+    "A, B",
+    "B、A",
+    "A同B",
+    "(A) (B)",
+    "答案：A、B、D",
+    "The answer is A and C.",
+    "A or B",
+    "全部都啱",
+    "All of the above.",
+    "除咗A都啱",
+    "以上皆非",
+    "A啱，B啱，C唔啱，D唔啱。",
+    "答案：\n- A\n- B",
+    "A係啱，B都係啱；其他唔啱。所以答案係A同B。",
+    "A ✓\nB ✗\nC ✓\nD ✗",
 )
+"""Answers with several letters; how they are read is part of the signature."""
 
 
 class MultiAnswer(MultipleChoice):
@@ -62,13 +57,9 @@ class MultiAnswer(MultipleChoice):
 
     def names(self, subject: Subject) -> dict[str, str]:
         """Return the placeholders that name a subject, and `{all_that_apply}`."""
-        asked = _ALL_THAT_APPLY[self.task.definition.language or "yue"]
-        return {**super().names(subject), "all_that_apply": asked}
-
-    def further_readings(self) -> list[Any]:
-        """Return the readings of answers with several letters."""
-        judged = (self.judge(text, self.made_up()) for text in _PROBES)
-        return [[judgement.answer, judgement.values["f1"]] for judgement in judged]
+        language = self.definition.language or "yue"
+        names = super().names(subject)
+        return {**names, "all_that_apply": _ALL_THAT_APPLY[language]}
 
     @property
     def max_tokens(self) -> int:
@@ -81,17 +72,27 @@ class MultiAnswer(MultipleChoice):
         Examples:
             >>> from hkcanto_tasks.tasks import task_as_run
             >>> kind = MultiAnswer.__new__(MultiAnswer)  # made by `task_as_run`
-            >>> kind.task = task_as_run("hkcanto_law").task
+            >>> kind.definition = task_as_run("hkcanto_law").definition
             >>> asked = Sample(id="", choices=("獅子", "企鵝", "鯨魚"), target="AC")
             >>> kind.score("A同B。", asked).values
             {'exact_match': 0.0, 'f1': 0.5, 'unparsed_rate': 0.0}
         """
         reading = read_choice_set(answer, self.lettered(sample), sample.question)
-        chosen, right = reading.letters or "", sample.target
-        judgement = judge_reading("letters", chosen or None, reading.reason, right)
+        letters = reading.letters or ""
+        right = sample.target
+        judgement = judge_reading("letters", letters or None, reading.reason, right)
+        common = {*letters} & {*right}
         values = {
             "exact_match": judgement.values["acc"],
-            "f1": 2 * len({*chosen} & {*right}) / (len(chosen) + len(right)),
+            "f1": 2 * len(common) / (len(letters) + len(right)),
             "unparsed_rate": judgement.values["unparsed_rate"],
         }
         return msgspec.structs.replace(judgement, values=values)
+
+    def further_readings(self) -> list[Any]:
+        """Return the readings of answers with several letters."""
+        readings = []
+        for text in _PROBES:
+            judgement = self.judge(text, self.made_up())
+            readings.append([judgement.answer, judgement.values["f1"]])
+        return readings

@@ -4,10 +4,10 @@
 `unparsed_rate`.
 """
 
-import random
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from typing import Annotated, Any, ClassVar, Literal
+from functools import cache, cached_property
+from random import Random
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 import regex
@@ -17,26 +17,24 @@ from hkcanto_metrics.choice import read_choice
 
 from ..data.choices import choice_columns, read_choices, right_letters
 from ..data.tables import Row, as_text
-from ..declarations import Subject, TaskVariant
+from ..declarations import ChoiceDefinition, Subject, TaskVariant
 from ..errors import OptionError
 from ..figures import Figure, figures
-from ..judgements import Judgement
+from ..judgements import Judgement, judge_reading
 from ..prompts import Example, convert, fill
 from ..samples import Sample
 from . import base
 
 _COT_TOKENS = 1024  # the token limit of a chain of thought
-
-_LINE = ("\n",)
-
-_ENOUGH = 10  # rows that rule out chance if all right options are in one position
-
-_SLOWEST = 1  # seconds to match a question against one type's regular expression
-
-_GOES_ON = (":", "：", ":**", "：**")
+_FIRST_LINE = ("\n",)  # the stop text of a direct answer
+_GOES_ON = (":", "：", ":**", "：**")  # ends of a line that is not the whole answer
+_ROWS_TO_JUDGE_POSITION = 10  # by chance, fewer may have their answer in one position
+_SECONDS_FOR_TYPE = 1  # to match a question against one type's regular expression
 
 
-class Options(base.PromptOptions, frozen=True, forbid_unknown_fields=True):
+class MultipleChoiceOptions(
+    base.PromptOptions, frozen=True, forbid_unknown_fields=True
+):
     """The options of the kind.
 
     Attributes:
@@ -63,55 +61,61 @@ class MultipleChoice(base.Kind):
     """
 
     FIGURES: ClassVar[tuple[Figure, ...]] = figures("acc", "unparsed_rate")
-    SEVERAL: ClassVar = False
-    """Whether several options may be right; a target then has the letters of all right ones."""
-
-    USES = base.OF_CHOICES
-    SCAFFOLD = "+scaffold"
-    LETTERED = True
-    READS: ClassVar[tuple[str, ...]] = ("settled", "first_character")
-    TOKENS = 12  # a letter with a phrase around it
-    Options = Options
     COLUMNS: ClassVar = {
         "question": ("question",),
         "options": tuple("abcdefghij"),
         "answer": ("answer",),
         "explanation": ("explanation", "reasoning", "rationale", "解析"),
     }
+    Options = MultipleChoiceOptions
+    Definition = ChoiceDefinition
+    SCAFFOLD = "+scaffold"
+    LETTERED = True
+    READS: ClassVar[tuple[str, ...]] = ("settled", "first_character")
+    TOKENS = 12  # a letter with a phrase around it
+
+    SEVERAL: ClassVar = False
+    """Whether several options may be right; a target then has the letters of all right ones."""
+
+    definition: ChoiceDefinition
+    options: MultipleChoiceOptions
 
     def __init__(
-        self, task: TaskVariant, options: Any, *args: Any, **kwargs: Any
+        self,
+        task: TaskVariant,
+        options: MultipleChoiceOptions,
+        shots: int | None = None,
+        *,
+        multiturn: bool = False,
     ) -> None:
-        super().__init__(task, options, *args, **kwargs)
+        super().__init__(task, options, shots, multiturn=multiturn)
         self.example_source = "release" if options.cot else ""
-        default = ["choices"] if task.definition.reader else []
-        self._columns["options"] = choice_columns(task.definition, default)
-        question = () if task.definition.question else ("question",)
-        self.headerless = (*question, *self.columns("options"), "answer")
-        self._letters = task.definition.letters
-        roles = ("question", "options", "answer", "explanation")
-        self._roles = [self.columns(role) for role in roles]
-        self._scaffold = str(options.prompt).endswith(self.SCAFFOLD)
-        self._convert: Callable[[str], str] = (
-            _to_simplified() if options.script == "sc" else str
-        )
-        thinks = self.template.question_cot or self.template.system_cot
-        for asked, there, option in (
-            (options.cot, thinks, "cot=true"),
-            (self._scaffold, self.template.scaffold, f"prompt={options.prompt}"),
-        ):
-            if asked and not there:
-                raise OptionError(f"{task.name}: its prompt has no text for {option}.")
+        default = ["choices"] if self.definition.reader else []
+        self._columns["options"] = choice_columns(self.definition, default)
+        self._has_scaffold = options.prompt.endswith(self.SCAFFOLD)
+        self._convert: Callable[[str], str] = str
+        if options.script == "sc":
+            self._convert = _to_simplified()
+        template = self.template
+        if options.cot and not (template.question_cot or template.system_cot):
+            raise self._without_text_for("cot=true")
+        if self._has_scaffold and not template.scaffold:
+            raise self._without_text_for(f"prompt={options.prompt}")
+
+    def _without_text_for(self, option: str) -> OptionError:
+        return OptionError(f"{self.task.name}: its prompt has no text for {option}.")
+
+    # ------------------------------------------------------------------ a question
 
     def row(self, row: Row) -> Sample:
         """Read a question, its options and its answer."""
-        definition, (asked, options, answer, reasons) = (
-            self.task.definition,
-            self._roles,
-        )
-        question = definition.question or row.text(asked, "question")
-        choices = read_choices(row, definition, options)
-        explanation = as_text(row.find(reasons)) or ""
+        definition = self.definition
+        question = definition.question
+        if not question:
+            question = row.text(self.columns("question"), "question")
+        choices = read_choices(row, definition, self.columns("options"))
+        answer = self.columns("answer")
+        explanation = as_text(row.find(self.columns("explanation"))) or ""
         return Sample(
             id=str(row.number),
             question=question,
@@ -123,74 +127,110 @@ class MultipleChoice(base.Kind):
             parts=self._types(question, row) if definition.types else (),
         )
 
+    def _types(self, question: str, row: Row) -> tuple[str, ...]:
+        """Return the types of a question."""
+        types = []
+        for name, pattern in self.definition.types.items():
+            entry = f"has the type {name!r}: the regular expression {pattern!r}"
+            try:
+                if _compiled(pattern).search(question, timeout=_SECONDS_FOR_TYPE):
+                    types.append(name)
+            except regex.error as error:
+                raise self.wrong(f"{entry} is not one: {error}") from error
+            except (TimeoutError, MemoryError) as error:
+                slow = f"takes more than {_SECONDS_FOR_TYPE} s on {row.where}"
+                raise self.wrong(f"{entry} {slow}") from error
+        return tuple(types)
+
+    @cached_property
+    def headerless(self) -> tuple[str, ...]:
+        """The columns of a CSV file without a header row, in order."""
+        options = self.columns("options")
+        if self.definition.question:
+            return (*options, "answer")
+        return ("question", *options, "answer")
+
     def scored(self, rows: Sequence[Sample]) -> list[Sample]:
         """Return the scored questions in the chosen script, with options shuffled if asked for."""
-        seed = self.options.shuffle_choices or self.task.definition.shuffle_options
+        seed = self.options.shuffle_choices or self.definition.shuffle_options
         if not seed and self.options.script == "tc":
             return [*rows]
         return [self._in_script(self._shuffled(row, seed)) for row in rows]
 
-    def names(self, subject: Subject) -> dict[str, str]:
-        """Return the placeholders that depend on the subject and on the options: name → text."""
-        definition, template = self.task.definition, self.template
-        names = {
-            **super().names(subject),
-            "scaffold": template.scaffold if self._scaffold else "",
-            "zero": "" if self.shots else template.zero_shot,
-            "cue": "" if self._scaffold else template.cue,
-        }
-        language = str(self.options.prompt).removesuffix(self.SCAFFOLD)
-        if sentence := definition.sentences.get(language, definition.sentence):
-            names["sentence"] = sentence
-        return names
+    def remark(self, samples: Sequence[Sample]) -> str:
+        """Say if position alone gives away the right options; an empty text if not, or few rows."""
+        if len(samples) < _ROWS_TO_JUDGE_POSITION:
+            return ""
+        targets = {sample.target for sample in samples}
+        if len(targets) == 1:
+            return f"the right option is {targets.pop()} in every row"
+        for sample in samples:
+            if not "".join(self.lettered(sample)).startswith(sample.target):
+                return ""
+        return "the right options come before the others in every row"
 
-    def made_up(self) -> Sample:
-        """Return a made-up item with the task's letters."""
-        item, letters = super().made_up(), self._letters
-        return replace(
-            item,
-            target=letters[: 1 + self.SEVERAL],
-            choices=item.choices[: len(letters)],
-        )
+    # ------------------------------------------------------------------ the prompt
 
     def texts(self, subject: Subject) -> tuple[str, str]:
-        """Return the instruction and the text of a scored question, in the chosen script."""
-        template = self.template
-        system, question = template.system, template.question
+        """Return the instruction before everything else, and the text of a scored question."""
+        system = self.template.system
+        question = self.template.question
         if self.options.cot:
-            system = system if template.system_cot is None else template.system_cot
-            question = (
-                question if template.question_cot is None else template.question_cot
-            )
+            if self.template.system_cot is not None:
+                system = self.template.system_cot
+            if self.template.question_cot is not None:
+                question = self.template.question_cot
         return self._fill(system, subject), self._fill(question, subject)
+
+    def names(self, subject: Subject) -> dict[str, str]:
+        """Return the placeholders that depend on the subject and on the options: name → text."""
+        template = self.template
+        names = {
+            **super().names(subject),
+            "scaffold": template.scaffold if self._has_scaffold else "",
+            "zero": "" if self.shots else template.zero_shot,
+            "cue": "" if self._has_scaffold else template.cue,
+        }
+        prompt = self.options.prompt.removesuffix(self.SCAFFOLD)
+        sentence = self.definition.sentences.get(prompt, self.definition.sentence)
+        if sentence:
+            names["sentence"] = sentence
+        return names
 
     def values(self, sample: Sample) -> Mapping[str, str]:
         """Return the question, its options one per line, and each option alone."""
         options = self.lettered(sample)
-        return {
-            "question": sample.question,
-            "options": "\n".join(
-                f"{letter}. {text}" for letter, text in options.items()
-            ),
-            **{f"option_{letter}": options.get(letter, "") for letter in self._letters},
-        }
+        lines = [f"{letter}. {text}" for letter, text in options.items()]
+        values = {"question": sample.question, "options": "\n".join(lines)}
+        for letter in self.definition.letters:
+            values[f"option_{letter}"] = options.get(letter, "")
+        return values
+
+    def lettered(self, sample: Sample) -> dict[str, str]:
+        """Return the options that an item has: letter → text."""
+        pairs = zip(self.definition.letters, sample.choices, strict=False)
+        return {letter: text for letter, text in pairs if text is not None}
 
     def examples(self, subject: Subject, rows: Sequence[Sample]) -> list[Example]:
         """Render rows as worked examples, with options shuffled if the task declares it."""
-        seed = self.task.definition.shuffle_options
+        seed = self.definition.shuffle_options
         return super().examples(subject, [self._shuffled(row, seed) for row in rows])
 
-    def remark(self, samples: Sequence[Sample]) -> str:
-        """Say if position alone gives away the right options; an empty text if not, or few rows."""
-        targets = {sample.target for sample in samples}
-        if len(samples) < _ENOUGH:
-            return ""
-        if len(targets) == 1:
-            return f"the right option is {targets.pop()} in every row"
-        first = all(
-            "".join(self.lettered(one)).startswith(one.target) for one in samples
-        )
-        return "the right options come before the others in every row" if first else ""
+    def example(self, subject: Subject, row: Sample, number: int) -> Example:
+        """Render a question with its answer, and its reasoning for a chain of thought."""
+        text = self.template.example or self.template.question
+        if self.options.cot:
+            text = self.template.example_cot or text
+        text = self._fill(text, subject, cue=self.template.cue, number=str(number))
+        shown = self._in_script(row)
+        values = {**shown.cells, **self.values(shown)}
+        return Example(fill(text, values), self.answer(row))
+
+    def answer(self, row: Sample) -> str:
+        """Return the letter, after the reasoning for a chain of thought."""
+        form = self.template.answer_cot if self.options.cot else "{answer}"
+        values = {**row.cells, "reasoning": row.reasoning, "answer": row.target}
+        return self._convert(fill(form, values))
 
     def printed(self) -> list[Sample]:
         """Return the paper's worked examples with a chain of thought."""
@@ -198,30 +238,13 @@ class MultipleChoice(base.Kind):
             Sample(
                 id="",
                 question=example["question"],
-                choices=tuple(map(example.get, self._letters)),
+                choices=tuple(map(example.get, self.definition.letters)),
                 target=example["answer"],
                 reasoning=example["reasoning"],
                 cells=example,
             )
-            for example in self.task.definition.examples
+            for example in self.definition.examples
         ]
-
-    def example(self, subject: Subject, row: Sample, number: int) -> Example:
-        """Render a question with its answer, and its reasoning for a chain of thought."""
-        text = self.template.example or self.template.question
-        if self.options.cot:
-            text = self.template.example_cot or text
-        filled = self._fill(text, subject, cue=self.template.cue, number=str(number))
-        shown = self._in_script(row)
-        return Example(
-            fill(filled, {**shown.cells, **self.values(shown)}), self.answer(row)
-        )
-
-    def answer(self, row: Sample) -> str:
-        """Return the letter, after the reasoning for a chain of thought."""
-        parts = {**row.cells, "reasoning": row.reasoning, "answer": row.target}
-        form = self.template.answer_cot if self.options.cot else "{answer}"
-        return self._convert(fill(form, parts))
 
     @property
     def stop(self) -> tuple[str, ...]:
@@ -233,10 +256,8 @@ class MultipleChoice(base.Kind):
             return ()
         if self.options.cot:
             return self.template.stop_cot
-        as_is = (
-            self._scaffold or self.SEVERAL or self.template.reads == "first_character"
-        )
-        return self.template.stop if as_is else _LINE
+        has_form = self._has_scaffold or self.template.reads == "first_character"
+        return self.template.stop if has_form or self.SEVERAL else _FIRST_LINE
 
     def sent_stop(self, *, chat: bool) -> tuple[str, ...]:
         """Return the stop texts that are sent to the harness.
@@ -244,25 +265,30 @@ class MultipleChoice(base.Kind):
         A direct answer may begin with line breaks, unless worked examples in plain text show its
         form.
         """
-        shows_how = self.shots and not chat
-        return self.template.stop if self.stop == _LINE and not shows_how else self.stop
+        is_shown_form = self.shots and not chat
+        if self.stop == _FIRST_LINE and not is_shown_form:
+            return self.template.stop
+        return self.stop
 
     @property
     def max_tokens(self) -> int:
         """The token limit of a response."""
-        thinks = self.options.cot or self._scaffold
-        return (
-            _COT_TOKENS if thinks and not self.options.reasoning else super().max_tokens
-        )
+        thinks = self.options.cot or self._has_scaffold
+        if thinks and not self.options.reasoning:
+            return _COT_TOKENS
+        return super().max_tokens
+
+    # ------------------------------------------------------------------ the answer
 
     def cut(self, response: str) -> str:
         """Cut a direct answer after the first line that does not end in a colon."""
-        if self.stop != _LINE:
+        if self.stop != _FIRST_LINE:
             return super().cut(response)
         lines = response.split("\n")
-        for place, line in enumerate(map(str.rstrip, lines), start=1):
-            if line and not line.endswith(_GOES_ON):
-                return "\n".join(lines[:place])
+        for count, line in enumerate(lines, start=1):
+            text = line.rstrip()
+            if text and not text.endswith(_GOES_ON):
+                return "\n".join(lines[:count])
         return response
 
     def score(self, answer: str, sample: Sample) -> Judgement:
@@ -277,99 +303,65 @@ class MultipleChoice(base.Kind):
         """
         options = self.lettered(sample)
         if self.template.reads == "first_character":
-            first = answer.strip()[:1].upper()
-            if first in options:
-                return judge_reading("letter", first, "first character", sample.target)
-            return judge_reading("letter", None, "none: first character", sample.target)
+            letter = answer.strip()[:1].upper()
+            if letter not in options:
+                reason = "none: first character"
+                return judge_reading("letter", None, reason, sample.target)
+            return judge_reading("letter", letter, "first character", sample.target)
         reading = read_choice(answer, options, sample.question)
         return judge_reading("letter", reading.letter, reading.reason, sample.target)
 
     # ------------------------------------------------------------------ details
 
-    def _fill(self, text: str, subject: Subject, **more: str) -> str:
-        filled = fill(text, {**self.names(subject), **more}, keep=True)
-        return convert(filled, self._convert)
-
-    def _shuffled(self, row: Sample, seed: int) -> Sample:
-        """Shuffle a question's options; the paper's printed examples, without an id, stay."""
-        if not seed or not row.id:
-            return row
-        there = [
-            place for place, choice in enumerate(row.choices) if choice is not None
-        ]
-        moved = there.copy()
-        random.Random(f"{seed}/{row.subject}/{self.raw_id(row)}").shuffle(moved)
-        choices, right = list(row.choices), {*map(self._letters.index, row.target)}
-        for place, origin in zip(there, moved, strict=True):
-            choices[place] = row.choices[origin]
-        target = (
-            self._letters[to]
-            for to, at in zip(there, moved, strict=True)
-            if at in right
+    def made_up(self) -> Sample:
+        """Return a made-up item with the task's letters."""
+        sample = super().made_up()
+        letters = self.definition.letters
+        return replace(
+            sample,
+            target=letters[:2] if self.SEVERAL else letters[0],
+            choices=sample.choices[: len(letters)],
         )
-        return replace(row, choices=tuple(choices), target="".join(target))
+
+    def _fill(self, text: str, subject: Subject, **values: str) -> str:
+        """Fill what the subject and options decide, and convert the text to the chosen script."""
+        filled = fill(text, {**self.names(subject), **values}, keep=True)
+        return convert(filled, self._convert)
 
     def _in_script(self, row: Sample) -> Sample:
         """Convert a question to the chosen script."""
         if self.options.script != "sc":
             return row
-        convert = self._convert
+        choices = [
+            None if text is None else self._convert(text) for text in row.choices
+        ]
         return replace(
             row,
-            question=convert(row.question),
-            choices=tuple(
-                None if text is None else convert(text) for text in row.choices
-            ),
-            cells={name: convert(text) for name, text in row.cells.items()},
+            question=self._convert(row.question),
+            choices=tuple(choices),
+            cells={name: self._convert(text) for name, text in row.cells.items()},
         )
 
-    def _types(self, question: str, row: Row) -> tuple[str, ...]:
-        """Return the types of a question."""
-        types = []
-        for name, pattern in self.task.definition.types.items():
-            what = f"has the type {name!r}: the regular expression {pattern!r}"
-            try:
-                if _compiled(pattern).search(question, timeout=_SLOWEST):
-                    types.append(name)
-            except regex.error as error:
-                raise self.wrong(f"{what} is not one: {error}") from error
-            except (TimeoutError, MemoryError) as error:
-                slow = f"takes more than {_SLOWEST} s on {row.where}"
-                raise self.wrong(f"{what} {slow}") from error
-        return tuple(types)
+    def _shuffled(self, row: Sample, seed: int) -> Sample:
+        """Shuffle a question's options; the paper's printed examples, without an id, stay."""
+        if not seed or not row.id:
+            return row
+        present = [
+            index for index, choice in enumerate(row.choices) if choice is not None
+        ]
+        origins = present.copy()
+        Random(f"{seed}/{row.subject}/{row.release_id}").shuffle(origins)
+        letters = self.definition.letters
+        choices = list(row.choices)
+        target = ""
+        for index, origin in zip(present, origins, strict=True):
+            choices[index] = row.choices[origin]
+            if letters[origin] in row.target:
+                target += letters[index]
+        return replace(row, choices=tuple(choices), target=target)
 
 
 _compiled = cache(regex.compile)  # regex itself looks a pattern up in 3 µs
-
-
-def judge_reading(
-    what: str,
-    answer: str | None,
-    reason: str,
-    target: str,
-    *,
-    right: bool | None = None,
-) -> Judgement:
-    """Return the judgement of an answer from what was read.
-
-    Args:
-        what: The form of answer that was looked for, such as `letter`.
-        answer: The answer that was read; None if there was none.
-        reason: How it was read, or why it was not.
-        target: The right answer.
-        right: Whether it is right; by default whether it equals the target.
-    """
-    right = answer == target if right is None else right
-    why = f" ({reason})" if reason else ""
-    explanation = f"The response was read as {answer}{why}; the answer is {target}."
-    if answer is None:
-        explanation = f"No {what} could be read from the response{why}."
-    return Judgement(
-        values={"acc": float(right), "unparsed_rate": float(answer is None)},
-        answer=answer or "",
-        reason=reason,
-        explanation=explanation,
-    )
 
 
 @cache

@@ -6,13 +6,12 @@ from hkcanto_metrics.number import equal_numbers, parse_number, read_number
 
 from ..data.tables import Row, as_text
 from ..figures import figures
-from ..judgements import Judgement
+from ..judgements import Judgement, judge_reading
 from ..prompts import fill
 from ..samples import Sample
 from . import base
-from .multiple_choice import judge_reading
 
-_MARK = "####"
+_MARK = "####"  # between a solution of GSM8K and its answer
 
 
 class Number(base.Kind):
@@ -44,8 +43,8 @@ class Number(base.Kind):
     def answer(self, row: Sample) -> str:
         """Return the solution and the answer."""
         solution = f"{row.reasoning}\n" if row.reasoning else ""
-        parts = {**row.cells, "reasoning": solution, "answer": row.target}
-        return fill(self.template.answer_cot, parts)
+        values = {**row.cells, "reasoning": solution, "answer": row.target}
+        return fill(self.template.answer_cot, values)
 
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Judge an answer against the right number.
@@ -55,11 +54,13 @@ class Number(base.Kind):
             >>> number.score("所以一共係 1,018 蚊。", Sample(id="", target="1018")).values["acc"]
             1.0
         """
-        reading, gold = (
-            read_number(answer, sample.question),
-            parse_number(sample.target),
+        reading = read_number(answer, sample.question)
+        number = reading.value
+        target = parse_number(sample.target)
+        right = (
+            number is not None and target is not None and equal_numbers(number, target)
         )
-        value = reading.value
-        right = value is not None and gold is not None and equal_numbers(value, gold)
-        read = None if value is None else str(value)
-        return judge_reading("number", read, reading.reason, sample.target, right=right)
+        shown = None if number is None else str(number)
+        return judge_reading(
+            "number", shown, reading.reason, sample.target, right=right
+        )

@@ -28,7 +28,5 @@ class Summarization(writing.WritingInCantonese):
     COLUMNS: ClassVar = {"text": ("text",)}
     TEXTS: ClassVar = {"text": "source"}
     Options = base.PromptOptions
-    # The release's limit.
-    TOKENS = 1024
-    # The paper asks for 200 characters, and lowers the score above 500.
-    MAX_CHARACTERS = 500
+    TOKENS = 1024  # the release's limit
+    MAX_CHARACTERS = 500  # the paper asks for 200, and lowers the score above 500

@@ -24,7 +24,7 @@ _COMPARED_ROWS = 200
 _SCORES = ("bleu", "bleu_2", "chrf", "meteor", "rouge_l", "mean")
 
 
-class Options(base.PromptOptions, frozen=True, forbid_unknown_fields=True):
+class TranslationOptions(base.PromptOptions, frozen=True, forbid_unknown_fields=True):
     """The options of the kind.
 
     Attributes:
@@ -49,9 +49,11 @@ class Translation(writing.Writing):
     )
     COLUMNS: ClassVar = {"source": ("source",), "target": ("target",), "number": ("#",)}
     TEXTS: ClassVar = {"source": "source", "target": "target"}
-    Options = Options
+    Options = TranslationOptions
     TOKENS = 512
     GOLD = True
+
+    options: TranslationOptions
 
     def row(self, row: Row) -> Sample:
         """Read a sentence and its translation."""
@@ -66,30 +68,33 @@ class Translation(writing.Writing):
         super().check(rows, file)
         from cantonesedetect import CantoneseDetector
 
-        judge, rows = CantoneseDetector().judge, rows[:_COMPARED_ROWS]
-        sources = sum(judge(row.source) == "cantonese" for row in rows)
-        targets = sum(judge(row.target) == "cantonese" for row in rows)
-        definition = self.task.definition
-        into_cantonese = definition.language == "yue"
-        if sources > targets if into_cantonese else targets > sources:
-            way = f"translates {'into' if into_cantonese else 'from'} Cantonese"
+        judge = CantoneseDetector().judge
+        first = rows[:_COMPARED_ROWS]
+        sources = sum(judge(row.source) == "cantonese" for row in first)
+        targets = sum(judge(row.target) == "cantonese" for row in first)
+        if self.definition.language == "yue":
+            is_swapped = sources > targets
+            direction = "into"
+        else:
+            is_swapped = targets > sources
+            direction = "from"
+        if is_swapped:
             raise DataCorrupt(
-                f"{file}: {definition.name} {way}, but of the first {len(rows)} rows {sources} "
-                f"sources and {targets} targets are: two sides or files are swapped. Correct them."
+                f"{file}: {self.definition.name} translates {direction} Cantonese, but of the first "
+                f"{len(first)} rows {sources} sources and {targets} targets are: two sides or files "
+                "are swapped. Correct them."
             )
 
     def scored(self, rows: Sequence[Sample]) -> Sequence[Sample]:
         """Return the scored sentences: a sample if there are more than `size`."""
-        size, seed = self.options.size, self.options.sample_seed
+        size = self.options.size
         if not 0 < size < len(rows):
             return rows
-        digests = [
-            sha256(f"{seed}/{self.raw_id(row)}".encode()).digest() for row in rows
-        ]
+        seed = self.options.sample_seed
+        digests = [sha256(f"{seed}/{row.release_id}".encode()).digest() for row in rows]
         last = sorted(digests)[size - 1]
-        return [
-            row for row, digest in zip(rows, digests, strict=True) if digest <= last
-        ]
+        pairs = zip(rows, digests, strict=True)
+        return [row for row, digest in pairs if digest <= last]
 
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Judge the faults of one translation; scores are computed over the corpus.
@@ -101,26 +106,25 @@ class Translation(writing.Writing):
             >>> into_cantonese.judge("譯文：佢係我朋友。", friend).answer
             '佢係我朋友。'
         """
-        cleaned, details, explained = self.cleaned(answer, sample)
+        cleaned = self.cleaned(answer, sample)
+        text = cleaned.text
         faults = {
-            "empty": not cleaned.text,
+            "empty": not text,
             "overgenerated": cleaned.overgenerated,
-            "wrong_script": is_wrong_script(cleaned.text, sample.target),
-            "copied_source": is_copy(cleaned.text, sample.target, sample.source),
+            "wrong_script": is_wrong_script(text, sample.target),
+            "copied_source": is_copy(text, sample.target, sample.source),
         }
-        named = ", ".join(
-            name.replace("_", " ") for name, found in faults.items() if found
-        )
-        explained += f"Faults: {named or 'none'}.\n\n"
-        if len(cleaned.text) > LONGEST:
-            details["scored"] = (
-                f"the first {LONGEST:,} of {len(cleaned.text):,} characters"
-            )
-            explained += f"Scored: {details['scored']}.\n\n"
+        names = [name.replace("_", " ") for name, has in faults.items() if has]
+        details = writing.removed_details(cleaned)
+        explanation = writing.removed_note(cleaned)
+        explanation += f"Faults: {', '.join(names) or 'none'}.\n\n"
+        if len(text) > LONGEST:
+            details["scored"] = f"the first {LONGEST:,} of {len(text):,} characters"
+            explanation += f"Scored: {details['scored']}.\n\n"
         return Judgement(
             values=faults,
-            answer=cleaned.text,
-            explanation=f"{explained}Reference: {sample.target}",
+            answer=text,
+            explanation=f"{explanation}Reference: {sample.target}",
             details=details,
         )
 

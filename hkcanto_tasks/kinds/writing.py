@@ -5,7 +5,7 @@ from typing import ClassVar
 from msgspec.structs import replace
 
 from hkcanto_metrics.cleaning import Cleaned, clean_output
-from hkcanto_metrics.fluency import cantonese_fluency
+from hkcanto_metrics.fluency import Fluency, cantonese_fluency
 
 from ..declarations import Subject
 from ..judgements import Judgement
@@ -32,24 +32,14 @@ class Writing(base.Kind):
 
     def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
         """Render a text with its human answer; None if the prompt has no text for it."""
-        return (
-            super().example(subject, row, number)
-            if self.template.example is not None
-            else None
-        )
+        if self.template.example is None:
+            return None
+        return super().example(subject, row, number)
 
-    def cleaned(
-        self, answer: str, sample: Sample
-    ) -> tuple[Cleaned, dict[str, str], str]:
-        """Return a cleaned answer, and what was removed: a log's details, and in Markdown."""
+    def cleaned(self, answer: str, sample: Sample) -> Cleaned:
+        """Return an answer without what is not part of the text, such as an introduction."""
         source = sample.source if self.REWRITES else ""
-        cleaned = clean_output(
-            answer, source=source, language=self.task.definition.language
-        )
-        if not cleaned.removed:
-            return cleaned, {}, ""
-        names = ", ".join(cleaned.removed)
-        return cleaned, {"removed": names}, f"Removed before scoring: {names}.\n\n"
+        return clean_output(answer, source=source, language=self.definition.language)
 
     def fluency(self, text: str) -> Judgement:
         """Judge the language of a text, not its content: the figures in `FLUENT`, and others.
@@ -60,25 +50,43 @@ class Writing(base.Kind):
             'Not fluent Cantonese: swc. Words of Written Chinese: 他 (at 0).'
         """
         fluency = cantonese_fluency(text, max_characters=self.MAX_CHARACTERS)
-        names = [
-            figure.name for figure in self.FIGURES if hasattr(fluency, figure.name)
-        ]
-        values = {"fluent": fluency.passed} | {
-            name: getattr(fluency, name) for name in names
-        }
+        values: dict[str, float | None] = {"fluent": fluency.passed}
+        for figure in self.FIGURES:
+            if hasattr(fluency, figure.name):
+                values[figure.name] = getattr(fluency, figure.name)
+        return Judgement(
+            values,
+            weights={"cantonese_ratio": fluency.cantonese_ratio.total},
+            explanation=self._explanation(fluency),
+        )
+
+    def _explanation(self, fluency: Fluency) -> str:
         verdict = "Fluent Cantonese" if fluency.passed else "Not fluent Cantonese"
-        loop = ", caught in a loop" if fluency.degenerate else ""
+        explanation = f"{verdict}: {fluency.label}"
+        if fluency.degenerate:
+            explanation += ", caught in a loop"
+        explanation += "."
         terms = [f"{term.term} (at {term.start})" for term in fluency.swc_terms]
         if len(terms) > _TERMS_SHOWN:
             terms[_TERMS_SHOWN:] = [f"{len(terms) - _TERMS_SHOWN:,} more"]
-        explained = f"{verdict}: {fluency.label}{loop}."
         if terms:
-            explained += f" Words of Written Chinese: {'、'.join(terms)}."
+            explanation += f" Words of Written Chinese: {'、'.join(terms)}."
         if self.MAX_CHARACTERS:
             penalty = f"length penalty {fluency.length_penalty:.3f}"
-            explained += f"\n\n{fluency.n_characters} characters; {penalty}."
-        weights = {"cantonese_ratio": fluency.cantonese_ratio.total}
-        return Judgement(values, weights=weights, explanation=explained)
+            explanation += f"\n\n{fluency.n_characters} characters; {penalty}."
+        return explanation
+
+
+def removed_details(cleaned: Cleaned) -> dict[str, str]:
+    """Return what was removed from an answer, for a log's details; empty if nothing."""
+    return {"removed": ", ".join(cleaned.removed)} if cleaned.removed else {}
+
+
+def removed_note(cleaned: Cleaned) -> str:
+    """Return what was removed from an answer, in Markdown; empty if nothing."""
+    if not cleaned.removed:
+        return ""
+    return f"Removed before scoring: {', '.join(cleaned.removed)}.\n\n"
 
 
 class WritingInCantonese(Writing):
@@ -89,13 +97,13 @@ class WritingInCantonese(Writing):
 
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Clean an answer and judge the language of the remaining text."""
-        cleaned, details, explained = self.cleaned(answer, sample)
+        cleaned = self.cleaned(answer, sample)
         judgement = self.fluency(cleaned.text)
         faults = {"empty": not cleaned.text, "overgenerated": cleaned.overgenerated}
         return replace(
             judgement,
             values={**judgement.values, **faults},
             answer=cleaned.text,
-            explanation=explained + judgement.explanation,
-            details=details,
+            explanation=removed_note(cleaned) + judgement.explanation,
+            details=removed_details(cleaned),
         )

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from inspect_ai.scorer import Metric, SampleScore, metric
 
-from hkcanto_tasks.catalogue import find_benchmark, of_columns
+from hkcanto_tasks.catalogue import average_of_tasks, find_benchmark
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.figures import (
     Figure,
@@ -94,7 +94,9 @@ def table(
         if _are_of_another(scores):
             return {}
         headlines = {task: _headline(kinds[task], task, scores) for task in tasks}
-        values = {average.name: of_columns(average, headlines) for average in averages}
+        values = {
+            average.name: average_of_tasks(average, headlines) for average in averages
+        }
         for task in tasks:
             if task not in pooled:
                 values[task] = headlines[task]

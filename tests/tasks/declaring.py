@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from hkcanto_tasks.catalogue import Benchmark, read_benchmark
+from hkcanto_tasks.benchmark_files import read_benchmark
 from hkcanto_tasks.data.fetch import DataFolder
 from hkcanto_tasks.data.releases import GitHubRelease, HubDataset
+from hkcanto_tasks.declarations import Benchmark
 
 QUIZ = """
 name = "quiz"

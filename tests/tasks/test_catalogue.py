@@ -1,19 +1,24 @@
 """The catalogue refuses wrong declarations, and names the place of the error."""
 
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from hkcanto_tasks import catalogue, load_task
+from hkcanto_tasks.benchmark_files import read_benchmark
 from hkcanto_tasks.catalogue import (
     BENCHMARKS,
     benchmarks,
     find_task,
     left_out,
     named_tasks,
-    read_benchmark,
 )
+from hkcanto_tasks.cli import app
+from hkcanto_tasks.declarations import DEFINITIONS
 from hkcanto_tasks.errors import CatalogueError
+from hkcanto_tasks.kinds import find_kind
 from hkcanto_tasks.results.published import published_tables
 
 TEXT = (BENCHMARKS / "hkcanto" / "benchmark.toml").read_text("utf-8")
@@ -24,8 +29,21 @@ def read(folder: Path, text: str) -> None:
     read_benchmark(folder / "mine.toml")
 
 
-def test_the_original_is_accepted(tmp_path: Path) -> None:
-    read(tmp_path, TEXT)
+@pytest.mark.parametrize("path", sorted(BENCHMARKS.glob("*/benchmark.toml")), ids=str)
+def test_our_files_are_right_for_their_kinds(path: Path) -> None:
+    """The catalogue reads them without the kinds, for speed."""
+    assert read_benchmark(path) == read_benchmark(path, with_kinds=False)
+
+
+def test_our_kinds_have_the_records_that_the_catalogue_takes_for_them() -> None:
+    ours = {
+        entry.name
+        for entry in entry_points(group="hkcanto.kinds")
+        if entry.value.startswith("hkcanto_tasks.")
+    }
+    assert ours == {*DEFINITIONS}
+    for name, record in DEFINITIONS.items():
+        assert find_kind(name).Definition is record, name
 
 
 WRONG = (
@@ -56,8 +74,70 @@ WRONG = (
 def test_a_wrong_entry_is_named(tmp_path: Path) -> None:
     for old, new, says in WRONG:
         assert old in TEXT, old
-        with pytest.raises(CatalogueError, match=f"mine.toml: .*({says})"):
+        with pytest.raises(CatalogueError, match=f"(?s)mine.toml.*({says})"):
             read(tmp_path, TEXT.replace(old, new, 1))
+
+
+FAULTY = """
+name = "mine"
+titel = "Mine"
+title = "Mine"
+[data]
+[prompts.plain]
+qestion = "{question}"
+question = "{question}\\n{options}"
+[[tasks]]
+name = "first"
+title = "Quiz"
+kind = "multiple_choice"
+files = { test = "quiz.csv" }
+shots = "5"
+labels = ["a", "b"]
+[[tasks]]
+name = "second"
+title = "Quiz"
+kind = "label"
+files = { val = "quiz.csv" }
+labels = ["a", "a"]
+"""
+PROBLEMS = [
+    "unknown field `titel` (Did you mean title?)",
+    "unknown field `qestion` - at `$.prompts.plain` (Did you mean question?)",
+    "task 'first': Expected `int`, got `str` - at `$.tasks[0].shots`",
+    "task 'first': has a field 'labels'; its kind 'multiple_choice' has question, answer,",
+    "task 'second' names no file for the split 'test'",
+    "task 'second' has files of a split 'val'",
+]
+
+
+def test_all_problems_are_told_once_in_the_order_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "benchmark.toml").write_text(FAULTY, encoding="utf-8")
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
+    with pytest.raises(CatalogueError) as refused:
+        load_task("first")
+    shown = CliRunner().invoke(app, ["show", "second"]).output
+    for text in (str(refused.value), shown):
+        text = " ".join(text.split())
+        assert f"{tmp_path}/benchmark.toml has 6 problems:" in text
+        places = [text.index(problem) for problem in PROBLEMS]
+        assert places == sorted(places)
+        assert [text.count(problem) for problem in PROBLEMS] == [1] * 6
+    assert caplog.messages == []  # the error has said it
+    assert "hkmmlu" in named_tasks()
+    (warning,) = caplog.messages  # now nothing else says it
+    assert all(problem in warning for problem in PROBLEMS)
+
+
+def test_problems_that_only_a_kind_finds_are_told_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = MINE + 'headline = "bleu"\ntable = ["accc"]\ncolumns = { tale = "x" }\n'
+    (tmp_path / "benchmark.toml").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
+    with pytest.raises(CatalogueError, match=r"(?s)tale.*headline.*in its table"):
+        load_task("my_quiz")
 
 
 def test_two_tasks_of_one_name_are_refused(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from hkcanto_tasks.data.choices import choice_columns, read_choices, right_letters
 from hkcanto_tasks.data.tables import Row, UnreadableRow
-from hkcanto_tasks.declarations import TaskDefinition
+from hkcanto_tasks.declarations import ChoiceDefinition
 from hkcanto_tasks.errors import CatalogueError, DataCorrupt
 
 from .quiz import Quiz, items, read
@@ -14,7 +14,7 @@ from .quiz import Quiz, items, read
 
 def answered(cell: object, *, several: bool = False, **declared: Any) -> str:
     """The letters that an answer names among 大澳, 2, 中環."""
-    definition = TaskDefinition(
+    definition = ChoiceDefinition(
         name="quiz", title="", kind="", letters="ABC", **declared
     )
     row = Row(1, {"a": "大澳", "b": "2", "c": "中環", "answer": cell}, "quiz.csv", 2)
@@ -113,8 +113,8 @@ def test_several_answers_are_divided_as_declared() -> None:
 
 def test_blank_options_are_shown_or_absent() -> None:
     row = Row(1, {"a": "甲", "b": " ", "c": "丙", "d": ""})
-    shown = TaskDefinition(name="quiz", title="", kind="")
-    absent = TaskDefinition(name="quiz", title="", kind="", blank_options="absent")
+    shown = ChoiceDefinition(name="quiz", title="", kind="")
+    absent = ChoiceDefinition(name="quiz", title="", kind="", blank_options="absent")
     assert read_choices(row, shown, [*"abcd"]) == ("甲", " ", "丙", "")
     assert read_choices(row, absent, [*"abcd"]) == ("甲", None, "丙", None)
     short = Row(1, {"a": "甲", "b": "乙"})

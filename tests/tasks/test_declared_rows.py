@@ -243,7 +243,7 @@ def test_a_declaration_that_leads_nowhere_is_refused(quiz: Quiz) -> None:
 
 
 def items_of(quiz: Quiz, more: str) -> None:
-    from hkcanto_tasks.catalogue import read_benchmark
+    from hkcanto_tasks.benchmark_files import read_benchmark
 
     read_benchmark(quiz(more) / "benchmark.toml")
 

@@ -70,7 +70,7 @@ def in_another_process(release: Benchmark) -> subprocess.Popen[str]:
     """Fetch the whole release in a separate process."""
     program = (
         "import pathlib\n"
-        "from hkcanto_tasks.catalogue import read_benchmark\n"
+        "from hkcanto_tasks.benchmark_files import read_benchmark\n"
         "from hkcanto_tasks.data.locating import locate\n"
         f"locate(read_benchmark(pathlib.Path({release.home!r}, 'benchmark.toml'))).fetch()"
     )

@@ -264,7 +264,7 @@ def test_processes_that_start_together_download_each_file_once(
     benchmark = declare(tmp_path / "home", DATASET, folder="questions")
     program = (
         "import pathlib\n"
-        "from hkcanto_tasks.catalogue import read_benchmark\n"
+        "from hkcanto_tasks.benchmark_files import read_benchmark\n"
         "from hkcanto_tasks.data.locating import locate\n"
         f"locate(read_benchmark(pathlib.Path({benchmark.home!r}, 'benchmark.toml'))).fetch()"
     )

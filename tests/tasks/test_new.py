@@ -10,7 +10,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from hkcanto_tasks import catalogue, load_task
-from hkcanto_tasks.catalogue import read_benchmark
+from hkcanto_tasks.benchmark_files import read_benchmark
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import CatalogueError
 from hkcanto_tasks.kinds import find_kind

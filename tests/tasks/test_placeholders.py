@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hkcanto_tasks import catalogue
-from hkcanto_tasks.catalogue import read_benchmark
+from hkcanto_tasks.benchmark_files import read_benchmark
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import CatalogueError, DataCorrupt
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hkcanto_tasks.catalogue import find_benchmark, read_benchmark
+from hkcanto_tasks.benchmark_files import read_benchmark
+from hkcanto_tasks.catalogue import find_benchmark
 from hkcanto_tasks.data.fetch import Problem
 from hkcanto_tasks.data.locating import locate
 from hkcanto_tasks.data.releases import (

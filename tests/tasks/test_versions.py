@@ -17,7 +17,8 @@ from unittest.mock import patch
 import pytest
 
 from hkcanto_metrics.choice import ChoiceReading
-from hkcanto_tasks.catalogue import BENCHMARKS, named_tasks, read_benchmark
+from hkcanto_tasks.benchmark_files import read_benchmark
+from hkcanto_tasks.catalogue import BENCHMARKS, named_tasks
 from hkcanto_tasks.declarations import TaskDefinition
 from hkcanto_tasks.kinds import multiple_choice
 from hkcanto_tasks.signing import fingerprints, probes

@@ -57,10 +57,9 @@ class _ItemIndex:
     def __init__(self, loaded: LoadedTask) -> None:
         self._by_id = {sample.id: sample for sample in loaded.samples}
         self._by_text: dict[str, list[Sample]] = defaultdict(list)
-        letters = loaded.task.definition.letters
         for sample in loaded.samples:
             question = sample.question or sample.source
-            options = [*zip(letters, sample.choices, strict=False)]
+            options = loaded.kind.lettered(sample).items()
             texts = {_text(question)}
             for mark in _AFTER_LETTERS:
                 texts.add(_text(question, options, mark))
