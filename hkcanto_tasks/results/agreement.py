@@ -1,5 +1,6 @@
 """Agreement of a judge's scores with people's: the report of `hkcanto agreement`."""
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from math import isnan
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 
 from hkcanto_metrics import rates
 from hkcanto_metrics.agreement import (
+    Agreement,
     Correlation,
     agreement,
     read_human_scores,
@@ -33,14 +35,14 @@ from .reports.blocks import (
 from .runs import Run
 from .statistics.estimates import mean_estimate
 
-_FEW = 5
-_OF_LEVELS = (
+_MIN_SPREAD = 5  # items away from the commonest end of the scale
+_LEVEL_COLUMNS = (
     TableColumn("Exact", "percent", "Share of people's levels that equal the judge's."),
     TableColumn(
         "Weighted kappa", "number", "Cohen's, quadratic weights, of judge and person."
     ),
 )
-_OF_SCORES = (
+_SCORE_COLUMNS = (
     *(TableColumn(kind.title(), "number") for kind in get_args(Correlation)),
     TableColumn(
         "Alpha", "number", "Krippendorff's, of the judge and the mean of the people."
@@ -70,6 +72,35 @@ def agreement_report(log: Path, people: Path) -> Report:
         LogError: The log lacks a judge's scores, or the file and the log disagree, for example
             because its levels are not on the rubric's scale.
     """
+    run = _rubric_run(log)
+    try:
+        judge = {"level": _levels(run)} if run else judge_scores(log)
+        human = read_human_scores(people, judge)
+        criteria = agreement(judge, human)
+    except (OSError, ValueError) as error:
+        raise LogError(f"{log} and {people}: {error}") from error
+    if run and isinstance(run.kind, Judged):
+        _check_scale(human["level"], run.kind, people)
+
+    columns = [TableColumn("Criterion"), TableColumn("Items", "count")]
+    if run:
+        columns += _LEVEL_COLUMNS
+    columns += _SCORE_COLUMNS
+    rows = []
+    for criterion in criteria:
+        pairs = _pairs(judge[criterion.criterion], human[criterion.criterion])
+        values: list[Value] = [criterion.criterion, criterion.items]
+        if run:
+            values += _level_values(pairs)
+        means = [fmean(scores) for _, scores in pairs]
+        values += _score_values(criterion, means)
+        rows.append(TableRow(values))
+    title = "Agreement of the judge with people"
+    block = TableBlock("agreement", title, columns, rows)
+    return report_of([Section(title, [block], "agreement", is_summary=True)], title)
+
+
+def _rubric_run(log: Path) -> Run | None:
     runs: list[Run] = []
     with suppress(LogError):
         runs = [run for run in read_runs(log) if isinstance(run.kind, Judged)]
@@ -77,80 +108,83 @@ def agreement_report(log: Path, people: Path) -> Report:
         raise LogError(
             f"{log} has {len(runs)} runs with a rubric. Give the log of one of them."
         )
-    run = next(iter(runs), None)
-    try:
-        judge = {"level": _levels(run)} if run else judge_scores(log)
-        human = read_human_scores(people, judge)
-        rows = agreement(judge, human)
-    except (OSError, ValueError) as error:
-        raise LogError(f"{log} and {people}: {error}") from error
-    if run and isinstance(run.kind, Judged):
-        scale = {each.number: each.name for each in run.kind.rubric.levels}
-        for item, levels in human["level"].items():
-            if odd := [level for level in levels if level not in scale]:
-                named = ", ".join(
-                    f"{number} ({name})" for number, name in scale.items()
-                )
-                what = f"{item} has the level {odd[0]:g}, but the scale of {run.task} is {named}"
-                raise LogError(
-                    f"{people}: {what}. Give people's levels on the same scale."
-                )
-    listed = []
-    for row in rows:
-        of_judge, of_people = judge[row.criterion], human[row.criterion]
-        pairs = [
-            (of_judge[item], each)
-            for item, each in of_people.items()
-            if item in of_judge
-        ]
-        values: list[Value] = [row.criterion, row.items]
-        if run:
-            exact = [
-                fmean(level == judged for level in levels) for judged, levels in pairs
-            ]
-            values.append(mean_estimate(np.array(exact), np.arange(len(exact))))
-            values.append(
-                _figure(weighted_kappa(*zip(*pairs, strict=True)), len(pairs))
-            )
-        for kind in get_args(Correlation):
-            correlation = rates.RateEstimate(getattr(row, kind), *row.intervals[kind])
-            values.append(_figure(correlation, row.items))
-        means = [fmean(scores) for _, scores in pairs]
-        at_end = max(means.count(end) for end in (min(means), max(means)))
-        is_piled = len(means) - at_end < _FEW and 2 * at_end > len(means)
-        # The interval is too narrow.
-        note = (
-            f"too sure: {at_end:,} of {len(means):,} at an end of the scale"
-            if is_piled
-            else ""
-        )
-        values += [row.alpha, row.human_alpha, _figure(row.bias, row.items)]
-        listed.append(TableRow([*values, _figure(row.corrected, row.items, note)]))
-    title = "Agreement of the judge with people"
-    columns = [
-        TableColumn("Criterion"),
-        TableColumn("Items", "count"),
-        *(_OF_LEVELS if run else ()),
-    ]
-    made = TableBlock("agreement", title, [*columns, *_OF_SCORES], listed)
-    return report_of([Section(title, [made], "agreement", True)], title)
+    return runs[0] if runs else None
 
 
 def _levels(run: Run) -> dict[str, float]:
-    where = run.sources[0]
+    """Return the judge's level of each item."""
+    source = run.sources[0]
     if len(set(run.items.ids)) < len(run.items):
-        what = "several answers to an item, and people's levels do not say which one they rate"
-        raise LogError(f"{where} has {what}. Run it with one epoch.")
-    values = run.items.values.get(
-        "mean_level", np.full(len(run.items), np.nan)
-    ).tolist()
-    levels = zip(run.items.ids, values, strict=True)
-    if judged := {name: level for name, level in levels if not isnan(level)}:
-        return judged
-    command = f"hkcanto rescore {where} --grader openai/gpt-4o -o judged"
-    raise LogError(f"{where}: no answer has a level. Judge them: {command}.")
+        raise LogError(
+            f"{source} has several answers to an item, and people's levels do not say "
+            "which one they rate. Run it with one epoch."
+        )
+    unknown = np.full(len(run.items), np.nan)
+    levels = run.items.values.get("mean_level", unknown).tolist()
+    ratings = zip(run.items.ids, levels, strict=True)
+    judged = {item: level for item, level in ratings if not isnan(level)}
+    if not judged:
+        raise LogError(
+            f"{source}: no answer has a level. Judge them: "
+            f"hkcanto rescore {source} --grader openai/gpt-4o -o judged."
+        )
+    return judged
 
 
-def _figure(estimate: rates.RateEstimate, items: int, note: str = "") -> Estimate:
-    low, high = (None if isnan(end) else end for end in (estimate.low, estimate.high))
+def _check_scale(
+    human: Mapping[str, Sequence[float]], kind: Judged, people: Path
+) -> None:
+    scale = {level.number: level.name for level in kind.rubric.levels}
+    for item, levels in human.items():
+        for level in levels:
+            if level not in scale:
+                named = ", ".join(f"{n} ({name})" for n, name in scale.items())
+                raise LogError(
+                    f"{people}: {item} has the level {level:g}, but the scale of "
+                    f"{kind.task.name} is {named}. Give people's levels on the same scale."
+                )
+
+
+_ItemScores = tuple[
+    float, Sequence[float]
+]  # of an item: the judge's score, and people's
+
+
+def _pairs(
+    judge: Mapping[str, float], human: Mapping[str, Sequence[float]]
+) -> list[_ItemScores]:
+    return [(judge[item], scores) for item, scores in human.items() if item in judge]
+
+
+def _level_values(pairs: Sequence[_ItemScores]) -> list[Value]:
+    exact = []
+    for judged, levels in pairs:
+        exact.append(fmean(level == judged for level in levels))
+    kappa = weighted_kappa(*zip(*pairs, strict=True))
+    return [
+        mean_estimate(np.array(exact), np.arange(len(exact))),
+        _estimate(kappa, len(pairs)),
+    ]
+
+
+def _score_values(criterion: Agreement, means: Sequence[float]) -> list[Value]:
+    """Return the values of a criterion's columns; `means` are people's mean scores of items."""
+    items = criterion.items
+    values: list[Value] = []
+    for kind in get_args(Correlation):
+        ends = criterion.intervals[kind]
+        correlation = rates.RateEstimate(getattr(criterion, kind), *ends)
+        values.append(_estimate(correlation, items))
+    values += [criterion.alpha, criterion.human_alpha, _estimate(criterion.bias, items)]
+    # The interval is too narrow if most items are at one end of the scale.
+    at_end = max(means.count(min(means)), means.count(max(means)))
+    note = ""
+    if len(means) - at_end < _MIN_SPREAD and 2 * at_end > len(means):
+        note = f"too sure: {at_end:,} of {len(means):,} at an end of the scale"
+    return [*values, _estimate(criterion.corrected, items, note)]
+
+
+def _estimate(estimate: rates.RateEstimate, items: int, note: str = "") -> Estimate:
+    low = None if isnan(estimate.low) else estimate.low
+    high = None if isnan(estimate.high) else estimate.high
     return Estimate(estimate.value, low, high, items, note)

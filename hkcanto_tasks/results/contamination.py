@@ -10,7 +10,7 @@ import json
 import re
 import unicodedata
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -36,10 +36,9 @@ N, SHARE, FEW = 8, 0.6, 12
 """Units in an n-gram; the share of an item that must be found; the number of units that must be
 found, or all of a shorter item. docs/methods.md gives the reasons."""
 
-_COMMON = (
-    4  # items of a task that may share an n-gram; one in more items is boilerplate
-)
-_GAP = 40  # most units between two n-grams of one place
+# Items of a task that may share an n-gram; one in more items is boilerplate.
+_MAX_SHARING = 4
+_MAX_GAP = 40  # units between two n-grams of one passage
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -52,6 +51,22 @@ class Item(NamedTuple):
     at_least: int = 0
 
 
+class _Target(NamedTuple):
+    """A text to search for, the number of its units that can be found, and that must be."""
+
+    item: Item
+    known: int
+    enough: float
+
+
+class _Passage(NamedTuple):
+    """A passage with n-grams of a text: its first line, and the text's units in it."""
+
+    line: int
+    covered: set[int]
+    last: int  # the position of its last unit in the searched text
+
+
 def units(text: str) -> list[str]:
     """Cut a text into units.
 
@@ -60,7 +75,7 @@ def units(text: str) -> list[str]:
         True
     """
     folded = fold_script(unicodedata.normalize("NFKC", text).casefold())
-    spaced = "".join(f" {each} " if is_han(each) else each for each in folded)
+    spaced = "".join(f" {char} " if is_han(char) else char for char in folded)
     return _WORD.findall(spaced)
 
 
@@ -74,45 +89,38 @@ class Index:
     """
 
     def __init__(self, items: Sequence[Item]) -> None:
-        grams = []
-        for item in items:
-            of_text = units(item.text)
-            grams.append(
-                [
-                    hash(tuple(of_text[at : at + N]))
-                    for at in range(len(of_text) - N + 1)
-                ]
-            )
+        grams = [_ngrams(item.text) for item in items]
         # An n-gram counts once for all texts of an item.
-        of_items = defaultdict[tuple[str, str], set[int]](set)
-        for item, of_item in zip(items, grams, strict=True):
-            of_items[item.task, item.id].update(of_item)
-        times = Counter(
-            (task, gram) for (task, _), known in of_items.items() for gram in known
-        )
-        self._places = defaultdict[int, list[tuple[int, int]]](list)
-        self._sizes = []  # items, units to search for, and how many must be found
-        for number, (item, of_item) in enumerate(zip(items, grams, strict=True)):
-            rare = [
-                at
-                for at, gram in enumerate(of_item)
-                if times[item.task, gram] <= _COMMON
-            ]
-            for at in rare:
-                self._places[of_item[at]].append((number, at))
-            known = len({at + step for at in rare for step in range(N)})
-            enough = max(SHARE * known, min(known, FEW), item.at_least, 1)
-            self._sizes.append((item, known, enough))
+        distinct = defaultdict[tuple[str, str], set[int]](set)
+        for item, hashes in zip(items, grams, strict=True):
+            distinct[item.task, item.id].update(hashes)
+        counts = Counter[tuple[str, int]]()
+        for (task, _), known in distinct.items():
+            counts.update((task, gram) for gram in known)
+        #: n-gram → the number of the target and the position of the n-gram in it
+        self._positions = defaultdict[int, list[tuple[int, int]]](list)
+        self._targets = list[_Target]()
+        for item, hashes in zip(items, grams, strict=True):
+            covered = set[int]()
+            for position, gram in enumerate(hashes):
+                if counts[item.task, gram] <= _MAX_SHARING:
+                    self._positions[gram].append((len(self._targets), position))
+                    covered.update(range(position, position + N))
+            size = len(covered)
+            enough = max(SHARE * size, min(size, FEW), item.at_least, 1)
+            self._targets.append(_Target(item, size, enough))
 
     @property
     def looked_for(self) -> set[str]:
         """The ids of items that can be found; the others are too short, or all boilerplate."""
-        return {item.id for item, known, enough in self._sizes if known >= enough}
+        return {
+            target.item.id for target in self._targets if target.known >= target.enough
+        }
 
     def find(
         self, lines: Iterable[tuple[int, str]]
     ) -> Iterator[tuple[Item, int, float]]:
-        """Find items in a text, each once in a place.
+        """Find items in a text, each once in a passage.
 
         Args:
             lines: The text's lines with their numbers.
@@ -120,33 +128,41 @@ class Index:
         Yields:
             An item, the line where it begins, and the share found.
         """
-        for number, line, covered in self._spots(lines):
-            item, known, enough = self._sizes[number]
-            if len(covered) >= enough:
-                yield item, line, len(covered) / known
+        for number, passage in self._passages(lines):
+            target = self._targets[number]
+            size = len(passage.covered)
+            if size >= target.enough:
+                yield target.item, passage.line, size / target.known
 
-    def _spots(
+    def _passages(
         self, lines: Iterable[tuple[int, str]]
-    ) -> Iterator[tuple[int, int, set[int]]]:
-        """Yield the places of n-grams of an item: the item, the first line, the units covered."""
-        recent, starts = deque[str](maxlen=N), deque[int](maxlen=N)
-        spots: dict[
-            int, tuple[int, int, set[int]]
-        ] = {}  # item → last unit, line, units covered
-        every = ((line, unit) for line, text in lines for unit in units(text))
-        for at, (line, unit) in enumerate(every):
+    ) -> Iterator[tuple[int, _Passage]]:
+        """Yield passages with n-grams of a target, and the number of the target."""
+        recent = deque[str](maxlen=N)
+        starts = deque[int](maxlen=N)
+        open_passages: dict[int, _Passage] = {}
+        numbered = ((line, unit) for line, text in lines for unit in units(text))
+        for position, (line, unit) in enumerate(numbered):
             recent.append(unit)
             starts.append(line)
-            for number, place in self._places.get(hash(tuple(recent)), ()):
-                last, first, covered = spots.get(number, (at, starts[0], set()))
-                if at - last > _GAP:
-                    yield number, first, covered
-                    first, covered = starts[0], set()
-                covered.update(range(place, place + N))
-                spots[number] = at, first, covered
-        yield from (
-            (number, first, covered) for number, (_, first, covered) in spots.items()
-        )
+            for number, start in self._positions.get(hash(tuple(recent)), ()):
+                passage = open_passages.get(number)
+                if passage and position - passage.last > _MAX_GAP:
+                    yield number, passage
+                    passage = None
+                if passage is None:
+                    passage = _Passage(starts[0], set(), position)
+                passage.covered.update(range(start, start + N))
+                open_passages[number] = _Passage(
+                    passage.line, passage.covered, position
+                )
+        yield from open_passages.items()
+
+
+def _ngrams(text: str) -> list[int]:
+    """Return a hash of each n-gram of a text."""
+    cut = units(text)
+    return [hash(tuple(cut[i : i + N])) for i in range(len(cut) - N + 1)]
 
 
 # ---------------------------------------------------------------------- training files
@@ -167,23 +183,26 @@ def training_texts(path: Path) -> Iterator[list[tuple[int, str]]]:
     ending = path.with_suffix("" if packing else path.suffix).suffix.lower()
     text = {"encoding": "utf-8-sig", "errors": "replace", "newline": ""}
     with LocalFileSystem().open(str(path), "rt", compression=packing, **text) as file:
-        entries: Iterable[object] = (
-            json.loads(line) if line.strip() else "" for line in file
-        )
+        entries: Iterable[object]
         if ending == ".parquet":
-            from pyarrow.parquet import ParquetFile
-
-            batches = ParquetFile(path).iter_batches(1000)
-            entries = (row for batch in batches for row in batch.to_pylist())
+            entries = _parquet_rows(path)
         elif ending == ".json":
-            whole = json.load(file)
-            entries = whole if isinstance(whole, list) else [whole]
-        elif ending not in (".jsonl", ".ndjson"):
+            content = json.load(file)
+            entries = content if isinstance(content, list) else [content]
+        elif ending in (".jsonl", ".ndjson"):
+            entries = (json.loads(line) if line.strip() else "" for line in file)
+        else:
             yield list(enumerate(file, 1))
             return
-        yield from (
-            [(number, _strings(entry))] for number, entry in enumerate(entries, 1)
-        )
+        for number, entry in enumerate(entries, 1):
+            yield [(number, _strings(entry))]
+
+
+def _parquet_rows(path: Path) -> Iterator[object]:
+    from pyarrow.parquet import ParquetFile
+
+    for batch in ParquetFile(path).iter_batches(1000):
+        yield from batch.to_pylist()
 
 
 def _strings(value: object) -> str:
@@ -209,10 +228,29 @@ def items_of(task: str) -> tuple[Sequence[Item], str]:
     items = []
     for sample in loaded.samples:
         texts = (sample.source, sample.target) if sample.source else (sample.text,)
-        items += [Item(task, sample.id, text) for text in texts if text]
-        asked = "\n".join(filter(None, (*sample.cells.values(), sample.question)))
-        items += [Item(task, sample.id, asked, FEW)] if any(sample.choices) else []
+        for text in texts:
+            if text:
+                items.append(Item(task, sample.id, text))
+        if any(sample.choices):
+            shown = filter(None, (*sample.cells.values(), sample.question))
+            items.append(Item(task, sample.id, "\n".join(shown), FEW))
     return items, loaded.revision
+
+
+class _SearchedTask(NamedTuple):
+    """A task, the texts to search for, and the revision of its data."""
+
+    name: str
+    items: Sequence[Item]
+    revision: str
+
+
+class _Place(NamedTuple):
+    """A line of a file in which an item begins."""
+
+    item: str
+    line: int
+    file: str
 
 
 def report(
@@ -231,73 +269,100 @@ def report(
         DataNotFound: A file or the data of a benchmark does not exist.
         DataCorrupt: A file is not what its name says.
     """
-    notes, chosen = list[str](), list(names or ())
-    for benchmark in benchmarks() if names is None else ():
+    notes: list[str] = []
+    if names is None:
+        names = _available_benchmarks(notes)
+    searched = []
+    for task in chosen_tasks(names):
+        items, revision = items_of(task.name)
+        if items:
+            searched.append(_SearchedTask(task.name, items, revision))
+    if not searched:
+        raise DataNotFound(
+            "No benchmark's data is here: hkcanto data fetch, or HKCANTO_DATA_DIR."
+        )
+    if any(task.revision == "sample" for task in searched):
+        notes.append("Only the sample data was searched for, not the benchmarks.")
+    index = Index([item for task in searched for item in task.items])
+    shares = _found_shares(index, files)
+
+    found = {place.item for place in shares}
+    blocks: list[Block] = [_task_table(searched, index.looked_for, found)]
+    blocks += [Note(note, "warning") for note in notes]
+    blocks.append(_place_table(shares))
+    section = Section("Contamination", blocks, "contamination", is_summary=True)
+    title = f"Benchmark items in {', '.join(map(str, files))}"
+    return report_of([section], title), bool(shares)
+
+
+def _available_benchmarks(notes: list[str]) -> list[str]:
+    """Return the benchmarks whose data is here, and note the others."""
+    available = []
+    for benchmark in benchmarks():
         with suppress(DataNotFound):
             if locate(benchmark).files():
-                chosen.append(benchmark.name)
+                available.append(benchmark.name)
                 continue
         notes.append(
             f"Not searched for, because its data is not here: {benchmark.title}."
         )
-    every = ((task.name, items_of(task.name)) for task in chosen_tasks(chosen))
-    loaded = {task: items for task, items in every if items[0]}
-    if not loaded:
-        raise DataNotFound(
-            "No benchmark's data is here: hkcanto data fetch, or HKCANTO_DATA_DIR."
-        )
-    if any(data == "sample" for _, data in loaded.values()):
-        notes.append("Only the sample data was searched for, not the benchmarks.")
-    index = Index([item for items, _ in loaded.values() for item in items])
-    shares = dict[tuple[str, int, str], float]()
+    return available
+
+
+def _found_shares(index: Index, files: Sequence[Path]) -> dict[_Place, float]:
+    """Return the largest share of an item that was found in each place."""
+    shares = dict[_Place, float]()
     for path in files:
         try:
-            for item, line, size in (
-                hit for text in training_texts(path) for hit in index.find(text)
-            ):
-                key = item.id, line, str(path)
-                shares[key] = max(shares.get(key, 0.0), size)
+            for text in training_texts(path):
+                for item, line, share in index.find(text):
+                    place = _Place(item.id, line, str(path))
+                    shares[place] = max(shares.get(place, 0.0), share)
         except Exception as error:  # each library raises errors of its own
-            what = f"{path} cannot be read ({type(error).__name__}: {error})"
             raise DataCorrupt(
-                f"{what}: is it in the format of its name, and complete?"
+                f"{path} cannot be read ({type(error).__name__}: {error}): "
+                "is it in the format of its name, and complete?"
             ) from error
-    places, looked_for = {item for item, _, _ in shares}, index.looked_for
-    rows = []
-    for task, (items, data) in loaded.items():
-        ids = {item.id for item in items}
-        count = len(ids & places)
-        rows.append(
-            TableRow(
-                [task, len(ids), count, count / len(ids), len(ids - looked_for), data]
-            )
-        )
-    rows.sort(key=lambda row: not row.values[2])  # a terminal shows the first 20
+    return shares
+
+
+_SHARE_COLUMN = TableColumn(
+    "Share", "percent", "Share of the items, or of the item, that was found."
+)
+
+
+def _task_table(
+    searched: Sequence[_SearchedTask], looked_for: Set[str], found: Set[str]
+) -> TableBlock:
     short = f"Fewer than {N} units, or all boilerplate: not searched for."
-    share = TableColumn(
-        "Share", "percent", "Share of the items, or of the item, that was found."
-    )
     columns = [
         TableColumn("Task"),
         TableColumn("Items", "count"),
         TableColumn("Found", "count"),
-        share,
+        _SHARE_COLUMN,
+        TableColumn("Too short", "count", short),
+        TableColumn("Data"),
     ]
-    columns += [TableColumn("Too short", "count", short), TableColumn("Data")]
+    rows = []
+    for task in searched:
+        ids = {item.id for item in task.items}
+        count = len(ids & found)
+        share = count / len(ids)
+        too_short = len(ids - looked_for)
+        rows.append(
+            TableRow([task.name, len(ids), count, share, too_short, task.revision])
+        )
+    rows.sort(key=lambda row: not row.values[2])  # a terminal shows the first 20
     caption = f"Found: {SHARE:.0%} of an item, or of a question without options, is in one place."
-    blocks: list[Block] = [
-        TableBlock("contamination", "Items found", columns, rows, caption)
-    ]
-    blocks += [Note(text, "warning") for text in notes]
+    return TableBlock("contamination", "Items found", columns, rows, caption)
+
+
+def _place_table(shares: Mapping[_Place, float]) -> TableBlock:
     columns = [
         TableColumn("Item"),
         TableColumn("Line", "count"),
         TableColumn("File"),
-        share,
+        _SHARE_COLUMN,
     ]
-    rows = [TableRow([*place, size]) for place, size in shares.items()]
-    blocks.append(TableBlock("lines", "Places of the items", columns, rows))
-    section = Section("Contamination", blocks, "contamination", is_summary=True)
-    return report_of(
-        [section], f"Benchmark items in {', '.join(map(str, files))}"
-    ), bool(shares)
+    rows = [TableRow([*place, share]) for place, share in shares.items()]
+    return TableBlock("lines", "Places of the items", columns, rows)
