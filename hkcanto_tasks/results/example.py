@@ -7,7 +7,6 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from ..errors import OptionError
 
@@ -32,23 +31,29 @@ def run_example(say: Callable[[str], None] = print) -> Path:
         OptionError: A harness or an engine is missing, or a run failed.
     """
     if missing := [name for name in _MODULES if not importlib.util.find_spec(name)]:
-        how = 'pip install "hkcanto[lm-eval,inspect,g2p,report]"'
-        raise OptionError(f"the example needs {', '.join(missing)}: {how}.")
+        advice = 'pip install "hkcanto[lm-eval,inspect,g2p,report]"'
+        raise OptionError(f"the example needs {', '.join(missing)}: {advice}.")
     folder = Path(tempfile.mkdtemp(prefix="hkcanto-example-"))
     (folder / ".env").touch()  # otherwise Inspect searches the folders above for one
-    env = {"HKCANTO_DATA": "sample", "HKCANTO_BENCHMARKS": "", "HF_HUB_OFFLINE": "1"}
-    env = {**os.environ, **env, "PYTHONSAFEPATH": "1"}
+    environment = {
+        **os.environ,
+        "HKCANTO_DATA": "sample",
+        "HKCANTO_BENCHMARKS": "",
+        "HF_HUB_OFFLINE": "1",
+        "PYTHONSAFEPATH": "1",
+    }
     for engine, command in _COMMANDS.items():
-        parts = ["-m", *command.split(), str(folder / engine)]
-        shown = " ".join(["python", *parts])
+        arguments = ["-m", *command.split(), str(folder / engine)]
+        shown = " ".join(["python", *arguments])
         say(f"Running {engine}: {shown}")
-        captured: dict[str, Any] = {
-            "cwd": folder,
-            "env": env,
-            "capture_output": True,
-            "text": True,
-        }
-        done = subprocess.run([sys.executable, *parts], check=False, **captured)
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            check=False,
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
         if done.returncode:
             raise OptionError(f"{shown} failed:\n{done.stderr[-2000:]}")
     return folder

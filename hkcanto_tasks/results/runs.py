@@ -556,7 +556,7 @@ class Run:
 
     @property
     def expected(self) -> int:
-        """The number of items of the task, from the catalogue or else from the log."""
+        """The number of items of the task, from the catalogue if it knows it, otherwise from the log."""
         if self.available and not self._is_declared:
             return self.available
         return sum(map(self.expected_of, self.kind.task.subjects))

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from ..errors import NetworkUnavailable, OptionError
 
-_BATCH, _TIMEOUT = 1024, 10.0  # texts, seconds
+_BATCH = 1024  # texts
+_TIMEOUT = 10.0  # seconds
 _FILE = "tokenizer.json"
 
 TokenCounter = Callable[[Sequence[str]], Sequence[int]]
@@ -25,33 +26,32 @@ def load_tokenizer(name: str) -> TokenCounter:
             f"{name} needs tokenizers: pip install tokenizers."
         ) from error
     path = Path(name).expanduser()
-    if path.suffix != ".json":
-        path = path / _FILE if path.is_dir() else _downloaded(name)
+    if path.is_dir() and path.suffix != ".json":
+        path = path / _FILE
+    elif path.suffix != ".json":
+        path = _downloaded(name)
     if not path.is_file():
-        how = "make one in transformers: AutoTokenizer.from_pretrained(…).save_pretrained(folder)"
-        raise OptionError(
-            f"{name} does not exist, or has no {_FILE} in it. Correct it, or {how}."
-        )
+        advice = "make one in transformers: AutoTokenizer.from_pretrained(…).save_pretrained(folder)"
+        what = f"{name} does not exist, or has no {_FILE} in it"
+        raise OptionError(f"{what}. Correct it, or {advice}.")
     try:
-        loaded = Tokenizer.from_file(str(path))
+        tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises a plain Exception
         raise OptionError(
             f"{path} is not a tokenizer that `tokenizers` reads: {error}."
         ) from error
-    loaded.no_truncation()
-    loaded.no_padding()
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
 
     def count(texts: Sequence[str]) -> Sequence[int]:
-        # Batches bound the memory; no tokenizer can encode lone surrogates.
+        # No tokenizer can encode lone surrogates.
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        batches = (
-            clean[start : start + _BATCH] for start in range(0, len(clean), _BATCH)
-        )
-        encoded = (
-            loaded.encode_batch_fast(batch, add_special_tokens=False)
-            for batch in batches
-        )
-        return [len(tokens) for batch in encoded for tokens in batch]
+        counts: list[int] = []
+        for start in range(0, len(clean), _BATCH):  # batches bound the memory
+            batch = clean[start : start + _BATCH]
+            encoded = tokenizer.encode_batch_fast(batch, add_special_tokens=False)
+            counts += map(len, encoded)
+        return counts
 
     return count
 
@@ -60,14 +60,19 @@ def _downloaded(name: str) -> Path:
     from huggingface_hub import HfApi, hf_hub_download, try_to_load_from_cache
 
     try:
-        if isinstance(cached := try_to_load_from_cache(name, _FILE), str):
+        cached = try_to_load_from_cache(name, _FILE)
+        if isinstance(cached, str):
             return Path(cached)
         # This single request avoids the retries of a download, which take half a minute offline.
         files = HfApi().model_info(name, timeout=_TIMEOUT).siblings or ()
-        is_there = _FILE in [file.rfilename for file in files]
-        return Path(hf_hub_download(name, _FILE)) if is_there else Path(name, _FILE)
+        if _FILE not in [file.rfilename for file in files]:
+            return Path(name, _FILE)
+        return Path(hf_hub_download(name, _FILE))
     except Exception as error:  # OSError, ValueError, or an error of an HTTP library
-        why = f"({type(error).__name__}: {' '.join(str(error).split())[:200]})"
-        how = "correct the name, unset HF_HUB_OFFLINE, or set HF_TOKEN (gated model) or HF_ENDPOINT"
-        what = f"{name} does not exist here and cannot be downloaded {why}"
-        raise NetworkUnavailable(f"{what}: {how}.") from error
+        cause = f"({type(error).__name__}: {' '.join(str(error).split())[:200]})"
+        advice = (
+            "correct the name, unset HF_HUB_OFFLINE, "
+            "or set HF_TOKEN (gated model) or HF_ENDPOINT"
+        )
+        what = f"{name} does not exist here and cannot be downloaded {cause}"
+        raise NetworkUnavailable(f"{what}: {advice}.") from error

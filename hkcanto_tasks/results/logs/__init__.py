@@ -1,4 +1,4 @@
-"""Reading the logs of lm-eval and Inspect into runs, without either harness installed."""
+"""Read the logs of lm-eval and Inspect into runs; neither harness has to be installed."""
 
 import re
 from collections import Counter, defaultdict
