@@ -8,7 +8,7 @@ import typer
 
 from . import __version__
 from .commands.console import Command, Group
-from .commands.doctor import data
+from .commands.data import data
 from .commands.output import option
 
 _PANELS = {
@@ -17,8 +17,7 @@ _PANELS = {
     "Read results": ("report", "compare", "rescore", "agreement"),
     "Publish results": ("publish", "board"),
 }
-"""Panel of the help → functions; each is in the module of its name."""
-
+"""Panel of the help → functions, each in the module of its name."""
 
 app = typer.Typer(
     cls=Group,
@@ -32,9 +31,8 @@ for _panel, _functions in _PANELS.items():
     for _function in _functions:
         _name = _function.strip("_")
         _module = import_module(f".commands.{_name}", __package__)
-        app.command(_name, cls=Command, rich_help_panel=_panel)(
-            getattr(_module, _function)
-        )
+        _register = app.command(_name, cls=Command, rich_help_panel=_panel)
+        _register(getattr(_module, _function))
 app.add_typer(data, name="data", cls=Group, rich_help_panel="Find tasks and data")
 
 

@@ -56,29 +56,38 @@ class ComparisonError(HKCantoError):
 
 
 def did_you_mean(
-    name: str, known: Iterable[str], form: str = "{}", most: int = 1
+    name: str,
+    known: Iterable[str],
+    form: str = "{}",
+    most: int = 1,
 ) -> str:
-    """Return a question with the known names most like another one, and a space; empty without any.
+    """Return a question with the most similar known names, and a space; empty without any.
 
     Args:
         name: The unknown name.
-        known: The names that there are.
+        known: The known names.
         form: The form in which a name is shown.
-        most: The number of names.
+        most: The largest number of names to show.
 
     Examples:
         >>> did_you_mean("exampels", ["shots", "examples"])
         'Did you mean examples? '
     """
-    near = difflib.get_close_matches(name, [*known], n=most)
-    return f"Did you mean {' or '.join(map(form.format, near))}? " if near else ""
+    similar = difflib.get_close_matches(name, [*known], n=most)
+    if not similar:
+        return ""
+    return f"Did you mean {' or '.join(map(form.format, similar))}? "
 
 
-_READABLE = "Make it readable, or put a complete copy in its place."
+_MAKE_READABLE = "Make it readable, or put a complete copy in its place."
 
 
 @contextmanager
-def on_disk(path: Path, done: str = "read", remedy: str = _READABLE) -> Iterator[None]:
+def on_disk(
+    path: Path,
+    done: str = "read",
+    remedy: str = _MAKE_READABLE,
+) -> Iterator[None]:
     """Turn an error of the operating system into one of hkcanto.
 
     Args:
@@ -94,16 +103,13 @@ def on_disk(path: Path, done: str = "read", remedy: str = _READABLE) -> Iterator
     """
     try:
         yield
-    except (
-        OSError,
-        NotImplementedError,
-    ) as error:  # the second where there are no file locks
-        named = [
-            getattr(error, name, None) for name in ("filename2", "filename", "strerror")
-        ]
-        where = str(named[0] or named[1] or path)
+    # A file system without locks raises NotImplementedError.
+    except (OSError, NotImplementedError) as error:
+        source = getattr(error, "filename", None)
+        target = getattr(error, "filename2", None)
+        cause = getattr(error, "strerror", None) or error
         raise DataNotFound(
-            f"{where} cannot be {done}: {named[2] or error}. {remedy}"
+            f"{target or source or path} cannot be {done}: {cause}. {remedy}"
         ) from error
 
 
@@ -127,12 +133,14 @@ def from_package(declared: EntryPoint) -> Iterator[None]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        place = f"the entry point {declared.name} = {declared.value} ({declared.group})"
-        why = f"{type(error).__name__}: {error}. Correct or uninstall its package."
-        raise CatalogueError(f"{place} cannot be used: {why}") from error
+        raise CatalogueError(
+            f"the entry point {declared.name} = {declared.value} ({declared.group}) "
+            f"cannot be used: {type(error).__name__}: {error}. "
+            "Correct or uninstall its package."
+        ) from error
 
 
-_COMMANDS = (
+_HARNESS_COMMANDS = (
     "lm_eval",
     "lm-eval",
     "inspect",
@@ -144,7 +152,8 @@ _COMMANDS = (
 def in_command() -> bool:
     """Return whether this process is a harness's command, not a program that calls the harness."""
     program = sys.argv[0].replace("\\", "/").removesuffix(".exe")
-    return f"/{program}".endswith(tuple(f"/{name}" for name in _COMMANDS))
+    endings = tuple(f"/{name}" for name in _HARNESS_COMMANDS)
+    return f"/{program}".endswith(endings)
 
 
 def without_traceback() -> None:
@@ -154,14 +163,16 @@ def without_traceback() -> None:
     """
     if not in_command():
         return
-    others = sys.excepthook
+    default_hook = sys.excepthook
 
     def show(
-        kind: type[BaseException], error: BaseException, trace: TracebackType | None
+        kind: type[BaseException],
+        error: BaseException,
+        trace: TracebackType | None,
     ) -> None:
         if isinstance(error, HKCantoError):
             print(f"\n{type(error).__name__}: {printable(str(error))}", file=sys.stderr)  # noqa: T201
         else:
-            others(kind, error, trace)
+            default_hook(kind, error, trace)
 
     sys.excepthook = show

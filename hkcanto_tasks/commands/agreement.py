@@ -18,7 +18,7 @@ def agreement(
 
     hkcanto agreement logs/….eval people.csv
     """
-    kind = format_of(output, format)
+    form = format_of(output, format)
     from ..results.agreement import agreement_report
 
-    write(agreement_report(log, people), output, kind)
+    write(agreement_report(log, people), output, form)

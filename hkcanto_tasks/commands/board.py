@@ -13,6 +13,7 @@ _RESULTS = (
     "logs. Without RESULTS the leaderboard has the papers' scores."
 )
 _CHECK = "Only list results that would be left out; exit status 1 if there are any."
+_MOST_EXAMPLES = 3  # of a reason
 _FOLDER = option("Folder for the site.", "-o", "--output", metavar="DIR")
 
 
@@ -33,18 +34,18 @@ def board(
     from ..results.board.folders import read_results
     from ..results.board.pages import pages
 
-    right, refused = read_results(results or [])
+    accepted, refused = read_results(results or [])
     for reason, paths in refused.items():
         echo(f"not on the board ({len(paths)}): {reason}", to_err=True)
-        for path in paths if check else paths[:3]:
+        for path in paths if check else paths[:_MOST_EXAMPLES]:
             echo(f"  {path}", to_err=True)
-    count = f"{len(right)} results of {len({each.model for each in right})} models"
+    models = {result.model for result in accepted}
+    count = f"{len(accepted)} results of {len(models)} models"
     if check:
-        echo(
-            f"{count} are right, {sum(map(len, refused.values()))} files or runs are not."
-        )
+        wrong = sum(map(len, refused.values()))
+        echo(f"{count} are right, {wrong} files or runs are not.")
         raise typer.Exit(bool(refused))
-    written = pages(right, refused, title)
-    write_files(written, output)
-    size = sum(len(text.encode()) for text in written.values()) / 1e6
-    echo(f"{count}, {len(written)} files ({size:.1f} MB): {output / 'index.html'}")
+    site = pages(accepted, refused, title)
+    write_files(site, output)
+    megabytes = sum(len(text.encode()) for text in site.values()) / 1e6
+    echo(f"{count}, {len(site)} files ({megabytes:.1f} MB): {output / 'index.html'}")

@@ -50,7 +50,8 @@ def compare(
     be compared. With --gate also 2 if a task, figure or log is missing, or
     if the runs differ in more than the model.
     """
-    if gate is None and {look, candidates, allow_differences} != {None}:
+    options_of_gate = (look, candidates, allow_differences)
+    if gate is None and options_of_gate != (None, None, None):
         raise typer.BadParameter(
             "--look, --candidates and --allow-differences need --gate."
         )
@@ -60,16 +61,16 @@ def compare(
         )
     status = 0
     with errors_without_traceback(status=2):
-        kind = format_of(output, format)
+        form = format_of(output, format)
         if any_task:
             from ..results.reports.any_logs import compare_any
 
-            made = compare_any(runs, metric=metric, seed=seed, resamples=resamples)
+            report = compare_any(runs, metric=metric, seed=seed, resamples=resamples)
         else:
             from ..results.reports.compare import compare_runs
 
             with progress() as advance:
-                made, status = compare_runs(
+                report, status = compare_runs(
                     runs,
                     metric=metric,
                     gate=gate,
@@ -80,5 +81,5 @@ def compare(
                     resamples=resamples,
                     progress=advance,
                 )
-        write(made, output, kind, full=full)
+        write(report, output, form, full=full)
     raise typer.Exit(status)

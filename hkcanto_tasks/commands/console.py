@@ -36,11 +36,11 @@ class _PlainHelp:
 
     def get_params(self, ctx: Any) -> list[Any]:
         parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
-        for each in parameters:
-            if getattr(each, "is_flag", False):
-                each.metavar = ""
-            elif each.param_type_name == "argument":
-                each.display_type_rich = lambda **_: None  # since typer 0.25
+        for parameter in parameters:
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar = ""
+            elif parameter.param_type_name == "argument":
+                parameter.display_type_rich = lambda **_: None  # since typer 0.25
         return parameters
 
 
@@ -79,11 +79,12 @@ def errors_without_traceback(status: int = 1) -> Iterator[None]:
         raise
     except (HKCantoError, OSError) as error:
         if isinstance(error, OSError):
-            where = error.filename or "the output"
-            what = f"{where} cannot be read or written: {error.strerror or error}"
-            with suppress(OSError):  # drop what is still to be written to a full disk
+            with suppress(OSError):  # drop the rest of the output to a full disk
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            error = DataNotFound(f"{what}. Make room, or correct the name.")
+            error = DataNotFound(
+                f"{error.filename or 'the output'} cannot be read or written: "
+                f"{error.strerror or error}. Make room, or correct the name."
+            )
         print_error(error)
         raise typer.Exit(status) from error
 
@@ -96,8 +97,8 @@ def echo(text: object, *, to_err: bool = False) -> None:
 
 def print_error(error: HKCantoError) -> None:
     """Print an error of hkcanto."""
-    said = f"[red]{type(error).__name__}:[/red] {escape(str(error))}"
-    err.print(said, soft_wrap=not err.is_terminal)
+    text = f"[red]{type(error).__name__}:[/red] {escape(str(error))}"
+    err.print(text, soft_wrap=not err.is_terminal)
 
 
 def print_json(record: object) -> None:
@@ -107,7 +108,8 @@ def print_json(record: object) -> None:
 
 def print_row(head: Text, text: Text | str) -> None:
     """Print a line with a head; a terminal wraps the text beside the head."""
-    text = Text(text) if isinstance(text, str) else text
+    if isinstance(text, str):
+        text = Text(text)
     if not out.is_terminal:
         print_line(head + text)
         return

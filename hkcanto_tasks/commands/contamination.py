@@ -30,17 +30,16 @@ def contamination(
     data cannot be read.
     """
     with errors_without_traceback(status=2):
-        kind = format_of(output, format)
-        from ..results.contamination import report
+        form = format_of(output, format)
+        from ..results.contamination import report as report_on
 
         try:
-            made, found = report(files, benchmark)
-        except (
-            MemoryError
-        ) as error:  # else the exit status would be that of contaminated files
+            report, is_contaminated = report_on(files, benchmark)
+        # Otherwise the exit status would be that of contaminated files.
+        except MemoryError as error:
             raise DataCorrupt(
                 "Out of memory; not all files were searched. Split .json files into .jsonl, which "
                 "are read line by line, or give fewer files at once."
             ) from error
-        write(made, output, kind, full=full)
-    raise typer.Exit(int(found))
+        write(report, output, form, full=full)
+    raise typer.Exit(int(is_contaminated))

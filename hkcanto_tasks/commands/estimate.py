@@ -40,8 +40,11 @@ def estimate(
         raise typer.BadParameter(
             "give tasks or benchmarks (hkcanto list), or --from LOG."
         )
-    kind = format_of(output, format)
-    prices = None if price_in is None or price_out is None else (price_in, price_out)
-    from ..results.planning.requests import report
+    form = format_of(output, format)
+    from ..results.planning.requests import report as report_on
 
-    write(report(tasks, logs or (), tokenizer, speed, prices), output, kind, full=True)
+    prices = None
+    if price_in is not None and price_out is not None:
+        prices = (price_in, price_out)
+    report = report_on(tasks, logs or (), tokenizer, speed, prices)
+    write(report, output, form, full=True)

@@ -1,6 +1,6 @@
 """The command `hkcanto list`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import Annotated, Any
@@ -14,6 +14,12 @@ from .output import argument
 
 _FILTER = argument("A part of a name, title or benchmark.", "FILTER")
 _PIPED = ("name", "inspect", "items", "shots", "title")
+_LEGEND = (
+    "Variants: _cot: chain of thought; _sc: Simplified script;",
+    "_0shot: no worked examples; _mc: likelihoods of the letters;",
+    "_bpc: bits per character of the right answer.",
+    "`hkcanto show TASK` shows one. A subject is a task too: <task>_<subject>.",
+)
 
 
 def list_(text: Annotated[str, _FILTER] = "", as_json: Json = False) -> None:
@@ -27,22 +33,17 @@ def list_(text: Annotated[str, _FILTER] = "", as_json: Json = False) -> None:
     tasks = matching(text)
     if as_json:
         print_json([record(task) for task in tasks])
-        return
-    if out.is_terminal:
-        for benchmark, of_benchmark in groupby(tasks, attrgetter("benchmark")):
-            _print(benchmark, map(record, of_benchmark))
-        print_line("Variants: _cot: chain of thought; _sc: Simplified script;")
-        print_line("_0shot: no worked examples; _mc: likelihoods of the letters;")
-        print_line("_bpc: bits per character of the right answer.")
-        print_line(
-            "`hkcanto show TASK` shows one. A subject is a task too: <task>_<subject>."
-        )
+    elif out.is_terminal:
+        for benchmark, benchmark_tasks in groupby(tasks, attrgetter("benchmark")):
+            _print_benchmark(benchmark, map(record, benchmark_tasks))
+        for line in _LEGEND:
+            print_line(line)
     else:
         for listed in map(record, tasks):
             echo("\t".join(str(listed[key]) for key in _PIPED))
 
 
-def _print(benchmark: Benchmark, tasks: Iterable[Mapping[str, Any]]) -> None:
+def _print_benchmark(benchmark: Benchmark, tasks: Iterable[Mapping[str, Any]]) -> None:
     """Print the tasks of a benchmark, then the names of their variants and groups."""
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="dim")
     table.add_column("in lm-eval and Inspect", no_wrap=True)
@@ -52,17 +53,27 @@ def _print(benchmark: Benchmark, tasks: Iterable[Mapping[str, Any]]) -> None:
     variants = list[str]()
     for task in tasks:
         names = Text.assemble(task["name"], (f"\n  {task['inspect']}", "dim"))
-        table.add_row(
-            names, str(task["items"] or ""), str(task["shots"]), Text(task["title"])
-        )
+        items = str(task["items"] or "")
+        table.add_row(names, items, str(task["shots"]), Text(task["title"]))
         variants += task["variants"]
     print_line(Text(benchmark.title, style="bold"))
     out.print(table)
-    groups = [benchmark.name] if benchmark.averages else []
-    groups += [
-        average.name for average in benchmark.averages if len(average.columns) == 1
-    ]
-    for label, further in (("variants", variants), ("groups", groups)):
-        if further:
-            out.print(Text(f"{label}: {' '.join(further)}", style="dim"))
+    _print_names("variants", variants)
+    _print_names("groups", _groups(benchmark))
     print_line()
+
+
+def _groups(benchmark: Benchmark) -> list[str]:
+    """Return the names of a benchmark's groups in lm-eval."""
+    if not benchmark.averages:
+        return []
+    groups = [benchmark.name]
+    for average in benchmark.averages:
+        if len(average.columns) == 1:
+            groups.append(average.name)
+    return groups
+
+
+def _print_names(label: str, names: Sequence[str]) -> None:
+    if names:
+        out.print(Text(f"{label}: {' '.join(names)}", style="dim"))

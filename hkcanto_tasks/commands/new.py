@@ -1,4 +1,4 @@
-"""The command `hkcanto new`: what a file states is filled in, and the rest is asked.
+"""The command `hkcanto new`, which declares a benchmark from a file with its rows.
 
 A column needs no declaration if it has the name that the kind looks for. Every other question is a
 line with `"?"`, which the catalogue refuses until somebody answers it.
@@ -8,6 +8,7 @@ import json
 import os
 import shlex
 import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -19,13 +20,10 @@ from ..printable import one_line
 from .console import print_line, print_row
 from .output import argument, option
 
-_OPTIONAL = (
-    "id",
-    "category",
-    "number",
-    "explanation",
-    "options",
-)  # the last is asked apart
+# Columns that a kind can do without. `options` is optional because letters may replace it.
+_OPTIONAL = ("id", "category", "number", "explanation", "options")
+_LETTERS = "abcdefghij"
+_DEFAULT_LETTERS = "abcd"
 
 _PROMPTS = {
     "multiple_choice": "{question}\\n{options}\\n答案：",
@@ -40,14 +38,15 @@ _PROMPTS = {
     "summarization": "用廣東話概括以下文本：\\n{source}\\n",
     "fluency": "{source}",
 }
-_OPTIONS = """
-answer = "?"  # the letter, index (from 0), number (from 1) or text of the option"""
-_LINES = {
-    "label": """
+_ANSWER_LINE = (
+    'answer = "?"  # the letter, index (from 0), number (from 1) or text of the option'
+)
+_FURTHER_LINES = {
+    "label": """\
 # Each label, its value in the data, and other words that a model may write for it.
 labels = { "?" = { data = "?", words = [] } }""",
-    "judged": '\nrubric = "?"  # a table with prompt, levels, passes and higher_is_better',
-    "translation": '\nlanguage = "?"  # of the target: en, zh or yue',
+    "judged": 'rubric = "?"  # a table with prompt, levels, passes and higher_is_better',
+    "translation": 'language = "?"  # of the target: en, zh or yue',
 }
 """Kind → the further lines of a task's entry."""
 
@@ -92,57 +91,109 @@ def new(
     """Write a commented benchmark.toml, with "?" for everything that the file does not state."""
     from ..kinds import find_kind
 
-    roles, folder = find_kind(kind).COLUMNS, into / name
+    roles = find_kind(kind).COLUMNS
+    folder = into / name
     file = folder / "benchmark.toml"
     if file.exists() and not force:
         raise OptionError(
             f"{file} exists. Name another benchmark, or replace it with --force."
         )
-    rows = read_table(source).rows if source else ()
-    columns = list(dict.fromkeys(column for row in rows for column in row.cells))
-    file_name = json.dumps(source.name if source else "?", ensure_ascii=False)
-    lines = f"files = {{ test = {file_name} }}"
-    absent = [role for role, names in roles.items() if not {*names} & {*columns}]
-    asked = [role for role in absent if role not in _OPTIONAL]
-    if "options" in roles:
-        letters = "".join(letter for letter in roles["options"] if letter in columns)
-        if len(letters) < 2 or not "abcdefghij".startswith(letters):
-            asked.append("options")
-        elif len(letters) != 4:
-            lines += f'\nletters = "{letters.upper()}"'
-    if asked:
-        entries = ", ".join(f'{role} = "?"' for role in asked)
-        lines += f"\ncolumns = {{ {entries} }}"
+    columns = _columns(source) if source else []
+    lines = _task_lines(kind, roles, columns, source.name if source else "?")
     text = _TEMPLATE.format(
         name=name,
         title=name.replace("_", " ").capitalize(),
-        columns=f"# Columns of {source.name}: {one_line(', '.join(columns))}.\n"
-        if source
-        else "",
+        columns=_columns_comment(source, columns),
         question=_PROMPTS.get(kind, "{prompt}"),
         kind=kind,
-        lines=lines + (_OPTIONS if "options" in roles else _LINES.get(kind, "")),
+        lines="\n".join(lines),
     )
+    _write(file, text, source)
+    _print_open_questions(text)
+    _print_next_commands(name, folder)
+
+
+# ---------------------------------------------------------------------- benchmark.toml
+
+
+def _columns(source: Path) -> list[str]:
+    """Return the names of a file's columns."""
+    rows = read_table(source).rows
+    return list(dict.fromkeys(column for row in rows for column in row.cells))
+
+
+def _columns_comment(source: Path | None, columns: Sequence[str]) -> str:
+    if source is None:
+        return ""
+    return f"# Columns of {source.name}: {one_line(', '.join(columns))}.\n"
+
+
+def _task_lines(
+    kind: str,
+    roles: Mapping[str, Sequence[str]],
+    columns: Sequence[str],
+    file_name: str,
+) -> list[str]:
+    """Return the lines of a task's entry that depend on the kind and the file.
+
+    Args:
+        kind: The name of the kind.
+        roles: Role of a cell → the names of its column, which need no declaration.
+        columns: The columns of the file.
+        file_name: The name of the file.
+    """
+    lines = [f"files = {{ test = {json.dumps(file_name, ensure_ascii=False)} }}"]
+    open_roles = []
+    for role, names in roles.items():
+        if role not in _OPTIONAL and not {*names} & {*columns}:
+            open_roles.append(role)
+    if "options" in roles:
+        letters = "".join(letter for letter in roles["options"] if letter in columns)
+        if len(letters) < 2 or not _LETTERS.startswith(letters):
+            open_roles.append("options")
+        elif letters != _DEFAULT_LETTERS:
+            lines.append(f'letters = "{letters.upper()}"')
+    if open_roles:
+        entries = ", ".join(f'{role} = "?"' for role in open_roles)
+        lines.append(f"columns = {{ {entries} }}")
+    if "options" in roles:
+        lines.append(_ANSWER_LINE)
+    elif kind in _FURTHER_LINES:
+        lines.append(_FURTHER_LINES[kind])
+    return lines
+
+
+def _write(file: Path, text: str, source: Path | None) -> None:
+    """Write a benchmark.toml, and copy the rows beside it."""
+    folder = file.parent
     with on_disk(folder, done="written", remedy="Choose another folder with --into."):
-        (folder / "data").mkdir(parents=True, exist_ok=True)
-        if source and source.resolve() != (folder / "data" / source.name).resolve():
-            shutil.copyfile(source, folder / "data" / source.name)
+        data = folder / "data"
+        data.mkdir(parents=True, exist_ok=True)
+        if source and source.resolve() != (data / source.name).resolve():
+            shutil.copyfile(source, data / source.name)
         file.write_text(text, "utf-8")
     print_line(Text(f"Written: {file}", style="bold"))
-    entered = (line.strip() for line in text.splitlines() if not line.startswith("#"))
-    questions = [line for line in entered if '"?"' in line]
+
+
+# ---------------------------------------------------------------------- what to do next
+
+
+def _print_open_questions(text: str) -> None:
+    questions = []
+    for line in text.splitlines():
+        if '"?"' in line and not line.startswith("#"):
+            questions.append(line.strip())
     for question in questions:
         print_row(Text("? ", style="yellow"), question)
     print_line()
     print_line(Text("Answer these, then type" if questions else "Next", style="bold"))
-    others = (
-        f"{os.pathsep}$HKCANTO_BENCHMARKS"
-        if os.environ.get("HKCANTO_BENCHMARKS")
-        else ""
-    )
-    print_line(
-        f"export HKCANTO_BENCHMARKS={shlex.quote(str(folder.resolve()))}{others}"
-    )
+
+
+def _print_next_commands(name: str, folder: Path) -> None:
+    path = shlex.quote(str(folder.resolve()))
+    if os.environ.get("HKCANTO_BENCHMARKS"):
+        path += f"{os.pathsep}$HKCANTO_BENCHMARKS"
+    print_line(f"export HKCANTO_BENCHMARKS={path}")
     print_line(f"hkcanto show {name}")
     print_line(f"lm_eval --model dummy --tasks {name} --limit 3")
     print_line(

@@ -21,14 +21,15 @@ Format = Literal["html", "md", "json", "csv", "github"]
 """The formats of a report; all except `github` are also endings of files."""
 
 
-def option(text: str, *names: str, **more: Any) -> Any:
+def option(text: str, *names: str, **settings: Any) -> Any:
     """Return an option of a command, with its help."""
-    return typer.Option(*names, help=text, **more)
+    return typer.Option(*names, help=text, **settings)
 
 
-def argument(text: str, metavar: str | None = None, **more: Any) -> Any:
+def argument(text: str, metavar: str | None = None, **settings: Any) -> Any:
     """Return an argument of a command, with its help; a default is not shown."""
-    return typer.Argument(help=text, metavar=metavar, **{"show_default": False, **more})
+    settings = {"show_default": False, **settings}
+    return typer.Argument(help=text, metavar=metavar, **settings)
 
 
 _LOGS = "Logs of lm-eval (--log_samples) and Inspect, or folders. NAME=PATH names the model."
@@ -43,7 +44,11 @@ Full = Annotated[
 
 
 def write(
-    made: "Report", output: Path | None, kind: Format | None, *, full: bool = False
+    report: "Report",
+    output: Path | None,
+    form: Format | None,
+    *,
+    full: bool = False,
 ) -> None:
     """Print a report, or write it to a file and print a short version.
 
@@ -54,33 +59,52 @@ def write(
         DataNotFound: The file cannot be written.
     """
     from ..results.reports.renderers import render
-    from ..results.reports.renderers.terminal import show, show_note
 
-    text = "" if kind is None else render(made, kind)
+    text = "" if form is None else render(report, form)
     if output is not None:
         if output.is_dir() or not output.parent.is_dir():
-            what = f"{output} is a folder, or there is no folder {output.parent}"
-            raise OptionError(f"{what}. Give a file in a folder that exists.")
+            raise OptionError(
+                f"{output} is a folder, or there is no folder {output.parent}. "
+                "Give a file in a folder that exists."
+            )
         write_files({output.name: text}, output.parent)  # a link is replaced
-    with out.capture() as shown:
-        if output is not None:
-            for note in made.answer:
-                show_note(note, out)
-        elif kind is None:
-            show(made, out, full=full)
     try:
-        # The console made it printable, and added colours.
-        typer.echo(shown.get(), nl=False, color=True)
         if output is not None:
-            echo(f"Written: {output} ({len(text.encode()) / 1e3:,.0f} kB)", to_err=True)
-        elif kind is not None:
+            _print_answer(report)
+            kilobytes = len(text.encode()) / 1e3
+            echo(f"Written: {output} ({kilobytes:,.0f} kB)", to_err=True)
+        elif form is not None:
             echo(text)
-            for warning in (
-                made.warnings if kind == "csv" else ()
-            ):  # CSV has only figures
-                echo(f"Warning: {warning}", to_err=True)
+            if form == "csv":  # CSV has only figures
+                for warning in report.warnings:
+                    echo(f"Warning: {warning}", to_err=True)
+        else:
+            _print_report(report, full=full)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _print_answer(report: "Report") -> None:
+    """Print the notes that answer the user's question."""
+    from ..results.reports.renderers.terminal import show_note
+
+    with out.capture() as shown:
+        for note in report.answer:
+            show_note(note, out)
+    _echo_rendered(shown.get())
+
+
+def _print_report(report: "Report", *, full: bool) -> None:
+    from ..results.reports.renderers.terminal import show
+
+    with out.capture() as shown:
+        show(report, out, full=full)
+    _echo_rendered(shown.get())
+
+
+def _echo_rendered(text: str) -> None:
+    """Print a text that the console made printable and coloured."""
+    typer.echo(text, nl=False, color=True)
 
 
 def write_files(files: Mapping[str, str], folder: Path) -> None:
@@ -97,17 +121,18 @@ def write_files(files: Mapping[str, str], folder: Path) -> None:
         OptionError: A folder within it is a link.
         DataNotFound: The operating system refuses.
     """
-    with on_disk(
-        folder, "written", "Give a folder that you can write to and that has room."
-    ):
+    remedy = "Give a folder that you can write to and that has room."
+    with on_disk(folder, "written", remedy):
         root = folder.resolve()
         for path in files:
             parent = (root / path).parent
             if parent != parent.resolve():
-                what = f"{parent} is in a link, and links are not followed"
-                raise OptionError(f"{what}. Give a folder.")
+                raise OptionError(
+                    f"{parent} is in a link, and links are not followed. Give a folder."
+                )
         root.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".publish-", dir=root) as drafts:
+            # A full disk shows while the drafts are written, before any file is replaced.
             for path, text in files.items():
                 draft = Path(drafts, path)
                 draft.parent.mkdir(parents=True, exist_ok=True)
@@ -122,16 +147,17 @@ def format_of(output: Path | None, chosen: Format | None) -> Format | None:
     if chosen or output is None:
         return chosen
     endings: dict[str, Format] = {f".{form}": form for form in get_args(Format)[:-1]}
-    if form := endings.get(output.suffix.lower()):
-        return form
-    raise OptionError(
-        f"{output}: end the name in {', '.join(endings)}, or choose a --format."
-    )
+    form = endings.get(output.suffix.lower())
+    if form is None:
+        raise OptionError(
+            f"{output}: end the name in {', '.join(endings)}, or choose a --format."
+        )
+    return form
 
 
 @contextmanager
-def progress(what: str = "Reading logs") -> Iterator[Callable[[int, int], None]]:
+def progress(label: str = "Reading logs") -> Iterator[Callable[[int, int], None]]:
     """Show a progress bar on stderr, and yield a function that sets it: done, total."""
     with Progress(console=err, transient=True) as bar:
-        task = bar.add_task(what, total=None)
+        task = bar.add_task(label, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -45,21 +45,25 @@ def plan(
 
     hkcanto plan hkmmlu --discordance 29.3 --gate 2 --loss 0.46
     """
-    given, assumed = (
-        runs or [],
-        [each for each in (discordance, sd) if each is not None],
-    )
-    if len(assumed) > 1 or not (assumed or given):
+    is_assumed = discordance is not None or sd is not None
+    are_both_assumed = discordance is not None and sd is not None
+    if are_both_assumed or not (is_assumed or runs):
         raise typer.BadParameter(
             "give one of these: the logs of two runs; or --discordance or --sd, alone or with "
             "names of benchmarks and tasks (hkcanto list)."
         )
-    kind = format_of(output, format)
-    from ..results.planning import report
+    form = format_of(output, format)
+    from ..results.planning.report import (
+        PlannedTests,
+        plan_from_assumption,
+        plan_from_runs,
+    )
 
-    tests = report.PlannedTests(gate or (2.0,), loss, shared_by=looks * candidates)
-    if assumed:
-        made = report.plan_from_assumption(given, discordance, sd, items or (), tests)
+    names = runs or []
+    sizes = items or ()
+    tests = PlannedTests(gate or (2.0,), loss, shared_by=looks * candidates)
+    if is_assumed:
+        report = plan_from_assumption(names, discordance, sd, sizes, tests)
     else:
-        made = report.plan_from_runs(given, metric, items or (), tests)
-    write(made, output, kind, full=full)
+        report = plan_from_runs(names, metric, sizes, tests)
+    write(report, output, form, full=full)

@@ -1,9 +1,10 @@
 """The command `hkcanto publish`."""
 
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,8 +12,12 @@ from ..errors import OptionError
 from .console import echo
 from .output import argument, option, write_files
 
+if TYPE_CHECKING:
+    from ..results.publishing.runs import Publication
+
 Destination = Literal["eee", "hf", "card"]
 """Where results can go; each has a module in `publishing`."""
+
 Relationship = Literal["first_party", "third_party", "collaborative", "other"]
 """How the evaluator relates to the model's developer, in the words of Every Eval Ever."""
 
@@ -48,12 +53,7 @@ def publish(
     exit status is then 1. Nothing is uploaded.
     """
     from ..results.logs import read_runs
-    from ..results.publishing.runs import (
-        NotPublishable,
-        Publication,
-        Publisher,
-        publishable_runs,
-    )
+    from ..results.publishing.runs import NotPublishable, Publisher, publishable_runs
     from ..results.reports.presentation import task_title
 
     read = read_runs(runs)
@@ -64,23 +64,32 @@ def publish(
         raise OptionError(
             f"--to {to} has no values of items. Take --to eee, or no --items."
         )
-    of_items = {"items": True} if items else {}
     publishable, not_publishable = publishable_runs(read, task or ())
     refused = [
         f"{run.label} on {task_title(run)}: {reason}" for run, reason in not_publishable
     ]
     if not publishable:
         of_tasks = f" of {', '.join(task)}" if task else ""
-        what = f"no run{of_tasks} can be published, so nothing was written:"
-        raise NotPublishable("\n".join([what, *refused]))
-    by_whom = Publisher(by, relationship or "", url)
-    made: Publication = destination.publication(publishable, by_whom, **of_items)
-    write_files(made.files, output)
-    for reason in [*refused, *made.left_out]:
+        message = f"no run{of_tasks} can be published, so nothing was written:"
+        raise NotPublishable("\n".join([message, *refused]))
+    publisher = Publisher(by, relationship or "", url)
+    settings = {"items": True} if items else {}
+    publication = destination.publication(publishable, publisher, **settings)
+    write_files(publication.files, output)
+    _print_publication(publication, refused, output)
+    raise typer.Exit(bool(refused))
+
+
+def _print_publication(
+    publication: "Publication",
+    refused: Sequence[str],
+    output: Path,
+) -> None:
+    """Print what was not published, the files, and the commands that submit them."""
+    for reason in [*refused, *publication.left_out]:
         echo(f"not published: {reason}", to_err=True)
-    for path in made.files:
+    for path in publication.files:
         echo(output / path)
     echo("\nNothing was uploaded. Check the files, then:")
-    for line in made.submit:
-        echo(f"  {line.format(folder=quote(str(output)))}")
-    raise typer.Exit(bool(refused))
+    for command in publication.submit:
+        echo(f"  {command.format(folder=quote(str(output)))}")

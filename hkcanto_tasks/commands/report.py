@@ -1,12 +1,16 @@
 """The command `hkcanto report`."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .console import echo, err
 from .output import LOGS, FormatOption, Full, Output, format_of, option, progress, write
+
+if TYPE_CHECKING:
+    from ..results.runs import Run
 
 _BEST = (
     "Print the best run of each task, one a line, tab-separated: run, score, runs not "
@@ -41,26 +45,41 @@ def report(
         raise typer.BadParameter(
             "give the logs to read, or --example for an example report."
         )
-    output = output or (Path("hkcanto-example.html") if example else None)
-    kind = format_of(output, format)
+    if example and output is None:
+        output = Path("hkcanto-example.html")
+    form = format_of(output, format)
     if example:
         from ..results.example import run_example
 
         runs = [str(run_example(lambda line: err.print(line, highlight=False)))]
     from ..results.logs import read_runs
-    from ..results.reports.summary import best_records, build_report
+    from ..results.reports.summary import build_report
 
     with progress() as advance:
         read = read_runs(runs or [], progress=advance)
     if best:
-        for each in best_records(read.runs):
-            shown = (each["label"], repr(each["figure"].value), ",".join(each["ties"]))
-            of = (each["task"], each["condition"], repr(each["overstated"]))
-            echo("\t".join([*shown, *of]))
-            for why in each["left_out"].values():
-                err.print(f"Not compared: {why}", highlight=False, markup=False)
+        _print_best(read.runs)
         return
-    made = build_report(read.runs, read.skipped, title)
-    for log in read.skipped if kind == "csv" else ():  # CSV has only figures
-        echo(f"Not read: {log.path}: {log.reason}", to_err=True)
-    write(made, output, kind, full=full)
+    summary = build_report(read.runs, read.skipped, title)
+    if form == "csv":  # CSV has only figures
+        for log in read.skipped:
+            echo(f"Not read: {log.path}: {log.reason}", to_err=True)
+    write(summary, output, form, full=full)
+
+
+def _print_best(runs: "Sequence[Run]") -> None:
+    """Print the best run of each task in a line, tab-separated."""
+    from ..results.reports.summary import best_records
+
+    for record in best_records(runs):
+        cells = (
+            record["label"],
+            repr(record["figure"].value),
+            ",".join(record["ties"]),
+            record["task"],
+            record["condition"],
+            repr(record["overstated"]),
+        )
+        echo("\t".join(cells))
+        for reason in record["left_out"].values():
+            err.print(f"Not compared: {reason}", highlight=False, markup=False)

@@ -1,6 +1,6 @@
 """The command `hkcanto show`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated
 
 from rich.table import Column, Table
@@ -12,6 +12,9 @@ from .console import Json, out, print_json, print_line, print_row
 
 if TYPE_CHECKING:
     from ..describing import Description
+
+GridRow = tuple[str, str, str]
+"""A name, what it is in short, and its effect."""
 
 _TASK = shared.argument("A task, by its name in lm-eval or Inspect.")
 _OPTION = shared.option("As in inspect eval.", "--option", "-T", metavar="NAME=VALUE")
@@ -28,65 +31,78 @@ def show(
     """Show a task: commands, prompt, figures, options and signature."""
     from ..describing import describe
 
-    given = {}
-    for text in option or ():
+    description = describe(task, _options(option or ()), shots)
+    if as_json:
+        print_json(description.record())
+    else:
+        _print_description(description)
+
+
+def _options(texts: Iterable[str]) -> dict[str, str]:
+    """Parse the options that are given as `name=value`."""
+    options = {}
+    for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
             raise OptionError(
                 f"-T {text}: an option is given as name=value: -T prompt=yue."
             )
-        given[name] = value
-    described = describe(task, given, shots)
-    print_json(described.record()) if as_json else _show(described)
+        options[name] = value
+    return options
 
 
-def _show(of: "Description") -> None:
-    from ..describing import UNITS, WAYS
+def _print_description(description: "Description") -> None:
+    task = description.task
+    print_line(Text(task.name, style="bold"))
+    print_line(description.title)
+    _print_facts(description)
+    _print_heading("Prompt")
+    print_line(Text(description.origin, style="dim"))
+    for line in description.prompt.splitlines():
+        print_row(Text("│ ", style="dim"), line)
+    if description.answer:
+        print_row(Text("→ ", style="green"), description.answer)
+    _print_heading("Figures, the headline first")
+    _print_grid(_figure_rows(description))
+    _print_heading(
+        "Options: --metadata '{\"name\": value}' in lm-eval, -T name=value in Inspect"
+    )
+    _print_grid(_option_rows(description))
+    if len(task.subjects) > 1:
+        _print_heading("Subjects")
+        out.print(Text(" ".join(subject.name for subject in task.subjects)))
 
-    print_line(Text(of.task.name, style="bold"))
-    print_line(of.title)
-    indent = max(map(len, of.facts)) + 2
-    for label, fact in of.facts.items():
+
+def _print_facts(description: "Description") -> None:
+    indent = max(map(len, description.facts)) + 2
+    for label, fact in description.facts.items():
         head = Text(f"{label:{indent}}", style="dim")
-        if label in of.commands:  # to be copied
+        if label in description.commands:  # to be copied
             print_line(Text.assemble(head, fact))
         else:
             print_row(head, fact)
-    _section("Prompt")
-    print_line(Text(of.origin, style="dim"))
-    for line in of.prompt.splitlines():
-        print_row(Text("│ ", style="dim"), line)
-    if of.answer:
-        print_row(Text("→ ", style="green"), of.answer)
-    figures = (
-        (
-            one.name,
-            f"{WAYS[one.higher_is_better]} {UNITS[one.unit]}",
-            f"{one.title}. {one.help}",
-        )
-        for one in of.figures
-    )
-    _section("Figures, the headline first", figures)
-    options = (
-        (
-            name,
-            f"default {default}",
-            f"{does.replace('`', '')} Values: {values}.".strip(),
-        )
-        for name, values, default, does in of.options
-    )
-    title = (
-        "Options: --metadata '{\"name\": value}' in lm-eval, -T name=value in Inspect"
-    )
-    _section(title, options)
-    if len(of.task.subjects) > 1:
-        _section("Subjects")
-        out.print(Text(" ".join(subject.name for subject in of.task.subjects)))
 
 
-def _section(title: str, rows: Iterable[tuple[str, str, str]] = ()) -> None:
+def _figure_rows(description: "Description") -> Iterator[GridRow]:
+    from ..describing import UNITS, WAYS
+
+    for figure in description.figures:
+        direction_and_range = f"{WAYS[figure.higher_is_better]} {UNITS[figure.unit]}"
+        yield figure.name, direction_and_range, f"{figure.title}. {figure.help}"
+
+
+def _option_rows(description: "Description") -> Iterator[GridRow]:
+    for name, values, default, effect in description.options:
+        text = f"{effect.replace('`', '')} Values: {values}.".strip()
+        yield name, f"default {default}", text
+
+
+def _print_heading(title: str) -> None:
     print_line()
     print_line(Text(title, style="bold"))
+
+
+def _print_grid(rows: Iterable[GridRow]) -> None:
     grid = Table.grid(
         Column(no_wrap=True), Column(no_wrap=True, style="dim"), padding=(0, 2)
     )

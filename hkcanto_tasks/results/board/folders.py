@@ -124,7 +124,10 @@ def _homes(logs: Collection[Path], root: Path) -> list[Path]:
 
 
 def _results_of_logs(
-    name: str, home: Path, folder: Path, sources: Mapping[Path, str]
+    name: str,
+    home: Path,
+    folder: Path,
+    sources: Mapping[Path, str],
 ) -> Iterator[PublishedResult | LeftOut]:
     try:
         runs = read_runs(f"{name}={home}" if name else str(home))

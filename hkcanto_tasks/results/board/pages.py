@@ -2,10 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.resources import files
 from itertools import chain
+from operator import attrgetter
 from typing import NamedTuple
 
 from jinja2 import Template
@@ -22,6 +23,8 @@ from ..reports.renderers.formatting import interval_text, value_text
 from ..reports.renderers.page import code, environment
 from ..statistics.intervals import is_above, published_estimate
 from .records import PublishedResult, Standing, published_item_count
+
+Results = Sequence[PublishedResult]
 
 STANDINGS: Mapping[Standing, str] = {
     "checked": "Checked: figures computed from the logs",
@@ -50,7 +53,7 @@ class BoardColumn:
         setting: Its shots, its differences from the task's default setup, and its data.
     """
 
-    results: Sequence[PublishedResult]
+    results: Results
     tiers: Mapping[PublishedResult, int]
     setting: str
 
@@ -60,7 +63,10 @@ class BoardColumn:
         return self.results[0].kind
 
 
-def columns(results: Sequence[PublishedResult]) -> list[BoardColumn]:
+Columns = Sequence[BoardColumn]
+
+
+def columns(results: Results) -> list[BoardColumn]:
     """Return the columns of results and of the papers' scores, in the order of the catalogue."""
     groups: dict[str, list[PublishedResult]] = defaultdict(list)
     for result in _labelled(results):
@@ -76,14 +82,11 @@ def columns(results: Sequence[PublishedResult]) -> list[BoardColumn]:
     return board_columns
 
 
-def _newest(results: Sequence[PublishedResult]) -> list[PublishedResult]:
+def _newest(results: Results) -> Results:
     """Return the newest result of each model and standing, in the order of the results."""
-    newest: dict[tuple[Standing, str], PublishedResult] = {}
-    for result in sorted(
-        results, key=lambda result: (result.created or _LONG_AGO, result.source)
-    ):
-        newest[result.standing, result.model] = result
-    return [result for result in results if result in newest.values()]
+    by_age = sorted(results, key=lambda run: (run.created or _LONG_AGO, run.source))
+    newest = {(result.standing, result.model): result for result in by_age}.values()
+    return [result for result in results if result in newest]
 
 
 def _setting(result: PublishedResult) -> str:
@@ -155,7 +158,7 @@ def _kind_of_headline(column: PublishedColumn) -> Kind | None:
 # ---------------------------------------------------------------------- names of models
 
 
-def _labelled(results: Sequence[PublishedResult]) -> Iterator[PublishedResult]:
+def _labelled(results: Results) -> Iterator[PublishedResult]:
     """Yield results under names that tell apart similar models and the runs of a model."""
     models_by_look: dict[str, list[str]] = defaultdict(list)
     for model in sorted({result.model for result in results}):
@@ -195,7 +198,7 @@ def _model_name(result: PublishedResult, look_alikes: Sequence[str]) -> str:
     return name
 
 
-def _distinguishing_settings(runs: Sequence[PublishedResult]) -> list[str]:
+def _distinguishing_settings(runs: Results) -> list[str]:
     """Return the settings that differ between runs of one model under one setup."""
     setups = {run.key() for run in runs}
     distinguishing = []
@@ -209,7 +212,7 @@ def _distinguishing_settings(runs: Sequence[PublishedResult]) -> list[str]:
 # ---------------------------------------------------------------------- tiers
 
 
-def tiers(results: Sequence[PublishedResult]) -> dict[PublishedResult, int]:
+def tiers(results: Results) -> dict[PublishedResult, int]:
     """Return the tiers of results on one task under one setup; 1 is the best.
 
     A tier ends where a result is significantly worse than the tier's best: where the 95 % interval
@@ -250,13 +253,6 @@ def _is_behind(result: PublishedResult, leader: PublishedResult) -> bool:
 # ---------------------------------------------------------------------- pages
 
 
-class Cell(NamedTuple):
-    """A result in a benchmark's table, and its tier."""
-
-    result: PublishedResult
-    tier: int | None
-
-
 @dataclass
 class ModelRow:
     """A model's row in a benchmark's table.
@@ -264,26 +260,29 @@ class ModelRow:
     Attributes:
         standing: The standing of its results.
         model: The model.
-        cells: A cell for each column; None without a result.
         rank: A number that is smaller for a better model.
+        results: Column → result.
     """
 
     standing: Standing
     model: str
-    cells: list[Cell | None]
     rank: float
+    results: dict[BoardColumn, PublishedResult] = field(default_factory=dict)
 
 
 class BenchmarkTable(NamedTuple):
-    """A benchmark, its tasks with their columns, and rows by standing."""
+    """A benchmark, its tasks with their columns, all columns, and rows by standing."""
 
     benchmark: Benchmark
-    tasks: Sequence[tuple[TaskDefinition, Sequence[BoardColumn]]]
+    tasks: Sequence[tuple[TaskDefinition, Columns]]
+    columns: Columns
     rows: Mapping[Standing, Sequence[ModelRow]]
 
 
 def pages(
-    results: Sequence[PublishedResult], refused: Mapping[str, Sequence[str]], title: str
+    results: Results,
+    refused: Mapping[str, Sequence[str]],
+    title: str,
 ) -> dict[str, str]:
     """Return the pages of a board: path → HTML. Equal results make equal pages.
 
@@ -295,83 +294,59 @@ def pages(
     columns_by_task: dict[str, list[BoardColumn]] = defaultdict(list)
     for column in columns(results):
         columns_by_task[column.kind.task.definition.name].append(column)
+    tables = [*_tables(columns_by_task)]
     template = _template(results)
-    index = template.render(
-        title=title, up="", tables=_tables(columns_by_task), refused=refused
-    )
+    index = template.render(title=title, up="", tables=tables, refused=refused)
     texts = {"index.html": index}
     for name, task_columns in columns_by_task.items():
+        heading = task_columns[0].kind.task.definition.title
         texts[f"tasks/{name}.html"] = template.render(
-            title=task_columns[0].kind.task.definition.title,
-            up="../",
-            columns=task_columns,
-            board=title,
+            title=heading, up="../", columns=task_columns, board=title
         )
     return texts
 
 
-def _template(results: Iterable[PublishedResult]) -> Template:
+def _template(results: Results) -> Template:
     page, style, script = (
         files(__package__).joinpath(f"board.{ending}").read_text("utf-8")
         for ending in ("html.j2", "css", "js")
     )
-    page_environment = environment()
-    page_environment.filters |= {
-        "number": value_text,
-        "interval": interval_text,
-        "unit": unit_of,
-    }
+    pages_environment = environment()
+    filters = {"number": value_text, "interval": interval_text, "unit": unit_of}
+    pages_environment.filters |= filters
     dates = [result.created for result in results if result.created]
-    shared = {
-        "STANDINGS": STANDINGS,
-        "date": max(dates, default=None),
-        "version": __version__,
-    }
-    return page_environment.from_string(page, {**shared, **code(style, script)})
+    newest = max(dates, default=None)
+    shared = {"STANDINGS": STANDINGS, "date": newest, "version": __version__}
+    return pages_environment.from_string(page, {**shared, **code(style, script)})
 
 
-def _tables(
-    columns_by_task: Mapping[str, Sequence[BoardColumn]],
-) -> list[BenchmarkTable]:
-    """Return the tables of the benchmarks that have results."""
-    tables = []
+def _tables(columns_by_task: Mapping[str, Columns]) -> Iterator[BenchmarkTable]:
+    """Yield the tables of the benchmarks that have results."""
     for benchmark in benchmarks():
-        tasks = [
-            (task, columns_by_task[task.name])
-            for task in benchmark.tasks
-            if task.name in columns_by_task
-        ]
+        tasks = list[tuple[TaskDefinition, Columns]]()
+        for task in benchmark.tasks:
+            if task.name in columns_by_task:
+                tasks.append((task, columns_by_task[task.name]))
         if tasks:
-            benchmark_columns = [*chain.from_iterable(group for _, group in tasks)]
-            tables.append(BenchmarkTable(benchmark, tasks, _rows(benchmark_columns)))
-    return tables
+            every_column = [*chain.from_iterable(group for _, group in tasks)]
+            yield BenchmarkTable(benchmark, tasks, every_column, _rows(every_column))
 
 
-def _rows(columns: Sequence[BoardColumn]) -> dict[Standing, list[ModelRow]]:
+def _rows(columns: Columns) -> dict[Standing, list[ModelRow]]:
     """Return the rows of a benchmark's table by standing, the best first.
 
     Models are ordered by the mean of their tiers as shares of each column's tiers. A column in
     which a model has no tier counts as the last tier.
     """
     rows: dict[tuple[Standing, str], ModelRow] = {}
-    for position, column in enumerate(columns):
+    for column in columns:
         last_tier = max(column.tiers.values(), default=1)
         for result in column.results:
-            standing = result.standing
-            model = result.model
-            if (standing, model) not in rows:
-                empty: list[Cell | None] = [None] * len(columns)
-                rows[standing, model] = ModelRow(
-                    standing, model, empty, rank=len(columns)
-                )
-            row = rows[standing, model]
-            tier = column.tiers.get(result)
-            row.cells[position] = Cell(result, tier)
-            row.rank -= 1 - (tier or last_tier) / last_tier
-    ordered = sorted(rows.values(), key=lambda row: (row.rank, row.standing, row.model))
-    rows_by_standing = {}
-    for standing in STANDINGS:
-        of_standing = [row for row in ordered if row.standing == standing]
-        if of_standing:
-            rows_by_standing[standing] = of_standing
-    return rows_by_standing
+            key = result.standing, result.model
+            row = rows.setdefault(key, ModelRow(*key, rank=len(columns)))
+            row.results[column] = result
+            row.rank -= 1 - column.tiers.get(result, last_tier) / last_tier
+    by_standing: dict[Standing, list[ModelRow]] = {name: [] for name in STANDINGS}
+    for row in sorted(rows.values(), key=attrgetter("rank", "standing", "model")):
+        by_standing[row.standing].append(row)
+    return by_standing

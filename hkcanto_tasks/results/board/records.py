@@ -30,6 +30,7 @@ Standing = Literal["checked", "self-reported", "published"]
 
 _PARTS_OUTSIDE_THE_KIND = ("rationale", "rescored", *OF_A_JUDGE)
 _NOT_SETTINGS = ("deployment_type", "model_availability", "backend")
+_HARNESSES = {library: harness for harness, library in LIBRARIES.items()}
 _ROUNDING = 1e-4  # of a number of right answers
 
 
@@ -164,11 +165,13 @@ def read_record(data: bytes, source: str) -> PublishedResult:
         MsgspecError: It is not in the form of a record.
     """
     file = msgspec.json.decode(data, type=_File)
-    harness = _harness(file)
-    signature, kind = checked_signature(_signature_text(file))
-    _check_item_count(file, kind)
-    created = _time_of_run(file)
-    values = _values(file.evaluation_results, kind)
+    harness = _HARNESSES.get(str(file.eval_library.get("name")))
+    if harness is None:
+        raise LogError(f"its harness is not {' or '.join(_HARNESSES)}")
+    signature, kind = _signature_and_kind(file.evaluation_results)
+    created = datetime.fromtimestamp(float(file.evaluation_timestamp), UTC)
+    if created > datetime.now(UTC):
+        raise LogError(f"its time is in the future: {created:%Y-%m-%d}")
     publisher = file.source_metadata
     relationship = publisher.evaluator_relationship.replace("_", " ")
     url = publisher.additional_details.get("logs", "")
@@ -178,7 +181,7 @@ def read_record(data: bytes, source: str) -> PublishedResult:
         model=file.model_info.id,
         kind=kind,
         signature=signature,
-        values=values,
+        values=_values(file.evaluation_results, kind),
         created=created,
         by=f"{publisher.source_organization_name} ({relationship})",
         url=url if is_web_address else "",
@@ -187,35 +190,18 @@ def read_record(data: bytes, source: str) -> PublishedResult:
     )
 
 
-def _harness(file: _File) -> str:
-    harnesses = {library: harness for harness, library in LIBRARIES.items()}
-    harness = harnesses.get(str(file.eval_library.get("name")))
-    if harness is None:
-        raise LogError(f"its harness is not {' or '.join(harnesses)}")
-    return harness
-
-
-def _signature_text(file: _File) -> str:
-    texts = {entry.signature for entry in file.evaluation_results}
+def _signature_and_kind(entries: Sequence[_Evaluation]) -> tuple[Signature, Kind]:
+    """Return the signature of a record that covers all items of its task, and its kind."""
+    texts = {entry.signature for entry in entries}
     if len(texts) > 1:
         raise LogError(f"it contradicts itself: it has {len(texts)} signatures")
-    return texts.pop()
-
-
-def _check_item_count(file: _File, kind: Kind) -> None:
-    """Raise an error if a record does not cover all items of its task."""
-    details = file.evaluation_results[0].source_data.additional_details
+    signature, kind = checked_signature(*texts)
+    details = entries[0].source_data.additional_details
     items = details.get("items")
     expected = published_item_count(kind) or details.get("items_expected")
     if items != str(expected):
         raise LogError(f"it has {items} of {expected} items")
-
-
-def _time_of_run(file: _File) -> datetime:
-    created = datetime.fromtimestamp(float(file.evaluation_timestamp), UTC)
-    if created > datetime.now(UTC):
-        raise LogError(f"its time is in the future: {created:%Y-%m-%d}")
-    return created
+    return signature, kind
 
 
 def _settings(file: _File, harness: str) -> dict[str, str]:

@@ -51,7 +51,10 @@ _DIGITS = 10
 
 
 def publication(
-    runs: Sequence[Run], by: Publisher, *, items: bool = False
+    runs: Sequence[Run],
+    by: Publisher,
+    *,
+    items: bool = False,
 ) -> Publication:
     """Return the records, by their paths in the datastore.
 
@@ -155,7 +158,10 @@ def _model(run: Run) -> dict[str, object]:
 
 
 def _evaluation(
-    run: Run, figure: Figure, estimate: Estimate, identity: str
+    run: Run,
+    figure: Figure,
+    estimate: Estimate,
+    identity: str,
 ) -> dict[str, object]:
     """Return the entry of a figure.
 

@@ -63,7 +63,8 @@ class Publication(NamedTuple):
 
 
 def publishable_runs(
-    runs: Runs, tasks: Collection[str] = ()
+    runs: Runs,
+    tasks: Collection[str] = (),
 ) -> tuple[list[Run], list[tuple[Run, str]]]:
     """Return the runs in publishable form, and those that must not be published, with reasons.
 

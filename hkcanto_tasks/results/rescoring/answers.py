@@ -102,7 +102,10 @@ def _rows(path: Path) -> dict[int, dict[str, Any]]:
 
 
 def _answer(
-    path: Path, line: int, row: Mapping[str, Any], columns: Mapping[str, str]
+    path: Path,
+    line: int,
+    row: Mapping[str, Any],
+    columns: Mapping[str, str],
 ) -> Answer:
     ending = _ending(row, columns["response"])
     cells = {role: _cell(row, column) for role, column in columns.items()}

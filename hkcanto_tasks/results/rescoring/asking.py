@@ -55,7 +55,9 @@ def _unread_text(scored: Scored) -> str:
 
 
 def _add_letters(
-    run: RescoredRun, replies: Mapping[int, LetterReply], reader: str
+    run: RescoredRun,
+    replies: Mapping[int, LetterReply],
+    reader: str,
 ) -> None:
     """Add the figures of a second look to a run's responses, and a remark on it to the run."""
     asked = 0
@@ -77,7 +79,8 @@ def _add_letters(
 
 
 def _second_look_values(
-    scored: Scored, reply: LetterReply | None
+    scored: Scored,
+    reply: LetterReply | None,
 ) -> dict[str, float | None]:
     figures = (*SHARES, ACCURACY)
     if reply and reply.failure:
@@ -117,7 +120,10 @@ def grade(runs: Sequence[RescoredRun], grader: str) -> None:
 
 
 def _add_judgements(
-    run: RescoredRun, kind: Judged, replies: Mapping[int, Said], grader: str
+    run: RescoredRun,
+    kind: Judged,
+    replies: Mapping[int, Said],
+    grader: str,
 ) -> None:
     """Add a judge's judgements to a run's responses, and its name to the signature."""
     unjudged = 0.0

@@ -15,7 +15,9 @@ _MOST_EXAMPLES = 3  # in a message
 
 
 def matched_answers(
-    path: Path, answers: Sequence[Answer], loaded: LoadedTask
+    path: Path,
+    answers: Sequence[Answer],
+    loaded: LoadedTask,
 ) -> list[tuple[Answer, Sample]]:
     """Return the answers of a file with their items.
 
@@ -79,7 +81,9 @@ class _ItemIndex:
 
 
 def _text(
-    question: str, options: Iterable[tuple[str, str | None]] = (), mark: str = ""
+    question: str,
+    options: Iterable[tuple[str, str | None]] = (),
+    mark: str = "",
 ) -> str:
     """Return a question with its options, without differences in width and space."""
     parts = [question]

@@ -101,7 +101,10 @@ def _loaded_task(task: str, file: Path) -> LoadedTask:
 
 
 def _run_of_answers(
-    file: Path, loaded: LoadedTask, model: str, columns: Mapping[str, str]
+    file: Path,
+    loaded: LoadedTask,
+    model: str,
+    columns: Mapping[str, str],
 ) -> RescoredRun:
     """Score the answers in a file of another tool.
 
@@ -153,7 +156,8 @@ def _listed(failures: Counter[str]) -> str:
 
 
 def _judged_rows(
-    matched: Iterable[tuple[Answer, Sample]], loaded: LoadedTask
+    matched: Iterable[tuple[Answer, Sample]],
+    loaded: LoadedTask,
 ) -> RescoredRows:
     rows = RescoredRows(loaded.kind)
     for answer, sample in matched:
@@ -165,7 +169,8 @@ def _judged_rows(
 
 
 def _remarks_on_answers(
-    matched: Iterable[tuple[Answer, Sample]], failures: Counter[str]
+    matched: Iterable[tuple[Answer, Sample]],
+    failures: Counter[str],
 ) -> list[str]:
     empty = 0
     cut_off = 0

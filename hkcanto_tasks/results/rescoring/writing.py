@@ -32,7 +32,9 @@ def log_files(runs: Sequence[RescoredRun], folder: Path) -> dict[str, str]:
 
 
 def _refuse_to_replace(
-    runs: Sequence[RescoredRun], files: Mapping[str, str], folder: Path
+    runs: Sequence[RescoredRun],
+    files: Mapping[str, str],
+    folder: Path,
 ) -> None:
     written = {(folder / path).resolve() for path in files}
     for rescored in runs:

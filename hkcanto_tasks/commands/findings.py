@@ -1,0 +1,142 @@
+"""Findings on the benchmarks' data, and how they are printed."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from rich.text import Text
+
+from ..catalogue import benchmarks, find_benchmark
+from ..data.fetch import DataFolder, forbidden
+from ..data.locating import locate
+from ..declarations import Benchmark
+from ..errors import HKCantoError, NetworkUnavailable
+from .console import print_line, print_row
+from .output import argument
+
+BenchmarkName = Annotated[
+    str | None, argument("One benchmark; by default all.", "BENCHMARK")
+]
+_LONGEST_DETAIL = 160  # characters, unless all details are shown
+_MARKS = {True: ("✓ ", "green"), False: ("✗ ", "red"), None: ("· ", "dim")}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of one check.
+
+    Attributes:
+        good: Whether the check passed; None if neither good nor bad.
+        text: The finding.
+        details: Extra detail, shown on request.
+        command: The command that fixes it.
+    """
+
+    good: bool | None
+    text: str
+    details: Sequence[str] = ()
+    command: str = ""
+
+
+Check = Callable[[Benchmark, DataFolder], Finding]
+
+
+def print_findings(findings: Sequence[Finding], *, full: bool) -> None:
+    """Print findings, with all of their details or with the beginning of the first."""
+    for finding in findings:
+        print_row(Text(*_MARKS[finding.good]), finding.text)
+        details = finding.details
+        if not full:
+            details = [detail[:_LONGEST_DETAIL] for detail in details[:1]]
+        for detail in details:
+            print_line(Text(f"    {detail}", style="dim"))
+        hidden = len(finding.details) - len(details)
+        if hidden:
+            print_line(Text(f"    … and {hidden} more", style="dim"))
+    commands = [finding.command for finding in findings if finding.command]
+    for command in dict.fromkeys(commands):
+        print_line(Text.assemble(("next: ", "bold"), command))
+
+
+# ---------------------------------------------------------------------- checks of data
+
+
+def chosen_benchmarks(name: str | None) -> tuple[Benchmark, ...]:
+    """Return the benchmark of this name; all benchmarks without one."""
+    return benchmarks() if name is None else (find_benchmark(name),)
+
+
+def data_findings(check: Check, name: str | None) -> Iterator[Finding]:
+    """Check the data of one benchmark, or of all, without downloading any."""
+    for benchmark in chosen_benchmarks(name):
+        try:
+            yield check(benchmark, locate(benchmark))
+        except HKCantoError as error:
+            first, *others = str(error).split("\n")
+            yield Finding(False, f"{benchmark.title}: {first}", others)
+
+
+def check_loading(benchmark: Benchmark, folder: DataFolder) -> Finding:
+    """Load all tasks of a benchmark from the data that exists."""
+    from ..describing import quietly
+    from ..tasks import load_task
+
+    loaded = []
+    try:
+        # The findings say what the warnings would say.
+        with quietly(HKCANTO_OFFLINE="1"):
+            for task in benchmark.tasks:
+                loaded.append(load_task(task.name, allow_absent=folder.kind != "own"))
+    except NetworkUnavailable:
+        text = f"{benchmark.title}: not downloaded yet, or not completely, in {folder.root}"
+        good = False if forbidden() else None  # a run downloads it if it may
+        return Finding(good, text, command=_fetch_command(benchmark, folder))
+    items = 0
+    subjects = 0
+    present = 0
+    details = list[str]()
+    for loaded_task in loaded:
+        items += len(loaded_task.samples)
+        subjects += len(loaded_task.asked)
+        present += len({sample.subject for sample in loaded_task.samples})
+        for difference in loaded_task.differences:
+            details.append(f"{loaded_task.task.definition.name}: {difference}")
+    count = f"{items:,} items"
+    if present != subjects:
+        count += f", {present} of {subjects} subjects"
+    is_complete = present == subjects or folder.kind == "sample"
+    return Finding(
+        good=is_complete and not details,
+        text=f"{benchmark.title}: {count}, in {folder.root} ({folder.kind})",
+        details=details,
+        command="" if is_complete else _fetch_command(benchmark, folder),
+    )
+
+
+def check_files(benchmark: Benchmark, folder: DataFolder) -> Finding:
+    """Compare every file of a benchmark's data with the record."""
+    problems = folder.verify()
+    if not problems:
+        state = "look like data (no checksums recorded)"
+        if folder.recorded:
+            state = "are as recorded"
+        files = f"{len(folder.files())} files {state}"
+        return Finding(True, f"{benchmark.title}: {files}, in {folder.root}")
+    kinds = Counter(problem.kind for problem in problems)
+    counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    return Finding(
+        good=False,
+        text=f"{benchmark.title}: {counts}, in {folder.root}",
+        details=[
+            f"{problem.kind} {problem.file}: {problem.detail}" for problem in problems
+        ],
+        command=_fetch_command(benchmark, folder),
+    )
+
+
+def _fetch_command(benchmark: Benchmark, folder: DataFolder) -> str:
+    command = f"hkcanto data fetch {benchmark.name}"
+    if folder.kind == "local":
+        return f"unset HKCANTO_DATA_DIR; {command}"
+    return command
