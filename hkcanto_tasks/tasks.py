@@ -202,7 +202,9 @@ class LoadedTask:
         return f" ({', '.join(remarks)})" if remarks else ""
 
     def at(self, *, shots: int, multiturn: bool = False) -> "LoadedTask":
-        """Return a copy with another number of worked examples or another form of turns."""
+        """Return the task with another number of worked examples or another form of turns."""
+        if (shots, multiturn) == (self.kind.shots, self.kind.multiturn):
+            return self
         return replace(self, kind=self.kind.at(shots=shots, multiturn=multiturn))
 
     def prompt(self, sample: Sample) -> Prompt:

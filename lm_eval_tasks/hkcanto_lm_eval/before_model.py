@@ -1,6 +1,6 @@
 """Check the requirements of our tasks before lm-eval loads the model, and load each task once."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +9,12 @@ from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.errors import without_traceback
 from hkcanto_tasks.tasks import LoadedTask, load_task
 
-from .config import from_argv, task_options
+from .config import Config, from_argv, task_options
 
-_checked: dict[tuple[str, str], LoadedTask] = {}
+_checked: dict[str, LoadedTask] = {}  # by name and options
 
 
-def load(name: str, options: Mapping[str, Any]) -> LoadedTask:
+def load(name: str, options: Config) -> LoadedTask:
     """Load a task, or return the one that the check has loaded.
 
     A task has no samples if the data lacks all of its subjects.
@@ -38,9 +38,11 @@ def check(manager: Any, requested: Sequence[str]) -> None:
         HKCantoError: The error that the task itself would raise after the model is loaded.
     """
     without_traceback()
+    index = manager._index
     names: dict[str, None] = {}
     for entry in requested:
-        names |= dict.fromkeys(_tasks_in(manager._index[entry], manager._index))
+        for name in _tasks_in(index[entry], index):
+            names[name] = None
     for name in names:
         options = task_options(name, manager.metadata or {})
         # The data may lack members of a group, but not a task that was asked for by its name.
@@ -58,11 +60,11 @@ def _load_examples(name: str, loaded: LoadedTask) -> None:
         loaded.shots(subject.name)
 
 
-def _key(name: str, options: Mapping[str, Any]) -> tuple[str, str]:
-    return name, repr(sorted(options.items()))
+def _key(name: str, options: Config) -> str:
+    return repr((name, sorted(options.items())))
 
 
-def _tasks_in(entry: Any, index: Mapping[str, Any]) -> Iterator[str]:
+def _tasks_in(entry: Any, index: Config) -> Iterator[str]:
     """Return the names of our tasks in an entry of the index; another's entry has none of ours."""
     path = entry.yaml_path
     if path and not Path(path).is_relative_to(task_path()):

@@ -4,13 +4,16 @@ import argparse
 import difflib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
 from hkcanto_tasks.declarations import Average, Benchmark
 from hkcanto_tasks.kinds.base import Kind
 from hkcanto_tasks.tasks import option_values, refuse_unknown
+
+Config = dict[str, Any]
+"""What a YAML file says of a task or group, or its metadata."""
 
 # Keys that lm-eval, other tasks of the same run, and our own files put into the metadata.
 _METADATA_OF_OTHERS = frozenset(
@@ -44,7 +47,7 @@ _KEYS_WITHOUT_EFFECT = frozenset(
 )
 
 
-def catalogue_name(config: Mapping[str, Any]) -> str:
+def catalogue_name(config: Config) -> str:
     """Return the name of the catalogue's task that a YAML file runs.
 
     Examples:
@@ -54,7 +57,7 @@ def catalogue_name(config: Mapping[str, Any]) -> str:
     return str(config.get("dataset_name") or config["task"])
 
 
-def task_options(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
+def task_options(name: str, metadata: Config) -> Config:
     """Pick a task's options out of its metadata.
 
     lm-eval merges `--metadata` with the model's arguments, so an unknown key is not always a
@@ -78,7 +81,7 @@ def task_options(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
     known = option_values(name)
     in_metadata = _keys_of("--metadata")
     of_others = _METADATA_OF_OTHERS | (_keys_of("--model_args", "-a") - in_metadata)
-    options: dict[str, Any] = {}
+    options: Config = {}
     for key, value in metadata.items():
         if key in known:
             if value is not None:
@@ -103,7 +106,9 @@ def seed_sent() -> dict[str, int | None]:
         return {}
     seeds = (from_argv("--seed") or "").split(",")
     seed = seeds[2] if len(seeds) > 2 else seeds[0]
-    return {"seed": int(seed) if seed.strip().isdecimal() else None}
+    if not seed.strip().isdecimal():
+        return {"seed": None}
+    return {"seed": int(seed)}
 
 
 def from_argv(*flags: str, **options: Any) -> Any:
@@ -139,7 +144,7 @@ def output_type(kind: Kind) -> str:
     return "loglikelihood" if kind.GOLD else "multiple_choice"
 
 
-def configuration(kind: Kind) -> dict[str, Any]:
+def configuration(kind: Kind) -> Config:
     """Return the configuration for lm-eval's `ConfigurableTask`.
 
     Examples:
@@ -149,7 +154,7 @@ def configuration(kind: Kind) -> dict[str, Any]:
     """
     # --num_fewshot overrides any number except an explicit 0.
     default_shots = 0 if kind.task.variant.shots == 0 else None
-    config: dict[str, Any] = {
+    config: Config = {
         "dataset_path": "hkcanto",
         "test_split": "test",
         "fewshot_split": "examples",
@@ -184,7 +189,7 @@ def configuration(kind: Kind) -> dict[str, Any]:
     return config
 
 
-def edit_hash(config: Mapping[str, Any], kind: Kind, classes: Sequence[str]) -> str:
+def edit_hash(config: Config, kind: Kind, classes: Sequence[str]) -> str:
     """Return a hash of what a user's YAML file and classes change; empty if nothing.
 
     Args:
@@ -192,15 +197,18 @@ def edit_hash(config: Mapping[str, Any], kind: Kind, classes: Sequence[str]) -> 
         kind: The task of the catalogue.
         classes: The names of the user's own classes of the task.
     """
-    edits: list[tuple[str, Any]] = []
-    for key, value in sorted(config.items()):
-        if key not in _KEYS_WITHOUT_EFFECT:
-            edits.append((key, value))
+    edits = []
+    for edit in sorted(config.items()):
+        if edit[0] not in _KEYS_WITHOUT_EFFECT:
+            edits.append(edit)
     requests = config.get("output_type")
     if requests not in (None, output_type(kind)):
         edits.append(("output_type", requests))
-    edits += [("class", name) for name in classes]
-    return sha256(repr(edits).encode()).hexdigest()[:7] if edits else ""
+    for name in classes:
+        edits.append(("class", name))
+    if not edits:
+        return ""
+    return sha256(repr(edits).encode()).hexdigest()[:7]
 
 
 def averages_over(benchmark: Benchmark) -> list[Average]:

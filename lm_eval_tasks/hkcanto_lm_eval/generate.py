@@ -6,7 +6,6 @@ YAML, because lm-eval imports and calls the `!function` of a YAML file.
 """
 
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -14,7 +13,7 @@ from hkcanto_lm_eval import task_path
 from hkcanto_tasks.catalogue import benchmarks
 from hkcanto_tasks.tasks import task_as_run
 
-from .config import output_type
+from .config import Config, output_type
 from .index import configurations, is_packaged
 
 _HEAD = """\
@@ -51,7 +50,7 @@ def files() -> dict[str, str]:
     return texts
 
 
-def _task_text(config: dict[str, Any]) -> str:
+def _task_text(config: Config) -> str:
     """Return the file of a task. Its requests are only for the list of `lm_eval ls`."""
     name = config["task"]
     requests = output_type(task_as_run(name))
@@ -59,13 +58,13 @@ def _task_text(config: dict[str, Any]) -> str:
     return _HEAD + _TASK_HEAD.format(name) + text
 
 
-def _group_text(config: dict[str, Any]) -> str:
+def _group_text(config: Config) -> str:
     """Return the file of a group. lm-eval imports its version when it runs the group."""
-    settings = {key: value for key, value in config.items() if key != "metadata"}
-    return _HEAD + _yaml(settings) + _GROUP_END.format(config["group"])
+    del config["metadata"]
+    return _HEAD + _yaml(config) + _GROUP_END.format(config["group"])
 
 
-def _yaml(config: dict[str, Any]) -> str:
+def _yaml(config: Config) -> str:
     text: str = yaml.safe_dump(config, allow_unicode=True, sort_keys=False, width=1000)
     return text
 

@@ -1,7 +1,7 @@
 """The tasks and groups of the catalogue for lm-eval's index: configurations, and where they are."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from os import PathLike
 from pathlib import Path
@@ -11,7 +11,7 @@ from hkcanto_lm_eval import task_path
 from hkcanto_tasks.catalogue import BENCHMARKS, benchmarks, named_tasks
 from hkcanto_tasks.declarations import Benchmark, TaskVariant
 
-from .config import averages_over
+from .config import Config, averages_over
 
 _log = logging.getLogger("hkcanto")
 
@@ -22,17 +22,18 @@ Folders = Sequence[str | PathLike[str]]
 def with_our_folder(folders: Folders, builtin: Path) -> Folders:
     """Return `folders`, with ours after lm-eval's own if that is among them and ours is not."""
     present = [Path(folder).resolve() for folder in folders]
-    if builtin.resolve() not in present or Path(task_path()).resolve() in present:
+    ours = Path(task_path())
+    if builtin.resolve() not in present or ours.resolve() in present:
         return folders
     behind = present.index(builtin.resolve()) + 1
-    return [*folders[:behind], Path(task_path()), *folders[behind:]]
+    return [*folders[:behind], ours, *folders[behind:]]
 
 
 def add_from_outside(
     index: dict[str, Any],
     folders: Folders,
     builtin: Path,
-    entry: Callable[[Mapping[str, Any]], Any],
+    entry: Any,
 ) -> None:
     """Add the tasks of benchmarks from outside, which replace lm-eval's own tasks of their names.
 
@@ -60,7 +61,7 @@ def _add(
     benchmark: Benchmark,
     index: dict[str, Any],
     builtin: Path,
-    entry: Callable[[Mapping[str, Any]], Any],
+    entry: Any,
 ) -> None:
     """Add the tasks and groups of a benchmark; those in a user's own file stay as they are."""
     from .task import CatalogueTask
@@ -83,7 +84,7 @@ def is_packaged(benchmark: Benchmark) -> bool:
     return Path(benchmark.home).parent == BENCHMARKS
 
 
-def configurations(benchmark: Benchmark) -> dict[str, dict[str, Any]]:
+def configurations(benchmark: Benchmark) -> dict[str, Config]:
     """Return name → configuration of a benchmark's tasks and groups, without the tasks' class.
 
     They have no texts and versions of tasks: the task itself gets them from the catalogue.
@@ -93,7 +94,7 @@ def configurations(benchmark: Benchmark) -> dict[str, dict[str, Any]]:
         >>> configurations(find_benchmark("hkmmlu"))["hkmmlu_cot"]
         {'task': 'hkmmlu_cot'}
     """
-    configs: dict[str, dict[str, Any]] = {}
+    configs: dict[str, Config] = {}
     for task in named_tasks().values():
         is_main = task.scope == "task"
         if task.benchmark.name != benchmark.name:
@@ -109,7 +110,7 @@ def configurations(benchmark: Benchmark) -> dict[str, dict[str, Any]]:
     return configs
 
 
-def _group_of_subjects(task: TaskVariant) -> dict[str, Any]:
+def _group_of_subjects(task: TaskVariant) -> Config:
     """Return the group that runs each subject of a task as a task of its own."""
     definition = task.definition
     return _group(
@@ -120,7 +121,7 @@ def _group_of_subjects(task: TaskVariant) -> dict[str, Any]:
     )
 
 
-def _groups_of_averages(benchmark: Benchmark) -> Iterator[dict[str, Any]]:
+def _groups_of_averages(benchmark: Benchmark) -> Iterator[Config]:
     """Yield a group for each pooled column, and then the benchmark's with its averages."""
     if not benchmark.averages:
         return
@@ -132,26 +133,29 @@ def _groups_of_averages(benchmark: Benchmark) -> Iterator[dict[str, Any]]:
             parts = [_part(name, benchmark) for name in column]
             yield _group(average.name, parts, {"acc": True}, version)
             pools |= dict.fromkeys(column, average.name)
-    averages = averages_over(benchmark)
-    averaged = list(chain.from_iterable(chain(*of.columns) for of in averages))
     members: dict[str, Any] = {}
-    for name in (*averaged, *(task.name for task in benchmark.tasks)):
-        if name in pools:
-            members[pools[name]] = pools[name]
-        else:
-            members[name] = _part(name, benchmark) if name in averaged else name
-    metrics = {average.name: False for average in averages}
+    metrics: dict[str, bool] = {}
+    for average in averages_over(benchmark):
+        metrics[average.name] = False
+        for name in chain(*average.columns):
+            members[pools.get(name, name)] = pools.get(name, _part(name, benchmark))
+    for task in benchmark.tasks:
+        name = pools.get(task.name, task.name)
+        members.setdefault(name, name)
     yield _group(benchmark.name, [*members.values()], metrics, version)
 
 
-def _part(name: str, benchmark: Benchmark) -> dict[str, Any]:
+def _part(name: str, benchmark: Benchmark) -> Config:
     """Return a group's member that knows of which benchmark's averages it is a part."""
     return {"task": name, "metadata": {"part_of": benchmark.name}}
 
 
 def _group(
-    name: str, members: list[Any], metrics: dict[str, bool], version: int
-) -> dict[str, Any]:
+    name: str,
+    members: Sequence[Any],
+    metrics: Mapping[str, bool],
+    version: int,
+) -> Config:
     """Return a group; each metric is averaged over questions, or otherwise over the members."""
     aggregated = []
     for metric, by_size in metrics.items():

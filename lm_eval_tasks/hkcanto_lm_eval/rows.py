@@ -1,6 +1,6 @@
 """The rows of a task in lm-eval's table of results: its figures, and averages over tasks."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -12,7 +12,7 @@ from hkcanto_tasks.declarations import Average
 from hkcanto_tasks.figures import Figure, language_of, value
 from hkcanto_tasks.tasks import LoadedTask
 
-from .config import averages_over
+from .config import Config, averages_over
 
 Aggregation = Callable[[Any], float]
 
@@ -37,7 +37,7 @@ class ResultRows:
         if has_printed_name and printed and loaded.task.scope == "task":
             self._copies.append(printed)
 
-    def named(self, figures: Mapping[str, Any]) -> dict[str, Any]:
+    def named(self, figures: Config) -> Config:
         """Return the entries of figures under the names of lm-eval's rows."""
         named = dict(figures)
         if self._headline in figures:  # an unjudged answer has no headline
@@ -47,7 +47,9 @@ class ResultRows:
     def aggregations(self) -> dict[str, Aggregation]:
         """Return row → the function that aggregates the items' values."""
         kind = self._loaded.kind
-        aggregations = {figure.name: self._aggregation(figure) for figure in kind.table}
+        aggregations = {}
+        for figure in kind.table:
+            aggregations[figure.name] = self._aggregation(figure)
         headline = aggregations[self._headline]
         named = self.named(aggregations)
         for average in self._averages:

@@ -6,8 +6,8 @@ Inspect task of the same name.
 """
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from itertools import chain
 from math import isnan
 from typing import Any
@@ -26,11 +26,12 @@ from hkcanto_tasks.printable import readable_log, valid
 from hkcanto_tasks.prompts import Example
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.signatures import request_hash
-from hkcanto_tasks.tasks import LoadedTask, task_as_run
+from hkcanto_tasks.tasks import task_as_run
 
 from .before_model import load
 from .clock import MODEL_CLOCK
 from .config import (
+    Config,
     averages_over,
     catalogue_name,
     configuration,
@@ -42,7 +43,7 @@ from .config import (
 )
 from .generations import Task, class_for
 from .requests import RenderedPrompt, Request
-from .rows import ResultRows
+from .rows import Aggregation, ResultRows
 
 # lm-eval's command shows messages of this logger.
 _log = logging.getLogger("lm_eval.hkcanto")
@@ -54,21 +55,24 @@ _MANY_CUT_OFF = 0.05
 _NO_SAMPLE = Sample(id="", target="A")
 _NO_ROW = {**msgspec.to_builtins(_NO_SAMPLE), "letters": ["A", "B"]}
 
+Doc = dict[str, Any]
+"""An item for lm-eval: its fields, and the letters that lm-eval compares."""
 
-class Docs(list[dict[str, Any]]):
+
+class Docs(list[Doc]):
     """The documents for lm-eval: each one a fresh dictionary, as from a `Dataset`.
 
     Attributes:
         features: The keys of a document, and `text`, its rendered question.
     """
 
-    def __init__(self, docs: Sequence[dict[str, Any]]) -> None:
+    def __init__(self, docs: Sequence[Doc]) -> None:
         super().__init__(docs)
         keys = docs[0] if docs else ()
         self.features = dict.fromkeys((*keys, "text"))
 
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return (dict(doc) for doc in super().__iter__())
+    def __iter__(self) -> Iterator[Doc]:
+        return map(dict, super().__iter__())
 
 
 class CatalogueTask(Task):
@@ -84,13 +88,13 @@ class CatalogueTask(Task):
 
     _instances: Any
 
-    def __new__(cls, config: Mapping[str, Any]) -> "CatalogueTask":
+    def __new__(cls, config: Config) -> "CatalogueTask":
         """Create a task that sends the requests of its kind."""
         kind = task_as_run(catalogue_name(config))
         requests = config.get("output_type") or output_type(kind)
         return super().__new__(class_for(cls, requests))  # type: ignore[arg-type,no-any-return]
 
-    def __init__(self, config: Mapping[str, Any]) -> None:
+    def __init__(self, config: Config) -> None:
         name = catalogue_name(config)
         metadata = dict(config.get("metadata") or {})
         options = task_options(name, metadata)
@@ -100,7 +104,7 @@ class CatalogueTask(Task):
         self.kind = self.loaded.kind
         self._edits = edit_hash(config, self.kind, self._classes_of_user())
         self._turns_option = self.kind.multiturn if "multiturn" in options else None
-        self._by_form = {(self.kind.shots, self.kind.multiturn): self.loaded}
+        self._with = cache(self.loaded.at)
         self._catalogue = {sample.id: sample for sample in self.loaded.samples}
         self._prompts: dict[str, RenderedPrompt] = {}
         self._requests: dict[str, Request] = {}
@@ -111,13 +115,15 @@ class CatalogueTask(Task):
         self._catalogue_stop = ours.get("generation_kwargs", {}).get("until")
         if "shots" in options:
             ours["num_fewshot"] = self.kind.shots
-        ours |= {key: value for key, value in config.items() if key != "class"}
-        ours["dataset_name"] = name
-        ours["metadata"] = {**metadata, "version": self.loaded.task.definition.version}
+        settings = {**ours, **config}
+        settings.pop("class", None)
+        settings["dataset_name"] = name
+        settings["metadata"] = metadata
+        metadata["version"] = self.loaded.task.definition.version
         if self.loaded.remark:
             alias = config.get("task_alias") or config["task"]
-            ours["task_alias"] = f"{alias}{self.loaded.remark}"
-        super().__init__(config=ours)
+            settings["task_alias"] = f"{alias}{self.loaded.remark}"
+        super().__init__(config=settings)
 
         has_printed_name = self.OUTPUT_TYPE != "loglikelihood"
         self._rows = ResultRows(self.loaded, part_of, has_printed_name=has_printed_name)
@@ -157,24 +163,27 @@ class CatalogueTask(Task):
         """The documents; lm-eval 0.5 treats an empty list as a mistake."""
         return super().eval_docs if self.loaded.samples else self.dataset["test"]
 
-    def _doc(self, sample: Sample) -> dict[str, Any]:
-        """Return all fields of an item, with the letters that lm-eval compares."""
-        return {**msgspec.to_builtins(sample), "letters": [*self.kind.lettered(sample)]}
+    def _doc(self, sample: Sample) -> Doc:
+        doc: Doc = msgspec.to_builtins(sample)
+        doc["letters"] = [*self.kind.lettered(sample)]
+        return doc
 
-    def _example_doc(self, example: Example) -> dict[str, Any]:
+    def _example_doc(self, example: Example) -> Doc:
         """Return a worked example as a document, with its rendered question and answer."""
         doc = self._doc(example.sample or _NO_SAMPLE)
-        return {**doc, "text": example.question, "target": example.answer}
+        doc["text"] = example.question
+        doc["target"] = example.answer
+        return doc
 
     # ------------------------------------------------------------------ prompts
 
-    def doc_to_text(self, doc: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
+    def doc_to_text(self, doc: Doc, *args: Any, **kwargs: Any) -> Any:
         """Return the question of an item or worked example, unless a YAML file sets the text."""
         return super().doc_to_text({"text": "", **doc}, *args, **kwargs)
 
     def fewshot_context(
         self,
-        doc: Mapping[str, Any],
+        doc: Doc,
         num_fewshot: int,
         chat_template: Any = None,
         fewshot_as_multiturn: bool = False,
@@ -188,11 +197,13 @@ class CatalogueTask(Task):
         Raises:
             OptionError: There are too few worked examples.
         """
-        as_turns = self._as_turns(bool(fewshot_as_multiturn), num_fewshot)
-        task = self._with_shots(num_fewshot, as_turns)
+        multiturn = self._multiturn(fewshot_as_multiturn, num_fewshot)
+        # lm-eval sets the number of shots after it creates the task.
+        task = self._with(shots=num_fewshot, multiturn=multiturn)
         sample = msgspec.convert(doc, Sample)
         prompt = task.prompt(sample)
-        system, opening = prompt.system, ""
+        system = prompt.system
+        opening = ""
         if kwargs.get("apply_chat_template"):
             system, opening = prompt.in_chat
         examples = [
@@ -205,15 +216,16 @@ class CatalogueTask(Task):
 
         messages: list[tuple[str, str]] = []
 
-        def render(turns: Sequence[Mapping[str, str]], **options: Any) -> Any:
-            messages.extend((turn["role"], turn["content"]) for turn in turns)
+        def render(turns: Sequence[Doc], **options: Any) -> Any:
+            for turn in turns:
+                messages.append((turn["role"], turn["content"]))
             return chat_template(turns, **options)
 
         context = super().fewshot_context(
             question,
             num_fewshot,
             chat_template=render if chat_template else None,
-            fewshot_as_multiturn=as_turns,
+            fewshot_as_multiturn=multiturn,
             **kwargs,
         )
         self._prompts[sample.id] = RenderedPrompt(
@@ -223,7 +235,7 @@ class CatalogueTask(Task):
         )
         return context
 
-    def _as_turns(self, lm_eval_asks: bool, shots: int) -> bool:
+    def _multiturn(self, lm_eval_asks: bool, shots: int) -> bool:
         """Return whether each worked example is a turn of its own."""
         if self._turns_option is not None:
             return self._turns_option
@@ -233,18 +245,11 @@ class CatalogueTask(Task):
                 _log,
                 "All worked examples are in one user message; turns: --fewshot_as_multiturn true.",
             )
-        return lm_eval_asks and self._has_turns_flag
+        return bool(lm_eval_asks and self._has_turns_flag)
 
     @cached_property
     def _has_turns_flag(self) -> bool:
         return from_argv("--fewshot_as_multiturn", nargs="?", const="") is not None
-
-    def _with_shots(self, shots: int, multiturn: bool) -> LoadedTask:
-        """Return the task with the number of shots, which lm-eval sets after creating the task."""
-        form = (shots, multiturn)
-        if form not in self._by_form:
-            self._by_form[form] = self.loaded.at(shots=shots, multiturn=multiturn)
-        return self._by_form[form]
 
     # ------------------------------------------------------------------ requests
 
@@ -264,9 +269,9 @@ class CatalogueTask(Task):
         else:
             self._instances = _NoInstances()
         MODEL_CLOCK.start()
-        if self._requests:
+        if self._any_request:
             model = _model_of(kwargs.get("chat_template"))
-            self._check_reasoning(model, next(iter(self._requests.values())))
+            self._check_reasoning(model, self._any_request)
 
     def _check_reasoning(self, model: Any, request: Request) -> None:
         """Warn if responses have no room for reasoning; refuse a reasoning block before letters.
@@ -293,7 +298,7 @@ class CatalogueTask(Task):
                 "(--model_args enable_thinking=False)."
             )
 
-    def construct_requests(self, doc: dict[str, Any], ctx: Any, **kwargs: Any) -> Any:
+    def construct_requests(self, doc: Doc, ctx: Any, **kwargs: Any) -> Any:
         """Build the request, with the prompt's stop texts unless a YAML file sets its own."""
         sample = msgspec.convert(doc, Sample)
         prompt = self._prompts.pop(sample.id)
@@ -302,7 +307,7 @@ class CatalogueTask(Task):
         built = super().construct_requests(doc, ctx, **kwargs)
         # lm-eval 0.4 returns a single request as it is.
         instances = built if isinstance(built, list) else [built]
-        settings: dict[str, Any] | None = None
+        settings: Config | None = None
         continuations: list[str] = []
         if self.OUTPUT_TYPE == "generate_until":
             settings = instances[0].arguments[1]
@@ -323,7 +328,7 @@ class CatalogueTask(Task):
         )
         return built
 
-    def _complete(self, settings: dict[str, Any], prompt: RenderedPrompt) -> None:
+    def _complete(self, settings: Config, prompt: RenderedPrompt) -> None:
         """Add the seed and the stop texts of the prompt's form to generation settings."""
         settings.update(self._seed)
         if settings.get("until") == self._catalogue_stop:
@@ -367,7 +372,7 @@ class CatalogueTask(Task):
             ]
         return super().apply_filters() if self._instances else None
 
-    def process_results(self, doc: dict[str, Any], results: Sequence[Any]) -> Any:
+    def process_results(self, doc: Doc, results: Sequence[Any]) -> Any:
         """Score one response: figure → value, or for a corpus figure the pair of texts.
 
         The value is None for a figure that does not include the item. The reading of the response
@@ -388,7 +393,7 @@ class CatalogueTask(Task):
 
     def _judge_response(
         self,
-        doc: dict[str, Any],
+        doc: Doc,
         sample: Sample,
         responses: Sequence[Any],
         request: Request,
@@ -406,7 +411,10 @@ class CatalogueTask(Task):
         return self.kind.judge(response, sample)
 
     def _judge_likelihoods(
-        self, doc: dict[str, Any], sample: Sample, results: Sequence[Any]
+        self,
+        doc: Doc,
+        sample: Sample,
+        results: Sequence[Any],
     ) -> Judgement:
         likelihoods = [likelihood for likelihood, _ in results]
         has_answer = not any(map(isnan, likelihoods))
@@ -418,12 +426,14 @@ class CatalogueTask(Task):
             )
         if self.OUTPUT_TYPE == "loglikelihood":
             return self.kind.judge_likelihood(likelihoods[0], sample)
+        if not has_answer:
+            return self.kind.judge("", sample)
         likeliest = likelihoods.index(max(likelihoods))
-        return self.kind.judge(doc["letters"][likeliest] if has_answer else "", sample)
+        return self.kind.judge(doc["letters"][likeliest], sample)
 
     # ------------------------------------------------------------------ results
 
-    def aggregation(self) -> dict[str, Callable[[Any], float]]:
+    def aggregation(self) -> dict[str, Aggregation]:
         """Return figure → the function that aggregates the items' values.
 
         lm-eval calls this when it has all results, so this warns of responses that were cut off.
@@ -434,18 +444,19 @@ class CatalogueTask(Task):
 
     def higher_is_better(self) -> dict[str, bool | None]:
         """Return figure → whether higher is better; None if neither is."""
-        directions = {
-            figure.name: figure.higher_is_better for figure in self.kind.table
-        }
+        directions = {}
+        for figure in self.kind.table:
+            directions[figure.name] = figure.higher_is_better
         return {**super().higher_is_better(), **self._rows.named(directions)}
 
-    def dump_config(self) -> dict[str, Any]:
+    def dump_config(self) -> Config:
         """Return the configuration that lm-eval writes with the results, with the signature.
 
         `seconds` in its metadata is how long the model took for all tasks of the run.
         """
-        config: dict[str, Any] = super().dump_config()
+        config: Config = super().dump_config()
         metadata = dict(config.get("metadata") or {})
+        config["metadata"] = metadata
         metadata["signature"] = self._signature()
         if self._model_seconds is not None:
             metadata["seconds"] = round(self._model_seconds, 3)
@@ -454,16 +465,18 @@ class CatalogueTask(Task):
         settings = self._any_request and self._any_request.settings
         if settings:
             config["generation_kwargs"] = dict(settings)
-        return {**config, "metadata": metadata}
+        return config
 
     def _signature(self) -> str:
-        task = self._with_shots(self.config.num_fewshot or 0, bool(self._turns_option))
-        if request := self._any_request:
-            task = request.prompt.task
-        if not self._edits:
-            return task.signature
-        # A user's edits change the task: the figures are not those of the catalogue's.
-        return task.signature.replace("|data:", f"|yaml:{self._edits}|data:")
+        if self._any_request:
+            signature = self._any_request.prompt.task.signature
+        else:
+            shots = self.config.num_fewshot or 0
+            multiturn = bool(self._turns_option)
+            signature = self._with(shots=shots, multiturn=multiturn).signature
+        if self._edits:  # the figures are not those of the catalogue's task
+            signature = signature.replace("|data:", f"|yaml:{self._edits}|data:")
+        return signature
 
     @property
     def _any_request(self) -> Request | None:

@@ -6,6 +6,7 @@ from statistics import fmean
 from typing import Any
 
 import pytest
+from lm_eval.utils import make_table
 
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.tasks import task_as_run
@@ -215,6 +216,16 @@ def test_a_group_has_a_row_for_each_subject_of_a_task() -> None:
     assert row["acc,none"] == pytest.approx(expected, abs=1e-12)
     whole = evaluate("hkmmlu", model=AnsweringLM())["results"]["hkmmlu"]
     assert row["acc,none"] == pytest.approx(whole["acc,none"], abs=1e-12)
+
+
+def test_tasks_and_groups_have_the_version_of_the_catalogue() -> None:
+    results = evaluate("hkmmlu_by_subject", model=AnsweringLM(), limit=1)
+    version = find_task("hkmmlu").definition.version
+    assert {str(logged) for logged in results["versions"].values()} == {str(version)}
+    printed = make_table(results).splitlines()
+    for name in ("hkmmlu_by_subject", " - hkmmlu_economics"):
+        (line,) = (line for line in printed if line.startswith(f"|{name} "))
+        assert line.split("|")[2].strip() == str(version)
 
 
 def test_a_category_or_set_is_a_task_too() -> None:
