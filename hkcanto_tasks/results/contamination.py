@@ -245,8 +245,8 @@ class _SearchedTask(NamedTuple):
     revision: str
 
 
-class _Place(NamedTuple):
-    """A line of a file in which an item begins."""
+class _Hit(NamedTuple):
+    """A line of a file on which an item begins."""
 
     item: str
     line: int
@@ -272,11 +272,7 @@ def report(
     notes: list[str] = []
     if names is None:
         names = _available_benchmarks(notes)
-    searched = []
-    for task in chosen_tasks(names):
-        items, revision = items_of(task.name)
-        if items:
-            searched.append(_SearchedTask(task.name, items, revision))
+    searched = _searched_tasks(names)
     if not searched:
         raise DataNotFound(
             "No benchmark's data is here: hkcanto data fetch, or HKCANTO_DATA_DIR."
@@ -286,13 +282,21 @@ def report(
     index = Index([item for task in searched for item in task.items])
     shares = _found_shares(index, files)
 
-    found = {place.item for place in shares}
-    blocks: list[Block] = [_task_table(searched, index.looked_for, found)]
+    blocks: list[Block] = [_task_table(searched, index.looked_for, shares)]
     blocks += [Note(note, "warning") for note in notes]
-    blocks.append(_place_table(shares))
+    blocks.append(_hit_table(shares))
     section = Section("Contamination", blocks, "contamination", is_summary=True)
     title = f"Benchmark items in {', '.join(map(str, files))}"
     return report_of([section], title), bool(shares)
+
+
+def _searched_tasks(names: Sequence[str]) -> list[_SearchedTask]:
+    tasks = []
+    for task in chosen_tasks(names):
+        items, revision = items_of(task.name)
+        if items:
+            tasks.append(_SearchedTask(task.name, items, revision))
+    return tasks
 
 
 def _available_benchmarks(notes: list[str]) -> list[str]:
@@ -309,15 +313,15 @@ def _available_benchmarks(notes: list[str]) -> list[str]:
     return available
 
 
-def _found_shares(index: Index, files: Sequence[Path]) -> dict[_Place, float]:
+def _found_shares(index: Index, files: Sequence[Path]) -> dict[_Hit, float]:
     """Return the largest share of an item that was found in each place."""
-    shares = dict[_Place, float]()
+    shares = dict[_Hit, float]()
     for path in files:
         try:
             for text in training_texts(path):
                 for item, line, share in index.find(text):
-                    place = _Place(item.id, line, str(path))
-                    shares[place] = max(shares.get(place, 0.0), share)
+                    hit = _Hit(item.id, line, str(path))
+                    shares[hit] = max(shares.get(hit, 0.0), share)
         except Exception as error:  # each library raises errors of its own
             raise DataCorrupt(
                 f"{path} cannot be read ({type(error).__name__}: {error}): "
@@ -332,8 +336,11 @@ _SHARE_COLUMN = TableColumn(
 
 
 def _task_table(
-    searched: Sequence[_SearchedTask], looked_for: Set[str], found: Set[str]
+    searched: Sequence[_SearchedTask],
+    looked_for: Set[str],
+    shares: Mapping[_Hit, float],
 ) -> TableBlock:
+    hits = {hit.item for hit in shares}
     short = f"Fewer than {N} units, or all boilerplate: not searched for."
     columns = [
         TableColumn("Task"),
@@ -346,7 +353,7 @@ def _task_table(
     rows = []
     for task in searched:
         ids = {item.id for item in task.items}
-        count = len(ids & found)
+        count = len(ids & hits)
         share = count / len(ids)
         too_short = len(ids - looked_for)
         rows.append(
@@ -357,12 +364,12 @@ def _task_table(
     return TableBlock("contamination", "Items found", columns, rows, caption)
 
 
-def _place_table(shares: Mapping[_Place, float]) -> TableBlock:
+def _hit_table(shares: Mapping[_Hit, float]) -> TableBlock:
     columns = [
         TableColumn("Item"),
         TableColumn("Line", "count"),
         TableColumn("File"),
         _SHARE_COLUMN,
     ]
-    rows = [TableRow([*place, share]) for place, share in shares.items()]
+    rows = [TableRow([*hit, share]) for hit, share in shares.items()]
     return TableBlock("lines", "Places of the items", columns, rows)

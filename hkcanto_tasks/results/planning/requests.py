@@ -195,11 +195,11 @@ def _answer_tokens(loaded: LoadedTask, count: TokenCounter, run: Run) -> Estimat
         lengths = np.zeros(len(items))
     elif run.usage.answer_tokens is None or np.isnan(lengths).any():
         lengths = np.array(count([text.response for text in items.texts]), np.float64)
-    whole = len(loaded.samples)
+    total = len(loaded.samples)
     longest = max(kind.max_tokens, run.sent.max_tokens or 0, *lengths)
     shares = mean_estimate(lengths / longest, items.clusters)
-    answers = shares.times(longest * whole)
-    if not lengths.any() or len(set(items.ids)) == whole:
+    answers = shares.times(longest * total)
+    if not lengths.any() or len(set(items.ids)) == total:
         # Nothing is left to estimate.
         return replace(answers, low=None, high=None)
     return answers
@@ -379,8 +379,8 @@ def _from_logs(
             )
         tasks |= chosen
     rows = []
-    for name, whole in tasks.items():
+    for name, whole_task in tasks.items():
         for run in runs:
-            if run.task == whole:
+            if run.task == whole_task:
                 rows.append(_requests_from_run(_whole_task(name, run), count, run))
     return rows

@@ -103,12 +103,12 @@ def estimate(
 
     clusters = items.clusters[mask]
     if figure.form == "rate" and name in items.weights:
-        found = rate_estimate(values[mask], items.weights[name][mask], clusters)
+        result = rate_estimate(values[mask], items.weights[name][mask], clusters)
     elif figure.over == "questions":
-        found = mean_estimate(values[mask], clusters)
+        result = mean_estimate(values[mask], clusters)
     else:
-        found = _mean_of_means(run, figure, values, mask)
-    return replace(found, note=UNSEEN if figure.unlimited else "")
+        result = _mean_of_means(run, figure, values, mask)
+    return replace(result, note=UNSEEN if figure.unlimited else "")
 
 
 def _mean_of_means(
@@ -133,8 +133,8 @@ def mean_estimate(values: Floats, clusters: Ints) -> Estimate:
         0.5
     """
     shares = np.full(len(values), 1 / len(values))
-    found = weighted_estimate(values, shares, clusters)
-    return replace(found, value=float(values.mean()))
+    result = weighted_estimate(values, shares, clusters)
+    return replace(result, value=float(values.mean()))
 
 
 def rate_estimate(rates: Floats, lengths: Floats, clusters: Ints) -> Estimate:
@@ -149,7 +149,7 @@ def rate_estimate(rates: Floats, lengths: Floats, clusters: Ints) -> Estimate:
         clusters: As in `sum_clusters`.
 
     Examples:
-        >>> found = rate_estimate(np.ones(30), np.full(30, 4.0), np.arange(30))
+        >>> result = rate_estimate(np.ones(30), np.full(30, 4.0), np.arange(30))
         >>> round(found.low, 3), found.high  # Wilson's: 1 / (1 + 1.96² / 30)
         (0.886, 1.0)
     """
@@ -158,8 +158,8 @@ def rate_estimate(rates: Floats, lengths: Floats, clusters: Ints) -> Estimate:
     value = float(errors_of(rates, lengths).sum()) / (total or 1)
     if not total:
         return Estimate(value, None, None, len(rates))
-    found = weighted_estimate(rates[known], lengths[known] / total, clusters[known])
-    return replace(found, value=value, items=len(rates))
+    result = weighted_estimate(rates[known], lengths[known] / total, clusters[known])
+    return replace(result, value=value, items=len(rates))
 
 
 def weighted_estimate(
@@ -230,15 +230,15 @@ def _corpus_figure(
     units = sum_clusters(rows, run.items.clusters[mask])
     note = ""
     if figure.labels:
-        found = macro_f1_estimate(units, len(rows))
+        result = macro_f1_estimate(units, len(rows))
         unused = {*figure.labels} - {pair.reference for pair in pairs}
         if unused:
             labels = ", ".join(sorted(unused))
             note = f"no item has the label {labels}, whose F1 counts as 0"
     else:
-        found = corpus_estimate(units, statistic, len(rows))
+        result = corpus_estimate(units, statistic, len(rows))
     value = figures.corpus_value(figure, pairs, language)
-    return replace(found, value=value, note=note)
+    return replace(result, value=value, note=note)
 
 
 def corpus_estimate(units: Floats, statistic: Statistic, items: int) -> Estimate:
@@ -262,10 +262,10 @@ def corpus_estimate(units: Floats, statistic: Statistic, items: int) -> Estimate
     alone = statistic(units)
     at_limit = float(((alone < _TOLERANCE) | (alone > 100 - _TOLERANCE)).mean())
     shares = np.full(count, 1 / count)
-    found = weighted_estimate(
+    result = weighted_estimate(
         values, shares, np.arange(count), limits=(0, 100), at_limit=at_limit
     )
-    return replace(found, value=value, items=items)
+    return replace(result, value=value, items=items)
 
 
 def macro_f1_estimate(units: Floats, items: int) -> Estimate:

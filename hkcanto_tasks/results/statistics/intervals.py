@@ -13,7 +13,7 @@ intervals hold" in `docs/methods.md` says where the intervals of this module fal
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,28 +44,15 @@ _TRAPEZOID_STEP = 0.05
 _NEGLIGIBLE = 1e-15
 
 
-@dataclass(frozen=True, eq=False)
-class _Units:
+class _Units(NamedTuple):
     """The independent units (clusters of items) of a stratified mean."""
 
     strata: NDArray[np.intp]
     weights: Floats
     means: Floats
 
-    @cached_property
-    def sizes(self) -> NDArray[np.intp]:
-        """The number of units in each stratum."""
-        return np.bincount(self.strata)
-
-    @cached_property
-    def stratum_weights(self) -> Floats:
-        """The weight of each stratum."""
-        return np.asarray(np.bincount(self.strata, self.weights), np.float64)
-
-    @cached_property
-    def factors(self) -> Floats:
-        """The factor of each stratum's variance in the variance of the mean."""
-        return np.asarray(self.stratum_weights**2 / self.sizes, np.float64)
+    sizes: NDArray[np.intp]  # units in each stratum
+    stratum_weights: Floats
 
     def squares(self, centers: Floats | float) -> Floats:
         """Return squared deviations, scaled by the unit's weight in its stratum."""
@@ -90,9 +77,11 @@ def _units(values: Floats, shares: Floats, clusters: Ints, strata: Ints) -> _Uni
         return_index=True,
         return_inverse=True,
     )
-    weights = np.asarray(np.bincount(positions, shares), np.float64)
+    strata = strata[first]
+    weights = np.bincount(positions, shares).astype(np.float64)
     means = np.bincount(positions, shares * values) / weights
-    return _Units(strata[first], weights, means)
+    stratum_weights = np.bincount(strata, weights).astype(np.float64)
+    return _Units(strata, weights, means, np.bincount(strata), stratum_weights)
 
 
 def effective_draws(
@@ -148,8 +137,9 @@ def effective_draws(
     if freedom:
         common = float(count * spread + at_limit * variance) / freedom
 
-    error = float((units.factors * units.stratum_variances(common)).sum())
-    concentration = max(_ROUNDING, float(units.factors.sum()))
+    factors = units.stratum_weights**2 / units.sizes
+    error = float((factors * units.stratum_variances(common)).sum())
+    concentration = max(_ROUNDING, float(factors.sum()))
     is_exact = error <= _ROUNDING * concentration
     draws = 1 / concentration if is_exact else variance / error
     if at_limit == 1:
@@ -304,8 +294,9 @@ def published_estimate(value: float, items: int, figure: Figure) -> Estimate:
     is wide for a rate. Other figures, and shares of an unknown number of items, have no interval.
 
     Examples:
-        >>> found = published_estimate(0.625, 8, Figure("acc", "Accuracy", "share", True, ""))
-        >>> round(found.low, 3), round(found.high, 3)
+        >>> acc = Figure("acc", "Accuracy", "share", True, "")
+        >>> estimate = published_estimate(0.625, 8, acc)
+        >>> round(estimate.low, 3), round(estimate.high, 3)
         (0.306, 0.863)
     """
     if not items or value > 1 or figure.unit not in ("share", "rate"):
