@@ -157,9 +157,12 @@ def krippendorff_alpha(units: Iterable[Iterable[float]]) -> float:
     if not np.ptp(pooled):
         return math.nan
     # Disagreement is the mean squared difference of all pairs, which is twice the variance.
-    observed = sum(len(scores) * float(np.var(scores, ddof=1)) for scores in pairable)
-    expected = len(pooled) * float(np.var(pooled, ddof=1))
-    return 1 - observed / expected
+    observed = sum(map(_squared_differences, pairable))
+    return 1 - observed / _squared_differences(pooled)
+
+
+def _squared_differences(scores: Scores | _Array) -> float:
+    return len(scores) * float(np.var(scores, ddof=1))
 
 
 def correlation(kind: Correlation, judge: Scores, people: Scores) -> RateEstimate:
@@ -209,7 +212,10 @@ def _coefficient(kind: Correlation, pairs: _Array) -> float:
 
 
 def _jackknifed(
-    value: float, without: Scores, *, outlier: bool = False
+    value: float,
+    without: Scores,
+    *,
+    outlier: bool = False,
 ) -> RateEstimate:
     """Return a coefficient with its interval from the coefficients with each item left out.
 
@@ -282,7 +288,10 @@ def _kappa_sums(judge_level: float, levels: Scores) -> tuple[float, ...]:
 
 
 def corrected_mean(
-    human: Scores, judge: Scores, unlabelled: Scores = (), weight: float | None = None
+    human: Scores,
+    judge: Scores,
+    unlabelled: Scores = (),
+    weight: float | None = None,
 ) -> RateEstimate:
     """Estimate people's mean score on all items if people scored some and a judge scored all.
 
@@ -351,7 +360,8 @@ def _least_variance_weight(
     guess: _Array,
     rest: _Array,
 ) -> float:
-    variance = np.var([*guess, *rest], ddof=1) * (1 + len(truth) / len(rest))
+    variance = np.var([*guess, *rest], ddof=1)
+    variance *= 1 + len(truth) / len(rest)
     if not variance:
         return 0.0
     covariance = np.cov(truth, guess, bias=True)[0, 1]
@@ -419,13 +429,10 @@ def _add_row(scores: _ScoresByItem, header: list[str], cells: list[str]) -> None
         cell = row[criterion]
         if not cell:
             continue
-        if not row["id"] or not _is_score(cell):
+        is_number = _NUMBER.fullmatch(cell) is not None
+        if not row["id"] or not is_number or abs(float(cell)) > _LARGEST_SCORE:
             raise ValueError(
                 f"{criterion!r}: {cell!r:.80} is not a number, or has no 'id'; "
                 "leave missing scores blank"
             )
         by_item.setdefault(row["id"], []).append(float(cell))
-
-
-def _is_score(cell: str) -> bool:
-    return bool(_NUMBER.fullmatch(cell)) and abs(float(cell)) <= _LARGEST_SCORE

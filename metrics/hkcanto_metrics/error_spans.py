@@ -117,7 +117,8 @@ def translation_accuracy(
     additional = _positions(
         span for span in in_target if span.category == "Additional words"
     )
-    removed = additional if 2 * len(additional) > len(target) else set[int]()
+    is_overgenerated = 2 * len(additional) > len(target)
+    removed = additional if is_overgenerated else set()
     wrong = _positions(in_target) - removed
     omitted = _positions(in_source)
     length = len(target) - len(removed)

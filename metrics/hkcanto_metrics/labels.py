@@ -34,6 +34,11 @@ _SEPARATOR = r"[\s_\\-]+"
 # or a negation.
 _BEFORE_CHARACTER = r"(?:(?<!\w)|(?<=答案)|(?<=[係是系為为唔不]))"
 _AFTER_CHARACTER = r"(?:(?!\w)|(?=[嘅㗎的呀啊啦喇]))"
+# Other words begin and end at a border: "3.5" is not in "13.5" or "3.55".
+_BEFORE_LETTER = r"(?<![a-z\u00c0-\u024f])"
+_AFTER_LETTER = r"(?![a-z\u00c0-\u024f])"
+_BEFORE_DIGIT = r"(?<![0-9a-z])(?<![0-9]\.)"
+_AFTER_DIGIT = r"(?![0-9a-z]|\.[0-9])"
 
 _LONGEST_NEGATION = 60
 _DEGREE = (
@@ -257,17 +262,13 @@ def _bordered(word: str) -> str:
     pattern = _SEPARATOR.join(map(re.escape, word.split(" ")))
     if re.fullmatch(f"[{CJK}]", word):
         return f"{_BEFORE_CHARACTER}{pattern}{_AFTER_CHARACTER}"
-    first = word[0]
-    last = word[-1]
-    if first.isalpha() and not _HAS_CJK(first):
-        pattern = rf"(?<![a-z\u00c0-\u024f]){pattern}"
-    elif not _HAS_CJK(first):
-        pattern = rf"(?<![0-9a-z])(?<![0-9]\.){pattern}"
-    if last.isalpha() and not _HAS_CJK(last):
-        pattern = rf"{pattern}(?![a-z\u00c0-\u024f])"
-    elif not _HAS_CJK(last):
-        pattern = rf"{pattern}(?![0-9a-z]|\.[0-9])"
-    return pattern
+    before = _BEFORE_LETTER if word[0].isalpha() else _BEFORE_DIGIT
+    after = _AFTER_LETTER if word[-1].isalpha() else _AFTER_DIGIT
+    if _HAS_CJK(word[0]):
+        before = ""
+    if _HAS_CJK(word[-1]):
+        after = ""
+    return f"{before}{pattern}{after}"
 
 
 def _is_denied(coded: str, start: int) -> bool:

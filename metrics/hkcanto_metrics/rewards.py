@@ -15,7 +15,8 @@ function of two lines:
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Literal
 
@@ -82,24 +83,21 @@ def choice_reward(
     """
     from hkcanto_metrics.choice import read_choice
 
-    def score(
-        text: str, answer: Any, options: Any, choices: Any, question: Any
-    ) -> float | None:
-        shown = _shown_options(options, choices)
-        asked_text = _question_text(question)
+    def score(text: str, answer: Any, **prompt_cells: Any) -> float | None:
+        prompt = _prompt(**prompt_cells)
         if answer is None:
             return None
         letter = answer
         if isinstance(answer, int | float) and not isinstance(answer, bool):
             letter = _LETTERS_BY_INDEX.get(answer, answer)
-        if letter not in [*shown]:
-            letters = ", ".join(shown) or "(none)"
+        if letter not in [*prompt.options]:
+            letters = ", ".join(prompt.options) or "(none)"
             expected = "give a letter or a number from 0, and the options in a column `options`"
             raise ValueError(
                 f"the answer {answer!r} is not one of the options {letters}; {expected}"
             )
         response = strip_reasoning(text).lstrip()
-        read = read_choice(response, shown, asked_text)
+        read = read_choice(response, prompt.options, prompt.question)
         return float(read.letter == letter)
 
     return _rewards(
@@ -114,7 +112,11 @@ def choice_reward(
 
 
 def jyutping_reward(
-    completions: Completions, jyutping: Texts, *, tone_weight: float = 1.0, **_: object
+    completions: Completions,
+    jyutping: Texts,
+    *,
+    tone_weight: float = 1.0,
+    **_: object,
 ) -> Rewards:
     """Reward Jyutping by its syllable accuracy.
 
@@ -241,11 +243,8 @@ def cantonese_reward(
         raise ValueError(f"cantonese_reward: script is {script!r}; give hant or hans")
     _check_sizes("cantonese_reward", min_characters, exponent)
 
-    def score(
-        text: str, question: Any, options: Any, choices: Any, language: Any
-    ) -> float | None:
-        shown = _shown_options(options, choices)
-        asked_text = _question_text(question)
+    def score(text: str, language: Any, **prompt_cells: Any) -> float | None:
+        prompt = _prompt(**prompt_cells)
         if "cantonese" not in _language_names(language):
             return None
         # Twice, as in an evaluation: once to find the answer, once to clean it.
@@ -253,10 +252,9 @@ def cantonese_reward(
         cleaned = clean_output(answer)
         if "reasoning" in cleaned.removed:  # behind a label, such as 譯文：
             answer = cleaned.text
-        own_text = _own_text(answer, asked_text, shown)
-        share = _cantonese_share(
-            own_text, asked_text, shown, min_characters, answers=bool(shown)
-        )
+        own_text = _own_text(answer, prompt)
+        is_choice = bool(prompt.options)
+        share = _cantonese_share(own_text, prompt, min_characters, answers=is_choice)
         ratio, written = count_features(own_text)
         if written and ratio < MIN_CANTONESE_RATIO:
             share = min(share, float(ratio))
@@ -318,42 +316,30 @@ def reasoning_language_reward(
         >>> reasoning_language_reward(["<think>It is in Hong Kong.</think>B"], language=["en"])
         [1.0]
     """
-    from hkcanto_metrics.language import identify_language
-    from hkcanto_metrics.repetition import is_degenerate
-
     _check_sizes("reasoning_language_reward", min_characters, exponent)
 
-    def score(
-        text: str, question: Any, options: Any, choices: Any, language: Any
-    ) -> float:
-        shown = _shown_options(options, choices)
-        asked_text = _question_text(question)
+    def score(text: str, language: Any, **prompt_cells: Any) -> float:
+        prompt = _prompt(**prompt_cells)
         names = _language_names(language)
         response = split_reasoning(text)
+        reasoning = response.reasoning
         if not response.finished:
             return 0.0
         before = "".join(text[start:end] for start, end in response.spans[:-1])
-        thoughts = ""
-        if response.reasoning.strip():
-            thoughts = f"{before}\n{response.reasoning}"
-        # Four letters in a row are not a quotation, so English repeats the whole question or none.
+        thoughts = f"{before}\n{reasoning}" if reasoning.strip() else ""
         if "english" in names:
-            own_text = thoughts.replace(asked_text, "")
+            # `_own_text` would drop four letters in a row, which are not a quotation in English.
+            own_text = thoughts.replace(prompt.question, "")
         else:
-            own_text = _own_text(thoughts, asked_text, shown)
+            own_text = _own_text(thoughts, prompt)
 
         if "cantonese" not in names:
-            identified = identify_language(own_text)
-            if identified.n_characters < min_characters or is_degenerate(own_text):
-                return 0.0
-            shares = identified.shares.items()
-            in_language = sum(share for name, share in shares if name in names)
-            return math.pow(in_language, exponent)
-        share = _cantonese_share(own_text, asked_text, shown, min_characters)
+            share = _language_share(own_text, names, min_characters)
+            return math.pow(share, exponent)
+        share = _cantonese_share(own_text, prompt, min_characters)
         if before.strip():  # it can only reduce the share
-            alone = _own_text(response.reasoning, asked_text, shown)
-            share_alone = _cantonese_share(alone, asked_text, shown, min_characters)
-            share = min(share, share_alone)
+            own_text = _own_text(reasoning, prompt)
+            share = min(share, _cantonese_share(own_text, prompt, min_characters))
         return math.pow(share, exponent)
 
     return _rewards(
@@ -411,7 +397,10 @@ def constraint_reward(
     check = follows_loosely if loose else follows
 
     def score(
-        text: str, constraints: Any, instruction_id_list: Any, kwargs: Any
+        text: str,
+        constraints: Any,
+        instruction_id_list: Any,
+        kwargs: Any,
     ) -> float | None:
         if constraints is not None:
             read = read_constraints(constraints)
@@ -432,7 +421,10 @@ def constraint_reward(
 
 
 def format_reward(
-    completions: Completions, *, pattern: str = r".*\S.*", **_: object
+    completions: Completions,
+    *,
+    pattern: str = r".*\S.*",
+    **_: object,
 ) -> Rewards:
     r"""Reward reasoning, in any format that `split_reasoning` knows, followed by an answer.
 
@@ -516,13 +508,16 @@ class _Product:
 
 
 def _rewards(
-    reward: str, score: Score, completions: Completions, **columns: Sequence[Any] | None
+    reward: str,
+    score: Score,
+    completions: Completions,
+    **columns: Sequence[Any] | None,
 ) -> Rewards:
     """Score each completion with its cells of the columns; an error names reward and row."""
-    lists: dict[str, Any] = {"completions": _plain(completions)}
+    lists: dict[str, Any] = {"completions": _python_value(completions)}
     for name, column in columns.items():
         if column is not None:
-            lists[name] = _plain(column)
+            lists[name] = _python_value(column)
     for name, column in lists.items():
         if not _is_list(column) or len(column) != len(lists["completions"]):
             expected = f"a list of {len(lists['completions'])}, one for each completion"
@@ -533,7 +528,7 @@ def _rewards(
         cells = dict.fromkeys(columns)
         try:
             for name, column in lists.items():
-                cells[name] = _plain(column[row])
+                cells[name] = _python_value(column[row])
             text = _text(cells.pop("completions"))
             rewards.append(score(text, **cells))
         except (AttributeError, TypeError, ValueError) as error:
@@ -550,29 +545,88 @@ def _check_sizes(reward: str, least: object, exponent: object) -> None:
         raise ValueError(f"{reward}: exponent is {exponent!r}; give a number above 0")
 
 
-def _own_text(text: str, question: str, options: Mapping[str, str]) -> str:
+@dataclass(frozen=True, slots=True)
+class _Prompt:
+    """What a model was asked.
+
+    Attributes:
+        question: The question; empty if the row has none.
+        options: Letter → option.
+    """
+
+    question: str
+    options: dict[str, str]
+
+
+def _prompt(options: Any, choices: Any, question: Any) -> _Prompt:
+    shown = _shown_options(choices if options is None else options)
+    if not isinstance(question, str | None):
+        raise ValueError(f"the question is {question!r}; give a text")
+    return _Prompt(question or "", shown)
+
+
+def _shown_options(options: Any) -> dict[str, str]:
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        if not _is_list(options) or len(options) > len(_OPTION_LETTERS):
+            raise ValueError(
+                f"the options are {options!r}; give a list of at most 10, or a mapping"
+            )
+        options = dict(zip(_OPTION_LETTERS, options, strict=False))
+    shown = {}
+    for letter, cell in options.items():
+        text = _python_value(cell)
+        if text is None:
+            continue
+        if not isinstance(text, str):
+            raise ValueError(f"the option {text!r} is not a text")
+        shown[letter] = text
+    return shown
+
+
+def _language_names(language: Any) -> list[str]:
+    """Return the names that `identify_language` has for a language."""
+    code = "yue" if language is None else str(language).lower()
+    if code not in _LANGUAGES:
+        raise ValueError(f"the language is {code!r}; give {', '.join(_LANGUAGES)}")
+    return _LANGUAGES[code]
+
+
+def _own_text(text: str, prompt: _Prompt) -> str:
     """Return what a text says itself, without quotations of its prompt."""
     from hkcanto_metrics.constraints.reading import normalise
     from hkcanto_metrics.own_words import without_quotations
 
-    return without_quotations(normalise(text), question, options.values())
+    return without_quotations(normalise(text), prompt.question, prompt.options.values())
 
 
 def _cantonese_share(
     own_text: str,
-    question: str,
-    options: Mapping[str, str],
+    prompt: _Prompt,
     min_characters: int,
     *,
     answers: bool = False,
 ) -> float:
     from hkcanto_metrics.own_words import cantonese_share
 
-    prompt = "".join((question, *options.values()))
-    return cantonese_share(own_text, min_characters, prompt, answers=answers)
+    prompt_text = "".join((prompt.question, *prompt.options.values()))
+    return cantonese_share(own_text, min_characters, prompt_text, answers=answers)
 
 
-def _plain(value: Any) -> Any:
+def _language_share(text: str, names: Collection[str], min_characters: int) -> float:
+    """Return the share of a text in a language; 0 if it is too short, or a loop."""
+    from hkcanto_metrics.language import identify_language
+    from hkcanto_metrics.repetition import is_degenerate
+
+    identified = identify_language(text)
+    if identified.n_characters < min_characters or is_degenerate(text):
+        return 0.0
+    shares = identified.shares.items()
+    return sum(share for name, share in shares if name in names)
+
+
+def _python_value(value: Any) -> Any:
     """Convert arrays, Series and tensors to lists, their numbers to Python's, and NaN to None."""
     if hasattr(value, "tolist"):
         value = value.tolist()
@@ -583,42 +637,6 @@ def _plain(value: Any) -> Any:
 
 def _is_list(value: Any) -> bool:
     return hasattr(value, "__len__") and not isinstance(value, str | Mapping)
-
-
-def _shown_options(options: Any, choices: Any) -> dict[str, str]:
-    """Return the options that a question shows, if any, by their letters."""
-    column = choices if options is None else options
-    if column is None:
-        return {}
-    if not isinstance(column, Mapping):
-        if not _is_list(column) or len(column) > len(_OPTION_LETTERS):
-            raise ValueError(
-                f"the options are {column!r}; give a list of at most 10, or a mapping"
-            )
-        column = dict(zip(_OPTION_LETTERS, column, strict=False))
-    shown = {}
-    for letter, cell in column.items():
-        text = _plain(cell)
-        if text is None:
-            continue
-        if not isinstance(text, str):
-            raise ValueError(f"the option {text!r} is not a text")
-        shown[letter] = text
-    return shown
-
-
-def _question_text(question: Any) -> str:
-    if not isinstance(question, str | None):
-        raise ValueError(f"the question is {question!r}; give a text")
-    return question or ""
-
-
-def _language_names(language: Any) -> list[str]:
-    """Return the names that `identify_language` has for a language."""
-    code = "yue" if language is None else str(language).lower()
-    if code not in _LANGUAGES:
-        raise ValueError(f"the language is {code!r}; give {', '.join(_LANGUAGES)}")
-    return _LANGUAGES[code]
 
 
 def _text(completion: Any) -> str:
@@ -634,7 +652,7 @@ def _text(completion: Any) -> str:
         raise ValueError(
             f"the message is {message!r}; give a mapping with role and content"
         )
-    content = _content_text(_plain(message.get("content")) or "")
+    content = _content_text(_python_value(message.get("content")) or "")
     for key in _REASONING_KEYS:
         if message.get(key):
             return f"<think>{message[key]}</think>{content}"

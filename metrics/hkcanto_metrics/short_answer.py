@@ -59,7 +59,10 @@ class ShortAnswerScore:
 
 
 def score_short_answer(
-    text: str, accepted: Sequence[str], *, fold_scripts: bool = False
+    text: str,
+    accepted: Sequence[str],
+    *,
+    fold_scripts: bool = False,
 ) -> ShortAnswerScore:
     """Score the `final_answer` of a response against the accepted answers.
 
@@ -122,7 +125,11 @@ def final_answer(text: str) -> str:
     return text
 
 
-def answer_tokens(text: str, *, fold_scripts: bool = False) -> list[str]:
+def answer_tokens(
+    text: str,
+    *,
+    fold_scripts: bool = False,
+) -> list[str]:
     """Split a short answer into the tokens by which it is compared.
 
     The text is normalised to NFKC and lower case. Punctuation and symbols are removed, including

@@ -136,7 +136,7 @@ def _values_in_words(field: msgspec.structs.FieldInfo) -> str:
 
 
 def _bounds_problem(values: Mapping[str, Any]) -> str:
-    """Return why no count can satisfy the bounds; empty if one can, or for a condition."""
+    """Return what is wrong with a count's bounds; empty for valid ones, or for a condition."""
     if "exactly" not in values:
         return ""
     bounds = {name: values[name] for name in _BOUNDS if values[name] is not None}
@@ -155,7 +155,7 @@ def _bounds_problem(values: Mapping[str, Any]) -> str:
 
 
 def _words_problem(values: Mapping[str, Any]) -> str:
-    """Return why no answer can have the words or use them in the place; otherwise empty."""
+    """Return why no answer can use these words as asked; empty if one can."""
     words = values.get("words") or [values.get("word", "")]
     narrow_words = {narrow(word) for word in words}
     for text in values.get("not_in", ()):

@@ -3,7 +3,6 @@
 import csv
 import re
 import unicodedata
-from collections.abc import Iterable
 from itertools import pairwise, takewhile
 from typing import Annotated, Any, Literal
 from xml.etree import ElementTree
@@ -45,11 +44,11 @@ _BOLD = re.compile(
     r"\*\*(?=[^\s*])[^*\n]+(?<!\s)\*\*|(?<!_)__(?=[^\s_])[^_\n]+(?<!\s)__(?!_)"
 )
 _HEADING = re.compile(r"\s{0,3}(#{1,6})\s+\S")
-_PLACEHOLDERS: dict[str | None, str] = {
+_PLACEHOLDERS = {
     "[]": r"\[(?![ xX]\])[^\[\]\n]+\](?!\()",
     "【】": r"【[^【】\n]+】",
 }
-_QUOTATIONS: dict[str | None, str] = {
+_QUOTATIONS = {
     "「」": "「[^「」\n]+」",
     "『』": "(?<!「)『[^『』\n]+』",
     "“”": "“[^“”\n]+”",
@@ -69,7 +68,12 @@ def _json(answer: str) -> Any:
         return None
 
 
-def json_object(answer: str, *, keys: AnyTexts = (), only: bool = False) -> bool:
+def json_object(
+    answer: str,
+    *,
+    keys: AnyTexts = (),
+    only: bool = False,
+) -> bool:
     """The answer is a JSON object.
 
     Args:
@@ -123,19 +127,18 @@ def json_depth(answer: str) -> CountFrom1:
         (2, 1, 0)
     """
     depth = 0
-    containers = _containers([_json(answer)])
-    while containers:
+    level = [_json(answer)]
+    while True:
+        containers = [value for value in level if isinstance(value, dict | list)]
+        if not containers:
+            return depth
         depth += 1
-        inside: list[Any] = []
+        level = []
         for container in containers:
-            is_object = isinstance(container, dict)
-            inside += container.values() if is_object else container
-        containers = _containers(inside)
-    return depth
-
-
-def _containers(values: Iterable[Any]) -> list[Any]:
-    return [value for value in values if isinstance(value, dict | list)]
+            if isinstance(container, dict):
+                level += container.values()
+            else:
+                level += container
 
 
 def data_format(answer: str, *, form: Literal["xml", "yaml", "csv"]) -> bool:
@@ -276,7 +279,9 @@ def only_list(answer: str) -> bool:
         >>> only_list("- 魚\\n- 菜"), only_list("要買：\\n- 魚\\n- 菜")
         (True, False)
     """
-    return 0 < len(reading.items_of(answer)) == len(reading.lines_of(answer))
+    items = reading.items_of(answer)
+    lines = reading.lines_of(answer)
+    return bool(items) and len(items) == len(lines)
 
 
 def table_rows(answer: str, *, columns: Number | None = None) -> CountFrom1:
@@ -423,9 +428,8 @@ def placeholders(answer: str, *, marks: Literal["[]", "【】"] | None = None) -
         >>> placeholders("[姓名]你好，【日期】見；睇[呢度](https://example.org)")
         2
     """
-    any_marks = "|".join(_PLACEHOLDERS.values())
-    pattern = _PLACEHOLDERS.get(marks, any_marks)
-    return len(re.findall(pattern, answer))
+    patterns = _PLACEHOLDERS.values() if marks is None else [_PLACEHOLDERS[marks]]
+    return len(re.findall("|".join(patterns), answer))
 
 
 def quotations(
@@ -444,9 +448,8 @@ def quotations(
         >>> quotations("佢話：「我聽過『早晨』。」")
         1
     """
-    any_marks = "|".join(_QUOTATIONS.values())
-    pattern = _QUOTATIONS.get(marks, any_marks)
-    return len(re.findall(pattern, answer))
+    patterns = _QUOTATIONS.values() if marks is None else [_QUOTATIONS[marks]]
+    return len(re.findall("|".join(patterns), answer))
 
 
 def hashtags(answer: str) -> Count:
@@ -465,7 +468,12 @@ def hashtags(answer: str) -> Count:
     return len(_HASHTAG.findall(CODE.sub("", answer)))
 
 
-def parts(answer: str, *, mark: Text, own_line: bool = False) -> CountFrom1:
+def parts(
+    answer: str,
+    *,
+    mark: Text,
+    own_line: bool = False,
+) -> CountFrom1:
     """The number of different parts that a mark separates, such as two versions.
 
     Args:

@@ -123,7 +123,8 @@ def characters_per_line(answer: str) -> Counts:
         >>> characters_per_line("床前明月光，\\n疑是地上霜。")
         [5, 5]
     """
-    return [len(reading.han_of(line)) for line in reading.lines_of(answer)]
+    lines = reading.lines_of(answer)
+    return [len(reading.han_of(line)) for line in lines]
 
 
 def characters_per_sentence(answer: str) -> Counts:
@@ -156,7 +157,8 @@ def characters_per_verse(answer: str) -> Counts:
         >>> characters_per_verse("床前明月光，疑是地上霜。")
         [5, 5]
     """
-    return [len(reading.han_of(verse)) for verse in reading.verses_of(answer)]
+    verses = reading.verses_of(answer)
+    return [len(reading.han_of(verse)) for verse in verses]
 
 
 def verse_lengths(answer: str, *, lengths: Lengths) -> bool:
@@ -191,4 +193,6 @@ def equal_lines(answer: str) -> bool:
         (True, False)
     """
     counts = characters_per_line(answer)
-    return len(counts) > 1 and len({*counts}) == 1 and counts[0] > 0
+    if len(counts) < 2 or counts[0] == 0:
+        return False
+    return len({*counts}) == 1

@@ -65,7 +65,10 @@ def normalise(text: str) -> str:
         >>> normalise("ＯＫ 𝐡𝐞𝐥𝐥𝐨 ⾬ nei⁵ 投\u200b訴")
         'OK hello 雨 nei5 投訴'
     """
-    return text if text.isascii() else _INVISIBLE.sub("", text).translate(_USUAL_FORMS)
+    if text.isascii():
+        return text
+    visible: str = _INVISIBLE.sub("", text)
+    return visible.translate(_USUAL_FORMS)
 
 
 def narrow(text: str) -> str:
@@ -108,7 +111,11 @@ def items_of(text: str) -> list[str]:
     return items
 
 
-def paragraphs_of(text: str, *, blank_lines: bool = False) -> list[list[str]]:
+def paragraphs_of(
+    text: str,
+    *,
+    blank_lines: bool = False,
+) -> list[list[str]]:
     """Return the paragraphs, each as its lines.
 
     Blank lines separate paragraphs; in a text without a blank line, each line is a paragraph,

@@ -128,7 +128,8 @@ def rhyme(
     for letter, line in zip(scheme, lines, strict=True):
         if letter != "-":
             groups[letter].append(line)
-    return all(len(group) == 1 or _all_rhyme(group) for group in groups.values())
+    not_free = [group for group in groups.values() if len(group) > 1]
+    return all(map(_all_rhyme, not_free))
 
 
 def _all_rhyme(lines: list[str]) -> bool:
@@ -148,7 +149,12 @@ def _last_rimes(line: str) -> set[tuple[str, str | None]]:
     return rimes
 
 
-def tones(answer: str, *, pattern: Tones, line: Number | None = None) -> bool:
+def tones(
+    answer: str,
+    *,
+    pattern: Tones,
+    line: Number | None = None,
+) -> bool:
     """The Chinese characters have these tones, in this order.
 
     Args:
@@ -166,7 +172,9 @@ def tones(answer: str, *, pattern: Tones, line: Number | None = None) -> bool:
         (True, True)
     """
     lines = reading.lines_of(answer)
-    text = "".join(lines if line is None else lines[line - 1 : line])
+    if line is not None:
+        lines = lines[line - 1 : line]
+    text = "".join(lines)
     if len(reading.han_of(text)) != len(pattern):
         return False
     return all(map(_fits, _readings(text), pattern))

@@ -39,7 +39,12 @@ def _word_pattern(word: str) -> str:
     return pattern
 
 
-def occurrences(answer: str, *, word: Text, not_in: AnyTexts = ()) -> Count:
+def occurrences(
+    answer: str,
+    *,
+    word: Text,
+    not_in: AnyTexts = (),
+) -> Count:
     """The number of times a word is used.
 
     Args:
@@ -62,7 +67,12 @@ def occurrences(answer: str, *, word: Text, not_in: AnyTexts = ()) -> Count:
     return sum(match["word"] is not None for match in matches)
 
 
-def uses_all(answer: str, *, words: Texts, not_in: AnyTexts = ()) -> bool:
+def uses_all(
+    answer: str,
+    *,
+    words: Texts,
+    not_in: AnyTexts = (),
+) -> bool:
     """Each of the words is used at least once.
 
     Args:
@@ -98,7 +108,12 @@ def different_words(answer: str, *, words: Texts) -> Count:
     return sum(occurrences(answer, word=word) > 0 for word in different)
 
 
-def avoids(answer: str, *, words: Texts, not_in: AnyTexts = ()) -> bool:
+def avoids(
+    answer: str,
+    *,
+    words: Texts,
+    not_in: AnyTexts = (),
+) -> bool:
     """None of the words is used.
 
     Args:
@@ -200,7 +215,12 @@ def _bare(text: str) -> str:
     return re.sub(r"\A[\W_]+|[\W_]+\Z", "", narrow(text))
 
 
-def word_in_sentence(answer: str, *, word: Text, sentence: Place) -> bool:
+def word_in_sentence(
+    answer: str,
+    *,
+    word: Text,
+    sentence: Place,
+) -> bool:
     """A word is used in a given sentence.
 
     Args:
@@ -223,7 +243,12 @@ def word_in_sentence(answer: str, *, word: Text, sentence: Place) -> bool:
     return occurrences(sentences[position], word=word) > 0
 
 
-def paragraph_starts_with(answer: str, *, paragraph: Number, text: Text) -> bool:
+def paragraph_starts_with(
+    answer: str,
+    *,
+    paragraph: Number,
+    text: Text,
+) -> bool:
     """A given paragraph begins with a text.
 
     Args:
@@ -414,7 +439,12 @@ def ends_as_it_begins(answer: str, *, length: Number = 1) -> bool:
     return len(units) >= 2 * length and units[:length] == units[-length:]
 
 
-def word_at(answer: str, *, word: Text, place: Place) -> bool:
+def word_at(
+    answer: str,
+    *,
+    word: Text,
+    place: Place,
+) -> bool:
     """A word is at a given place, counted in characters.
 
     Args:
