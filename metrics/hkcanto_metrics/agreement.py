@@ -235,6 +235,7 @@ def _jackknifed(
     freedom = len(without) - 1
     error = math.sqrt(squares.mean() * freedom)
     reach = stats.t.ppf(0.975, freedom) * error
+    # Back from Fisher's transformation.
     low, high = np.tanh([center - reach, center + reach]).tolist()
     return RateEstimate(float(value), low, high)
 
@@ -335,6 +336,7 @@ def corrected_mean(
     if weight is None:
         weight = 0.0
         if len(rest):
+            # Estimating the weight takes a degree of freedom.
             weight = _least_variance_weight(truth, guess, rest)
             freedom -= 1
     errors = truth - weight * guess
@@ -345,6 +347,7 @@ def corrected_mean(
         squares = (errors - mean) ** 2
         spread = squares.var()
         if spread:
+            # Outliers make the variance itself uncertain.
             from_kurtosis = 2 * len(truth) * squares.mean() ** 2 / spread
             freedom = min(freedom, from_kurtosis)
     if len(rest):
@@ -365,6 +368,7 @@ def _least_variance_weight(
     if not variance:
         return 0.0
     covariance = np.cov(truth, guess, bias=True)[0, 1]
+    # A judge that contradicts people is ignored, not inverted.
     return float(np.clip(covariance / variance, 0, 1))
 
 

@@ -117,6 +117,7 @@ def translation_accuracy(
     additional = _positions(
         span for span in in_target if span.category == "Additional words"
     )
+    # The paper removes what a model went on to write, which would swamp the errors.
     is_overgenerated = 2 * len(additional) > len(target)
     removed = additional if is_overgenerated else set()
     wrong = _positions(in_target) - removed

@@ -247,6 +247,7 @@ def _label_of_each_word(labels: Sequence[Sequence[str]]) -> dict[str, int]:
 
 
 def _any_word(words: Iterable[str]) -> re.Pattern[str]:
+    # not_entailment does not count as entailment.
     longest_first = sorted(words, key=len, reverse=True)
     questions = []
     for word in longest_first:

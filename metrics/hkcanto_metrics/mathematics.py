@@ -56,6 +56,7 @@ def read_formula(text: str) -> str:
     for match in matches:
         formula = match[match.lastgroup or 0]
         beside = answer[: match.start()] + answer[match.end() :]
+    # Other numbers may be rival answers, and a negation rejects this one.
     if _NOT_BESIDE.search(beside):
         return ""
     is_announced = answer != text

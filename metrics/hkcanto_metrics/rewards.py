@@ -36,6 +36,7 @@ _LANGUAGES = {
 }
 _LANGUAGES |= {names[0]: names for names in _LANGUAGES.values()}
 _OPTION_LETTERS = "ABCDEFGHIJ"
+# A column of indices with gaps has floats: 1.0 is found as 1.
 _LETTERS_BY_INDEX: dict[float, str] = dict(enumerate(_OPTION_LETTERS))
 _LONGEST_JYUTPING = 20_000
 _TONED_LETTER = re.compile("[a-z][1-6]")
@@ -90,6 +91,7 @@ def choice_reward(
         letter = answer
         if isinstance(answer, int | float) and not isinstance(answer, bool):
             letter = _LETTERS_BY_INDEX.get(answer, answer)
+        # A list, because a wrong answer may be of a type that cannot be hashed.
         if letter not in [*prompt.options]:
             letters = ", ".join(prompt.options) or "(none)"
             expected = "give a letter or a number from 0, and the options in a column `options`"
@@ -167,8 +169,10 @@ def _jyutping_answer(text: str, gold: str) -> str:
     answer = strip_reasoning(text).lstrip()
     folded = fold(answer[:_LONGEST_JYUTPING])
     fewest_syllables = min(map(len, parse_answer(gold)))
+    # A model that offers several readings does not answer.
     if _ALTERNATIVES.search(folded):
         return ""
+    # A shorter stretch may be a syllable in an explanation.
     for stretch in _NOT_JYUTPING.split(folded):
         if len(_TONED_LETTER.findall(stretch)) >= fewest_syllables:
             answer = stretch
@@ -630,6 +634,7 @@ def _python_value(value: Any) -> Any:
     """Convert arrays, Series and tensors to lists, their numbers to Python's, and NaN to None."""
     if hasattr(value, "tolist"):
         value = value.tolist()
+    # Only NaN differs from itself; comparing pandas' NA gives NA.
     if type(value).__name__ in ("NAType", "NaTType") or value != value:
         return None
     return value

@@ -158,6 +158,7 @@ def _converted(character: str, *conversions: str) -> str:
         return character
     for conversion in conversions:
         converted = _opencc(conversion).convert(character)
+        # A text keeps its length, so that positions in it stay valid.
         if len(converted) == 1:
             character = converted
     return character

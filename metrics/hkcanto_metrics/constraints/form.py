@@ -32,18 +32,22 @@ from hkcanto_metrics.number import parse_number
 
 Level = Annotated[int, Meta(ge=1, le=6, description="number from 1 to 6")]
 
+# Models put data in a fence even if only the data is asked for.
 _CODE_FENCE = re.compile(r"\A```[^\n`]*\n(.*)\n\s*```\Z", re.DOTALL)
 _TABLE_RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
+# An escaped bar is part of a cell.
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
 # As a reader sees it: signs such as ☎ are emoji, unless a selector asks for text style (\ufe0e).
 _EMOJI = regex.compile(
     r"(?V1)[\p{Emoji_Presentation}[\p{Emoji}&&\p{Extended_Pictographic}&&[\u2600-\U0001faff]]]"
     r"(?!\ufe0e)|\p{Emoji}\ufe0f|\u20e3"
 )
+# Markdown shows marks with a blank inside; ____ is a place to fill in.
 _BOLD = re.compile(
     r"\*\*(?=[^\s*])[^*\n]+(?<!\s)\*\*|(?<!_)__(?=[^\s_])[^_\n]+(?<!\s)__(?!_)"
 )
 _HEADING = re.compile(r"\s{0,3}(#{1,6})\s+\S")
+# Not a check box, [ ] or [x], and not the text of a link.
 _PLACEHOLDERS = {
     "[]": r"\[(?![ xX]\])[^\[\]\n]+\](?!\()",
     "【】": r"【[^【】\n]+】",
@@ -53,9 +57,11 @@ _QUOTATIONS = {
     "『』": "(?<!「)『[^『』\n]+』",
     "“”": "“[^“”\n]+”",
 }
+# Not a fragment of an address, an entity such as &#39;, or a rank such as #1.
 _HASHTAG = re.compile(r"(?<![A-Za-z0-9_&/])[#＃](?=\w*[^\W\d_])\w+")
 # Unicode's category P includes these, which represent words or are Markdown; it lacks ～ and ~.
 _SYMBOLS_IN_P = frozenset("@#%&*/\\_§¶†‡‰※＠＃％＆＊／＼＿")
+# As in 3.5, 9:30 and don't.
 _MARK_IN_WORD = re.compile(rf"(?<=[{LATIN}0-9])[.,:'’-](?=[{LATIN}0-9])")
 _HALF_WIDTH_BY_CHINESE = re.compile(rf"(?<=[{HAN}])[,.!?:;()]|[(](?=[{HAN}])")
 
@@ -492,10 +498,12 @@ def parts(
         2
     """
     mark = mark.strip()
+    # Text such as ***bold*** is not a separator if some line has only the mark.
     line_of_mark = re.compile(rf"^[^\S\n]*{re.escape(mark)}[^\S\n]*$", re.MULTILINE)
     is_alone = own_line or line_of_mark.search(answer)
     texts = line_of_mark.split(answer) if is_alone else answer.split(mark)
     bare = ["".join(text.split()) for text in texts]
+    # A mark at the beginning or the end separates nothing.
     if not bare[0]:
         del bare[0]
     if bare and not bare[-1]:
@@ -605,5 +613,6 @@ def ends_with_question(answer: str) -> bool:
         >>> ends_with_question("你話係咪呀？😀"), ends_with_question("係咪？係。")
         (True, False)
     """
+    # Closing quotes and emoji may follow the question mark.
     after_last_letter = LETTER.split(answer)[-1]
     return bool(reading.sentences_of(answer)) and "?" in narrow(after_last_letter)

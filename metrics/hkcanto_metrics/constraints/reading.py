@@ -23,10 +23,12 @@ _LATIN_LOOK_ALIKES = str.maketrans(
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
 _QUOTE_AND_HEADING = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+)?")
+# Joins emoji to one, such as a family.
 _EMOJI_JOINER = r"(?<=[\p{Extended_Pictographic}\ufe0f\U0001f3fb-\U0001f3ff])\u200d"
 _INVISIBLE = regex.compile(
     rf"(?!{_EMOJI_JOINER})(?![\U000e0020-\U000e007f])[\p{{Cf}}\u034f\u115f\u1160\u3164\uffa0]"
 )
+# An item has a letter or a digit, so that a rule such as --- or * * * is not one.
 BULLET = re.compile(r"(?P<indent>\s*)(?:[-*+–]\s+|[•●‧·▪]\s*)(?=.*[^\W_])")
 NUMBERED = re.compile(
     r"(?P<indent>\s*)(?:#{1,6}\s+)?\**(?:[(（]?(?P<number>\d{1,3}|[一二三四五六七八九十]{1,3})[.．)）、:：](?!\d)"
@@ -34,6 +36,7 @@ NUMBERED = re.compile(
 )
 _EMPHASIS = " \t\r*_`~\u3000"
 
+# Neither an initial (J. K.) nor a title (Mr.) ends a sentence.
 _NOT_ABBREVIATED = (
     rf"(?<!(?<![{LATIN}])[{LATIN}])(?<!(?<![{LATIN}])(?:Mr|Ms|Dr|St|No))(?<!Mrs)"
 )
@@ -262,6 +265,7 @@ def _without_inner_ends(match: re.Match[str]) -> str:
     quotation: str = match[0]
     text = quotation.translate(dict.fromkeys(map(ord, _SENTENCE_MARKS)))
     last_mark = quotation[-2]
+    # 「好呀！」「唔好！」 are two sentences: the mark in the first one ends it.
     is_speech = quotation[0] not in "（("
     if match["last"] is not None and last_mark in _SENTENCE_MARKS and is_speech:
         text += last_mark

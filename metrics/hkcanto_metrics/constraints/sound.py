@@ -142,6 +142,7 @@ def _all_rhyme(lines: list[str]) -> bool:
 def _last_rimes(line: str) -> set[tuple[str, str | None]]:
     """Return the nucleus and coda of each reading of a line's last character."""
     rimes = set()
+    # Rare readings rhyme, too.
     for jyutping in _readings(line, least=0)[-1]:
         syllable = parse_syllable(jyutping)
         if syllable.nucleus:

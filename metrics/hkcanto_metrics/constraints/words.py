@@ -61,6 +61,7 @@ def occurrences(
         >>> occurrences("搭的士嘅目的", word="的", not_in=("的士",))
         1
     """
+    # The first alternative that matches wins, so longer words come first.
     exceptions = sorted(map(_word_pattern, not_in), key=len, reverse=True)
     pattern = "|".join([*exceptions, f"(?P<word>{_word_pattern(word)})"])
     matches = re.finditer(pattern, narrow(answer))
@@ -183,6 +184,7 @@ def word_order(answer: str, *, words: Texts) -> bool:
         >>> word_order("首先洗米，最後落鹽", words=("首先", "最後"))
         True
     """
+    # Atomic groups do not go back, so a long answer takes linear time.
     pattern = "".join(f"(?>.*?{_word_pattern(word)})" for word in words)
     return re.match(pattern, narrow(answer), re.DOTALL) is not None
 
