@@ -143,11 +143,9 @@ def _task_lines(
         file_name: The name of the file.
     """
     lines = [f"files = {{ test = {json.dumps(file_name, ensure_ascii=False)} }}"]
-    open_roles = []
-    for role, names in roles.items():
-        if role not in _OPTIONAL and not {*names} & {*columns}:
-            open_roles.append(role)
-    if "options" in roles:
+    has_options = "options" in roles
+    open_roles = _missing_roles(roles, columns)
+    if has_options:
         letters = "".join(letter for letter in roles["options"] if letter in columns)
         if len(letters) < 2 or not _LETTERS.startswith(letters):
             open_roles.append("options")
@@ -156,11 +154,22 @@ def _task_lines(
     if open_roles:
         entries = ", ".join(f'{role} = "?"' for role in open_roles)
         lines.append(f"columns = {{ {entries} }}")
-    if "options" in roles:
+    if has_options:
         lines.append(_ANSWER_LINE)
     elif kind in _FURTHER_LINES:
         lines.append(_FURTHER_LINES[kind])
     return lines
+
+
+def _missing_roles(
+    roles: Mapping[str, Sequence[str]], columns: Sequence[str]
+) -> list[str]:
+    """Return the roles that a kind needs and that no column has by its name."""
+    return [
+        role
+        for role, names in roles.items()
+        if role not in _OPTIONAL and {*names}.isdisjoint(columns)
+    ]
 
 
 def _write(file: Path, text: str, source: Path | None) -> None:

@@ -37,7 +37,7 @@ def report(
     hkcanto report runs/ -o report.html
     hkcanto report runs/ --best
     """
-    if best and (example or output or format):
+    if best and any((example, output, format)):
         raise typer.BadParameter(
             "--best has no --example, -o or --format; JSON has it as `best`."
         )

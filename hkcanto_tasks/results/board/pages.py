@@ -230,9 +230,8 @@ def tiers(results: Results) -> dict[PublishedResult, int]:
             leaders.append(result)
         tier_of[result] = len(leaders)
     for result in ranked:
-        if result not in tier_of:
-            better = [leader for leader in leaders if _is_behind(result, leader)]
-            tier_of[result] = 1 + len(better)
+        better = [leader for leader in leaders if _is_behind(result, leader)]
+        tier_of.setdefault(result, 1 + len(better))
     return tier_of
 
 
