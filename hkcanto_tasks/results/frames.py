@@ -87,8 +87,8 @@ def checkpoint(run: Run) -> tuple[str, int] | None:
     `global_step_200`, `iter_0001000`, `@1000`, `revision=step1000-tokens4B`, or a number alone
     (`500=PATH`). The rest is the training run's name.
     """
-    texts = [run.label, run.model, "/".join(run.sources[0].parts[-4:-1])]
-    for text in texts:
+    folders = run.sources[0].parts[-4:-1]
+    for text in (run.label, run.model, "/".join(folders)):
         if step := _STEP.search(text):
             number, thousands = step.groups()
             return _training_run(run), int(number) * (1000 if thousands else 1)
@@ -128,7 +128,11 @@ def figure_rows(runs: Sequence[Run]) -> Iterator[_Row]:
                     yield row
 
 
-def _figure_row(run: Run, figure: Figure, subject: str | None) -> _Row | None:
+def _figure_row(
+    run: Run,
+    figure: Figure,
+    subject: str | None,
+) -> _Row | None:
     """Return a figure of a run; None if it has no value."""
     value = estimate(run, figure.name, None if subject is None else (subject,))
     if value is None:
@@ -144,7 +148,8 @@ def _figure_row(run: Run, figure: Figure, subject: str | None) -> _Row | None:
 
 
 def effect_rows(
-    compared: Sequence[Comparison], delta: float | None = None
+    compared: Sequence[Comparison],
+    delta: float | None = None,
 ) -> Iterator[_Row]:
     """Yield each effect of some comparisons: the difference between `model` and `baseline`.
 

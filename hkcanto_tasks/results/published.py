@@ -350,7 +350,11 @@ def _rows(path: Path, table: PublishedTable) -> Iterator[PublishedRow]:
         yield _row(model, values, table)
 
 
-def _check_models(models: Sequence[str], table: PublishedTable, path: Path) -> None:
+def _check_models(
+    models: Sequence[str],
+    table: PublishedTable,
+    path: Path,
+) -> None:
     """Raise a ValueError if a row occurs twice, or if a declared row does not exist."""
     for model in repeated(models):
         raise ValueError(f"{path.name}, row {model!r} occurs twice")
@@ -371,7 +375,11 @@ def _lines(path: Path) -> list[list[str]]:
     return lines
 
 
-def _value(cell: str, column: PublishedColumn, where: str) -> float | None:
+def _value(
+    cell: str,
+    column: PublishedColumn,
+    where: str,
+) -> float | None:
     """Return the score in a cell; None if it is empty."""
     if not cell:
         return None

@@ -151,7 +151,9 @@ class Items:
 
 
 def _joined_by_name(
-    parts: Sequence[Mapping[str, Floats]], sizes: Sequence[int], fill: float
+    parts: Sequence[Mapping[str, Floats]],
+    sizes: Sequence[int],
+    fill: float,
 ) -> dict[str, Floats]:
     """Return the joined columns of several runs; `fill` is the value of a missing column."""
     columns: dict[str, Floats] = {}
@@ -478,7 +480,11 @@ class Run:
             and self.signature == other.signature
             and self.items.ids == other.items.ids
             and all(
-                np.array_equal(values, other.items.values.get(name, ()), equal_nan=True)
+                np.array_equal(
+                    values,
+                    other.items.values.get(name, ()),
+                    equal_nan=True,
+                )
                 for name, values in self.items.values.items()
             )
         )

@@ -75,7 +75,11 @@ def read_runs(
     return Runs(labelled(kept, paths), skipped)
 
 
-def _keep(run: Run, kept: list[Run], skipped: list[SkippedLog]) -> None:
+def _keep(
+    run: Run,
+    kept: list[Run],
+    skipped: list[SkippedLog],
+) -> None:
     """Add a run to `kept`, or to `skipped` if it is a copy."""
     for other in kept:
         if run.is_copy_of(other):
@@ -181,7 +185,10 @@ def read_log(path: Path, new_rows: NewItemRows) -> Iterator[Run | SkippedLog]:
 # ---------------------------------------------------------------------- joining
 
 
-def _joined_runs(runs: Sequence[Run], skipped: list[SkippedLog]) -> list[Run]:
+def _joined_runs(
+    runs: Sequence[Run],
+    skipped: list[SkippedLog],
+) -> list[Run]:
     """Return the runs of each model and setup, joined, in the catalogue's order.
 
     Of two runs that share a subject, one counts: the one that finished, then the one with more
@@ -207,7 +214,8 @@ def _joined_runs(runs: Sequence[Run], skipped: list[SkippedLog]) -> list[Run]:
         )
         skipped.append(SkippedLog(run.sources[0], cause))
     order = [*named_tasks()]
-    return sorted(map(_join, parts.values()), key=lambda run: order.index(run.task))
+    joined_runs = map(_join, parts.values())
+    return sorted(joined_runs, key=lambda run: order.index(run.task))
 
 
 def _joined_as(run: Run) -> Hashable:
@@ -268,7 +276,10 @@ def _joined_reported(runs: Sequence[Run]) -> Reported:
     return reported
 
 
-def _joined_notes(runs: Sequence[Run], signature: Signature) -> tuple[str, ...]:
+def _joined_notes(
+    runs: Sequence[Run],
+    signature: Signature,
+) -> tuple[str, ...]:
     notes = [*chain.from_iterable(run.notes for run in runs)]
     unread = sum(map(int, re.findall(r"-(\d+)rows", signature.data)))
     if unread:
@@ -289,7 +300,10 @@ _WEIGHT_SETTINGS = (
 )
 
 
-def labelled(runs: Sequence[Run], paths: Sequence[Path]) -> list[Run]:
+def labelled(
+    runs: Sequence[Run],
+    paths: Sequence[Path],
+) -> list[Run]:
     """Return runs with labels, which differ for two models under one condition.
 
     A label is the user's name for the argument, or the end of the model's name. If two models would
@@ -315,7 +329,10 @@ def labelled(runs: Sequence[Run], paths: Sequence[Path]) -> list[Run]:
     return labelled_runs
 
 
-def _labels(runs: Sequence[Run], paths: Sequence[Path]) -> dict[Run, str]:
+def _labels(
+    runs: Sequence[Run],
+    paths: Sequence[Path],
+) -> dict[Run, str]:
     """Return the label of each run, equal for the runs of a model."""
     by_model: dict[Hashable, list[Run]] = defaultdict(list)
     for run in runs:
@@ -357,7 +374,10 @@ def _weights(run: Run) -> str:
     return ", ".join(words)
 
 
-def _remarks(ambiguous: Sequence[Run], paths: Sequence[Path]) -> list[str]:
+def _remarks(
+    ambiguous: Sequence[Run],
+    paths: Sequence[Path],
+) -> list[str]:
     """Return in parentheses what tells some models apart: `(base)` for `runs/base/logs`."""
     columns = (
         [_HARNESS[run.harness] for run in ambiguous],

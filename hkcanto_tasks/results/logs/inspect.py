@@ -229,7 +229,12 @@ def _signatures(evaluation: _Eval) -> dict[str, Signature]:
     return {str(task): known_signature(text) for task, text in dict(texts).items()}
 
 
-def _run(path: Path, log: _Log, answers: _Answers, task: str) -> Run:
+def _run(
+    path: Path,
+    log: _Log,
+    answers: _Answers,
+    task: str,
+) -> Run:
     evaluation = log.eval
     items = answers.items[task]
     signature = answers.signatures[task]
@@ -325,7 +330,9 @@ def _seconds(evaluation: _Eval, answers: _Answers) -> float | None:
 
 
 def head_and_samples(
-    path: Path, file: BinaryIO, decoder: msgspec.json.Decoder[Any]
+    path: Path,
+    file: BinaryIO,
+    decoder: msgspec.json.Decoder[Any],
 ) -> tuple[_Log, Samples]:
     """Return the head of a log, and a function for each sample that decodes it."""
     if path.suffix == ".eval":
@@ -338,7 +345,8 @@ def head_and_samples(
 
 
 def _head_and_members(
-    file: BinaryIO, decoder: msgspec.json.Decoder[Any]
+    file: BinaryIO,
+    decoder: msgspec.json.Decoder[Any],
 ) -> tuple[_Log, Samples]:
     try:
         # A name may occur more than once: the last one counts, as in Inspect.
@@ -541,7 +549,10 @@ def _prompt(sample: _LoggedSample) -> str:
     )
 
 
-def _parts(message: Mapping[str, Any], kind: str) -> Iterator[str]:
+def _parts(
+    message: Mapping[str, Any],
+    kind: str,
+) -> Iterator[str]:
     """Yield the parts of a message of one kind: `text` or `reasoning`."""
     content: str | list[Json] = message.get("content", "")
     if isinstance(content, str):

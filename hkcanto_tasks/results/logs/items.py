@@ -155,7 +155,7 @@ class ItemRows:
 
     def items(self) -> Items:
         """Return the items sorted by subject and id (9 before 10), epochs of an id in order."""
-        self._rows.sort(key=lambda row: (self._order[row.subject], len(row.id), row.id))
+        self._rows.sort(key=self._position)
         passages: dict[int, int] = {}
         clusters: list[int] = []
         for row in self._rows:
@@ -177,12 +177,17 @@ class ItemRows:
             texts=self._column("text") if self.texts else (),
         )
 
+    def _position(self, row: _ItemRow) -> tuple[int, int, str]:
+        return self._order[row.subject], len(row.id), row.id
+
     def _column(self, name: str) -> tuple[Any, ...]:
         return tuple(map(attrgetter(name), self._rows))
 
 
 def _values(
-    sample: Sample, judgement: Judgement, further: Mapping[str, float | None]
+    sample: Sample,
+    judgement: Judgement,
+    further: Mapping[str, float | None],
 ) -> dict[str, float | None]:
     """Return the values of an item, by figure."""
     values: dict[str, float | None] = dict(judgement.values)
@@ -196,7 +201,8 @@ def _values(
 
 
 def _columns_by_name(
-    items: Sequence[Mapping[str, float | None]], fill: float
+    items: Sequence[Mapping[str, float | None]],
+    fill: float,
 ) -> dict[str, Floats]:
     """Return a column for each name; `fill` is the value of an item that lacks it."""
     columns: dict[str, Floats] = {}
@@ -228,7 +234,11 @@ def reason(error: BaseException) -> str:
     return f"{cause}: {first_line}"
 
 
-def left_out(problems: Sequence[str], scored: int, expected: int) -> str:
+def left_out(
+    problems: Sequence[str],
+    scored: int,
+    expected: int,
+) -> str:
     """Return how many samples of a log are missing and why; empty if it has all."""
     count = f"it has {scored} of {expected} samples"
     if problems:
@@ -238,7 +248,10 @@ def left_out(problems: Sequence[str], scored: int, expected: int) -> str:
     return ""
 
 
-def decode(data: bytes, decoder: msgspec.json.Decoder[T]) -> T:
+def decode(
+    data: bytes,
+    decoder: msgspec.json.Decoder[T],
+) -> T:
     r"""Decode JSON in UTF-8.
 
     Both harnesses write NaN and lone surrogates like Python's `json`, and msgspec refuses them.
@@ -342,4 +355,7 @@ def sent_of(logged: Mapping[str, Any], **further: Any) -> Sent:
 
 def hashed(text: object) -> str:
     """Return a short hash of a text that was sent with all prompts; empty if there was none."""
-    return sha256(str(text).encode("utf-8", "replace")).hexdigest()[:7] if text else ""
+    if not text:
+        return ""
+    data = str(text).encode("utf-8", "replace")
+    return sha256(data).hexdigest()[:7]

@@ -181,7 +181,10 @@ def _head(path: Path) -> _Head:
     )
 
 
-def _notes(results: _Results, settings: Mapping[str, str]) -> Iterator[str]:
+def _notes(
+    results: _Results,
+    settings: Mapping[str, str],
+) -> Iterator[str]:
     if "system instruction" in settings:
         yield WITH_SYSTEM
     if cache := results.config.get("use_cache"):
@@ -393,6 +396,7 @@ def _model(results: _Results) -> tuple[str, Settings]:
 
 def _arguments(logged: Any) -> dict[str, str]:
     """Return arguments that lm-eval logs as a dictionary or as `a=b,c=d`."""
+    arguments = logged or {}
     if isinstance(logged, str):
-        logged = dict(part.partition("=")[::2] for part in logged.split(","))
-    return {str(key).strip(): str(value) for key, value in (logged or {}).items()}
+        arguments = dict(part.partition("=")[::2] for part in logged.split(","))
+    return {str(key).strip(): str(value) for key, value in arguments.items()}
