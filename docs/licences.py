@@ -55,7 +55,7 @@ REMARKS = {
     ),
     "tojyutping": (
         "BSD-2-Clause",
-        "The metadata names no licence. The licence is from `LICENSE` in the repository (commit "
+        "The metadata lacks a licence. The licence is from `LICENSE` in the repository (commit "
         "bd0ecd8, version 3.2.0) and in the wheel, read on 2026-11-22. At first the licence was "
         "MIT, then CC-BY-4.0 until 2024-07-17.",
     ),

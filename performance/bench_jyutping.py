@@ -20,7 +20,7 @@ def syllable(rng: random.Random) -> str:
 
 
 def sentence(rng: random.Random, syllables: int, groups: int) -> list[list[str]]:
-    """The options in each place: three in the places of the groups, else one."""
+    """The options in each place: three in the places of the groups, one elsewhere."""
     places = set(rng.sample(range(syllables), groups))
     return [
         [syllable(rng) for _ in range(3 if i in places else 1)]

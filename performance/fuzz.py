@@ -284,7 +284,7 @@ def read(paths: Iterable[Path]) -> list[Row]:
 
 
 def start_process(paths: Sequence[Path]) -> None:
-    """Load libraries and outputs, so that no call's time includes this."""
+    """Load libraries and outputs before anything is timed."""
     _rows.extend(read(paths))
     for number in range(-5, 0):
         score(number, 0, _rows)

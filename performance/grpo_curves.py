@@ -84,7 +84,7 @@ SPELT = "你好 = nei5 hou2\n早晨 = zou2 san4\n食飯 = sik6 faan6\n"
 
 @dataclass(frozen=True)
 class Task:
-    """What is trained: rows with a prompt and columns, and the rewards that are multiplied.
+    """A training task: rows with a prompt and columns, and the rewards that are multiplied.
 
     Every answer begins with the opening, which is part of the prompt and of what is rewarded.
     """
