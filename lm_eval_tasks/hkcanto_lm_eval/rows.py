@@ -7,8 +7,11 @@ from typing import Any
 
 from lm_eval.api.metrics import mean
 
-from hkcanto_tasks.catalogue import share
+from hkcanto_tasks.catalogue import find_task, share
+from hkcanto_tasks.data.locating import locate
+from hkcanto_tasks.data.rows import ReleaseRows
 from hkcanto_tasks.declarations import Average
+from hkcanto_tasks.errors import HKCantoError
 from hkcanto_tasks.figures import Figure, language_of, value
 from hkcanto_tasks.tasks import LoadedTask
 
@@ -73,14 +76,28 @@ def _scaled(factor: float, aggregation: Aggregation, items: Any) -> float:
 
 
 def averages_with(loaded: LoadedTask, part_of: str) -> Sequence[Average]:
-    """Return the averages over several tasks that include a task, if its data is complete."""
+    """Return the averages over several tasks that include a task, if no subject is missing.
+
+    A missing subject of any of their tasks counts: lm-eval would average over the other tasks.
+    """
     task = loaded.task
     if part_of != task.benchmark.name or loaded.revision == "sample":
         return ()
-    if len(task.subjects) < len(task.definition.subjects):
-        return ()
-    return [
-        average
-        for average in averages_over(task.benchmark)
-        if task.whole in chain(*average.columns)
-    ]
+    averages = []
+    for average in averages_over(task.benchmark):
+        names = [*chain.from_iterable(average.columns)]
+        if task.whole in names and all(has_all_subjects(name) for name in names):
+            averages.append(average)
+    return averages
+
+
+def has_all_subjects(name: str) -> bool:
+    """Return whether the data has a test file for each subject of a task."""
+    task = find_task(name)
+    if task.definition.reader:
+        return True  # only reading its rows would tell
+    try:
+        release = ReleaseRows(locate(task.benchmark), task, ())
+        return all(release.files(subject, "test") for subject in task.subjects)
+    except HKCantoError:
+        return False

@@ -1,7 +1,9 @@
 """lm-eval prints one task per condition, few rows, the headline first, and no warning."""
 
+import json
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -250,3 +252,53 @@ def test_one_subject_of_a_variant_is_an_option() -> None:
     assert results["results"]["hkmmlu_cot"]["acc_macro,none"] == pytest.approx(
         expected, abs=1e-12
     )
+
+
+MIX = """
+name = "mix"
+title = "Mix"
+[data]
+[prompts.plain]
+question = "{question}\\n{options}\\n"
+[[averages]]
+name = "average_of_both"
+title = "Average of both"
+columns = [["mix_first"], ["mix_second"]]
+[[tasks]]
+name = "mix_first"
+title = "First"
+kind = "multiple_choice"
+files = "{stem}.jsonl"
+subjects = [{ name = "law", rows = 2 }, { name = "food", rows = 3 }]
+[[tasks]]
+name = "mix_second"
+title = "Second"
+kind = "multiple_choice"
+files = "other/second.jsonl"
+subjects = [{ name = "", rows = 4 }]
+"""
+
+
+def test_an_average_is_in_the_table_only_if_no_subject_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for stem, count in (("law", 2), ("food", 3), ("other/second", 4)):
+        rows = [
+            {"question": f"{stem} {n}？", "A": "甲", "B": "乙", "C": "丙", "D": "丁"}
+            for n in range(count)
+        ]
+        lines = [json.dumps({**row, "answer": "B"}) + "\n" for row in rows]
+        (tmp_path / "other").mkdir(exist_ok=True)
+        (tmp_path / f"{stem}.jsonl").write_text("".join(lines), "utf-8")
+    (tmp_path / "benchmark.toml").write_text(MIX, "utf-8")
+    monkeypatch.setenv("HKCANTO_DATA", "")
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
+    results = evaluate("mix", model=AnsweringLM())
+    expected = fmean(
+        by_hand.micro(items(results, task)) for task in ("mix_first", "mix_second")
+    )
+    assert results["results"]["mix"]["average_of_both,none"] == pytest.approx(expected)
+    (tmp_path / "food.jsonl").unlink()
+    results = evaluate("mix", model=AnsweringLM())
+    assert results["results"]["mix_first"]["alias"].startswith("mix_first (1 of 2")
+    assert "average_of_both,none" not in results["results"].get("mix", {})

@@ -15,6 +15,7 @@ from typer.testing import CliRunner, Result
 
 from hkcanto_tasks.cli import app
 
+from ..answering import by_word
 from ..cases import another_run
 from ..reports.harness_runs import (
     AnsweringLM,
@@ -35,6 +36,19 @@ WHO = (
     "https://example.org/logs",
 )
 SIGNATURE = "quiz|shots:0"
+PLACES = """
+name = "places"
+title = "Places"
+[data]
+[prompts.plain]
+question = "{question}"
+[[tasks]]
+name = "places"
+title = "Places"
+kind = "short_answer"
+headline = "f1"
+files = "test.jsonl"
+"""
 TRANSLATION = """
 name = "notes"
 title = "Notes"
@@ -624,3 +638,33 @@ def test_bleu_is_published_on_its_own_scale(
     ((_, page),) = published("hf", tmp_path / "out", log.parent, *WHO).items()
     (entry,) = parse_eval_result_entries(yaml.safe_load(page))
     assert entry.value == pytest.approx(reported, abs=0.01)
+
+
+@pytest.mark.usefixtures("hub")
+def test_only_a_perfect_answer_is_published_as_correct(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "places"
+    home.mkdir()
+    rows = [
+        {"question": "＿＿站有得轉車。", "answer": "金鐘"},
+        {"question": "＿＿係花都。", "answer": "巴黎"},
+        {"question": "＿＿係香港最高嘅山。", "answer": "大帽山"},
+    ]
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    (home / "test.jsonl").write_text(text, "utf-8")
+    (home / "benchmark.toml").write_text(PLACES, "utf-8")
+    monkeypatch.setenv("HKCANTO_DATA", "")
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(home))
+    # F1 by hand: 1, 2 · 1 / (2 + 2), 0.
+    model = AnsweringLM(by_word([("站", "金鐘"), ("花都", "巴士"), ("香港", "獅子")]))
+    log = run_lm_eval(tmp_path / "log", "places", model=model)
+    rename(log)
+    declared = PLACES.replace("[data]", '[hub]\nrepo_id = "org/places"')
+    (tmp_path / "hub" / "benchmark.toml").write_text(declared, "utf-8")
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path / "hub"))
+    files = published("eee", tmp_path / "out", log.parent, *WHO, "--items")
+    lines = next(text for path, text in files.items() if "sample_id" in text)
+    evaluations = [json.loads(line)["evaluation"] for line in lines.splitlines()]
+    scores = sorted((item["score"], item["is_correct"]) for item in evaluations)
+    assert scores == [(0.0, False), (0.5, False), (1.0, True)]
