@@ -128,7 +128,7 @@ def task_pages() -> dict[str, str]:
                         f"[`{each.task.name}`]({each.task.name}.md)",
                         each.title,
                         _items(each),
-                        str(each.setup.shots),
+                        str(each.kind.shots),
                         f"`{each.figures[0].name}`",
                     )
                     for each in described
@@ -146,7 +146,7 @@ def _joined(*blocks: str) -> str:
 
 def _items(of: Description) -> str:
     """Return how many items are published, and how many of them run by default."""
-    size = int(getattr(of.setup.options, "size", 0))
+    size = int(getattr(of.kind.options, "size", 0))
     published = published_items(of.task)
     run = f" ({size:,} by default)" if 0 < size < published else ""
     return f"{published:,}{run}" if published else ""
@@ -187,8 +187,8 @@ def _facts(of: Description) -> str:
             for harness, command in of.commands.items()
             if command
         ),
-        f"generative: {_limits(of.setup)}"
-        if of.setup.is_generative
+        f"generative: {_limits(of.kind)}"
+        if of.kind.is_generative
         else "log-likelihood, which Inspect does not support",
     ]
     if of.task.definition.printed:
@@ -215,8 +215,8 @@ def _limits(of: Kind) -> str:
 
 def _figures(of: Description) -> str:
     """Return the names of a task's figures, without those of reasoning, which all tasks have."""
-    own = [figure for figure in of.setup.figures if "reasoning" not in figure.name]
-    in_table = {figure.name for figure in of.setup.table}
+    own = [figure for figure in of.kind.figures if "reasoning" not in figure.name]
+    in_table = {figure.name for figure in of.kind.table}
     shown = [f"`{figure.name}`" for figure in own[1:] if figure.name in in_table]
     others = [f"`{figure.name}`" for figure in own[1:] if figure.name not in in_table]
     facts = (

@@ -1,6 +1,11 @@
-"""The core of hkcanto, independent of any harness: catalogue, data, prompts, scoring, results.
+"""Tasks, their results and the commands of hkcanto, independent of any harness.
 
-The two harness packages, `hkcanto_lm_eval` and `hkcanto`, are adapters over this one.
+* The plugin: `catalogue.py` and `benchmarks/` (which tasks there are), `data/` (their rows),
+  `kinds/` (prompts and judging), `tasks.py` (`load_task` brings these together).
+* The workbench: `results/` reads the harnesses' logs, for reports, comparisons and boards.
+* The command line: `commands/`, with `describing.py` for `hkcanto list` and `hkcanto show`.
+* The adapters of the harnesses are packages of their own: `hkcanto_lm_eval` and `hkcanto`.
+* The metrics that judge answers are the package `hkcanto_metrics`.
 
     Examples:
         >>> from hkcanto_tasks import load_task
@@ -25,7 +30,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-_HOME = {
+_MODULE_OF = {
     "LoadedTask": "tasks",
     "NonInferiority": "results.statistics.intervals",
     "Run": "results.runs",
@@ -37,14 +42,14 @@ _HOME = {
     "non_inferiority": "results.statistics.intervals",
     "read_runs": "results.logs",
 }
-__all__ = list(_HOME)
+__all__ = list(_MODULE_OF)
 
 
 def __getattr__(name: str) -> Any:
     # Lazy imports keep `import hkcanto_tasks` cheap at harness start-up.
-    if name not in _HOME:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
 
 
 def __dir__() -> list[str]:

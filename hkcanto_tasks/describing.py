@@ -7,44 +7,69 @@ benchmark's own folder.
 
 import inspect
 import json
-import logging
-import os
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
-from unittest.mock import patch
+from typing import Any, NamedTuple
 
 import msgspec
 
 from .catalogue import BENCHMARKS, find_task, named_tasks
 from .declarations import TaskVariant
 from .errors import CatalogueError, DataNotFound, OptionError, did_you_mean
+from .figures import Figure
 from .kinds.base import Kind
+from .printable import quietly
 from .signing import signature_of
 from .tasks import load_task, option_values, task_as_run
 
-UNITS = {"share": "0 to 1", "rate": "from 0", "score": "0 to 100"}
-UNITS |= {"count": "count", "number": "number"}
+UNITS = {
+    "share": "0 to 1",
+    "rate": "from 0",
+    "score": "0 to 100",
+    "count": "count",
+    "number": "number",
+}
 """Unit of a figure → the range of its values."""
 
 WAYS = {True: "↑", False: "↓", None: "–"}
 """Whether a higher value is better → an arrow."""
 
+_ATTRIBUTE = re.compile(r"^    (\w+): (.*(?:\n {5,}.*)*)", re.MULTILINE)
+_IN_REPORTS = " Only in reports, not in the harnesses' tables."
 
+
+class OptionHelp(NamedTuple):
+    """An option of a task, with its possible values, default and effect."""
+
+    name: str
+    values: str
+    default: str
+    help: str
+
+
+class ShownPrompt(NamedTuple):
+    """The prompt of an item.
+
+    Attributes:
+        text: The prompt; empty if there is none to show.
+        answer: The right answer to it, for the author of a benchmark; empty for our own.
+        origin: The item of the prompt, or the reason why there is no prompt.
+    """
+
+    text: str
+    answer: str
+    origin: str
+
+
+@dataclass(frozen=True)
 class Description:
-    """The description of a task and its setup.
-
-    Args:
-        setup: Its setup.
-        chosen: The options that are not those of the task's name: option → value.
+    """The description of a task as it is run.
 
     Attributes:
         task: The task, with the subjects that are run.
-        setup: Its setup.
+        kind: The task as it is run.
         title: Its title, with that of a subject or part.
         commands: Harness → the command that runs it; empty if it does not run there.
         facts: Label → text, in the order in which they are shown.
@@ -55,86 +80,38 @@ class Description:
         options: Name, values, default and effect of each option.
     """
 
-    def __init__(self, setup: Kind, chosen: Mapping[str, Any]) -> None:
-        task, definition, benchmark = (
-            setup.task,
-            setup.task.definition,
-            setup.task.benchmark,
-        )
-        self.task, self.setup, self.title = task, setup, _title(task)
-        quoted = partial(json.dumps, ensure_ascii=False)
-        parameters = (
-            {**chosen, "shots": setup.shots} if setup.shots != task.shots else chosen
-        )
-        metadata = f" --metadata '{quoted(parameters)}'" if parameters else ""
-        if in_inspect := inspect_name(task):
-            arguments = "".join(
-                f" -T {key}={plain(value)}" for key, value in parameters.items()
-            )
-            grader = " --model-role grader=…" if setup.rubric_hash else ""
-            in_inspect = f"inspect eval {in_inspect}{arguments} --model …{grader}"
-        lm_eval = f"lm_eval --model … --tasks {task.name}{metadata}"
-        self.commands = {"lm-eval": lm_eval, "Inspect": in_inspect}
-        self.prompt, self.answer, self.origin = _prompt(setup, chosen)
-        apart = " Only in reports, not in the harnesses' tables."
-        self.figures = [
-            figure
-            if figure in setup.table
-            else replace(figure, help=figure.help + apart)
-            for figure in setup.figures
-        ]
-        self.options = [*_options(setup)]
-        whole = find_task(definition.name)
-        named = (whole, *variants_of(whole))
-        sources = filter(
-            None, (benchmark.paper or benchmark.title, definition.specified)
-        )
-        stops = [setup.sent_stop(chat=chat) for chat in (False, True)]
-        text, chat = (", ".join(map(quoted, texts)) or "none" for texts in stops)
-        response = (
-            f"at most {setup.max_tokens} tokens; stop texts: {text}; in a chat: {chat}"
-        )
-        likelihood = (
-            "none: the right answer's bits count"
-            if setup.GOLD
-            else "the likeliest letter"
-        )
-        facts = {
-            "benchmark": benchmark.title,
-            "from": f"{'. '.join(sources)}.",
-            "lm-eval": lm_eval,
-            "Inspect": in_inspect
-            or "none, because Inspect does not support log-likelihoods",
-            "items": f"{items_of_run(task, setup) or 'unknown'}",
-            "signature": signature_of(setup, "…").text,
-            "response": response if setup.is_generative else likelihood,
-            "variants": " ".join(
-                one.name for one in named if one.variant != task.variant
-            ),
-        }
-        self.facts = {label: text for label, text in facts.items() if text}
+    task: TaskVariant
+    kind: Kind
+    title: str
+    commands: Mapping[str, str]
+    facts: Mapping[str, str]
+    prompt: str
+    answer: str
+    origin: str
+    figures: Sequence[Figure]
+    options: Sequence[OptionHelp]
 
     def record(self) -> dict[str, Any]:
         """Return the description as a record for scripts (`hkcanto show --json`)."""
-        of_figure = ("name", "title", "unit", "higher_is_better", "help")
-        of_option = ("name", "values", "default", "help")
+        figure_keys = ("name", "title", "unit", "higher_is_better", "help")
+        figures = [
+            {key: getattr(figure, key) for key in figure_keys}
+            for figure in self.figures
+        ]
+        subjects = [subject.name for subject in self.task.subjects if subject.name]
         return {
             **record(self.task),
             "source": self.facts["from"],
             "lm_eval_command": self.commands["lm-eval"],
             "inspect_command": self.commands["Inspect"],
             "signature": self.facts["signature"],
-            "shots": self.setup.shots,
-            "stop": list(self.setup.sent_stop(chat=False)),
-            "max_tokens": self.setup.max_tokens,
+            "shots": self.kind.shots,
+            "stop": list(self.kind.sent_stop(chat=False)),
+            "max_tokens": self.kind.max_tokens,
             "prompt": self.prompt,
-            "figures": [
-                {key: getattr(one, key) for key in of_figure} for one in self.figures
-            ],
-            "options": [dict(zip(of_option, row, strict=True)) for row in self.options],
-            "subjects": [
-                subject.name for subject in self.task.subjects if subject.name
-            ],
+            "figures": figures,
+            "options": [option._asdict() for option in self.options],
+            "subjects": subjects,
         }
 
 
@@ -157,79 +134,183 @@ def describe(
         >>> describe("hkcanto/mmlu", {"language": "en"}).commands["lm-eval"]
         'lm_eval --model … --tasks hkcanto_mmlu_en'
     """
-    given: dict[str, Any] = dict(options or {})
-    task = find_task(name, given)
-    if (
-        name not in named_tasks()
-    ):  # but a name in Inspect, whose parameter has selected the task
-        given.pop(task.definition.parameter.partition("=")[0], None)
-    subjects = [
-        subject for subject in str(given.pop("subjects", "")).split(",") if subject
-    ]
-    asked = given.pop("shots", None)
-    setup = task_as_run(
-        task.name, subjects, shots=asked if shots is None else shots, **given
-    )
-    if setup.task.scope != "task" and setup.task.variant.suffix:
+    settings: dict[str, Any] = dict(options or {})
+    task = find_task(name, settings)
+    if name not in named_tasks():
+        # A parameter of a name in Inspect has selected the task.
+        settings.pop(task.definition.parameter.partition("=")[0], None)
+    names = str(settings.pop("subjects", "")).split(",")
+    subjects = [subject for subject in names if subject]
+    declared_shots = settings.pop("shots", None)
+    if shots is None:
+        shots = declared_shots
+    kind = task_as_run(task.name, subjects, shots=shots, **settings)
+    if kind.task.scope != "task" and kind.task.variant.suffix:
         # lm-eval has names for the subjects of a task, but not of its variants.
-        subjects = subjects or [subject.name for subject in setup.task.subjects]
-        setup = task_as_run(setup.task.whole, subjects, shots=setup.shots, **given)
-    values = {**msgspec.structs.asdict(setup.options), "multiturn": setup.multiturn}
-    by_name = msgspec.structs.asdict(task_as_run(setup.task.name).options)
-    of_variant = [
-        name for name in ("cot", "script") if values.get(name) == by_name.get(name)
+        subjects = subjects or [subject.name for subject in kind.task.subjects]
+        kind = task_as_run(kind.task.whole, subjects, shots=kind.shots, **settings)
+    return _description(kind, _chosen(kind, subjects, settings))
+
+
+def _chosen(
+    kind: Kind, subjects: Sequence[str], settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the options that the task's name does not select: option → value."""
+    values = {**msgspec.structs.asdict(kind.options), "multiturn": kind.multiturn}
+    by_name = msgspec.structs.asdict(task_as_run(kind.task.name).options)
+    chosen: dict[str, Any] = {}
+    if subjects:
+        chosen["subjects"] = ",".join(subjects)
+    for option in settings:
+        of_variant = option in ("cot", "script")
+        if not (of_variant and values[option] == by_name[option]):
+            chosen[option] = values[option]
+    return chosen
+
+
+def _description(kind: Kind, chosen: Mapping[str, Any]) -> Description:
+    """Describe a task as it is run.
+
+    Args:
+        kind: The task as it is run.
+        chosen: The options that the task's name does not select.
+    """
+    parameters = dict(chosen)
+    if kind.shots != kind.task.shots:
+        parameters["shots"] = kind.shots
+    commands = {
+        "lm-eval": _lm_eval_command(kind.task, parameters),
+        "Inspect": _inspect_command(kind, parameters),
+    }
+    prompt = _prompt(kind, chosen)
+    return Description(
+        task=kind.task,
+        kind=kind,
+        title=_title(kind.task),
+        commands=commands,
+        facts=_facts(kind, commands),
+        prompt=prompt.text,
+        answer=prompt.answer,
+        origin=prompt.origin,
+        figures=_figures(kind),
+        options=[*_options(kind)],
+    )
+
+
+def _lm_eval_command(task: TaskVariant, parameters: Mapping[str, Any]) -> str:
+    command = f"lm_eval --model … --tasks {task.name}"
+    return f"{command} --metadata '{_json(parameters)}'" if parameters else command
+
+
+def _inspect_command(kind: Kind, parameters: Mapping[str, Any]) -> str:
+    name = inspect_name(kind.task)
+    if not name:
+        return ""
+    arguments = "".join(
+        f" -T {key}={plain(value)}" for key, value in parameters.items()
+    )
+    grader = " --model-role grader=…" if kind.rubric_hash else ""
+    return f"inspect eval {name}{arguments} --model …{grader}"
+
+
+def _facts(kind: Kind, commands: Mapping[str, str]) -> dict[str, str]:
+    """Return label → text, in the order in which they are shown."""
+    task = kind.task
+    benchmark = task.benchmark
+    sources = [benchmark.paper or benchmark.title]
+    if kind.definition.specified:
+        sources.append(kind.definition.specified)
+    whole = find_task(kind.definition.name)
+    variants = [
+        variant.name
+        for variant in (whole, *variants_of(whole))
+        if variant.variant != task.variant
     ]
-    chosen = {"subjects": ",".join(subjects)} if subjects else {}
-    chosen |= {option: values[option] for option in given if option not in of_variant}
-    return Description(setup, chosen)
+    not_in_inspect = "none, because Inspect does not support log-likelihoods"
+    facts = {
+        "benchmark": benchmark.title,
+        "from": f"{'. '.join(sources)}.",
+        "lm-eval": commands["lm-eval"],
+        "Inspect": commands["Inspect"] or not_in_inspect,
+        "items": f"{items_of_run(task, kind) or 'unknown'}",
+        "signature": signature_of(kind, "…").text,
+        "response": _response(kind),
+        "variants": " ".join(variants),
+    }
+    return {label: text for label, text in facts.items() if text}
 
 
-def _options(setup: Kind) -> Iterator[tuple[str, str, str, str]]:
-    task, values = setup.task, option_values(setup.task.name)
-    does = "Number of worked examples in the prompt; in lm-eval also `--num_fewshot`."
-    yield "shots", values["shots"], str(task.shots), does
+def _response(kind: Kind) -> str:
+    """Return the limits of a response, or how log-likelihoods are scored."""
+    if not kind.is_generative:
+        if kind.GOLD:
+            return "none: the right answer's bits count"
+        return "the likeliest letter"
+    text = ", ".join(map(_json, kind.sent_stop(chat=False))) or "none"
+    chat = ", ".join(map(_json, kind.sent_stop(chat=True))) or "none"
+    return f"at most {kind.max_tokens} tokens; stop texts: {text}; in a chat: {chat}"
+
+
+def _figures(kind: Kind) -> list[Figure]:
+    figures: list[Figure] = []
+    for figure in kind.figures:
+        if figure not in kind.table:
+            figure = replace(figure, help=figure.help + _IN_REPORTS)
+        figures.append(figure)
+    return figures
+
+
+def _options(kind: Kind) -> Iterator[OptionHelp]:
+    task = kind.task
+    values = option_values(task.name)
+    shots = "Number of worked examples in the prompt; in lm-eval also `--num_fewshot`."
+    yield OptionHelp("shots", values["shots"], str(task.shots), shots)
     if len(task.subjects) > 1:
-        yield "subjects", values["subjects"], "all", "Only these subjects."
-    helps = attributes(type(setup).Options)
-    for name, default in msgspec.structs.asdict(task_as_run(task.name).options).items():
-        try:
-            if default is False:
-                task_as_run(task.name, **{name: "true"})
-        except OptionError:  # such as a chain of thought that no prompt asks for
+        subjects = "Only these subjects."
+        yield OptionHelp("subjects", values["subjects"], "all", subjects)
+    helps = attributes(type(kind).Options)
+    defaults = msgspec.structs.asdict(task_as_run(task.name).options)
+    for name, default in defaults.items():
+        if default is False and not _can_be_true(task, name):
             continue
-        yield name, values[name], plain(default), helps.get(name, "")
+        yield OptionHelp(name, values[name], plain(default), helps.get(name, ""))
 
 
-def _prompt(setup: Kind, chosen: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Return a prompt without items of a release, its right answer, and its item or why not."""
-    task, benchmark = setup.task, setup.task.benchmark
+def _can_be_true(task: TaskVariant, option: str) -> bool:
+    """Return whether an option has a prompt, such as a chain of thought."""
     try:
-        with quietly(HKCANTO_DATA="sample"):  # its gaps do not mean gaps in the release
-            loaded = load_task(task.name, **{**chosen, "shots": setup.shots})
+        task_as_run(task.name, **{option: "true"})
+    except OptionError:
+        return False
+    return True
+
+
+def _prompt(kind: Kind, chosen: Mapping[str, Any]) -> ShownPrompt:
+    """Return a prompt without items of a release."""
+    task = kind.task
+    benchmark = task.benchmark
+    options = {**chosen, "shots": kind.shots}
+    try:
+        with quietly():  # gaps of the sample data do not mean gaps in the release
+            loaded = load_task(task.name, data="sample", **options)
     except DataNotFound:
         if benchmark.data is not None:  # such a benchmark has no other data
             raise
-        return (
-            "",
-            "",
-            f"No prompt: the sample data of {benchmark.title} has no {task.name}.",
-        )
+        why = f"No prompt: the sample data of {benchmark.title} has no {task.name}."
+        return ShownPrompt("", "", why)
     item = loaded.samples[0]
     prompt = loaded.prompt(item)
     data = "benchmark's own data" if benchmark.data else "sample data"
-    origin = f"item {item.id} of the {data}, {setup.shots}-shot"
+    origin = f"item {item.id} of the {data}, {kind.shots}-shot"
     if prompt.chat_system:
         origin += f"; in a chat, its system message is “{prompt.chat_system}”"
     is_ours = Path(benchmark.home).parent == BENCHMARKS
-    return prompt.text(), "" if is_ours else loaded.kind.answer(item), origin
+    answer = "" if is_ours else loaded.kind.answer(item)
+    return ShownPrompt(prompt.text(), answer, origin)
 
 
-@contextmanager
-def quietly(**settings: str) -> Iterator[None]:
-    """Set environment variables, and log no warnings."""
-    log = logging.getLogger("hkcanto")
-    with patch.dict(os.environ, settings), patch.object(log, "disabled", True):
-        yield
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 # ---------------------------------------------------------------------- names
@@ -256,12 +337,12 @@ def published_items(task: TaskVariant) -> int:
     return sum(task.scored_rows(subject) for subject in task.subjects)
 
 
-def items_of_run(task: TaskVariant, setup: Kind | None = None) -> int:
+def items_of_run(task: TaskVariant, kind: Kind | None = None) -> int:
     """Return the number of items that a run of a task scores; 0 if unknown.
 
     Args:
         task: The task.
-        setup: Its setup; None means the default.
+        kind: The task as it is run; by default without options.
 
     Examples:
         >>> translation = find_task("hkmmlu_translation_yue_zh")
@@ -269,7 +350,8 @@ def items_of_run(task: TaskVariant, setup: Kind | None = None) -> int:
         (44146, 2000)
     """
     published = published_items(task)
-    size = getattr((setup or task_as_run(task.name)).options, "size", 0)
+    kind = kind or task_as_run(task.name)
+    size = getattr(kind.options, "size", 0)
     return min(published, size) if size else published
 
 
@@ -283,15 +365,16 @@ def variants_of(task: TaskVariant) -> list[TaskVariant]:
 
 def _title(task: TaskVariant) -> str:
     """Return a task's title, with that of a subject or part."""
-    definition, subject, count = task.definition, task.subjects[0], len(task.subjects)
-    title, total = (
-        f"{definition.title} {definition.chinese}".strip(),
-        len(definition.subjects),
-    )
+    definition = task.definition
+    title = f"{definition.title} {definition.chinese}".strip()
+    count = len(task.subjects)
+    total = len(definition.subjects)
     if count == total:
         return title
-    name = f"{subject.title} {subject.chinese}".strip()
-    return f"{title}: {name if count == 1 else f'{count} of {total} subjects'}"
+    if count > 1:
+        return f"{title}: {count} of {total} subjects"
+    subject = task.subjects[0]
+    return f"{title}: {subject.title} {subject.chinese}".rstrip()
 
 
 # ---------------------------------------------------------------------- the list
@@ -311,23 +394,23 @@ def matching(text: str) -> list[TaskVariant]:
         >>> [task.name for task in matching("jyutping")]
         ['hkcanto_g2p']
     """
-    every = [task for task in named_tasks().values() if not task.variant.suffix]
-    fitting = []
-    for task in every:
-        benchmark, variants = (
-            task.benchmark,
-            (variant.name for variant in variants_of(task)),
-        )
-        titles = (inspect_name(task), _title(task), benchmark.name, benchmark.title)
-        names = "\n".join((task.name, *titles, *variants))
-        if text.casefold() in names.casefold():
-            fitting.append(task)
-    if not fitting:
-        hint = did_you_mean(text.casefold(), [task.name for task in every])
+    tasks = [task for task in named_tasks().values() if not task.variant.suffix]
+    wanted = text.casefold()
+    matches = [task for task in tasks if wanted in _searchable(task).casefold()]
+    if not matches:
+        hint = did_you_mean(wanted, [task.name for task in tasks])
         raise CatalogueError(
             f"no task has {text!r} in its names. {hint}`hkcanto list` shows all."
         )
-    return [task for task in fitting if task.scope == "task"] or fitting
+    return [task for task in matches if task.scope == "task"] or matches
+
+
+def _searchable(task: TaskVariant) -> str:
+    """Return the names and titles of a task, its variants and its benchmark."""
+    benchmark = task.benchmark
+    variants = [variant.name for variant in variants_of(task)]
+    titles = (inspect_name(task), _title(task), benchmark.name, benchmark.title)
+    return "\n".join((task.name, *titles, *variants))
 
 
 def record(task: TaskVariant) -> dict[str, Any]:
@@ -375,15 +458,13 @@ def attributes(record: type[Any]) -> dict[str, str]:
         >>> attributes(Kind)["shots"]
         'Worked examples in the prompt.'
     """
-    told: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
     for base in reversed(record.__mro__):
-        _, _, section = inspect.cleandoc(base.__doc__ or "").partition("Attributes:\n")
-        section = section.partition("\n\n")[0]
-        for name, text in re.findall(
-            r"^    (\w+): (.*(?:\n {5,}.*)*)", section, re.MULTILINE
-        ):
-            told[name] = " ".join(text.split())
-    return told
+        docstring = inspect.cleandoc(base.__doc__ or "")
+        section = docstring.partition("Attributes:\n")[2].partition("\n\n")[0]
+        for name, text in _ATTRIBUTE.findall(section):
+            descriptions[name] = " ".join(text.split())
+    return descriptions
 
 
 def plain(value: object) -> str:

@@ -9,7 +9,14 @@ weights and values from this module.
 
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -19,7 +26,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from hkcanto_metrics import translation
 from hkcanto_metrics.labels import label_statistics
-from hkcanto_metrics.language import Language as OfProse
+from hkcanto_metrics.language import Language as ProseLanguage
 from hkcanto_metrics.language import WrittenLanguage
 from hkcanto_metrics.translation import Language
 
@@ -32,7 +39,7 @@ Over = Literal["questions", "subjects", "categories"]
 Form = Literal["mean", "rate", "corpus"]
 Categories = Mapping[str, str] | None
 
-_FEW_SUBJECTS = 6
+_MOST_SUBJECTS_SHOWN = 6  # with more, subjects have no figures of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +98,10 @@ class Figure:
 def declared_figures() -> Mapping[str, Figure]:
     """Return the figures of `figures.toml`, by key."""
     text = files(__package__).joinpath("figures.toml").read_text("utf-8")
-    entries = tomllib.loads(text).items()
-    default = {"higher_is_better": None}
-    return {key: Figure(**{"name": key, **default, **entry}) for key, entry in entries}
+    figures: dict[str, Figure] = {}
+    for key, entry in tomllib.loads(text).items():
+        figures[key] = Figure(**{"name": key, "higher_is_better": None, **entry})
+    return figures
 
 
 def figures(*keys: str) -> tuple[Figure, ...]:
@@ -135,9 +143,10 @@ class ItemValue(float):
     @classmethod
     def of(cls, value: float, subject: str, length: float = 1.0) -> "ItemValue":
         """Make a value with its subject and length."""
-        made = cls(value)
-        made.subject, made.length = subject, length
-        return made
+        item = cls(value)
+        item.subject = subject
+        item.length = length
+        return item
 
 
 ItemValues = dict[str, ItemValue | Pair | None]
@@ -207,13 +216,12 @@ def subject_weights(
     """
     if over == "questions":
         return dict.fromkeys(sizes, 1 / sum(sizes.values()))
-    category = {
-        name: (categories or {})[name] if over == "categories" else "" for name in sizes
-    }
+    if over == "subjects":
+        return {name: 1 / (len(sizes) * size) for name, size in sizes.items()}
+    category = {name: (categories or {})[name] for name in sizes}
     members = Counter(category.values())
-    count = len(members)
     return {
-        name: 1 / (count * members[category[name]] * size)
+        name: 1 / (len(members) * members[category[name]] * size)
         for name, size in sizes.items()
     }
 
@@ -243,8 +251,9 @@ def value(
     if figure.form == "corpus":
         return corpus_value(figure, values, language)
     if figure.form == "rate":
+        # An item without a reference has its errors for a value, and no length.
         errors = fsum(item * (item.length or 1) for item in values)
-        return errors / (fsum(item.length for item in values) or 1)
+        return errors / (_length(values) or 1)
     if figure.over == "questions":
         return fsum(values) / len(values)
     shares = weights(figure.over, [item.subject for item in values], categories)
@@ -273,24 +282,31 @@ def standard_error(
     if len(items) < 2:
         return nan
     if figure.form == "rate":
-        rate, total = value(figure, items), fsum(item.length for item in items)
-        residuals = (
-            (item - rate) * item.length if item.length else item for item in items
-        )
-        squares = fsum(residual**2 for residual in residuals)
-        return sqrt(squares * len(items) / (len(items) - 1)) / (total or 1)
+        return _error_of_rate(items, value(figure, items))
     strata: dict[str, list[float]] = {}
     for item in items:
-        name = "" if figure.over == "questions" else item.subject
-        strata.setdefault(name, []).append(float(item))
+        stratum = "" if figure.over == "questions" else item.subject
+        strata.setdefault(stratum, []).append(float(item))
     sizes = {name: len(values) for name, values in strata.items()}
-    share = subject_weights(figure.over, sizes, categories)
-    variances = {
-        name: variance(values) for name, values in strata.items() if sizes[name] > 1
-    }
-    return sqrt(
-        fsum(share[name] ** 2 * sizes[name] * of for name, of in variances.items())
-    )
+    weight = subject_weights(figure.over, sizes, categories)
+    variances = []
+    for name, values in strata.items():
+        if len(values) > 1:
+            variances.append(weight[name] ** 2 * len(values) * variance(values))
+    return sqrt(fsum(variances))
+
+
+def _error_of_rate(items: Sequence[ItemValue], rate: float) -> float:
+    squares = []
+    for item in items:
+        residual = (item - rate) * item.length if item.length else item
+        squares.append(residual**2)
+    count = len(items)
+    return sqrt(fsum(squares) * count / (count - 1)) / (_length(items) or 1)
+
+
+def _length(items: Iterable[ItemValue]) -> float:
+    return fsum(item.length for item in items)
 
 
 # ---------------------------------------------------------------------- figures of a corpus
@@ -315,8 +331,8 @@ def corpus_value(figure: Figure, pairs: Iterable[Pair], language: Language) -> f
         language: See `language_of`.
 
     Examples:
-        >>> of = Figure("f1", "F1", "share", True, "", "corpus", labels=("a", "b"))
-        >>> corpus_value(of, [Pair("a", "a", ""), Pair("b", "a", "")], "zh")
+        >>> f1 = Figure("f1", "F1", "share", True, "", "corpus", labels=("a", "b"))
+        >>> corpus_value(f1, [Pair("a", "a", ""), Pair("b", "a", "")], "zh")
         0.3333333333333333
     """
     if figure.of_texts:
@@ -371,10 +387,11 @@ def corpus_scores(
     The arguments are those of `corpus_rows`.
     """
     if figure.of_texts:
-        scores = (
-            translation.sentence_scores(out, ref, language) for out, ref, _ in pairs
-        )
-        return [score[figure.name] / 100 for score in scores]
+        scores = []
+        for output, reference, _ in pairs:
+            score = translation.sentence_scores(output, reference, language)
+            scores.append(score[figure.name] / 100)
+        return scores
     return [float(pair.hypothesis == pair.reference) for pair in pairs]
 
 
@@ -394,11 +411,12 @@ def sum_clusters(rows: Any, clusters: Any) -> Any:
 
     if clusters is None:
         return rows
-    _, first, places = np.unique(
+    _, first, number = np.unique(
         np.asarray(clusters), return_index=True, return_inverse=True
     )
     sums = np.zeros((len(first), rows.shape[1]))
-    np.add.at(sums, np.argsort(np.argsort(first))[places], rows)
+    by_appearance = np.argsort(np.argsort(first))
+    np.add.at(sums, by_appearance[number], rows)
     return sums
 
 
@@ -417,7 +435,8 @@ def pseudo_values(rows: Any, statistic: Callable[[Any], Any]) -> Any:
         >>> pseudo_values(np.array([[1.0], [2.0], [6.0]]), lambda sums: sums[:, 0] ** 2)
         array([115., 145., 225.])
     """
-    total, count = rows.sum(axis=0, keepdims=True), len(rows)
+    total = rows.sum(axis=0, keepdims=True)
+    count = len(rows)
     without = statistic(total - rows) if count > 1 else 0.0
     return count * statistic(total) - (count - 1) * without
 
@@ -436,17 +455,19 @@ OF_REASONING = ("reasoning_cantonese", "reasoning_finished")
 """The figures of every task whose answers are written."""
 
 _RIGHT = "acc_reasoning_cantonese"
-LANGUAGES: tuple[str, ...] = get_args(OfProse)
+LANGUAGES: tuple[str, ...] = get_args(ProseLanguage)
 """The languages in `hkcanto_metrics.language`."""
 
 
 def reasoning_values(
-    of: WrittenLanguage, answer_language: str, values: Mapping[str, float | None]
+    reasoning: WrittenLanguage,
+    answer_language: str,
+    values: Mapping[str, float | None],
 ) -> dict[str, float]:
     """Return an item's values of the figures of reasoning, and 1 or 0 for each language.
 
     Args:
-        of: The language of its reasoning.
+        reasoning: The language of its reasoning.
         answer_language: The language of its answer.
         values: The values of its kind's figures.
 
@@ -454,13 +475,15 @@ def reasoning_values(
         >>> reasoning_values(WrittenLanguage("english"), "none", {"acc": 1.0})[_RIGHT]
         0.0
     """
-    shares = {f"reasoning_{name}": float(of.language == name) for name in LANGUAGES}
-    shares["reasoning_finished"] = of.finished or 0.0
+    shares: dict[str, float] = {}
+    for language in LANGUAGES:
+        shares[f"reasoning_{language}"] = float(reasoning.language == language)
+    shares["reasoning_finished"] = reasoning.finished or 0.0
     if answer_language != "none":
-        shares |= {
-            f"answer_{name}": float(answer_language == name) for name in LANGUAGES
-        }
-    if (acc := values.get("acc")) is not None:
+        for language in LANGUAGES:
+            shares[f"answer_{language}"] = float(answer_language == language)
+    acc = values.get("acc")
+    if acc is not None:
         shares[_RIGHT] = acc * shares["reasoning_cantonese"]
     return shares
 
@@ -468,69 +491,96 @@ def reasoning_values(
 # ---------------------------------------------------------------------- the figures of a task
 
 
-def figures_of(task: TaskVariant, of_kind: Iterable[Figure]) -> tuple[Figure, ...]:
+def figures_of(task: TaskVariant, own: Iterable[Figure]) -> tuple[Figure, ...]:
     """Return all figures of a task, the headline first.
 
     They are the kind's, those of reasoning if the model writes, and averages of accuracy.
 
     Args:
         task: The task, with the subjects that it runs.
-        of_kind: The figures of its kind.
+        own: The figures of its kind.
 
     Examples:
         >>> from hkcanto_tasks import load_task
         >>> [figure.name for figure in load_task("hkcanto_cultural").kind.figures][:3]
         ['acc_macro', 'acc', 'acc_food']
     """
-    made, subjects = [*of_kind], task.subjects
-    acc = next((figure for figure in made if figure.name == "acc"), None)
+    all_figures = [*own]
+    accuracy = next((figure for figure in all_figures if figure.name == "acc"), None)
     if task.variant.scoring == "generative":
-        made += figures(*OF_REASONING, *([_RIGHT] if acc else []))
-    if acc:
-        made[1:1] = _averages(task, acc)
-    # For one category, the mean over its subjects comes first; for one subject, its accuracy.
-    first = task.definition.headline or made[0].name
-    if (
-        first == "acc_category_macro"
-        and len({subject.category for subject in subjects}) == 1
-    ):
-        first = "acc_macro"
-    if first.startswith("acc_") and len(subjects) == 1:
-        first = "acc"
-    return tuple(sorted(made, key=lambda figure: figure.name != first))
+        all_figures += figures(*OF_REASONING)
+        if accuracy:
+            all_figures += figures(_RIGHT)
+    if accuracy:
+        all_figures[1:1] = [*_averages(task), *_parts(task, accuracy)]
+    headline = _headline(task) or all_figures[0].name
+    return tuple(sorted(all_figures, key=lambda figure: figure.name != headline))
 
 
-def _averages(task: TaskVariant, acc: Figure) -> Iterable[Figure]:
-    subjects, definition = task.subjects, task.definition
-    categories = list(
-        dict.fromkeys(filter(None, (subject.category for subject in subjects)))
-    )
-    by_category = definition.headline == "acc_category_macro"
-    if len(subjects) > 1:
-        yield from figures("acc_macro")
-    if len(categories) > 1 and by_category:
-        yield from figures("acc_category_macro")
-    parts = dict.fromkeys(categories, "") if len(categories) > 1 else {}
+def _headline(task: TaskVariant) -> str:
+    """Return the name of the declared headline, as it is for the subjects that are run."""
+    headline = task.definition.headline
+    if headline.startswith("acc_") and len(task.subjects) == 1:
+        return "acc"
+    categories = {subject.category for subject in task.subjects}
+    if headline == "acc_category_macro" and len(categories) == 1:
+        return "acc_macro"
+    return headline
+
+
+def _averages(task: TaskVariant) -> tuple[Figure, ...]:
+    """Return the means of accuracy over subjects and categories."""
+    names: list[str] = []
+    if len(task.subjects) > 1:
+        names.append("acc_macro")
+    if len(_categories(task)) > 1 and _is_by_category(task):
+        names.append("acc_category_macro")
+    return figures(*names)
+
+
+def _parts(task: TaskVariant, accuracy: Figure) -> Iterator[Figure]:
+    """Yield the accuracy on each category, subject, set and type of question."""
+    definition = task.definition
+    categories = _categories(task)
+    titles: dict[str, str] = {}
+    if len(categories) > 1:
+        titles |= dict.fromkeys(categories, "")
     if _has_figure_by_subject(task):
-        parts |= {subject.name: subject.title for subject in subjects}
-    parts |= dict.fromkeys(
-        (group for subject in subjects for group in subject.groups), ""
-    )
+        titles |= {subject.name: subject.title for subject in task.subjects}
+    for subject in task.subjects:
+        titles |= dict.fromkeys(subject.groups, "")
     if isinstance(definition, ChoiceDefinition):
-        parts |= dict.fromkeys(definition.types, "")
-    for name, title in parts.items():
-        title = (
-            title or definition.titles.get(name) or name.replace("_", " ").capitalize()
-        )
+        titles |= dict.fromkeys(definition.types, "")
+    for name, title in titles.items():
+        title = title or definition.titles.get(name, "")
+        title = title or name.replace("_", " ").capitalize()
         # If the average is over categories, a category's figure is the mean over its subjects.
-        over: Over = "subjects" if by_category and name in categories else "questions"
-        part = replace(acc, name=f"acc_{name}", of=acc.name, over=over, part=name)
-        yield replace(part, title=title, help=f"Accuracy on one part: {title}.")
+        is_mean = _is_by_category(task) and name in categories
+        yield replace(
+            accuracy,
+            name=f"acc_{name}",
+            title=title,
+            help=f"Accuracy on one part: {title}.",
+            of=accuracy.name,
+            over="subjects" if is_mean else "questions",
+            part=name,
+        )
+
+
+def _categories(task: TaskVariant) -> list[str]:
+    categories = dict.fromkeys(subject.category for subject in task.subjects)
+    return [category for category in categories if category]
+
+
+def _is_by_category(task: TaskVariant) -> bool:
+    return task.definition.headline == "acc_category_macro"
 
 
 def _has_figure_by_subject(task: TaskVariant) -> bool:
     """Whether each subject has a figure of its own, as with the few subjects of Table 7."""
-    few = len(task.subjects) > 1 and len(task.definition.subjects) <= _FEW_SUBJECTS
+    few = (
+        len(task.subjects) > 1 and len(task.definition.subjects) <= _MOST_SUBJECTS_SHOWN
+    )
     return few and not any(subject.category for subject in task.subjects)
 
 

@@ -2,6 +2,8 @@
 
 import logging
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 
 # Control characters would act on a terminal or be refused by a parser; bidirectional marks,
@@ -47,9 +49,22 @@ def warn_once(text: str) -> None:
     logging.getLogger("hkcanto").warning("%s", text)
 
 
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Log no warnings, where the caller reports what they would say."""
+    log = logging.getLogger("hkcanto")
+    was_disabled = log.disabled
+    log.disabled = True
+    try:
+        yield
+    finally:
+        log.disabled = was_disabled
+
+
 def readable_log(record: logging.LogRecord) -> bool:
     """Make a log record printable: a filter for a logger."""
-    record.msg, record.args = printable(record.getMessage()), ()
+    record.msg = printable(record.getMessage())
+    record.args = ()
     return True
 
 

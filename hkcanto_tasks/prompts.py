@@ -42,9 +42,9 @@ class NoSuchPlace(CatalogueError):  # noqa: N818
     """
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
-        there = ", ".join(f"{{{place}}}" for place in known)
+        names = ", ".join(f"{{{place}}}" for place in known)
         super().__init__(
-            f"a template has the placeholder {{{name}}}; known are {there}."
+            f"a template has the placeholder {{{name}}}; known are {names}."
         )
         self.name = name
 
@@ -71,21 +71,29 @@ def fill(text: str, values: Mapping[str, str], *, keep: bool = False) -> str:
         '\\boxed{}, such as \\boxed{4}, {x}'
     """
 
-    def filled(place: re.Match[str]) -> str:
-        name = place[0].strip("{}")
-        in_braces = place[0].startswith("{{{")
-        if place[0].startswith("{{") and not in_braces:
-            return place[0] if keep else place[0][1:-1]
+    def filled(match: re.Match[str]) -> str:
+        place = match[0]
+        if _is_escaped(place):
+            return place if keep else place[1:-1]
+        name = place.strip("{}")
         if name not in values:
             if keep:
-                return place[0]
+                return place
             raise NoSuchPlace(name, values)
-        if not in_braces:
+        if not place.startswith("{{{"):
             return values[name]
-        filled_in = f"{{{values[name]}}}"
-        return f"{{{filled_in}}}" if keep and _PLACE.fullmatch(filled_in) else filled_in
+        in_braces = f"{{{values[name]}}}"
+        # A later call must not take the value for a placeholder.
+        if keep and _PLACE.fullmatch(in_braces):
+            return f"{{{in_braces}}}"
+        return in_braces
 
     return _PLACE.sub(filled, text)
+
+
+def _is_escaped(place: str) -> bool:
+    """Return whether braces stand for themselves: `{{x}}` or `{{}}`, but not `{{{x}}}`."""
+    return place.startswith("{{") and not place.startswith("{{{")
 
 
 @cache
@@ -96,9 +104,12 @@ def places(*texts: str) -> tuple[str, ...]:
         >>> places("{passage}\\n{question} {{x}} {{}} {{{answer}}}")
         ('passage', 'question', 'answer')
     """
-    every = (place for text in texts for place in _PLACE.findall(text))
-    named = (place for place in every if not re.match(r"\{\{(?!\{)", place))
-    return tuple(dict.fromkeys(place.strip("{}") for place in named))
+    names: dict[str, None] = {}
+    for text in texts:
+        for place in _PLACE.findall(text):
+            if not _is_escaped(place):
+                names[place.strip("{}")] = None
+    return tuple(names)
 
 
 def convert(text: str, conversion: Callable[[str], str]) -> str:
@@ -109,9 +120,8 @@ def convert(text: str, conversion: Callable[[str], str]) -> str:
         'ABOUT {title}'
     """
     parts = _PLACE.split(text)
-    return "".join(
-        part if at % 2 else conversion(part) for at, part in enumerate(parts)
-    )
+    parts[::2] = map(conversion, parts[::2])  # the others are placeholders
+    return "".join(parts)
 
 
 def until_stop(response: str, stop: Sequence[str]) -> str:
@@ -124,8 +134,9 @@ def until_stop(response: str, stop: Sequence[str]) -> str:
         >>> until_stop("nei5 hou2\nExample 7", ["\nExample"])
         'nei5 hou2'
     """
-    ends = [response.find(text) for text in stop]
-    return response[: min((end for end in ends if end >= 0), default=len(response))]
+    starts = [response.find(text) for text in stop]
+    present = [start for start in starts if start >= 0]
+    return response[: min(present, default=len(response))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +166,15 @@ class Prompt:
 
     def text(self) -> str:
         """Return the prompt as one string, for base models and completion APIs."""
-        between, after = self.answer_separator, self.example_separator
-        examples = (
-            one.question + between + one.answer + after for one in self.examples
-        )
-        return "".join((self.system, *examples, self.question))
+        parts = [self.system]
+        for example in self.examples:
+            parts += (
+                example.question,
+                self.answer_separator,
+                example.answer,
+                self.example_separator,
+            )
+        return "".join([*parts, self.question])
 
     def messages(self, *, multiturn: bool = False) -> list[tuple[str, str]]:
         """Return the prompt as chat messages: role (`system`, `user` or `assistant`) and text.
@@ -169,20 +184,21 @@ class Prompt:
                 examples in front of the question in a single user message.
         """
         message, begin = self.in_chat
-        system = [("system", message)] if message else []
+        messages = [("system", message)] if message else []
         if not multiturn:
-            return [*system, ("user", begin + self.text().removeprefix(self.system))]
-        turns: list[tuple[str, str]] = []
+            text = self.text().removeprefix(self.system)
+            return [*messages, ("user", begin + text)]
         for example in self.examples:
-            turns += ("user", example.question), ("assistant", example.answer)
-        (role, text), *rest = *turns, ("user", self.question)
-        return [*system, (role, begin + text), *rest]
+            messages += [
+                ("user", begin + example.question),
+                ("assistant", example.answer),
+            ]
+            begin = ""
+        return [*messages, ("user", begin + self.question)]
 
     @property
     def in_chat(self) -> tuple[str, str]:
         """The system message of a chat, and the text before everything else in the user's."""
-        return (
-            (self.system, "")
-            if self.chat_system is None
-            else (self.chat_system, self.system)
-        )
+        if self.chat_system is None:
+            return self.system, ""
+        return self.chat_system, self.system

@@ -1,39 +1,45 @@
 """Tasks as they are run: `task_as_run` sets one up by its options, `load_task` adds its data."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from heapq import heappop, heappush
-from math import ceil
 from textwrap import shorten
 from typing import Any, get_args, get_type_hints
 
 import msgspec
 
 from .catalogue import benchmarks, find_task
-from .data.checks import refuse_odd
 from .data.fetch import revision_variable
 from .data.locating import locate
+from .data.releases import HubDataset
 from .data.rows import ReleaseRows
-from .data.tables import Table, UnreadableRow
+from .data.tables import UnreadableRow
 from .declarations import Subject, TaskVariant
-from .errors import DataCorrupt, HKCantoError, OptionError, did_you_mean
+from .errors import HKCantoError, OptionError, did_you_mean
 from .kinds import find_kind
 from .kinds.base import Kind
-from .kinds.reading import read_samples, unread_columns
+from .kinds.reading import unread_columns
+from .loading import (
+    ScoredRows,
+    differences,
+    example_rows,
+    is_comparable,
+    is_ours,
+    refuse_unreadable,
+    scored_rows,
+)
 from .printable import warn_once
 from .prompts import Example, Prompt
 from .samples import Sample
 from .signing import signature_of
 
-_LONG = 120  # characters of a difference in a warning
-_SEED = "0/"
-_BAD_SHARE, _BAD_SHARE_OF_SUBJECT = 0.01, 0.05
-"""The share of the rows that may be unreadable; a file with more is not the release."""
-_FEW_ROWS = 10
-"""The number of rows by which a subject may differ from the paper's table if the total is right."""
+_LONGEST_SENTENCE = 120  # characters of a difference in a warning
+_SEED = 0  # of the order of a subject's items
+_Turn = tuple[int, float, int, Sample]
+"""An item's last turn, what decides between equal ones, and the item."""
 
 # ---------------------------------------------------------------------- without data
 
@@ -65,42 +71,61 @@ def task_as_run(
         'hkmmlu_cot'
     """
     task = find_task(name)
-    refuse_unknown(name, options)
-    named = subjects.split(",") if isinstance(subjects, str) else subjects
-    if wanted := {text.strip() for text in named} - {""}:
-        chosen = tuple(
-            subject for subject in task.subjects if wanted.intersection(subject.sets)
-        )
-        if unknown := sorted(
-            wanted - {part for subject in chosen for part in subject.sets}
-        ):
-            there = [subject.name for subject in task.subjects]
-            hint = did_you_mean(unknown[0], there)
-            raise OptionError(
-                f"{task.name} has no subjects {unknown}. {hint}There are {there}."
-            )
-        task = replace(task, subjects=chosen)
     kind = find_kind(task.definition.kind)
-    fields = kind.Options.__struct_fields__
-    of_variant = {"cot": task.variant.cot, "script": task.variant.script}
-    given = {
-        option: value for option, value in of_variant.items() if option in fields
-    } | options
-    try:
-        converted = msgspec.convert(given, kind.Options, strict=False)
-    except msgspec.ValidationError as error:
-        known = "; ".join(map(": ".join, option_values(name).items()))
-        raise OptionError(f"{name}: {error}. Its options are {known}.") from error
-    if shots is not None and not str(shots).isdecimal():
-        raise OptionError(f"{name}: shots={shots!r} is not a number from 0.")
-    if (turns := str(multiturn).lower()) not in ("true", "false"):
-        raise OptionError(f"{name}: multiturn={multiturn!r} is neither true nor false.")
+    _refuse_unknown(name, options, _option_values(task, kind))
+    names = subjects.split(",") if isinstance(subjects, str) else subjects
+    chosen = {text.strip() for text in names} - {""}
+    if chosen:
+        task = replace(task, subjects=_chosen_subjects(task, chosen))
     return kind(
         task,
-        converted,
-        None if shots is None else int(shots),
-        multiturn=turns == "true",
+        _converted(name, task, kind, options),
+        _number_of_shots(name, shots),
+        multiturn=_is_true(name, "multiturn", multiturn),
     )
+
+
+def _chosen_subjects(task: TaskVariant, names: set[str]) -> tuple[Subject, ...]:
+    """Return the subjects that names of subjects, categories and sets select."""
+    chosen = [subject for subject in task.subjects if names.intersection(subject.sets)]
+    known = {name for subject in chosen for name in subject.sets}
+    unknown = sorted(names - known)
+    if unknown:
+        subjects = [subject.name for subject in task.subjects]
+        hint = did_you_mean(unknown[0], subjects)
+        raise OptionError(
+            f"{task.name} has no subjects {unknown}. {hint}There are {subjects}."
+        )
+    return tuple(chosen)
+
+
+def _converted(
+    name: str, task: TaskVariant, kind: type[Kind], options: Mapping[str, Any]
+) -> Any:
+    """Return the options of a kind: those of the variant, and the user's."""
+    values: dict[str, Any] = {"cot": task.variant.cot, "script": task.variant.script}
+    fields = kind.Options.__struct_fields__
+    values = {option: value for option, value in values.items() if option in fields}
+    try:
+        return msgspec.convert({**values, **options}, kind.Options, strict=False)
+    except msgspec.ValidationError as error:
+        known = _listed(_option_values(task, kind))
+        raise OptionError(f"{name}: {error}. Its options are {known}.") from error
+
+
+def _number_of_shots(name: str, shots: int | str | None) -> int | None:
+    if shots is None:
+        return None
+    if not str(shots).isdecimal():
+        raise OptionError(f"{name}: shots={shots!r} is not a number from 0.")
+    return int(shots)
+
+
+def _is_true(name: str, option: str, value: bool | str) -> bool:
+    text = str(value).lower()
+    if text not in ("true", "false"):
+        raise OptionError(f"{name}: {option}={value!r} is neither true nor false.")
+    return text == "true"
 
 
 def option_values(name: str) -> dict[str, str]:
@@ -113,16 +138,19 @@ def option_values(name: str) -> dict[str, str]:
         'paper or release'
     """
     task = find_task(name)
-    kind = find_kind(task.definition.kind)
+    return _option_values(task, find_kind(task.definition.kind))
+
+
+def _option_values(task: TaskVariant, kind: type[Kind]) -> dict[str, str]:
     words = {bool: "true or false", int: "a number from 0", str: "a text"}
     values = {
         "shots": words[int],
         "subjects": "names of subjects or categories, separated by commas",
         "multiturn": words[bool],
     }
-    for option, declared in get_type_hints(kind.Options).items():
-        listed = " or ".join(sorted(map(str, get_args(declared))))
-        values[option] = listed or words.get(declared, "a number")
+    for option, hint in get_type_hints(kind.Options).items():
+        literals = " or ".join(sorted(map(str, get_args(hint))))
+        values[option] = literals or words.get(hint, "a number")
     if "prompt" in values:
         values["prompt"] = ", ".join(task.definition.prompts)
         if kind.SCAFFOLD:
@@ -140,13 +168,20 @@ def refuse_unknown(name: str, given: Iterable[str]) -> None:
     Raises:
         OptionError: An option does not exist; the message lists those that do.
     """
+    _refuse_unknown(name, given, option_values(name))
+
+
+def _refuse_unknown(name: str, given: Iterable[str], known: Mapping[str, str]) -> None:
     for option in given:
-        if option not in (known := option_values(name)):
-            listed = "; ".join(map(": ".join, known.items()))
+        if option not in known:
             hint = did_you_mean(option, known)
             raise OptionError(
-                f"{name} has no option {option!r}. {hint}It has {listed}."
+                f"{name} has no option {option!r}. {hint}It has {_listed(known)}."
             )
+
+
+def _listed(values: Mapping[str, str]) -> str:
+    return "; ".join(f"{option}: {text}" for option, text in values.items())
 
 
 # ---------------------------------------------------------------------- with data
@@ -194,11 +229,16 @@ class LoadedTask:
     @property
     def remark(self) -> str:
         """Why its scores are not comparable, in parentheses for a results table; else empty."""
-        there, is_whole = len(self.task.subjects), self.task.scope == "task"
-        every = len(self.task.definition.subjects) if is_whole else len(self.asked)
-        remarks = [f"{there} of {every} subjects"] if there < every else []
-        remarks += ["sample data"] if self.release.folder.kind == "sample" else []
-        remarks += filter(None, [self.kind.remark(self.samples)])
+        is_whole = self.task.scope == "task"
+        subjects = self.task.definition.subjects if is_whole else self.asked
+        remarks: list[str] = []
+        if len(self.task.subjects) < len(subjects):
+            remarks.append(f"{len(self.task.subjects)} of {len(subjects)} subjects")
+        if self.release.folder.kind == "sample":
+            remarks.append("sample data")
+        remark = self.kind.remark(self.samples)
+        if remark:
+            remarks.append(remark)
         return f" ({', '.join(remarks)})" if remarks else ""
 
     def at(self, *, shots: int, multiturn: bool = False) -> "LoadedTask":
@@ -221,18 +261,19 @@ class LoadedTask:
         Raises:
             OptionError: There are fewer worked examples than shots.
         """
-        if not (count := self.kind.shots):
+        shots = self.kind.shots
+        if not shots:
             return ()
         examples = self.examples(subject)
-        if not 0 < count <= len(examples):
-            lacks = self.kind.uses_dev_rows and not examples
-            why = ": the data has no dev file for it" if lacks else ""
-            there = f"there are {len(examples) or 'no'} worked examples{why}"
-            where = f"{self.task.name} {subject}".rstrip()
-            raise OptionError(
-                f"{where}: shots={count}, but {there}. Ask for 0 to {len(examples)}."
-            )
-        return examples[:count]
+        if 0 < shots <= len(examples):
+            return examples[:shots]
+        count = f"there are {len(examples) or 'no'} worked examples"
+        if self.kind.uses_dev_rows and not examples:
+            count += ": the data has no dev file for it"
+        where = f"{self.task.name} {subject}".rstrip()
+        raise OptionError(
+            f"{where}: shots={shots}, but {count}. Ask for 0 to {len(examples)}."
+        )
 
     def examples(self, name: str) -> Sequence[Example]:
         """Return the worked examples of a subject, in order; empty if the data has none.
@@ -242,14 +283,14 @@ class LoadedTask:
             DataCorrupt: A file of examples is not valid data.
         """
         if name not in self._examples:
-            kind, subject = self.kind, self.kind.subject(name)
-            rows = (
-                _example_rows(kind, self.release, subject) if kind.uses_dev_rows else []
-            )
-            origin = kind.example_source
-            if origin and not all(row.reasoning for row in rows):
+            subject = self.kind.subject(name)
+            rows: list[Sample] = []
+            if self.kind.uses_dev_rows:
+                rows = example_rows(self.kind, self.release, subject)
+            origin = self.kind.example_source
+            if origin and not _are_reasoned(rows):
                 rows, origin = self._reasoned(subject)
-            examples = kind.examples(subject, rows)
+            examples = self.kind.examples(subject, rows)
             self._examples[name] = [
                 replace(example, origin=origin) for example in examples
             ]
@@ -257,35 +298,45 @@ class LoadedTask:
 
     def _reasoned(self, subject: Subject) -> tuple[list[Sample], str]:
         """Return worked examples with reasoning that the release lacks, and their source."""
-        if printed := self.kind.printed():
+        printed = self.kind.printed()
+        if printed:
             return printed, "paper"
-        why = "no other data set is known to have it"
-        if source := self.task.benchmark.reasoning:
+        source = self.task.benchmark.reasoning
+        if source is None:
+            raise self._without_reasoning(
+                subject, "no other data set is known to have it"
+            )
+        try:
+            release, origin = self._with_reasoning
+            rows = example_rows(self.kind, release, subject)
+        except HKCantoError as error:
+            why = f"{source.repo_id} cannot be used: {error}"
+            raise self._without_reasoning(subject, why) from error
+        if not rows or not _are_reasoned(rows):
             why = f"{source.repo_id} has none for it"
-            try:
-                release, origin = self._with_reasoning
-                rows = _example_rows(self.kind, release, subject)
-                if rows and all(row.reasoning for row in rows):
-                    return rows, origin
-            except HKCantoError as error:
-                why = f"{source.repo_id} cannot be used: {error}"
+            raise self._without_reasoning(subject, why)
+        return rows, origin
+
+    def _without_reasoning(self, subject: Subject, why: str) -> OptionError:
         columns = " or ".join(map(repr, self.kind.columns("explanation")))
-        lacks = f"the release has no reasoning for worked examples (no column {columns}); {why}"
-        ask = "Ask for no examples: --num_fewshot 0 in lm-eval, -T shots=0 in Inspect."
-        raise OptionError(f"{self.task.name} {subject.name}: {lacks}\n{ask}")
+        return OptionError(
+            f"{self.task.name} {subject.name}: the release has no reasoning for worked examples "
+            f"(no column {columns}); {why}\n"
+            "Ask for no examples: --num_fewshot 0 in lm-eval, -T shots=0 in Inspect."
+        )
 
     @cached_property
     def _with_reasoning(self) -> tuple[ReleaseRows, str]:
         """The data set with the reasoning that the release lacks, and its name."""
-        task, source = self.task, self.task.benchmark.reasoning
+        source = self.task.benchmark.reasoning
         assert source is not None  # asked for only if it is declared
-        name = source.repo_id.rpartition("/")[2]
-        place = {"hub": source, "github": None, "data": None, "folder": name}
-        benchmark = msgspec.structs.replace(task.benchmark, **place)
-        folder = locate(benchmark)
-        release = ReleaseRows(
-            folder, replace(task, benchmark=benchmark), self.kind.headerless
+        name = _folder_name(source)
+        benchmark = msgspec.structs.replace(
+            self.task.benchmark, hub=source, github=None, data=None, folder=name
         )
+        folder = locate(benchmark)
+        task = replace(self.task, benchmark=benchmark)
+        release = ReleaseRows(folder, task, self.kind.headerless)
         return release, f"{name}@{folder.revision()}"
 
     @property
@@ -298,13 +349,16 @@ class LoadedTask:
             >>> load_task("hkcanto_g2p").signature.split("|")[:4]
             ['hkcanto-g2p', 'shots:5', 'turns:single', 'prompt:paper']
         """
-        first = self.task.subjects[:1] if self.samples else ()
-        origins = {
-            example.origin for subject in first for example in self.shots(subject.name)
-        }
-        return signature_of(
-            self.kind.at(subjects=self.asked), self.revision, origins
-        ).text
+        origins: set[str] = set()
+        if self.samples:
+            first = self.task.subjects[0]
+            origins = {example.origin for example in self.shots(first.name)}
+        kind = self.kind.at(subjects=self.asked)
+        return signature_of(kind, self.revision, origins).text
+
+
+def _are_reasoned(rows: Sequence[Sample]) -> bool:
+    return all(row.reasoning for row in rows)
 
 
 def load_task(
@@ -314,9 +368,10 @@ def load_task(
     shots: int | str | None = None,
     multiturn: bool | str = False,
     allow_absent: bool = False,
+    data: str | None = None,
     **options: Any,
 ) -> LoadedTask:
-    """Load a task with its data from the location set in the environment.
+    """Load a task with its data, by default from the location set in the environment.
 
     Args:
         name: The name of a task, a part, a subject or a variant in lm-eval, e.g. `hkcanto_g2p`.
@@ -324,6 +379,8 @@ def load_task(
         shots: Number of worked examples in the prompt; by default the task's own.
         multiturn: Whether each worked example is its own turn in a chat.
         allow_absent: Return a task without samples if the data lacks all of its subjects.
+        data: `sample` for the sample data, `release` for the release; by default what the
+            environment variable `HKCANTO_DATA` says.
         options: See the kind's `Options`, e.g. `examples="release"`.
 
     Returns:
@@ -337,168 +394,93 @@ def load_task(
         NetworkUnavailable: The data must be downloaded, but cannot be.
     """
     kind = task_as_run(name, subjects, shots=shots, multiturn=multiturn, **options)
-    _warn_of_unknown()
-    task, folder = kind.task, locate(kind.task.benchmark)
-    release, is_ours = (
-        ReleaseRows(folder, task, kind.headerless),
-        folder.kind in ("sample", "own"),
+    _warn_of_unknown_variables()
+    asked = kind.task.subjects
+    folder = locate(kind.task.benchmark, data)
+    release = ReleaseRows(folder, kind.task, kind.headerless)
+    rows = scored_rows(kind, release)
+    if not rows.samples and not allow_absent:
+        raise next(iter(rows.unreadable), None) or release.missing()
+    refuse_unreadable(kind, rows)
+    samples = stratified(
+        [_without_reasoning(sample) for sample in kind.scored(read)]
+        for read in rows.samples.values()
     )
-    by_subject: dict[Subject, list[Sample]] = {}
-    counts: dict[Subject, int] = {}
-    bad: dict[str, UnreadableRow] = {}
-    columns: dict[str, None] = {}
-    for subject in task.subjects:
-        table, samples, unreadable = _read(kind, release, subject, "test")
-        bad |= {row.where: row for row in (*table.bad, *unreadable)}
-        if bad and is_ours:
-            raise next(iter(bad.values()))
-        if (
-            not release.subject_columns
-        ):  # a bad row of a shared file cannot be counted for one
-            unreadable = [*table.bad, *unreadable]
-        if not table.rows and not unreadable:
-            continue
-        allowed = max(1, int(_BAD_SHARE_OF_SUBJECT * len(samples)))
-        _refuse_many(f"{task.name} {subject.name}", unreadable, len(samples), allowed)
-        columns |= dict.fromkeys(
-            column for row in table.rows[:1] for column in row.cells
-        )
-        counts[subject] = len(samples) + len(unreadable)
-        if samples:
-            by_subject[subject] = samples[task.definition.examples_from_test :]
-    if not by_subject and not allow_absent:
-        raise next(iter(bad.values()), None) or release.missing()
-    good = sum(map(len, by_subject.values()))
-    _refuse_many(task.name, [*bad.values()], good, ceil(_BAD_SHARE * (len(bad) + good)))
-    scored = map(kind.scored, by_subject.values())
-    ordered = stratified(
-        [
-            msgspec.structs.replace(item, reasoning="") if item.reasoning else item
-            for item in items
-        ]
-        for items in scored  # the release's reasoning gives the answer away
-    )
-    compared = None if is_ours else _compared(task.subjects, counts, [*bad.values()])
-    differences, effect = compared or ([], "")
-    if unread := ", ".join(unread_columns(kind, columns)):
-        advice = (
-            "name those of the question in the template, and the others in `ignored`"
-        )
-        differences.append(f"no prompt shows the columns {unread}: {advice}")
-    if (remark := kind.remark(ordered)) and folder.kind != "sample":
-        differences.append(f"{remark}: declare shuffle_options = 1 in its entry")
-    if by_subject and differences:
-        told = "; ".join(shorten(line, _LONG, placeholder=" …") for line in differences)
-        all_of_it = f"`hkcanto doctor {task.benchmark.name}` lists them"
-        warn_once(
-            f"{task.definition.name}: {told}, in {folder.root}{effect}. {all_of_it}."
-        )
-    loaded = kind.at(subjects=[*by_subject])
+    from_release = [] if is_ours(release) else differences(asked, rows)
+    all_differences = [*from_release, *_oversights(kind, release, rows, samples)]
+    if samples and all_differences:
+        is_published = is_ours(release) or is_comparable(asked, rows)
+        effect = "" if is_published else ": not comparable with published scores"
+        _warn_of_differences(kind, f"{folder.root}{effect}", all_differences)
     return LoadedTask(
-        loaded, ordered, release, differences, task.subjects, [*bad.values()]
+        kind.at(subjects=[*rows.samples]),
+        samples,
+        release,
+        all_differences,
+        asked,
+        rows.unreadable,
     )
 
 
-def _compared(
-    asked: Sequence[Subject],
-    counts: Mapping[Subject, int],
-    bad: Sequence[UnreadableRow],
-) -> tuple[list[str], str]:
-    """Return how data differs from the published release, and what follows from it.
+def _without_reasoning(sample: Sample) -> Sample:
+    """Return a scored item without the release's reasoning, which gives the answer away."""
+    if not sample.reasoning:
+        return sample
+    return msgspec.structs.replace(sample, reasoning="")
 
-    Args:
-        asked: The requested subjects.
-        counts: The number of rows of each subject in the data.
-        bad: The rows set aside.
-    """
-    differences = []
-    if missing := [one.name for one in asked if one not in counts]:
-        names = ", ".join(missing)
-        differences.append(
-            f"{len(missing)} of {len(asked)} subjects are missing: {names}"
+
+def _oversights(
+    kind: Kind, release: ReleaseRows, rows: ScoredRows, samples: Sequence[Sample]
+) -> Iterator[str]:
+    """Yield what the author of a task's entry may have overlooked in the data."""
+    unread = ", ".join(unread_columns(kind, rows.columns))
+    if unread:
+        yield (
+            f"no prompt shows the columns {unread}: name those of the question in the template, and "
+            "the others in `ignored`"
         )
-    others = {one: count for one, count in counts.items() if one.rows not in (0, count)}
-    same = sum(counts.values()) == sum(one.rows for one in asked)
-    small = same and all(
-        abs(count - one.rows) <= _FEW_ROWS for one, count in others.items()
+    remark = kind.remark(samples)
+    if remark and release.folder.kind != "sample":
+        yield f"{remark}: declare shuffle_options = 1 in its entry"
+
+
+def _warn_of_differences(kind: Kind, where: str, sentences: Sequence[str]) -> None:
+    shortened = "; ".join(
+        shorten(sentence, _LONGEST_SENTENCE, placeholder=" …") for sentence in sentences
     )
-    if others:
-        numbers = (
-            f"{one.name or one.title} {of} (paper: {one.rows})"
-            for one, of in others.items()
-        )
-        total = " (the total is as published)" if same else ""
-        what = f"{len(others)} have an unpublished number of items{total}"
-        differences.append(f"{what}: {', '.join(numbers)}")
-    if bad:
-        rows = "; ".join(f"{row.where}: {row.what}" for row in bad)
-        differences.append(f"{len(bad)} unreadable rows were set aside: {rows}")
-    breaks = missing or (others and not small)
-    return differences, ": not comparable with published scores" if breaks else ""
+    listing = f"`hkcanto doctor {kind.task.benchmark.name}` lists them"
+    warn_once(f"{kind.definition.name}: {shortened}, in {where}. {listing}.")
 
 
-_Read = tuple[Table, list[Sample], list[UnreadableRow]]
+_VARIABLES = (
+    "HKCANTO_ALIASES",
+    "HKCANTO_AUTOLOAD",
+    "HKCANTO_BENCHMARKS",
+    "HKCANTO_CACHE",
+    "HKCANTO_DATA",
+    "HKCANTO_DATA_DIR",
+    "HKCANTO_GITHUB_ENDPOINT",
+    "HKCANTO_OFFLINE",
+)
 
 
-def _read(kind: Kind, release: ReleaseRows, subject: Subject, split: str) -> _Read:
-    """Return a subject's rows of a split, their items, and those that the kind cannot read.
-
-    Raises:
-        DataCorrupt: The rows cannot all be from the release.
-        UnreadableRow: A worked example cannot be read.
-    """
-    table = release.table(subject, split)
-    samples, unreadable = read_samples(kind, table.rows, subject)
-    files = ", ".join(release.files(subject, split)) or kind.task.definition.reader
-    where = f"{release.folder.root}: {files}"
-    for row in (
-        (*table.bad, *unreadable) if split == "dev" else ()
-    ):  # every worked example counts
-        raise row
-    kind.check(samples, where)
-    refuse_odd(samples, kind.task.definition, where)
-    return table, samples, unreadable
-
-
-def _example_rows(kind: Kind, release: ReleaseRows, subject: Subject) -> list[Sample]:
-    """Return the items that are a subject's worked examples; none without a dev file."""
-    definition = kind.task.definition
-    from_test = definition.examples_from_test
-    _, samples, _ = _read(kind, release, subject, "test" if from_test else "dev")
-    return samples[: from_test or definition.dev_rows]
-
-
-def _refuse_many(
-    name: str, bad: Sequence[UnreadableRow], good: int, allowed: int
-) -> None:
-    """Refuse data of which too many rows cannot be read."""
-    if len(bad) > allowed:
-        rows = "\n".join(f"  {row.where} has {row.what}" for row in bad[:5])
-        many = (
-            f"{len(bad)} of {len(bad) + good} rows cannot be read, more than {allowed}"
-        )
-        raise DataCorrupt(
-            f"{name}: {many}:\n{rows}\nCorrect them, or fetch the data again."
-        )
-
-
-_VARIABLES = {
-    *("HKCANTO_ALIASES", "HKCANTO_AUTOLOAD", "HKCANTO_BENCHMARKS", "HKCANTO_CACHE"),
-    *("HKCANTO_DATA", "HKCANTO_DATA_DIR", "HKCANTO_GITHUB_ENDPOINT", "HKCANTO_OFFLINE"),
-}
-
-
-def _warn_of_unknown() -> None:
+def _warn_of_unknown_variables() -> None:
     """Warn of unknown variables, since a misspelt one may leave data unpinned."""
-    sets = [benchmark.folder for benchmark in benchmarks() if benchmark.hub]
-    sets += [
-        of.reasoning.repo_id.rpartition("/")[2] for of in benchmarks() if of.reasoning
-    ]
-    known = {*_VARIABLES, *map(revision_variable, sets)}
+    known = {*_VARIABLES}
+    for benchmark in benchmarks():
+        if benchmark.hub:
+            known.add(revision_variable(benchmark.folder))
+        if benchmark.reasoning:
+            known.add(revision_variable(_folder_name(benchmark.reasoning)))
     for name in sorted({*os.environ} - known):
         if name.startswith("HKCANTO_") and not name.startswith("HKCANTO_TEST_"):
             hint = did_you_mean(name, known) or f"There are {', '.join(sorted(known))}."
             warn_once(f"{name} is set, but nothing reads it. {hint.rstrip()}")
+
+
+def _folder_name(dataset: HubDataset) -> str:
+    """Return the folder of a data set with reasoning: its name without the owner."""
+    return dataset.repo_id.rpartition("/")[2]
 
 
 def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
@@ -521,21 +503,22 @@ def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
     # Each item has a first and a last turn between which its subject is less than one item off.
     # Among the items whose first turn has come, the one with the earliest last turn is next
     # (Tijdeman, 1980).
-    arriving: list[list[tuple[int, float, int, Sample]]] = [[] for _ in range(total)]
-    for subject, samples in enumerate(subjects):
-        size = len(samples)
-        shuffled = sorted(
-            samples, key=lambda item: sha256((_SEED + item.id).encode()).digest()
-        )
-        for place, sample in enumerate(shuffled):
-            last = -(-(place + 1) * total // size)
-            arriving[place * total // size].append(
-                (last, (place + 0.5) / size, subject, sample)
-            )
-    waiting: list[tuple[int, float, int, Sample]] = []
+    arriving: list[list[_Turn]] = [[] for _ in range(total)]
+    for number, samples in enumerate(subjects):
+        for position, sample in enumerate(sorted(samples, key=_random_order)):
+            first = position * total // len(samples)
+            last = -(-(position + 1) * total // len(samples))
+            middle = (position + 0.5) / len(samples)
+            arriving[first].append((last, middle, number, sample))
+    waiting: list[_Turn] = []
     ordered: list[Sample] = []
-    for items in arriving:
-        for item in items:
-            heappush(waiting, item)
-        ordered.append(heappop(waiting)[-1])
+    for turns in arriving:
+        for turn in turns:
+            heappush(waiting, turn)
+        *_, sample = heappop(waiting)
+        ordered.append(sample)
     return ordered
+
+
+def _random_order(sample: Sample) -> bytes:
+    return sha256(f"{_SEED}/{sample.id}".encode()).digest()

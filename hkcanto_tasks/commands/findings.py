@@ -1,7 +1,9 @@
 """Findings on the benchmarks' data, and how they are printed."""
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -12,6 +14,7 @@ from ..data.fetch import DataFolder, forbidden
 from ..data.locating import locate
 from ..declarations import Benchmark
 from ..errors import HKCantoError, NetworkUnavailable
+from ..printable import quietly
 from .console import print_line, print_row
 from .output import argument
 
@@ -77,15 +80,27 @@ def data_findings(check: Check, name: str | None) -> Iterator[Finding]:
             yield Finding(False, f"{benchmark.title}: {first}", others)
 
 
+@contextmanager
+def _offline() -> Iterator[None]:
+    """Forbid downloads."""
+    before = os.environ.get("HKCANTO_OFFLINE")
+    os.environ["HKCANTO_OFFLINE"] = "1"
+    try:
+        yield
+    finally:
+        del os.environ["HKCANTO_OFFLINE"]
+        if before is not None:
+            os.environ["HKCANTO_OFFLINE"] = before
+
+
 def check_loading(benchmark: Benchmark, folder: DataFolder) -> Finding:
     """Load all tasks of a benchmark from the data that exists."""
-    from ..describing import quietly
     from ..tasks import load_task
 
     loaded = []
     try:
         # The findings say what the warnings would say.
-        with quietly(HKCANTO_OFFLINE="1"):
+        with quietly(), _offline():
             for task in benchmark.tasks:
                 loaded.append(load_task(task.name, allow_absent=folder.kind != "own"))
     except NetworkUnavailable:

@@ -28,11 +28,12 @@ from .releases import (
 )
 
 
-def locate(benchmark: Benchmark) -> DataFolder:
+def locate(benchmark: Benchmark, source: str | None = None) -> DataFolder:
     """Find a benchmark's data in the location that the environment sets.
 
     Args:
         benchmark: The benchmark.
+        source: A value to take in place of that of `HKCANTO_DATA`.
 
     Returns:
         The folder. Nothing is downloaded before a file is requested.
@@ -58,7 +59,7 @@ def locate(benchmark: Benchmark) -> DataFolder:
         if not root.is_dir():
             raise DataNotFound(f"{root}, the data of {name}, is not a folder.")
         return DataFolder(name, "own", root)
-    source = os.environ.get("HKCANTO_DATA") or "release"
+    source = source or os.environ.get("HKCANTO_DATA") or "release"
     if source == "sample":
         root = home / "sample"
         if not root.is_dir():
