@@ -60,20 +60,20 @@ def _add_letters(
     reader: str,
 ) -> None:
     """Add the figures of a second look to a run's responses, and a remark on it to the run."""
-    asked = 0
+    shown = 0
     forced = 0
     failed = 0
     for scored in run.scored:
         reply = replies.get(id(scored))
         if reply:
-            asked += 1
+            shown += 1
             forced += bool(reply.letter)
             failed += bool(reply.failure)
         further = scored.details.get("further") or {}
         values = _second_look_values(scored, reply)
         scored.details["further"] = {**further, **values}
     run.remarks.append(
-        f"{reader} read {forced} of {asked:,} answers that the rules left unread; "
+        f"{reader} read {forced} of {shown:,} answers that the rules left unread; "
         f"{failed} could not be asked"
     )
 
