@@ -9,7 +9,12 @@ FIRST = 32
 """The number of responses after which a run warns, which is early enough to stop it."""
 
 
-def room_warning(kind: Kind, template: str, prompt: str, option: str) -> str:
+def room_warning(
+    kind: Kind,
+    template: str,
+    prompt: str,
+    option: str,
+) -> str:
     """Return a warning if the token limit leaves no room for reasoning; otherwise empty.
 
     Args:

@@ -50,7 +50,9 @@ class ModelCalls(Protocol):
     """
 
     def read_letters(
-        self, reader: str, answers: Sequence[LoggedAnswer[Kind]]
+        self,
+        reader: str,
+        answers: Sequence[LoggedAnswer[Kind]],
     ) -> Sequence[LetterReply]:
         """Have a model read the letters of answers to multiple-choice questions.
 
@@ -60,7 +62,9 @@ class ModelCalls(Protocol):
         """
 
     def grade(
-        self, grader: str, answers: Sequence[LoggedAnswer[Judged]]
+        self,
+        grader: str,
+        answers: Sequence[LoggedAnswer[Judged]],
     ) -> Sequence[Said]:
         """Have a model judge answers by the rubrics of their tasks.
 

@@ -63,15 +63,15 @@ def make(
     name = loaded.task.name  # that of the variant that the options select
     signature = _signature(loaded, reread)
     metadata = {"signature": signature}
-    further: list[Scorer] = []
+    judges: list[Scorer] = []
     if judge:
         metadata["judge"] = f"prompts:{judge_texts()['version']}"
-        further.append(judge(stop=kind.stop))
+        judges.append(judge(stop=kind.stop))
     if kind.rubric_hash:
         metadata["judge"] = f"rubric:{kind.rubric_hash}"
     # Some epochs of a judged answer may lack a level.
-    has_means = not kind.rubric_hash and all(of.form == "mean" for of in kind.table)
-    metric = figures if has_means else corpus_figures
+    has_means = all(figure.form == "mean" for figure in kind.table)
+    metric = figures if has_means and not kind.rubric_hash else corpus_figures
     subjects = [subject.name for subject in kind.task.subjects if subject.name]
     return _assembled(
         {name: loaded},
@@ -80,7 +80,7 @@ def make(
         ),
         metric=metric(name, kind.chosen, subjects),
         metadata=metadata,
-        further=further,
+        judges=judges,
         reread=reread,
         display_name=f"{definition.inspect or name}{loaded.remark}",
         headline_metric=HeadlineMetric(
@@ -89,7 +89,13 @@ def make(
     )
 
 
-def make_table(name: str, /, *, reread: bool = False, **options: Any) -> Task:
+def make_table(
+    name: str,
+    /,
+    *,
+    reread: bool = False,
+    **options: Any,
+) -> Task:
     """Create the Inspect task that runs all the tasks in a benchmark's averages over tasks.
 
     Args:
@@ -100,23 +106,25 @@ def make_table(name: str, /, *, reread: bool = False, **options: Any) -> Task:
     Raises:
         OptionError: An option does not exist or cannot have that value.
     """
-    columns = chain.from_iterable(of.columns for of in find_benchmark(name).averages)
+    tasks: dict[str, None] = {}
+    for average in find_benchmark(name).averages:
+        tasks |= dict.fromkeys(chain(*average.columns))
     parts: dict[str, LoadedTask] = {}
     signatures: dict[str, str] = {}
     samples: list[Any] = []
-    for task in dict.fromkeys(chain.from_iterable(columns)):
+    for task in tasks:
         loaded = _load(task, **options)
         parts[task] = loaded
         signatures[task] = _signature(loaded, reread)
         # With its own prefix, because two conditions of one task have the same items.
         samples.append(_samples(loaded, task, task, signatures[task]))
+    ordered: list[Any] = stratified(samples)
     remark = " (sample data)" if loaded.revision == "sample" else ""
     return _assembled(
         parts,
-        dataset=MemoryDataset(stratified(samples), name=name),  # type: ignore[arg-type]
+        dataset=MemoryDataset(ordered, name=name),
         metric=table(name, [*parts], loaded.kind.chosen),
         metadata={"signatures": signatures},
-        further=[],
         reread=reread,
         display_name=f"{name}{remark}",
     )
@@ -127,8 +135,8 @@ def _assembled(
     *,
     metric: Metric,
     metadata: Mapping[str, Any],
-    further: Sequence[Scorer],
     reread: bool,
+    judges: Sequence[Scorer] = (),
     **arguments: Any,
 ) -> Task:
     """Return an Inspect task.
@@ -137,8 +145,8 @@ def _assembled(
         parts: Name → task of the catalogue; those of a table have the same kind and options.
         metric: The metric of our scorer.
         metadata: The metadata that depends on the number of parts.
-        further: The scorer of a judge, if any.
         reread: Whether a model reads letters that the rules cannot read.
+        judges: The scorer of a judge, if any.
         arguments: Further arguments of `Task`.
     """
     names = [*parts]
@@ -149,7 +157,7 @@ def _assembled(
     shared: dict[str, Any] = {"benchmark": benchmark.title, "paper": benchmark.paper}
     if any(figure.of_texts for figure in kind.table):
         shared["metric_signatures"] = metric_signatures(loaded.task)
-    scorers = [judged(scored, kind.chosen), *further]
+    scorers = [judged(scored, kind.chosen), *judges]
     if reread:
         scorers.append(second_look(scored, kind.chosen))
     return Task(
@@ -164,7 +172,11 @@ def _assembled(
     )
 
 
-def _load(name: str, subjects: Any = None, **options: Any) -> LoadedTask:
+def _load(
+    name: str,
+    subjects: Any = None,
+    **options: Any,
+) -> LoadedTask:
     task = find_task(name)
     if task.variant.scoring == "loglikelihood":
         raise OptionError(
@@ -180,7 +192,10 @@ def _signature(loaded: LoadedTask, reread: bool) -> str:
 
 
 def _samples(
-    loaded: LoadedTask, task: str, prefix: str, signature: str
+    loaded: LoadedTask,
+    task: str,
+    prefix: str,
+    signature: str,
 ) -> list[Sample]:
     """Return the items of a task for Inspect.
 

@@ -28,7 +28,9 @@ from hkcanto_tasks.tasks import task_as_run
 
 
 def _figures(
-    task: str, options: dict[str, Any] | None = None, subjects: list[str] | None = None
+    task: str,
+    options: dict[str, Any] | None = None,
+    subjects: list[str] | None = None,
 ) -> Metric:
     """The figures of a task's table: the headline first, and its standard error.
 
@@ -40,7 +42,11 @@ def _figures(
     kind = task_as_run(task, subjects or (), **(options or {}))
     language = language_of(kind.task)
 
-    def error(headline: Figure, items: Any, scores: Sequence[SampleScore]) -> float:
+    def error(
+        headline: Figure,
+        items: Any,
+        scores: Sequence[SampleScore],
+    ) -> float:
         if headline.form == "corpus":
             ids = sorted(str(score.sample_id) for score in scores)
             return corpus_error(headline, items, language, ids)
@@ -72,7 +78,9 @@ corpus_figures = metric(name="corpus_figures", scores="unreduced")(_figures)
 
 @metric(name="table")
 def table(
-    benchmark: str, tasks: list[str], options: dict[str, Any] | None = None
+    benchmark: str,
+    tasks: list[str],
+    options: dict[str, Any] | None = None,
 ) -> Metric:
     """The averages of a benchmark over several tasks, and the columns that they average.
 
@@ -109,7 +117,11 @@ def table(
     return compute
 
 
-def _headline(kind: Kind, task: str, scores: Sequence[SampleScore]) -> float:
+def _headline(
+    kind: Kind,
+    task: str,
+    scores: Sequence[SampleScore],
+) -> float:
     """Return a task's headline from the scores of several tasks."""
     of_task = [
         score for score in scores if (score.sample_metadata or {})["task"] == task

@@ -56,7 +56,12 @@ def grade(grader: str, answers: Sequence[LoggedAnswer[Judged]]) -> list[Said]:
         async with get_model(grader) as model:
             requests = (
                 judge_answer(
-                    model, answer.kind, answer.sample, answer.text, epoch=1, seed=1
+                    model,
+                    answer.kind,
+                    answer.sample,
+                    answer.text,
+                    epoch=1,
+                    seed=1,
                 )
                 for answer in answers
             )

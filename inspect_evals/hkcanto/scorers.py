@@ -45,7 +45,8 @@ _REASONS = {
 
 @scorer(metrics=[])
 def judged(
-    task: str | list[str] | None = None, options: dict[str, Any] | None = None
+    task: str | list[str] | None = None,
+    options: dict[str, Any] | None = None,
 ) -> Scorer:
     """Score the responses of a task of the catalogue; its metric is `figures`.
 

@@ -42,7 +42,10 @@ _LETTER_TOKENS = 16
 
 
 @scorer(metrics=SECOND_LOOK_METRICS)
-def second_look(task: str | list[str], options: dict[str, Any] | None = None) -> Scorer:
+def second_look(
+    task: str | list[str],
+    options: dict[str, Any] | None = None,
+) -> Scorer:
     """Have the model in the role `reader` read the letter if the rules read none.
 
     Args:
@@ -83,7 +86,11 @@ def second_look(task: str | list[str], options: dict[str, Any] | None = None) ->
     return score
 
 
-def _scored(share: str, letter: str, target: Target) -> Score:
+def _scored(
+    share: str,
+    letter: str,
+    target: Target,
+) -> Score:
     """Return the score of a response that counts in one of the shares."""
     values = {name: float(name == share) for name in SHARES}
     values[ACCURACY] = float(letter == target.text)
@@ -91,7 +98,10 @@ def _scored(share: str, letter: str, target: Target) -> Score:
 
 
 async def look_again(
-    reader: Model, kind: Kind, sample: Sample, answer: str
+    reader: Model,
+    kind: Kind,
+    sample: Sample,
+    answer: str,
 ) -> tuple[str, str]:
     """Return the letter that a model's reply settles on, empty if it has none, and the reply.
 

@@ -90,7 +90,11 @@ def _decoding(model: Model, default: float) -> dict[str, Any]:
     return {"temperature": temperature}
 
 
-def _setting(model: Model, name: str, default: Any = None) -> Any:
+def _setting(
+    model: Model,
+    name: str,
+    default: Any = None,
+) -> Any:
     """Return a setting of the run, or else of the model; Inspect's `merge` copies all of them."""
     for config in (active_generate_config(), model.config):
         value = getattr(config, name)
@@ -99,7 +103,11 @@ def _setting(model: Model, name: str, default: Any = None) -> Any:
     return default
 
 
-def _add_system_message(state: TaskState, text: str, separator: str) -> None:
+def _add_system_message(
+    state: TaskState,
+    text: str,
+    separator: str,
+) -> None:
     """Put a user's system message before the task's own, in one message."""
     first, *others = state.messages
     if first.role == "system":
@@ -139,6 +147,9 @@ def _chat_template(model: Model) -> tuple[str, str]:
         settings["enable_thinking"] = thinking
     question = [{"role": "user", "content": "?"}]
     prompt = tokenizer.apply_chat_template(
-        question, tokenize=False, add_generation_prompt=True, **settings
+        question,
+        tokenize=False,
+        add_generation_prompt=True,
+        **settings,
     )
     return str(template), str(prompt)

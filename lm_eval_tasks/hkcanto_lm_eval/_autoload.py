@@ -40,13 +40,8 @@ def install() -> None:
     """
     import os
 
-    off = os.environ.get("HKCANTO_AUTOLOAD", "").strip().lower() in (
-        "0",
-        "false",
-        "no",
-        "off",
-    )
-    if off or is_installed():
+    switch = os.environ.get("HKCANTO_AUTOLOAD", "").strip().lower()
+    if switch in ("0", "false", "no", "off") or is_installed():
         return
     if _MODULE in sys.modules:
         patch(sys.modules[_MODULE])
@@ -56,8 +51,8 @@ def install() -> None:
 
 def is_installed() -> bool:
     """Return whether our tasks are registered with lm-eval, or will be when it is imported."""
-    places: list[Any] = [*sys.meta_path, sys.modules.get(_MODULE)]
-    return any(hasattr(place, "hkcanto_autoload") for place in places)
+    carriers: list[Any] = [*sys.meta_path, sys.modules.get(_MODULE)]
+    return any(hasattr(carrier, "hkcanto_autoload") for carrier in carriers)
 
 
 class LmEvalFinder:
@@ -131,7 +126,7 @@ def attempt(function: str, *arguments: "Any") -> "Any":
         module, _, name = function.partition(".")
         return getattr(import_module(f"hkcanto_lm_eval.{module}"), name)(*arguments)
     except Exception as error:
-        if any(kind.__name__ == "HKCantoError" for kind in type(error).__mro__):
+        if "HKCantoError" in [base.__name__ for base in type(error).__mro__]:
             raise
         import logging
 
@@ -156,12 +151,11 @@ def add_tasks(module: "ModuleType") -> None:
     from functools import wraps
     from pathlib import Path
 
-    index, manager = module.TaskIndex, module.TaskManager
-    build, match, builtin = (
-        index.build,
-        manager.match_tasks,
-        Path(str(module.__file__)).parent,
-    )
+    index = module.TaskIndex
+    manager = module.TaskManager
+    build = index.build
+    match = manager.match_tasks
+    builtin = Path(str(module.__file__)).parent
 
     @wraps(build)
     def build_with_ours(paths: "Iterable[Any]", *args: "Any", **kwargs: "Any") -> "Any":
@@ -178,7 +172,8 @@ def add_tasks(module: "ModuleType") -> None:
         attempt("before_model.check", self, names)
         return names
 
-    index.build, manager.match_tasks = staticmethod(build_with_ours), match_and_check
+    index.build = staticmethod(build_with_ours)
+    manager.match_tasks = match_and_check
 
 
 def add_model(_: "ModuleType") -> None:

@@ -87,7 +87,12 @@ def task_options(name: str, metadata: Config) -> Config:
             if value is not None:
                 options[key] = value
         elif key not in of_others:
-            similar = difflib.get_close_matches(key, known, n=1, cutoff=0.8)
+            similar = difflib.get_close_matches(
+                key,
+                known,
+                n=1,
+                cutoff=0.8,
+            )
             if key in in_metadata or similar:
                 refuse_unknown(name, [key])
     return options
@@ -189,7 +194,11 @@ def configuration(kind: Kind) -> Config:
     return config
 
 
-def edit_hash(config: Config, kind: Kind, classes: Sequence[str]) -> str:
+def edit_hash(
+    config: Config,
+    kind: Kind,
+    classes: Sequence[str],
+) -> str:
     """Return a hash of what a user's YAML file and classes change; empty if nothing.
 
     Args:

@@ -65,7 +65,12 @@ def _group_text(config: Config) -> str:
 
 
 def _yaml(config: Config) -> str:
-    text: str = yaml.safe_dump(config, allow_unicode=True, sort_keys=False, width=1000)
+    text: str = yaml.safe_dump(
+        config,
+        allow_unicode=True,
+        sort_keys=False,
+        width=1000,
+    )
     return text
 
 

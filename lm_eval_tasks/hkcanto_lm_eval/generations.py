@@ -23,7 +23,11 @@ class _Scorer(Scorer):  # type: ignore[misc]
     0.5 would draw 100,000 bootstrap samples of every other figure, including BLEU.
     """
 
-    def aggregate(self, docs: Mapping[int, Any], **kwargs: Any) -> Any:
+    def aggregate(
+        self,
+        docs: Mapping[int, Any],
+        **kwargs: Any,
+    ) -> Any:
         """Return figure → value and standard error, and the number of documents."""
         figures, count = super().aggregate(docs, **{**kwargs, "bootstrap_iters": 0})
         if not kwargs["bootstrap_iters"]:

@@ -30,7 +30,10 @@ class RuleBasedG2P(LM):  # type: ignore[misc]
         return [self.engine(sentence_of(request.args[0])) for request in progress]
 
     def apply_chat_template(
-        self, chat_history: list[dict[str, str]], *_: Any, **__: Any
+        self,
+        chat_history: list[dict[str, str]],
+        *_: Any,
+        **__: Any,
     ) -> str:
         """Join the messages: the engine only looks at the last sentence."""
         return "\n".join(message["content"] for message in chat_history)

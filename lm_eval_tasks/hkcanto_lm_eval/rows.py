@@ -30,7 +30,11 @@ class ResultRows:
     """
 
     def __init__(
-        self, loaded: LoadedTask, part_of: str, *, has_printed_name: bool
+        self,
+        loaded: LoadedTask,
+        part_of: str,
+        *,
+        has_printed_name: bool,
     ) -> None:
         self._loaded = loaded
         self._averages = averages_with(loaded, part_of)
@@ -68,10 +72,19 @@ class ResultRows:
             return mean  # type: ignore[no-any-return]  # lm-eval knows its standard error
         kind = self._loaded.kind
         language = language_of(self._loaded.task)
-        return partial(value, figure, categories=kind.categories, language=language)
+        return partial(
+            value,
+            figure,
+            categories=kind.categories,
+            language=language,
+        )
 
 
-def _scaled(factor: float, aggregation: Aggregation, items: Any) -> float:
+def _scaled(
+    factor: float,
+    aggregation: Aggregation,
+    items: Any,
+) -> float:
     return factor * aggregation(items)
 
 

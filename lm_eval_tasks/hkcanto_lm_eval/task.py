@@ -83,7 +83,7 @@ class CatalogueTask(Task):
     same effect as `--num_fewshot`.
 
     lm-eval calls `fewshot_context` and `construct_requests` for each item, then `apply_filters`,
-    and then `process_results` for each item. What was sent for an item is passed on as a `Request`.
+    and then `process_results` for each item. A `Request` carries what was sent for an item to its score.
     """
 
     _instances: Any
@@ -177,7 +177,12 @@ class CatalogueTask(Task):
 
     # ------------------------------------------------------------------ prompts
 
-    def doc_to_text(self, doc: Doc, *args: Any, **kwargs: Any) -> Any:
+    def doc_to_text(
+        self,
+        doc: Doc,
+        *args: Any,
+        **kwargs: Any,
+    ) -> Any:
         """Return the question of an item or worked example, unless a YAML file sets the text."""
         return super().doc_to_text({"text": "", **doc}, *args, **kwargs)
 
@@ -298,7 +303,12 @@ class CatalogueTask(Task):
                 "(--model_args enable_thinking=False)."
             )
 
-    def construct_requests(self, doc: Doc, ctx: Any, **kwargs: Any) -> Any:
+    def construct_requests(
+        self,
+        doc: Doc,
+        ctx: Any,
+        **kwargs: Any,
+    ) -> Any:
         """Build the request, with the prompt's stop texts unless a YAML file sets its own."""
         sample = msgspec.convert(doc, Sample)
         prompt = self._prompts.pop(sample.id)

@@ -188,7 +188,10 @@ def panel(judgements: int = 1) -> Sequence[Model]:
 
 
 def judged_text(
-    response: str, stop: Sequence[str], source: str, language: str | None
+    response: str,
+    stop: Sequence[str],
+    source: str,
+    language: str | None,
 ) -> str:
     """Return a model's answer as judges see it, with the length limit of the automatic metrics."""
     answer = until_stop(strip_reasoning(valid(response)).strip(), stop)
@@ -241,7 +244,11 @@ async def ask_judge(
     return Verdict({}, {**judge_record, "failure": failure})
 
 
-def _filled_in(form: type[Reply], reply: str, code: str) -> Reply:
+def _filled_in(
+    form: type[Reply],
+    reply: str,
+    code: str,
+) -> Reply:
     """Read the last outermost JSON object with the call's code, and ignore any text around it.
 
     Broken JSON is not repaired: a reply that was cut off would lose errors and raise the score.
@@ -283,7 +290,12 @@ def judge_texts() -> dict[str, Any]:
     return tomllib.loads((files(__package__) / "prompts.toml").read_text("utf-8"))
 
 
-def render(name: str, code: str, texts: Mapping[str, str], **values: str) -> str:
+def render(
+    name: str,
+    code: str,
+    texts: Mapping[str, str],
+    **values: str,
+) -> str:
     """Render the prompt for a judge.
 
     Args:

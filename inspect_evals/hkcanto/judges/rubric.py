@@ -14,7 +14,10 @@ from .panel import Unusable, Verdict, ask_judge, fresh_code, judge_texts, panel
 
 
 async def ask_role(
-    kind: Judged, sample: Sample, answer: str, epoch: int
+    kind: Judged,
+    sample: Sample,
+    answer: str,
+    epoch: int,
 ) -> Sequence[Said]:
     """Have each model of the role `grader` judge an answer.
 
@@ -35,7 +38,12 @@ async def ask_role(
 
 
 async def judge_answer(
-    grader: Model, kind: Judged, sample: Sample, answer: str, epoch: int, seed: int
+    grader: Model,
+    kind: Judged,
+    sample: Sample,
+    answer: str,
+    epoch: int,
+    seed: int,
 ) -> Said:
     """Return a judge's reply about an answer, or why it could not be asked.
 

@@ -73,7 +73,10 @@ class Ratings(Reply):
 
 
 @scorer(metrics=SUMMARY_METRICS)
-def judged_summary(judgements: int = 4, stop: Sequence[str] = ()) -> Scorer:
+def judged_summary(
+    judgements: int = 4,
+    stop: Sequence[str] = (),
+) -> Scorer:
     """Score summaries by the paper's rubric, with the model in the role `grader` as the rater.
 
     `judged_score` is the paper's figure, from 0 to 1; the four criteria are means over the
@@ -100,7 +103,12 @@ def judged_summary(judgements: int = 4, stop: Sequence[str] = ()) -> Scorer:
     )
 
 
-def summary_prompt(source: str, key_points: str, summary: str, code: str) -> str:
+def summary_prompt(
+    source: str,
+    key_points: str,
+    summary: str,
+    code: str,
+) -> str:
     """Render the prompt for one summary.
 
     Args:

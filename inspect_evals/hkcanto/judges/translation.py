@@ -95,7 +95,9 @@ class LabelledErrors(Reply):
 
 @scorer(metrics=TRANSLATION_METRICS)
 def judged_translation(
-    direction: Direction, judgements: int = 4, stop: Sequence[str] = ()
+    direction: Direction,
+    judgements: int = 4,
+    stop: Sequence[str] = (),
 ) -> Scorer:
     """Score translations by formula (1), with the model in the role `grader` as the annotator.
 
@@ -123,7 +125,11 @@ def judged_translation(
 
 
 def translation_prompt(
-    direction: Direction, source: str, reference: str, translation: str, code: str
+    direction: Direction,
+    source: str,
+    reference: str,
+    translation: str,
+    code: str,
 ) -> str:
     """Render the prompt for one translation.
 
