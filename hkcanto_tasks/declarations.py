@@ -15,6 +15,9 @@ from .data.releases import FolderData, GitHubRelease, HubDataset, Release
 
 Scope = Literal["task", "part", "subject"]
 _Name = Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9_]*\Z")]
+_NameOrEmpty = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9_]*\Z")]
+_FromZero = Annotated[int, msgspec.Meta(ge=0)]
+_FromOne = Annotated[int, msgspec.Meta(gt=0)]
 
 
 class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -67,7 +70,7 @@ class PromptTemplate(Declared, frozen=True):
     answer_cot: str = "{reasoning}{answer}"
     stop_cot: tuple[str, ...] = ()
     chat_system: str | None = None
-    tokens: Annotated[int, msgspec.Meta(gt=0)] | None = None
+    tokens: _FromOne | None = None
     reads: Literal["settled", "first_character", "occurs"] = "settled"
 
     @property
@@ -99,11 +102,11 @@ class Subject(Declared, frozen=True):
         aliases: Other stems that a release may use for the subject.
     """
 
-    name: Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9_]*\Z")]
+    name: _NameOrEmpty
     stem: str = ""
     title: str = ""
     chinese: str = ""
-    rows: Annotated[int, msgspec.Meta(ge=0)] = 0
+    rows: _FromZero = 0
     shown: str | None = None
     category: str = ""
     groups: tuple[str, ...] = ()
@@ -143,9 +146,9 @@ class Variant(Declared, frozen=True):
         script: `tc`, or `sc` for questions and prompt in Simplified script.
     """
 
-    suffix: Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9_]*\Z")] = ""
+    suffix: _NameOrEmpty = ""
     scoring: Literal["generative", "loglikelihood"] = "generative"
-    shots: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    shots: _FromZero | None = None
     cot: bool = False
     script: Literal["tc", "sc"] = "tc"
 
@@ -172,7 +175,7 @@ class Level(Declared, frozen=True):
         meaning: Description of the answers at this level.
     """
 
-    number: Annotated[int, msgspec.Meta(ge=0)]
+    number: _FromZero
     name: Annotated[str, msgspec.Meta(min_length=1)]
     meaning: str = ""
 
@@ -271,7 +274,7 @@ class TaskDefinition(Declared, frozen=True):
     rows: str = ""
     delimiter: Annotated[str, msgspec.Meta(max_length=1)] = ""
     quotes: bool = True
-    version: Annotated[int, msgspec.Meta(gt=0)] = 1
+    version: _FromOne = 1
     headline: str = ""
     subjects: tuple[Subject, ...] = ()
     prompts: dict[str, str] = {}
@@ -280,7 +283,7 @@ class TaskDefinition(Declared, frozen=True):
     by_default: bool = False
     chinese: str = ""
     specified: str = ""
-    shots: Annotated[int, msgspec.Meta(ge=0)] = 0
+    shots: _FromZero = 0
     metric: str = "generative"
     table: tuple[str, ...] = ()
     printed: str = ""
@@ -290,8 +293,8 @@ class TaskDefinition(Declared, frozen=True):
         str, str | Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     ] = {}
     ignored: tuple[str, ...] = ()
-    dev_rows: Annotated[int, msgspec.Meta(ge=0)] = 5
-    examples_from_test: Annotated[int, msgspec.Meta(ge=0)] = 0
+    dev_rows: _FromZero = 5
+    examples_from_test: _FromZero = 0
     variants: tuple[Variant, ...] = ()
     titles: dict[str, str] = {}
 
@@ -347,7 +350,22 @@ class TaskDefinition(Declared, frozen=True):
         return any(variant.script == "sc" for variant in self.variants)
 
 
-class ChoiceDefinition(TaskDefinition, frozen=True):
+class PrintedDefinition(TaskDefinition, frozen=True):
+    """A task of the kind `g2p`, or of another kind whose papers print worked examples.
+
+    Attributes:
+        examples: The paper's worked examples, each as placeholder → text.
+    """
+
+    examples: tuple[dict[str, str], ...] = ()
+
+    @property
+    def has_examples(self) -> bool:
+        """Whether there may be worked examples."""
+        return bool(self.examples) or super().has_examples
+
+
+class ChoiceDefinition(PrintedDefinition, frozen=True):
     """A task of the kinds `multiple_choice` and `multi_answer`.
 
     Attributes:
@@ -369,20 +387,18 @@ class ChoiceDefinition(TaskDefinition, frozen=True):
             every type that matches it. If one takes longer than a second, that is an error.
         sentence: Text of `{sentence}`, by which the paper's prompt introduces this task.
         sentences: Name of one of our own prompts → text of `{sentence}` in that prompt.
-        examples: The paper's worked examples, each as placeholder → text.
     """
 
     question: str = ""
     answer: Literal["letter", "index", "number", "letter_or_number", "text"] = "letter"
     answers: dict[str, Annotated[str, msgspec.Meta(pattern=r"^[A-J]+\Z")]] = {}
     option_labels: Literal["shown", "remove"] = "shown"
-    shuffle_options: Annotated[int, msgspec.Meta(ge=0)] = 0
+    shuffle_options: _FromZero = 0
     letters: Annotated[str, msgspec.Meta(pattern=r"^[A-J]{2,10}\Z")] = "ABCD"
     blank_options: Literal["shown", "absent"] = "shown"
     types: dict[str, str] = {}
     sentence: str = ""
     sentences: dict[str, str] = {}
-    examples: tuple[dict[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -391,26 +407,6 @@ class ChoiceDefinition(TaskDefinition, frozen=True):
         # The number of letters gives the chance level.
         if 1 < count < len(self.letters):
             msgspec.structs.force_setattr(self, "letters", self.letters[:count])
-
-    @property
-    def has_examples(self) -> bool:
-        """Whether there may be worked examples."""
-        return bool(self.examples) or super().has_examples
-
-
-class JyutpingDefinition(TaskDefinition, frozen=True):
-    """A task of the kind `g2p`.
-
-    Attributes:
-        examples: The paper's worked examples, each as placeholder → text.
-    """
-
-    examples: tuple[dict[str, str], ...] = ()
-
-    @property
-    def has_examples(self) -> bool:
-        """Whether there may be worked examples."""
-        return bool(self.examples) or super().has_examples
 
 
 class LabelDefinition(TaskDefinition, frozen=True):
@@ -475,7 +471,7 @@ class JudgedDefinition(TaskDefinition, frozen=True, kw_only=True):
 DEFINITIONS: Mapping[str, type[TaskDefinition]] = {
     "constraints": TaskDefinition,
     "fluency": TaskDefinition,
-    "g2p": JyutpingDefinition,
+    "g2p": PrintedDefinition,
     "judged": JudgedDefinition,
     "label": LabelDefinition,
     "math": TaskDefinition,

@@ -101,19 +101,19 @@ def is_ours(release: ReleaseRows) -> bool:
     return release.folder.kind in ("sample", "own")
 
 
-def differences(asked: Sequence[Subject], rows: ScoredRows) -> list[str]:
+def differences(subjects: Sequence[Subject], rows: ScoredRows) -> list[str]:
     """Return how data differs from the published release, in sentences.
 
     Args:
-        asked: The requested subjects.
+        subjects: The requested subjects.
         rows: Their rows in the data.
     """
     sentences: list[str] = []
-    missing = _missing(asked, rows)
+    missing = _missing(subjects, rows)
     if missing:
         names = ", ".join(subject.name for subject in missing)
         sentences.append(
-            f"{len(missing)} of {len(asked)} subjects are missing: {names}"
+            f"{len(missing)} of {len(subjects)} subjects are missing: {names}"
         )
     unpublished = _unpublished(rows)
     if unpublished:
@@ -122,7 +122,7 @@ def differences(asked: Sequence[Subject], rows: ScoredRows) -> list[str]:
             for subject, count in unpublished.items()
         ]
         what = f"{len(unpublished)} have an unpublished number of items"
-        if _has_published_total(asked, rows):
+        if _has_published_total(subjects, rows):
             what += " (the total is as published)"
         sentences.append(f"{what}: {', '.join(numbers)}")
     if rows.unreadable:
@@ -133,17 +133,17 @@ def differences(asked: Sequence[Subject], rows: ScoredRows) -> list[str]:
     return sentences
 
 
-def is_comparable(asked: Sequence[Subject], rows: ScoredRows) -> bool:
+def is_comparable(subjects: Sequence[Subject], rows: ScoredRows) -> bool:
     """Return whether scores on data are comparable with published ones, despite differences.
 
     They are if all subjects are there, with the published numbers of rows, or nearly these and the
     published total.
     """
-    if _missing(asked, rows):
+    if _missing(subjects, rows):
         return False
     unpublished = _unpublished(rows)
     return not unpublished or (
-        _has_published_total(asked, rows)
+        _has_published_total(subjects, rows)
         and all(
             abs(count - subject.rows) <= _ROWS_OFF
             for subject, count in unpublished.items()
@@ -151,8 +151,8 @@ def is_comparable(asked: Sequence[Subject], rows: ScoredRows) -> bool:
     )
 
 
-def _missing(asked: Sequence[Subject], rows: ScoredRows) -> list[Subject]:
-    return [subject for subject in asked if subject not in rows.counts]
+def _missing(subjects: Sequence[Subject], rows: ScoredRows) -> list[Subject]:
+    return [subject for subject in subjects if subject not in rows.counts]
 
 
 def _unpublished(rows: ScoredRows) -> Mapping[Subject, int]:
@@ -164,8 +164,8 @@ def _unpublished(rows: ScoredRows) -> Mapping[Subject, int]:
     return unpublished
 
 
-def _has_published_total(asked: Sequence[Subject], rows: ScoredRows) -> bool:
-    return sum(rows.counts.values()) == sum(subject.rows for subject in asked)
+def _has_published_total(subjects: Sequence[Subject], rows: ScoredRows) -> bool:
+    return sum(rows.counts.values()) == sum(subject.rows for subject in subjects)
 
 
 def _read(

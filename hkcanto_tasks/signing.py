@@ -127,14 +127,14 @@ def fingerprints(kind: Kind) -> Fingerprints:
         ]
     )
     if key not in _fingerprints:
-        whole = kind.at(subjects=definition.subjects)
+        kind = kind.at(subjects=definition.subjects)
         try:
             _fingerprints[key] = Fingerprints(
-                sent=_hash(_requests(whole)),
-                read=_hash(_readings(whole)),
+                sent=_hash(_requests(kind)),
+                read=_hash(_readings(kind)),
             )
         except Exception as error:
-            why = f"{whole.task.name}: its kind fails on the made-up item of its signature: {error!r}"
+            why = f"{kind.task.name}: its kind fails on the made-up item of its signature: {error!r}"
             fix = f"Override `made_up` in {cls.__qualname__}."
             raise CatalogueError(f"{why}. {fix}") from error
     return _fingerprints[key]

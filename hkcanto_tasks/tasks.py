@@ -158,21 +158,23 @@ def _option_values(task: TaskVariant, kind: type[Kind]) -> dict[str, str]:
     return values
 
 
-def refuse_unknown(name: str, given: Iterable[str]) -> None:
+def refuse_unknown(name: str, options: Iterable[str]) -> None:
     """Refuse options that a task does not have.
 
     Args:
         name: The task's name.
-        given: The names of the given options.
+        options: The names of the options.
 
     Raises:
         OptionError: An option does not exist; the message lists those that do.
     """
-    _refuse_unknown(name, given, option_values(name))
+    _refuse_unknown(name, options, option_values(name))
 
 
-def _refuse_unknown(name: str, given: Iterable[str], known: Mapping[str, str]) -> None:
-    for option in given:
+def _refuse_unknown(
+    name: str, options: Iterable[str], known: Mapping[str, str]
+) -> None:
+    for option in options:
         if option not in known:
             hint = did_you_mean(option, known)
             raise OptionError(
@@ -499,25 +501,32 @@ def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
         ['law', 'food', 'law', 'law', 'food', 'law']
     """
     subjects = [*by_subject]
-    total = sum(map(len, subjects))
-    # Each item has a first and a last turn between which its subject is less than one item off.
-    # Among the items whose first turn has come, the one with the earliest last turn is next
-    # (Tijdeman, 1980).
-    arriving: list[list[_Turn]] = [[] for _ in range(total)]
+    arriving: list[list[_Turn]] = [[] for _ in range(sum(map(len, subjects)))]
     for number, samples in enumerate(subjects):
-        for position, sample in enumerate(sorted(samples, key=_random_order)):
-            first = position * total // len(samples)
-            last = -(-(position + 1) * total // len(samples))
-            middle = (position + 0.5) / len(samples)
-            arriving[first].append((last, middle, number, sample))
+        for first, turn in _turns(samples, number, len(arriving)):
+            arriving[first].append(turn)
     waiting: list[_Turn] = []
     ordered: list[Sample] = []
     for turns in arriving:
         for turn in turns:
             heappush(waiting, turn)
-        *_, sample = heappop(waiting)
-        ordered.append(sample)
+        ordered.append(heappop(waiting)[-1])
     return ordered
+
+
+def _turns(
+    samples: Sequence[Sample], subject: int, total: int
+) -> Iterator[tuple[int, _Turn]]:
+    """Yield the first turn of each item of a subject, and its last.
+
+    Between them, the subject is less than one item off. Among the items whose first turn has come,
+    the one with the earliest last turn is next (Tijdeman, 1980).
+    """
+    size = len(samples)
+    for position, sample in enumerate(sorted(samples, key=_random_order)):
+        first = position * total // size
+        last = -(-(position + 1) * total // size)
+        yield first, (last, (position + 0.5) / size, subject, sample)
 
 
 def _random_order(sample: Sample) -> bytes:

@@ -24,23 +24,26 @@ def find_kind(name: str) -> type[Kind]:
         >>> [figure.name for figure in find_kind("number").FIGURES]
         ['acc', 'unparsed_rate']
     """
-    every = entry_points(group="hkcanto.kinds")
-    named = sorted(
-        every.select(name=name), key=lambda one: not one.value.startswith(__package__)
-    )
-    if not named:
-        there = f"there are {', '.join(sorted(every.names))}. {did_you_mean(name, every.names)}"
-        adding = "A package adds one by the entry point group hkcanto.kinds."
-        raise CatalogueError(f"no kind {name!r}; {there}{adding}")
-    declared, *others = named
+    declared = entry_points(group="hkcanto.kinds")
+    entries = [*declared.select(name=name)]
+    if not entries:
+        hint = did_you_mean(name, declared.names)
+        raise CatalogueError(
+            f"no kind {name!r}; there are {', '.join(sorted(declared.names))}. {hint}A package "
+            "adds one by the entry point group hkcanto.kinds."
+        )
+    entries.sort(key=lambda entry: not entry.value.startswith(__package__))
+    chosen, *others = entries
     for other in others:
-        if other.value != declared.value:
+        if other.value != chosen.value:
             _log.warning(
                 "The kind %s = %s is left out: %s has that name already. Rename it in its package.",
-                *(name, other.value, declared.value),
+                name,
+                other.value,
+                chosen.value,
             )
-    with from_package(declared):
-        kind: type[Kind] = declared.load()
+    with from_package(chosen):
+        kind: type[Kind] = chosen.load()
         if not issubclass(kind, Kind):
             raise TypeError(
                 f"{kind!r} is not derived from hkcanto_tasks.kinds.base.Kind"

@@ -4,6 +4,7 @@ The figures are the four of IFEval (Zhou et al. 2023, section 2.2). The content 
 judged. The verifiers are in `hkcanto_metrics.constraints`.
 """
 
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ import msgspec
 
 from hkcanto_metrics.constraints import (
     Constraint,
+    Followed,
     check_constraints,
     follows,
     pool_constraints,
@@ -79,35 +81,14 @@ class Constraints(Prompted):
         """
         constraints = read_constraints(sample.target)
         checks = check_constraints(answer, constraints)
-        missed: list[str] = []
-        lines: list[str] = []
-        verdicts = zip(constraints, checks.strict, checks.loose, strict=True)
-        for number, (constraint, strict, loose) in enumerate(verdicts, start=1):
-            missed_name = f"{number}. {constraint.name}"
-            if strict:
-                verdict = "followed"
-            elif loose:
-                verdict = "not followed, but loosely"
-                missed.append(f"{missed_name} (but loosely)")
-            else:
-                verdict = "not followed"
-                missed.append(missed_name)
-            args = msgspec.json.encode(constraint.args).decode()
-            lines.append(f"{number}. `{constraint.name}` `{args}`: {verdict}")
         is_empty = not answer.strip()
-        if is_empty:
-            reason = "none: empty"
-        elif missed:
-            reason = f"not followed: {', '.join(missed)}"
-        else:
-            reason = "all followed"
         count = len(constraints)
         return Judgement(
             values={**pool_constraints([checks]), "empty": float(is_empty)},
             answer=answer,
-            reason=reason,
+            reason="none: empty" if is_empty else _reason(constraints, checks),
             weights={"inst_level_strict_acc": count, "inst_level_loose_acc": count},
-            explanation="\n".join(lines),
+            explanation=_explanation(constraints, checks),
         )
 
     def further_readings(self) -> list[Any]:
@@ -122,6 +103,33 @@ class Constraints(Prompted):
                 verdicts = [follows(text, constraint) for text in texts]
                 readings.append([name, case.args, verdicts])
         return readings
+
+
+def _reason(constraints: Sequence[Constraint], checks: Followed) -> str:
+    """Return which constraints an answer does not follow."""
+    missed: list[str] = []
+    verdicts = zip(constraints, checks.strict, checks.loose, strict=True)
+    for number, (constraint, strict, loose) in enumerate(verdicts, start=1):
+        if not strict:
+            loosely = " (but loosely)" if loose else ""
+            missed.append(f"{number}. {constraint.name}{loosely}")
+    return f"not followed: {', '.join(missed)}" if missed else "all followed"
+
+
+def _explanation(constraints: Sequence[Constraint], checks: Followed) -> str:
+    """Return each constraint with its verdict, in Markdown."""
+    lines: list[str] = []
+    verdicts = zip(constraints, checks.strict, checks.loose, strict=True)
+    for number, (constraint, strict, loose) in enumerate(verdicts, start=1):
+        if strict:
+            verdict = "followed"
+        elif loose:
+            verdict = "not followed, but loosely"
+        else:
+            verdict = "not followed"
+        args = msgspec.json.encode(constraint.args).decode()
+        lines.append(f"{number}. `{constraint.name}` `{args}`: {verdict}")
+    return "\n".join(lines)
 
 
 class _VerifierCase(msgspec.Struct):

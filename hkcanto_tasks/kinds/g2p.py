@@ -10,7 +10,7 @@ from hkcanto_metrics.g2p import JyutpingScore, score_jyutping
 from hkcanto_metrics.jyutping import MalformedAnswer, parse_answer
 
 from ..data.tables import Row, as_text
-from ..declarations import JyutpingDefinition, Subject, TaskVariant
+from ..declarations import PrintedDefinition, Subject, TaskVariant
 from ..figures import figures
 from ..judgements import Judgement
 from ..prompts import Example
@@ -43,13 +43,13 @@ class GraphemeToPhoneme(base.Kind):
         "jyutping": ("jyutping",),
     }
     Options = JyutpingOptions
-    Definition = JyutpingDefinition
+    Definition = PrintedDefinition
     VALUES: ClassVar = {"sentence": "source"}
     TARGET = "nei5 hou2"
     GOLD = True
     TOKENS = 1024  # the release's limit
 
-    definition: JyutpingDefinition
+    definition: PrintedDefinition
     options: JyutpingOptions
 
     def __init__(

@@ -72,8 +72,8 @@ def sentence_of(prompt: str) -> str:
         '你好'
     """
     mark = find_benchmark("hkcanto").prompts["g2p"].question.partition("{sentence}")[0]
-    _, found, sentence = prompt.rpartition(mark)
-    if not found:
+    _, present, sentence = prompt.rpartition(mark)
+    if not present:
         only = f"a rule-based engine answers only hkcanto_g2p, whose prompts contain {mark!r}"
         raise OptionError(f"{only}; this prompt ends in {prompt[-80:]!r}.")
     return sentence.strip()

@@ -224,17 +224,14 @@ class Judged(Prompted):
         """
         verdicts = [self._verdict(reply) for reply in replies]
         levels = [verdict.level for verdict in verdicts if verdict.level]
-        failures = [verdict.failure for verdict in verdicts if verdict.failure]
-        reason = f"none: {failures[0]}" if failures else judgement.reason
-        if levels:
-            reason = f"level {', '.join(map(_named, levels))}"
-        elif reason == _EMPTY:
+        reason = _reason(verdicts) or judgement.reason
+        if reason == _EMPTY:
             empty = self.rubric.empty
             levels = [level for level in self.rubric.levels if level.number == empty]
         details = {**judgement.details, "said": msgspec.json.encode(replies).decode()}
-        graders = ", ".join(dict.fromkeys(reply.grader for reply in replies))
-        if graders:
-            details["grader"] = graders
+        if replies:
+            graders = dict.fromkeys(reply.grader for reply in replies)
+            details["grader"] = ", ".join(graders)
         texts = [verdict.text for verdict in verdicts]
         return msgspec.structs.replace(
             judgement,
@@ -299,6 +296,14 @@ class _Verdict:
     level: Level | None
     failure: str
     text: str
+
+
+def _reason(verdicts: Sequence[_Verdict]) -> str:
+    """Return the levels, or why there are none; empty without verdicts."""
+    levels = [_named(verdict.level) for verdict in verdicts if verdict.level]
+    if levels:
+        return f"level {', '.join(levels)}"
+    return f"none: {verdicts[0].failure}" if verdicts else ""
 
 
 def read_level(reply: str, rubric: Rubric, code: str = "") -> Level:

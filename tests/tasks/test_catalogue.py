@@ -104,7 +104,7 @@ PROBLEMS = [
     "unknown field `titel` (Did you mean title?)",
     "unknown field `qestion` - at `$.prompts.plain` (Did you mean question?)",
     "task 'first': Expected `int`, got `str` - at `$.tasks[0].shots`",
-    "task 'first': has a field 'labels'; its kind 'multiple_choice' has question, answer,",
+    "task 'first': has a field 'labels'; its kind 'multiple_choice' has examples, question,",
     "task 'second' names no file for the split 'test'",
     "task 'second' has files of a split 'val'",
 ]
