@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hkcanto_metrics.choice import read_choice
+from hkcanto_metrics.response_text import own_answer
 from hkcanto_metrics.script import CJK, TO_HALF_WIDTH, fold_script
 
 if TYPE_CHECKING:
@@ -50,6 +51,14 @@ _NEGATION = re.compile(
     r"|唔係|唔算|不是|不算|並非|并非|非(?!常))\s*(?:(?:an?|the)\s)?(?:\w+ )?$"
     rf"|(?:[唔不未]|(?<!有)(?:[無无冇沒没]|沒有|没有)){_DEGREE}*\s*$"
     r"|\b(?:non|not)[-_]$",
+    re.IGNORECASE,
+)
+# Nouns after a label that do not change it: "a negative review".
+_KINDS = re.compile(
+    rf"({_CODE_PATTERN}) ?(?:[嘅的之類类]|(?:情感|情緒|情绪|評論|评论|評價|评价|態度|态度)"
+    r"|(?:意見|意见|傾向|倾向|語氣|语气|類別|类别|關係|关系)"
+    r"|\b(?:sentiments?|reviews?|tones?|comments?|class|category|labels?|stance)\b"
+    r"|\b(?:opinions?|attitudes?)\b)+",
     re.IGNORECASE,
 )
 _BETWEEN_LABELS = (
@@ -94,11 +103,12 @@ def read_label(text: str, labels: Mapping[str, Sequence[str]]) -> LabelReading:
         >>> read_label("Not entailment.", {"entailment": [], "not_entailment": []}).label
         'not_entailment'
     """
-    if not text.strip():
+    answer = own_answer(text)
+    if answer is None or not answer.text.strip():
         return LabelReading(None, "none: empty")
     names = [*labels]
     coder = _coder(tuple((name, *words) for name, words in labels.items()))
-    coded = _without_lists(coder(text), len(names))
+    coded = _without_lists(coder(answer.text), len(names))
     named = _named_labels(coded, len(names))
     if not named:
         return LabelReading(None, "none: no label")
@@ -129,7 +139,7 @@ def _settled_label(coded: str, count: int) -> int | None:
     options = {}
     for label, letter in enumerate(_OPTION_LETTERS[:count]):
         options[letter] = _CODE.format(label)
-    choice = read_choice(coded, options).letter
+    choice = read_choice(_KINDS.sub(r"\1", coded), options).letter
     return None if choice is None else _OPTION_LETTERS.index(choice)
 
 

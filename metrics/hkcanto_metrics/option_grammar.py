@@ -8,7 +8,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise, takewhile
+from itertools import takewhile
 from pathlib import Path
 
 from hkcanto_metrics.number import parse_number
@@ -40,6 +40,7 @@ _PLACES: dict[str, int] = _DATA["places"]
 
 AROUND = " \t\n.。,、;:!?()…~✓→"  # characters around an option that mean nothing
 _EDGE = AROUND.replace("?", "")  # the same around the text of an option
+LABEL = re.compile("zz[0-9]+zz")  # the code of a label, see `labels.py`
 _ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5}
 _MOST = 30  # mentions that are read at each end; a text with more is in a loop
 
@@ -158,6 +159,12 @@ class Options:
             self._sets.clear()
         elif self._sets:
             self._forms = [(form, key) for form, key in self._forms if key not in sets]
+        # A, as the unit of a current, is a letter.
+        self._has_letter_units = any(
+            re.search(r"\d ?[A-J]\Z", text) for text in full.values()
+        )
+        # The codes of labels count as letters.
+        self._are_labels = all(LABEL.fullmatch(text) for text in full.values())
         if len(self.values) < len(full) or len(self._units) > 1:
             self.values.clear()
 
@@ -178,7 +185,8 @@ class Options:
         lower = text.lower()
         for form, letter in self._forms:
             for span in _spans(form, lower):
-                yield Mention(frozenset(letter), *span, False, True)
+                is_label = self._are_labels
+                yield Mention(frozenset(letter), *span, is_label, not is_label)
         for match in SAYS["statements"].finditer(text) if self._sets else ():
             numbers = _numbers(match[0])
             before = text[max(0, match.start() - 14) : match.start()]
@@ -211,6 +219,8 @@ class Options:
             before = text[max(0, match.start() - 14) : match.start()]
             is_numeral = self._sets and match[0] not in self.texts  # I, II
             is_letter = (is_set or match["one"] is not None) and not is_numeral
+            if self._has_letter_units and re.search(r"\d[ (]*\Z", before):
+                continue
             if is_letter and not SAYS["no_option_before"].search(before):
                 yield Mention(letters, *match.span())
 
@@ -285,28 +295,50 @@ def _numbers(statements: str) -> frozenset[int]:
 def _without_lists(text: str, found: list[Mention], least: int) -> list[Mention]:
     """Leave out the options that a list merely names, each on a line with nothing about it."""
     listed: set[int] = set()  # the places of the list's items
-    for last, mention in pairwise(found):
-        lines = text[last.end : mention.start].split("\n")
-        is_item = len(lines) == 2 and not lines[1].strip(AROUND + "0123456789")
-        is_next = (
-            max(last.letters) < min(mention.letters)
-            and last.lettered == mention.lettered
-        )
-        if is_item and is_next and SAYS["bare"].match(text, mention.end):
-            listed |= {
-                mention.start,
-                last.start if SAYS["bare"].match(text, last.end) else -1,
-            }
-    if len(listed - {-1}) > len(found) / 2 > 4:  # a loop, cut off within the list
-        alone = [m for m in found if SAYS["bare"].match(text, m.end)]
-        listed |= {
-            m.start
-            for m in alone
-            if not text[: m.start].rpartition("\n")[2].strip(AROUND)
-        }
+    chain: list[Mention] = []
+    for mention in found:
+        if not _is_bare_item(text, mention):
+            chain = []
+            continue
+        if chain and not _is_next_item(text, chain[-1], mention):
+            chain = []
+        chain.append(mention)
+        is_led = not _opens_line(
+            text, chain[0]
+        )  # 答案是: A. 線粒體⏎B. 核糖體⏎C. 細胞核
+        if len(chain) > 1 + is_led:
+            listed |= {item.start for item in chain}
+    if len(listed) > len(found) / 2 > 4:  # a loop, cut off within the list
+        bare = [mention for mention in found if _is_bare_item(text, mention)]
+        listed |= {item.start for item in bare if _opens_line(text, item)}
     if len(listed) < least:
         return found
     return [mention for mention in found if mention.start not in listed]
+
+
+def _is_bare_item(text: str, mention: Mention) -> bool:
+    return SAYS["bare"].match(text, mention.end) is not None
+
+
+def _opens_line(text: str, mention: Mention) -> bool:
+    line = text.rfind("\n", 0, mention.start) + 1
+    return not text[line : mention.start].strip(AROUND + "0123456789")
+
+
+def _ends_sentence(text: str, mention: Mention) -> bool:
+    """Whether a mention ends a line of text: not the first item of 「答案是：A⏎B⏎C」."""
+    line = text.rfind("\n", 0, mention.start) + 1
+    before = text[line : mention.start].strip(" ().。,、;!?…~✓→0123456789")
+    return bool(before) and not before.endswith(":")
+
+
+def _is_next_item(text: str, last: Mention, mention: Mention) -> bool:
+    """Whether an item is on the line below another, and later in the alphabet."""
+    lines = text[last.end : mention.start].split("\n")
+    if len(lines) != 2 or lines[1].strip(AROUND + "0123456789"):
+        return False
+    is_alike = last.lettered == mention.lettered
+    return is_alike and max(last.letters) < min(mention.letters)
 
 
 def _merged(text: str, found: list[Mention], named: Set[str]) -> list[Mention]:

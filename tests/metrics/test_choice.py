@@ -1169,7 +1169,7 @@ def test_a_letter_before_its_text_means_the_same_with_and_without_a_space() -> N
             ("D{gap}係答案，因為佢唔係海島。", "D"),
             ("D{gap}係正確答案。", "D"),
             ("D{gap}是对的答案。", "D"),
-            ("D{gap}係正確嘅。", None),  # may mean that the statement is true
+            ("D{gap}係正確嘅。", "D"),  # an island is no statement that could be true
         ]:
             read = read_choice(
                 text.format(gap=gap), THREE_ISLANDS, "以下邊個唔係海島？"

@@ -1,0 +1,456 @@
+"""How a response settles on one option: the rules, in order.
+
+`LETTER_RULES` is the ordered list. Each rule gets the statements of a response and returns a
+decision, or `None` to leave it to the next rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+from hkcanto_metrics.choice_statements import (
+    AFFIRMED,
+    CHOSEN,
+    CONCLUDED,
+    HEDGED,
+    IGNORED,
+    ITEM,
+    NAMED,
+    REFUTED,
+    Statements,
+    letters_of,
+)
+from hkcanto_metrics.option_grammar import AROUND, SAYS, Mention
+
+_CLOSING = 150  # characters that may follow a conclusion
+_SHORT = 60  # characters of a last line that only concludes
+_ENDS = (*".。!)✓✗",)  # what a finished response ends in
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a rule decides.
+
+    Attributes:
+        letters: The letters of the options; empty if the response settles on none.
+        reason: The reason, as `ChoiceReading` has it.
+        mention: Where the response says so.
+    """
+
+    letters: frozenset[str]
+    reason: str
+    mention: Mention | None = None
+
+
+LetterRule = Callable[[Statements], Decision | None]
+
+
+def unread(reason: str) -> Decision:
+    """The decision that a response settles on nothing."""
+    return Decision(frozenset(), f"none: {reason}")
+
+
+def unnamed(view: Statements) -> Decision:
+    """No option is named as the answer: it was refused, or nothing was decided."""
+    is_refused = SAYS["refused"].search(view.text)
+    return unread("refusal" if is_refused else "undecided")
+
+
+def no_mention(view: Statements) -> Decision | None:
+    """A response that mentions no option.
+
+    Examples:
+        我唔清楚。 → none
+    """
+    return None if view.mentions else unnamed(view)
+
+
+def last_line(view: Statements) -> Decision | None:
+    """The last line that mentions options names one, or calls one right, and says nothing more.
+
+    Why: a response is read to its end. What it weighs above, it has weighed.
+
+    Examples:
+        B 睇落似，但佢唔係最細。⏎⏎C → C
+        初步判斷係 B。再睇面積，C 先細。⏎⏎選項C正確。 → C
+        A is the largest.⏎⏎**D** → D
+    """
+    last = view.mentions[-1]
+    start = view.line_start(last)
+    here = [mention for mention in view.mentions if mention.end > start]
+    if not start or letters_of(here) != last.letters or last.stance == HEDGED:
+        return None
+    if len(view.text) - last.end > _CLOSING or SAYS["dangling"].match(
+        view.text, last.end
+    ):
+        return None
+    if last.stance in (IGNORED, REFUTED) or SAYS["corrects"].search(view.text, start):
+        return None
+    first = here[0]
+    lead = view.text[start : first.start]
+    between = [view.text[a.end : b.start] for a, b in pairwise(here)]
+    around = "".join([lead, *between, view.rest_of_line(last)])
+    if not around.strip(AROUND + "(#■"):
+        is_line = last.lettered and not view.continues_list(last)
+        is_short = not view.text[last.end :].strip(AROUND)
+    elif last.stance == AFFIRMED:
+        is_line = last.lettered and _is_verdict(view, last, lead)
+        is_short = True
+    else:
+        is_line = last.stance >= CONCLUDED
+        is_short = last.lettered and len(view.text) - start < _SHORT
+    is_line = is_line and (is_short or not _decided_elsewhere(view, last))
+    return Decision(last.letters, "last line", last) if is_line else None
+
+
+def _is_verdict(view: Statements, last: Mention, lead: str) -> bool:
+    """Whether a line that calls an option right is the conclusion, and not one of several."""
+    rest = view.text[last.end :].partition("\n")[0]
+    if not SAYS["verdict"].fullmatch(rest) or SAYS["also"].search(lead + rest):
+        return False
+    if SAYS["finally"].search(lead) or SAYS["exclusive"].search(rest):
+        return True
+    for other in view.with_stance(AFFIRMED):
+        line = view.text[view.line_start(other) :].partition("\n")[0]
+        is_like = other.letters != last.letters and view.opens_sentence(other)
+        if is_like and not SAYS["contrast"].search(line):
+            return False
+    return True
+
+
+def _decided_elsewhere(view: Statements, last: Mention) -> bool:
+    """Whether words as firm decide for another option."""
+    decided = [m for m in view.mentions if m.stance > max(last.stance, HEDGED)]
+    return bool(letters_of(decided) - last.letters)
+
+
+def likeliest(view: Statements) -> Decision | None:
+    """Each option has a share of certainty: the one with more than half is the answer.
+
+    Examples:
+        A（10%）B（5%）C（80%）D（5%） → C
+        A: 25%, B: 25%, C: 25%, D: 25% → none
+    """
+    shares = {
+        match["letter"]: float(match["share"])
+        for match in SAYS["share"].finditer(view.text)
+    }
+    if len(shares) < 2 or view.shown.values or sum(shares.values()) > 101:
+        return None
+    if not shares.keys() <= view.shown.texts.keys() or max(shares.values()) <= 50:
+        return None
+    letter = max(shares, key=shares.__getitem__)
+    mention = next(m for m in view.mentions if letter in m.letters)
+    is_all = letters_of(view.mentions) <= shares.keys()
+    return Decision(frozenset(letter), "stated", mention) if is_all else None
+
+
+def first_line(view: Statements) -> Decision | None:
+    """The first line is just an option, and nothing below revises it.
+
+    Why: an answer comes first and its explanation below, which names other options, too.
+
+    Examples:
+        C⏎⏎解釋：A、B 都大過佢。 → C
+        A⏎⏎等等，計錯咗。更正：C → C
+    """
+    opening = view.opening
+    if not opening or view.rest_of_line(opening).strip(AROUND):
+        return None
+    if _later_decisions(view, opening) or view.is_corrected(opening):
+        return None
+    return Decision(opening.letters, "first line", opening)
+
+
+def _decisions(view: Statements) -> list[Mention]:
+    return [mention for mention in view.mentions if mention.stance >= HEDGED]
+
+
+def _later_decisions(view: Statements, opening: Mention) -> list[Mention]:
+    """The decisions below a first line that revise it."""
+    turn = "revised" if len(opening.letters) == 1 else "contrast"
+    return [
+        mention
+        for mention in _decisions(view)[1:]
+        if view.is_turn(opening, mention, turn) or _is_final(view, mention)
+    ]
+
+
+def _is_final(view: Statements, mention: Mention) -> bool:
+    """Whether a choice is the conclusion at the end of a response."""
+    is_chosen = mention.stance == CHOSEN and len(view.text) - mention.end < _CLOSING
+    lead = view.text[mention.sentence[0] : mention.start]
+    return is_chosen and bool(SAYS["finally"].search(lead))
+
+
+def firmest(view: Statements, decisions: list[Mention]) -> Mention:
+    """The last of the firmest decisions, or a later one that revises it."""
+    level = max(mention.stance for mention in decisions)
+    last = [mention for mention in decisions if mention.stance == level][-1]
+    for later in decisions:
+        if later.start > last.end and view.is_turn(last, later, "revised"):
+            last = later
+    return last
+
+
+def last_decision(view: Statements) -> Decision | None:
+    """The last of the firmest decisions; two in one sentence decide nothing.
+
+    A correction that names nothing takes it back.
+
+    Examples:
+        答案係 B。唔係，答案係 C。 → C
+        答案係 B。等等，我計錯咗。 → none
+        可能係 A，亦可能係 B。 → none
+    """
+    decisions = _decisions(view)
+    opening = view.opening
+    if opening and not view.rest_of_line(opening).strip(AROUND):
+        decisions = _later_decisions(view, opening)
+        if not decisions and view.is_corrected(opening):
+            return None
+    if not decisions:
+        return None
+    last = firmest(view, decisions)
+    if any(_rivals(view, decisions, other, last) for other in decisions):
+        return unread("several")
+    if view.is_corrected(last):
+        return unread("undecided")
+    level = max(mention.stance for mention in decisions)
+    if level < CHOSEN and not last.lettered and _breaks_off(view, last):
+        return unread("cut off")
+    return Decision(last.letters, "stated", last)
+
+
+def _rivals(
+    view: Statements, decisions: list[Mention], other: Mention, last: Mention
+) -> bool:
+    """Whether another decision is as firm and as near as the last one."""
+    level = max(mention.stance for mention in decisions)
+    if other.stance < min(level, CONCLUDED) or other.letters == last.letters:
+        return False
+    if level != HEDGED and other.sentence != last.sentence:
+        return False
+    return not SAYS["turn"].search(view.text, other.end, last.start)
+
+
+def _breaks_off(view: Statements, last: Mention) -> bool:
+    rest = view.text[last.end :].strip(AROUND) and len(view.mentions) > 1
+    is_open = rest and view.text[-1:] not in _ENDS
+    return bool(is_open or SAYS["dangling"].search(view.text))
+
+
+def cut_off(view: Statements) -> Decision | None:
+    """A response that breaks off while it speaks of an option.
+
+    Examples:
+        A 最大，B 第二，然後 C → none
+    """
+    last = view.mentions[-1]
+    is_more = last.stance == NAMED and len(view.mentions) > 1
+    is_open = is_more and view.text[-1:] not in _ENDS
+    if last.stance in (NAMED, AFFIRMED):
+        is_open = is_open or bool(SAYS["dangling"].search(view.text, last.end))
+    return unread("cut off") if is_open else None
+
+
+def eliminated(view: Statements) -> Decision | None:
+    """All options but one are called wrong, and none is called right.
+
+    Examples:
+        A 唔啱。B 唔啱。D 唔啱。 → C
+    """
+    every, refuted = view.shown.texts.keys(), view.with_stance(REFUTED)
+    left = every - letters_of(refuted)
+    if len(left) != 1 or len(every) < 3 or view.text[-1:] not in _ENDS:
+        return None
+    if _affirmed(view):
+        return None
+    return Decision(frozenset(left), "eliminated", refuted[-1])
+
+
+def _named(view: Statements) -> list[Mention]:
+    """The mentions that only name an option that is not called wrong."""
+    gone = letters_of(view.with_stance(REFUTED))
+    named = filter(view.is_related, view.with_stance(NAMED))
+    return [mention for mention in named if not mention.letters <= gone]
+
+
+def _affirmed(view: Statements) -> list[Mention]:
+    """The mentions that call an option right."""
+    return [
+        mention
+        for mention in view.with_stance(AFFIRMED)
+        if view.is_related(mention)
+        and not SAYS["varies"].search(view.text, mention.end)
+    ]
+
+
+def _still_affirmed(view: Statements) -> list[Mention]:
+    """The mentions that call an option right and are not overtaken."""
+    affirmed = _affirmed(view)
+    if len(affirmed) > 1 and view.is_turn(affirmed[-2], affirmed[-1], "contrast"):
+        affirmed = affirmed[-1:]
+    if view.shown.values and SAYS["sum"].search(view.text):
+        lettered = [mention for mention in affirmed if mention.lettered]
+        affirmed = lettered or _results(view, affirmed) or affirmed
+    refused = SAYS["refused"].search(view.text)
+    if refused:
+        end = refused.start()
+        affirmed = [m for m in affirmed if m.lettered or m.end >= end]
+    return affirmed
+
+
+def _results(view: Statements, affirmed: list[Mention]) -> list[Mention]:
+    """The options that end a calculation."""
+    candidates = _named(view) + affirmed
+    return [m for m in candidates if not view.text[m.end :].strip(AROUND)]
+
+
+def unfinished_sum(view: Statements) -> Decision | None:
+    """A value that a calculation reaches, and goes on from.
+
+    Examples:
+        3 × 4 = 12，再加 6 = 18，再減 → none
+    """
+    if not (view.shown.values and SAYS["sum"].search(view.text)):
+        return None
+    affirmed = _still_affirmed(view)
+    if not affirmed or affirmed[-1].lettered:
+        return None
+    goes_on = SAYS["result"].search(view.text, affirmed[-1].end)
+    return unread("undecided") if goes_on else None
+
+
+def refusal(view: Statements) -> Decision | None:
+    """A refusal, unless an option's text says it, or an option is called right.
+
+    Examples:
+        我冇辦法確定，課本淨係講過 B。 → none
+    """
+    refused = SAYS["refused"].search(view.text)
+    if not refused or _still_affirmed(view):
+        return None
+    for mention in _named(view):
+        if mention.start <= refused.start() < mention.end:
+            return None
+    return unnamed(view)
+
+
+def last_sentence(view: Statements) -> Decision | None:
+    """The one option that the last sentence or section names without leaving it open.
+
+    Examples:
+        面積要最細（見地圖）。C 講嘅就係呢個島。 → C
+        ## 結論⏎四個島之中，最細嗰個就係 C 講嗰個。 → C
+    """
+    if _still_affirmed(view):
+        return None
+    last, text = view.mentions[-1], view.text
+    headings = [*SAYS["heading"].finditer(text)]
+    start = min([last.sentence[0], *(match.start() for match in headings[-1:])])
+    is_end = headings or not text[last.sentence[1] :].strip(AROUND)
+    if text[-1:] not in _ENDS or not is_end:
+        return None
+    for mention in view.mentions:
+        is_other = mention.letters != last.letters
+        is_other = is_other or mention.stance not in (NAMED, AFFIRMED)
+        if mention.start >= start and is_other:
+            return None
+    if _is_open(view, last, start):
+        return None
+    is_given = last.spelled or headings or SAYS["draws"].search(text, start)
+    is_told = last.spelled and SAYS["points"].search(text, start, last.end)
+    is_said = is_told or (is_given and _is_letter_after_reason(view, last))
+    return Decision(last.letters, "last sentence", last) if is_said else None
+
+
+def _is_open(view: Statements, last: Mention, start: int) -> bool:
+    """Whether the last sentence leaves the answer open, or is one of several alike."""
+    if SAYS["open"].search(view.text, start):
+        return True
+    named = [*filter(view.opens_sentence, view.with_stance(NAMED))]
+    is_subject = view.opens_sentence(last) and last.stance == NAMED
+    if is_subject and len({mention.letters for mention in named}) > 1:
+        return True
+    is_label = SAYS["label"].match(view.text, last.start)
+    if not is_label or not view.is_parallel(view.mentions[0]):
+        return False
+    return not SAYS["finally"].search(view.text, last.sentence[0], last.start)
+
+
+def _is_letter_after_reason(view: Statements, last: Mention) -> bool:
+    """Whether a mention is an option's letter, not part of a name, and follows a reason."""
+    lead, after = view.text[: last.start], view.text[last.end : last.end + 60]
+    if not last.lettered or not SAYS["pause"].search(lead, 1):
+        return False
+    is_name = last.letters & view.shown.names or SAYS["noun"].match(after)
+    return bool(last.spelled or not (is_name or SAYS["beside"].search(lead[-9:])))
+
+
+def called_right(view: Statements) -> Decision | None:
+    """The one option that is called right; two are no choice.
+
+    Examples:
+        B 太大，C 啱。 → C
+        A 同 D 都啱。 → none
+    """
+    affirmed = _still_affirmed(view)
+    if len({mention.letters for mention in affirmed or _named(view)}) > 1:
+        return unread("several")
+    return Decision(affirmed[0].letters, "affirmed", affirmed[0]) if affirmed else None
+
+
+def option_text(view: Statements) -> Decision | None:
+    """The text of the only option that the response names, in its first sentence.
+
+    Examples:
+        最細嘅島係長洲。 → C
+        長洲同坪洲都細。 → none
+    """
+    texts = [mention for mention in _named(view) if _is_telling(view, mention)]
+    options = {
+        mention.letters
+        for mention in view.mentions
+        if mention.spelled or not mention.letters <= view.shown.named
+    }
+    if not texts or len(options) != 1:
+        return unnamed(view)
+    return Decision(texts[-1].letters, "option text", texts[-1])
+
+
+def _is_telling(view: Statements, mention: Mention) -> bool:
+    """Whether an option's text is an answer: in the first sentence, without a list."""
+    if not mention.spelled or mention.sentence[0] or ITEM.search(view.text):
+        return False
+    name = view.text[mention.start : mention.end]
+    is_name = len(name) > 1 + name.isascii() and not SAYS["denied"].search(name)
+    is_sure = is_name or name.isdigit()
+    return bool(is_sure or SAYS["closed"].match(view.text, mention.end))
+
+
+LETTER_RULES: tuple[LetterRule, ...] = (
+    no_mention,
+    likeliest,
+    first_line,
+    last_line,
+    last_decision,
+    cut_off,
+    eliminated,
+    unfinished_sum,
+    refusal,
+    last_sentence,
+    called_right,
+    option_text,
+)
+
+
+def letter_decision(view: Statements) -> Decision:
+    """The decision of the first rule that makes one."""
+    for rule in LETTER_RULES:
+        decision = rule(view)
+        if decision:
+            return decision
+    return unnamed(view)

@@ -1,0 +1,384 @@
+"""How a response settles on all options that are right: the rules, in order.
+
+`SET_RULES` is the ordered list. It works as `hkcanto_metrics.choice_rules`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from hkcanto_metrics.choice_rules import Decision, firmest, unnamed, unread
+from hkcanto_metrics.choice_statements import (
+    AFFIRMED,
+    CHOSEN,
+    HEDGED,
+    NAMED,
+    REFUTED,
+    Statements,
+    letters_of,
+)
+from hkcanto_metrics.number import parse_number
+from hkcanto_metrics.option_grammar import AROUND, SAYS, Mention, words_of
+from hkcanto_metrics.response_text import Response
+
+_LEAD = 40  # characters before an enumeration in the last line
+SetRule = Callable[[Statements], Decision | None]
+
+
+def with_capital_letters(response: Response) -> Response:
+    """Small letters as capital ones, if there are no capital ones; a mark after its letter."""
+    text = response.text
+    if SAYS["name"].search(text):  # a mark before a letter belongs to it: ✓ B
+        text = re.sub(r"(?m)^([✓✗]) ([A-J])$", r"\2 \1", text)
+    else:
+        text = SAYS["small_letter"].sub(lambda match: match[0].upper(), text)
+    return Response(text, response.origins)
+
+
+def a_range(view: Statements) -> Decision | None:
+    """A range of options.
+
+    Examples:
+        A 至 C → none
+    """
+    return unread("undecided") if SAYS["range"].search(view.text) else None
+
+
+def only_letters(view: Statements) -> Decision | None:
+    """The response has only letters and what joins them.
+
+    Examples:
+        ACD → ACD
+        A, C and D → ACD
+    """
+    letters = SAYS["letter"].findall(view.text)
+    is_only = SAYS["only_letters"].fullmatch(view.text)
+    if not is_only or len({*letters}) < len(letters):
+        return None
+    return Decision(frozenset(letters), "bare")
+
+
+def ticked_boxes(view: Statements) -> Decision | None:
+    """The ticked check boxes.
+
+    Examples:
+        - [x] A⏎- [ ] B⏎- [x] C⏎- [ ] D → AC
+    """
+    ticked = [m for m in view.mentions if view.text[: m.start].rstrip(" (")[-1:] == "■"]
+    return Decision(letters_of(ticked), "stated") if ticked else None
+
+
+def alternatives(view: Statements) -> Decision | None:
+    """Options joined by "or".
+
+    Examples:
+        A或者C → none
+    """
+    for mention in view.mentions:
+        if len(mention.letters) < 2 or mention.stance <= REFUTED:
+            continue
+        if SAYS["either"].search(view.text, mention.start, mention.end):
+            return unread("several")
+    return None
+
+
+def last_lines(view: Statements) -> Decision | None:
+    """The last line, or the list at the end, is only an enumeration, or calls one right.
+
+    Why: a response is read to its end. What it weighs above, it has weighed.
+
+    Examples:
+        B 睇落似，但佢大過晒。⏎⏎A. 大嶼山⏎C. 長洲 → AC
+        B is out.⏎⏎A, C, D are correct. → ACD
+    """
+    listed = _last_list(view)
+    start = view.line_start(listed[0]) if listed else 0
+    if not listed or min(mention.stance for mention in listed) <= REFUTED:
+        return None
+    letters = letters_of(listed)
+    if _is_enumeration(view, listed, start, len(view.text)):
+        is_some = start and not letters >= view.shown.texts.keys()
+        return Decision(letters, "last line") if is_some else None
+    rest = view.text[listed[-1].end :]
+    if len(letters) < 2 or len(view.text[start : listed[0].start]) > _LEAD:
+        return None
+    if not _is_enumeration(view, listed, listed[0].start, listed[-1].end):
+        return None
+    if SAYS["verdict_of_several"].fullmatch(rest) or _has_property_asked(view, rest):
+        return Decision(letters, "last line")
+    return None
+
+
+def _last_list(view: Statements) -> list[Mention]:
+    """The mentions of the last line, and of the lines above that have only an option each."""
+    if not view.mentions:
+        return []
+    start = view.line_start(view.mentions[-1])
+    listed = [mention for mention in view.mentions if mention.start >= start]
+    for mention in reversed(view.mentions[: -len(listed)]):
+        line = view.line_start(mention)
+        is_bare = not view.text[line : mention.start].strip(AROUND + "-")
+        is_bare = is_bare and not view.rest_of_line(mention).strip(AROUND)
+        is_above = view.text.find("\n", mention.end) + 1 == view.line_start(listed[0])
+        if (
+            not is_bare
+            or not is_above
+            or min(listed[0].letters) <= max(mention.letters)
+        ):
+            break
+        listed.insert(0, mention)
+    return [] if view.continues_list(listed[0]) else listed
+
+
+def _has_property_asked(view: Statements, rest: str) -> bool:
+    """Whether the words after an enumeration repeat the question's property."""
+    said = SAYS["described"].fullmatch(rest.rstrip("\n"))
+    if not said or SAYS["asks_negatively"].search(view.shown.asked):
+        return False
+    return bool(words_of(said["property"]) & view.shown.words)
+
+
+def all_but_some(view: Statements) -> Decision | None:
+    """All options but some are right, and none is chosen by words.
+
+    Examples:
+        除咗 B 之外都啱。 → ACD
+        Everything except B. → ACD
+    """
+    is_chosen = any(mention.stance == CHOSEN for mention in view.mentions)
+    return None if is_chosen or not SAYS["all_but"].search(view.text) else _whole(view)
+
+
+def only_a_list(view: Statements) -> Decision | None:
+    """The response, or what follows its last colon, is only a list of some options.
+
+    Examples:
+        大嶼山、長洲 → AC
+        啱嘅有：⏎- A. 大嶼山⏎- C. 長洲 → AC
+    """
+    start = view.text.rfind(":\n") + 1
+    listed = [mention for mention in view.mentions if mention.start >= start]
+    if not listed or not _is_enumeration(view, listed, start, len(view.text)):
+        return None
+    if not start and letters_of(listed) >= view.shown.texts.keys():
+        return None
+    stances = {mention.stance for mention in listed}
+    if min(stances) <= REFUTED:
+        return None
+    return Decision(
+        letters_of(listed), "stated" if max(stances) >= HEDGED else "listed"
+    )
+
+
+def _is_enumeration(
+    view: Statements, listed: list[Mention], start: int, end: int
+) -> bool:
+    """Whether a part of the response is only these mentions and what joins them."""
+    starts = [*(mention.start for mention in listed), end]
+    ends = [start, *(mention.end for mention in listed)]
+    for gap_start, gap_end in zip(ends, starts, strict=True):
+        if not SAYS["enumerates"].fullmatch(view.text[gap_start:gap_end]):
+            return False
+    return True
+
+
+def stated_set(view: Statements) -> Decision | None:
+    """The firmest decision, and the options joined to it in one enumeration.
+
+    Examples:
+        答案係 A（大嶼山）、C（長洲）同 D。 → ACD
+        應該係A同B，亦可能係C。 → none
+    """
+    decisions = [mention for mention in view.mentions if mention.stance >= HEDGED]
+    if all(mention.stance == HEDGED for mention in decisions):
+        return None
+    last = firmest(view, decisions)
+    begin = next(mention for mention in decisions if mention.sentence == last.sentence)
+    for mention in view.with_stance(REFUTED):
+        if begin.start < mention.start < last.start:
+            begin = last
+    letters, end = _joined_to(view, begin)
+    is_open = SAYS["others"].search(view.text, last.end)
+    if is_open or _is_unsettled(view, last, begin, letters, end):
+        return unread("undecided")
+    return Decision(letters, "stated")
+
+
+def _joined_to(view: Statements, begin: Mention) -> tuple[frozenset[str], int]:
+    """The options joined to a mention in one enumeration, and where it ends."""
+    letters, end = begin.letters, begin.end
+    for mention in view.mentions:
+        if mention.start < begin.end or mention.stance <= REFUTED:
+            continue
+        gap = re.sub(r"\([^()]*\)", "", view.text[end : mention.start])
+        is_other = ";" in gap and mention.spelled and len(begin.letters) > 1
+        is_new = re.search("[.。\n]", gap)
+        if is_new and SAYS["closed"].match(view.text, mention.end):
+            is_new = None
+        if is_other or is_new or not SAYS["enumerates"].fullmatch(gap):
+            break
+        letters, end = letters | mention.letters, mention.end
+    return letters, end
+
+
+def _is_unsettled(
+    view: Statements,
+    last: Mention,
+    begin: Mention,
+    letters: frozenset[str],
+    end: int,
+) -> bool:
+    """Whether the response says later that other options may be right, or that these are not."""
+    later = [mention for mention in view.mentions if mention.start > end]
+    right = [mention for mention in later if mention.stance >= AFFIRMED]
+    if not letters_of(right) <= letters:
+        return True
+    refuted = [mention for mention in later if mention.stance == REFUTED]
+    if letters_of(refuted) & letters:
+        return True
+    every, is_chosen = view.shown.texts.keys(), last.stance == CHOSEN
+    if not is_chosen and len(letters) == 1:  # one of several
+        named = letters_of(view.mentions) if last.lettered else every
+        if not named <= letters | letters_of(view.with_stance(REFUTED)):
+            return True
+    is_whole = last.lettered and (is_chosen or begin.letters >= every)
+    if letters >= every and (later or not is_whole):
+        return True
+    return bool(later and SAYS["corrects"].search(view.text, last.end, later[-1].start))
+
+
+def all_or_rest(view: Statements) -> Decision | None:
+    """All options, or all but those called wrong, where the response does not name each.
+
+    Examples:
+        全部都啱。 → ABCD
+        B 錯，其他都啱。 → ACD
+    """
+    return _whole(view)
+
+
+def _whole(view: Statements) -> Decision | None:
+    text, every = view.text, view.shown.texts
+    own = " ".join(every.values())
+    if SAYS["all_of"].search(own) or SAYS["none_of"].search(own):
+        return None
+    gone, but = letters_of(view.with_stance(REFUTED)), SAYS["all_but"].search(text)
+    if but:
+        return _all_but(view, but, gone)
+    if gone:
+        is_rest = SAYS["rest"].search(text)
+        return Decision(frozenset(every.keys() - gone), "all but") if is_rest else None
+    every_one = SAYS["all_of"].search(text)
+    if not every_one:
+        return None
+    count = every_one["count"]
+    is_all = not count or parse_number(count) == len(every)
+    return Decision(frozenset(every), "all") if is_all else None
+
+
+def _all_but(
+    view: Statements, but: re.Match[str], gone: frozenset[str]
+) -> Decision | None:
+    """All options but those that "except" names."""
+    start = view.sentence_start(but.start())
+    if SAYS["nothing"].search(view.text, start, but.start()):
+        return unread("undecided")
+    is_behind = bool(but["behind"])
+    near = [m for m in view.mentions if (m.start < but.start()) == is_behind]
+    excepted = letters_of(near) & gone or letters_of(near[:1])
+    if not is_behind and not letters_of(near) <= excepted:
+        return unread("undecided")  # besides A, B is right, too
+    every = view.shown.texts.keys()
+    return Decision(frozenset(every - excepted), "all but") if excepted else None
+
+
+def perhaps(view: Statements) -> Decision | None:
+    """Only a hedged decision; next to another option, each is one thought of several.
+
+    Examples:
+        可能係 A 同 C。 → AC
+        可能係A又可能係D。 → none
+    """
+    decisions = view.with_stance(HEDGED)
+    if not decisions:
+        return None
+    last = decisions[-1]
+    beside = [*decisions, view.mentions[-1]]
+    for mention in view.mentions:
+        if mention.stance > REFUTED and mention.sentence == last.sentence:
+            beside.append(mention)
+    if len({mention.letters for mention in beside}) > 1:
+        return unread("undecided")
+    return Decision(last.letters, "stated")
+
+
+def judged_each(view: Statements) -> Decision | None:
+    """The options called right, or those named together, if nothing else is said of others.
+
+    Examples:
+        A 啱，B 錯，C 啱，D 錯。 → AC
+    """
+    if SAYS["asks_negatively"].search(view.shown.asked):
+        return None
+    last = _last_stances(view)
+    affirmed = frozenset(letter for letter in last if last[letter] == AFFIRMED)
+    named = frozenset(letter for letter in last if last[letter] == NAMED)
+    gone, every = letters_of(view.with_stance(REFUTED)), view.shown.texts.keys()
+    if named and not affirmed:
+        is_joined = named in [mention.letters for mention in view.with_stance(NAMED)]
+        is_each = gone and last.keys() >= every and is_joined
+        is_read = is_each and not SAYS["refused"].search(view.text)
+        return Decision(named, "judged") if is_read else None
+    if named or not affirmed:
+        return None
+    is_some = 1 < len(affirmed) < len(every)
+    is_read = is_some or _is_only(view) or _is_each(view, gone | affirmed)
+    return Decision(affirmed, "judged") if is_read else None
+
+
+def _last_stances(view: Statements) -> dict[str, int]:
+    """The last stance towards each option; a mere mention changes none."""
+    last: dict[str, int] = {}
+    for mention in view.mentions:
+        for letter in mention.letters if mention.stance else ():
+            if letter not in last or mention.stance != NAMED:
+                last[letter] = mention.stance
+    return last
+
+
+def _is_only(view: Statements) -> bool:
+    """Whether words say that only these options are right."""
+    leads = [view.text[: m.start][-9:] for m in view.with_stance(AFFIRMED)]
+    return bool(SAYS["only_these"].search(" ".join(leads)))
+
+
+def _is_each(view: Statements, judged: frozenset[str]) -> bool:
+    """Whether every option is called right or wrong."""
+    affirmed = view.with_stance(AFFIRMED)
+    is_told = view.with_stance(REFUTED) or all(m.lettered for m in affirmed)
+    return bool(is_told and judged >= view.shown.texts.keys())
+
+
+SET_RULES: tuple[SetRule, ...] = (
+    a_range,
+    only_letters,
+    ticked_boxes,
+    alternatives,
+    last_lines,
+    all_but_some,
+    only_a_list,
+    stated_set,
+    all_or_rest,
+    perhaps,
+    judged_each,
+)
+
+
+def set_decision(view: Statements) -> Decision:
+    """The decision of the first rule that makes one."""
+    for rule in SET_RULES:
+        decision = rule(view)
+        if decision:
+            return decision
+    return unnamed(view)

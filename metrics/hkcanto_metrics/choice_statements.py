@@ -1,0 +1,571 @@
+"""What a response says of each option that it mentions: the rules for the words around a mention.
+
+`STANCE_RULES` is the ordered list. Each rule gets the response and the words around one mention,
+and returns the response's stance towards the option there, or `None` to leave it to the next rule.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from hkcanto_metrics.option_grammar import (
+    AROUND,
+    SAYS,
+    Mention,
+    Options,
+    words_of,
+)
+from hkcanto_metrics.response_text import Response
+
+# The stances, from "not an answer" to the firmest.
+IGNORED, REFUTED, NAMED, AFFIRMED, HEDGED, CONCLUDED, CHOSEN = range(7)
+ITEM = SAYS["item"]
+_SENTENCE_SIGNS = " .。,)!~✓→"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words around a mention.
+
+    Attributes:
+        view: The response.
+        mention: The mention.
+        lead: What its sentence has before it.
+        clause: The part of the lead after the last comma.
+        rest: What its sentence has after it.
+        after: What its line has after it, at most 60 characters.
+    """
+
+    view: Statements
+    mention: Mention
+    lead: str
+    clause: str
+    rest: str
+    after: str
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the mention ends its clause, or is a letter with its text."""
+        is_full = self.mention.lettered and self.mention.spelled
+        return is_full or bool(SAYS["closed"].match(self.after))
+
+
+class Statements:
+    """A response to one question: its mentions of options, with its stance at each.
+
+    Attributes:
+        response: The normalised response.
+        text: Its text.
+        shown: The options.
+        several: Whether several options may be right.
+        mentions: The mentions in order.
+    """
+
+    def __init__(
+        self, response: Response, shown: Options, several: bool = False
+    ) -> None:
+        self.response, self.shown, self.several = response, shown, several
+        self.text = text = response.text
+        sentence_ends = [match.end() for match in SAYS["sentence_end"].finditer(text)]
+        self._edges = [0, *sentence_ends, len(text)]
+        self.mentions = shown.mentions(text, several)
+        for mention in self.mentions:
+            mention.sentence = self._sentence(mention)
+        for mention in self.mentions:
+            mention.stance = self._stance(mention)
+        self._raise_opening()
+
+    @cached_property
+    def is_glued(self) -> bool:
+        """Whether the response opens with a letter that runs into the text: 「B因為…」."""
+        origins = self.response.origins
+        if not SAYS["glued"].match(self.text) or origins[1] != origins[0] + 1:
+            return False
+        return self.text[0] not in self.shown.names
+
+    @cached_property
+    def opening(self) -> Mention | None:
+        """The option that the response opens with, if it is not the first of several."""
+        first = self.mentions[0]
+        before, after = self.text[: first.start], self.text[first.end :]
+        if SAYS["option_word"].sub("", before).strip(AROUND):
+            return None
+        if not SAYS["closed" if first.lettered else "ended"].match(after):
+            return None
+        item = ITEM.search(after)
+        if item and item[1] > max(first.letters):
+            is_far = not self.rest_of_line(first) and after[: item.start()]
+            if not (is_far and is_far.strip(AROUND)):
+                return None
+        is_opening = first.stance > REFUTED and not self.is_parallel(first)
+        return first if is_opening else None
+
+    def with_stance(self, stance: int) -> list[Mention]:
+        """The mentions of one stance."""
+        return [mention for mention in self.mentions if mention.stance == stance]
+
+    def words_around(self, mention: Mention) -> Words:
+        """The words around a mention in its sentence."""
+        start, end = mention.sentence
+        lead = SAYS["option_word"].sub("", self.text[start : mention.start][-300:])
+        return Words(
+            self,
+            mention,
+            lead,
+            SAYS["comma"].split(lead)[-1],
+            self.text[mention.end : end],
+            self.text[mention.end : mention.end + 60].partition("\n")[0],
+        )
+
+    def rest_of_line(self, mention: Mention) -> str:
+        """What the line has after a mention, without signs."""
+        rest = self.text[mention.end :].partition("\n")[0]
+        return rest.strip(_SENTENCE_SIGNS)
+
+    def line_start(self, mention: Mention) -> int:
+        """Where the line of a mention starts."""
+        return self.text.rfind("\n", 0, mention.start) + 1
+
+    def sentence_start(self, place: int) -> int:
+        """Where the sentence around a place starts."""
+        return self._edges[bisect_right(self._edges, place) - 1]
+
+    def opens_sentence(self, mention: Mention) -> bool:
+        """Whether a mention is the first thing in its sentence."""
+        return not self.text[mention.sentence[0] : mention.start].strip(AROUND)
+
+    def is_glued_at(self, mention: Mention) -> bool:
+        """Whether a mention is the letter that opens the response and runs into the text."""
+        return self.is_glued and not mention.start and len(mention.letters) == 1
+
+    def is_item(self, mention: Mention) -> bool:
+        """Whether another option begins a line, so that the lines are a list."""
+        return any(letters != mention.letters for letters in self._line_openers)
+
+    @cached_property
+    def _line_openers(self) -> list[frozenset[str]]:
+        """The options that begin a line."""
+        openers = []
+        line = -1
+        for mention in self.mentions:
+            start = self.line_start(mention)
+            if start == line:
+                continue
+            line = start
+            before = self.text[start : mention.start][-60:]
+            if not SAYS["option_word"].sub("", before).strip(AROUND):
+                openers.append(mention.letters)
+        return openers
+
+    def continues_list(self, mention: Mention) -> bool:
+        """Whether a letter is the next item of a list, which may be cut off there."""
+        before = self.text[: self.line_start(mention)].rstrip("\n").split("\n")
+        letters = ""
+        for line in reversed(before):
+            item = ITEM.match(f"\n{line}")
+            if not item:
+                break
+            letters = item[1] + letters
+        if len({*letters}) < len(letters):  # a loop
+            return True
+        previous = chr(ord(min(mention.letters)) - 1)
+        return letters[-1:] == previous and [*letters] == sorted(letters) != [previous]
+
+    def is_parallel(self, first: Mention) -> bool:
+        """Whether the next option follows in the same construction: "A: 25 %, B: 50 %"."""
+        form = self._form(first)
+        if form and form in map(self._form, self._others(first)):
+            return True
+        labels = [*SAYS["label"].finditer(self.text, first.start)]
+        others = [label for label in labels[1:] if label["letter"] not in first.letters]
+        if not others or labels[0].start() > first.start:
+            return False
+        label, other = labels[0], others[0]
+        if ord(other["letter"]) != ord(max(first.letters)) + 1:
+            return False
+        if (label["sign"], not label["rest"]) != (other["sign"], not other["rest"]):
+            return False
+        between = self.text[label.end() : other.start()]
+        return not SAYS["explains"].search(between)
+
+    def is_turn(self, before: Mention, after: Mention, turn: str) -> bool:
+        """Whether the response changes its mind between two mentions."""
+        start = max(before.end, after.start - 60)
+        if SAYS[turn].search(self.text, start, after.start):
+            return True
+        return bool(SAYS["corrects"].search(self.text, before.end, after.start))
+
+    def is_corrected(self, decision: Mention) -> bool:
+        """Whether a decision is corrected later, to something that was not read."""
+        end = decision.end
+        for mention in self.mentions:
+            if mention.letters == decision.letters and mention.stance > NAMED:
+                end = max(end, mention.end)
+        return bool(SAYS["corrects"].search(self.text, end))
+
+    def is_related(self, mention: Mention) -> bool:
+        """Whether an option's text is said of what the question asks for, or of nothing else."""
+        if mention.lettered:
+            return True
+        start, end = mention.sentence
+        before = SAYS["comma"].split(self.text[start : mention.start])[-1]
+        names = {*SAYS["name"].findall(before)}
+        if names and self.shown.names and not names & self.shown.names:
+            return False
+        rest = f"{before} {SAYS['comma'].split(self.text[mention.end : end])[0]}"
+        languages = {word.isascii() for word in self.shown.words}
+        words = words_of(re.sub("[A-Z][a-z]+", " ", rest))
+        if not any(word.isascii() in languages for word in words):
+            return True
+        return bool(words_of(rest) & self.shown.words)
+
+    def _sentence(self, mention: Mention) -> tuple[int, int]:
+        """Where the sentence around a mention starts and ends."""
+        index = bisect_right(self._edges, mention.start)
+        start, end = self._edges[index - 1 : index + 1]
+        previous = self._edges[max(0, index - 2)]
+        line, _, lead = self.text[previous : mention.start].rpartition("\n")
+        if not line or lead.strip(AROUND):
+            return start, end
+        rest = self.rest_of_line(mention)  # 答案是：⏎B
+        if not SAYS["leads_to" if rest else "leads_on"].search(line):
+            return start, end
+        is_led = not (rest and self._is_list_item(mention, start))
+        return (previous if is_led and not self.is_parallel(mention) else start), end
+
+    def _is_list_item(self, mention: Mention, start: int) -> bool:
+        """Whether a line with an option and more is one of several items."""
+        if not mention.spelled and ITEM.search(self.text, 0, start):
+            return True
+        return bool(ITEM.match(self.text, self.text.find("\n", mention.end)))
+
+    def _stance(self, mention: Mention) -> int:
+        words = self.words_around(mention)
+        for rule in STANCE_RULES:
+            stance = rule(words)
+            if stance is not None:
+                break
+        else:
+            stance = NAMED
+        if self.several and stance in (NAMED, AFFIRMED):
+            around = words.clause[-60:] + self.text[mention.end : mention.end + 4]
+            return HEDGED if SAYS["hedged"].search(around) else stance
+        return stance
+
+    def _raise_opening(self) -> None:
+        """Take the option that the response opens with as a conclusion."""
+        opening = self.opening if self.mentions else None
+        if not opening:
+            return
+        is_judged = opening.stance == AFFIRMED if self.several else self.is_glued
+        if not is_judged:
+            opening.stance = max(CONCLUDED, opening.stance)
+
+    def _others(self, first: Mention) -> list[Mention]:
+        """The other options that begin a sentence after an option's text."""
+        if not first.spelled:
+            return []
+        later = [mention for mention in self.mentions if mention.start > first.end]
+        others = [mention for mention in later if mention.letters != first.letters]
+        return [*filter(self.opens_sentence, others)]
+
+    def _form(self, mention: Mention) -> tuple[bool, str] | None:
+        """How an option is written, and the sign between it and what is said of it."""
+        sign = self.text[mention.end :].lstrip(" )")[:1]
+        return (mention.lettered, sign) if sign in (*":-=→(",) else None
+
+
+StanceRule = Callable[[Words], int | None]
+
+
+def ticked_box(words: Words) -> int | None:
+    """A check box before an option: a ticked one chooses it, an empty one rejects it.
+
+    Why: models answer in forms, and name the rejected options there, too.
+
+    Examples:
+        - [ ] A. 大嶼山⏎- [x] C. 長洲 → C
+        ☐A ☐B ☑C ☐D → C
+    """
+    mark = words.view.text[: words.mention.start].rstrip(" (")[-1:]
+    if mark == "■":
+        return CHOSEN
+    return REFUTED if mark == "□" else None
+
+
+def mark_before(words: Words) -> int | None:
+    """A tick or a cross before an option, in a line that begins with one.
+
+    Why: "❌ B ✅ C" says that C is right; by the rule for words after a mention, B would be.
+
+    Examples:
+        ❌ B ✅ C → C
+        ❌ A ❌ B ❌ C ✅ D → D
+    """
+    start = words.view.line_start(words.mention)
+    line = words.view.text[start : words.mention.start].lstrip()
+    if line[:1] not in ("✓", "✗") or line.rstrip(" (")[-1:] not in ("✓", "✗"):
+        return None
+    is_right = line.rstrip(" (")[-1] == "✓"
+    if words.view.shown.denied and SAYS["truth"].search(words.view.shown.denied):
+        is_right = not is_right
+    return AFFIRMED if is_right else REFUTED
+
+
+def questioned(words: Words) -> int | None:
+    """An option in a question is not an answer, except after words that name the answer.
+
+    Why: models think aloud in questions.
+
+    Examples:
+        係咪 B？⏎唔係，C 先啱。 → C
+        Is it B? → none
+    """
+    if not SAYS["asked"].match(words.rest) or words.view.is_glued_at(words.mention):
+        return None
+    is_last = not words.view.text[words.mention.end :].strip(" )?")
+    return None if is_last and SAYS["firm"].search(words.lead) else IGNORED
+
+
+def not_own(words: Words) -> int | None:
+    """A condition, a doubt, a first thought, a common mistake or another's view is not a decision.
+
+    Why: a response weighs options before it chooses.
+
+    Examples:
+        好多人以為係 B，其實係 C。 → C
+        If the bridge counted, the answer would be B. → none
+    """
+    return (
+        IGNORED
+        if SAYS["not_own"].search(SAYS["contrast"].split(words.lead)[-1])
+        else None
+    )
+
+
+def supposed(words: Words) -> int | None:
+    """Words after an option say under which condition it would be right.
+
+    Examples:
+        B would be correct if we asked for the largest one. → none
+    """
+    return IGNORED if SAYS["supposed"].match(words.rest) else None
+
+
+def called_wrong(words: Words) -> int | None:
+    """Words like 「錯誤的是」 before an option refute it, unless the question asks for that.
+
+    Examples:
+        錯誤嘅係 A、B、D。 → C
+        The wrong ones are A, B and D. → C
+    """
+    if words.view.shown.denied:
+        return None
+    return REFUTED if SAYS["called_wrong"].search(words.lead) else None
+
+
+def negated(words: Words) -> int | None:
+    """A negation or an exclusion before an option refutes it.
+
+    Examples:
+        唔係 B，係 C。 → C
+        排除 A、B 同 D。 → C
+    """
+    if not SAYS["negated"].search(words.clause):
+        return None
+    is_answer = words.view.shown.denied and SAYS["excepting"].search(words.clause)
+    return CONCLUDED if is_answer else REFUTED
+
+
+def claimed(words: Words) -> int | None:
+    """Words after an option say that it is the answer.
+
+    Examples:
+        C 就係答案。 → C
+        C is the right answer. B is larger. → C
+    """
+    return CHOSEN if SAYS["claimed"].match(words.after) else None
+
+
+def announced(words: Words) -> int | None:
+    """Words before an option announce the answer, or the writer chooses.
+
+    Examples:
+        答案：C → C
+        I'd go with C, since B is larger. → C
+    """
+    near = words.lead[-90:]
+    is_answer = words.is_closed and SAYS["answer"].search(near)
+    if is_answer or SAYS["firm"].search(near):
+        return _tempered(words, CHOSEN)
+    return None
+
+
+def thing(words: Words) -> int | None:
+    """A letter that names a thing in the question is not an option.
+
+    Why: "Lines A and B are parallel" speaks of the lines.
+
+    Examples:
+    """
+    mention = words.mention
+    if mention.spelled or not mention.letters <= words.view.shown.named:
+        return None
+    lead = words.view.text[words.view.line_start(mention) : mention.start]
+    is_option = bool(lead.strip(AROUND)) and SAYS["option_word"].search(lead)
+    is_line = not lead.strip(AROUND) and not words.view.rest_of_line(mention).strip(
+        AROUND
+    )
+    return None if is_option or is_line else IGNORED
+
+
+def concluded(words: Words) -> int | None:
+    """Words before an option conclude that it is right, or that only it is left.
+
+    Examples:
+        A、B 太大，所以係 C。 → C
+        That leaves C. → C
+    """
+    near = words.lead[-90:]
+    is_only = SAYS["only"].search(near) and not SAYS["refuted"].match(words.after)
+    is_closing = words.is_closed and (
+        SAYS["concludes"].search(near)
+        or (words.mention.lettered and SAYS["copula"].search(words.clause[-60:]))
+    )
+    return _tempered(words, CONCLUDED) if is_only or is_closing else None
+
+
+def glued(words: Words) -> int | None:
+    """A letter that opens the response and runs into the text: the weakest decision.
+
+    Examples:
+        C因為佢最細。 → C
+        C型血嘅人。 → none
+    """
+    if not words.view.is_glued_at(words.mention):
+        return None
+    if words.view.shown.denied:
+        after = words.after
+        is_statement = after[:1] in {*"是属"} or SAYS["affirmed"].match(after)
+        return _judged(words, after) or (NAMED if is_statement else HEDGED)
+    return REFUTED if SAYS["refuted"].match(words.after[:6]) else HEDGED
+
+
+def alone(words: Words) -> int | None:
+    """An option that is a whole clause, at the end or after another clause, is a conclusion.
+
+    Examples:
+        最細嗰個，C。 → C
+        A 同 B 太大⏎C → C
+    """
+    mention, text = words.mention, words.view.text
+    before = SAYS["option_word"].sub("", text[: mention.start][-30:])
+    sign = before.rstrip(" (")[-1:]
+    rest = words.rest
+    if rest.strip(" )\n.。!") or not (rest.strip(" )\n") or sign in (*"\n?=",)):
+        return None
+    if words.view.continues_list(mention) or words.after[:1] == ":":
+        return None
+    if words.clause[-1:] != "=" and words.clause.strip(AROUND):
+        return None
+    is_last = not text[mention.end :].strip(AROUND)
+    is_next = sign != "=" and SAYS["comma"].search(words.lead)
+    return CONCLUDED if is_last or is_next else None
+
+
+def judged(words: Words) -> int | None:
+    """Words after an option, or a short line below it, call it right or wrong.
+
+    If the question asks for what is not true, they mean the contrary.
+
+    Examples:
+        B 太大，C 啱。 → C
+        A ✗⏎B ✗⏎C ✓⏎D ✗ → C
+    """
+    after, (start, end) = words.after, words.mention.sentence
+    others = [
+        m for m in words.view.mentions if start <= m.start < end and m != words.mention
+    ]
+    if not others and not words.lead.strip(AROUND):
+        after = after.replace(",", "-")  # a sentence on one option
+    if words.view.is_item(words.mention):
+        below = SAYS["verdict_below"].match(words.view.text, words.mention.end)
+        if below:
+            after = words.view.text[below.end() : words.mention.end + 60]
+    return _judged(words, after)
+
+
+def likened(words: Words) -> int | None:
+    """A result or a description leads to an option: 「即係…」, "which gives".
+
+    Examples:
+        面積最細，對應 C。 → C
+        It corresponds to C. → C
+    """
+    if not words.is_closed:
+        return None
+    near = words.clause[-60:]
+    is_like = SAYS["copula"].search(near) or SAYS["matches"].search(near)
+    return AFFIRMED if is_like else None
+
+
+STANCE_RULES: tuple[StanceRule, ...] = (
+    ticked_box,
+    mark_before,
+    questioned,
+    not_own,
+    supposed,
+    called_wrong,
+    negated,
+    claimed,
+    announced,
+    thing,
+    concluded,
+    glued,
+    alone,
+    judged,
+    likened,
+)
+
+
+def _tempered(words: Words, stance: int) -> int:
+    """A decision that is taken back at once, or that "perhaps" weakens."""
+    if SAYS["assailed"].match(words.after) and not words.view.shown.denied:
+        return REFUTED
+    return HEDGED if SAYS["hedged"].search(words.clause) else stance
+
+
+def _judged(words: Words, after: str) -> int | None:
+    """The stance of the words after a mention, reversed if the question asks for a denial."""
+    refuted, affirmed = SAYS["refuted"].match(after), SAYS["affirmed"].match(after)
+    is_for = bool(affirmed and not (refuted and refuted.end() <= affirmed.end()))
+    is_against = bool(refuted and not is_for)
+    denied = words.view.shown.denied
+    if denied:
+        is_told = _repeats_question(words, after)
+        is_exception = is_against or bool(SAYS["excepted"].match(after))
+        is_truth = bool(SAYS["truth"].search(denied))  # of statements, not things
+        is_against = is_told or (is_for and is_truth)
+        is_for = is_exception or (is_for and not is_truth)
+    if is_for:
+        return CONCLUDED if SAYS["then"].search(words.lead[-60:]) else AFFIRMED
+    return REFUTED if is_against else None
+
+
+def _repeats_question(words: Words, after: str) -> bool:
+    """Whether the words after a mention say of it what the question denies."""
+    if SAYS["closed"].match(after):
+        return False
+    if len(words.mention.letters) == len(words.view.shown.texts) - 1:
+        return True
+    said = SAYS["words"].finditer(re.split("[,。;.\n]", after.lower())[0])
+    return any((word[0] or word[1]) in words.view.shown.denied for word in said)
+
+
+def letters_of(mentions: Iterable[Mention]) -> frozenset[str]:
+    """The letters of several mentions."""
+    return frozenset().union(*(mention.letters for mention in mentions))
