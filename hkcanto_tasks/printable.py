@@ -28,16 +28,6 @@ def printable(text: str) -> str:
     return _UNPRINTABLE.sub(lambda sign: _PICTURES.get(sign[0], "\ufffd"), lines)
 
 
-def valid(text: str) -> str:
-    r"""Return a text of a model with U+FFFD for half of a surrogate pair, which UTF-8 cannot store.
-
-    Examples:
-        >>> valid("a\ud800b") + valid("\ud83d\ude00")
-        'a\ufffdb😀'
-    """
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
 def one_line(text: str) -> str:
     """Return a text made printable and on one line, with single spaces."""
     return " ".join(printable(text).split())

@@ -14,14 +14,13 @@ from typing import Any, ClassVar
 import msgspec
 
 from hkcanto_metrics.language import identify_language, identify_reasoning
-from hkcanto_metrics.reasoning import split_reasoning
+from hkcanto_metrics.reasoning import Parts, split_reasoning
 
 from ..data.tables import Row
 from ..declarations import PromptTemplate, Subject, TaskDefinition, TaskVariant
 from ..errors import CatalogueError, DataCorrupt, OptionError
 from ..figures import Figure, figures, figures_of
 from ..judgements import Judgement
-from ..printable import valid
 from ..prompts import Example, Prompt, fill, places, until_stop
 from ..samples import Sample
 
@@ -382,12 +381,13 @@ class Kind(ABC):
     # ------------------------------------------------------------------ judging
 
     def judge(
-        self, response: str | None, sample: Sample, reasoning: str = ""
+        self, response: str | Parts | None, sample: Sample, reasoning: str = ""
     ) -> Judgement:
         """Judge a response to an item, in the same way in every harness.
 
         Args:
-            response: The model's response, with or without its reasoning; None if it is empty.
+            response: The model's response, with or without its reasoning: a text, a list of
+                its parts as some servers send it, or None if it is empty.
             sample: The item.
             reasoning: The reasoning, if the server returned it separately.
 
@@ -397,7 +397,7 @@ class Kind(ABC):
             >>> g2p.judge("<think>nei5?</think>hou2", nei).values["ser"]
             0.0
         """
-        parts = split_reasoning(valid(response or ""), valid(reasoning))
+        parts = split_reasoning(response, reasoning)
         answer = self.cut(parts.answer.lstrip())
         judgement = self.score(answer, sample)
         changes: dict[str, Any] = {

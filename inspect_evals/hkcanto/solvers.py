@@ -14,10 +14,9 @@ from inspect_ai.model import (
 from inspect_ai.model._generate_config import active_generate_config
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from hkcanto_metrics.reasoning import ends_in_reasoning
+from hkcanto_metrics.reasoning import ends_in_reasoning, valid
 from hkcanto_tasks.adapters.cut_off import room_warning
 from hkcanto_tasks.errors import OptionError
-from hkcanto_tasks.printable import valid
 from hkcanto_tasks.tasks import task_as_run
 
 _log = logging.getLogger("hkcanto")
@@ -63,7 +62,8 @@ def ask(
         if system := _setting(model, "system_message"):
             _add_system_message(state, system, kind.template.example_separator)
             settings["system_message"] = ""  # keeps Inspect from adding one
-        state = await generate(state, **settings)
+        # No task has tools: Inspect would ask again after a call, without end. lm-eval does not.
+        state = await generate(state, tool_calls="none", **settings)
         _make_valid(state)
         output = state.output
         opening = openings.get(str(model), "")

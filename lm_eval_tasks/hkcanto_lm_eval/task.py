@@ -15,14 +15,14 @@ from typing import Any
 import msgspec
 from lm_eval.utils import info_once, warning_once
 
-from hkcanto_metrics.reasoning import opens_reasoning
+from hkcanto_metrics.reasoning import opens_reasoning, response_as_text
 from hkcanto_tasks.adapters.cut_off import CutOff, room_warning
 from hkcanto_tasks.catalogue import benchmarks
 from hkcanto_tasks.errors import OptionError, in_command, without_traceback
 from hkcanto_tasks.figures import item_values, metric_signatures
 from hkcanto_tasks.judgements import Judgement
 from hkcanto_tasks.kinds.judged import Judged
-from hkcanto_tasks.printable import readable_log, valid
+from hkcanto_tasks.printable import readable_log
 from hkcanto_tasks.prompts import Example
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.signatures import request_hash
@@ -373,13 +373,11 @@ class CatalogueTask(Task):
     # ------------------------------------------------------------------ scoring
 
     def apply_filters(self) -> Any:
-        """Make the responses valid Unicode, and apply the filters to them, if there are any."""
+        """Make the responses valid texts, and apply the filters to them, if there are any."""
         self._model_seconds = MODEL_CLOCK.stop()
         for instance in self._instances:
-            instance.resps = [
-                valid(response) if isinstance(response, str) else response
-                for response in instance.resps
-            ]
+            if self.OUTPUT_TYPE == "generate_until":
+                instance.resps = [*map(response_as_text, instance.resps)]
         return super().apply_filters() if self._instances else None
 
     def process_results(self, doc: Doc, results: Sequence[Any]) -> Any:

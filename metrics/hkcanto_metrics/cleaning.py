@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from itertools import accumulate
 
-from hkcanto_metrics.reasoning import strip_reasoning
+from hkcanto_metrics.reasoning import strip_reasoning, without_tokens
 from hkcanto_metrics.translation_layout import TranslationReader, label_length
 
 
@@ -148,10 +148,6 @@ def _texts(value: object) -> Iterator[str]:
             yield from _texts(inner)
 
 
-_TOKEN = re.compile(
-    r"<\|[a-z_]+\|>(?:(?:assistant|user|system)(?:<\|[a-z_]+\|>|\n))?|</?s>|<[be]os>|\A\s*\[/?INST\]"
-    r"|<(?:start|end)_of_turn>(?:model|user)?"
-)
 _JSON = re.compile(r"^[{\[].*[}\]]$", re.DOTALL | re.MULTILINE)
 _MARKED = re.compile(
     r"\A(?:(?P<mark>\*\*|__|[*_`])(?P<marked>(?:(?!(?P=mark)).)+)(?P=mark)"
@@ -169,13 +165,16 @@ def _without_marks(text: str) -> str:
     return _without_marks(inside.strip()) if inside else text
 
 
+def _without_reasoning(text: str) -> str:
+    """Remove reasoning; a text that has only special tokens stays."""
+    answer = strip_reasoning(text)
+    return text if answer == without_tokens(text) else answer
+
+
 _WRAPPINGS: dict[str, Callable[[str], str]] = {
-    "reasoning": strip_reasoning,
+    "reasoning": _without_reasoning,
     "excess": lambda text: text[:_LONGEST],
-    # The first text between special tokens of a chat template stays.
-    "special tokens": lambda text: next(
-        filter(None, map(str.strip, _TOKEN.split(text))), ""
-    ),
+    "special tokens": without_tokens,
     "code fence": lambda text: _FENCED.sub(r"\1", text),
     "JSON": _without_json,
     "label": _without_label,

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Literal
 
-from hkcanto_metrics.reasoning import split_reasoning, strip_reasoning
+from hkcanto_metrics.reasoning import response_as_text, split_reasoning, strip_reasoning
 
 Completions = Sequence[str | Sequence[Mapping[str, Any]]]
 Texts = Sequence[str | None]
@@ -667,11 +667,9 @@ def _text(completion: Any) -> str:
 def _content_text(content: Any) -> str:
     if isinstance(content, str):
         return content
-    texts = []
     for part in content:
         if not isinstance(part, Mapping):
             raise ValueError(
                 f"a part of the message is {part!r}; give a mapping with type"
             )
-        texts.append(part.get("text") or "")
-    return "".join(texts)
+    return response_as_text(content)

@@ -14,6 +14,7 @@ from operator import methodcaller
 
 import regex
 
+from hkcanto_metrics.reasoning import strip_reasoning
 from hkcanto_metrics.script import CJK, fold_script
 
 _LONGEST_END = 10_000  # characters at each end of a longer text
@@ -30,7 +31,7 @@ _TOKEN = re.compile(rf"[{CJK}]|[^\s{CJK}]+")
 # Announcements of the final answer: a mark, or a phrase at the beginning of a line or after a
 # conclusion, with a colon or a copula.
 _ANNOUNCEMENT = re.compile(
-    r"(?i)####+[ \t]*"
+    r"(?i)####+[ \t]*|<(?:final_?)?(?:answer|solution|output|result)>[*_ \t]*"
     r"|(?:最終|最终|最後|最后|正確|正确|(?<![a-z])final[ ]|(?<![a-z])correct[ ])?"
     r"(?:答案|(?<![a-z])answer(?![a-z])|(?<=\n)答(?=[:：])|\A答(?=[:：]))"
     r"[*_ \t]*(?:[:：]|(?:應該|应该|就)?(?:係|是|為|为)[:：]?|is(?![a-z])[:：]?)[*_ \t]*"
@@ -39,7 +40,7 @@ _BOXED = regex.compile(r"\\f?box(?:ed)?\s*\{((?:[^{}]++|\{(?1)\})*+)\}")
 _ONLY_TEXT = re.compile(r"\A\s*\\text\{([^{}]*)\}\s*\Z")
 # A full stop may belong to an abbreviation: St. John, J. K. Rowling.
 _SENTENCE_END = re.compile(
-    r"[。！？!?\n]|(?<![A-Z])(?<!\b[A-Z][a-z])(?<!\bMrs)(?<!\bProf)\.(?=\s+[A-Z])"
+    r"[。！？!?\n]|</(?=[a-z])|(?<![A-Z])(?<!\b[A-Z][a-z])(?<!\bMrs)(?<!\bProf)\.(?=\s+[A-Z])"
 )
 
 
@@ -67,7 +68,7 @@ def score_short_answer(
     """Score the `final_answer` of a response against the accepted answers.
 
     Args:
-        text: The model's response, without its reasoning block.
+        text: The model's response.
         accepted: The accepted answers; any of them is right.
         fold_scripts: Whether the same answer in the other Chinese script is right, too.
 
@@ -83,6 +84,7 @@ def score_short_answer(
         >>> round(score_short_answer("係金鐘", ["金鐘"]).f1, 2)  # P = 2/3, R = 1
         0.8
     """
+    text = strip_reasoning(text)
     # The answer is at an end, and the patterns are slow on very long texts.
     if len(text) > 2 * _LONGEST_END:
         text = text[:_LONGEST_END] + text[-_LONGEST_END:]

@@ -36,6 +36,14 @@ WRAPPINGS = {
     "Kimi": ("◁think▷", "◁/think▷"),
     "OpenThinker": ("<|begin_of_thought|>\n", "\n<|end_of_thought|>\n\n"),
     "Gemma": ("<|channel>thought\n", "<channel|>"),
+    "MedGemma": ("<unused94>thought\n", "<unused95>"),
+    "Hunyuan": ("<think:opensource>\n", "</think:opensource>\n"),
+    "LongCat": ("<longcat_think>\n", "</longcat_think>\n"),
+    "Cohere": ("<|START_THINKING|>", "<|END_THINKING|><|START_RESPONSE|>"),
+    "Solar": ("<|think|>", "<|end|><|begin|>assistant<|content|>"),
+    "Apertus": ("<|inner_prefix|>", "<|inner_suffix|>"),
+    "Apriel": ("Here are my reasoning steps:\n", "\n[BEGIN FINAL RESPONSE]\n"),
+    "Granite": ("Here is my thought process:", "Here is my response:"),
     "Harmony": (
         "<|channel|>analysis<|message|>",
         "<|end|><|start|>assistant<|channel|>final<|message|>",
@@ -65,6 +73,67 @@ def test_reasoning_that_is_cut_off_leaves_no_answer() -> None:
         for length in (1, 7, len(THOUGHT)):
             found = split_reasoning(opening + THOUGHT[:length])
             assert (found.answer, found.finished) == ("", False), wrapping
+
+
+def test_special_tokens_are_no_part_of_the_answer() -> None:
+    for response in [
+        "B<|im_end|>",
+        "B<|eot_id|><|start_header_id|>user<|end_header_id|>\n\n答案係A。",
+        "<|start_header_id|>assistant<|end_header_id|>B",
+        "B</s>",
+        "<s>B</s>C",
+        "B<｜end▁of▁sentence｜><｜User｜>A?",
+        "<start_of_turn>model\nB<end_of_turn>\n<start_of_turn>user\nA?",
+        "<|turn>model\nB<turn|>",
+        "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>B<|END_OF_TURN_TOKEN|>",
+        "<|START_RESPONSE|>B<|END_RESPONSE|>",
+        "]~b]ai\nB[e~[",
+        "[|assistant|]B[|endofturn|]",
+        "<|im_end|>\n<|im_start|>assistant\nB<|im_end|>",
+        "<think>A</think>\n<response>\nB\n</response>",
+        "B<|endoftext|>Human: A?",
+        "B<|flush|>",
+    ]:
+        assert strip_reasoning(response).strip() == "B", response
+
+
+def test_a_call_of_a_tool_is_no_part_of_the_answer() -> None:
+    arguments = '{"name": "search", "arguments": {"q": "答案A"}}'
+    for call in [
+        f"<tool_call>\n{arguments}\n</tool_call>",
+        f"<tool_call>\n{arguments}",
+        f"[TOOL_CALLS][{arguments}]",
+        '[TOOL_CALLS]search[ARGS]{"q": "A"}',
+        f"<|python_tag|>{arguments}<|eom_id|>",
+        f"<function=search>{arguments}</function>",
+        f"<｜tool▁calls▁begin｜>{arguments}<｜tool▁calls▁end｜>",
+        f"<|START_ACTION|>[{arguments}]<|END_ACTION|>",
+        f"<minimax:tool_call>{arguments}</minimax:tool_call>",
+        f"<|tool_call>{arguments}<tool_call|>",
+        f"<TOOLCALL>[{arguments}]</TOOLCALL>",
+        f"<|tool_call_begin|>functions.search:0{arguments}<|tool_call_end|>",
+    ]:
+        assert strip_reasoning(call).strip() == "", call
+        assert strip_reasoning("B" + call).strip() == "B", call
+    for call in [arguments, f"[{arguments}]", f"```json\n{arguments}\n```"]:
+        assert strip_reasoning(call) == "", call
+    assert strip_reasoning('{"name": "陳大文", "age": 3}') != ""
+
+
+def test_a_response_may_be_a_list_of_parts() -> None:
+    thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "A?"}]}
+    text = {"type": "text", "text": "B"}
+    for parts in [
+        [thinking, text],
+        [{"type": "reasoning", "reasoning": "A?"}, text],
+        [{"role": "assistant", "reasoning_content": "A?", "content": [text]}],
+        [thinking, {"type": "tool_use", "input": {"text": "C"}}, "B"],
+    ]:
+        found = split_reasoning(parts)
+        assert (found.answer, found.reasoning, found.finished) == ("B", "A?", True)
+    assert split_reasoning(None).answer == split_reasoning([]).answer == ""
+    assert not split_reasoning([thinking]).finished
+    assert strip_reasoning("a\ud800b") == "a\ufffdb"
 
 
 def test_two_steps_of_harmony_end_in_the_last() -> None:

@@ -619,9 +619,9 @@ def test_what_cannot_be_scored_is_refused(tmp_path: Path) -> None:
             "--task hkcanto_law",
         ),
         (
-            '{"id": "x", "response": ["A"]}',
+            '{"id": "x", "response": {"A": 1}}',
             ["--task", "hkcanto_law"],
-            "its response is a list",
+            "its response is a dict",
         ),
     ):
         file.write_text(text)

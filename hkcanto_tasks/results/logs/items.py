@@ -14,11 +14,12 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import msgspec
 import numpy as np
 
+from hkcanto_metrics.reasoning import valid
+
 from ...errors import HKCantoError, LogError
 from ...figures import Pair, reasoning_values
 from ...judgements import Judgement
 from ...kinds.base import Kind
-from ...printable import valid
 from ...samples import Sample
 from ...signatures import Signature
 from ..runs import Floats, Items, ItemText, Sent, Settings

@@ -10,6 +10,8 @@ from typing import Any
 
 import msgspec
 
+from hkcanto_metrics.reasoning import response_as_text
+
 from ...catalogue import known_signature
 from ...errors import LogError
 from ...judgements import Judgement
@@ -349,9 +351,11 @@ def _response(logged: _Logged, kind: Kind) -> str:
         return logged.doc.judgement.answer
     # A list is nested more than once with --metadata repeats or filters.
     response: Any = logged.filtered_resps
-    while isinstance(response, list):
+    while isinstance(response, list) and not any(
+        isinstance(part, dict) for part in response
+    ):
         response = next(iter(response), "")
-    return response if isinstance(response, str) else ""
+    return response_as_text(response)
 
 
 def _request(arguments: msgspec.Raw) -> tuple[str, Json]:

@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from hkcanto_metrics.reasoning import response_as_text
+
 from ...errors import LogError, OptionError, on_disk
 from ..logs.items import UNREADABLE, decode, reason
 
@@ -114,6 +116,8 @@ def _answer(
         return Answer(line, failure=failure)
     choices = cells.pop("choices")
     texts = {}
+    if isinstance(cells["response"], list):  # of parts
+        cells["response"] = response_as_text(cells["response"])
     for role, cell in cells.items():
         if isinstance(cell, dict | list):
             raise LogError(

@@ -28,9 +28,8 @@ from inspect_ai.util import collect, json_schema
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hkcanto_metrics.cleaning import clean_output
-from hkcanto_metrics.reasoning import strip_reasoning
+from hkcanto_metrics.reasoning import strip_reasoning, valid
 from hkcanto_metrics.translation import LONGEST
-from hkcanto_tasks.printable import valid
 from hkcanto_tasks.prompts import fill, until_stop
 
 ROLE = "grader"
@@ -194,7 +193,7 @@ def judged_text(
     language: str | None,
 ) -> str:
     """Return a model's answer as judges see it, with the length limit of the automatic metrics."""
-    answer = until_stop(strip_reasoning(valid(response)).strip(), stop)
+    answer = until_stop(strip_reasoning(response).strip(), stop)
     if language:
         answer = clean_output(answer, source=source, language=language).text
     return answer[:LONGEST]

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from inspect_ai.model import GenerateConfig, Model
 from inspect_ai.util import collect
 
+from hkcanto_metrics.reasoning import valid
 from hkcanto_tasks.kinds.judged import ON_LINE, Judged, Said, read_level
-from hkcanto_tasks.printable import valid
 from hkcanto_tasks.prompts import fill
 from hkcanto_tasks.samples import Sample
 

@@ -10,7 +10,8 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from ....printable import valid
+from hkcanto_metrics.reasoning import valid
+
 from ..blocks import (
     Estimate,
     Note,
