@@ -4,14 +4,17 @@ The gold strings of HKCanto-Eval (Appendix E.3) list alternatives in parentheses
 ``jau5 liu5 (ze2|ze5) jung2 pou5``. They are expanded here to every string that they accept.
 """
 
+from __future__ import annotations
+
 import math
 import re
 import unicodedata
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, product
 from typing import NamedTuple
 
-from hkcanto_metrics.script import CharacterTable
+from hkcanto_metrics.script import HAN, CharacterTable
 
 # Match only from the first letter of a run; otherwise a long run without a tone takes quadratic
 # time.
@@ -113,38 +116,166 @@ def published_variants(answer: str) -> tuple[str, ...]:
 def extract_jyutping(response: str) -> str:
     """Take the Jyutping out of a response.
 
-    On each line with a toned syllable, the Jyutping is everything from the first such syllable to
-    the end of the line, so an introduction ("Sure! The Jyutping is: ...") does not count as an
-    error. Syllables right before it count, too, even if they have no tone or a wrong digit. Other
-    text after that syllable is kept and counts as wrong syllables, except a gloss: text in brackets
-    that has no toned syllable.
+    The reading is found by what lies around it, never by its wording. In a line it begins at the
+    first toned syllable, so an introduction ("Sure! The Jyutping is: ...") does not count as an
+    error; syllables right before it count, too, even if they have no tone or a wrong digit. Lines
+    in a row are one reading. A note, a list of words, and a second version are not scored, nor is a
+    gloss: text in brackets that has no toned syllable. Other text in the reading is kept and counts
+    as wrong syllables.
 
     Args:
         response: A model's response, without reasoning.
 
     Returns:
         Lower-case tokens, split after tone digits and joined by single spaces; empty if there is no
-        toned syllable. Full-width letters and superscript tones count as plain ones.
+        toned syllable. Full-width letters and superscript tones, also those of LaTeX and HTML,
+        count as plain ones.
 
     Examples:
         >>> extract_jyutping("Sure! The Jyutping is: Nei5hou2.")
         'nei5 hou2'
-        >>> extract_jyutping("gwong dung1 waa2 (Cantonese)")
-        'gwong dung1 waa2'
+        >>> extract_jyutping("nei$^5$ hou$^2$ (hello)\\n\\nNote: hou2 means good.")
+        'nei5 hou2'
     """
-    tokens: list[str] = []
-    for line in _GLOSS.sub(" ", fold(response)).splitlines():
-        first = _TONED_SYLLABLE.search(line)
-        if not first:
-            continue
-        start = first.start()
-        for word in reversed([*_WORD.finditer(line, 0, start)]):
-            is_syllable = word[2] or None not in parse_syllable(word[1])[:3]
-            if not is_syllable or not _GAP.fullmatch(line, word.end(), start):
-                break
-            start = word.start()
-        tokens += _TOKEN.findall(line, start)
-    return " ".join(tokens)
+    text = _GLOSS.sub(" ", _with_plain_tones(_LINE_BREAK.sub("\n", fold(response))))
+    readings = _readings(text)
+    return " ".join(_chosen(readings).tokens) if readings else ""
+
+
+# Tones as LaTeX and HTML set them.
+_SUPERSCRIPT = re.compile(
+    r"\$?\^\s?(?:\{\s?(?:\\text\{)?([1-6])\}{1,2}|([1-6]))\$?|<sup>\s?([1-6])\s?</sup>"
+)
+_LATEX = re.compile(r"\$|\\[ ,;]|\\(?:text|mathrm)\{|(?<=[1-6])\}")
+_TONE_APART = re.compile(r"(?<![a-z])([a-z]{1,6}) ([1-6])(?![0-9a-z])")
+# Statements of a line. A full stop may follow a tone.
+_STATEMENT_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
+# Words that are no syllables in a row: prose after the reading.
+_PROSE = re.compile(r"(?:[^a-z0-9]+[a-z]+(?:'[a-z]+)?(?![a-z0-9'])){3}")
+_FEWEST_BEFORE_PROSE = 3
+_LINE_BREAK = re.compile(r"<br ?/?>")
+_EXPLANATION = re.compile(
+    r"(?:->|[→=—–]|\s-\s|\bmean(?:s|ing)\b)(?![^\n]*[a-z][1-6])|<"
+)
+_END = re.compile(r"\Z")
+_LIST_MARK = re.compile(r"\A\s*(?:[-*•|]\s|\||\d\d?[.)、]\s?)")
+_HAN_CHARACTER = re.compile(f"[{HAN}]")
+_NOTE = re.compile(
+    r"\W*(?:p\.?s\.?|nb|notes?\b|remarks?|here,|breakdown|explanation|explained|tones?\b|syllables?\b"
+    r"|characters?\b|word|meaning|alternativ|another|variant|or\b|also\b|lazy|colloquial|literary"
+    r"|mandarin|pinyin|hanyu|yale|ipa\b|in mandarin|key|vocabulary|glossary|details?\b|where\b"
+    r"|[註注备備附說说解詞词字逐分另或又懶懒聲声音普漢汉拼音提補补耶變变口讀读]"
+    r"(?!(?:拼|語|语|音標)?[:：]\W*[a-z]+[1-6]\W+[a-z]+[1-6]\W+[a-z]+[1-6]\W+[a-z]+[1-6]))"
+)
+_WHOLE = re.compile(
+    r"\W*(?:(?:full|whole|complete|entire|final|combined|together|putting|so,?|therefore|answer)\b"
+    r"|.{0,12}(?:together|combined|full sentence|complete)|[完整全合最答]"
+    r"|.{0,6}(?:全句|整句|完整|合起|最終|最终))"
+)
+_HALF = 0.5
+
+
+@dataclass
+class _Reading:
+    """Jyutping in lines that follow each other."""
+
+    tokens: list[str]
+    is_note: bool
+    is_whole: bool
+    is_list: bool
+    is_labelled: bool
+
+    def is_followed_by(self, reading: _Reading) -> bool:
+        """Whether the reading of the next statement goes on with this one."""
+        is_item = reading.is_list and self.is_list
+        is_item = is_item and not (reading.is_note or reading.is_whole)
+        return is_item or not reading.is_labelled
+
+    @property
+    def size(self) -> int:
+        """The number of toned syllables."""
+        return sum(token[-1] in "123456" for token in self.tokens)
+
+
+def _with_plain_tones(text: str) -> str:
+    """A folded text with the tones of LaTeX and HTML, and tones after a blank, as plain ones."""
+    if "^" in text or "<sup>" in text:
+        text = _LATEX.sub(" ", _SUPERSCRIPT.sub(r"\1\2\3", text))
+    if _TONED_SYLLABLE.search(text):
+        return text
+    return _TONE_APART.sub(
+        lambda match: (
+            "".join(match.groups()) if is_valid(match[1] + match[2]) else match[0]
+        ),
+        text,
+    )
+
+
+def _readings(text: str) -> list[_Reading]:
+    """The readings of a text. A label, an empty line or a note begins another one."""
+    readings: list[_Reading] = []
+    heading = ""  # the last line without Jyutping
+    goes_on = False
+    for line in text.splitlines():
+        bare_line = _LIST_MARK.sub("", line)
+        for statement in _STATEMENT_END.split(bare_line):
+            start = _start(statement)
+            if start is None:
+                if _TOKEN.search(statement) or ":" in statement:
+                    heading = statement
+                    goes_on = False
+                goes_on = goes_on and bool(statement.strip())
+                continue
+            is_item = bare_line != line or _HAN_CHARACTER.search(statement) is not None
+            reading = _reading(statement, start, heading, is_item=is_item)
+            if goes_on and readings[-1].is_followed_by(reading):
+                readings[-1].tokens += reading.tokens
+            else:
+                readings.append(reading)
+            goes_on = True
+    return readings
+
+
+def _reading(statement: str, start: int, heading: str, *, is_item: bool) -> _Reading:
+    """The Jyutping of a statement that has some, up to prose or an explanation."""
+    before, rest = statement[:start], statement[start:]
+    is_labelled = re.search("[a-z:]", before) is not None
+    label = before if is_labelled else heading
+    prose = _PROSE.search(rest)
+    explanation = _EXPLANATION.search(rest)
+    tokens = _TOKEN.findall(
+        rest,
+        0,
+        min(end.start() for end in (prose, explanation, _END.search(rest)) if end),
+    )
+    is_explained = prose is not None and len(tokens) < _FEWEST_BEFORE_PROSE
+    is_note = is_explained or _NOTE.match(label) is not None
+    is_whole = _WHOLE.match(label) is not None
+    return _Reading(tokens, is_note, is_whole, is_item, is_labelled)
+
+
+def _start(line: str) -> int | None:
+    """Where the Jyutping of a line begins."""
+    first = _TONED_SYLLABLE.search(line)
+    if not first:
+        return None
+    start = first.start()
+    for word in reversed([*_WORD.finditer(line, 0, start)]):
+        is_syllable = word[2] or None not in parse_syllable(word[1])[:3]
+        if not is_syllable or not _GAP.fullmatch(line, word.end(), start):
+            break
+        start = word.start()
+    return start
+
+
+def _chosen(readings: list[_Reading]) -> _Reading:
+    """The reading that is the answer: the first that may be of the whole sentence."""
+    own = [reading for reading in readings if not reading.is_note] or readings
+    longest = max(reading.size for reading in own)
+    long = [reading for reading in own if reading.size >= _HALF * longest]
+    whole = [reading for reading in long if reading.is_whole]
+    plain = [reading for reading in long if not reading.is_list]
+    return (whole[-1:] or plain or long)[0]
 
 
 def normalize_as_published(response: str) -> str:

@@ -108,6 +108,27 @@ def test_jyutping_is_taken_out_of_a_response() -> None:
         assert extract_jyutping(response) == jyutping, (response, jyutping)
 
 
+def test_a_note_a_list_and_a_second_version_are_not_scored() -> None:
+    reading = "nei5 hou2 aa3"
+    for response in [
+        "nei5 hou2 aa3\n\nNote that hou2 has the second tone.",
+        "Answer: nei5 hou2 aa3.\n\n(Alternative: lei5 hou2 aa3)",
+        "粵拼：nei5 hou2 aa3（你好呀）。「你」又讀 lei5。",
+        "你好呀 → nei5 hou2 aa3\n\n解釋：\n- 你 nei5：you\n- 好 hou2：good",
+        "Note that 你 is nei5.\n\nnei5 hou2 aa3",
+        "Pinyin: ni3 hao3 a1\nJyutping: nei5 hou2 aa3",
+        "正式：nei5 hou2 aa3\n懶音：lei5 ou2 aa3",
+        "你 nei5\n好 hou2\n呀 aa3\n\n整句：nei5 hou2 aa3",
+        "1. nei5\n2. hou2\n3. aa3",
+        "nei5 hou2 aa3 means hello",
+        "nei$^5$ hou$^{2}$ aa$^3$",
+        "$nei^5\\ hou^2\\ aa^3$",
+        "nei<sup>5</sup> hou<sup>2</sup> aa<sup>3</sup>",
+        "nei 5 hou 2 aa 3",
+    ]:
+        assert extract_jyutping(response) == reading, response
+
+
 def test_the_release_normalizes_responses_in_its_own_way() -> None:
     for response, normalized in [
         ("Gam1 jat6, tin1 hei3!", "gam1 jat6 tin1 hei3"),
