@@ -79,37 +79,16 @@ def read_number(text: str, question: str = "") -> NumberReading:
         NumberReading(value=Fraction(18, 1), reason='marked', evidence=(38, 40))
     """
     if len(text) > _HEAD + _TAIL:
-        reading = read_number(text[: _HEAD - 1] + "\n" + text[-_TAIL:], question)
-        start, end = reading.evidence or (0, 0)
-        shift = len(text) - _TAIL - _HEAD
-        return (
-            replace(reading, evidence=(start + shift, end + shift))
-            if end > _HEAD
-            else reading
-        )
+        return _reading_of_ends(text, question)
     if not text.strip():
         return NumberReading(None, "none: empty")
-    said = [fold_script(part.translate(_SIGNS)) for part in (question[:_HEAD], text)]
-    asked, tidied = (SAYS["decoration"].sub(_tidy, part) for part in said)
-    asked = SAYS["next_question"].sub("\n", asked)
-    given = {_value(match) for match in SAYS["number"].finditer(asked)}
-    tidied = _without_repeat(tidied, asked)
-    if unit := SAYS["asked_unit"].search(
-        asked
-    ):  # how many million? "7.5 million" is 7.5
-        name = rf"(?<=[0-9零一二三四五六七八九两十百千 ]){unit['latin'] or unit['chinese']}s?"
-        tidied = re.sub(
-            name, lambda match: "\t" * len(match[0]), tidied, flags=re.IGNORECASE
-        )
+    question = SAYS["next_question"].sub("\n", _folded(question[:_HEAD]))
+    asked = _asked(question)
+    answer = _without_repeat(_folded(text), question)
+    answer = _without_unit(answer, question)
     reading = NumberReading(None, "none: no number")
-    for label, after in pairwise([None, *SAYS["next_question"].finditer(tidied), None]):
-        start, end = (
-            label.end() if label else 0,
-            after.start() if after else len(tidied),
-        )
-        # Skip lines that ask a question, and answers to examples.
-        if not label or (not label["sample"] and "\n" in tidied[start:end].strip()):
-            reading = _Question(tidied, start, end, given).reading()
+    for start, end in _parts(answer):
+        reading = _Part(answer, start, end, asked).reading()
         if reading.evidence:
             break
     return reading
@@ -170,6 +149,67 @@ def equal_numbers(response_value: Fraction | None, answer: Fraction) -> bool:
     return not ends and abs(response_value - answer) * 2 * next(places, 10**40) <= 1
 
 
+def _reading_of_ends(text: str, question: str) -> NumberReading:
+    """Read the beginning and the end of a long text."""
+    reading = read_number(text[: _HEAD - 1] + "\n" + text[-_TAIL:], question)
+    start, end = reading.evidence or (0, 0)
+    if end <= _HEAD:
+        return reading
+    shift = len(text) - _TAIL - _HEAD
+    return replace(reading, evidence=(start + shift, end + shift))
+
+
+def _folded(text: str) -> str:
+    """Normalise signs, script and decoration, keeping the length."""
+    return SAYS["decoration"].sub(_tidy, fold_script(text.translate(_SIGNS)))
+
+
+def _parts(text: str) -> Iterator[tuple[int, int]]:
+    """The places of what is said about each question of a text."""
+    labels = [*SAYS["next_question"].finditer(text)]
+    yield 0, labels[0].start() if labels else len(text)
+    for label, following in pairwise([*labels, None]):
+        start = label.end() if label else 0
+        end = following.start() if following else len(text)
+        # Skip lines that ask a question, and answers to examples.
+        if label and not label["sample"] and "\n" in text[start:end].strip():
+            yield start, end
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a question says of its answer.
+
+    Attributes:
+        given: the numbers that it mentions.
+        before: what it says before 幾多 or "how many", such as 女生有.
+        after: what it says after it, such as a unit.
+        is_count: whether it asks for a number of things, and not for a share.
+        is_share: whether it asks for a share.
+    """
+
+    given: Set[Fraction]
+    before: str
+    after: str
+    is_count: bool
+    is_share: bool
+
+
+def _asked(question: str) -> _Asked:
+    """What a normalised question says of its answer."""
+    values = map(_value, SAYS["number"].finditer(question))
+    given = {value for value in values if value is not None}
+    gaps = [*SAYS["gap"].finditer(question)]
+    if not gaps:
+        return _Asked(given, "", "", is_count=False, is_share=False)
+    gap = gaps[-1]
+    is_share = bool(SAYS["share"].search(gap[0]))
+    is_count = not is_share and bool(SAYS["count"].search(gap[0]))
+    before = _without_blanks(gap["before"])
+    after = _without_blanks(gap["after"])
+    return _Asked(given, before, after, is_count, is_share)
+
+
 @dataclass(frozen=True, slots=True)
 class _Result:
     """A number that may be the answer, and its place; no value if several could be it."""
@@ -183,228 +223,169 @@ class _Result:
     cue: int = 0  # where the words that announce it begin
 
 
-class _Question:
+@dataclass(frozen=True, slots=True)
+class _Closing:
+    """A sentence that may settle the answer.
+
+    Attributes:
+        begin: where it begins.
+        line: where it begins after its last equals sign.
+        start: where it begins after its last word of conclusion or equals sign.
+        end: where it ends, before words that only say the number again in another unit.
+        stop: where it ends.
+        concludes: whether it has a word of conclusion.
+        is_told: whether it concludes, or something before it announces the answer.
+    """
+
+    begin: int
+    line: int
+    start: int
+    end: int
+    stop: int
+    concludes: bool
+    is_told: bool
+
+
+class _Part:
     """The part of a normalised text that is about one question."""
 
-    def __init__(
-        self, text: str, start: int, end: int, given: Set[Fraction | None]
-    ) -> None:
-        self._text, self._given, self._end = text, given, end
+    def __init__(self, text: str, start: int, end: int, asked: _Asked) -> None:
+        self._text = text
+        self._asked = asked
+        self._end = end
         sentences = self._spans(start, end)
-        retractions = [at for at, _ in sentences if SAYS["retraction"].match(text, at)]
+        retractions = [span[0] for span in sentences if self._retracts(*span)]
         self._start = max([start, *retractions])
         self._sentences = [span for span in sentences if span[0] >= self._start]
-        self._every = [*self._results(self._start, end)]
+        self._numbers = [*self._results(self._start, end)]
+        self._valued = [number for number in self._numbers if number.value is not None]
 
     def reading(self) -> NumberReading:
-        """Read the announced number, the one alone in the first line, or the last result."""
-        found = self._announcement() or self._concluded(self._sentences)
-        if not found:
-            is_cut = self._breaks_off(self._sentences)
-            return NumberReading(None, "none: cut off" if is_cut else "none: no number")
-        reason = "none: several" if found.value is None else found.kind
-        return NumberReading(found.value, reason, (found.start, found.end))
+        """Read by the first rule that finds a number, or several that could be it."""
+        for rule in (self._announcement, self._conclusion):
+            if number := rule():
+                reason = "none: several" if number.value is None else number.kind
+                return NumberReading(number.value, reason, (number.start, number.end))
+        is_cut = self._breaks_off(self._sentences)
+        return NumberReading(None, "none: cut off" if is_cut else "none: no number")
+
+    def _retracts(self, start: int, end: int) -> bool:
+        """Whether a sentence takes back what stands before it."""
+        return bool(SAYS["retraction"].match(self._text, start, end))
 
     def _spans(self, start: int, end: int) -> list[tuple[int, int]]:
         """The places of the sentences between two positions."""
-        spans = [
-            match.span() for match in SAYS["sentence"].finditer(self._text, start, end)
-        ]
+        sentences = SAYS["sentence"].finditer(self._text, start, end)
         return [
-            span for span in spans if self._text[slice(*span)].replace("#", "").strip()
+            match.span() for match in sentences if match[0].replace("#", "").strip()
         ]
+
+    # Announced answers: a line of its own, a mark, a box, "the answer is".
 
     def _announcement(self) -> _Result | None:
         """The last announced answer, if no conclusion after it takes its place."""
         announced = [*self._announced()]
-        for before, last in pairwise(announced[-2:]):
-            between = self._text[before.end : last.cue]
-            is_other = before.kind == last.kind and before.value != last.value
-            if is_other and re.fullmatch(r"\W{,30}\w{0,6}\W{,30}", between):
-                return _Result(None, before.start, last.end)
         if not announced:
             return None
-        found = announced[-1]
-        is_equation = "=" in self._text[found.cue : found.start]
-        for start, end in self._spans(found.end, self._end):
-            concludes = is_equation and SAYS["conclusion"].search(
-                self._text, start, end
-            )
-            if concludes or SAYS["none_after_all"].match(self._text, start, end):
-                return None
-            is_equation = is_equation and not SAYS["afterword"].match(self._text, start)
-        return found
+        last = announced[-1]
+        for before in announced[-2:-1]:
+            if self._stand_side_by_side(before, last):
+                return _Result(None, before.start, last.end)
+        # An equation, and marks with different numbers, are steps to a conclusion.
+        marks = {number.value for number in announced if number.kind == "marked"}
+        is_equation = "=" in self._text[last.cue : last.start]
+        is_step = is_equation or (last.kind == "marked" and len(marks) > 1)
+        return None if self._is_replaced(last, is_step=is_step) else last
+
+    def _stand_side_by_side(self, first: _Result, second: _Result) -> bool:
+        """Whether two different numbers are announced alike, with nothing between them."""
+        between = self._text[first.end : second.cue]
+        is_other = first.kind == second.kind and first.value != second.value
+        return is_other and bool(re.fullmatch(r"\W{,30}\w{0,6}\W{,30}", between))
+
+    def _is_replaced(self, announced: _Result, *, is_step: bool) -> bool:
+        """Whether a conclusion or refusal after an announced number takes its place."""
+        for start, end in self._spans(announced.end, self._end):
+            if SAYS["none_after_all"].match(self._text, start, end):
+                return True
+            if is_step and SAYS["conclusion"].search(self._text, start, end):
+                return True
+            is_step = is_step and not SAYS["afterword"].match(self._text, start)
+        return False
 
     def _announced(self) -> Iterator[_Result]:
         """The numbers that are a first line of their own, or announced as the answer."""
-        start, end = self._sentences[0] if self._sentences else (self._end, self._end)
-        bare = self._begun(start, end)
-        is_line = bare and SAYS["line_end"].match(self._text, bare.end)
-        if bare and is_line and "=" not in self._text[start : bare.start]:
-            yield replace(bare, kind="bare", cue=start)
+        if line := self._first_line():
+            yield line
         cues = [*SAYS["cue"].finditer(self._text, self._start, self._end)][-_CUES:]
-        since = self._end
+        since_mark = self._end
         ends = [*(cue.start() for cue in cues[1:]), self._end]
         for cue, end in zip(cues, ends, strict=False):
             stop = self._past("sentence", cue.end(), min(end, cue.end() + _REACH))
-            is_question = SAYS["question"].search(self._text, cue.end(), stop)
-            found = None if is_question else self._introduced(cue, stop)
+            number = self._introduced(cue, stop)
+            if not number:
+                continue
             # A question after a marked answer is a new question.
-            if found and re.search(r"\?\s*\n", self._text[since : cue.start()]):
+            if re.search(r"\?\s*\n", self._text[since_mark : cue.start()]):
                 return
-            if found:
-                since = cue.end() if cue["marked"] else since
-                yield replace(found, kind=cue.lastgroup or "stated", cue=cue.start())
+            if cue["marked"]:
+                since_mark = cue.end()
+            yield replace(number, kind=cue.lastgroup or "stated", cue=cue.start())
+
+    def _first_line(self) -> _Result | None:
+        """The number that is a first line of its own."""
+        if not self._sentences:
+            return None
+        start, end = self._sentences[0]
+        number = self._begun(start, end)
+        if not number or not SAYS["line_end"].match(self._text, number.end):
+            return None
+        if "=" in self._text[start : number.start]:
+            return None
+        return replace(number, kind="bare", cue=start)
 
     def _introduced(self, cue: re.Match[str], stop: int) -> _Result | None:
         """The announced number: right after the cue, or the result of the line or paragraph."""
-        text, begun = self._text, self._begun(cue.end(), stop)
-        filler = text[cue.end() : self._past("filler", cue.end(), stop)].strip()
-        told = bool(cue.lastgroup) or ":" in filler
-        found = begun or self._settled(cue.end(), stop, told=told)
-        is_number = begun and SAYS["unit_only"].match(text, begun.end, self._end)
-        if cue["marked"] and not is_number:  # a mark followed by text is a heading
-            return None if re.search(r"\w", text[stop : self._end]) else found
+        text = self._text
+        if SAYS["question"].search(text, cue.end(), stop):
+            return None
+        filled = self._past("filler", cue.end(), stop)
+        filler = text[cue.end() : filled].strip()
+        begun = self._begun(cue.end(), stop)
+        near = max(0, cue.start() - 6)
+        refers = SAYS["reference"].search(text, near, cue.start())
+        is_told = bool(cue.lastgroup or (filler and not refers))
+        number = begun or self._settled(cue.end(), stop, is_told=is_told)
+        if cue["marked"] and self._is_heading(begun, stop):
+            return None
         if cue.lastgroup or begun:
-            return found
-        if told or not text[cue.end() : stop].replace(filler, "", 1).strip():
-            below = SAYS["paragraph_end"].search(text, stop + 1, self._end)
-            end = below.start() if below else self._end
-            found = self._concluded(self._spans(cue.end(), end), told=True) or found
-            return None if SAYS["question"].search(text, stop, end) else found
-        return found
+            return number
+        if ":" in filler or not text[filled:stop].strip():
+            return self._under_heading(cue.end(), stop, number)
+        return number
 
-    def _past(self, form: str, start: int, end: int) -> int:
-        """Where a sentence, or words that may come before a number, end."""
-        match = SAYS[form].match(self._text, start, end)
-        return match.end() if match else end
-
-    def _concluded(
-        self, sentences: list[tuple[int, int]], *, told: bool = False
-    ) -> _Result | None:
-        """The result of the last sentences, apart from a remark or another case."""
-        places = range(1, len(sentences))
-        remark = SAYS["afterword"].match
-        stop = next((n for n in places if remark(self._text, sentences[n][0])), None)
-        if self._breaks_off(sentences[:stop]):
-            return None
-        checked = sentences[stop][0] if stop else self._end
-        if SAYS["mistake"].search(self._text, checked, self._end):
-            return None
-        for start, end in sentences[:stop][: -_TALK - 1 : -1]:
-            is_over = SAYS["question"].search(self._text, start, end)
-            if is_over or SAYS["refusal"].search(self._text, start, end):
-                return None
-            if not self._is_aside(start, end) and (
-                found := self._settled(start, end, told=told)
-            ):
-                return found
-        return None
-
-    def _is_aside(self, start: int, end: int) -> bool:
-        """Whether a sentence is only a remark, or supposes what the question does not."""
-        aside = SAYS["aside"].search(self._text, start, end)
-        if not aside or SAYS["conclusion"].match(
-            self._text, self._past("filler", start, end)
-        ):
+    def _is_heading(self, begun: _Result | None, stop: int) -> bool:
+        """Whether a marked line is only a heading of the text that follows."""
+        if begun and SAYS["unit_only"].match(self._text, begun.end, self._end):
             return False
-        if not aside["supposing"]:
-            return True
-        comma = self._text.find(",", aside.end(), end)
-        supposed = {
-            one.value for one in self._every if aside.end() <= one.start < comma
-        }
-        is_first = not any(start <= one.start < aside.start() for one in self._every)
-        return is_first and not (supposed and supposed <= self._given)
+        return bool(re.search(r"\w", self._text[stop : self._end]))
 
-    def _settled(self, start: int, end: int, *, told: bool = False) -> _Result | None:
-        """The result of a sentence; no value if several could be it.
-
-        It must be told, and be the only number of its clause that the question does not give: after
-        the last word of conclusion or equals sign, outside of brackets, and before a clause that
-        only adds something.
-        """
-        text, given, begin = self._text, self._given, start
-        words = [match.end() for match in SAYS["conclusion"].finditer(text, start, end)]
-        told = told or bool(words)
-        equals = text.rfind("=", start, end)
-        equals = (
-            -1 if SAYS["open_bracket"].search(text, begin, max(equals, 0)) else equals
-        )
-        start, line = max([start, equals, *words]), max(start, equals)
-        numbers = [one for one in self._every if start <= one.start < end]
-        if any(not one.is_chinese for one in numbers):
-            numbers = [one for one in numbers if not one.is_word]
-        if spelled := SAYS["spelled"].search(text, start, end):
-            return _Result(None, *spelled.span())
-        if not numbers:
+    def _under_heading(
+        self, start: int, stop: int, number: _Result | None
+    ) -> _Result | None:
+        """The result of a paragraph whose first sentence is announced as the answer."""
+        below = SAYS["paragraph_end"].search(self._text, stop + 1, self._end)
+        end = below.start() if below else self._end
+        if SAYS["question"].search(self._text, stop, end):
             return None
-        results = [
-            one for one in self._every if one.end <= end and self._is_result(one)
-        ]
-        first = numbers[0]
-        is_result = words and results and first.value == results[-1].value
-        is_result = is_result and not SAYS["contrast"].search(text, first.end, end)
-        added = SAYS["comma" if is_result else "addition"].search(text, first.end, end)
-        stop = added.start() if added and told else end
-        main = [
-            one
-            for one in numbers
-            if one.start < stop
-            and not SAYS["open_bracket"].search(text, begin, one.start)
-        ]
-        main = [one for one in main if one.value not in given] or main
-        if not main or (main[-1].is_word and not words):
-            return None
-        found = main[-1]
-        is_only = len({one.value for one in main}) == 1 and not self._is_joined(
-            numbers, found
-        )
-        if words and first.value != found.value:
-            is_only = is_only and not SAYS["comma"].search(text, first.end, found.start)
-        told = told or text[line:end].strip() == text[found.start : found.end]
-        is_told = self._is_told(found, line, end, results, told=told)
-        return found if is_told and is_only else replace(found, value=None)
-
-    def _is_told(
-        self, found: _Result, line: int, end: int, results: list[_Result], *, told: bool
-    ) -> bool:
-        """Whether a number is told: by a word, as the last result, or as the only new number."""
-        if told:
-            numbers = SAYS["number"].finditer(self._text, line, end)
-            return (
-                found.value not in self._given or {*map(_value, numbers)} <= self._given
-            )
-        new = {
-            one.value for one in self._every if not one.is_word or (one.value or 0) > 2
-        }
-        new -= self._given
-        if results:
-            is_new = found.value in new or not new
-            is_last = found.value == results[-1].value
-            return is_new and is_last and all(map(self._recurs, results[:-1]))
-        is_named = not found.is_chinese or self._follows("equates", found)
-        return is_named and new == {found.value}
-
-    def _is_result(self, number: _Result) -> bool:
-        """Whether a number is a calculation's result, not the right side of an equation."""
-        return self._follows("equals", number) and not self._follows("unknown", number)
-
-    def _follows(self, form: str, number: _Result) -> bool:
-        """Whether words of a form stand before a number."""
-        return bool(
-            SAYS[form].search(self._text, max(0, number.start - _LINE), number.start)
-        )
-
-    def _recurs(self, number: _Result) -> bool:
-        """Whether a later calculation or sentence has a number again."""
-        written = re.escape(self._text[number.start : number.end])
-        again = re.compile(rf"(?<![0-9.]){written}(?![0-9]|\.[0-9])")
-        return bool(again.search(self._text, number.end, self._end))
+        if number and self._fills_gap(number, least=3):
+            return number
+        return self._concluded(self._spans(start, end), is_told=True) or number
 
     def _begun(self, start: int, end: int) -> _Result | None:
         """The number that a text begins with, if a clause ends after it."""
-        text, start = self._text, self._past("filler", start, end)
+        text = self._text
+        start = self._past("filler", start, end)
         numbers = [*self._results(start, end)]
         if not numbers or SAYS["conclusion"].search(text, start, end):
             return None
@@ -414,57 +395,363 @@ class _Question:
         clause = SAYS[form].match(text, first.end, end)
         if not clause or not (first.start == start or is_sum):
             return None
-        known = set() if first.value in self._given else self._given
-        rivals = [
-            one for one in numbers[1:] if not one.is_chinese and one.value not in known
-        ]
-        if rivals and rivals[0].start < clause.end():
+        if self._has_rival(numbers, clause.end()):
             return None
-        return (
-            replace(first, value=None) if self._is_joined(numbers[:2], first) else first
+        is_joined = self._is_joined(numbers[:2], first)
+        return replace(first, value=None) if is_joined else first
+
+    def _has_rival(self, numbers: list[_Result], end: int) -> bool:
+        """Whether the first of these numbers has another one beside it in its clause."""
+        is_given = numbers[0].value in self._asked.given
+        known = set() if is_given else self._asked.given
+        for number in numbers[1:]:
+            if not number.is_chinese and number.value not in known:
+                return number.start < end
+        return False
+
+    # Conclusions: what the last sentences settle on.
+
+    def _conclusion(self) -> _Result | None:
+        """The result of the last sentences of the text."""
+        return self._concluded(self._sentences)
+
+    def _concluded(
+        self, sentences: list[tuple[int, int]], *, is_told: bool = False
+    ) -> _Result | None:
+        """The result of the last sentences, apart from a remark or another case."""
+        body = self._before_remarks(sentences)
+        if self._breaks_off(body):
+            return None
+        checked = sentences[len(body)][0] if len(body) < len(sentences) else self._end
+        if SAYS["mistake"].search(self._text, checked, self._end):
+            return None
+        for start, end in body[: -_TALK - 1 : -1]:
+            if self._gives_up(start, end):
+                return None
+            if self._is_aside(start, end):
+                continue
+            if number := self._settled(start, end, is_told=is_told):
+                return number
+            if SAYS["work_ahead"].match(self._text, start, end):
+                return None
+        return None
+
+    def _before_remarks(
+        self, sentences: list[tuple[int, int]]
+    ) -> list[tuple[int, int]]:
+        """The sentences before a check, a note or an explanation."""
+        for count, (start, _) in enumerate(sentences):
+            if count and SAYS["afterword"].match(self._text, start):
+                return sentences[:count]
+        return sentences
+
+    def _gives_up(self, start: int, end: int) -> bool:
+        """Whether a sentence asks, or says that there is no answer."""
+        is_question = SAYS["question"].search(self._text, start, end)
+        return bool(is_question or SAYS["refusal"].search(self._text, start, end))
+
+    def _is_aside(self, start: int, end: int) -> bool:
+        """Whether a sentence is only a remark, or supposes what the question does not."""
+        aside = SAYS["aside"].search(self._text, start, end)
+        if not aside:
+            return False
+        if SAYS["conclusion"].match(self._text, self._past("filler", start, end)):
+            return False
+        if not aside["supposing"]:
+            return True
+        if self._between(start, aside.start()):
+            return False
+        comma = self._text.find(",", aside.end(), end)
+        supposed = {number.value for number in self._between(aside.end(), comma)}
+        return not (supposed and supposed <= self._asked.given)
+
+    def _between(self, start: int, end: int) -> list[_Result]:
+        """The numbers that begin between two positions."""
+        return [number for number in self._numbers if start <= number.start < end]
+
+    def _settled(
+        self, start: int, end: int, *, is_told: bool = False
+    ) -> _Result | None:
+        """The result of a sentence; no value if several could be it."""
+        closing = self._closing(start, end, is_told)
+        if spelled := SAYS["spelled"].search(self._text, closing.start, closing.end):
+            return _Result(None, *spelled.span())
+        numbers = self._digits_or_words(closing)
+        calculated = self._calculated(end)
+        main = self._main(closing, numbers, calculated)
+        if not main:
+            return None
+        if number := self._asked_for(closing, main):
+            return number
+        last = main[-1]
+        if last.is_word and not closing.concludes:
+            return None
+        is_only = self._is_only(closing, numbers, main)
+        is_told = self._is_told(closing, last, calculated)
+        return last if is_only and is_told else replace(last, value=None)
+
+    def _digits_or_words(self, closing: _Closing) -> list[_Result]:
+        """The numbers that decide, without words such as 一個 beside digits."""
+        numbers = self._between(closing.start, closing.end)
+        if all(number.is_chinese for number in numbers):
+            return numbers
+        return [number for number in numbers if not number.is_word]
+
+    def _calculated(self, end: int) -> list[_Result]:
+        """The results of calculations before a position."""
+        return [
+            number
+            for number in self._valued
+            if number.end <= end and self._is_calculated(number)
+        ]
+
+    def _closing(self, begin: int, stop: int, is_told: bool) -> _Closing:
+        """A sentence and the places in it that decide."""
+        end = self._before_restatement(begin, stop)
+        words = [
+            match.end() for match in SAYS["conclusion"].finditer(self._text, begin, end)
+        ]
+        equals = max(self._text.rfind("=", begin, end), begin)
+        line = begin if self._in_brackets(begin, equals) else equals
+        return _Closing(
+            begin=begin,
+            line=line,
+            start=max([line, *words]),
+            end=end,
+            stop=stop,
+            concludes=bool(words),
+            is_told=is_told or bool(words) or self._is_last_line(begin, stop),
         )
+
+    def _is_last_line(self, begin: int, stop: int) -> bool:
+        """Whether a sentence is a line with only a number and a unit, and the last one."""
+        if "\n" not in self._text[max(0, begin - 1) : begin]:
+            return False
+        line = SAYS["last_line"].fullmatch(self._text, begin, stop)
+        return bool(line) and not self._text[stop:].strip()
+
+    def _before_restatement(self, begin: int, stop: int) -> int:
+        """Where a sentence ends before it says its number again, in another unit or as a share."""
+        restatement = SAYS["restatement"].search(self._text, begin, stop)
+        if not restatement:
+            return stop
+        end = restatement.start()
+        has_asked = any(map(self._has_asked_unit, self._between(begin, end)))
+        return end if has_asked else stop
+
+    def _main(
+        self, closing: _Closing, numbers: list[_Result], calculated: list[_Result]
+    ) -> list[_Result]:
+        """The numbers outside of brackets and of clauses that only add something."""
+        if not numbers:
+            return []
+        stop = self._main_end(closing, numbers[0], calculated)
+        main = [
+            number
+            for number in numbers
+            if number.start < stop
+            and not self._in_brackets(closing.begin, number.start)
+        ]
+        given = self._asked.given
+        return [number for number in main if number.value not in given] or main
+
+    def _main_end(
+        self, closing: _Closing, first: _Result, calculated: list[_Result]
+    ) -> int:
+        """Where a clause begins that only adds something to the first number."""
+        if not closing.is_told:
+            return closing.end
+        rest = (first.end, closing.end)
+        form = "addition"
+        if closing.concludes and calculated and first.value == calculated[-1].value:
+            is_opposed = SAYS["contrast"].search(self._text, *rest)
+            form = "addition" if is_opposed else "comma"
+        added = SAYS[form].search(self._text, *rest)
+        return added.start() if added else closing.end
+
+    def _asked_for(self, closing: _Closing, main: list[_Result]) -> _Result | None:
+        """The one number that has the words around it that the question asks with."""
+        least = 3 if closing.is_told else 5
+        named = [number for number in main if self._fills_gap(number, least)]
+        if len({number.value for number in named}) != 1:
+            return None
+        number = named[0]
+        is_new = closing.is_told or number.value not in self._asked.given
+        return number if is_new and not self._is_joined(main, number) else None
+
+    def _fills_gap(self, number: _Result, least: int) -> bool:
+        """Whether a number has the words around it that 幾多 has in the question."""
+        asked = self._asked
+        before = _without_blanks(self._text[max(0, number.start - 20) : number.start])
+        after = _without_blanks(self._text[number.end : number.end + 20])
+        alike_before = _alike(before[::-1], asked.before[::-1])
+        alike_after = _alike(after, asked.after)
+        is_near = min(alike_before, alike_after) > 0
+        return is_near and alike_before + alike_after >= least
+
+    def _has_asked_unit(self, number: _Result) -> bool:
+        """Whether a number has the unit that the question asks for."""
+        unit = self._asked.after[:1]
+        after = self._text[number.end : number.end + 3].lstrip()
+        return bool(unit) and after.startswith(unit)
+
+    def _is_only(
+        self, closing: _Closing, numbers: list[_Result], main: list[_Result]
+    ) -> bool:
+        """Whether the last number of a sentence is the only one in its clause."""
+        first = numbers[0]
+        last = main[-1]
+        if len({number.value for number in main}) > 1:
+            return False
+        if self._is_joined(numbers, last):
+            return False
+        if not closing.concludes or first.value == last.value:
+            return True
+        return not SAYS["comma"].search(self._text, first.end, last.start)
+
+    def _is_told(
+        self, closing: _Closing, last: _Result, calculated: list[_Result]
+    ) -> bool:
+        """Whether a number is told: by a word, as the last result, or as the only new number."""
+        given = self._asked.given
+        line = self._text[closing.line : closing.end]
+        if closing.is_told or line.strip() == self._text[last.start : last.end]:
+            values = {_value(match) for match in SAYS["number"].finditer(line)}
+            return last.value not in given or values <= given
+        new = self._new_values(closing, last)
+        if calculated:
+            is_last = last.value == calculated[-1].value
+            is_new = last.value in new or not new
+            return is_new and is_last and all(map(self._recurs, calculated[:-1]))
+        is_named = not last.is_chinese or self._follows("equates", last)
+        return is_named and new == {last.value}
+
+    def _new_values(self, closing: _Closing, last: _Result) -> set[Fraction | None]:
+        """The values that the question does not give, without those added to the last number."""
+        added = [
+            number
+            for number in self._between(last.end, closing.stop)
+            if number.start >= closing.end
+            or self._in_brackets(closing.begin, number.start)
+        ]
+        values = {
+            number.value
+            for number in self._valued
+            if number not in added
+            and (not number.is_word or number.value not in (1, 2))
+        }
+        return values - self._asked.given
+
+    def _in_brackets(self, begin: int, place: int) -> bool:
+        """Whether a bracket that opens after `begin` is open at a place."""
+        opened = self._text.rfind("(", begin, place)
+        return opened > self._text.rfind(")", begin, place)
+
+    def _is_calculated(self, number: _Result) -> bool:
+        """Whether a number is a calculation's result, not the right side of an equation."""
+        return self._follows("equals", number) and not self._follows("unknown", number)
+
+    def _follows(self, form: str, number: _Result) -> bool:
+        """Whether words of a form stand before a number."""
+        near = max(0, number.start - _LINE)
+        return bool(SAYS[form].search(self._text, near, number.start))
+
+    def _recurs(self, number: _Result) -> bool:
+        """Whether a later calculation or sentence has a number again."""
+        written = re.escape(self._text[number.start : number.end])
+        again = re.compile(rf"(?<![0-9.]){written}(?![0-9]|\.[0-9])")
+        return bool(again.search(self._text, number.end, self._end))
 
     def _is_joined(self, numbers: list[_Result], number: _Result) -> bool:
         """Whether a number is one of two that are both meant, such as 18 或 20."""
-        return any(
-            number.value in (one.value, other.value)
-            and one.value != other.value
-            and SAYS["joined"].fullmatch(self._text, one.end, other.start)
-            for one, other in pairwise(numbers)
-        )
+        for first, second in pairwise(numbers):
+            if first.value == second.value:
+                continue
+            if number.value not in (first.value, second.value):
+                continue
+            if SAYS["joined"].fullmatch(self._text, first.end, second.start):
+                return True
+        return False
+
+    def _past(self, form: str, start: int, end: int) -> int:
+        """Where a sentence, or words that may come before a number, end."""
+        match = SAYS[form].match(self._text, start, end)
+        return match.end() if match else end
 
     def _breaks_off(self, sentences: list[tuple[int, int]]) -> bool:
         """Whether the text ends within the last sentence, unlike those before it."""
         start, end = sentences[-1] if sentences else (self._end, self._end)
         written = self._text[start:end].rstrip()
-        if self._text[end:].strip() or not (
-            written[-1:].isalnum() or written[-1:] in _UNFINISHED
-        ):
+        if self._text[end:].strip():
+            return False
+        if not (written[-1:].isalnum() or written[-1:] in _UNFINISHED):
             return False
         numbers = [*self._results(start, end)]
         rest = self._text[numbers[-1].end : end].strip() if numbers else _UNFINISHED
-        ends = self._text[start - 1 : start] in ("", "\n") or SAYS["conclusion"].search(
-            written
-        )
-        is_long = end - self._start > _SHORT and len(sentences) > 1
-        is_open = "," in rest or SAYS["dangling"].search(written)
-        return bool(is_open or (is_long and (len(rest) > _UNIT or not ends)))
+        if "," in rest or SAYS["dangling"].search(written):
+            return True
+        if end - self._start <= _SHORT or len(sentences) == 1:
+            return False
+        is_line = self._text[start - 1 : start] in ("", "\n")
+        return len(rest) > _UNIT or not (is_line or SAYS["conclusion"].search(written))
 
     def _results(self, start: int, end: int) -> Iterator[_Result]:
         """The numbers that may be results; the context of others shows that they are not."""
         for match in SAYS["number"].finditer(self._text, start, end):
             near = max(0, match.start() - 24)
-            before = SAYS["unused_before"].search(self._text, near, match.start())
-            after = SAYS["unused_after"].match(self._text, match.end(), end)
-            if not before and not after and (value := _value(match)) is not None:
-                is_chinese = not re.search("[0-9½⅓⅔¼¾]", match[0])
-                is_word = is_chinese and len(match[0]) == 1
-                yield _Result(value, *match.span(), is_chinese, is_word)
+            value = _value(match)
+            if value is None:
+                continue
+            if SAYS["unused_before"].search(self._text, near, match.start()):
+                continue
+            if SAYS["unused_after"].match(self._text, match.end(), end):
+                continue
+            if below := SAYS["below_zero"].match(self._text, match.end(), end):
+                # 5 °F below freezing is 27 °F.
+                value = None if below["freezing"] else -abs(value)
+            is_chinese = not re.search("[0-9½⅓⅔¼¾]", match[0])
+            is_word = is_chinese and len(match[0]) == 1
+            is_other = self._is_other_share(match, near)
+            yield _Result(
+                None if is_other else value, *match.span(), is_chinese, is_word
+            )
+
+    def _is_other_share(self, match: re.Match[str], near: int) -> bool:
+        """Whether a number is a percentage, and the question asks for something else."""
+        if match["tenths"]:  # 六成半 is 65 %, or 0.65
+            return not self._asked.is_share
+        if not self._asked.is_count:
+            return False
+        before = SAYS["percent_before"].search(self._text, near, match.start())
+        return bool(before or SAYS["percent"].match(self._text, match.end()))
 
 
-def _without_repeat(text: str, asked: str) -> str:
+def _alike(first: str, second: str) -> int:
+    """The number of characters at the beginning that two texts share."""
+    pairs = enumerate(zip(first, second, strict=False))
+    shortest = min(len(first), len(second))
+    return next((place for place, (one, other) in pairs if one != other), shortest)
+
+
+def _without_blanks(text: str) -> str:
+    """Text near a number without blanks, and without the verb or 約 that it may have."""
+    return SAYS["blank"].sub("", text)
+
+
+def _without_unit(text: str, question: str) -> str:
+    """Blank out the unit that is asked for: 7.5 million is 7.5 to "how many million?"."""
+    unit = SAYS["asked_unit"].search(question)
+    if not unit:
+        return text
+    written = unit["latin"] or unit["chinese"]
+    name = rf"(?<=[0-9零一二三四五六七八九两十百千 ]){written}s?"
+    return re.sub(name, lambda match: "\t" * len(match[0]), text, flags=re.IGNORECASE)
+
+
+def _without_repeat(text: str, question: str) -> str:
     """Blank out a last line that repeats an earlier one, or the question."""
-    written, last = f"\n{asked}\n{text}", text.rpartition("\n")[2]
+    last = text.rpartition("\n")[2]
+    written = f"\n{question}\n{text}"
     after = written.find(f"\n{last}") + 1 + len(last)
     if len(last) > 3 and written[after : after + 1].strip("\n"):
         text = text[: -len(last)] + ",".ljust(len(last), "\t")
@@ -480,18 +767,34 @@ def _tidy(match: re.Match[str]) -> str:
 
 
 def _value(match: re.Match[str]) -> Fraction | None:
-    """The value of a match of `_NUMBER`; `None` if it has none."""
-    whole = _plain(
-        match["whole"] or match["and"] or match["ones"] or match["plain"] or "0"
-    )
-    over = _plain(match["top"] or match["over"] or match["of"] or "0")
-    under = _plain(match["bottom"] or match["under"] or match["parts"] or "1")
+    """The value of a match of `number`; `None` if it has none."""
+    if match["tenths"]:
+        tenths = _plain(match["tenths"])
+        return tenths and tenths * 10 + (5 if match["and_half"] else 0)
+    whole = _plain(_group(match, "whole", "and", "ones", "plain") or "0")
+    over = _plain(_group(match, "top", "over", "of") or "0")
+    under = _plain(_group(match, "bottom", "under", "parts") or "1")
     if whole is None or over is None or not under:
         return None
-    part = unicodedata.numeric((match["part"] or "0").replace("半", "½"))
-    value = whole + over / under + Fraction(part).limit_denominator(9)
-    value *= 10**6 if match["million"] else Fraction(10) ** int(match["power"] or 0)
+    value = (whole + over / under + _part(match)) * _power(match)
     return -value if match["sign"] else value
+
+
+def _part(match: re.Match[str]) -> Fraction:
+    """The fraction that one character stands for, such as 半."""
+    part = unicodedata.numeric((match["part"] or "0").replace("半", "½"))
+    return Fraction(part).limit_denominator(9)
+
+
+def _power(match: re.Match[str]) -> Fraction:
+    """What a number is multiplied by: "million", or a power of ten."""
+    power = 6 if match["million"] else int(match["power"] or 0)
+    return Fraction(10) ** power
+
+
+def _group(match: re.Match[str], *names: str) -> str | None:
+    """The text of the first of these groups that matched."""
+    return next((match[name] for name in names if match[name]), None)
 
 
 @lru_cache(1_000)
@@ -499,18 +802,21 @@ def _plain(text: str) -> Fraction | None:
     """The value of digits and Chinese units; `None` for too many, and for 三四 ("3 or 4")."""
     if len(text) > _LONGEST or re.fullmatch("[一二三四五六七八九]{2}", text):
         return None
-    total, section, unit = Fraction(0), Fraction(0), 1
+    total = Fraction(0)
+    section = Fraction(0)
+    unit = 1
     digits = re.sub(r"[\s,\\]", "", text).translate(_DIGITS)
     for number, sign in re.findall("([0-9.]*)([十百千万亿]?)", digits):
-        if sign and (unit := _UNITS[sign]) >= 10_000:
-            section += Fraction(number or 0)
-            total = (total + section) * unit if total < unit else total + section * unit
-            section = Fraction(0)
-        elif sign:
-            section += Fraction(number or 1) * unit
-        else:
+        if not sign:
             # 一百五 is 150, but 一百零五 is 105.
-            section += Fraction(number or 0) * (
-                max(1, unit // 10) if len(number) == 1 else 1
-            )
+            place = max(1, unit // 10) if len(number) == 1 else 1
+            section += Fraction(number or 0) * place
+            continue
+        unit = _UNITS[sign]
+        if unit < 10_000:
+            section += Fraction(number or 1) * unit
+            continue
+        section += Fraction(number or 0)
+        total = (total + section) * unit if total < unit else total + section * unit
+        section = Fraction(0)
     return total + section

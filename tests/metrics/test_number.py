@@ -878,3 +878,31 @@ def test_a_duration_another_event_and_a_first_answer_are_no_results() -> None:
         == 7_500_000
     )
     assert extract_number("5 × 500 g = 2500 g, that is 2.5 kg.", "How many kg?") == 2.5
+
+
+def test_kinds_of_statements_that_misled() -> None:
+    girls = "女生有幾多人？"
+    for text, question, value in [
+        ("So it is 5 degrees below zero.", "What is the temperature?", -5),
+        ("答案係 － 5 度", "氣溫係幾多度？", -5),
+        ("答案係零度以下5度。", "氣溫係幾多度？", -5),
+        ("It was 12°F below freezing.", "", None),
+        ("女生佔 60%。", girls, None),
+        ("答案：60%", girls, None),
+        ("女生佔百分之 60。", girls, None),
+        ("女生佔 60%。", "女生佔百分之幾？", 60),
+        ("佢拎到 10% 折扣。", "折扣係幾多？", 10),
+        ("女生 750 人（男生 500 人）", girls, 750),
+        ("女生 750 人，佔 60%。", girls, 750),
+        ("所以有 36 公升，即 36,000 毫升。", "可以裝幾多公升？", 36),
+        ("所以女生佔六成半。", "女生佔幾多？", 65),
+        ("六成半", "", None),
+        ("#### 4個人\n每人 14 片\n#### 56 片\n所以 14 片", "每人食幾多片？", 14),
+        ("答案：18。唔係，係 20。", "", 20),
+        ("第一步：3 × 7 = 21。\n第二步：計算總數。", "", None),
+        ("She eats 3 × 7 = 21 eggs.\nNext, subtract the rest.", "", None),
+        ("設有 x 個，則 24 + x = 60。\n\n36 個", "有幾多個？", 36),
+        ("####佢賣咗六隻狗。", "佢賣咗幾多隻狗？", 6),
+        ("答案係超過 6 個鐘。", "要幾多個鐘？", None),
+    ]:
+        assert extract_number(text, question) == value, text
