@@ -58,15 +58,6 @@ def unnamed(view: Statements) -> Decision:
     return unread("refusal" if is_refused else "undecided")
 
 
-def no_mention(view: Statements) -> Decision | None:
-    """A response that mentions no option.
-
-    Examples:
-        我唔清楚。 → none
-    """
-    return None if view.mentions else unnamed(view)
-
-
 def last_line(view: Statements) -> Decision | None:
     """The last line that mentions options names one, or calls one right, and says nothing more.
 
@@ -75,7 +66,7 @@ def last_line(view: Statements) -> Decision | None:
     Examples:
         B 睇落似，但佢唔係最細。⏎⏎C → C
         初步判斷係 B。再睇面積，C 先細。⏎⏎選項C正確。 → C
-        A is the largest.⏎⏎**D** → D
+        排除 A、B，剩下 C 同 D。C 細啲。⏎⏎因此，選項 C 是正確的。 → C
     """
     last = view.mentions[-1]
     start = view.line_start(last)
@@ -246,7 +237,7 @@ def cut_off(view: Statements) -> Decision | None:
     """A response that breaks off while it speaks of an option.
 
     Examples:
-        A 最大，B 第二，然後 C → none
+        A 正確。B → none
     """
     last = view.mentions[-1]
     is_more = last.stance == NAMED and len(view.mentions) > 1
@@ -313,7 +304,7 @@ def unfinished_sum(view: Statements) -> Decision | None:
     """A value that a calculation reaches, and goes on from.
 
     Examples:
-        3 × 4 = 12，再加 6 = 18，再減 → none
+        總數 = 12⏎再減 1 = 11 → none
     """
     if not (view.shown.values and SAYS["sum"].search(view.text)):
         return None
@@ -328,7 +319,7 @@ def refusal(view: Statements) -> Decision | None:
     """A refusal, unless an option's text says it, or an option is called right.
 
     Examples:
-        我冇辦法確定，課本淨係講過 B。 → none
+        我冇辦法確定，地圖淨係有長洲。 → none
     """
     refused = SAYS["refused"].search(view.text)
     if not refused or _still_affirmed(view):
@@ -407,7 +398,7 @@ def option_text(view: Statements) -> Decision | None:
     """The text of the only option that the response names, in its first sentence.
 
     Examples:
-        最細嘅島係長洲。 → C
+        搶包山喺長洲。 → C
         長洲同坪洲都細。 → none
     """
     texts = [mention for mention in _named(view) if _is_telling(view, mention)]
@@ -425,6 +416,8 @@ def _is_telling(view: Statements, mention: Mention) -> bool:
     """Whether an option's text is an answer: in the first sentence, without a list."""
     if not mention.spelled or mention.sentence[0] or ITEM.search(view.text):
         return False
+    if view.shown.values and SAYS["result"].search(view.text, mention.end):
+        return False
     name = view.text[mention.start : mention.end]
     is_name = len(name) > 1 + name.isascii() and not SAYS["denied"].search(name)
     is_sure = is_name or name.isdigit()
@@ -432,7 +425,6 @@ def _is_telling(view: Statements, mention: Mention) -> bool:
 
 
 LETTER_RULES: tuple[LetterRule, ...] = (
-    no_mention,
     likeliest,
     first_line,
     last_line,
@@ -449,7 +441,7 @@ LETTER_RULES: tuple[LetterRule, ...] = (
 
 def letter_decision(view: Statements) -> Decision:
     """The decision of the first rule that makes one."""
-    for rule in LETTER_RULES:
+    for rule in LETTER_RULES if view.mentions else ():
         decision = rule(view)
         if decision:
             return decision

@@ -49,7 +49,7 @@ def only_letters(view: Statements) -> Decision | None:
     """The response has only letters and what joins them.
 
     Examples:
-        ACD → ACD
+        ABCD → ABCD
         A, C and D → ACD
     """
     letters = SAYS["letter"].findall(view.text)
@@ -139,22 +139,11 @@ def _has_property_asked(view: Statements, rest: str) -> bool:
     return bool(words_of(said["property"]) & view.shown.words)
 
 
-def all_but_some(view: Statements) -> Decision | None:
-    """All options but some are right, and none is chosen by words.
-
-    Examples:
-        除咗 B 之外都啱。 → ACD
-        Everything except B. → ACD
-    """
-    is_chosen = any(mention.stance == CHOSEN for mention in view.mentions)
-    return None if is_chosen or not SAYS["all_but"].search(view.text) else _whole(view)
-
-
 def only_a_list(view: Statements) -> Decision | None:
     """The response, or what follows its last colon, is only a list of some options.
 
     Examples:
-        大嶼山、長洲 → AC
+        Both A and C → AC
         啱嘅有：⏎- A. 大嶼山⏎- C. 長洲 → AC
     """
     start = view.text.rfind(":\n") + 1
@@ -249,16 +238,13 @@ def _is_unsettled(
 
 
 def all_or_rest(view: Statements) -> Decision | None:
-    """All options, or all but those called wrong, where the response does not name each.
+    """All options, all but some, or the rest, where the response does not name each.
 
     Examples:
         全部都啱。 → ABCD
+        除咗 B 之外都啱。 → ACD
         B 錯，其他都啱。 → ACD
     """
-    return _whole(view)
-
-
-def _whole(view: Statements) -> Decision | None:
     text, every = view.text, view.shown.texts
     own = " ".join(every.values())
     if SAYS["all_of"].search(own) or SAYS["none_of"].search(own):
@@ -366,7 +352,6 @@ SET_RULES: tuple[SetRule, ...] = (
     ticked_boxes,
     alternatives,
     last_lines,
-    all_but_some,
     only_a_list,
     stated_set,
     all_or_rest,

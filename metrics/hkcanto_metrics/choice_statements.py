@@ -322,7 +322,7 @@ def questioned(words: Words) -> int | None:
     Why: models think aloud in questions.
 
     Examples:
-        係咪 B？⏎唔係，C 先啱。 → C
+        長洲嗎 → none
         Is it B? → none
     """
     if not SAYS["asked"].match(words.rest) or words.view.is_glued_at(words.mention):
@@ -411,6 +411,8 @@ def thing(words: Words) -> int | None:
     Why: "Lines A and B are parallel" speaks of the lines.
 
     Examples:
+        (島 A 同島 B，邊個近啲？) A 細啲，所以係 A。 → none
+        (島 A 同島 B，邊個近啲？) 所以選項 A 啱。 → A
     """
     mention = words.mention
     if mention.spelled or not mention.letters <= words.view.shown.named:
@@ -459,8 +461,8 @@ def alone(words: Words) -> int | None:
     """An option that is a whole clause, at the end or after another clause, is a conclusion.
 
     Examples:
-        最細嗰個，C。 → C
-        A 同 B 太大⏎C → C
+        我揀 A。唔係，C。 → C
+        呢題好易，C。 → C
     """
     mention, text = words.mention, words.view.text
     before = SAYS["option_word"].sub("", text[: mention.start][-30:])
@@ -503,8 +505,8 @@ def likened(words: Words) -> int | None:
     """A result or a description leads to an option: 「即係…」, "which gives".
 
     Examples:
-        面積最細，對應 C。 → C
-        It corresponds to C. → C
+        唔係坪洲，係長洲。 → C
+        They correspond to C. → C
     """
     if not words.is_closed:
         return None

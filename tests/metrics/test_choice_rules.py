@@ -1,0 +1,85 @@
+"""Each rule reads its own examples, and they show what it is for: without it, one reads otherwise.
+
+A rule's docstring has its examples, about four islands. The grids cross ways to reason with ways
+to conclude: the answer of each crossing is known.
+"""
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hkcanto_metrics import choice_rules, choice_set_rules, choice_statements
+from hkcanto_metrics.choice import read_choice, read_choice_set
+from hkcanto_metrics.labels import read_label
+
+ISLANDS = {"A": "大嶼山", "B": "南丫島", "C": "長洲", "D": "坪洲"}
+LISTS = [
+    (choice_statements, "STANCE_RULES"),
+    (choice_rules, "LETTER_RULES"),
+    (choice_set_rules, "SET_RULES"),
+]
+RULES = [
+    pytest.param(module, name, rule, id=rule.__name__)
+    for module, name in LISTS
+    for rule in getattr(module, name)
+]
+NUMBERS = {"A": "6", "B": "12", "C": "18", "D": "24"}
+GRIDS = json.loads(
+    Path(__file__).with_name("choice_grids.json").read_text(encoding="utf-8")
+)
+
+
+def examples(rule: Callable[..., Any]) -> Iterator[tuple[str, str, str | None]]:
+    """The question, the response and the answer of each example of a rule."""
+    _, _, lines = (inspect.getdoc(rule) or "").partition("Examples:\n")
+    for line in lines.splitlines():
+        question, text, answer = re.fullmatch(
+            r" +(?:\(([^)]*[？?])\) )?(.*) → (\w+)", line
+        ).groups()  # type: ignore[union-attr]
+        text = text.replace("⏎", "\n")
+        yield question or "", text, None if answer == "none" else answer
+
+
+def read(name: str, rule: Callable[..., Any]) -> list[Any]:
+    """What is read from a rule's examples, and why."""
+    options = NUMBERS if rule.__name__ == "unfinished_sum" else ISLANDS
+    if name == "SET_RULES":
+        return [read_choice_set(t, options, q) for q, t, _ in examples(rule)]
+    return [read_choice(t, options, q) for q, t, _ in examples(rule)]
+
+
+@pytest.mark.parametrize(("module", "name", "rule"), RULES)
+def test_a_rule_reads_its_examples_and_no_other_rule_does(
+    module: Any, name: str, rule: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = [answer for _, _, answer in examples(rule)]
+    assert expected
+    readings = read(name, rule)
+    letters = "letters" if name == "SET_RULES" else "letter"
+    assert [getattr(reading, letters) for reading in readings] == expected
+    others = tuple(other for other in getattr(module, name) if other is not rule)
+    monkeypatch.setattr(module, name, others)
+    assert read(name, rule) != readings
+
+
+@pytest.mark.parametrize("grid", GRIDS, ids=lambda grid: grid["name"])
+def test_the_closing_decides_whatever_the_body_weighs(grid: dict[str, Any]) -> None:
+    unread = total = 0
+    for body, closing in product(grid["bodies"], grid["closings"]):
+        text = body + grid.get("joint", "\n\n" if body else "") + closing
+        if grid["kind"] == "label":
+            answer = read_label(text, grid["labels"]).label
+        elif grid["kind"] == "set":
+            answer = read_choice_set(text, grid["options"], grid["question"]).letters
+        else:
+            answer = read_choice(text, grid["options"], grid["question"]).letter
+        assert answer in (grid["target"], None), text
+        unread += answer is None
+        total += 1
+    assert unread <= 0.04 * total
