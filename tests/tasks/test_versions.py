@@ -9,7 +9,8 @@ import hashlib
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -20,7 +21,7 @@ from hkcanto_metrics.choice import ChoiceReading
 from hkcanto_tasks.benchmark_files import read_benchmark
 from hkcanto_tasks.catalogue import BENCHMARKS, named_tasks
 from hkcanto_tasks.declarations import TaskDefinition
-from hkcanto_tasks.kinds import multiple_choice
+from hkcanto_tasks.kinds import base, multiple_choice
 from hkcanto_tasks.signing import fingerprints, probes
 from hkcanto_tasks.tasks import LoadedTask, load_task, task_as_run
 
@@ -86,18 +87,50 @@ def pins(entry: TaskDefinition) -> dict[str, str]:
         for prompt in prompts(entry)
     ]
     made: dict[str, list[object]] = defaultdict(list)
-    for name, options in asked:
-        of = "".join(f"{prompt}: " for prompt in options.values())
-        of += "bpc: " if name.endswith("_bpc") else ""  # newer than the other pins
-        found = described(load_task(name, **options))
-        kinds = [
-            task_as_run(name, **options, reasoning=reasoning)
-            for reasoning in (False, True)
-        ]
-        found["signature"] = list(map(fingerprints, kinds))
-        for what, value in found.items():
-            made[of + what].append([name, value])
+    with equal_responses_read_once():
+        for name, options in asked:
+            of = "".join(f"{prompt}: " for prompt in options.values())
+            of += "bpc: " if name.endswith("_bpc") else ""  # newer than the other pins
+            found = described(load_task(name, **options))
+            kinds = [
+                task_as_run(name, **options, reasoning=reasoning)
+                for reasoning in (False, True)
+            ]
+            found["signature"] = list(map(fingerprints, kinds))
+            for what, value in found.items():
+                made[of + what].append([name, value])
     return {what: _hash(values) for what, values in made.items()}
+
+
+# Where the kinds read a response; what is read depends on nothing but the arguments.
+_READERS = ((base, "split_reasoning"), (multiple_choice, "read_choice"))
+
+
+@contextmanager
+def equal_responses_read_once() -> Iterator[None]:
+    """Remember what is read: HKMMLU has 50 variants, but few sets of options."""
+    with ExitStack() as stack:
+        for module, name in _READERS:
+            remembered = Remembered(getattr(module, name))
+            stack.enter_context(patch.object(module, name, remembered))
+        yield
+
+
+class Remembered:
+    """A function that is called once for equal arguments."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.results: dict[Hashable, Any] = {}
+
+    def __call__(self, *arguments: Any) -> Any:
+        key = tuple(
+            tuple(each.items()) if isinstance(each, Mapping) else each
+            for each in arguments
+        )
+        if key not in self.results:
+            self.results[key] = self.function(*arguments)
+        return self.results[key]
 
 
 def _hash(what: object) -> str:
