@@ -8,14 +8,17 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+# lm-eval would draw the samples of a bootstrap in one new process for each processor.
+os.environ.setdefault("DISABLE_MULTIPROC", "1")
 # readline exports the terminal's width to child processes, such as xdist's. A console would use it
 # whatever width a test sets.
 os.environ.pop("COLUMNS", None)
@@ -24,6 +27,9 @@ os.environ.pop("COLUMNS", None)
 importlib.metadata.packages_distributions = cache(
     importlib.metadata.packages_distributions
 )
+# Inspect reads its tables of models with the slow loader.
+if yaml.__with_libyaml__:
+    yaml.safe_load = partial(yaml.load, Loader=yaml.CSafeLoader)
 
 
 # Fixtures that start commands of the harnesses, and those that need torch.
@@ -58,6 +64,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(
                 pytest.mark.skip("needs the real release: set HKCANTO_DATA_DIR")
             )
+
+
+def pytest_collection_finish() -> None:
+    """Let Inspect draw no table of results: it does so even with `display="none"`."""
+    display = sys.modules.get("inspect_ai._display.rich.display")
+    if display:
+        vars(display)["tasks_results"] = lambda _: ""
 
 
 @pytest.fixture(autouse=True)

@@ -30,6 +30,7 @@ from hkcanto_tasks.tasks import load_task
 from .answering import AnsweringLM, answer
 from .lm_eval.evaluating import evaluate
 from .tasks.declaring import QUIZ
+from .unwatched import UNWATCHED
 
 EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
 SIZES = {"yue_mmlu": 3721, "yue_arc_c": 1171, "yue_gsm8k": 1319}
@@ -78,7 +79,7 @@ def in_inspect(task: str, folder: Path, **options: Any) -> Any:
         tasks.run(task=task),
         model=responding_model(),
         log_dir=str(folder),
-        display="none",
+        **UNWATCHED,
         **options,
     )
     assert log.status == "success", log.error

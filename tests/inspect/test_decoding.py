@@ -13,6 +13,7 @@ from hkcanto_tasks import read_runs
 
 from ..cases import named
 from ..recording import RecordingServer, recording, text_of
+from ..unwatched import UNWATCHED
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def asked(
             model_base_url=server.url,
             limit=2,
             log_dir=str(logs),
-            display="none",
+            **UNWATCHED,
             **more,
         )
         (run,) = read_runs(logs).runs
@@ -80,7 +81,7 @@ def test_a_model_of_nnterp_which_refuses_a_temperature_of_0_takes_the_likeliest_
         model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
         more = {"temperature": temperature} if temperature else {}
         task, logs = tasks.run(task="hkmmlu"), str(tmp_path)
-        inspect_eval(task, model=model, limit=1, log_dir=logs, display="none", **more)
+        inspect_eval(task, model=model, limit=1, log_dir=logs, **UNWATCHED, **more)
         assert (sent[-1].temperature, sent[-1].top_k) == expected
 
 
@@ -168,7 +169,7 @@ def test_an_answer_inside_a_block_that_the_template_opened_is_none(
         model=model,
         limit=1,
         log_dir=str(tmp_path),
-        display="none",
+        **UNWATCHED,
     )
     (sample,) = log.samples
     (score,) = sample.scores.values()

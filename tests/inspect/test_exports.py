@@ -9,6 +9,8 @@ from inspect_ai import eval as inspect_eval
 
 import hkcanto
 
+from ..unwatched import UNWATCHED
+
 
 def test_a_task_of_the_package_is_evaluated_as_by_its_name(tmp_path: Path) -> None:
     from hkcanto import g2p
@@ -19,7 +21,7 @@ def test_a_task_of_the_package_is_evaluated_as_by_its_name(tmp_path: Path) -> No
             model="hkcanto/pycantonese",
             limit=3,
             log_dir=str(tmp_path),
-            display="none",
+            **UNWATCHED,
         )
         assert (log.status, log.eval.task) == ("success", "hkcanto/g2p")
         (judged,) = log.results.scores

@@ -20,6 +20,7 @@ from hkcanto_tasks.tasks import LoadedTask, load_task, task_as_run
 
 from ..cases import named
 from ..judged_cases import EXAMPLES, JUDGED_CASES
+from ..unwatched import UNWATCHED
 
 EXACT = 1e-12
 
@@ -48,7 +49,7 @@ def judge(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Judge:
             tasks.run(task=task, **options),
             model=get_model("mockllm/model", custom_outputs=respond),
             log_dir=str(tmp_path),
-            display="none",
+            **UNWATCHED,
         )
         assert log.status == "success", log.error
         return log

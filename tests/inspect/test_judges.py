@@ -27,6 +27,7 @@ from hkcanto_tasks.cli import app
 from hkcanto_tasks.prompts import fill
 
 from ..cases import named
+from ..unwatched import UNWATCHED
 
 SOURCE = "他們明天去電影院看電影。"
 TRANSLATION = "佢哋聽日去戲院睇戲。"
@@ -113,7 +114,7 @@ def run(
         model=model(lambda messages, _: by_input[messages[-1].text]),
         model_roles={"grader": grader},
         log_dir=str(folder),
-        display="none",
+        **UNWATCHED,
         **options,
     )
     return log
@@ -353,7 +354,7 @@ def test_without_a_grader_nobody_judges(tmp_path: Path) -> None:
         ),
         model=model(lambda *_: TRANSLATION),
         log_dir=str(tmp_path),
-        display="none",
+        **UNWATCHED,
     )
     assert log.status == "error"
     assert "grader" in log.error.message
@@ -365,7 +366,7 @@ def test_a_task_without_sources_cannot_be_judged(tmp_path: Path) -> None:
         model=model(lambda *_: SUMMARY),
         model_roles={"grader": says("x")},
         log_dir=str(tmp_path),
-        display="none",
+        **UNWATCHED,
     )
     assert "sample t/1: metadata['source']" in log.error.message
 

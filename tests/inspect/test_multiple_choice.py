@@ -17,10 +17,10 @@ from hkcanto_tasks.catalogue import benchmarks, find_task
 from ..answering import AnsweringLM, answer
 from ..cases import named
 from ..lm_eval.evaluating import evaluate
-from ..reports.harness_runs import UNWATCHED
 from ..tasks import by_hand
 from ..tasks.by_hand import Item
 from ..tasks.small_release import write_hkeval2025
+from ..unwatched import UNWATCHED
 
 EXACT = 1e-12
 TABLE_1 = (
@@ -323,7 +323,7 @@ def test_an_eval_set_is_taken_up_again(tmp_path: Path) -> None:
             [tasks.law()],
             str(tmp_path),
             model=answering_model(),
-            display="none",
+            **UNWATCHED,
             limit=2,
         )
         assert done

@@ -12,6 +12,8 @@ from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.results.logs import read_runs
 from hkcanto_tasks.tasks import load_task
 
+from ..unwatched import UNWATCHED
+
 SECOND = "所以答案係（"
 UNCLEAR = "呢條題目好有趣，要諗吓先。"
 
@@ -27,7 +29,7 @@ def model(reply: Any) -> Any:
 
 def run(task: Any, folder: Path, reply: Any, **options: Any) -> Any:
     (log,) = inspect_eval(
-        task, model(reply), log_dir=str(folder), display="none", **options
+        task, model(reply), log_dir=str(folder), **UNWATCHED, **options
     )
     assert log.status == "success", log.error
     return log

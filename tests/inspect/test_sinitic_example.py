@@ -18,6 +18,7 @@ from hkcanto_metrics.error_spans import ERROR_CATEGORIES, ErrorSpan
 
 from ..cases import named
 from ..scripts import REPOSITORY, load_script
+from ..unwatched import UNWATCHED
 from .test_judges import TRANSLATION, code_of, error, labels, model, run, says
 
 
@@ -187,7 +188,7 @@ def log(marked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         model="none",
         model_roles={"grader": model(finds)},
         log_dir=str(tmp_path / "own"),
-        display="none",
+        **UNWATCHED,
     )
     assert log.status == "success", log.error
     return log

@@ -19,6 +19,7 @@ from hkcanto_tasks.results.statistics.estimates import harness_agreement
 from ..cases import named
 from ..lm_eval.evaluating import evaluate
 from ..lm_eval.test_writing import WritingLM
+from ..unwatched import UNWATCHED
 
 
 def model(text: str, then: str = "") -> Any:
@@ -40,7 +41,7 @@ def model(text: str, then: str = "") -> Any:
 def run(task: Any, text: str, folder: Path, then: str = "", **options: Any) -> Any:
     answering = model(text, then)
     (log,) = inspect_eval(
-        task, model=answering, log_dir=str(folder), display="none", **options
+        task, model=answering, log_dir=str(folder), **UNWATCHED, **options
     )
     assert log.status == "success", log.error
     return log

@@ -14,6 +14,7 @@ from lm_eval.api.model import LM
 from lm_eval.loggers import EvaluationTracker
 
 from ..lm_eval.evaluating import evaluate
+from ..unwatched import UNWATCHED
 
 Answer = Callable[[str], str]
 
@@ -97,15 +98,6 @@ def answering_model(answer: Answer = answer, stop_reason: str = "stop") -> Any:
         return output
 
     return get_model("mockllm/AnsweringLM", custom_outputs=respond, memoize=False)
-
-
-# Options without live displays and logs, which take a third of Inspect's time.
-UNWATCHED = {
-    "display": "none",
-    "score_display": False,
-    "log_realtime": False,
-    "log_buffer": 1000,
-}
 
 
 _IDS = count(1)
