@@ -1,10 +1,11 @@
 """Tasks, their results and the commands of hkcanto, independent of any harness.
 
-* The plugin: `catalogue.py` and `benchmarks/` (which tasks there are), `data/` (their rows),
-  `kinds/` (prompts and judging), `tasks.py` (`load_task` brings these together).
+* The plugin: `catalogue.py` and `benchmarks/` (which tasks there are), `data/` and `loading.py`
+  (their rows), `kinds/` (prompts and judging), `tasks.py` (`load_task` brings these together).
 * The workbench: `results/` reads the harnesses' logs, for reports, comparisons and boards.
 * The command line: `commands/`, with `describing.py` for `hkcanto list` and `hkcanto show`.
-* The adapters of the harnesses are packages of their own: `hkcanto_lm_eval` and `hkcanto`.
+* The adapters of the harnesses are packages of their own: `hkcanto_lm_eval` and `hkcanto` (for
+  Inspect); `adapters/` has what both use.
 * The metrics that judge answers are the package `hkcanto_metrics`.
 
     Examples:

@@ -52,7 +52,7 @@ def task_as_run(
     multiturn: bool | str = False,
     **options: Any,
 ) -> Kind:
-    """Return a task under its options, without its data.
+    """Return a task under its options, without its data: an instance of its kind.
 
     Args:
         name: The name of a task, a part, a subject or a variant in lm-eval, e.g. `hkmmlu_cot`.
@@ -258,7 +258,7 @@ class LoadedTask:
         return self.kind.prompt(sample, self.shots(sample.subject))
 
     def shots(self, subject: str) -> Sequence[Example]:
-        """Return the worked examples in a subject's prompts.
+        """Return the worked examples in a subject's prompts, as many as `kind.shots`.
 
         Raises:
             OptionError: There are fewer worked examples than shots.

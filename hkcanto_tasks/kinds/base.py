@@ -187,7 +187,7 @@ class Kind(ABC):
 
     @cached_property
     def chosen(self) -> dict[str, Any]:
-        """The options that are not switched off, by name."""
+        """The options that are not switched off, by name; defaults are among them."""
         values = msgspec.structs.asdict(self.options)
         return {name: value for name, value in values.items() if value}
 
@@ -266,7 +266,7 @@ class Kind(ABC):
             )
 
     def scored(self, rows: Sequence[Sample]) -> Sequence[Sample]:
-        """Return the scored items of a subject in the form for prompts; by default all."""
+        """Return the items to score among a subject's rows, as they are asked; by default all rows."""
         return rows
 
     def remark(self, _: Sequence[Sample]) -> str:
@@ -364,7 +364,7 @@ class Kind(ABC):
         return () if self.options.reasoning else self.template.stop
 
     def sent_stop(self, *, chat: bool) -> tuple[str, ...]:  # noqa: ARG002
-        """Return the stop texts that are sent to the harness.
+        """Return the stop texts that lm-eval sends with a request; Inspect sends none.
 
         Args:
             chat: Whether the prompt is a chat, where a response may begin with line breaks.
@@ -384,6 +384,8 @@ class Kind(ABC):
         self, response: str | Parts | None, sample: Sample, reasoning: str = ""
     ) -> Judgement:
         """Judge a response to an item, in the same way in every harness.
+
+        It splits off the reasoning, cuts the answer (`cut`), and judges what is left (`score`).
 
         Args:
             response: The model's response, with or without its reasoning: a text, a list of

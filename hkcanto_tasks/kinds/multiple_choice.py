@@ -250,7 +250,8 @@ class MultipleChoice(base.Kind):
     def stop(self) -> tuple[str, ...]:
         """The stop texts at which a response is cut when it is scored.
 
-        A direct answer is its first line, unless it has several letters or a declared form.
+        A direct answer is its first line (see `cut`), unless it has several letters or a declared
+        form.
         """
         if self.options.reasoning:
             return ()
@@ -260,7 +261,7 @@ class MultipleChoice(base.Kind):
         return self.template.stop if has_form or self.SEVERAL else _FIRST_LINE
 
     def sent_stop(self, *, chat: bool) -> tuple[str, ...]:
-        """Return the stop texts that are sent to the harness.
+        """Return the stop texts that lm-eval sends with a request; Inspect sends none.
 
         A direct answer may begin with line breaks, unless worked examples in plain text show its
         form.
@@ -281,7 +282,7 @@ class MultipleChoice(base.Kind):
     # ------------------------------------------------------------------ the answer
 
     def cut(self, response: str) -> str:
-        """Cut a direct answer after the first line that does not end in a colon."""
+        """Cut a direct answer after its first line: one with text that does not end in a colon."""
         if self.stop != _FIRST_LINE:
             return super().cut(response)
         lines = response.split("\n")

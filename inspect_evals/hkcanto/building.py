@@ -150,16 +150,17 @@ def _assembled(
         arguments: Further arguments of `Task`.
     """
     names = [*parts]
-    scored = names[0] if len(names) == 1 else names
+    # With several, each sample names its own task.
+    name_or_names = names[0] if len(names) == 1 else names
     loaded = parts[names[0]]
     kind = loaded.kind
     benchmark = loaded.task.benchmark
     shared: dict[str, Any] = {"benchmark": benchmark.title, "paper": benchmark.paper}
     if any(figure.of_texts for figure in kind.table):
         shared["metric_signatures"] = metric_signatures(loaded.task)
-    scorers = [judged(scored, kind.chosen), *judges]
+    scorers = [judged(name_or_names, kind.chosen), *judges]
     if reread:
-        scorers.append(second_look(scored, kind.chosen))
+        scorers.append(second_look(name_or_names, kind.chosen))
     return Task(
         solver=ask(names, kind.chosen, [ROLE] if "judge" in metadata else []),
         scorer=scorers,

@@ -111,7 +111,7 @@ def patch(module: "ModuleType") -> None:
 
 
 def attempt(function: str, *arguments: "Any") -> "Any":
-    """Call a function; log its failure at debug level, because it must not disturb lm-eval.
+    """Import and call a function; log a failure at debug level, because it must not disturb lm-eval.
 
     Args:
         function: `module.name` of a function in this package.
@@ -146,7 +146,8 @@ def add_tasks(module: "ModuleType") -> None:
     list already, so nothing is added, whatever its version.
 
     The command line calls ``match_tasks`` before it loads the model, which may take minutes, and
-    creates the tasks after it. So the requirements of the tasks are checked there.
+    creates the tasks after it. So the data of the tasks is loaded and their requirements are
+    checked there; `CatalogueTask` takes the loaded task from `before_model`.
     """
     from functools import wraps
     from pathlib import Path

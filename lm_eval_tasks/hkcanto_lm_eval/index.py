@@ -87,7 +87,7 @@ def is_packaged(benchmark: Benchmark) -> bool:
 def configurations(benchmark: Benchmark) -> dict[str, Config]:
     """Return name → configuration of a benchmark's tasks and groups, without the tasks' class.
 
-    They have no texts and versions of tasks: the task itself gets them from the catalogue.
+    That of a task is only its name: `CatalogueTask` gets the rest from the catalogue.
 
     Examples:
         >>> from hkcanto_tasks.catalogue import find_benchmark

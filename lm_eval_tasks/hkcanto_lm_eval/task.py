@@ -104,8 +104,9 @@ class CatalogueTask(Task):
         self.kind = self.loaded.kind
         self._edits = edit_hash(config, self.kind, self._classes_of_user())
         self._turns_option = self.kind.multiturn if "multiturn" in options else None
-        self._with = cache(self.loaded.at)
+        self._loaded_at = cache(self.loaded.at)
         self._catalogue = {sample.id: sample for sample in self.loaded.samples}
+        # By the items' ids: a prompt until its request is built, and a request until the end.
         self._prompts: dict[str, RenderedPrompt] = {}
         self._requests: dict[str, Request] = {}
         self._cut_off = CutOff(self.kind, _ROOM_FOR_REASONING)
@@ -196,6 +197,7 @@ class CatalogueTask(Task):
     ) -> Any:
         """Build the prompt, with the worked examples and the first sentence of its subject.
 
+        lm-eval joins the texts, which are in the documents as `system`, `text` and `target`.
         In a chat, all worked examples are in one user message, as in the paper, unless
         `--metadata '{"multiturn": true}'` or an explicit `--fewshot_as_multiturn` asks for turns.
 
@@ -204,15 +206,15 @@ class CatalogueTask(Task):
         """
         multiturn = self._multiturn(fewshot_as_multiturn, num_fewshot)
         # lm-eval sets the number of shots after it creates the task.
-        task = self._with(shots=num_fewshot, multiturn=multiturn)
+        loaded = self._loaded_at(shots=num_fewshot, multiturn=multiturn)
         sample = msgspec.convert(doc, Sample)
-        prompt = task.prompt(sample)
+        prompt = loaded.prompt(sample)
         system = prompt.system
         opening = ""
         if kwargs.get("apply_chat_template"):
             system, opening = prompt.in_chat
         examples = [
-            self._example_doc(example) for example in task.shots(sample.subject)
+            self._example_doc(example) for example in loaded.shots(sample.subject)
         ]
         question = {**doc, "system": system, "text": prompt.question}
         first = examples[0] if examples else question
@@ -234,7 +236,7 @@ class CatalogueTask(Task):
             **kwargs,
         )
         self._prompts[sample.id] = RenderedPrompt(
-            task=task,
+            task=loaded,
             messages=messages or [("", str(context))],
             in_chat=bool(messages),
         )
@@ -481,7 +483,7 @@ class CatalogueTask(Task):
         else:
             shots = self.config.num_fewshot or 0
             multiturn = bool(self._turns_option)
-            signature = self._with(shots=shots, multiturn=multiturn).signature
+            signature = self._loaded_at(shots=shots, multiturn=multiturn).signature
         if self._edits:  # the figures are not those of the catalogue's task
             signature = signature.replace("|data:", f"|yaml:{self._edits}|data:")
         return signature
@@ -506,8 +508,8 @@ class _NoInstances(list[Any]):
         return self
 
 
-def _is_of_this_group(record: logging.LogRecord) -> bool:
-    """Drop lm-eval's warning that a task lacks an average of its group, which most tasks do."""
+def _is_shown(record: logging.LogRecord) -> bool:
+    """Return False for the warning that a task lacks an average of its group, as most tasks do."""
     message = record.getMessage()
     for average in chain.from_iterable(map(averages_over, benchmarks())):
         if f"metric '{average.name}," in message:
@@ -515,5 +517,5 @@ def _is_of_this_group(record: logging.LogRecord) -> bool:
     return True
 
 
-logging.getLogger("lm_eval.api.group").addFilter(_is_of_this_group)
+logging.getLogger("lm_eval.api.group").addFilter(_is_shown)
 without_traceback()

@@ -92,7 +92,7 @@ def compare_runs(
 
     Args:
         runs: Logs or folders of logs, optionally as NAME=PATH; gates test against the first.
-        metric: As in `compare`; so are gate, allowed, seed and resamples.
+        metric: As in `statistics.paired.compare`; so are gate, allowed, seed and resamples.
         look: Number of this look at growing runs and number of planned looks, such as `2/4`. The
             looks share the gate's 5 % error equally, which keeps it at 5 % at most (Bonferroni).
         candidates: The number of runs that the winner is chosen from; they share the 5 % error too.
@@ -131,27 +131,27 @@ def compare_runs(
         raise _nothing_to_compare(refused, left_out)
     comparisons = [*chain.from_iterable(compared)]
     parts = [*sections(compared, not_compared)]
-    verdict: Gate | None = None
+    decision: Gate | None = None
     if gate is not None:
-        verdict = decide(
+        decision = decide(
             comparisons,
             gate,
             not_compared,
             look,
             candidates,
         )
-        parts.insert(0, gate_section(verdict))
+        parts.insert(0, gate_section(decision))
     report = report_of(
         parts,
         title=_title(read.runs),
         footer=[*footer_of(read.runs), _METHOD.format(seed, resamples)],
         records={
-            "gate": verdict and asdict(verdict),
+            "gate": decision and asdict(decision),
             "comparisons": [*map(_record, comparisons)],
         },
         frame=partial(effect_rows, comparisons, gate),
     )
-    return report, _exit_status(verdict, refused, left_out)
+    return report, _exit_status(decision, refused, left_out)
 
 
 def _nothing_to_compare(
@@ -164,13 +164,13 @@ def _nothing_to_compare(
 
 
 def _exit_status(
-    gate: Gate | None,
+    decision: Gate | None,
     refused: Sequence[str],
     left_out: Sequence[str],
 ) -> int:
-    if gate is not None and gate.verdict == "not passed":
+    if decision is not None and decision.verdict == "not passed":
         return 1
-    if refused or (gate is not None and left_out):
+    if refused or (decision is not None and left_out):
         return 2
     return 0
 
@@ -225,7 +225,11 @@ def _planned_looks(look: str) -> int:
 
 
 def _sides(runs: Sequence[Run]) -> list[list[Run]]:
-    """Return the runs of each side: of each argument, or of each model if an argument has several."""
+    """Return the runs of each side.
+
+    A side is an argument. If there is only one, or one has a task twice under one condition, each
+    model of an argument is a side.
+    """
     slots = {(run.argument, run.comparable_as) for run in runs}
     is_one_argument = len({run.argument for run in runs}) == 1
     by_label = len(slots) < len(runs) or is_one_argument
@@ -287,8 +291,8 @@ def sections(
     results: Sequence[Block] = [*warnings, *details]
     if is_of_two:
         pairs = [pair_of(comparison) for comparison in comparisons]
-        verdict, table = pairs_blocks(pairs, _common_names(comparisons))
-        results = [verdict, *warnings, table]
+        sentence, table = pairs_blocks(pairs, _common_names(comparisons))
+        results = [sentence, *warnings, table]
     yield Section("Results", results, "results", is_summary=True)
     if is_of_two:
         is_short = len(comparisons) == 1

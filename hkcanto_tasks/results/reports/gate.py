@@ -97,7 +97,11 @@ def decide(
     look: str = "1/1",
     candidates: int = 1,
 ) -> Gate:
-    """Decide a gate on all tasks, with a tolerance of `delta` points."""
+    """Decide a gate on all tasks, with a tolerance of `delta` points.
+
+    Each task's test has been made, with `look` and `candidates` in its confidence; they are for the
+    record. What was not compared keeps the gate from passing.
+    """
     tasks = list[GatedTask]()
     for comparison in compared:
         if comparison.gate is not None:
