@@ -150,7 +150,7 @@ def rate_estimate(rates: Floats, lengths: Floats, clusters: Ints) -> Estimate:
 
     Examples:
         >>> result = rate_estimate(np.ones(30), np.full(30, 4.0), np.arange(30))
-        >>> round(found.low, 3), found.high  # Wilson's: 1 / (1 + 1.96² / 30)
+        >>> round(result.low, 3), result.high  # Wilson's: 1 / (1 + 1.96² / 30)
         (0.886, 1.0)
     """
     total = float(lengths.sum())
