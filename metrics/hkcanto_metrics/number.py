@@ -172,7 +172,11 @@ def _parts(text: str) -> Iterator[tuple[int, int]]:
         start = label.end() if label else 0
         end = following.start() if following else len(text)
         # Skip lines that ask a question, and answers to examples.
-        if label and not label["sample"] and "\n" in text[start:end].strip():
+        if (
+            label
+            and not label["sample"]
+            and re.search("[\n#]", text[start:end].strip())
+        ):
             yield start, end
 
 
@@ -186,6 +190,7 @@ class _Asked:
         after: what it says after it, such as a unit.
         is_count: whether it asks for a number of things, and not for a share.
         is_share: whether it asks for a share.
+        is_total: whether it asks for a sum.
     """
 
     given: Set[Fraction]
@@ -193,6 +198,7 @@ class _Asked:
     after: str
     is_count: bool
     is_share: bool
+    is_total: bool
 
 
 def _asked(question: str) -> _Asked:
@@ -201,13 +207,14 @@ def _asked(question: str) -> _Asked:
     given = {value for value in values if value is not None}
     gaps = [*SAYS["gap"].finditer(question)]
     if not gaps:
-        return _Asked(given, "", "", is_count=False, is_share=False)
+        return _Asked(given, "", "", is_count=False, is_share=False, is_total=False)
     gap = gaps[-1]
     is_share = bool(SAYS["share"].search(gap[0]))
     is_count = not is_share and bool(SAYS["count"].search(gap[0]))
     before = _without_blanks(gap["before"])
     after = _without_blanks(gap["after"])
-    return _Asked(given, before, after, is_count, is_share)
+    is_total = bool(SAYS["total"].search(question[-60:]))
+    return _Asked(given, before, after, is_count, is_share, is_total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -562,6 +569,8 @@ class _Part:
         if not closing.is_told:
             return closing.end
         rest = (first.end, closing.end)
+        if closing.concludes and calculated and first is calculated[-1]:
+            return first.end
         form = "addition"
         if closing.concludes and calculated and first.value == calculated[-1].value:
             is_opposed = SAYS["contrast"].search(self._text, *rest)
@@ -571,13 +580,23 @@ class _Part:
 
     def _asked_for(self, closing: _Closing, main: list[_Result]) -> _Result | None:
         """The one number that has the words around it that the question asks with."""
-        least = 3 if closing.is_told else 5
-        named = [number for number in main if self._fills_gap(number, least)]
+        is_told = closing.is_told or self._sums_up(closing)
+        named = [
+            number for number in main if self._fills_gap(number, 3 if is_told else 5)
+        ]
         if len({number.value for number in named}) != 1:
             return None
         number = named[0]
         is_new = closing.is_told or number.value not in self._asked.given
-        return number if is_new and not self._is_joined(main, number) else None
+        if not is_new and not self._fills_gap(number, least=7):
+            return None
+        return None if self._is_joined(main, number) else number
+
+    def _sums_up(self, closing: _Closing) -> bool:
+        """Whether a sentence gives the sum that the question asks for."""
+        if not SAYS["total"].search(self._text, closing.begin, closing.stop):
+            return False
+        return self._asked.is_total
 
     def _fills_gap(self, number: _Result, least: int) -> bool:
         """Whether a number has the words around it that 幾多 has in the question."""
@@ -586,6 +605,12 @@ class _Part:
         after = _without_blanks(self._text[number.end : number.end + 20])
         alike_before = _alike(before[::-1], asked.before[::-1])
         alike_after = _alike(after, asked.after)
+        if not alike_after and SAYS["money"].match(asked.after):
+            alike_after = 1 if SAYS["money"].match(after) else 0
+        if not alike_after and alike_before > 2:  # 24升汁中有15升水
+            alike_after = max(
+                _alike(after[1:], asked.after), _alike(after[2:], asked.after)
+            )
         is_near = min(alike_before, alike_after) > 0
         return is_near and alike_before + alike_after >= least
 
