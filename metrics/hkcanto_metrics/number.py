@@ -295,14 +295,16 @@ class _Part:
         if not announced:
             return None
         last = announced[-1]
-        for before in announced[-2:-1]:
-            if self._stand_side_by_side(before, last):
-                return _Result(None, before.start, last.end)
         # An equation, and marks with different numbers, are steps to a conclusion.
         marks = {number.value for number in announced if number.kind == "marked"}
         is_equation = "=" in self._text[last.cue : last.start]
         is_step = is_equation or (last.kind == "marked" and len(marks) > 1)
-        return None if self._is_replaced(last, is_step=is_step) else last
+        if self._is_replaced(last, is_step=is_step):
+            return None
+        for before in announced[-2:-1]:
+            if self._stand_side_by_side(before, last):
+                return _Result(None, before.start, last.end)
+        return last
 
     def _stand_side_by_side(self, first: _Result, second: _Result) -> bool:
         """Whether two different numbers are announced alike, with nothing between them."""
@@ -315,7 +317,8 @@ class _Part:
         for start, end in self._spans(announced.end, self._end):
             if SAYS["none_after_all"].match(self._text, start, end):
                 return True
-            if is_step and SAYS["conclusion"].search(self._text, start, end):
+            concludes = SAYS["conclusion"].search(self._text, start, end)
+            if is_step and (concludes or self._is_last_line(start, end)):
                 return True
             is_step = is_step and not SAYS["afterword"].match(self._text, start)
         return False
@@ -581,14 +584,14 @@ class _Part:
     def _asked_for(self, closing: _Closing, main: list[_Result]) -> _Result | None:
         """The one number that has the words around it that the question asks with."""
         is_told = closing.is_told or self._sums_up(closing)
-        named = [
-            number for number in main if self._fills_gap(number, 3 if is_told else 5)
-        ]
+        is_single = len({number.value for number in main}) == 1
+        least = 3 if is_told or is_single else 5
+        named = [number for number in main if self._fills_gap(number, least)]
         if len({number.value for number in named}) != 1:
             return None
         number = named[0]
-        is_new = closing.is_told or number.value not in self._asked.given
-        if not is_new and not self._fills_gap(number, least=7):
+        is_given = number.value in self._asked.given
+        if is_given and not self._fills_gap(number, least=7):
             return None
         return None if self._is_joined(main, number) else number
 
@@ -611,7 +614,7 @@ class _Part:
             alike_after = max(
                 _alike(after[1:], asked.after), _alike(after[2:], asked.after)
             )
-        is_near = min(alike_before, alike_after) > 0
+        is_near = alike_after > 3 or min(alike_before, alike_after) > 0
         return is_near and alike_before + alike_after >= least
 
     def _has_asked_unit(self, number: _Result) -> bool:

@@ -1,6 +1,10 @@
 """The number that a response gives as its final answer."""
 
+import json
+from collections import Counter
 from fractions import Fraction
+from itertools import product
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -12,6 +16,7 @@ from hkcanto_metrics.number import (
     parse_number,
     read_number,
 )
+from hkcanto_metrics.reasoning import split_reasoning
 
 from .test_reasoning import assert_quick
 
@@ -906,3 +911,16 @@ def test_kinds_of_statements_that_misled() -> None:
         ("答案係超過 6 個鐘。", "要幾多個鐘？", None),
     ]:
         assert extract_number(text, question) == value, text
+
+
+def test_no_crossing_of_a_body_and_a_closing_is_read_wrong() -> None:
+    path = Path(__file__).with_name("number_grid.json")
+    for grid in json.loads(path.read_text("utf-8")):
+        target = Fraction(grid["target"])
+        counts: Counter[bool] = Counter()
+        for body, closing in product(grid["bodies"], grid["closings"]):
+            text = split_reasoning(f"{body}\n\n{closing}").answer
+            value = extract_number(text, grid["question"])
+            assert value in (target, None), text
+            counts[value == target] += 1
+        assert counts[False] <= counts.total() * 0.05
