@@ -305,7 +305,7 @@ class LoadedTask:
             return printed, "paper"
         source = self.task.benchmark.reasoning
         if source is None:
-            raise self._without_reasoning(
+            raise self._lacks_reasoning(
                 subject, "no other data set is known to have it"
             )
         try:
@@ -313,13 +313,13 @@ class LoadedTask:
             rows = example_rows(self.kind, release, subject)
         except HKCantoError as error:
             why = f"{source.repo_id} cannot be used: {error}"
-            raise self._without_reasoning(subject, why) from error
+            raise self._lacks_reasoning(subject, why) from error
         if not rows or not _are_reasoned(rows):
             why = f"{source.repo_id} has none for it"
-            raise self._without_reasoning(subject, why)
+            raise self._lacks_reasoning(subject, why)
         return rows, origin
 
-    def _without_reasoning(self, subject: Subject, why: str) -> OptionError:
+    def _lacks_reasoning(self, subject: Subject, why: str) -> OptionError:
         columns = " or ".join(map(repr, self.kind.columns("explanation")))
         return OptionError(
             f"{self.task.name} {subject.name}: the release has no reasoning for worked examples "
