@@ -20,6 +20,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import msgspec
 
 from hkcanto_metrics import constraints, rewards
+from hkcanto_metrics.choice_rules import LETTER_RULES
+from hkcanto_metrics.choice_set_rules import SET_RULES
+from hkcanto_metrics.choice_statements import STANCE_RULES
 from hkcanto_metrics.error_spans import ERROR_CATEGORIES
 from hkcanto_tasks.catalogue import BENCHMARKS, benchmarks
 from hkcanto_tasks.data.releases import FolderData, GitHubRelease, HubDataset
@@ -77,6 +80,7 @@ def main(docs: Path) -> list[Path]:
     for guide, with_tables in (
         (docs / "results.md", with_figures),
         (docs / "rewards.md", with_games),
+        (docs / "extraction.md", with_rules),
         (PROMPTS.parents[1] / "README.md", with_prompts),
     ):
         made[guide] = with_tables(guide.read_text(encoding="utf-8"))
@@ -698,6 +702,34 @@ def with_games(guide: str) -> str:
     ]
     table = _rows(("reward", "completion", "earns", "why"), rows)
     return _between("games", table, guide)
+
+
+def with_rules(guide: str) -> str:
+    """Return the page on reading answers with fresh tables of the rules for letters and sets.
+
+    Args:
+        guide: The page's text. Each table is between `<!-- NAME rules -->` and `<!-- end -->`.
+    """
+    for name, rules in (
+        ("stance", STANCE_RULES),
+        ("letter", LETTER_RULES),
+        ("set", SET_RULES),
+    ):
+        rows = [
+            (f"`{rule.__name__}`", *_parts_of_rule(inspect.getdoc(rule) or ""))
+            for rule in rules
+        ]
+        table = _rows(("rule", "what it reads", "examples"), rows)
+        guide = _between(f"{name} rules", table, guide)
+    return guide
+
+
+def _parts_of_rule(documentation: str) -> tuple[str, str]:
+    """Return what a rule reads, and its examples."""
+    words, _, examples = documentation.partition("Examples:")
+    lines = [line.strip().rpartition(" → ") for line in examples.splitlines()]
+    shown = [f"`` {text} `` → {answer}" for text, _, answer in lines if text]
+    return " ".join(words.split()), "<br>".join(shown)
 
 
 PROMPTS = Path(__file__).parent / "examples" / "hkcanto_if" / "data" / "prompts.jsonl"
