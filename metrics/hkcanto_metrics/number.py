@@ -614,7 +614,8 @@ class _Part:
             alike_after = max(
                 _alike(after[1:], asked.after), _alike(after[2:], asked.after)
             )
-        is_near = alike_after > 3 or min(alike_before, alike_after) > 0
+        is_noun = alike_after > 3 and least < 5  # as in "180 boys"
+        is_near = is_noun or min(alike_before, alike_after) > 0
         return is_near and alike_before + alike_after >= least
 
     def _has_asked_unit(self, number: _Result) -> bool:

@@ -909,6 +909,9 @@ def test_kinds_of_statements_that_misled() -> None:
         ("設有 x 個，則 24 + x = 60。\n\n36 個", "有幾多個？", 36),
         ("####佢賣咗六隻狗。", "佢賣咗幾多隻狗？", 6),
         ("答案係超過 6 個鐘。", "要幾多個鐘？", None),
+        ("She bought 12 apples and ate 3.", "How many apples has she left?", None),
+        ("The result is 5 less than 20.", "", None),
+        ("佢總共買咗 3 盒，用咗 45 蚊。", "佢總共用咗幾多錢？", 45),
     ]:
         assert extract_number(text, question) == value, text
 
