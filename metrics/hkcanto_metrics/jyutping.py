@@ -167,6 +167,7 @@ _NOTE = re.compile(
     r"|[註注备備附說说解詞词字逐分另或又懶懒聲声音普漢汉拼音提補补耶變变口讀读]"
     r"(?!(?:拼|語|语|音標)?[:：]\W*[a-z]+[1-6]\W+[a-z]+[1-6]\W+[a-z]+[1-6]\W+[a-z]+[1-6]))"
 )
+_ALSO_READ = re.compile("[又亦也可另][以]?[讀读念]")
 _WHOLE = re.compile(
     r"\W*(?:(?:full|whole|complete|entire|final|combined|together|putting|so,?|therefore|answer)\b"
     r"|.{0,12}(?:together|combined|full sentence|complete)|[完整全合最答]"
@@ -189,7 +190,7 @@ class _Reading:
         """Whether the reading of the next statement goes on with this one."""
         is_item = reading.is_list and self.is_list
         is_item = is_item and not (reading.is_note or reading.is_whole)
-        return is_item or not reading.is_labelled
+        return is_item or not (reading.is_labelled or reading.is_note)
 
     @property
     def size(self) -> int:
@@ -249,7 +250,7 @@ def _reading(statement: str, start: int, heading: str, *, is_item: bool) -> _Rea
         min(end.start() for end in (prose, explanation, _END.search(rest)) if end),
     )
     is_explained = prose is not None and len(tokens) < _FEWEST_BEFORE_PROSE
-    is_note = is_explained or _NOTE.match(label) is not None
+    is_note = bool(is_explained or _NOTE.match(label) or _ALSO_READ.search(before))
     is_whole = _WHOLE.match(label) is not None
     return _Reading(tokens, is_note, is_whole, is_item, is_labelled)
 
