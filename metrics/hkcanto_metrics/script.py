@@ -6,6 +6,7 @@ another's. A translation would then be credited with a word that it does not con
 """
 
 import re
+import unicodedata
 from collections.abc import Callable
 from functools import cache
 from typing import Any, Literal
@@ -153,6 +154,12 @@ def _opencc(conversion: str) -> Any:
     return opencc.OpenCC(conversion)
 
 
+def _unified(character: str) -> str:
+    """The character of a radical: texts out of PDFs have Kangxi radicals in place of characters."""
+    is_radical = "\u2e80" <= character <= "\u2fdf"
+    return unicodedata.normalize("NFKC", character) if is_radical else character
+
+
 def _converted(character: str, *conversions: str) -> str:
     if not is_han(character):
         return character
@@ -170,7 +177,7 @@ _TO_SIMPLIFIED = CharacterTable(lambda character: _converted(character, "hk2s"))
 # Converts through Traditional script, for Simplified variants such as 馀 and 余. The second hk2s is
 # for 薴, which becomes 苧, which becomes 苎.
 _TO_ONE_FORM = CharacterTable(
-    lambda character: _converted(character, "s2hk", "hk2s", "tw2s", "hk2s")
+    lambda character: _converted(_unified(character), "s2hk", "hk2s", "tw2s", "hk2s")
 )
 
 
