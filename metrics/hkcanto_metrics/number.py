@@ -657,16 +657,16 @@ class _Part:
 
     def _new_values(self, closing: _Closing, last: _Result) -> set[Fraction | None]:
         """The values that the question does not give, without those added to the last number."""
-        added = [
-            number
+        added = {
+            number.start
             for number in self._between(last.end, closing.stop)
             if number.start >= closing.end
             or self._in_brackets(closing.begin, number.start)
-        ]
+        }
         values = {
             number.value
             for number in self._valued
-            if number not in added
+            if number.start not in added
             and (not number.is_word or number.value not in (1, 2))
         }
         return values - self._asked.given
