@@ -113,6 +113,7 @@ def _unwrapped(text: str, candidates: Set[str]) -> tuple[str, set[str]]:
 
 
 _LONGEST, _LONGEST_LABELLED = 100_000, 10_000
+_MOST_LAYERS = 10
 # The fence may be unclosed, because the model ran out of tokens.
 _FENCED = re.compile(r"\A```(?:[^\s`]*\n)?((?:(?!```).)*)(?:```)?\Z", re.DOTALL)
 _QUOTES = {
@@ -175,12 +176,16 @@ _MARKED = re.compile(
 
 
 def _without_marks(text: str) -> str:
-    """Remove Markdown and tags around the whole text."""
-    if text.startswith("> "):
-        return _without_marks(re.sub("(?m)^> ?", "", text))
-    marked = _MARKED.match(text)
-    inside = marked and (marked["marked"] or marked["tagged"] or marked["line"])
-    return _without_marks(inside.strip()) if inside else text
+    """Remove Markdown and tags around the whole text, up to a few layers of them."""
+    for _ in range(_MOST_LAYERS):
+        if text.startswith("> "):
+            text = re.sub("(?m)^> ?", "", text)
+        marked = _MARKED.match(text)
+        inside = marked and (marked["marked"] or marked["tagged"] or marked["line"])
+        if not inside:
+            break
+        text = inside.strip()
+    return text
 
 
 def _without_reasoning(text: str) -> str:

@@ -64,6 +64,7 @@ _TURN_MARK = re.compile(
         *_named_marks("token", "mark", "token"),
     )
 )
+_SIGN = re.compile(r"[<\[\]◁]")
 _CALL_ENDS = [re.compile(row.get("closing", r"\Z")) for row in _DATA["call"]]
 # A call without marks: JSON as Llama writes it, alone or in a code fence.
 _BARE_CALL = re.compile(
@@ -321,6 +322,8 @@ def _spans(text: str) -> tuple[list[Span], bool]:
 
 
 def _spans_outside_marks(text: str) -> tuple[list[Span], bool]:
+    if not _SIGN.search(text) and "Here " not in text:
+        return [(0, len(text))], True
     spans: list[Span] = []
     start = 0
     opened = ""  # the row of the open mark
@@ -346,6 +349,8 @@ def _own_spans(text: str, spans: list[Span]) -> list[Span]:
     searched = _searched(text)
     if _BARE_CALL.match(searched, spans[0][0] if spans else 0):
         return []
+    if not _SIGN.search(text):  # like most texts
+        return spans
     own: list[Span] = []
     has_text = False
     for start, end in spans:

@@ -72,3 +72,7 @@ def test_what_the_source_says_itself_stays() -> None:
     ]:
         cleaned = clean_output(translation, source=source, language="yue")
         assert cleaned.text == translation, source
+
+
+def test_a_loop_of_marks_is_cleaned() -> None:
+    assert clean_output("* " * 5_000 + "好").removed
