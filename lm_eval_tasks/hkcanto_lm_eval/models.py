@@ -26,8 +26,13 @@ class RuleBasedG2P(LM):  # type: ignore[misc]
         self, requests: list[Instance], disable_tqdm: bool = False
     ) -> list[str]:
         """Convert the sentence at the end of each prompt."""
-        progress = tqdm(requests, disable=disable_tqdm, desc="Converting to Jyutping")
-        return [self.engine(sentence_of(request.args[0])) for request in progress]
+        responses = []
+        for request in tqdm(
+            requests, disable=disable_tqdm, desc="Converting to Jyutping"
+        ):
+            sentence = sentence_of(request.args[0])
+            responses.append(self.engine(sentence))
+        return responses
 
     def apply_chat_template(
         self,
@@ -44,7 +49,9 @@ class RuleBasedG2P(LM):  # type: ignore[misc]
 
     def loglikelihood(self, *_: Any, **__: Any) -> list[tuple[float, bool]]:
         """Refuse: a rule-based engine has no probabilities."""
-        why = "hkcanto-g2p, a rule-based engine, has no log-likelihoods"
-        raise NotImplementedError(f"{why}; it answers only the task hkcanto_g2p.")
+        raise NotImplementedError(
+            "hkcanto-g2p, a rule-based engine, has no log-likelihoods; it answers only the task "
+            "hkcanto_g2p."
+        )
 
     loglikelihood_rolling = loglikelihood
