@@ -92,6 +92,8 @@ class MultipleChoice(base.Kind):
         self.example_source = "release" if options.cot else ""
         default = ["choices"] if self.definition.reader else []
         self._columns["options"] = choice_columns(self.definition, default)
+        # Looked up once, since large files have many rows.
+        self._columns_of = {role: self.columns(role) for role in self.COLUMNS}
         self._has_scaffold = options.prompt.endswith(self.SCAFFOLD)
         self._convert: Callable[[str], str] = str
         if options.script == "sc":
@@ -110,18 +112,18 @@ class MultipleChoice(base.Kind):
     def row(self, row: Row) -> Sample:
         """Read a question, its options and its answer."""
         definition = self.definition
+        columns = self._columns_of
         question = definition.question
         if not question:
-            question = row.text(self.columns("question"), "question")
-        choices = read_choices(row, definition, self.columns("options"))
-        answer = self.columns("answer")
-        explanation = as_text(row.find(self.columns("explanation"))) or ""
+            question = row.text(columns["question"], "question")
+        choices = read_choices(row, definition, columns["options"])
+        explanation = as_text(row.find(columns["explanation"])) or ""
         return Sample(
             id=str(row.number),
             question=question,
             choices=choices,
             target=right_letters(
-                row, choices, definition, answer, several=self.SEVERAL
+                row, choices, definition, columns["answer"], several=self.SEVERAL
             ),
             reasoning=explanation.strip(),
             parts=self._types(question, row) if definition.types else (),
